@@ -201,9 +201,12 @@ class Chargeability(CommandTest):
 
     def test_WhatCannotBeInvertedIsRefusedWithTheNextMove(self):
         self.measure()
+        self.write("job.toml", JOB.replace("charges.csv", "charge.nc"))
+        self.terrane("invert", "job.toml")
         for words, *complaints in (
                 (['inversion.resistivity="none"'], "inversion.resistivity", "missing"),
                 (['inversion.resistivity="-5 ohm m"'], "is not above zero"),
+                (["inversion.resistivity=output/charge.nc"], "holds chargeability, no resistivity"),
                 (["inversion.reference=-0.1"], "a chargeability is -0.1 V/V", "below 1 V/V"),
                 (["inversion.reference=1"], "a chargeability is 1 V/V"),
                 (["inversion.upper=20"], "inversion.upper: a chargeability is 20 V/V", "mV/V"),

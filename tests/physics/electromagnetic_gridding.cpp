@@ -46,6 +46,36 @@ Cells between(const std::vector<double>& faces, double low, double high) {
   return found;
 }
 
+TEST(PlannedMeshes, HaveNumbersOfCellsThatAreAllowedAndReachAsFar) {
+  auto wanted = sea();
+  wanted.domain = {std::array{-500.0, 3000.0}, std::array{-600.0, 600.0}, std::array{-2200.0, -800.0}};
+  for (const double in_domain : {1.0, 1.05}) {
+    wanted.growth_in_domain = in_domain;
+    wanted.cell_numbers.clear();
+    const auto any = plan_mesh(wanted).mesh;
+    wanted.cell_numbers = {96, 16, 48, 128, 32, 64, 80, 40};
+    const auto plan = plan_mesh(wanted);
+    const auto& mesh = plan.mesh;
+    const std::vector<double>*some[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()},
+          *least[3] = {&any.easting(), &any.northing(), &any.up()};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::size_t cells = some[a]->size() - 1, needed = least[a]->size() - 1;
+      EXPECT_TRUE(std::count(wanted.cell_numbers.begin(), wanted.cell_numbers.end(), cells)) << cells;
+      EXPECT_GE(cells, needed);
+      for (const std::size_t one : wanted.cell_numbers) EXPECT_FALSE(one >= needed && one < cells) << one;
+      EXPECT_LE(some[a]->front(), least[a]->front() + 1e-6);
+      EXPECT_GE(some[a]->back(), least[a]->back() - 1e-6);
+      const auto all = between(*some[a], -1e9, 1e9), before = between(*least[a], -1e9, 1e9);
+      EXPECT_LT(all.growth, 1.001 * before.growth) << a;
+      EXPECT_NEAR(all.least, before.least, 0.1 * before.least) << a;
+    }
+  }
+  wanted.cell_numbers = {16, 24};
+  const auto said = test::refusal([&] { plan_mesh(wanted); });
+  EXPECT_THAT(said, testing::HasSubstr("cell_numbers ends with 24"));
+  EXPECT_THAT(said, testing::HasSubstr("lambda_factor"));
+}
+
 TEST(PlannedMeshes, HaveEvenCellsInADomainAndWallsAWavelengthFromIt) {
   auto wanted = sea();
   wanted.domain = {std::array{-500.0, 3000.0}, std::array{-600.0, 600.0}, std::array{-2200.0, -800.0}};

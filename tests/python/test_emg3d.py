@@ -144,6 +144,25 @@ def planned_faces(frequency, source, receivers, settings):
     return [np.asarray(result[f"face_{axis}"]) for axis in ("easting", "northing", "up")]
 
 
+@pytest.mark.parametrize("stretching", [[1.0, 1.3], [1.0, 1.5], [1.04, 1.4]])
+def test_planned_meshes_have_the_numbers_of_cells_of_construct_mesh(stretching):
+    """Across; upright cells are half as high as emg3d's, and so are more."""
+    pytest.importorskip("terrane")
+    domain, numbers = [[-1000, 1500], [-800, 800], [-1500, -500]], real.meshes.good_mg_cell_nr()
+    common = {"stretching": stretching, "min_width_pps": 4}
+    ours = planned_faces(0.5, [30, 0, -950], [[1480, 300, -1000]],
+                         {**common, "center": [30, 0, -950], "domain": domain, "cell_numbers": numbers.tolist()})
+    mesh = real.construct_mesh(0.5, 1.0, center=(30, 0, -950), cell_numbers=numbers, center_on_edge=True,
+                               domain=tuple(domain), **common)
+    plain = planned_faces(0.5, [30, 0, -950], [[1480, 300, -1000]],
+                          {**common, "center": [30, 0, -950], "domain": domain})
+    for axis, (faces, other, least) in enumerate(zip(ours, (mesh.nodes_x, mesh.nodes_y, mesh.nodes_z), plain)):
+        assert faces.size - 1 in numbers and faces.size >= least.size
+        assert faces[0] <= least[0] + 1e-6 and faces[-1] >= least[-1] - 1e-6
+        if axis < 2:
+            assert faces.size == other.size
+
+
 def test_planned_meshes_have_the_domains_cells_and_walls_of_construct_mesh():
     """emg3d fills up to one of its numbers of cells, so that its walls are farther; its cells upright are as wide."""
     pytest.importorskip("terrane")

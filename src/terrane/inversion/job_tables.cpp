@@ -367,7 +367,10 @@ std::vector<double> column_of_file(const Config& table, const char* key, const s
     for (double& value : values) value = 1 / value;
     return values;
   }
-  return data->cells.front().values;
+  const auto& only = data->cells.front();
+  if (find_property(only.name) != nullptr && find_property(property) != nullptr)
+    throw table.wrong(key, fmt::format("\"{}\" holds {}, no {}", path, only.name, property));
+  return only.values;
 }
 
 }  // namespace

@@ -121,7 +121,8 @@ constexpr Key simulation_keys[] = {
      "Of planned meshes: whether the way from center to a wall and back to the end of the domain has two "
      "such lengths, so that walls are nearer."},
     {"cell_numbers", "list of counts", "none",
-     "emg3d's, refused: cells of any number are computed equally fast."},
+     "Of planned meshes: numbers of cells that an axis may have. Without it any: all are computed equally "
+     "fast."},
     {"max_buffer", "length", "\"100 km\"", "Of planned meshes: how far away walls are at most."},
     {"ranks_per_field", "count", "0",
      "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources times "
@@ -447,8 +448,12 @@ GridRequest read_gridding(const Config& table) {
                       fmt::format("cells do not grow by {} in the domain", wanted.growth_in_domain),
                       "Allowed: 1 to what they grow by beyond it.");
   if (table.has("cell_numbers"))
-    throw table.wrong("cell_numbers", "any number of cells is computed equally fast, so none is preferred",
-                      "Leave the key out.");
+    for (const double number : table.numbers("cell_numbers")) {
+      if (!(number >= 1 && number <= 1e6 && number == std::floor(number)))
+        throw table.wrong("cell_numbers", fmt::format("{:g} is no number of cells", number),
+                          "Allowed: whole numbers from 1, as [32, 40, 48, 64].");
+      wanted.cell_numbers.push_back(static_cast<std::size_t>(number));
+    }
   wanted.wavelengths = table.positive("lambda_factor");
   wanted.farthest = table.positive("max_buffer", Quantity::length);
   read_domain(wanted, table);

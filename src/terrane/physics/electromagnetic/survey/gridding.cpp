@@ -103,6 +103,46 @@ std::vector<double> grown(const std::vector<double>& middle, const std::array<do
   return faces;
 }
 
+/// Faces with one of the allowed numbers of cells between them.  growing: faces of cells that grow by so much
+std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
+                                      const std::function<std::vector<double>(double)>& growing,
+                                      std::vector<std::string>& reasons) {
+  auto faces = growing(r.growth);
+  if (r.cell_numbers.empty()) return faces;
+  const std::size_t least = faces.size() - 1;
+  std::size_t number = 0;
+  for (const std::size_t one : r.cell_numbers)
+    if (one >= least && (number == 0 || one < number)) number = one;
+  if (number == 0)
+    throw InputError(
+        "mesh",
+        fmt::format("along {} it needs {} cells, and cell_numbers ends with {}", axis_names[axis], least,
+                    *std::max_element(r.cell_numbers.begin(), r.cell_numbers.end())),
+        "Add larger numbers, or take wider cells (min_width_pps, min_width_limits), a larger stretching, a "
+        "smaller domain or nearer walls (lambda_factor, max_buffer).");
+  constexpr int trials = 100;
+  double growth = r.growth;
+  const double slow = std::max(r.growth_in_domain, 1 + (r.growth - 1) / trials);
+  for (int n = 0; n < trials; ++n) {
+    const double trial = slow + (r.growth - slow) * n / trials;
+    auto slower = growing(trial);
+    if (slower.size() - 1 > number) continue;
+    growth = trial;
+    faces = std::move(slower);
+    break;
+  }
+  const std::size_t filled = faces.size() - 1;
+  while (faces.size() - 1 < number) {  // beyond the wall whose cell is smaller
+    const double first = faces[1] - faces[0], last = faces.back() - faces[faces.size() - 2];
+    if (first < last) faces.insert(faces.begin(), faces.front() - growth * first);
+    else faces.push_back(faces.back() + growth * last);
+  }
+  reasons.push_back(
+      fmt::format("{} cells along {}, as cell_numbers say, growing by {:.3g}: {} up to the walls", number,
+                  axis_names[axis], growth, filled));
+  return faces;
+}
+
 }  // namespace
 
 GridPlan plan_mesh(const GridRequest& r) {
@@ -170,19 +210,19 @@ GridPlan plan_mesh(const GridRequest& r) {
     if (given.empty() && r.center)
       for (const double away : r.center_on_face ? std::vector<double>{0} : std::vector<double>{-0.5, 0.5})
         wanted.push_back(center + away * cell);
-    if (given.empty() && r.growth_in_domain == 1) {
-      if (!r.domain[a]) high = low + std::ceil((high - low) / cell) * cell;
-      const auto reach = reach_of(r, a, {low, high}, center, *slowest);
-      axes[a] = graded_faces({low, high, cell, r.growth, r.growth, reach.wall[0], reach.wall[1], wanted});
-      continue;
-    }
+    const bool even = given.empty() && r.growth_in_domain == 1;
+    if (even && !r.domain[a]) high = low + std::ceil((high - low) / cell) * cell;
     const auto reach = reach_of(r, a, {low, high}, center, *slowest);
-    const double core = std::clamp(center, low, high);
-    const auto middle = !given.empty()
-                            ? continued(given, reach.domain, r.growth_in_domain)
-                            : graded_faces({std::max(low, core - cell), std::min(high, core + cell), cell,
-                                            r.growth_in_domain, r.growth_in_domain, low, high, wanted});
-    axes[a] = grown(middle, reach.wall, r.growth, wanted);
+    const auto growing = [&](double growth) -> std::vector<double> {
+      if (even) return graded_faces({low, high, cell, growth, growth, reach.wall[0], reach.wall[1], wanted});
+      const double core = std::clamp(center, low, high), within = std::min(r.growth_in_domain, growth);
+      const auto middle = !given.empty()
+                              ? continued(given, reach.domain, within)
+                              : graded_faces({std::max(low, core - cell), std::min(high, core + cell), cell,
+                                              within, within, low, high, wanted});
+      return grown(middle, reach.wall, growth, wanted);
+    };
+    axes[a] = of_allowed_number(r, a, growing, plan.reasons);
   }
   if (r.sea_surface && std::any_of(axes[2].begin(), axes[2].end(),
                                    [&](double f) { return std::abs(f - *r.sea_surface) < 1e-3; }))
@@ -191,8 +231,9 @@ GridPlan plan_mesh(const GridRequest& r) {
     plan.reasons.push_back(fmt::format(
         "{} coordinates of sources and receivers lie outside the domain, where cells grow", outside));
   plan.mesh = TensorMesh(axes[0], axes[1], axes[2]);
-  plan.reasons.push_back(fmt::format("{} x {} x {} cells, growing by {} beyond the core", axes[0].size() - 1,
-                                     axes[1].size() - 1, axes[2].size() - 1, r.growth));
+  plan.reasons.push_back(fmt::format("{} x {} x {} cells, growing by {}{} beyond the core",
+                                     axes[0].size() - 1, axes[1].size() - 1, axes[2].size() - 1, r.growth,
+                                     r.cell_numbers.empty() ? "" : " or less"));
   return plan;
 }
 

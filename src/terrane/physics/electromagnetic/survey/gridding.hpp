@@ -10,7 +10,9 @@
 //   faces      at the heights asked for: the sea floor, the surface
 //
 // What else can be asked for are emg3d's words with emg3d's meaning (Werthmüller et al. 2019): a domain in
-// place of the core, a center at which cells are smallest, given faces, and how far walls are by side.
+// place of the core, a center at which cells are smallest, given faces, and how far walls are by side. Of
+// cell_numbers an axis has the least that its cells need when they grow as fast as they may; then they grow
+// as slowly as that many allow, and cells that are left are beyond the walls.
 #pragma once
 
 #include <array>
@@ -39,7 +41,8 @@ struct GridRequest {
   std::array<std::vector<double>, 3> faces = {};  ///< given ones, ascending, along east, north, up
   std::optional<Vector3> center = {};             ///< on a face, or in the middle of a cell
   bool center_on_face = true;
-  double growth_in_domain = 1;      ///< away from the center, or from the mean source
+  std::vector<std::size_t> cell_numbers = {};  ///< that each axis may have; none: any
+  double growth_in_domain = 1;                 ///< away from the center, or from the mean source
   bool wavelengths_of_way = false;  ///< from the center to a wall and back to the end of the domain: two
   std::optional<double> sea_surface = {};  ///< a face; the domain reaches up to it
   /// Conductivity that the waves to the walls meet: west, east, south, north, down, up; 0: the mean.
@@ -52,7 +55,8 @@ struct GridPlan {
 };
 
 /// Throws InputError: no frequency, source or receiver, a conductivity or frequency that is not positive, a
-/// growth that is not between 1 and 2, a domain or faces that do not ascend, a sea surface below the center.
+/// growth that is not between 1 and 2, a domain or faces that do not ascend, a sea surface below the center,
+/// more cells than cell_numbers has.
 GridPlan plan_mesh(const GridRequest& request);
 
 }  // namespace terrane::electromagnetic
