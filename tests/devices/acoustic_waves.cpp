@@ -400,7 +400,7 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneWhereverALayerEnds)
 }
 
 TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneOnTheWayBack) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density}) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti}) {
     auto p = test::rough_rock(rock, {20, 23, 41}, 0.1);
     test::all_sides(p, Boundary::cpml);  // with saved boundaries: the mesh alone
     for (const int order : {4, 8}) {
@@ -408,6 +408,7 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneOnTheWayBack) {
       p.settle();
       expect_steps_of_plain_nodes(GetParam(), p, true, 0, true);
     }
+    if (rock == Rock::vti) continue;
     test::all_sides(p, Boundary::wall);  // with random walls: rounded steps
     p.settle();
     expect_steps_of_plain_nodes(GetParam(), p, true, 1.5F * 8192.0F);
@@ -416,7 +417,7 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneOnTheWayBack) {
 
 /// Images and Born gathers of a device against those of the CPU.
 void expect_images_of_the_cpu(Device device, Rock rock, std::initializer_list<Keeping> ways) {
-  auto p = test::rough_rock(rock, {26, 18, 31}, 0.12);
+  auto p = test::rough_rock(rock, {26, 18, 31}, 0.09);
   p.layers.points = 6;
   p.settle();
   test::Chance chance(4);
@@ -481,7 +482,7 @@ TEST_P(AcousticOnDevice, RecordsComeBackFromMemoryHostAndDisk) {
 
 TEST_P(AcousticOnDevice, ImagesHaveTheSameBitsWhereverTheWavesLie) {
   const terrane::testing_support::TemporaryFolder folder;
-  for (const auto rock : {Rock::variable_density, Rock::vti}) {
+  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti}) {
     auto p = test::rough_rock(rock, {26, 1, 30}, 0.05);
     p.settle();
     Stream stream(GetParam());
@@ -490,8 +491,6 @@ TEST_P(AcousticOnDevice, ImagesHaveTheSameBitsWhereverTheWavesLie) {
     const auto data = test::Chance(5).list(p.steps() * p.shots[0].receivers.size());
     for (const auto way :
          {Keeping::store, Keeping::compressed, Keeping::boundary, Keeping::boundary_compressed}) {
-      const bool boundary = way == Keeping::boundary || way == Keeping::boundary_compressed;
-      if (boundary && p.fields() == 2) continue;
       Images images[3];
       for (const auto place : {KeptIn::memory, KeptIn::host, KeptIn::disk}) {
         engine.keep_in(place, folder / "");
@@ -514,7 +513,7 @@ TEST_P(AcousticOnDevice, ImagesAreThoseOfTheCpu) {
 
 TEST_P(AcousticOnDevice, ImagesOfEveryRockAreThoseOfTheCpu) {
   for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
-    expect_images_of_the_cpu(GetParam(), rock, {Keeping::store});
+    expect_images_of_the_cpu(GetParam(), rock, {Keeping::store, Keeping::boundary});
 }
 
 TEST_P(AcousticOnDevice, StepsBetweenRandomWallsRunBackBitByBit) {

@@ -273,5 +273,34 @@ TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
   }
 }
 
+TEST(AcousticOnRanks, MeshesWalkedBackFromTheirBoundaryHaveTheBitsOfOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
+    const bool wide = rock == Rock::variable_density || rock == Rock::tti;
+    auto p = test::rough_rock(rock, {wide ? 36 : 20, wide ? 60 : 44, 16}, 0.03);
+    p.order = wide ? 4 : 8;
+    p.layers.points = 6;
+    p.shots[0].sources.push_back({4.1, 3.3, 6.2});  // sampled beyond the mesh, too
+    p.shots[0].receivers[2] = {152, 371, 183};
+    p.settle();
+    Stream stream({Device::Kind::cpu, -1});
+    Alone alone;
+    std::vector<double> data;
+    if (comm->rank() == 0) data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));
+    Engine<float> engine(p, stream, *comm);
+    for (const auto way : {Keeping::boundary, Keeping::boundary_compressed}) {
+      if (way == Keeping::boundary_compressed && rock != Rock::vti) continue;
+      const auto all = engine.adjoint(p.shots[0], p.source_series(), data, way, nullptr, 1);
+      if (comm->rank() > 0) continue;
+      const auto one =
+          Engine<float>(p, stream, alone).adjoint(p.shots[0], p.source_series(), data, way, nullptr, 1);
+      EXPECT_GT(test::norm(one.kernel), 0);
+      for (const auto image :
+           {&Images::kernel, &Images::correlation, &Images::illumination, &Images::at_lags})
+        EXPECT_EQ(one.*image, all.*image) << static_cast<int>(rock) << " " << to_string(way);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace terrane::acoustic

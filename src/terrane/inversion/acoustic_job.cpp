@@ -290,7 +290,7 @@ void AcousticJob::require_room(const Runtime& runtime) const {
                         ? acoustic::cost_of<double>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk)
                         : acoustic::cost_of<float>(waves_settings_.keeping, waves(), acoustic::KeptIn::disk);
   const int ranks = fields_->shots_on_disk(waves_settings_, runtime);
-  acoustic::expect_on_disk(waves(), waves_settings_, ranks * cost.disk_bytes,
+  acoustic::expect_on_disk(waves_settings_, ranks * cost.disk_bytes,
                            ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
 }
 

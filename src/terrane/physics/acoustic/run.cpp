@@ -453,8 +453,6 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
   for (const auto way : {Keeping::store, Keeping::compressed, Keeping::checkpoints, Keeping::boundary,
                          Keeping::boundary_compressed, Keeping::random_walls})
     for (const auto place : {KeptIn::memory, KeptIn::host, KeptIn::disk}) {
-      const bool boundary = way == Keeping::boundary || way == Keeping::boundary_compressed;
-      if (boundary && problem.fields() == 2) continue;
       if (way == Keeping::random_walls && problem.rock != Rock::constant_density) continue;
       if (!keeps_records(way) && place != KeptIn::memory) continue;
       if (place == KeptIn::host && !device.has_own_memory()) continue;
@@ -499,26 +497,20 @@ void choose_keeping(Settings& settings, const Problem& problem, const Device& de
   }
   // Nothing fits: the plan says of this what it lacks.
   if (wish.keeping == Keeping::automatic)
-    settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints
-                       : problem.fields() == 2           ? Keeping::store
-                                                         : Keeping::boundary;
+    settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints : Keeping::boundary;
   const bool host = wish.kept_in == KeptIn::host && device.has_own_memory();
   if (wish.kept_in != KeptIn::disk && !host) settings.kept_in = KeptIn::memory;
 }
 
-void expect_on_disk(const Problem& problem, const Settings& settings, double bytes,
-                    const std::string& whose) {
+void expect_on_disk(const Settings& settings, double bytes, const std::string& whose) {
   const auto folder = scratch_folder(settings.scratch);
   const double there = free_on_disk(folder);
   if (bytes < there) return;
   throw FileError(folder,
                   fmt::format("the waves of {} would take {} on this disk, {} are free", whose,
                               bytes_text(bytes), bytes_text(there)),
-                  problem.fields() == 2
-                      ? "Give simulation.scratch a folder on a larger disk, or take kept_in away and "
-                        "wavefield = \"checkpoints\"."
-                      : "Give simulation.scratch a folder on a larger disk, or take wavefield = "
-                        "\"boundary_compressed\", or \"checkpoints\" without kept_in.");
+                  "Give simulation.scratch a folder on a larger disk, or take wavefield = "
+                  "\"boundary_compressed\", or \"checkpoints\" without kept_in.");
 }
 
 namespace {
@@ -530,7 +522,7 @@ void ask_disks(const Problem& problem, const Settings& settings, const Device& d
     const auto here = comm.on_node();
     if (!settings.runs_back() || settings.kept_in != KeptIn::disk || here.index > 0) return;
     const double parts = settings.shots_of_their_own(problem.shots.size(), comm.size()) ? 1 : comm.size();
-    expect_on_disk(problem, settings, here.count * cost_of(settings, problem, device).disk_bytes / parts,
+    expect_on_disk(settings, here.count * cost_of(settings, problem, device).disk_bytes / parts,
                    fmt::format("{} ranks of a machine", here.count));
   });
 }

@@ -53,7 +53,7 @@ double bytes_on_host(const Problem& problem, const Settings& settings, const Dev
 double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool on_disk);
 /// Throws FileError: the disk of the settings' scratch has no room for so many bytes of waves. whose: of
 /// "a shot", "2 ranks of a machine".
-void expect_on_disk(const Problem& problem, const Settings& settings, double bytes, const std::string& whose);
+void expect_on_disk(const Settings& settings, double bytes, const std::string& whose);
 
 /// On rank 0; the others serve(). problem: settled; settings.keeping: not automatic. Throws InputError,
 /// MemoryError, Cancelled.

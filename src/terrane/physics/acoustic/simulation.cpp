@@ -526,13 +526,9 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   auto earth = build_earth(job, std::nullopt, memory, request);
   p.velocity = velocity_of(earth.model, job);
   read_rock(earth.model, job, p);
-  for (const auto& [way, fits, fit] :
-       {std::tuple{Keeping::boundary, p.fields() == 1, "constant_density or variable_density"},
-        std::tuple{Keeping::boundary_compressed, p.fields() == 1, "constant_density or variable_density"},
-        std::tuple{Keeping::random_walls, p.rock == Rock::constant_density, "constant_density"}})
-    if (s.keeping == way && !fits)
-      throw table.wrong("wavefield", fmt::format("this way back wants rock = \"{}\"", fit),
-                        "Take auto, store or checkpoints.");
+  if (s.keeping == Keeping::random_walls && p.rock != Rock::constant_density)
+    throw table.wrong("wavefield", "this way back wants rock = \"constant_density\"",
+                      "Take auto, store, checkpoints or boundary.");
   try {
     p.grid = grid_of(std::get<MeshCells>(earth.model.geometry).mesh);
   } catch (const InputError& error) {
@@ -767,7 +763,7 @@ void Simulation::check_disk(const Settings& settings, const Runtime& runtime) co
   const auto cost = settings.twofold ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
                                      : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
   const int shots = shots_on_disk(settings, runtime);
-  expect_on_disk(problem_, settings, cost.disk_bytes * shots,
+  expect_on_disk(settings, cost.disk_bytes * shots,
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
 }
 

@@ -486,8 +486,13 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   if (walls && comm_.size() > 1)
     throw InputError("acoustic: wavefield", "random walls want a shot on one rank",
                      "Run as many shots as ranks, or more, or take wavefield = \"checkpoints\".");
+  std::optional<Sources<T>> on_mesh;
+  if (keeps_boundary(way)) {
+    on_mesh.emplace(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources), medium_.mesh());
+    on_mesh->send(stream_, samples, shared(series));
+  }
   const auto history = walls ? make_random_walls<T>(stream_, problem_, shot, shared(series))
-                             : make_history<T>(way, stream_, wave_, sources, room_);
+                             : make_history<T>(way, stream_, wave_, on_mesh ? *on_mesh : sources, room_);
   clock_.set(stream_, 0);
   Index looked = 0;
   for (Index n = 0, count = 1; n < steps_ && !walls; n += count) {

@@ -371,19 +371,36 @@ class Checkpoints final : public History<T> {
   PinnedBuffer<std::byte>& states_;
 };
 
-/// The nodes around the mesh, up to M away along one axis, that are in this rank's part.
-template <class T>
-std::vector<IndexBox<3>> strips_of(const Medium<T>& medium) {
-  std::vector<IndexBox<3>> strips;
-  const auto mesh = medium.mesh();
-  const auto& problem = medium.problem();
+/// Nodes of a field beside the mesh.
+struct Beside {
+  int field;  ///< 0 is p, 1 q of rock with an axis
+  IndexBox<3> box;
+};
+
+/// The nodes around the mesh that its steps read: of p as far as they reach along one axis; with a vertical
+/// axis of q on the axis up, of p on the others; with a tilted one of both as far as two differences reach,
+/// 2M along one axis or M along each of two.
+std::vector<Beside> strips_of(const Problem& problem) {
+  std::vector<Beside> strips;
+  const auto mesh = problem.grid.box();
+  const auto outside = [&](IndexBox<3> box, int axis, int side, Index nodes) {
+    const Index from = side == 0 ? -nodes : mesh.last[axis];
+    return box.with(axis, from, from + nodes);
+  };
+  const bool tilted = problem.rock == Rock::tti;
   for (int a = 0; a < 3; ++a)
     for (int side = 0; side < 2; ++side) {
       if (problem.margin(a, side) == 0) continue;
-      const auto box = problem.grid.box();
-      const Index from = side == 0 ? -medium.reach() : box.last[a];
-      const auto strip = overlap(mesh.with(a, from, from + medium.reach()), medium.part());
-      if (!strip.empty()) strips.push_back(strip);
+      const auto face = outside(mesh, a, side, problem.reach());
+      if (tilted || problem.rock != Rock::vti || a != up) strips.push_back({0, face});
+      if (tilted || (problem.rock == Rock::vti && a == up)) strips.push_back({1, face});
+      for (int b = a + 1; b < 3 && tilted; ++b)
+        for (int other = 0; other < 2; ++other) {
+          if (problem.margin(b, other) == 0) continue;
+          const Index points = problem.points();
+          const auto edge = outside(outside(mesh, a, side, points), b, other, points);
+          for (const int field : {0, 1}) strips.push_back({field, edge});
+        }
     }
   return strips;
 }
@@ -391,6 +408,7 @@ std::vector<IndexBox<3>> strips_of(const Medium<T>& medium) {
 /// A strip of a record.
 template <class T>
 struct Strip {
+  int field;
   IndexBox<3> box;
   Squeezed<T> squeezed;
   std::size_t at;  ///< in a record
@@ -410,8 +428,10 @@ class Boundaries final : public History<T> {
         next_(steps_) {
     constexpr std::size_t whole = 64;
     std::size_t bytes = 0;
-    for (const auto& box : strips_of(wave.medium())) {
-      strips_.push_back({box, Squeezed<T>(box), bytes});
+    for (const auto& [field, nodes] : strips_of(wave.medium().problem())) {
+      const auto box = overlap(nodes, wave.medium().part());
+      if (box.empty()) continue;
+      strips_.push_back({field, box, Squeezed<T>(box), bytes});
       bytes += squeezed ? strips_.back().squeezed.bytes() : sizeof(T) * static_cast<std::size_t>(box.count());
       bytes = (bytes + whole - 1) / whole * whole;
     }
@@ -420,8 +440,9 @@ class Boundaries final : public History<T> {
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
     std::byte* const to = records_->room(stream, n);
     for (const auto& strip : strips_) {
-      if (squeezed_) strip.squeezed.put(stream, wave.now(), to + strip.at);
-      else for_each(stream, strip.box, Copy<T>{wave.now(), view_of(strip, to)});
+      const auto now = wave.now(strip.field);
+      if (squeezed_) strip.squeezed.put(stream, now, to + strip.at);
+      else for_each(stream, strip.box, Copy<T>{now, view_of(strip, to)});
     }
     records_->put(stream, n);
   }
@@ -430,7 +451,7 @@ class Boundaries final : public History<T> {
     while (next_ >= n - 1) {
       kept_.take_before(stream, 0, wave_);
       wave_.step_back(stream, &sources_, clock_,
-                      [&](Stream& on, Nodes, const StepArguments<T>& g) { load(on, g.next); });
+                      [&](Stream& on, Nodes, const StepArguments<T>& g) { load(on, g); });
       clock_.tick(stream, -1);
       --next_;
     }
@@ -471,8 +492,7 @@ class Boundaries final : public History<T> {
     of_source.back = true;
     of_source.before = [&](Index step, const StepArguments<T>& g, const IndexBox<3>& nodes) {
       put_nodes(around(step).before, kept, overlap(nodes, mesh));  // before it is pⁿ⁻¹, it is pⁿ⁺¹
-      if (const auto* const record = records[static_cast<std::size_t>(step)])
-        load_rows(record, field_at(g.next), nodes);
+      if (const auto* const record = records[static_cast<std::size_t>(step)]) load_rows(record, g, nodes);
     };
     typename Wave<T>::InPass of_receivers{&back.wave, &back.clock, &back.senders};
     of_receivers.after = [&](Index step, const IndexBox<3>& nodes, const View<const T, 3>& next) {
@@ -500,18 +520,19 @@ class Boundaries final : public History<T> {
     next_ = steps_ - 3;
   }
   /// What was kept of these nodes.
-  void load_rows(const std::byte* from, const View<T, 3>& field, const IndexBox<3>& nodes) const {
+  void load_rows(const std::byte* from, const StepArguments<T>& g, const IndexBox<3>& nodes) const {
     for (const auto& strip : strips_) {
+      const auto field = field_at(strip.field == 0 ? g.next : g.next_q);
       if (squeezed_) strip.squeezed.get_rows(from + strip.at, field, nodes);
       else put_nodes<T>(view_of(strip, const_cast<std::byte*>(from)), field, overlap(nodes, strip.box));
     }
   }
   /// What was kept of the step that is about to be computed.
-  void load(Stream& stream, T* zero) {
+  void load(Stream& stream, const StepArguments<T>& g) {
     if (next_ < 0) return;  // p⁻¹ is zero there; nothing reads it
-    const auto field = field_at(zero);
     const std::byte* const from = records_->get(stream, next_);
     for (const auto& strip : strips_) {
+      const auto field = field_at(strip.field == 0 ? g.next : g.next_q);
       if (squeezed_) strip.squeezed.get(stream, from + strip.at, field);
       else for_each(stream, strip.box, Copy<T>{view_of(strip, const_cast<std::byte*>(from)), field});
     }
@@ -608,14 +629,10 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Dev
   } else {
     const bool squeezed = way == Keeping::boundary_compressed;
     double strips = 0;
-    for (int a = 0; a < 3; ++a)
-      for (int side = 0; side < 2; ++side)
-        if (problem.margin(a, side) > 0) {
-          const auto count = static_cast<double>(mesh.with(a, 0, problem.reach()).count());
-          const double block =
-              static_cast<double>(std::min<Index>(a == 2 ? problem.reach() : mesh.size(2), nodes_of_block));
-          strips += count * (squeezed ? 2 + e / block : e);
-        }
+    for (const auto& [field, box] : strips_of(problem)) {
+      const auto block = static_cast<double>(std::min(box.size(2), nodes_of_block));
+      strips += static_cast<double>(box.count()) * (squeezed ? 2 + e / block : e);
+    }
     cost.device_bytes = nodes * e;
     cost.sweeps = 2;
     cost.error = squeezed ? "image to 1e-5" : "rounding";
@@ -630,9 +647,6 @@ std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& w
   if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave, room);
   if (way == Keeping::compressed) return std::make_unique<Compressed<T>>(stream, wave, room);
   if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources, room);
-  if (wave.medium().fields() == 2)
-    throw InputError("acoustic: wavefield", "rock with an axis of symmetry has no way back from its boundary",
-                     "Take wavefield = \"store\" or \"checkpoints\".");
   return std::make_unique<Boundaries<T>>(stream, wave, sources, way == Keeping::boundary_compressed, room);
 }
 

@@ -13,7 +13,9 @@
 //                image (random_walls.hpp)
 //   boundary     S n e bytes: the mesh is computed back from the end, from the nodes around it that layers
 //                reach. As the leapfrog runs both ways, what differs is rounding: 2e-6 in single precision.
-//                Beside the wave's own fields one of the mesh: pⁿ⁺¹, whose place pⁿ⁻¹ takes
+//                Beside the wave's own fields one of the mesh: pⁿ⁺¹, whose place pⁿ⁻¹ takes. With a vertical
+//                axis p lies beside the mesh on the axes north and east, q on the axis up; with a tilted one
+//                both, 2M deep, and M × M along edges: four times as much
 //   boundary_compressed   these nodes in 16 bits, 2 or 3 bytes a node; images are right to 1e-5
 //
 // What store, compressed and the boundaries keep lies in memory, on the host or on a disk (records.hpp).
@@ -116,8 +118,14 @@ void put_nodes(const View<const T, 3>& from, const View<T, 3>& to, const IndexBo
       std::copy_n(&from(k, j, nodes.first[2]), nodes.size(2), &to(k, j, nodes.first[2]));
 }
 
+/// Whether the mesh alone is walked back, from nodes around it that were kept.
+constexpr bool keeps_boundary(Keeping way) {
+  return way == Keeping::boundary || way == Keeping::boundary_compressed;
+}
+
 /// wave: that of the source, which the history may use for itself after the last keep(). sources: that made
-/// it. All must outlive the history. way: neither automatic nor random_walls. Throws as make_records().
+/// it; where keeps_boundary(way) those of the mesh's nodes alone, for what is kept of the others has them.
+/// All must outlive the history. way: neither automatic nor random_walls. Throws as make_records().
 template <class T>
 std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& wave,
                                          const Sources<T>& sources, RecordRoom& room);

@@ -273,8 +273,9 @@ void Clock::tick(Stream& stream, Index by) {
 
 template <class T>
 Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps,
-                    std::span<const double> scales)
+                    std::span<const double> scales, const IndexBox<3>& within)
     : medium_(medium), places_(taps.size()) {
+  const auto here = overlap(within, medium.part());
   struct Contribution {
     int source;
     Part part;
@@ -285,7 +286,7 @@ Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap
   bool alike = true;
   each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& weights) {
     for (const auto& [node, weight, part] : weights) {
-      if (!medium.part().contains(node[0], node[1], node[2])) continue;
+      if (!here.contains(node[0], node[1], node[2])) continue;
       nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].push_back(
           {static_cast<int>(n), part, weight * scales[n]});
       alike = alike && part == Part::pressure;
@@ -676,15 +677,14 @@ void Wave<T>::make_along(Stream& stream) {
 template <class T>
 StepArguments<T> Wave<T>::derived(Stream& stream) {
   if (medium_.problem().rock == Rock::tti && along_[0].size() == 0) make_along(stream);
-  derive_along(stream);
+  derive_along(stream, medium_.part());
   return arguments();
 }
 
-/// G p and G q of the part and of what the differences of its nodes read around it.
+/// G p and G q of these nodes and of what their differences read around them.
 template <class T>
-void Wave<T>::derive_along(Stream& stream) {
-  if (along_[0].size() == 0) return;
-  auto box = medium_.part();
+void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
+  if (along_[0].size() == 0 || box.empty()) return;
   const Index points = medium_.kernel().points;
   for (int axis = 0; axis < 3; ++axis)
     if (medium_.problem().grid.there(axis)) box = box.grown(axis, points, points);
@@ -709,12 +709,13 @@ template <class T>
 void Wave<T>::begin_step(Stream& stream) {
   begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());
   if (!by_tiles(stream.device(), medium_.kernel(), arguments()))
-    derive_along(stream);  // tiles make their own
+    derive_along(stream, medium_.part());  // tiles make their own
 }
 
 template <class T>
 void Wave<T>::step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load) {
   if (load) load(stream, Nodes::inner, arguments());
+  if (!by_tiles(stream.device(), medium_.kernel(), arguments())) derive_along(stream, medium_.mesh());
   advance(stream, mesh_edges_, mesh_inner_, sources, clock, {}, nullptr);
 }
 

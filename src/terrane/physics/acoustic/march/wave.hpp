@@ -60,8 +60,12 @@ struct ReadTap;
 template <class T>
 class Sources {
  public:
-  /// taps: what receivers there would hear is what these send; scales: of the weights of each
-  Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales);
+  /// taps: what receivers there would hear is what these send; scales: of the weights of each; within: nodes
+  /// beyond are left out
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales,
+          const IndexBox<3>& within);
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales)
+      : Sources(stream, medium, taps, scales, medium.part()) {}
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
       : Sources(stream, medium, pressure_at(places), std::vector<double>(places.size(), scale)) {}
   /// series [steps, places] or [steps]
@@ -230,7 +234,7 @@ class Wave {
   void advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
                const Clock& clock, const Add& add, Receivers<T>* receivers);
   void make_along(Stream& stream);
-  void derive_along(Stream& stream);
+  void derive_along(Stream& stream, IndexBox<3> box);
   void mirror(Stream& stream, const View<T, 3>& field);
   /// What a step of a pass leaves of the part beside other ranks.
   struct Border {
