@@ -89,6 +89,20 @@ acoustic::Boundary boundary_of(const std::string& name) {
                    "Allowed: cpml, sponge, free_surface, wall.");
 }
 
+/// The rock of `options`: density, or epsilon, delta, tilt and tilt_azimuth (radians) of each node, or none.
+void read_rock(const nb::dict& options, Problem& p) {
+  const auto values = [&](const char* name) {
+    return options.contains(name) ? values_of(nb::cast<Vector>(options[name])) : std::vector<double>{};
+  };
+  p.density = values("densities");
+  p.epsilon = values("epsilon"), p.delta = values("delta");
+  p.tilt = values("tilt"), p.azimuth = values("tilt_azimuth");
+  p.rock = !p.tilt.empty()      ? acoustic::Rock::tti
+           : !p.epsilon.empty() ? acoustic::Rock::vti
+           : !p.density.empty() ? acoustic::Rock::variable_density
+                                : acoustic::Rock::constant_density;
+}
+
 /// sides: bottom, top, south, north, west, east · wavelet: samples, each sample_step after the other
 std::unique_ptr<Acoustic> of_arrays(const Vector& velocity, const std::array<std::int64_t, 3>& nodes,
                                     const std::array<double, 3>& spacing, const std::array<double, 3>& first,
@@ -115,9 +129,11 @@ std::unique_ptr<Acoustic> of_arrays(const Vector& velocity, const std::array<std
   for (const auto& name : nb::cast<std::vector<std::string>>(options["record"]))
     p.record.push_back(acoustic::component_of(name));
   p.even_density = nb::cast<double>(options["density"]);
+  read_rock(options, p);
   for (std::size_t n = 0; n < sources.size(); ++n)
     p.shots.push_back({places_of(sources[n]), places_of(receivers.at(n))});
   Runtime runtime;
+  runtime.device = device_from_text(nb::cast<std::string>(options["device"]));
   runtime.threads = nb::cast<int>(options["threads"]);
   return of_problem(std::move(p), runtime, nb::cast<bool>(options["twofold"]));
 }
@@ -151,6 +167,11 @@ void bind_acoustic(nb::module_& m) {
                        names.emplace_back(acoustic::component_names[static_cast<std::size_t>(component)]);
                      return names;
                    })
+      .def_prop_ro("rock",
+                   [](const Acoustic& a) {
+                     constexpr const char* names[] = {"constant_density", "variable_density", "vti", "tti"};
+                     return names[static_cast<int>(a.problem.rock)];
+                   })
       .def_prop_ro("shots", [](const Acoustic& a) { return a.problem.shots.size(); })
       .def("velocity", [](const Acoustic& a) { return array_of(a.problem.velocity); })
       .def("sources",
@@ -180,11 +201,13 @@ void bind_acoustic(nb::module_& m) {
             wanted.box = box;
             wanted.settle(a.problem);
             const auto shown = wanted.nodes(a.problem.grid);
-            auto values =
-                computed(a, report, [&](Operators& at, Progress* to) { return at.snapshots(wanted, to); });
+            auto values = computed(
+                a, report, [&](Operators& at, Progress* to) { return at.snapshots(wanted, to, true); });
             nb::list places;
             for (int axis = 0; axis < 3; ++axis) places.append(array_of(shown.places(a.problem.grid, axis)));
-            return nb::make_tuple(array_of(std::move(values)), array_of(wanted.times(a.problem)), places);
+            auto times = wanted.times(a.problem);
+            times.insert(times.begin(), 0.0);
+            return nb::make_tuple(array_of(std::move(values)), array_of(std::move(times)), places);
           },
           nb::arg("shot"), nb::arg("every"), nb::arg("stride"), nb::arg("box"), nb::arg("report").none())
       .def(

@@ -65,14 +65,16 @@ class Operators:
            receivers: Sequence[ArrayLike], wavelet: ArrayLike, sample_step: float, end: float, step: float = 0,
            first: Sequence[float] = (0, 0, 0), sides: Union[str, Mapping[str, str]] = "cpml", order: int = 8,
            layer_points: int = 10, layer_frequency: float = 0, exact_time: bool = True,
-           record: Sequence[str] = ("pressure",), density: float = 1000, precision: str = "double",
+           record: Sequence[str] = ("pressure",), density: ArrayLike = 1000,
+           epsilon: Optional[ArrayLike] = None, delta: Optional[ArrayLike] = None, tilt: Optional[ArrayLike] = None,
+           tilt_azimuth: Optional[ArrayLike] = None, precision: str = "double", device: str = "auto",
            threads: Optional[int] = None) -> "Operators":
         """From arrays.
 
         Parameters
         ----------
         velocity : array [up, north, east]
-            Of the nodes, m/s. One node along an axis: two dimensions.
+            Of the nodes, m/s; where the rock has an axis of symmetry, along it. One node along an axis: two dimensions.
         spacing : float or three
             Between nodes along up, northing and easting, m.
         sources, receivers : sequences of arrays [n, 3]
@@ -89,8 +91,35 @@ class Operators:
             As in a job file.
         record : sequence of str
             What receivers hear: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
-        density : float
-            kg/m³: what velocities of particles are over.
+        density : float or array [up, north, east]
+            kg/m³. A number: what velocities of particles are over. An array: the density varies
+            (``rock = "variable_density"``).
+        epsilon, delta : float or array [up, north, east], optional
+            Thomsen's parameters: the rock has a vertical axis of symmetry (``"vti"``). Epsilon is not less than delta;
+            one that is not given is 0.
+        tilt, tilt_azimuth : float or array [up, north, east], optional
+            Of that axis, degrees: from the vertical, and from north to east (``"tti"``).
+        precision : {"double", "single"}
+        device : {"auto", "cpu", "cuda", "cuda:N", "debug"}
+            Auto: a GPU where there is one.
+        threads : int, optional
+            Of the CPU; by default all.
+
+        Raises
+        ------
+        ShapeError
+            Arrays that do not fit.
+        InputError
+            Numbers that cannot be; a density that varies around an axis of symmetry.
+
+        Examples
+        --------
+        >>> import numpy as np, terrane
+        >>> waves = terrane.acoustic.Operators.of(
+        ...     np.full((30, 1, 40), 2000.0), 10, sources=[[[200, 0, 50]]], receivers=[[[100, 0, 250]]],
+        ...     wavelet=np.hanning(60), sample_step=0.001, end=0.2, epsilon=0.2, delta=0.1, tilt=30)
+        >>> waves.rock
+        'tti'
         """
         velocity = np.asarray(velocity, dtype=float)
         if velocity.ndim != 3:
@@ -112,6 +141,7 @@ class Operators:
                 raise ShapeError("receivers", f"are {counts[0]} of one shot" +
                                  (f" and {counts[-1]} of another" if len(counts) > 1 else ""),
                                  "Every shot has the same number of receivers, one or more.")
+        rock = _rock(velocity, density, epsilon, delta, tilt, tilt_azimuth)
         made = cls.__new__(cls)
         made._engine = _core.acoustic_problem(
             velocity.ravel(), list(velocity.shape), widths, [float(x) for x in first],
@@ -119,9 +149,9 @@ class Operators:
             np.asarray(wavelet, dtype=float), float(sample_step), float(step), float(end),
             [given[side] for side in _SIDES],
             {"order": int(order), "layer_points": int(layer_points), "layer_frequency": float(layer_frequency),
-             "exact_time": bool(exact_time), "density": float(density),
+             "exact_time": bool(exact_time), "density": 1000.0 if "densities" in rock else float(np.asarray(density)),
              "record": [record] if isinstance(record, str) else [str(name) for name in record],
-             "threads": int(threads or 0), "twofold": _twofold(precision)})
+             "threads": int(threads or 0), "twofold": _twofold(precision), "device": device, **rock})
         return made
 
     @classmethod
@@ -144,6 +174,11 @@ class Operators:
     def step(self) -> float:
         """Of time, s."""
         return self._engine.step
+
+    @property
+    def rock(self) -> str:
+        """constant_density, variable_density, vti or tti."""
+        return str(self._engine.rock)
 
     @property
     def velocity(self) -> Floats:
@@ -277,10 +312,33 @@ class Operators:
             values, times, places = self._engine.snapshots(shot, float(every), stride, sides, report)
         axes = dict(zip(("up", "northing", "easting"), places))
         shape = tuple(len(at) for at in places)
-        still = np.zeros((1, *shape), np.float32)  # nothing moves at time 0
-        return _xarray().DataArray(np.concatenate([still, values.reshape(-1, *shape)]),
-                                   {"time": np.concatenate([[0.0], times]), **axes},
+        return _xarray().DataArray(values.reshape(-1, *shape), {"time": times, **axes},
                                    ("time", "up", "northing", "easting"), "pressure", {"units": "Pa"})
+
+
+def _rock(velocity: Floats, density: ArrayLike, epsilon: Optional[ArrayLike], delta: Optional[ArrayLike],
+          tilt: Optional[ArrayLike], tilt_azimuth: Optional[ArrayLike]) -> dict[str, Floats]:
+    """What the rock has beside its velocity, of every node in a row; angles in radians."""
+
+    def on_nodes(values: Optional[ArrayLike], name: str) -> Floats:
+        found = np.asarray(0.0 if values is None else values, dtype=float)
+        if found.size == 1:
+            found = np.full(velocity.shape, found.item())
+        return _like(found, velocity.shape, name, "one number, or [up, north, east]").ravel()
+
+    tilted = tilt is not None or tilt_azimuth is not None
+    axis = tilted or epsilon is not None or delta is not None
+    varies = np.ndim(density) > 0
+    if axis and varies:
+        raise InputError("density", "varies, and the rock has an axis of symmetry",
+                         "Take density as one number, or epsilon, delta and tilt away.")
+    rock = {"densities": on_nodes(density, "density")} if varies else {}
+    if axis:
+        rock.update(epsilon=on_nodes(epsilon, "epsilon"), delta=on_nodes(delta, "delta"))
+    if tilted:
+        rock.update(tilt=np.radians(on_nodes(tilt, "tilt")),
+                    tilt_azimuth=np.radians(on_nodes(tilt_azimuth, "tilt_azimuth")))
+    return rock
 
 
 def _in_order(gathers: Any) -> Any:

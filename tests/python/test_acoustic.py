@@ -191,6 +191,56 @@ def test_what_cannot_be_is_named(waves):
                                "source_locations": cells, "receiver_locations": cells, **other})
 
 
+def waves_over(rock, flat=True, **other):
+    """Two shots over rough rock of a kind, from arrays."""
+    chance = np.random.default_rng(3)
+    shape = (26, 1, 24) if flat else (20, 14, 18)
+    values = {"variable_density": {"density": 2000 + 500 * chance.uniform(-1, 1, shape)},
+              "vti": {"epsilon": 0.15 + 0.05 * chance.uniform(-1, 1, shape), "delta": 0.05},
+              "tti": {"epsilon": 0.15 + 0.05 * chance.uniform(-1, 1, shape), "delta": 0.05, "tilt": 40,
+                      "tilt_azimuth": chance.uniform(-180, 180, shape)}}.get(rock, {})
+    y = 0 if flat else 63.1
+    given = {"sources": [[[83.1, y, 92.7]], [[121, y, 140]]], "receivers": [[[131.9, y, 61.3], [40, y, 120]]] * 2,
+             "wavelet": np.hanning(60), "sample_step": 0.001, "end": 0.12, "sides": {"top": "free_surface"},
+             "record": ("pressure", "velocity_up"), **values, **other}
+    return terrane.acoustic.Operators.of(2000 + 200 * chance.uniform(-1, 1, shape), 10, **given)
+
+
+@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize("rock", ["constant_density", "variable_density", "vti", "tti"])
+def test_operators_over_any_rock_have_an_exact_transpose(rock, flat):
+    waves = waves_over(rock, flat)
+    assert waves.rock == rock
+    chance = np.random.default_rng(5)
+    change, residual = chance.normal(size=waves.velocity.size), chance.normal(size=int(np.prod(waves.shape)))
+    jacobian = waves.jacobian("velocity")
+    forward = float((jacobian @ change) @ residual)
+    assert forward == pytest.approx(float(change @ (jacobian.T @ residual)), rel=1e-11)
+    assert forward != 0
+    other = waves.with_velocity(waves.velocity + 1)
+    assert other.rock == rock and other.step == waves.step
+
+
+def test_operators_over_rock_that_is_the_same_in_words_are_those_of_less():
+    plain = waves_over("constant_density").run()["pressure"]
+    upright = waves_over("vti", epsilon=0.2, delta=0.1).run()["pressure"]
+    for same, given, bound in ((plain, {"density": np.full((26, 1, 24), 1000.0)}, 1e-3),):
+        step = float(same.time[1])
+        other = waves_over("constant_density", **given, step=step).run()["pressure"]
+        assert float(abs(other - same).max()) < bound * float(abs(same).max())
+    assert float(abs(upright - plain.interp(time=upright.time)).max()) > 0.1 * float(abs(plain).max())
+
+
+def test_operators_from_arrays_run_on_the_device_that_is_asked_for():
+    here, there = (waves_over("vti", device=device).run()["pressure"] for device in ("cpu", "debug"))
+    np.testing.assert_allclose(there, here, rtol=0, atol=1e-12 * float(abs(here).max()))
+    for other, message in (({"device": "abacus"}, "abacus"), ({"epsilon": np.zeros(3)}, "epsilon: has shape"),
+                           ({"density": np.full((26, 1, 24), 2000.0)}, "has an axis of symmetry"),
+                           ({"epsilon": 0.0, "delta": 0.1}, "less than delta"), ({"tilt": np.inf}, "finite")):
+        with pytest.raises(terrane.Error, match=message):
+            waves_over("vti", **other)
+
+
 def test_snapshots_hold_the_wave_and_make_a_movie(waves, tmp_path):
     shots = waves.snapshots(1, every=0.05, stride=2)
     assert shots.dims == ("time", "up", "northing", "easting")

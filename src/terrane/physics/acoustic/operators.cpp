@@ -99,17 +99,18 @@ std::vector<double> Operators::model(Progress* progress) {
   });
 }
 
-std::vector<float> Operators::snapshots(const Snapshots& wanted, Progress* progress) {
+std::vector<float> Operators::snapshots(const Snapshots& wanted, Progress* progress, bool at_rest) {
   auto uncorrected = held_->problem;
   uncorrected.exact_time = false;
   const auto nodes = static_cast<std::size_t>(wanted.nodes(uncorrected.grid).box().count());
   const auto count = wanted.count(uncorrected);
   held_->budget.require("acoustic", fmt::format("{} snapshots of {} nodes", count, nodes),
                         wanted.bytes(uncorrected));
-  std::vector<float> all(count * nodes);
+  const std::size_t before = at_rest ? 1 : 0;
+  std::vector<float> all((before + count) * nodes);
   const Watch taking{wanted, [&](std::size_t n, std::span<const float> values) {
                        std::copy(values.begin(), values.end(),
-                                 all.begin() + static_cast<std::ptrdiff_t>(n * nodes));
+                                 all.begin() + static_cast<std::ptrdiff_t>((before + n) * nodes));
                      }};
   const auto series = held_->sent.empty() ? uncorrected.source_series() : held_->sent[wanted.shot];
   std::visit([&](auto& e) { e->model(uncorrected.shots[wanted.shot], series, progress, &taking); },

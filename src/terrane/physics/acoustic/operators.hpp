@@ -38,8 +38,10 @@ class Operators {
   void send(std::vector<std::vector<double>> series);
   std::vector<double> model(Progress* progress = nullptr);
   /// [snapshots, nodes that are shown], Pa. Of a wavelet without time dispersion put in: what is seen at a
-  /// time is the wave that the grid has then. Throws MemoryError.
-  std::vector<float> snapshots(const Snapshots& snapshots, Progress* progress = nullptr);
+  /// time is the wave that the grid has then. at_rest: a first one of time 0, when nothing moves, stands
+  /// before them. Throws MemoryError.
+  std::vector<float> snapshots(const Snapshots& snapshots, Progress* progress = nullptr,
+                               bool at_rest = false);
   /// Throws ShapeError, as the next two.
   std::vector<double> born(const std::vector<double>& change, Progress* progress = nullptr);
   std::vector<double> adjoint(const std::vector<double>& gathers, Progress* progress = nullptr);
