@@ -408,7 +408,6 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneOnTheWayBack) {
       p.settle();
       expect_steps_of_plain_nodes(GetParam(), p, true, 0, true);
     }
-    if (rock == Rock::vti) continue;
     test::all_sides(p, Boundary::wall);  // with random walls: rounded steps
     p.settle();
     expect_steps_of_plain_nodes(GetParam(), p, true, 1.5F * 8192.0F);

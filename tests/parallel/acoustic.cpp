@@ -302,5 +302,29 @@ TEST(AcousticOnRanks, MeshesWalkedBackFromTheirBoundaryHaveTheBitsOfOneProcess) 
   }
 }
 
+TEST(AcousticOnRanks, WavesBetweenRandomWallsHaveTheBitsOfOneProcess) {
+  const auto comm = test::ranks(test::Order::as_started);
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::tti}) {
+    const bool wide = rock != Rock::constant_density;
+    auto p = test::rough_rock(rock, {wide ? 36 : 20, wide ? 60 : 44, 16}, 0.02);
+    p.order = wide ? 4 : 8;
+    p.layers.points = 6;
+    p.shots[0].receivers[2] = {152, 371, 183};
+    p.settle();
+    Stream stream({Device::Kind::cpu, -1});
+    Alone alone;
+    std::vector<double> data;
+    if (comm->rank() == 0) data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));
+    Engine<float> engine(p, stream, *comm);
+    const auto all = engine.adjoint(p.shots[0], p.source_series(), data, Keeping::random_walls);
+    if (comm->rank() > 0) continue;
+    const auto one =
+        Engine<float>(p, stream, alone).adjoint(p.shots[0], p.source_series(), data, Keeping::random_walls);
+    EXPECT_GT(test::norm(one.kernel), 0);
+    for (const auto image : {&Images::kernel, &Images::correlation, &Images::illumination})
+      EXPECT_EQ(one.*image, all.*image) << static_cast<int>(rock);
+  }
+}
+
 }  // namespace
 }  // namespace terrane::acoustic

@@ -362,38 +362,81 @@ TEST(AcousticAdjoint, PassesOverMemoryMakeTheScatteredWavesOfSingleSteps) {
     }
 }
 
+/// Forwards and backwards between walls, until nothing moves again.
+template <class T>
+void expect_the_way_back_to_silence(const Problem& p) {
+  const auto walled = with_random_walls(p, 42);
+  Stream stream({Device::Kind::cpu, -1});
+  Alone alone;
+  const Medium<T> medium(walled, stream, cut_grid(walled, 1), 0);
+  Wave<T> wave(stream, medium, alone);
+  wave.round_to(sizeof(T) == 4 ? T(1.5 * 8192) : T(std::ldexp(1.5, 42)));  // grains of 2⁻¹⁰
+  Sources<T> sources(stream, medium, p.shots[0].sources, 3.0 * p.source_factor(p.shots[0].sources[0]));
+  sources.send(stream, p.steps(), p.source_series());
+  Clock clock(stream, 0);
+  const auto steps = static_cast<int>(p.steps());
+  double most = 0;
+  for (int n = 0; n + 1 < steps; ++n) {
+    wave.step(stream, &sources, clock);
+    clock.tick(stream, 1);
+    if (n % 10 == 0)
+      for (const T value : wave.state(stream)) most = std::max(most, std::abs(static_cast<double>(value)));
+  }
+  EXPECT_GT(most, 1);
+  EXPECT_LT(most, 1024);  // 2²⁰ grains
+  wave.turn();
+  clock.tick(stream, -1);
+  for (int n = 0; n + 1 < steps; ++n) {
+    wave.step(stream, &sources, clock);
+    clock.tick(stream, -1);
+  }
+  for (const T value : wave.state(stream)) ASSERT_EQ(value, 0);
+}
+
 TEST(AcousticAdjoint, StepsBetweenRandomWallsRunBackBitByBit) {
   for (const bool flat : {true, false}) {
     auto p = flat ? rough_box({26, 1, 30}, 2.0) : rough_box({20, 18, 22}, 0.2);
     p.settle();
-    const auto walled = with_random_walls(p, 42);
-    Stream stream({Device::Kind::cpu, -1});
-    Alone alone;
-    const Medium<float> medium(walled, stream, cut_grid(walled, 1), 0);
-    Wave<float> wave(stream, medium, alone);
-    wave.round_to(1.5F * 8192.0F);  // grains of 2⁻¹⁰
-    Sources<float> sources(stream, medium, p.shots[0].sources, 3.0);
-    sources.send(stream, p.steps(), p.source_series());
-    Clock clock(stream, 0);
-    const auto steps = static_cast<int>(p.steps());
-    double most = 0;
-    for (int n = 0; n + 1 < steps; ++n) {
-      wave.step(stream, &sources, clock);
-      clock.tick(stream, 1);
-      if (n % 10 == 0)
-        for (const float value : wave.state(stream))
-          most = std::max(most, std::abs(static_cast<double>(value)));
-    }
-    EXPECT_GT(most, 1);
-    EXPECT_LT(most, 1024);  // 2²⁰ grains
-    wave.turn();
-    clock.tick(stream, -1);
-    for (int n = 0; n + 1 < steps; ++n) {
-      wave.step(stream, &sources, clock);
-      clock.tick(stream, -1);
-    }
-    for (const float value : wave.state(stream)) ASSERT_EQ(value, 0);
+    expect_the_way_back_to_silence<float>(p);
   }
+}
+
+TEST(AcousticAdjoint, StepsBetweenRandomWallsAndOtherSidesRunBackBitByBitInEveryRock) {
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+    for (const auto& sides : every_kind) {
+      auto p = test::rough_rock(rock, {26, 1, 30}, 0.4);
+      p.sides = sides;
+      p.settle();
+      SCOPED_TRACE(static_cast<int>(rock));
+      expect_the_way_back_to_silence<float>(p);
+      expect_the_way_back_to_silence<double>(p);
+      if (rock == Rock::constant_density || sides != every_kind[4]) continue;
+      auto deep = test::rough_rock(rock, {12, 10, 13}, 0.06);
+      deep.shots[0] = {{{63.1, 51.2, 62.7}}, {{63.1, 51.2, 62.7}}};
+      deep.sides = sides;
+      deep.settle();
+      expect_the_way_back_to_silence<float>(deep);
+    }
+}
+
+TEST(AcousticAdjoint, WallsBeyondTheMeshHaveTheRockOfItsSidesButForTheirVelocities) {
+  auto p = test::rough_rock(Rock::tti, {9, 1, 8}, 0.02);
+  p.shots[0] = {{{43, 0, 42}}, {{43, 0, 42}}};
+  p.settle();
+  const auto walled = with_random_walls(p, 42);
+  auto shape = without_rock(p);
+  const auto below = make_room_for_walls(shape);
+  EXPECT_EQ(walled.sides[up][1], Boundary::free_surface);
+  EXPECT_EQ(walled.sides[up][0], Boundary::wall);
+  EXPECT_EQ(walled.grid.nodes[up], 9 + below[up]);
+  EXPECT_GE(below[up], p.margin(up, 0));
+  const auto at = [&](Index k, Index i) { return static_cast<std::size_t>(k * walled.grid.nodes[east] + i); };
+  for (const auto values : {&Problem::epsilon, &Problem::delta, &Problem::tilt, &Problem::azimuth}) {
+    EXPECT_EQ((walled.*values)[at(below[up] + 3, below[east] + 2)], (p.*values)[3 * 8 + 2]);
+    EXPECT_EQ((walled.*values)[at(0, below[east] + 2)], (p.*values)[2]);
+  }
+  EXPECT_EQ(walled.velocity[at(below[up], below[east])], p.velocity[0]);
+  EXPECT_LT(walled.velocity[at(0, 0)], p.velocity[0]);
 }
 
 TEST(AcousticAdjoint, RandomWallsKeepNothingAndAddLittleNoise) {

@@ -453,7 +453,6 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
   for (const auto way : {Keeping::store, Keeping::compressed, Keeping::checkpoints, Keeping::boundary,
                          Keeping::boundary_compressed, Keeping::random_walls})
     for (const auto place : {KeptIn::memory, KeptIn::host, KeptIn::disk}) {
-      if (way == Keeping::random_walls && problem.rock != Rock::constant_density) continue;
       if (!keeps_records(way) && place != KeptIn::memory) continue;
       if (place == KeptIn::host && !device.has_own_memory()) continue;
       settings.keeping = way;

@@ -526,9 +526,6 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   auto earth = build_earth(job, std::nullopt, memory, request);
   p.velocity = velocity_of(earth.model, job);
   read_rock(earth.model, job, p);
-  if (s.keeping == Keeping::random_walls && p.rock != Rock::constant_density)
-    throw table.wrong("wavefield", "this way back wants rock = \"constant_density\"",
-                      "Take auto, store, checkpoints or boundary.");
   try {
     p.grid = grid_of(std::get<MeshCells>(earth.model.geometry).mesh);
   } catch (const InputError& error) {

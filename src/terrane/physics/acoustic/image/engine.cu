@@ -483,16 +483,14 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
   wave_.rest(stream_);
   room_.passes = images_in_passes(problem_, way, room_.place) ? passes_ : Passes{};
   const bool walls = way == Keeping::random_walls;
-  if (walls && comm_.size() > 1)
-    throw InputError("acoustic: wavefield", "random walls want a shot on one rank",
-                     "Run as many shots as ranks, or more, or take wavefield = \"checkpoints\".");
   std::optional<Sources<T>> on_mesh;
   if (keeps_boundary(way)) {
     on_mesh.emplace(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources), medium_.mesh());
     on_mesh->send(stream_, samples, shared(series));
   }
-  const auto history = walls ? make_random_walls<T>(stream_, problem_, shot, shared(series))
-                             : make_history<T>(way, stream_, wave_, on_mesh ? *on_mesh : sources, room_);
+  const auto history =
+      walls ? make_random_walls<T>(stream_, comm_, problem_, medium_.cut(), shot, shared(series))
+            : make_history<T>(way, stream_, wave_, on_mesh ? *on_mesh : sources, room_);
   clock_.set(stream_, 0);
   Index looked = 0;
   for (Index n = 0, count = 1; n < steps_ && !walls; n += count) {

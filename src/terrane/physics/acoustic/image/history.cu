@@ -616,14 +616,10 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Dev
     cost.host_bytes = std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem, false);
     cost.sweeps = 2;
   } else if (way == Keeping::random_walls) {
-    Problem walled;  // its grid alone
-    walled.grid = problem.grid;
-    walled.sides = problem.sides;
-    walled.order = problem.order;
-    walled.radius = problem.radius;
+    auto walled = without_rock(problem);
     make_room_for_walls(walled);
     cost.device_bytes =
-        Medium<T>::bytes_of_wave(walled, false) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e;
+        Medium<T>::bytes_of_wave(walled, true) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e;
     cost.sweeps = 2;
     cost.error = "noise of some 4.5 % of the image of four shots";
   } else {

@@ -60,39 +60,72 @@ std::uint64_t seed_of(const Shot& shot) {
   return seed;
 }
 
+/// Of walls: no less than of any layer and what stands before it, which ranks may have to themselves.
+Index thickness(const Problem& p, const RandomWalls& walls) {
+  Index most = walls.points;
+  for (const int axis : {up, north, east})
+    for (const int side : {0, 1}) most = std::max(most, p.margin(axis, side));
+  return most;
+}
+
 bool absorbs(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
+
+/// The parts of ranks in the mesh with its walls: each has its nodes of the mesh, and those at the ends the
+/// walls.  below: nodes that were put before the first
+Cartesian<3> cut_with_walls(const Cartesian<3>& cut, const std::array<Index, 3>& below,
+                            const IndexBox<3>& whole) {
+  auto walled = cut;
+  walled.whole = whole;
+  for (auto& part : walled.parts)
+    for (int a = 0; a < 3; ++a) {
+      const Index shift = below[static_cast<std::size_t>(a)];
+      part.first[a] = part.first[a] == cut.whole.first[a] ? whole.first[a] : part.first[a] + shift;
+      part.last[a] = part.last[a] == cut.whole.last[a] ? whole.last[a] : part.last[a] + shift;
+    }
+  return walled;
+}
+
+std::array<Index, 3> nodes_below(const Problem& problem) {
+  auto walled = without_rock(problem);
+  return make_room_for_walls(walled);
+}
 
 template <class T>
 class RandomWallHistory final : public History<T> {
  public:
-  RandomWallHistory(Stream& stream, const Problem& problem, const Shot& shot,
-                    const std::vector<double>& series)
-      : problem_(with_random_walls(problem, seed_of(shot))),
-        medium_(problem_, stream, cut_grid(problem_, 1), 0),
-        wave_(stream, medium_, alone_),
-        sources_(stream, medium_, shot.sources, 1 / problem.grid.volume()),
+  RandomWallHistory(Stream& stream, Comm& comm, const Problem& problem, const Cartesian<3>& cut, int rank,
+                    const Shot& shot, const std::vector<double>& series)
+      : comm_(comm),
+        shift_(nodes_below(problem)),
+        problem_(with_random_walls(problem, seed_of(shot))),
+        medium_(problem_, stream, cut_with_walls(cut, shift_, problem_.grid.box()), rank),
+        wave_(stream, medium_, comm),
+        sources_(stream, medium_, pressure_at(shot.sources), scales_of(problem, shot)),
         clock_(stream, 0),
-        mesh_(problem.grid.box()),
-        slots_(stream.device(), static_cast<std::size_t>(3 * mesh_.count())),
+        mesh_(overlap(cut.part(rank), problem.grid.box())),
+        slots_(stream.device(), static_cast<std::size_t>(3 * medium_.fields() * mesh_.count())),
         largest_(stream.device(), 1 << 16),
         steps_(static_cast<Index>(problem.steps())),
         next_(steps_) {
-    for (std::size_t a = 0; a < 3; ++a)
-      shift_[a] = std::llround((problem.grid.first[a] - problem_.grid.first[a]) / problem.grid.spacing[a]);
     sources_.send(stream, problem.steps(), series);
-    double largest = 0;
+    double largest = 0, scale = 0;
     for (const double s : series) largest = std::max(largest, std::abs(s));
+    for (const double s : scales_of(problem, shot)) scale = std::max(scale, s);
+    if (problem.rock == Rock::variable_density)  // ρv²Δt² of what is over the density of the source's place
+      scale *= *std::max_element(problem.density.begin(), problem.density.end());
     const double v = problem.fastest();
     // What the source adds to its node in a step, sixteen times.
-    const double added = 16 * largest * v * v * problem.step * problem.step / problem.grid.volume();
+    const double added = 16 * largest * v * v * problem.step * problem.step * scale;
     double grain = std::exp2(std::ceil(std::log2(std::max(added, 1e-300))) - (bits - 3));
     while (!ran(stream, grain)) grain *= 16;
   }
   void keep(Stream&, const Wave<T>&, Index) override {}
   void prepare(Stream& stream, Index n) override {
     if (next_ == steps_) {  // the wave has p at steps − 1 and steps − 2
-      take(stream, steps_ - 1, wave_.now());
-      take(stream, steps_ - 2, wave_.before());
+      for (int field = 0; field < medium_.fields(); ++field) {
+        take(stream, steps_ - 1, field, wave_.now(field));
+        take(stream, steps_ - 2, field, wave_.before(field));
+      }
       wave_.turn();
       clock_.set(stream, steps_ - 2);
       next_ = steps_ - 3;
@@ -100,24 +133,32 @@ class RandomWallHistory final : public History<T> {
     while (next_ >= n - 1) {
       wave_.step(stream, &sources_, clock_);
       clock_.tick(stream, -1);
-      take(stream, next_, wave_.now());
+      for (int field = 0; field < medium_.fields(); ++field) take(stream, next_, field, wave_.now(field));
       --next_;
     }
   }
-  View<const T, 3> at(Index n, int) const override { return slot(n); }
+  View<const T, 3> at(Index n, int field) const override { return slot(n, field); }
 
  private:
   static constexpr int bits = std::numeric_limits<T>::digits - 1;  // 23 or 52
   static constexpr Index between_looks = 16;
 
-  View<T, 3> slot(Index n) const {
-    return View<T, 3>(const_cast<T*>(slots_.view().data) + (n + 3) % 3 * mesh_.count(), mesh_);
+  static std::vector<double> scales_of(const Problem& problem, const Shot& shot) {
+    std::vector<double> scales;
+    for (const auto& at : shot.sources) scales.push_back(problem.source_factor(at) / problem.grid.volume());
+    return scales;
   }
-  void take(Stream& stream, Index n, View<const T, 3> field) {
-    for_each(stream, mesh_, CopyShifted<T>{field, slot(n), {shift_[0], shift_[1], shift_[2]}});
+  View<T, 3> slot(Index n, int field) const {
+    const Index which = (n + 3) % 3 * medium_.fields() + field;
+    return mesh_.empty() ? View<T, 3>()
+                         : View<T, 3>(const_cast<T*>(slots_.view().data) + which * mesh_.count(), mesh_);
+  }
+  void take(Stream& stream, Index n, int field, View<const T, 3> from) {
+    if (!mesh_.empty())
+      for_each(stream, mesh_, CopyShifted<T>{from, slot(n, field), {shift_[0], shift_[1], shift_[2]}});
   }
 
-  /// All steps forwards; false where pressures grow too large for these grains.
+  /// Collective: all steps forwards; false where pressures grow too large for these grains.
   bool ran(Stream& stream, double grain) {
     wave_.rest(stream);
     wave_.round_to(static_cast<T>(1.5 * std::ldexp(grain, bits)));
@@ -127,14 +168,18 @@ class RandomWallHistory final : public History<T> {
       clock_.tick(stream, 1);
       // Looked at often until the wave has left the source, then rarely.
       if (n % (n < 512 ? between_looks : 8 * between_looks) != 0 && n + 2 != steps_) continue;
-      if (!(largest(stream) < std::ldexp(grain, bits - 3))) return false;
+      wave_.wait(stream);
+      bool fine = true;
+      for (int field = 0; field < medium_.fields(); ++field)
+        fine = fine && largest(stream, field) < std::ldexp(grain, bits - 3);
+      if (comm_.lowest(fine ? 1 : 0) == 0) return false;
     }
     return true;
   }
 
   /// Of the pressures; sought on the device, for a field takes longer on its way to the host than a step.
-  double largest(Stream& stream) {
-    for_each(stream, largest_.size(), Largest<T>{wave_.buffer().view(), largest_.view()});
+  double largest(Stream& stream, int field) {
+    for_each(stream, largest_.size(), Largest<T>{wave_.buffer(field).view(), largest_.view()});
     std::vector<T> found(largest_.size());
     largest_.download(stream, found);
     T most = 0;
@@ -143,7 +188,8 @@ class RandomWallHistory final : public History<T> {
     return static_cast<double>(most);
   }
 
-  Alone alone_;
+  Comm& comm_;
+  std::array<Index, 3> shift_;
   Problem problem_;
   Medium<T> medium_;
   Wave<T> wave_;
@@ -151,24 +197,36 @@ class RandomWallHistory final : public History<T> {
   Clock clock_;
   IndexBox<3> mesh_;
   Buffer<T> slots_, largest_;
-  std::array<Index, 3> shift_{};
   Index steps_, next_;
 };
 
 }  // namespace
 
+Problem without_rock(const Problem& problem) {
+  Problem p;
+  p.grid = problem.grid;
+  p.rock = problem.rock;
+  p.sides = problem.sides;
+  p.layers = problem.layers;
+  p.order = problem.order;
+  p.radius = problem.radius;
+  p.record = problem.record;
+  return p;
+}
+
 std::array<Index, 3> make_room_for_walls(Problem& p, const RandomWalls& walls) {
   std::array<Index, 3> below{};
+  const Index thick = thickness(p, walls);
   for (int axis = 0; axis < 3; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
     if (!p.grid.there(axis)) continue;
     for (std::size_t side = 0; side < 2; ++side) {
       if (!absorbs(p.sides[a][side])) continue;
       p.sides[a][side] = Boundary::wall;
-      p.grid.nodes[a] += walls.points;
+      p.grid.nodes[a] += thick;
       if (side == 0) {
-        below[a] = walls.points;
-        p.grid.first[a] -= static_cast<double>(walls.points) * p.grid.spacing[a];
+        below[a] = thick;
+        p.grid.first[a] -= static_cast<double>(thick) * p.grid.spacing[a];
       }
     }
   }
@@ -179,7 +237,15 @@ Problem with_random_walls(const Problem& problem, std::uint64_t seed, const Rand
   Problem p = problem;
   const auto below = make_room_for_walls(p, walls);
   const auto box = p.grid.box(), mesh = problem.grid.box();
-  p.velocity.resize(static_cast<std::size_t>(box.count()));
+  const Index thick = thickness(problem, walls);
+  const auto nodes = static_cast<std::size_t>(box.count());
+  p.velocity.resize(nodes);
+  // The other properties, beyond the mesh those of its sides.
+  using Values = std::vector<double> Problem::*;
+  std::vector<Values> others;
+  for (const Values values :
+       {&Problem::density, &Problem::epsilon, &Problem::delta, &Problem::tilt, &Problem::azimuth})
+    if (!(problem.*values).empty()) others.push_back(values), (p.*values).resize(nodes);
   for_each(box, 0, [&](Index k, Index j, Index i) {
     const std::array<Index, 3> at{k - below[0], j - below[1], i - below[2]};
     std::array<Index, 3> inside{}, cube{};
@@ -189,29 +255,31 @@ Problem with_random_walls(const Problem& problem, std::uint64_t seed, const Rand
       deep = std::max(deep, std::abs(at[a] - inside[a]));
       // Where the cubes begin differs from shot to shot, too.
       const auto offset = static_cast<Index>((seed >> (8 * a)) % static_cast<std::uint64_t>(walls.grain));
-      cube[a] = (at[a] + walls.points + offset) / walls.grain;
+      cube[a] = (at[a] + thick + offset) / walls.grain;
     }
-    const double v = problem.velocity[static_cast<std::size_t>(
-        (inside[0] * mesh.size(1) + inside[1]) * mesh.size(2) + inside[2])];
-    const double t = static_cast<double>(deep) / static_cast<double>(walls.points);
-    p.velocity[static_cast<std::size_t>((k * box.size(1) + j) * box.size(2) + i)] =
-        deep == 0 ? v : v * (1 - walls.slower * t * chance_of(seed, cube));
+    const auto from = static_cast<std::size_t>((inside[0] * mesh.size(1) + inside[1]) * mesh.size(2) +
+                                               inside[2]),
+               to = static_cast<std::size_t>((k * box.size(1) + j) * box.size(2) + i);
+    const double v = problem.velocity[from];
+    const double t = static_cast<double>(deep) / static_cast<double>(thick);
+    p.velocity[to] = deep == 0 ? v : v * (1 - walls.slower * t * chance_of(seed, cube));
+    for (const Values values : others) (p.*values)[to] = (problem.*values)[from];
   });
   return p;
 }
 
 template <class T>
-std::unique_ptr<History<T>> make_random_walls(Stream& stream, const Problem& problem, const Shot& shot,
+std::unique_ptr<History<T>> make_random_walls(Stream& stream, Comm& comm, const Problem& problem,
+                                              const Cartesian<3>& cut, const Shot& shot,
                                               const std::vector<double>& series) {
-  if (problem.rock != Rock::constant_density)
-    throw InputError("acoustic: wavefield", "random walls are of rock of constant density",
-                     "Take wavefield = \"store\" or \"checkpoints\".");
-  return std::make_unique<RandomWallHistory<T>>(stream, problem, shot, series);
+  return std::make_unique<RandomWallHistory<T>>(stream, comm, problem, cut, comm.rank(), shot, series);
 }
 
-template std::unique_ptr<History<float>> make_random_walls(Stream&, const Problem&, const Shot&,
+template std::unique_ptr<History<float>> make_random_walls(Stream&, Comm&, const Problem&,
+                                                           const Cartesian<3>&, const Shot&,
                                                            const std::vector<double>&);
-template std::unique_ptr<History<double>> make_random_walls(Stream&, const Problem&, const Shot&,
+template std::unique_ptr<History<double>> make_random_walls(Stream&, Comm&, const Problem&,
+                                                            const Cartesian<3>&, const Shot&,
                                                             const std::vector<double>&);
 
 }  // namespace terrane::acoustic

@@ -9,6 +9,9 @@
 // Every step backwards then gives the very bits that the step forwards began with. g is 2⁻²¹ of a power of
 // two above the largest pressure, found by running: a larger one begins the run again.
 //
+// With an axis of symmetry this holds of p and of q. No bit depends on the number of ranks: grains are the
+// same on all, for they agree whether a pressure is too large.
+//
 // What the walls scatter back is noise in the image, and differs from shot to shot: 8 … 15 % of the image in
 // the mean (docs/theory/acoustic.md). Velocities only become slower, so steps stay stable.
 #pragma once
@@ -25,15 +28,20 @@ struct RandomWalls {
   double slower = 0.6;  ///< at most, of the velocity, in the outermost node
 };
 
+/// The grid, its sides, and how far steps and receivers reach: all that walls ask of a problem.
+Problem without_rock(const Problem& problem);
 /// Makes the mesh larger on sides with layers, which become walls; how many nodes were put before the first.
+/// Walls are at least as thick as the layers are, so that each rank's part may have its share of them.
 std::array<Index, 3> make_room_for_walls(Problem& problem, const RandomWalls& walls = {});
-/// The same shots in a larger mesh whose sides with layers are walls. The same bits for one seed.
+/// The same shots in a larger mesh whose sides with layers are walls; free surfaces and walls are as they
+/// were. Beyond the mesh all but the velocity is that of its sides. The same bits for one seed.
 Problem with_random_walls(const Problem& problem, std::uint64_t seed, const RandomWalls& walls = {});
 
-/// Runs the source's waves to their end. The stream must outlive it. Throws InputError: rock other than of
-/// constant density.
+/// Collective: runs the source's waves to their end. Stream and Comm must outlive it. series: the same on all
+/// ranks.  cut: of the problem, by which ranks keep their nodes of the mesh and get the walls beside them
 template <class T>
-std::unique_ptr<History<T>> make_random_walls(Stream& stream, const Problem& problem, const Shot& shot,
+std::unique_ptr<History<T>> make_random_walls(Stream& stream, Comm& comm, const Problem& problem,
+                                              const Cartesian<3>& cut, const Shot& shot,
                                               const std::vector<double>& series);
 
 }  // namespace terrane::acoustic

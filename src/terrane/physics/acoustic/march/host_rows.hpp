@@ -165,6 +165,9 @@ void leap_of_row(const StepArguments<T>& g, const Region& region, Index k, Index
 #pragma omp simd
     for (Index i = 0; i < nodes; ++i)
       next[i] = leap_through_sponge(now[i], next[i], squared[i], a_p[i], s + along[i]);
+  } else if (const T c = g.rounding; c > 0) {
+#pragma omp simd
+    for (Index i = 0; i < nodes; ++i) next[i] = leap_and_back(now[i], next[i], squared[i], a_p[i], c);
   } else {
 #pragma omp simd
     for (Index i = 0; i < nodes; ++i) next[i] = leap(now[i], next[i], squared[i], a_p[i]);

@@ -54,18 +54,15 @@ struct Inject {
     const auto sent = sources.to(n);
     const T sum = sent.pressure;
     const Index here = sources.offset[n];
-    if (g.rounding > 0) {
-      g.next[here] += rounded_to_grains(g.squared[here] * sum, g.rounding);
-      return;
-    }
-    if (g.now_q == nullptr) {
-      g.next[here] = fused(g.squared[here], sum, g.next[here]);
-      return;
-    }
+    if (g.now_q == nullptr) return add(g.next[here], g.squared[here], sum);
     const T across = fused(T(2) / 3, sum, sent.p), along = fused(T(1) / 3, sum, sent.q),
             mixed = g.mixed[here];
-    g.next[here] = fused(g.squared[here], fused(g.wide[here], across, mixed * along), g.next[here]);
-    g.next_q[here] = fused(g.squared[here], fused(mixed, across, along), g.next_q[here]);
+    add(g.next[here], g.squared[here], fused(g.wide[here], across, mixed * along));
+    add(g.next_q[here], g.squared[here], fused(mixed, across, along));
+  }
+  TERRANE_FN void add(T& next, T squared, T value) const {
+    if (g.rounding > 0) next += rounded_to_grains(squared * value, g.rounding);
+    else next = fused(squared, value, next);
   }
 };
 
@@ -676,7 +673,6 @@ void Wave<T>::make_along(Stream& stream) {
 
 template <class T>
 StepArguments<T> Wave<T>::derived(Stream& stream) {
-  if (medium_.problem().rock == Rock::tti && along_[0].size() == 0) make_along(stream);
   derive_along(stream, medium_.part());
   return arguments();
 }
@@ -684,7 +680,8 @@ StepArguments<T> Wave<T>::derived(Stream& stream) {
 /// G p and G q of these nodes and of what their differences read around them.
 template <class T>
 void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
-  if (along_[0].size() == 0 || box.empty()) return;
+  if (medium_.problem().rock != Rock::tti || box.empty()) return;
+  if (along_[0].size() == 0) make_along(stream);  // tiles made their own until now
   const Index points = medium_.kernel().points;
   for (int axis = 0; axis < 3; ++axis)
     if (medium_.problem().grid.there(axis)) box = box.grown(axis, points, points);

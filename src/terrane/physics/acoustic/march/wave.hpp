@@ -157,7 +157,7 @@ class Wave {
   /// Every step is rounded so that steps backwards have the bits of those forwards (image/random_walls.hpp);
   /// 0: not.
   void round_to(T c) { rounding_ = c; }
-  const Buffer<T>& buffer() const { return now_[0]; }  ///< of p
+  const Buffer<T>& buffer(int field = 0) const { return of(now_, field); }
   /// Something added to p⁺ (arguments.next, next_q) beside sources.
   using Add = std::function<void(Stream&, Nodes, const StepArguments<T>& arguments)>;
   /// Collective: from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
