@@ -308,14 +308,6 @@ TEST(AcousticRock, RefusesWhatCannotBe) {
   p = rough_rock(Rock::vti);
   p.settle();
   EXPECT_LT(p.longest_step(), rough_rock(Rock::constant_density).longest_step());
-  Stream stream({Device::Kind::cpu, -1});
-  Alone alone;
-  Engine<float> engine(p, stream, alone);
-  const std::vector<double> data(p.steps() * p.shots[0].receivers.size());
-  EXPECT_THAT(message([&] { engine.adjoint(p.shots[0], p.source_series(), data, Keeping::boundary); }),
-              HasSubstr("store"));
-  EXPECT_THAT(message([&] { engine.adjoint(p.shots[0], p.source_series(), data, Keeping::random_walls); }),
-              HasSubstr("constant density"));
 }
 
 }  // namespace

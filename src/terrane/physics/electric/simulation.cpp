@@ -474,8 +474,8 @@ double Simulation::volume_bytes_of_solve() const {
          static_cast<double>(settings_.parameters.volume.arrays() * mesh_.size());
 }
 
-/// The rock; the same with air in it, where it has ground; and that of the moment when currents begin, where
-/// it is chargeable.
+/// The rock; the same with air in it, where it has ground; that of the moment when currents begin, where it is
+/// chargeable; and homogeneous ground, where potentials are held against it.
 double Simulation::rock_bytes() const {
   std::size_t values = 0;
   for (const auto* of :
@@ -483,7 +483,8 @@ double Simulation::rock_bytes() const {
         &rock_.quadrature_north, &rock_.quadrature_up, &rock_.chargeability, &rock_.ground})
     values += of->size();
   const int copies = 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
-  return 8.0 * copies * static_cast<double>(values);
+  const std::size_t even = held_against_ > 0 ? (rock_.differs_by_axis() ? 3 : 1) * mesh_.size() : 0;
+  return 8.0 * (copies * static_cast<double>(values) + static_cast<double>(even));
 }
 
 double Simulation::found_bytes() const {
