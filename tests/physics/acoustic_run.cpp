@@ -648,8 +648,9 @@ TEST(AcousticRun, RockWithAnAxisThatFitsNowhereSaysWhatIsLackingBeforeTheRun) {
               AllOf(HasSubstr("waves kept on the host"), HasSubstr("kept_in")));
   settings.kept_in = KeptIn::disk;
   settings.scratch = folder / "";
-  EXPECT_THAT(message([&] { Simulation(p, settings).check(on_cpu()); }),
-              AllOf(HasSubstr("would take"), HasSubstr("simulation.scratch"), HasSubstr("boundary_compressed")));
+  EXPECT_THAT(
+      message([&] { Simulation(p, settings).check(on_cpu()); }),
+      AllOf(HasSubstr("would take"), HasSubstr("simulation.scratch"), HasSubstr("boundary_compressed")));
 }
 
 TEST(AcousticRun, RanksOfAMachineThatTakeAShotEachShareItsMemory) {

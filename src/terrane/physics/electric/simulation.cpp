@@ -474,8 +474,8 @@ double Simulation::volume_bytes_of_solve() const {
          static_cast<double>(settings_.parameters.volume.arrays() * mesh_.size());
 }
 
-/// The rock; the same with air in it, where it has ground; that of the moment when currents begin, where it is
-/// chargeable; and homogeneous ground, where potentials are held against it.
+/// The rock; the same with air in it, where it has ground; that of the moment when currents begin, where it
+/// is chargeable; and homogeneous ground, where potentials are held against it.
 double Simulation::rock_bytes() const {
   std::size_t values = 0;
   for (const auto* of :
