@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import cluster
 import command
 from command import CommandTest
 
@@ -155,8 +156,7 @@ class Chargeability(CommandTest):
         for words, expected in alone.items():  # the budget is that of all ranks of a machine
             done = subprocess.run(["mpirun", "-n", "3", command.TERRANE, "invert", "job.toml", *words], cwd=self.folder,
                                   capture_output=True, text=True, timeout=120, check=False,
-                                  env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMP_NUM_THREADS": "2",
-                                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"})
+                                  env={**os.environ, **cluster.RANKS, "OMP_NUM_THREADS": "2"})
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("as sums" if words else "3 ranks", done.stdout)
             self.assertEqual(self.rows(self.folder / "output/charges.csv")["chargeability"], expected)
