@@ -147,8 +147,7 @@ FieldRanks::FieldRanks(Comm& comm, const electromagnetic::Problem& problem,
       device_(device_for_ranks(device, comm)),
       threads_(threads),
       crew_(crew && crew->serves() ? std::move(crew) : nullptr) {
-  call_for_service(comm_, crew_);
-  Packet packet;
+  Packet packet;  // made before ranks are called: they would wait for what rank 0 has no room for
   packet.put(Service::fields);
   packet.put(reinterpret_cast<std::uint64_t>(this));  // by which a crew knows it
   packet.put(true);
@@ -156,6 +155,7 @@ FieldRanks::FieldRanks(Comm& comm, const electromagnetic::Problem& problem,
   packet.put(places_);
   packet.put(device_);
   packet.put(threads_);
+  call_for_service(comm_, crew_);
   packet.broadcast(comm_);
 }
 
@@ -175,17 +175,17 @@ template <class Values>
 void FieldRanks::send(Wanted wanted, std::uint64_t number, const Values& values) {
   Packet packet;
   if (crew_) {
-    crew_->send_on_errand();
     packet.put(Service::fields);
     packet.put(reinterpret_cast<std::uint64_t>(this));
     packet.put(false);
   }
   packet.put(gone_);
-  gone_.clear();
   packet.put(wanted);
   packet.put(number);
   packet.put(values);
+  if (crew_) crew_->send_on_errand();
   packet.broadcast(comm_);
+  gone_.clear();
 }
 
 /// Errors are those of all ranks, which then wait no more.

@@ -1,5 +1,9 @@
 #include "terrane/physics/acoustic/rock_beyond.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 namespace terrane::acoustic {
 
 namespace {
@@ -21,7 +25,9 @@ double tilt_left(const Problem& p, const std::array<Index, 3>& at) {
 
 std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const RockOf& rock) {
   if (p.rock != Rock::tti) return {1, 0, 0};
-  auto axis = axis_of(p.tilt[rock.node] * tilt_left(p, at), p.azimuth[rock.node]);
+  // An axis is a line: of its two ends the one that is up turns upright, by 90° at most.
+  const double tilt = std::remainder(p.tilt[rock.node], std::numbers::pi);
+  auto axis = axis_of(tilt * tilt_left(p, at), p.azimuth[rock.node]);
   for (std::size_t mirror = 0; mirror < 3; ++mirror)
     for (std::size_t a = 0; a < 3; ++a)
       if (rock.mirrored[mirror] && a != mirror) axis[a] = -axis[a];
