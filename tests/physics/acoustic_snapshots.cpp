@@ -242,7 +242,11 @@ TEST(AcousticSnapshots, OfAJobAreInItsFilesAndOnTheDiskUntilThen) {
   }
   EXPECT_EQ(all_values_of(io::read_dataset(folder / "a.nc")),
             all_values_of(io::read_dataset(folder / "held_a.nc")));
-  EXPECT_EQ(testing_support::bytes_of(folder / "a.segy"), testing_support::bytes_of(folder / "held_a.segy"));
+  // The first 3200 bytes are text, with the second in which it was written.
+  const auto after_text = [&](const char* name) {
+    return testing_support::bytes_of(folder / name).substr(3200);
+  };
+  EXPECT_EQ(after_text("a.segy"), after_text("held_a.segy"));
 }
 
 /// Stops a run after two shots and a half.
