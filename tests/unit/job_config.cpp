@@ -199,12 +199,20 @@ TEST(Config, RefusesWhatItsParserTakesForImpossible) {
     EXPECT_THAT(said(name), testing::HasSubstr("this is not TOML")) << name;
   EXPECT_THAT(said("a = [1]\n[]\n"), testing::HasSubstr("job.toml:2"));
   EXPECT_THAT(said("gr\u00F6\u00DFe = 1\n"), testing::HasSubstr("a letter beyond ASCII without quotes"));
+  for (const char* letters : {"\u039Bb", "\u00E9", "\u3001", "\uFF01"})
+    for (const char* before : {"0", "06=", "2000-01-01T", "-"})
+      EXPECT_THAT(said(std::string("b = 1\na = ") + before + "\"" + letters + "\"\n"),
+                  testing::HasSubstr("job.toml:2: "));
+  for (std::size_t count = 80; count < 140; ++count)  // a date that is looked back over
+    EXPECT_THAT(said("a = 2000" + std::string(count, '_') + "-01-01 05:00:00\n"),
+                testing::HasSubstr("job.toml:1: "));
   EXPECT_THAT(said("a = [1, }\n"), testing::HasSubstr("'}' closes nothing"));
   EXPECT_THAT(said("a = {b = 1]\n"), testing::HasSubstr("']' closes nothing"));
   // These are.
   EXPECT_EQ(said("a = [{b = [1, {c = 2}]}, {}]\n[[d]]\n"), "accepted");
   EXPECT_EQ(said("\uFEFFa = \"gr\u00F6\u00DFe\"  # gr\u00F6\u00DFe\n"), "accepted");
   EXPECT_EQ(said("[mesh] # here\n"), "accepted");
+  EXPECT_EQ(said("a = \"" + std::string(1000, 'a') + "\"  # " + std::string(1000, '-') + "\n"), "accepted");
   EXPECT_EQ(said("a = [ # numbers\n  [ # more\n 1]]\n[[b]] # tables\nc = \"#[\"\n[\"d#e\"]\n"), "accepted");
 }
 

@@ -15,7 +15,8 @@
 
 #define TOML_ENABLE_FORMATTERS 0
 // toml++ takes some texts that are no TOML for impossible: it ends the program there, or goes on as if
-// (NDEBUG). Its macros for that, which this header defines, become an exception.
+// (NDEBUG). Its macros for that, which these headers define, become an exception.
+#include <toml++/impl/forward_declarations.h>
 #include <toml++/impl/preprocessor.h>
 
 namespace {
@@ -29,6 +30,13 @@ constexpr void bear(bool possible) {
 #undef TOML_ASSERT
 #undef TOML_ASSERT_ASSUME
 #undef TOML_UNREACHABLE
+// Whether a letter is a space, it asks in functions that may not throw; what they take for impossible,
+// letters from U+00A1 to U+0499 among them, is none.
+#define TOML_UNREACHABLE return false
+#define TOML_ASSERT_ASSUME(condition) static_assert(true)
+#include <toml++/impl/unicode.h>
+#undef TOML_UNREACHABLE
+#undef TOML_ASSERT_ASSUME
 #define TOML_ASSERT(condition) ::bear(static_cast<bool>(condition))
 #define TOML_ASSERT_ASSUME(condition) ::bear(static_cast<bool>(condition))
 #define TOML_UNREACHABLE (::bear(false), __builtin_unreachable())
@@ -194,6 +202,7 @@ class KeyDepth {
       const char c = text[at];
       if (c == '\n') ++line_;
       refuse_what_the_parser_does_not_bear(text, at);
+      refuse_long_words(c);
       if (c == '"' || c == '\'') at = end_of_text(text, at);
       else if (c == '#') at = std::min(text.find('\n', at), text.size()) - 1;
       else if (c == '.') add(1);
@@ -246,6 +255,17 @@ class KeyDepth {
       throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
                        "A table's name stands in brackets, of letters, digits, - and _: [mesh].");
   }
+  /// Of names and numbers without quotes: toml++ looks back over no more, and where it does it may not throw.
+  void refuse_long_words(char c) {
+    constexpr std::string_view between_words = " \t\r\n\"'#=,.[]{}";
+    word_ = between_words.find(c) == between_words.npos ? word_ + 1 : 0;
+    if (word_ <= most) return;
+    if (!on_command_line_)
+      throw InputError(fmt::format("{}:{}", name_, line_),
+                       fmt::format("a word of more than {} letters without quotes", most),
+                       "Texts stand in quotes: title = \"A spring\".");
+    plain_word_ = true;
+  }
   void close() {
     add(-open_.back());
     open_.pop_back();
@@ -269,7 +289,7 @@ class KeyDepth {
   const std::string& name_;
   std::size_t line_ = 1;
   std::vector<int> open_{0};  // dots of the key at hand, within each pair of braces
-  int depth_ = 0;
+  int depth_ = 0, word_ = 0;
   bool on_command_line_, plain_word_ = false;
   std::string nesting_;   // the brackets and braces that are open
   bool in_name_ = false;  // of a table
