@@ -138,7 +138,9 @@ void ChargeabilityJob::begin(const Runtime& runtime) {
   choose(runtime);
   require_memory(runtime, fmt::format("{} cells", grouped(problem_.columns())));
   // F(e^m) has J diag(ρ) by ln ρ, which is −J by ln σ.
-  auto here = OfLogarithms(currents(runtime)).at(log_resistivity_, runtime.progress);
+  const auto physics = currents(runtime);
+  if (!even()) take_factors_of(*physics);
+  auto here = OfLogarithms(physics).at(log_resistivity_, runtime.progress);
   warnings_ = std::move(here.warnings);
   problem_.g =
       settings_.jacobian_in_memory ? in_memory(*here.jacobian, settings_.threads) : std::move(here.jacobian);

@@ -156,6 +156,11 @@ void DirectCurrentJob::take_factors() {
   }
 }
 
+void DirectCurrentJob::take_factors_of(const DirectCurrent& physics) {
+  factor_ = physics.unit();
+  for (double& k : factor_) k = 1 / k;
+}
+
 void DirectCurrentJob::take_rock(electric::Rock rock) {
   rock.ground = problem_.ground;
   electric::Settings settings;
@@ -332,8 +337,7 @@ void DirectCurrentJob::begin(const Runtime& runtime) {
   const auto physics = currents(runtime);
   problem_.forward = std::make_shared<OfLogarithms>(physics);
   if (even()) return;
-  factor_ = physics->unit();
-  for (double& k : factor_) k = 1 / k;
+  take_factors_of(*physics);
   take_data();
 }
 

@@ -31,6 +31,8 @@ class DirectCurrentJob : public InversionSimulation {
                                             std::string& mesh_file);
   /// Geometric factors of a flat earth.
   void take_factors();
+  /// Those of the ground and its sides, which take a solve for each current electrode.
+  void take_factors_of(const DirectCurrent& physics);
   /// What `arrays_` are of.
   void take_rock(electric::Rock rock);
   /// F and J of resistivities, on the ranks of a run.
