@@ -117,7 +117,13 @@ class RandomWallHistory final : public History<T> {
     // What the source adds to its node in a step, sixteen times.
     const double added = 16 * largest * v * v * problem.step * problem.step * scale;
     double grain = std::exp2(std::ceil(std::log2(std::max(added, 1e-300))) - (bits - 3));
-    while (!ran(stream, grain)) grain *= 16;
+    while (!ran(stream, grain)) {
+      grain *= 16;
+      if (!(std::ldexp(grain, bits) < static_cast<double>(std::numeric_limits<T>::max())))
+        throw Error(
+            "acoustic", "the waves grew beyond all bounds",
+            "This should not happen with a stable step; run the job in double precision and report it.");
+    }
   }
   void keep(Stream&, const Wave<T>&, Index) override {}
   void prepare(Stream& stream, Index n) override {
