@@ -81,6 +81,37 @@ TEST(ElectricJobs, CountASecondSolveForElectrodesThatAreHeldAgainstHomogeneousGr
   EXPECT_EQ(all, few + held);
 }
 
+/// A chargeable block is other rock when currents begin, if not later.
+TEST(ElectricJobs, ForeseeSolvesForElectrodesThatAreHeldInChargeableRock) {
+  const char* changes[] = {"resistivity = 100\nchargeability = 0.95", "resistivity = 1\nchargeability = 0.3"};
+  for (const std::string change : changes) {
+    const auto made =
+        simulation_of(line("resistivity = 100\nchargeability = 0\n[[model.body]]\nkind = \"box\"\n"
+                           "box = [0, 25, -500, 500, -500, 0]\n" +
+                           change));
+    const auto plan = made->check();
+    EXPECT_THAT(plan.warnings, testing::Contains(HasSubstr("rock changes around")));
+    const auto held = std::get<std::uint64_t>(made->run().report.find("held_against")->value);
+    EXPECT_GT(held, 0U);
+    EXPECT_EQ(std::get<std::uint64_t>(plan.find("solves")->value), 2 * 7 + held);
+  }
+}
+
+/// Sides that no half space has: nothing is held against homogeneous ground, and secondary potentials are
+/// taken for longer.
+TEST(ElectricJobs, WarnOfTotalPotentialsOverGroundedSides) {
+  const auto warnings = [](const std::string& box) {
+    const auto made = simulation_of(
+        line("resistivity = 100\n[[model.body]]\nkind = \"box\"\nbox = " + box + "\nresistivity = 1", "",
+             "[sides]\nbottom = \"grounded\""));
+    return made->check().warnings;
+  };
+  EXPECT_THAT(warnings("[0, 25, -500, 500, -500, 0]"),
+              testing::Contains(HasSubstr("or sides are grounded or insulated, and voltages")));
+  EXPECT_THAT(warnings("[-500, 500, -500, 500, -500, -100]"),
+              testing::Not(testing::Contains(HasSubstr("rock changes around"))));
+}
+
 TEST(ElectricJobs, SayHowManyRanksShareAField) {
   const auto job = line("resistivity = 100", "", "ranks_per_field = 2");
   EXPECT_EQ(Settings::read(Config::parse(job, "job.toml")).parameters.ranks_per_field, 2);

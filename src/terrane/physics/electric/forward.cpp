@@ -173,7 +173,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
     held = held_against_homogeneous(primaries, conductivity, parameters);
   });
   add_potentials(mesh, conductivity, electrodes, parameters, stream, progress, groups, held, known);
-  report.held_against += held.size();
+  report.held_against = known.solved.size();
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, sources, groups);
   std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
   std::vector<CellValues> volume(wanted.arrays());
@@ -320,15 +320,6 @@ void check_chargeability(const Rock& rock) {
                      "A phase at a frequency, or a chargeability without one.");
 }
 
-/// The rock of the moment when currents begin.
-Rock begun(const Rock& rock) {
-  Rock all = rock;
-  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell)
-    for (auto* sigma : {&all.conductivity, &all.conductivity_north, &all.conductivity_up})
-      if (!sigma->empty()) (*sigma)[cell] /= 1 - rock.chargeability[cell];
-  return all;
-}
-
 /// What is wrong is said first.
 std::size_t count_of_solves(const Electrodes& electrodes, const Parameters& parameters) {
   electrodes.check();
@@ -337,6 +328,15 @@ std::size_t count_of_solves(const Electrodes& electrodes, const Parameters& para
 }
 
 }  // namespace
+
+Rock begun(const Rock& rock) {
+  check_chargeability(rock);
+  Rock all = rock;
+  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell)
+    for (auto* sigma : {&all.conductivity, &all.conductivity_north, &all.conductivity_up})
+      if (!sigma->empty()) (*sigma)[cell] /= 1 - rock.chargeability[cell];
+  return all;
+}
 
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,

@@ -51,6 +51,10 @@ struct Rock {
   Conductivity view() const;
 };
 
+/// The rock of the moment when currents begin.  Throws InputError: chargeabilities that are none, or a phase
+/// beside them.
+Rock begun(const Rock& rock);
+
 struct DirectCurrentReport {
   std::vector<std::size_t> sources;        ///< electrodes that gave current
   std::vector<solve::SolveReport> solves;  ///< one per source

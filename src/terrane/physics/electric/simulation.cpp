@@ -291,10 +291,10 @@ std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& ele
   return found;
 }
 
-/// What total potentials that are held against homogeneous ground have wrong (docs/theory/electric.md), where
-/// electrodes measure so near to such a source; empty: none do.  held: those sources
-std::string warning_beside_contacts(const TensorMesh& mesh, const Electrodes& electrodes,
-                                    const std::vector<std::size_t>& held) {
+/// What total potentials have wrong (docs/theory/electric.md), where electrodes measure so near to a source
+/// that has no primary one; empty: none do.
+std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrodes, const Primaries& primaries,
+                             const Boundaries& walls) {
   constexpr double near = 8;  // cells
   std::set<std::size_t> sources;
   double nearest = INFINITY;
@@ -302,7 +302,7 @@ std::string warning_beside_contacts(const TensorMesh& mesh, const Electrodes& el
     for (const int a : {array.a, array.b}) {
       if (a == Array::far_away) continue;
       const auto source = static_cast<std::size_t>(a);
-      if (!std::binary_search(held.begin(), held.end(), source)) continue;
+      if (primaries.at(source)) continue;
       for (const int m : {array.m, array.n}) {
         if (m == Array::far_away) continue;
         const auto [length, cell] =
@@ -313,11 +313,12 @@ std::string warning_beside_contacts(const TensorMesh& mesh, const Electrodes& el
       }
     }
   if (sources.empty()) return "";
+  const char* why = walls.of_half_space() ? "," : ", or sides are grounded or insulated,";
   return fmt::format(
-      "rock changes around {} current electrode{} (first: {}) otherwise than at one vertical contact, and "
+      "rock changes around {} current electrode{} (first: {}) otherwise than at one vertical contact{} and "
       "voltages are measured down to {:.2g} cells from there: potentials within 4 cells may be wrong by "
       "20 %, within 8 by 5 %; let cells be smaller, so that eight lie between these electrodes",
-      sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, nearest);
+      sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, why, nearest);
 }
 
 Electrodes across(const Config& table) {
@@ -392,10 +393,16 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
   if (rock_.ground.empty()) {
     electric::check(mesh_, rock_.view());
     const auto& parameters = settings_.parameters;
-    const auto held = held_against_homogeneous(primaries_of(mesh_, rock_.view(), parameters, electrodes_),
-                                               rock_.view(), parameters);
-    held_against_ = held.size();
-    if (auto text = warning_beside_contacts(mesh_, electrodes_, held); !text.empty())
+    auto primaries = primaries_of(mesh_, rock_.view(), parameters, electrodes_);
+    if (!rock_.chargeability.empty()) {
+      // A source is solved for twice: the rock around it counts as either has it.
+      const auto first = begun(rock_);
+      for (auto& [source, primary] : primaries_of(mesh_, first.view(), parameters, electrodes_))
+        if (!primary) primaries[source] = std::nullopt;
+    }
+    held_against_ = held_against_homogeneous(primaries, rock_.view(), parameters).size();
+    if (auto text = warning_of_total(mesh_, electrodes_, primaries, parameters.boundary);
+        parameters.potential == Potential::automatic && !text.empty())
       warnings_.push_back(std::move(text));
   }
   double nearest_wall = INFINITY, widest = 0;

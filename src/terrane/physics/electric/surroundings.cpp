@@ -25,6 +25,8 @@ constexpr std::size_t reach = 12;  // cells that are looked at on each side
 /// What total potentials have, held against those of homogeneous ground, where other rock begins more than a
 /// cell from the electrode, and nearer.
 constexpr double as_total = 0.03, as_total_at_contact = 0.08;
+/// What they have where nothing is held against them, three cells away: beside sides that no half space has.
+constexpr double as_plain_total = 0.08, as_plain_total_at_contact = 0.25;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is
@@ -158,13 +160,14 @@ class Errors {
     });
     return most;
   }
-  /// Of the total potential, held against that of homogeneous ground.
-  double of_total(const HalfSpace& own) const {
+  /// Of the total potential.  held: against that of homogeneous ground
+  double of_total(const HalfSpace& own, bool held) const {
     double nearest = infinite;
     for_other({own, std::nullopt}, [&](const HalfSpace&, const HalfSpace&, double squared) {
       nearest = std::min(nearest, squared);
     });
-    return nearest < 1 ? as_total_at_contact : as_total;
+    if (nearest < 1) return held ? as_total_at_contact : as_plain_total_at_contact;
+    return held ? as_total : as_plain_total;
   }
 
  private:
@@ -261,9 +264,12 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
                      "Take potential = \"auto\" or \"total\", or move the side away.");
   const Errors errors(mesh, sigma, source, measured);
   std::optional<Primary> best;
-  double least = automatic ? errors.of_total(rock_of(mesh, sigma, cell_of(mesh, source))) : infinite;
-  // Walls of other kinds than mixed are those of a half space alone.
-  for (const auto& one : candidates(mesh, sigma, source, parameters.boundary.of_half_space())) {
+  // Beside walls of other kinds than mixed there is neither an image nor a closed form over homogeneous
+  // ground.
+  const bool unbounded = parameters.boundary.of_half_space();
+  double least =
+      automatic ? errors.of_total(rock_of(mesh, sigma, cell_of(mesh, source)), unbounded) : infinite;
+  for (const auto& one : candidates(mesh, sigma, source, unbounded)) {
     const double error = errors.of(one);
     if (!(error < (one.contact ? std::min(least, as_total_at_contact) : least))) continue;
     least = error;
