@@ -515,7 +515,44 @@ TEST(AcousticRun, BornModellingTakesTheMemoryThatACheckSays) {
     EXPECT_GT(held, 0.8 * foreseen) << static_cast<int>(rock);
   }
 }
+
+/// Also the model with its walls, in double precision on the host.
+TEST(AcousticRun, RandomWallsTakeTheMemoryThatACheckSays) {
+  const Device cpu{Device::Kind::cpu, -1};
+  for (const auto rock : {Rock::constant_density, Rock::tti}) {
+    auto p = test::rough_rock(rock, {80, 90, 100}, 0.03);
+    p.settle();
+    Settings settings;
+    settings.task = Task::adjoint;
+    settings.keeping = Keeping::random_walls;
+    const std::vector<double> data(p.steps() * p.traces(p.shots[0]), 1e-9);
+    const double held = test::most_bytes([&] {
+      Stream stream(cpu);
+      Alone alone;
+      Engine<float>(p, stream, alone).adjoint(p.shots[0], p.source_series(), data, settings.keeping);
+    });
+    if (held <= 0) GTEST_SKIP() << "this build has another heap";
+    const double foreseen = bytes_of_shot(p, settings, cpu) + bytes_on_host(p, settings, cpu);
+    EXPECT_LT(held, foreseen) << static_cast<int>(rock);
+    EXPECT_GT(held, 0.7 * foreseen) << static_cast<int>(rock);
+  }
+}
 #endif
+
+TEST(AcousticRun, SnapshotsNameThemselvesWhereRanksAreTooManyForAShot) {
+  auto p = test::even_box({20, 20, 20}, 10, 2000);
+  p.end = 0.02;
+  p.shots.assign(8, {{{100, 100, 100}}, {{120, 100, 100}}});
+  Settings settings;
+  Crew crew(8);
+  auto runtime = on_cpu();
+  runtime.comm = &crew;
+  EXPECT_NO_THROW(Simulation(p, settings).check(runtime));
+  settings.snapshots.interval = 0.01;
+  EXPECT_THAT(
+      message([&] { Simulation(p, settings).check(runtime); }),
+      AllOf(HasSubstr("8 ranks are too many"), HasSubstr("With [snapshots] all ranks take each shot")));
+}
 
 TEST(AcousticRun, AMigrationListsWhatEveryWayOfKeepingTakesBeforeItChooses) {
   const std::string more = "end = 0.4\nkind = \"migration\"\nsmoothing = 50\n";

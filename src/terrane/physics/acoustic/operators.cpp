@@ -37,11 +37,13 @@ struct Operators::Held {
   void expect_memory(const Settings& settings, const Device& on) const {
     double samples = 0;
     for (const auto& shot : problem.shots) samples += static_cast<double>(samples_of(shot));
-    const double gathers = 2 * sizeof(double) * samples,
-                 shot = on.has_own_memory() ? 0 : bytes_of_shot(problem, settings, on);
     budget.require("acoustic",
                    fmt::format("{:.3g} samples of gathers over {} nodes", samples, problem.whole().count()),
-                   gathers + shot);
+                   2 * sizeof(double) * samples + bytes_of_waves(settings, on));
+  }
+  /// What modelling a shot takes on the host.
+  double bytes_of_waves(const Settings& settings, const Device& on) const {
+    return on.has_own_memory() ? 0 : bytes_of_shot(problem, settings, on);
   }
   std::size_t samples_of(const Shot& shot) const { return problem.steps() * problem.traces(shot); }
   const std::vector<double>& series_of(std::size_t shot) const { return sent.empty() ? series : sent[shot]; }
@@ -104,8 +106,12 @@ std::vector<float> Operators::snapshots(const Snapshots& wanted, Progress* progr
   uncorrected.exact_time = false;
   const auto nodes = static_cast<std::size_t>(wanted.nodes(uncorrected.grid).box().count());
   const auto count = wanted.count(uncorrected);
-  held_->budget.require("acoustic", fmt::format("{} snapshots of {} nodes", count, nodes),
-                        wanted.bytes(uncorrected));
+  Settings settings;
+  settings.twofold = std::holds_alternative<std::unique_ptr<Engine<double>>>(held_->engine);
+  held_->budget.require(
+      "acoustic",
+      fmt::format("{} snapshots of {} nodes, beside waves of {}", count, nodes, uncorrected.whole().count()),
+      wanted.bytes(uncorrected) + held_->bytes_of_waves(settings, held_->stream.device()));
   const std::size_t before = at_rest ? 1 : 0;
   std::vector<float> all((before + count) * nodes);
   const Watch taking{wanted, [&](std::size_t n, std::span<const float> values) {

@@ -537,6 +537,18 @@ struct OnExit {
 
 }  // namespace
 
+Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks) {
+  const bool apart = settings.shots_of_their_own(problem.shots.size(), ranks);
+  try {
+    return cut_grid(problem, apart ? 1 : ranks);
+  } catch (const InputError& error) {
+    if (!settings.snapshots.any()) throw;
+    throw InputError(
+        error.where(), error.problem(),
+        "With [snapshots] all ranks take each shot together: take fewer ranks, or leave it out.");
+  }
+}
+
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {
   Alone alone;
   Progress silent;
@@ -554,7 +566,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   const Device device = device_of_rank(runtime.device, comm);
   const OnExit tidy([&] { ShotFiles::remove_empty_folder(checkpoint); });
   const bool shared = settings.shots_of_their_own(problem.shots.size(), comm.size());
-  if (!shared) cut_grid(problem, comm.size());  // throws before the others are called
+  cut_of(problem, settings, comm.size());  // throws before the others are called
   if (comm.size() > 1) {
     call(comm, "acoustic");
     Packet packet;

@@ -55,6 +55,10 @@ double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool
 /// "a shot", "2 ranks of a machine".
 void expect_on_disk(const Settings& settings, double bytes, const std::string& whose);
 
+/// The grid of a shot among the ranks that take it together; whole where they take shots of their own. Throws
+/// InputError: they are too many.
+Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks);
+
 /// On rank 0; the others serve(). problem: settled; settings.keeping: not automatic. Throws InputError,
 /// MemoryError, Cancelled.
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime);

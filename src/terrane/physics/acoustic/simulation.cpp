@@ -712,7 +712,7 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
           p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const bool together = !settings.shots_of_their_own(p.shots.size(), ranks);
-  auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_grid(p, together ? ranks : 1));
+  auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_of(p, settings, ranks));
   if (const auto& shown = settings.snapshots; shown.any()) {
     const auto count = shown.nodes(p.grid).count;
     facts.add("snapshots", std::uint64_t{shown.count(p)}, "", "snapshots",

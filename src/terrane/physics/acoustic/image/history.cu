@@ -620,6 +620,11 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Dev
     make_room_for_walls(walled);
     cost.device_bytes =
         Medium<T>::bytes_of_wave(walled, true) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e;
+    double properties = 0;  // of the mesh with its walls, which lie on the host
+    for (const auto* values : {&problem.velocity, &problem.density, &problem.epsilon, &problem.delta,
+                               &problem.tilt, &problem.azimuth})
+      properties += values->empty() ? 0 : 1;
+    cost.host_bytes = properties * sizeof(double) * static_cast<double>(walled.grid.box().count());
     cost.sweeps = 2;
     cost.error = "noise of some 4.5 % of the image of four shots";
   } else {
