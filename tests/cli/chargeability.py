@@ -9,7 +9,9 @@ import time
 
 import cluster
 import command
-from command import CommandTest
+from command import SOURCE, CommandTest
+
+EXAMPLE = SOURCE / "examples/35_clay_and_ore"
 
 MESH = """
 [mesh]
@@ -106,6 +108,21 @@ class Chargeability(CommandTest):
         self.assertLess(mean, 0.1)
         self.assertGreater(mean, 3 * beside)
         self.assertGreater(max(inside), max(near))
+
+    def test_TheExampleTellsClayFromOre(self):
+        output = self.folder / "output"
+        self.terrane("invert", EXAMPLE / "resistivity.toml", "--output", output, "--no-plots")
+        self.terrane("invert", EXAMPLE / "chargeability.toml", "--output", output, "--no-plots", "--set",
+                     f"inversion.resistivity={output / 'resistivity.nc'}", "--set", "output.model=['charges.csv']")
+        for name, column in (("resistivity", "apparent_resistivity"), ("chargeability", "chargeability")):
+            rows, expected = self.rows(output / f"{name}_fit.csv"), self.rows(EXAMPLE / "expected.csv")
+            at = {place: n for n, place in enumerate(zip(rows["a_easting"], rows["n_easting"]))}
+            for a, n, value in zip(expected["a_easting"], expected["n_easting"], expected[column]):
+                self.assertAlmostEqual(rows[column][at[a, n]], value, delta=0.01 * max(abs(v) for v in expected[column]))
+        model = self.rows(output / "charges.csv")
+        best = max(range(len(model["chargeability"])), key=model["chargeability"].__getitem__)
+        for low, high, west, east in (("west", "east", 20, 60), ("bottom", "top", -30, -10)):  # the line sees little across
+            self.assertTrue(west <= model[low][best] and model[high][best] <= east, (low, model[low][best]))
 
     def test_UnitsAndSparseNormsAndBoundsHold(self):
         self.measure("mV/V", 1000)

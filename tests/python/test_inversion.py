@@ -98,6 +98,16 @@ def test_resistivities_of_the_example_are_found(tmp_path):
     assert middle.max() > 250
 
 
+def test_clay_and_ore_are_told_apart(tmp_path):
+    script = ROOT / "examples" / "35_clay_and_ore" / "script.py"
+    done = subprocess.run([sys.executable, str(script), "--output", str(tmp_path)], capture_output=True, text=True,
+                          timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = [float(re.search(r" ([-\d.e]+) (ohm m|V/V)", line).group(1)) for line in done.stdout.splitlines()[-4:]]
+    for value, expected in zip(found, (22.7, 103, 0.00252, 0.059)):
+        assert value == pytest.approx(expected, rel=0.1)
+
+
 def test_clear_lake_is_found_from_what_gravimeters_read(tmp_path):
     script = ROOT / "examples" / "21_clear_lake" / "from_gravity.py"
     done = subprocess.run([sys.executable, str(script), "--output", str(tmp_path)], capture_output=True, text=True,
