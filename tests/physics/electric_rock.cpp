@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/heap.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/formula/polarization.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
@@ -568,6 +569,29 @@ TEST(Sensitivities, OfARankTakeItsShareOfThePotentialsAndAPlaneOfItsNeighbour) {
   EXPECT_DOUBLE_EQ(alone, 8.0 * 10 * 33 * static_cast<double>((mesh.n_east() + 1) * (mesh.n_north() + 1)));
   EXPECT_DOUBLE_EQ(bytes_of_potentials(mesh, 10, true, 4), 2 * alone * 9 / 33);
 }
+
+#ifdef TERRANE_HEAP_IS_COUNTED
+/// Of parts as thin as a layer, too.
+TEST(Sensitivities, AProductTakesTheMemoryThatIsForeseen) {
+  for (const double layers : {8.0, 40.0})
+    for (const bool complex : {false, true})
+      for (const int threads : {1, 4}) {
+        const TensorMesh mesh(stretched(60, 2, 4), stretched(60, 2, 4), stretched(layers, 1, 0, 0));
+        Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
+        const Sensitivity j(mesh, rock_of(mesh, false, complex), some_arrays(), {},
+                            Datum::apparent_resistivity, Unknown::log_conductivity, stream);
+        const std::vector<double> model(j.columns(), 1.0);
+        std::vector<double> data(j.rows());
+        const double held = test::most_bytes([&] { j.apply(model, data); });
+        if (held <= 0) GTEST_SKIP() << "this build has another heap";
+        // And a change of all cells.
+        const double changes = 8 * static_cast<double>(mesh.size()) * (complex ? 2 : 1),
+                     foreseen = changes + bytes_of_product(mesh, complex, 1, threads);
+        EXPECT_LT(held, 1.02 * foreseen) << layers << ' ' << complex << ' ' << threads;
+        EXPECT_GT(held, 0.7 * foreseen) << layers << ' ' << complex << ' ' << threads;
+      }
+}
+#endif
 
 TEST(Sensitivities, DataHeldAgainstAHomogeneousEarthAreThoseOfLayers) {
   const TensorMesh mesh(stretched(24, 1, 14), stretched(6, 1, 16), stretched(12, 1, 15, 0));

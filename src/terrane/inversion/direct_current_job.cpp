@@ -194,8 +194,8 @@ double DirectCurrentJob::entries_bytes() const {
 
 /// Every electrode's. A rank keeps its layers of their potentials and of the conductivities of all cells how
 /// they scale (16 bytes) and what a product is asked of (8), also of the model before while a step is
-/// searched, unless the entries of its J are all that is kept. A product has a change of all cells, and on
-/// its layers three conductances, a potential and what they make of it.
+/// searched, unless the entries of its J are all that is kept. A product has a change of all cells, beside
+/// what it makes of them.
 electric::Load DirectCurrentJob::fields(const Runtime& runtime) const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
@@ -207,7 +207,7 @@ electric::Load DirectCurrentJob::fields(const Runtime& runtime) const {
   const auto cells = static_cast<double>(problem_.mesh.size());
   load.bytes_of_rank +=
       (settings_.jacobian_in_memory ? 1 : 2) * (potentials(electrodes_.place.size()) + 24 * cells) +
-      8 * cells + potentials(5);
+      8 * cells + electric::bytes_of_product(problem_.mesh, false, ranks, thread_count(runtime.threads));
   return load;
 }
 

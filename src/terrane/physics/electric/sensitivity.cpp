@@ -187,6 +187,24 @@ double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool 
          static_cast<double>(nodes_of_plane(mesh)) * static_cast<double>(electrodes);
 }
 
+/// Three conductances for the nodes of each part and a frame of nodes around them; for each thread a
+/// potential within such a frame, what they make of it, and a sum. Jᵀ v has two potentials of all parts.
+double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int threads) {
+  const auto own = solve::ShareOfParts{0, static_cast<std::size_t>(std::max(ranks, 1))}.of(parts_of(mesh));
+  const double plane = static_cast<double>(nodes_of_plane(mesh)), halves = complex ? 2 : 1,
+               framed_plane = static_cast<double>((mesh.n_east() + 3) * (mesh.n_north() + 3));
+  double framed = 0, most_framed = 0;
+  for (std::size_t part = own.first; part < own.last; ++part) {
+    const auto planes = static_cast<double>(planes_of(layers_of(mesh, {part, part + 1})));
+    framed += (planes + 2) * framed_plane;
+    most_framed = std::max(most_framed, (planes + 2) * framed_plane);
+  }
+  const double most_planes = most_framed / framed_plane - 2,
+               of_thread = most_framed + (halves + 1) * most_planes * plane;
+  return std::max(8 * (3 * halves * framed + threads * of_thread),
+                  2 * bytes_of_potentials(mesh, 1, complex, ranks));
+}
+
 // ---- what is kept ----
 
 struct Sensitivity::Kept {

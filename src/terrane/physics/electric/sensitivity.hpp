@@ -77,5 +77,7 @@ class Sensitivity final : public solve::PartedOperator {
 
 /// Bytes of potentials that a rank of so many keeps of an operator.
 double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool complex, int ranks);
+/// Bytes that J v or Jᵀ v takes there meanwhile, beside potentials and models.
+double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int threads);
 
 }  // namespace terrane::electric
