@@ -74,7 +74,7 @@ class Operators:
         Parameters
         ----------
         velocity : array [up, north, east]
-            Of the nodes, m/s; where the rock has an axis of symmetry, along it. One node along an axis: two dimensions.
+            Of the nodes, m/s; where the rock has an axis of symmetry, along it. One node along northing: two dimensions.
         spacing : float or three
             Between nodes along up, northing and easting, m.
         sources, receivers : sequences of arrays [n, 3]
