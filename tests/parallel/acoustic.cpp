@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "../support/acoustic_box.hpp"
 #include "../support/files.hpp"
 #include "ranks.hpp"
@@ -154,6 +156,101 @@ TEST(AcousticOnRanks, GraphsWithHalosInThemHaveTheBitsOfSteps) {
     EXPECT_EQ(traces[0], traces[1]) << to_string(device);
     EXPECT_EQ(traces[0].empty(), comm->rank() > 0);
   }
+}
+
+/// The GPUs of ranks that have one each and reach each other's memory; none: not here.
+std::optional<Device> own_gpu(const Comm& comm) {
+  const auto place = comm.on_node();
+  if (comm.size() == 1 || place.count < comm.size() || gpu_count() < comm.size()) return {};
+  return resolve({Device::Kind::cuda, -1}, place.index);
+}
+
+/// Cut into slabs by up to four ranks, with sources and receivers beside the cuts.
+Problem tall_box(Rock rock, Boundary top) {
+  auto p = test::rough_rock(rock, {150, 24, 36}, 0.1);
+  p.order = 8;
+  p.layers.points = 6;
+  p.sides[0][1] = top;
+  p.shots[0].sources = {{83.1, 71.3, 745.2}, {101, 70, 372.9}, {61, 70, 11}};
+  p.shots[0].receivers.clear();
+  for (int n = 0; n < 148; ++n) p.shots[0].receivers.push_back({61.0 + n % 7 * 13, 71.3, 10.0 * n + 1.5});
+  p.settle();
+  return p;
+}
+
+TEST(AcousticOnRanks, StepsThatWriteIntoTheirNeighboursHaveTheBitsOfOneGpu) {
+  const auto comm = test::ranks();
+  const auto gpu = own_gpu(*comm);
+  if (!gpu) GTEST_SKIP() << "needs a GPU for each rank";
+  Stream stream(*gpu);
+  Alone alone;
+  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+    for (const auto top : {Boundary::cpml, Boundary::sponge, Boundary::free_surface}) {
+      const auto p = tall_box(rock, top);
+      ASSERT_EQ(cut_grid(p, comm->size()).pieces[1], 1);
+      Engine<float> engine(p, stream, *comm), whole(p, stream, alone);
+      if (engine.way() != "go from device to device by stores of kernels")
+        GTEST_SKIP() << "GPUs do not reach each other's memory";
+      const auto all = engine.model(p.shots[0], p.source_series()),
+                 one = whole.model(p.shots[0], p.source_series());
+      std::vector<double> data;
+      if (comm->rank() == 0) {
+        EXPECT_EQ(one, all) << static_cast<int>(rock) << " " << static_cast<int>(top);
+        EXPECT_GT(test::norm(one), 0);
+        data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));
+      }
+      const auto change = test::Chance(6).list(p.velocity.size());
+      const auto scattered = engine.born(p.shots[0], p.source_series(), change);
+      if (comm->rank() == 0) {
+        EXPECT_EQ(scattered, whole.born(p.shots[0], p.source_series(), change));
+        EXPECT_GT(test::norm(scattered), 0);
+      }
+      // Ways back, and states that are put back, reach the neighbours, too.
+      for (const auto way :
+           {Keeping::store, Keeping::checkpoints, Keeping::boundary, Keeping::random_walls}) {
+        if (top == Boundary::sponge && way == Keeping::random_walls) continue;
+        const auto images = engine.adjoint(p.shots[0], p.source_series(), data, way);
+        if (comm->rank() > 0) continue;
+        const auto image = whole.adjoint(p.shots[0], p.source_series(), data, way);
+        EXPECT_EQ(image.kernel, images.kernel) << static_cast<int>(rock) << " " << to_string(way);
+        EXPECT_GT(test::norm(image.kernel), 0);
+      }
+    }
+}
+
+TEST(AcousticOnRanks, WavesWrittenIntoNeighboursAreThoseThatHalosBring) {
+  const auto below = test::ranks();
+  const auto gpu = own_gpu(*below);
+  if (!gpu) GTEST_SKIP() << "needs a GPU for each rank";
+  const auto comm = test::with_direct_messages(*below);
+  Stream stream(*gpu);
+  const auto p = tall_box(Rock::tti, Boundary::cpml);
+  const Medium<float> medium(p, stream, cut_grid(p, comm->size()), comm->rank());
+  Wave<float> written(stream, medium, *comm), by_halos(stream, medium, *comm, Wave<float>::Neighbours::halos);
+  Sources<float> sources(stream, medium, p.shots[0].sources, 1 / p.grid.volume());
+  sources.send(stream, p.steps(), p.source_series());
+  Clock clock(stream, 0);
+  const auto all_of = [&](Wave<float>& wave) {
+    std::vector<std::vector<float>> fields;
+    for (int n = 0; n < 21; ++n) {
+      clock.set(stream, n);
+      wave.step(stream, &sources, clock);
+    }
+    wave.wait(stream);
+    for (const int field : {0, 1}) {
+      std::vector<float> values(medium.size());
+      wave.buffer(field).download(stream, values);
+      fields.push_back(std::move(values));  // halos, too
+    }
+    return fields;
+  };
+  const auto once = all_of(written);
+  EXPECT_EQ(once, all_of(by_halos));
+  written.rest(stream);  // while neighbours may be behind or ahead
+  EXPECT_EQ(once, all_of(written));
+  double sum = 0;
+  for (const float value : once[0]) sum += std::abs(value);
+  EXPECT_GT(sum, 0);
 }
 
 /// A box whose parts are thick enough for passes of three steps; `columns`: four ranks cut it north, too.

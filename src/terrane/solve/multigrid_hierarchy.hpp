@@ -924,6 +924,7 @@ std::unique_ptr<typename Multigrid<V>::Hierarchy> Multigrid<V>::make(
     Stream& stream, const Fine& fine, const std::array<AxisSpacing, 3>& spacing,
     const SharedGrid<double>* grid, Index together, Transfers transfers, InTurn memory) {
   using Made = Levels<Net>;
+  if (grid) grid->keep_memory(stream);  // for the halos of each level's links
   return std::make_unique<Made>(stream, spacing, together, transfers, memory,
                                 [&](Made& levels) { return levels.finest(stream, fine, spacing, grid); });
 }

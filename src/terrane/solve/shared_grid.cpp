@@ -85,6 +85,11 @@ Halo<T, 3>& SharedGrid<T>::halo(Stream& stream, bool pairs, int fields) const {
 }
 
 template <class T>
+void SharedGrid<T>::keep_memory(Stream& stream) const {
+  if (!memory_) memory_ = keep_peer_memory(stream, *comm_);
+}
+
+template <class T>
 template <class V>
 void SharedGrid<T>::prepare(Stream& stream) const {
   if (comm_->size() > 1)

@@ -33,6 +33,9 @@ class SharedGrid {
   const IndexBox<3>& part() const { return partition_.part(comm_->rank()); }
   Comm& comm() const { return *comm_; }
 
+  /// The memory of messages between GPUs of these ranks stays as long as this, for whoever makes halos in
+  /// turn.
+  void keep_memory(Stream& stream) const;
   /// Makes room for what bring() needs of fields of V; else the first bring() does, which then cannot be
   /// recorded.  Throws MemoryError.
   template <class V>
@@ -61,6 +64,7 @@ class SharedGrid {
   Cartesian<3> partition_;
   Comm* comm_;
   Around around_;
+  mutable std::shared_ptr<const void> memory_;  // goes after the halos
   // Of real fields and of complex ones, once these were prepared or brought; of pairs on GPUs.
   mutable std::unique_ptr<Halo<T, 3>> halos_[2];
 };

@@ -1,8 +1,10 @@
-// Whether messages between GPUs (peer_halo.hpp) did not come.
+// Whether messages between GPUs (peer_halo.hpp) did not come, and the memory that they go through.
 #pragma once
 
+#include <memory>
+
 #include "terrane/parallel/comm/comm.hpp"
-#include "terrane/parallel/device/device.hpp"
+#include "terrane/parallel/device/buffer.hpp"
 
 namespace terrane {
 
@@ -11,5 +13,10 @@ namespace terrane {
 void check_peers(const Comm& comm, Device device);
 /// In place of a minute, for tests: of what is begun after it, not of a Graph.
 void set_patience_with_peers(double seconds);
+
+/// The memory of halos between the GPUs of a Comm, which takes tens of milliseconds to open, stays as long as
+/// any of them or this is there. Whoever makes several in turn keeps it meanwhile. Letting it go is
+/// collective, unless an exception does it. Null where there is none.
+std::shared_ptr<const void> keep_peer_memory(Stream& stream, Comm& comm);
 
 }  // namespace terrane

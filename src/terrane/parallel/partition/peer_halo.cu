@@ -1,17 +1,17 @@
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <exception>
-#include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/device/pinned.hpp"
 #include "terrane/parallel/device/sweep.hpp"
 #include "terrane/parallel/partition/lost_peers.hpp"
 #include "terrane/parallel/partition/peer_halo.hpp"
+
+#if defined(__CUDACC__)
+#include "terrane/parallel/partition/peer_waiting.cuh"
+#endif
 
 namespace terrane {
 
@@ -19,11 +19,10 @@ namespace terrane {
 
 namespace {
 
+using namespace detail::peers;
+
 /// So few blocks that those of several streams never keep others from running while they wait.
 constexpr unsigned most_blocks = 64, threads_of_block = 256, warp = 32;
-/// Memory that is shared by itself, as the runtime wants it.
-constexpr std::size_t granularity = std::size_t{2} << 20;
-std::atomic<std::uint64_t> longest_wait{60'000'000'000};  // ns
 
 /// A box of the field, and where its points are packed: here, or in the memory of the receiver. Two places.
 template <class T>
@@ -41,49 +40,6 @@ struct Peer {
 struct State {
   unsigned messages, blocks_done;
 };
-/// What all halos of a Comm know: whether a message did not come. Nobody then waits for any other, or each
-/// halo would wait a minute of its own, with layers of the message before.
-struct Lost {
-  Buffer<unsigned> on_device;
-  PinnedBuffer<unsigned> on_host;
-
-  explicit Lost(Stream& stream) : on_device(stream.device(), 1), on_host(stream.device(), 1) {
-    on_device.fill_zero(stream);
-    on_host[0] = 0;
-    stream.wait();
-  }
-  void check() const {
-    if (*static_cast<const volatile unsigned*>(on_host.data()) != 0)
-      throw Error("GPUs", "a rank did not answer for a minute", "Did one of the processes end?");
-  }
-};
-
-/// That of a Comm and a GPU, as long as one of their halos has it.
-class AllLost {
- public:
-  static AllLost& get() {
-    static AllLost all;
-    return all;
-  }
-  std::shared_ptr<Lost> make(Stream& stream, const Comm& comm) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(of_, [](const auto& one) { return one.second.expired(); });
-    auto& there = of_[{&comm, stream.device().index}];
-    auto lost = there.lock();
-    if (!lost) there = lost = std::make_shared<Lost>(stream);
-    return lost;
-  }
-  std::shared_ptr<Lost> find(const Comm& comm, int gpu) {
-    const std::lock_guard lock(mutex_);
-    const auto there = of_.find({&comm, gpu});
-    return there == of_.end() ? nullptr : there->second.lock();
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<const Comm*, int>, std::weak_ptr<Lost>> of_;
-};
-
 template <class T>
 struct BringFromPeers {
   View<T, 3> field;
@@ -91,8 +47,7 @@ struct BringFromPeers {
   const Peer* peers;
   int outs, ins, count;
   State* state;
-  unsigned *lost, *lost_on_host;
-  std::uint64_t longest_wait;
+  Patience patience;
 };
 
 template <class T>
@@ -140,46 +95,6 @@ __device__ void move(const View<T, 3>& field, const Move<T>& all, unsigned place
   }
 }
 
-__device__ void say(unsigned* there, unsigned message) {
-#if __CUDA_ARCH__ >= 700
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(there), "r"(message) : "memory");
-#else
-  __threadfence_system();
-  *static_cast<volatile unsigned*>(there) = message;
-#endif
-}
-__device__ unsigned hear(const unsigned* here) {
-  unsigned message = 0;
-#if __CUDA_ARCH__ >= 700
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(message) : "l"(here) : "memory");
-#else
-  message = *static_cast<const volatile unsigned*>(here);
-  __threadfence_system();
-#endif
-  return message;
-}
-__device__ std::uint64_t nanoseconds() {
-  std::uint64_t now = 0;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  return now;
-}
-
-/// Until a peer's block has said that it has written this message, or a message of any halo is lost: that
-/// of this one when a minute has passed.
-template <class T>
-__device__ void wait_for(const BringFromPeers<T>& all, const unsigned* here, unsigned message) {
-  if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
-  const std::uint64_t begin = nanoseconds();
-  for (unsigned n = 1; static_cast<int>(hear(here) - message) < 0; ++n) {
-    if (n % 1024 != 0) continue;
-    if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
-    if (nanoseconds() - begin < all.longest_wait) continue;
-    *static_cast<volatile unsigned*>(all.lost) = 1;
-    *static_cast<volatile unsigned*>(all.lost_on_host) = 1;
-    return;
-  }
-}
-
 template <class T>
 __global__ void __launch_bounds__(threads_of_block)
     bring_from_peers(const __grid_constant__ BringFromPeers<T> all) {
@@ -195,7 +110,7 @@ __global__ void __launch_bounds__(threads_of_block)
        n += static_cast<int>(threads_of_block)) {
     const auto& peer = all.peers[n / static_cast<int>(most_blocks)];
     const unsigned block = static_cast<unsigned>(n) % most_blocks;
-    if (block < peer.blocks) wait_for(all, peer.here + block, message);
+    if (block < peer.blocks) wait_for(all.patience, peer.here + block, message);
   }
   __syncthreads();
 #if __CUDA_ARCH__ >= 900
@@ -212,7 +127,7 @@ __global__ void __launch_bounds__(threads_of_block)
 /// What ranks tell each other at first.
 struct Hello {
   char gpu[32];
-  cudaIpcMemHandle_t memory;
+  SharedPlace memory;
   unsigned blocks;
   int can;
 };
@@ -227,25 +142,20 @@ class CudaPeerHalo final : public PeerHalo<T> {
     const auto flags = static_cast<std::size_t>(comm.size()) * most_blocks * sizeof(unsigned);
     first_ = (flags + 255) / 256 * 256;
     const auto mine = static_cast<std::size_t>(received[static_cast<std::size_t>(comm.rank())]);
-    const std::size_t bytes = first_ + 2 * mine * sizeof(T);
-    memory_ = Buffer<std::byte>(stream.device(), (bytes + granularity - 1) / granularity * granularity);
-    memory_.fill_zero(stream);
+    all_ = AllPeers<PeerMemory>::get().make(stream, comm);
+    memory_ = all_->take(stream, first_ + 2 * mine * sizeof(T));
     state_ = Buffer<State>(stream.device(), 1);
     state_.fill_zero(stream);
     stream.wait();
-    lost_ = AllLost::get().make(stream, comm);
+    lost_ = AllPeers<Lost>::get().make(stream, comm);
   }
   ~CudaPeerHalo() override {
     if (cudaSetDevice(index_) == cudaSuccess) {
+      if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never come
       cudaDeviceSynchronize();
-      for (void* const memory : opened_)
-        if (memory) cudaIpcCloseMemHandle(memory);
     }
-    if (std::uncaught_exceptions() > 0) return;
-    try {
-      comm_.lowest(0);                 // memory goes when nobody has it open any more
-    } catch (const std::exception&) {  // nobody is left
-    }
+    meet_at_the_end(comm_);  // nobody writes there any more
+    all_->give_back(memory_);
   }
   CudaPeerHalo(const CudaPeerHalo&) = delete;
   CudaPeerHalo& operator=(const CudaPeerHalo&) = delete;
@@ -274,14 +184,14 @@ class CudaPeerHalo final : public PeerHalo<T> {
       moves.push_back({piece.box, packed(opened_[static_cast<std::size_t>(piece.rank)]) + piece.first,
                        received[static_cast<std::size_t>(piece.rank)]});
     for (const auto& piece : in)
-      moves.push_back({piece.box, packed(memory_.view().data) + piece.first,
-                       received[static_cast<std::size_t>(comm_.rank())]});
+      moves.push_back(
+          {piece.box, packed(memory_.mine) + piece.first, received[static_cast<std::size_t>(comm_.rank())]});
     std::vector<Peer> peers;
     for (int rank = 0; rank < comm_.size(); ++rank) {
       const auto with = [&](const Piece& piece) { return piece.rank == rank && !piece.box.empty(); };
       if (!std::any_of(out.begin(), out.end(), with) && !std::any_of(in.begin(), in.end(), with)) continue;
       const auto n = static_cast<std::size_t>(rank);
-      peers.push_back({flags(opened_[n], comm_.rank()), flags(memory_.view().data, rank), blocks_of_[n]});
+      peers.push_back({flags(opened_[n], comm_.rank()), flags(memory_.mine, rank), blocks_of_[n]});
     }
     outs_ = static_cast<int>(out.size());
     ins_ = static_cast<int>(in.size());
@@ -294,10 +204,8 @@ class CudaPeerHalo final : public PeerHalo<T> {
     if (count_ == 0) return;
     detail::cuda::use(index_);
     const Move<T>* const moves = moves_.view().data;
-    const BringFromPeers<T> kernel{
-        field,       moves,  moves + outs_,      peers_.view().data,           outs_,
-        ins_,        count_, state_.view().data, lost_->on_device.view().data, lost_->on_host.data(),
-        longest_wait};
+    const BringFromPeers<T> kernel{field, moves,  moves + outs_,      peers_.view().data, outs_,
+                                   ins_,  count_, state_.view().data, lost_->patience()};
     detail::launch_early<BringFromPeers<T>>(stream, early, bring_from_peers<T>, dim3(blocks_),
                                             dim3(threads_of_block), kernel);
   }
@@ -312,8 +220,9 @@ class CudaPeerHalo final : public PeerHalo<T> {
     blocks_ = static_cast<unsigned>(std::clamp<Index>(most / 2048, 1, most_blocks));
     Hello mine{};
     mine.blocks = blocks_;
-    mine.can = cudaDeviceGetPCIBusId(mine.gpu, sizeof mine.gpu, index_) == cudaSuccess &&
-               cudaIpcGetMemHandle(&mine.memory, memory_.view().data) == cudaSuccess &&
+    mine.memory = memory_.place;
+    mine.can = memory_.can_be_shared &&
+               cudaDeviceGetPCIBusId(mine.gpu, sizeof mine.gpu, index_) == cudaSuccess &&
                comm_.on_node().count >= comm_.size() && comm_.size() <= static_cast<int>(threads_of_block);
     cudaGetLastError();  // or the next to ask for errors would find it
     return mine;
@@ -322,11 +231,8 @@ class CudaPeerHalo final : public PeerHalo<T> {
     for (int rank = 0; rank < comm_.size(); ++rank) {
       const auto n = static_cast<std::size_t>(rank);
       if (rank == comm_.rank()) continue;
-      if (cudaIpcOpenMemHandle(&opened_[n], all[n].memory, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess)
-        continue;
-      opened_[n] = nullptr;
-      cudaGetLastError();
-      return false;
+      opened_[n] = all_->open(rank, all[n].memory);
+      if (!opened_[n]) return false;
     }
     return true;
   }
@@ -339,7 +245,8 @@ class CudaPeerHalo final : public PeerHalo<T> {
   Comm& comm_;
   int index_;
   std::size_t first_ = 0;  // bytes before what is packed
-  Buffer<std::byte> memory_;
+  std::shared_ptr<PeerMemory> all_;
+  PeerMemory::Piece memory_;
   std::vector<void*> opened_;  // that of others
   std::vector<unsigned> blocks_of_;
   unsigned blocks_ = 1;
@@ -366,9 +273,13 @@ std::unique_ptr<PeerHalo<T>> PeerHalo<T>::make(Stream& stream, const std::vector
 
 void check_peers(const Comm& comm, Device device) {
   if (device.kind != Device::Kind::cuda) return;
-  if (const auto lost = AllLost::get().find(comm, device.index)) lost->check();
+  if (const auto lost = AllPeers<Lost>::get().find(comm, device.index)) lost->check();
 }
 void set_patience_with_peers(double seconds) { longest_wait = static_cast<std::uint64_t>(1e9 * seconds); }
+std::shared_ptr<const void> keep_peer_memory(Stream& stream, Comm& comm) {
+  if (stream.device().kind != Device::Kind::cuda || comm.size() == 1) return nullptr;
+  return AllPeers<PeerMemory>::get().make(stream, comm);
+}
 
 #else
 
@@ -380,6 +291,7 @@ std::unique_ptr<PeerHalo<T>> PeerHalo<T>::make(Stream&, const std::vector<Piece>
 
 void check_peers(const Comm&, Device) {}
 void set_patience_with_peers(double) {}
+std::shared_ptr<const void> keep_peer_memory(Stream&, Comm&) { return nullptr; }
 
 #endif
 

@@ -469,6 +469,10 @@ class DensityWalk {
       float* const to = next_ + r * g_.stride[1];
       if (all_[r]) store_once(to, after);
       else if (any_[r]) store(to, after, inside(r));
+#pragma unroll
+      for (const auto& other : g_.beside)
+        if (other.reads(planes_.k0 + n) && any_[r])
+          store<true>(other.next[0] + (to - g_.next), after, inside(r));
     }
   }
 

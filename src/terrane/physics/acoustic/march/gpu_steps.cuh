@@ -124,6 +124,15 @@ bool layers_by_density_tiles(const StepArguments<T>& g) {
   else return false;
 }
 
+/// Whether all nodes go by tiles, which give neighbours p⁺.
+template <Rock rock, int M, class T>
+bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
+  if (!by_tiles<rock, M>(g)) return false;
+  if (rock != Rock::variable_density || layers_by_density_tiles<rock, M>(g)) return true;
+  return std::all_of(work.regions().begin(), work.regions().end(),
+                     [](const Region& region) { return region.plain(); });
+}
+
 /// ψ of the axes up and north by threads that walk through the layers, where tiles do not make it.
 template <Rock rock, int M>
 void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::vector<Slab>& slabs) {

@@ -83,6 +83,15 @@ __device__ __forceinline__ void store(float* to, const Four& value, const Inside
     if (inside.has(n)) to[n] = value.at[n];
 }
 
+/// p⁺ of four nodes of plane k (field 0), or q⁺ (1), for neighbours who read them, too.
+__device__ __forceinline__ void store_next(const StepArguments<float>& g, float* next, int field, Index k,
+                                           Index here, const Four& value, const Inside& inside) {
+  store(next + here, value, inside);
+#pragma unroll
+  for (const auto& other : g.beside)
+    if (other.reads(k)) store<true>(other.next[field] + here, value, inside);
+}
+
 /// A tile of 64 nodes along east and 16 rows, four nodes a thread, and what a block keeps of its planes.
 template <Rock rock, int M>
 struct Tile {
@@ -630,9 +639,13 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
         a_p.at[m] = fused(wide.at[m], sum.at[m], mixed.at[m] * v_q.at[m]);
         a_q.at[m] = fused(mixed.at[m], sum.at[m], v_q.at[m]);
       }
-      store(g.next + here, leap_of_four<sponge>(g, p, before, squared, a_p, s), inside);
-      store(g.next_q + here, leap_of_four<sponge>(g, queue[M], before_q, squared, a_q, s), inside);
-    } else store(g.next + here, leap_of_four<sponge>(g, p, before, squared, sum, s), inside);
+      store_next(g, g.next, 0, planes.k0 + n, here, leap_of_four<sponge>(g, p, before, squared, a_p, s),
+                 inside);
+      store_next(g, g.next_q, 1, planes.k0 + n, here,
+                 leap_of_four<sponge>(g, queue[M], before_q, squared, a_q, s), inside);
+    } else
+      store_next(g, g.next, 0, planes.k0 + n, here, leap_of_four<sponge>(g, p, before, squared, sum, s),
+                 inside);
 
     if (++slot == Shape::planes) slot = 0;
     if (++slot_ahead == Shape::planes) slot_ahead = 0;

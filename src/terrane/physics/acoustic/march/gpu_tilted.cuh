@@ -226,10 +226,11 @@ struct TiltedBlock {
                           PieceOfRow(&tile.to_east[turn][field][place.row][place.column + Shape::M])));
     return sum;
   }
-  /// p⁺ and q⁺ from H p and V q.  here: of the nodes in the fields, s: dΔt/2 of sponges
+  /// p⁺ and q⁺ of plane k from H p and V q.  here: of the nodes in the fields, s: dΔt/2 of sponges
   template <bool sponge>
-  __device__ __forceinline__ void leap_of_both(const TiltedPlace& place, const Inside& inside, Index here,
-                                               const Four& h_p, const Four& v_q, const Four& s) const {
+  __device__ __forceinline__ void leap_of_both(const TiltedPlace& place, const Inside& inside, Index k,
+                                               Index here, const Four& h_p, const Four& v_q,
+                                               const Four& s) const {
     const auto own = [&](int array) { return four_at(&tile.own[array][place.row][place.column]); };
     const Four wide = own(Shape::wide), mixed = own(Shape::mixed), squared = own(Shape::squared);
     Four a_p, a_q;
@@ -238,16 +239,16 @@ struct TiltedBlock {
       a_p.at[m] = fused(wide.at[m], h_p.at[m], mixed.at[m] * v_q.at[m]);
       a_q.at[m] = fused(mixed.at[m], h_p.at[m], v_q.at[m]);
     }
-    const auto leap_to = [&](float* next, const Four& now, const Four& before, const Four& a) {
+    const auto leap_to = [&](float* next, int field, const Four& now, const Four& before, const Four& a) {
       Four value;
 #pragma unroll
       for (int m = 0; m < 4; ++m)
         value.at[m] = sponge ? leap_through_sponge(now.at[m], before.at[m], squared.at[m], a.at[m], s.at[m])
                              : leap(now.at[m], before.at[m], squared.at[m], a.at[m]);
-      store(next + here, value, inside);
+      store_next(g, next, field, k, here, value, inside);
     };
-    leap_to(g.next, own(Shape::now), own(Shape::before), a_p);
-    leap_to(g.next_q, own(Shape::now_q), own(Shape::before_q), a_q);
+    leap_to(g.next, 0, own(Shape::now), own(Shape::before), a_p);
+    leap_to(g.next_q, 1, own(Shape::now_q), own(Shape::before_q), a_q);
   }
 };
 
@@ -314,6 +315,7 @@ __device__ __forceinline__ void add_layers_beside(const StepArguments<T>& g, con
   if (region.sponge) share = share / (1 + (g.damping[0][k] + g.damping[1][j] + g.damping[2][i]));
   g.next[here] = fused(g.wide[here], share, g.next[here]);
   g.next_q[here] = fused(g.mixed[here], share, g.next_q[here]);
+  g.hand_on(here);
 }
 
 /// A thread's walk. layers: whether the axis up has some
@@ -384,7 +386,7 @@ __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const Tilt
             for (int m = 0; m < 4; ++m)
               if (inside.has(m)) s.at[m] = g.damping[0][k] + g.damping[1][j] + g.damping[2][i + m];
           wait_for(&tile.full[Shape::slots], static_cast<unsigned>(turn));
-          block.leap_of_both<sponge>(place, inside, coming - M * up, h_p, v_q, s);
+          block.leap_of_both<sponge>(place, inside, k, coming - M * up, h_p, v_q, s);
         }
       } else {
         block.make_products(place, turn, 0, level, up_p, north_of(p), PieceOfRow(p));

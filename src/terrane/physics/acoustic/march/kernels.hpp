@@ -32,6 +32,15 @@ struct LayerArrays {
   Index first = 0, last = 0;                          ///< the layer
 };
 
+/// Where a neighbour on the axis up, whose memory this rank can write, reads what this rank computes: kernels
+/// that take it write p⁺ and q⁺ of these planes there, too (Wave says when).
+template <class T>
+struct Beside {
+  Index first = 0, last = 0;  ///< planes; none: there is no such neighbour
+  T* next[2] = {};            ///< its p⁺ and q⁺, where the node 0, 0, 0 would be
+  TERRANE_FN bool reads(Index plane) const { return plane >= first && plane < last; }
+};
+
 /// All that a step knows. Pointers are to where the node 0, 0, 0 would be.
 template <class T>
 struct StepArguments {
@@ -52,6 +61,20 @@ struct StepArguments {
   LayerArrays<T> layers[3][2];
   bool sponge = false;       ///< whether a side has one
   const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
+  Beside<T> beside[2];       ///< below and above
+
+  /// Gives neighbours p⁺ and q⁺ of a node that is theirs to read.  here: its offset
+  TERRANE_FN void hand_on(Index here) const {
+    for (const auto& other : beside) {
+      if (other.first == other.last || !other.reads(plane_of(here))) continue;
+      other.next[0][here] = next[here];
+      if (next_q != nullptr) other.next[1][here] = next_q[here];
+    }
+  }
+  TERRANE_FN Index plane_of(Index here) const {
+    const Index first = held.first[0] * stride[0] + held.first[1] * stride[1] + held.first[2];
+    return held.first[0] + (here - first) / stride[0];
+  }
 };
 
 /// Nodes that the same terms reach. side[a]: −1 no layer on this axis, 0 that below, 1 that above. Tiles of

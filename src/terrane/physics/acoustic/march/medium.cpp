@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each_box.hpp"
@@ -297,6 +298,7 @@ void Medium<T>::make_regions() {
       edge_boxes_.push_back(part_.with(a, part_.last[a] - reach_, part_.last[a]));
   }
   std::vector<IndexBox<3>> edges, inner{part_};
+  const std::vector<IndexBox<3>> all{part_};
   for (const auto& edge : edge_boxes_) {
     std::vector<IndexBox<3>> rest;
     for (const auto& box : inner) {
@@ -313,7 +315,8 @@ void Medium<T>::make_regions() {
                       {k.side, j.side, i.side},
                       k.sponge || j.sponge || i.sponge};
         const auto box = region.box;
-        for (auto [boxes, regions] : {std::pair{&edges, &edges_}, std::pair{&inner, &inner_}})
+        for (auto [boxes, regions] : {std::pair{&std::as_const(edges), &edges_},
+                                      std::pair{&std::as_const(inner), &inner_}, std::pair{&all, &all_}})
           for (const auto& some : *boxes) {
             region.box = overlap(box, some);
             if (!region.box.empty()) regions->push_back(region);

@@ -49,9 +49,10 @@ class Medium {
   /// Everything but fields and ψ, ζ.
   StepArguments<T> arguments() const { return arguments_; }
   const std::vector<Slab>& slabs() const noexcept { return slabs_; }
-  /// Nodes that neighbours need, and all others.
+  /// Nodes that neighbours need, and all others; and both together.
   const std::vector<Region>& edges() const noexcept { return edges_; }
   const std::vector<Region>& inner() const noexcept { return inner_; }
+  const std::vector<Region>& all() const noexcept { return all_; }
   bool on_edge(const std::array<Index, 3>& node) const;
   /// v²Δt² of each node of the box (ρv²Δt²); 0 outside the whole.
   View<const T, 3> squared() const { return squared_.view(box_); }
@@ -76,7 +77,7 @@ class Medium {
   Index points_, reach_;
   StepArguments<T> arguments_;
   std::vector<Slab> slabs_;
-  std::vector<Region> edges_, inner_;
+  std::vector<Region> edges_, inner_, all_;
   std::vector<IndexBox<3>> edge_boxes_;
   Buffer<T> squared_, half_density_, wide_, mixed_;
   std::array<Buffer<T>, 3> normal_;

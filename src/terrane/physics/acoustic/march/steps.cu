@@ -218,6 +218,21 @@ bool by_tiles([[maybe_unused]] const Device& device, [[maybe_unused]] const Kern
 }
 
 template <class T>
+bool steps_hand_on([[maybe_unused]] const Device& device, [[maybe_unused]] const Kernel& kernel,
+                   [[maybe_unused]] const StepArguments<T>& arguments, [[maybe_unused]] const Work& work) {
+  bool found = false;
+#if defined(__CUDACC__)
+  if (device.kind != Device::Kind::cuda) return false;
+  detail::cuda::use(device.index);
+  with_kernel(kernel, [&](auto known) {
+    using K = decltype(known);
+    found = gpu::steps_hand_on<K::rock, K::M>(arguments, work);
+  });
+#endif
+  return found;
+}
+
+template <class T>
 void begin_plain_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                        const Work& work) {
   with_kernel(kernel, [&](auto known) {
@@ -239,6 +254,8 @@ template void begin_steps(Stream&, const Kernel&, const StepArguments<float>&, c
 template void begin_steps(Stream&, const Kernel&, const StepArguments<double>&, const Work&);
 template bool by_tiles(const Device&, const Kernel&, const StepArguments<float>&);
 template bool by_tiles(const Device&, const Kernel&, const StepArguments<double>&);
+template bool steps_hand_on(const Device&, const Kernel&, const StepArguments<float>&, const Work&);
+template bool steps_hand_on(const Device&, const Kernel&, const StepArguments<double>&, const Work&);
 template void begin_plain_steps(Stream&, const Kernel&, const StepArguments<float>&, const Work&);
 template void begin_plain_steps(Stream&, const Kernel&, const StepArguments<double>&, const Work&);
 

@@ -44,6 +44,11 @@ void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 template <class T>
 bool by_tiles(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments);
 
+/// Whether these steps give neighbours p⁺ where arguments.beside says so.
+template <class T>
+bool steps_hand_on(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments,
+                   const Work& work);
+
 /// The same by the functions of nodes.hpp alone, one node at a time: what the others are tested against, ψ
 /// and steps together. Tiles of a GPU make ψ with the steps.
 template <class T>

@@ -54,11 +54,15 @@ struct Inject {
     const auto sent = sources.to(n);
     const T sum = sent.pressure;
     const Index here = sources.offset[n];
-    if (g.now_q == nullptr) return add(g.next[here], g.squared[here], sum);
-    const T across = fused(T(2) / 3, sum, sent.p), along = fused(T(1) / 3, sum, sent.q),
-            mixed = g.mixed[here];
-    add(g.next[here], g.squared[here], fused(g.wide[here], across, mixed * along));
-    add(g.next_q[here], g.squared[here], fused(mixed, across, along));
+    if (g.now_q == nullptr) {
+      add(g.next[here], g.squared[here], sum);
+    } else {
+      const T across = fused(T(2) / 3, sum, sent.p), along = fused(T(1) / 3, sum, sent.q),
+              mixed = g.mixed[here];
+      add(g.next[here], g.squared[here], fused(g.wide[here], across, mixed * along));
+      add(g.next_q[here], g.squared[here], fused(mixed, across, along));
+    }
+    g.hand_on(here);
   }
   TERRANE_FN void add(T& next, T squared, T value) const {
     if (g.rounding > 0) next += rounded_to_grains(squared * value, g.rounding);
@@ -221,6 +225,19 @@ struct Mirror {
     field(k, j, i) = -(axis == 0   ? field(sum - k, j, i)
                        : axis == 1 ? field(k, sum - j, i)
                                    : field(k, j, sum - i));
+  }
+};
+
+/// Gives a neighbour p⁺ and q⁺ of a node.
+template <class T>
+struct HandOn {
+  const T* from[2];
+  T* to[2];  ///< where the node 0, 0, 0 is, as of `from`; q: none
+  Index stride[2];
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const Index here = k * stride[0] + j * stride[1] + i;
+    to[0][here] = from[0][here];
+    if (to[1] != nullptr) to[1][here] = from[1][here];
   }
 };
 
@@ -527,7 +544,7 @@ std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
 }
 
 template <class T>
-Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm)
+Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours neighbours)
     : medium_(medium),
       urgent_(std::make_unique<Stream>(stream.device(), true, stream.threads())),
       ready_(stream.device()),
@@ -535,13 +552,15 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm)
       inner_(medium.inner()),
       mesh_edges_(within(medium.edges(), medium.problem().grid.box())),
       mesh_inner_(within(medium.inner(), medium.problem().grid.box())) {
-  const bool tilted = medium.problem().rock == Rock::tti;
+  const bool tilted = medium.problem().rock == Rock::tti, shared = comm.size() > 1;
+  const auto size = shared ? PeerFields<T>::whole_pieces(medium.size()) : medium.size();
   for (std::size_t n = 0; n < static_cast<std::size_t>(medium.fields()); ++n) {
-    now_[n] = Buffer<T>(stream.device(), medium.size());
-    before_[n] = Buffer<T>(stream.device(), medium.size());
+    now_[n] = Buffer<T>(stream.device(), size);
+    before_[n] = Buffer<T>(stream.device(), size);
   }
   if (keeps_along<T>(stream.device(), medium.problem())) make_along(stream);
-  if (comm.size() > 1) {
+  if (shared && neighbours == Neighbours::written) meet_peers(stream, comm);
+  if (shared && !peers_) {
     HaloSettings<3> settings;
     for (int a = 0; a < 2; ++a)
       if (medium.problem().grid.there(a)) settings.below[a] = settings.above[a] = medium.reach();
@@ -549,13 +568,84 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm)
     halo_.emplace(stream, medium.cut(), settings, medium.fields(), comm);
   }
   for (const auto& slab : medium.slabs()) {
-    const auto size = static_cast<std::size_t>(slab.arrays.count());
+    const auto of_layer = static_cast<std::size_t>(slab.arrays.count());
     const auto axis = static_cast<std::size_t>(slab.axis), side = static_cast<std::size_t>(slab.side);
-    psi_[axis][side] = Buffer<T>(stream.device(), size);
-    zeta_[axis][side] = Buffer<T>(stream.device(), size);
-    if (tilted && slab.axis == 0) eta_[axis][side] = Buffer<T>(stream.device(), size);
+    psi_[axis][side] = Buffer<T>(stream.device(), of_layer);
+    zeta_[axis][side] = Buffer<T>(stream.device(), of_layer);
+    if (tilted && slab.axis == 0) eta_[axis][side] = Buffer<T>(stream.device(), of_layer);
   }
   rest(stream);
+}
+
+/// Where slabs lie above each other: opens the fields of the ranks below and above.
+template <class T>
+void Wave<T>::meet_peers(Stream& stream, Comm& comm) {
+  const auto& cut = medium_.cut();
+  if (cut.pieces[1] != 1 || cut.pieces[2] != 1 || !medium_.problem().grid.there(0)) return;
+  std::vector<int> ranks;
+  for (int rank = 0; rank < cut.ranks(); ++rank)
+    for (int side = 0; side < 2; ++side) {
+      const auto &here = medium_.part(), &there = cut.part(rank);
+      if (side == 0 ? there.last[0] != here.first[0] : there.first[0] != here.last[0]) continue;
+      neighbour_[side] = static_cast<int>(ranks.size());
+      ranks.push_back(rank);
+      // The same rows and planes, so where the node 0, 0, 0 would be is as far from its first.
+      beginning_[side] = medium_.box();
+      beginning_[side].first[0] = there.first[0] - medium_.reach();
+    }
+  std::vector<Buffer<T>*> fields;
+  for (auto* place : {&now_, &before_})
+    for (std::size_t n = 0; n < static_cast<std::size_t>(medium_.fields()); ++n)
+      fields.push_back(&(*place)[n]);
+  peers_ = PeerFields<T>::make(stream, fields, ranks, comm);
+  if (!peers_) return;
+  all_ = Work(medium_.all());
+  mesh_all_ = Work(within(medium_.all(), medium_.problem().grid.box()));
+}
+
+/// Where neighbours read p⁺ and q⁺ of this rank.
+template <class T>
+void Wave<T>::find_beside(StepArguments<T>& g) const {
+  const auto& part = medium_.part();
+  for (const int side : {0, 1}) {
+    if (neighbour_[side] < 0) continue;
+    auto& beside = g.beside[side];
+    beside.first = side == 0 ? part.first[0] : part.last[0] - medium_.reach();
+    beside.last = beside.first + medium_.reach();
+    const auto& first = beginning_[side].first;
+    const auto fields = static_cast<std::size_t>(medium_.fields());
+    for (std::size_t n = 0; n < fields; ++n)
+      beside.next[n] = peers_->of(static_cast<std::size_t>(neighbour_[side]), (turned_ ? 0 : fields) + n) -
+                       (first[0] * g.stride[0] + first[1] * g.stride[1] + first[2]);
+  }
+}
+
+/// What steps have not written there themselves.
+template <class T>
+void Wave<T>::hand_on_planes(Stream& stream, const StepArguments<T>& g) {
+  for (const auto& beside : g.beside)
+    if (beside.first != beside.last)
+      for_each(stream, medium_.part().with(0, beside.first, beside.last),
+               HandOn<T>{{g.next, g.next_q}, {beside.next[0], beside.next[1]}, {g.stride[0], g.stride[1]}});
+}
+
+template <class T>
+void Wave<T>::turn() {
+  std::swap(now_, before_);
+  turned_ = !turned_;
+}
+
+template <class T>
+std::string Wave<T>::way() const {
+  if (peers_) return "go from device to device by stores of kernels";
+  return halo_ ? halo_->way() : std::string();
+}
+
+template <class T>
+void Wave<T>::wait(Stream& stream) {
+  if (halo_) return halo_->wait(stream);
+  stream.wait();
+  if (peers_) peers_->check();
 }
 
 template <class T>
@@ -573,6 +663,7 @@ void Wave<T>::each_array(Self& self, const Use& use) {
 template <class T>
 void Wave<T>::rest(Stream& stream) {
   each_array(*this, [&](Buffer<T>& field) { field.fill_zero(stream); });
+  if (peers_) peers_->meet(stream);  // nobody steps into fields that are not at rest yet
 }
 
 template <class T>
@@ -637,6 +728,7 @@ std::vector<View<T, 3>> Wave<T>::views_of(Fields& fields) const {
 template <class T>
 void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
                       const Clock& clock, const Add& add, Receivers<T>* receivers) {
+  if (peers_) return advance_with_peers(stream, &edges == &mesh_edges_, sources, clock, add, receivers);
   const auto g = arguments();
   const auto next = views_of(before_);
   const auto put = [&](Stream& on, Nodes nodes) {
@@ -654,7 +746,32 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
   if (receivers && sources) sources->put_and_read(stream, g, *receivers, clock);
   else put(stream, Nodes::inner);
   if (halo_) halo_->end(stream, next);
-  std::swap(now_, before_);
+  turn();
+  for (const auto& field : next) mirror(stream, field);
+}
+
+/// The same where neighbours' fields are written: one launch for all nodes, whose stores are on their way to
+/// the neighbours while others are computed. Nobody steps on before the neighbours have come as far: then
+/// none still reads the p⁻ that is overwritten.
+template <class T>
+void Wave<T>::advance_with_peers(Stream& stream, bool back, const Sources<T>* sources, const Clock& clock,
+                                 const Add& add, Receivers<T>* receivers) {
+  auto g = arguments();
+  const auto next = views_of(before_);
+  const bool by_steps = !back && !add && steps_hand_on(stream.device(), medium_.kernel(), g, all_);
+  if (by_steps) find_beside(g);
+  begin_steps(stream, medium_.kernel(), g, back ? mesh_all_ : all_);
+  if (sources) sources->put(stream, Nodes::edges, g, clock);
+  if (add) add(stream, Nodes::edges, g);
+  if (receivers && sources) sources->put_and_read(stream, g, *receivers, clock);
+  else if (sources) sources->put(stream, Nodes::inner, g, clock);
+  if (add) add(stream, Nodes::inner, g);
+  if (!by_steps) {
+    find_beside(g);
+    hand_on_planes(stream, g);
+  }
+  peers_->meet(stream);
+  turn();
   for (const auto& field : next) mirror(stream, field);
 }
 
@@ -756,6 +873,7 @@ void Wave<T>::begin_restore(Stream& stream, std::span<const T> from) {
     field.upload_async(stream, from.first(field.size()));
     from = from.subspan(field.size());
   });
+  if (peers_) peers_->meet(stream);
 }
 
 template class Sources<float>;

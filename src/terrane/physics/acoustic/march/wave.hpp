@@ -14,6 +14,7 @@
 
 #include "terrane/parallel/device/event.hpp"
 #include "terrane/parallel/partition/halo.hpp"
+#include "terrane/parallel/partition/peer_fields.hpp"
 #include "terrane/physics/acoustic/march/medium.hpp"
 #include "terrane/physics/acoustic/march/passes.hpp"
 #include "terrane/physics/acoustic/march/steps.hpp"
@@ -150,8 +151,12 @@ bool keeps_along(const Device& device, const Problem& problem);
 template <class T>
 class Wave {
  public:
-  /// Collective.  At rest.
-  Wave(Stream& stream, const Medium<T>& medium, Comm& comm);
+  /// How values come to neighbours. `written`: GPUs of one machine that have slabs of the grid write them
+  /// into each other's fields, by the kernels of steps where these can, and halos serve all others; `halos`
+  /// alone.
+  enum class Neighbours { written, halos };
+  /// Collective, and so is its destruction, unless an exception does it.  At rest.
+  Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours neighbours = Neighbours::written);
 
   void rest(Stream& stream);
   /// Every step is rounded so that steps backwards have the bits of those forwards (image/random_walls.hpp);
@@ -191,13 +196,13 @@ class Wave {
   /// reach, are what `load` puts there first.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
   /// Whether a Graph can record steps: where there are no other ranks, or direct messages between them.
-  bool can_record() const noexcept { return !halo_ || halo_->direct(); }
+  bool can_record() const noexcept { return peers_ || !halo_ || halo_->direct(); }
   /// What halos go by (Exchange::way), and waiting with an eye on them.
-  std::string way() const { return halo_ ? halo_->way() : std::string(); }
-  void wait(Stream& stream) { halo_ ? halo_->wait(stream) : stream.wait(); }
+  std::string way() const;
+  void wait(Stream& stream);
 
   /// pⁿ and pⁿ⁻¹ change places: the way back begins and ends so.
-  void turn() { std::swap(now_, before_); }
+  void turn();
 
   /// field: 0 is p, 1 q of rock with an axis
   View<const T, 3> now(int field = 0) const { return of(now_, field).view(medium_.box()); }
@@ -230,6 +235,11 @@ class Wave {
   template <class Self, class Use>
   static void each_array(Self& self, const Use& use);
   StepArguments<T> arguments();
+  void meet_peers(Stream& stream, Comm& comm);
+  void find_beside(StepArguments<T>& arguments) const;
+  void advance_with_peers(Stream& stream, bool back, const Sources<T>* sources, const Clock& clock,
+                          const Add& add, Receivers<T>* receivers);
+  void hand_on_planes(Stream& stream, const StepArguments<T>& arguments);
   void begin_step(Stream& stream);
   void advance(Stream& stream, const Work& edges, const Work& inner, const Sources<T>* sources,
                const Clock& clock, const Add& add, Receivers<T>* receivers);
@@ -251,11 +261,16 @@ class Wave {
   const Medium<T>& medium_;
   std::unique_ptr<Stream> urgent_;
   Event ready_;
-  std::optional<Halo<T, 3>> halo_;
+  std::optional<Halo<T, 3>> halo_;  // or peers_
+  int neighbour_[2] = {-1, -1};     // of peers_, below and above
+  IndexBox<3> beginning_[2];        // that of their fields
+  bool turned_ = false;             // whether now_ and before_ have changed places
   T rounding_ = 0;
   Fields now_, before_, along_;
+  std::unique_ptr<PeerFields<T>> peers_;  // goes before the fields that others have open
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
+  Work all_, mesh_all_;                         ///< where there are peers
   std::array<std::vector<Border>, 2> borders_;  ///< of each step of a pass; of a pass back
 };
 

@@ -212,7 +212,7 @@ void Wave<T>::pass_together(Stream& stream, const Passes& passes, Index count,
         one.receivers->add_up(step, one.moment(step), threads);
   });
   for (const auto& one : waves)
-    if (count % 2 == 1) std::swap(one.wave->now_, one.wave->before_);
+    if (count % 2 == 1) one.wave->turn();
 }
 
 template <class T>

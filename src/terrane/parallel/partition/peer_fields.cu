@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/partition/peer_fields.hpp"
+
+#if defined(__CUDACC__)
+#include "terrane/parallel/device/cuda.hpp"
+#include "terrane/parallel/partition/peer_waiting.cuh"
+#endif
+
+namespace terrane {
+
+#if defined(__CUDACC__)
+
+namespace {
+
+using namespace detail::peers;
+
+constexpr int most_neighbours = 8, most_fields = 4;
+/// In place of a minute: between two shots a rank may have files to write.
+constexpr std::uint64_t minutes = 10;
+
+struct Meeting {
+  unsigned* there[most_neighbours];  ///< where this rank says to a neighbour which meeting it has come to
+  const unsigned* here[most_neighbours];
+  int count;
+  unsigned* meetings;
+  Patience patience;
+};
+
+__global__ void __launch_bounds__(most_neighbours) meet_neighbours(const __grid_constant__ Meeting all) {
+  const unsigned meeting = *all.meetings + 1;
+  __syncthreads();
+  if (threadIdx.x == 0) *all.meetings = meeting;
+  if (static_cast<int>(threadIdx.x) >= all.count) return;
+  __threadfence_system();
+  say(all.there[threadIdx.x], meeting);
+  wait_for(all.patience, all.here[threadIdx.x], meeting);
+}
+
+/// What ranks tell each other at first.
+struct Hello {
+  char gpu[32];
+  cudaIpcMemHandle_t flags, fields[most_fields];
+  int can;
+};
+
+template <class T>
+class CudaPeerFields final : public PeerFields<T> {
+ public:
+  CudaPeerFields(Stream& stream, Comm& comm) : comm_(comm), index_(stream.device().index) {
+    const auto flags = std::max(granularity / sizeof(unsigned), static_cast<std::size_t>(comm.size()));
+    flags_ = Buffer<unsigned>(stream.device(), flags);
+    flags_.fill_zero(stream);
+    meetings_ = Buffer<unsigned>(stream.device(), 1);
+    meetings_.fill_zero(stream);
+    stream.wait();
+    lost_ = AllPeers<Lost>::get().make(stream, comm);
+  }
+  ~CudaPeerFields() override {
+    if (cudaSetDevice(index_) == cudaSuccess) {
+      if (std::uncaught_exceptions() > 0) lost_->give_up();  // neighbours may never come
+      cudaDeviceSynchronize();
+      for (void* const memory : opened_) cudaIpcCloseMemHandle(memory);
+    }
+    meet_at_the_end(comm_);  // fields go when nobody has them open any more
+  }
+  CudaPeerFields(const CudaPeerFields&) = delete;
+  CudaPeerFields& operator=(const CudaPeerFields&) = delete;
+
+  /// Collective: whether every rank can reach the memory of its neighbours.
+  bool open(std::span<Buffer<T>* const> fields, std::span<const int> neighbours) {
+    detail::cuda::use(index_);
+    std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
+    const Hello mine = hello(fields, neighbours);
+    comm_.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+    std::vector<std::string> gpus;
+    for (const Hello& one : all) {
+      if (one.can == 0) return false;
+      gpus.emplace_back(one.gpu);
+    }
+    std::sort(gpus.begin(), gpus.end());
+    if (std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end()) return false;
+    bool opened = true;
+    for (const int rank : neighbours) {
+      const Hello& theirs = all[static_cast<std::size_t>(rank)];
+      auto* const flags = static_cast<unsigned*>(open(theirs.flags));
+      std::vector<T*> of(fields.size());
+      for (std::size_t f = 0; f < fields.size(); ++f) of[f] = static_cast<T*>(open(theirs.fields[f]));
+      opened = opened && flags && std::find(of.begin(), of.end(), nullptr) == of.end();
+      all_.there[fields_.size()] = flags + comm_.rank();
+      all_.here[fields_.size()] = flags_.view().data + rank;
+      fields_.push_back(std::move(of));
+    }
+    all_.count = static_cast<int>(neighbours.size());
+    all_.meetings = meetings_.view().data;
+    all_.patience = lost_->patience(minutes);
+    return comm_.lowest(opened ? 1 : 0) == 1;
+  }
+
+  T* of(std::size_t n, std::size_t field) const override { return fields_[n][field]; }
+  void meet(Stream& stream) override {
+    if (all_.count == 0) return;
+    detail::cuda::use(index_);
+    all_.patience = lost_->patience(minutes);
+    meet_neighbours<<<1, most_neighbours, 0, static_cast<cudaStream_t>(stream.handle())>>>(all_);
+    detail::cuda::check(cudaGetLastError(), "meet_neighbours");
+  }
+  void check() const override { lost_->check(); }
+
+ private:
+  Hello hello(std::span<Buffer<T>* const> fields, std::span<const int> neighbours) {
+    Hello mine{};
+    const auto share = [](cudaIpcMemHandle_t& handle, void* memory) {
+      return cudaIpcGetMemHandle(&handle, memory) == cudaSuccess;
+    };
+    mine.can = cudaDeviceGetPCIBusId(mine.gpu, sizeof mine.gpu, index_) == cudaSuccess &&
+               comm_.on_node().count >= comm_.size() && neighbours.size() <= most_neighbours &&
+               fields.size() <= most_fields && share(mine.flags, flags_.view().data);
+    for (std::size_t f = 0; f < fields.size() && mine.can != 0; ++f)
+      mine.can = share(mine.fields[f], fields[f]->view().data);
+    cudaGetLastError();  // or the next to ask for errors would find it
+    return mine;
+  }
+  /// Null where this GPU cannot reach it.
+  void* open(const cudaIpcMemHandle_t& handle) {
+    void* memory = nullptr;
+    if (cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
+      cudaGetLastError();
+      return nullptr;
+    }
+    opened_.push_back(memory);
+    return memory;
+  }
+
+  Comm& comm_;
+  int index_;
+  Buffer<unsigned> flags_, meetings_;
+  std::vector<void*> opened_;            // memory of others
+  std::vector<std::vector<T*>> fields_;  // of neighbours
+  Meeting all_{};
+  std::shared_ptr<Lost> lost_;
+};
+
+}  // namespace
+
+template <class T>
+std::size_t PeerFields<T>::whole_pieces(std::size_t elements) {
+  constexpr std::size_t piece = granularity / sizeof(T);
+  return (elements + piece - 1) / piece * piece;
+}
+
+template <class T>
+std::unique_ptr<PeerFields<T>> PeerFields<T>::make(Stream& stream, std::span<Buffer<T>* const> fields,
+                                                   std::span<const int> neighbours, Comm& comm) {
+  if (stream.device().kind != Device::Kind::cuda || comm.size() == 1) return nullptr;
+  std::unique_ptr<CudaPeerFields<T>> made;
+  together(comm, [&] { made = std::make_unique<CudaPeerFields<T>>(stream, comm); });
+  if (!made->open(fields, neighbours)) return nullptr;
+  return made;
+}
+
+#else
+
+template <class T>
+std::size_t PeerFields<T>::whole_pieces(std::size_t elements) {
+  return elements;
+}
+
+template <class T>
+std::unique_ptr<PeerFields<T>> PeerFields<T>::make(Stream&, std::span<Buffer<T>* const>, std::span<const int>,
+                                                   Comm&) {
+  return nullptr;
+}
+
+#endif
+
+template class PeerFields<float>;
+template class PeerFields<double>;
+
+}  // namespace terrane

@@ -1,0 +1,243 @@
+// What kernels of ranks say to each other, GPUs of one machine that reach each other's memory: numbers of
+// messages, by flags in the memory of the other, and that one of them did not come.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/parallel/device/cuda.hpp"
+#include "terrane/parallel/device/pinned.hpp"
+
+namespace terrane::detail::peers {
+
+/// Memory that is shared by itself, as the runtime wants it.
+inline constexpr std::size_t granularity = std::size_t{2} << 20;
+inline std::atomic<std::uint64_t> longest_wait{60'000'000'000};  // ns
+
+/// How long a kernel waits, and where it says that it waited in vain.
+struct Patience {
+  unsigned *lost, *lost_on_host;
+  std::uint64_t longest;  // ns
+};
+
+/// What all halos of a Comm know: whether a message did not come. Nobody then waits for any other, or each
+/// halo would wait a minute of its own, with layers of the message before.
+struct Lost {
+  Buffer<unsigned> on_device;
+  PinnedBuffer<unsigned> on_host;
+
+  Lost(Stream& stream, const Comm&) : on_device(stream.device(), 1), on_host(stream.device(), 1) {
+    on_device.fill_zero(stream);
+    on_host[0] = 0;
+    stream.wait();
+  }
+  Patience patience(std::uint64_t times = 1) {
+    return {on_device.view().data, on_host.data(), times * longest_wait};
+  }
+  void check() const {
+    if (*static_cast<const volatile unsigned*>(on_host.data()) != 0)
+      throw Error("GPUs", "a rank did not answer for minutes", "Did one of the processes end?");
+  }
+  /// From another stream, for kernels wait in theirs: nobody waits any more.
+  void give_up() {
+    cudaStream_t aside = nullptr;
+    if (cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) != cudaSuccess) return;
+    cudaMemsetAsync(on_device.view().data, 1, sizeof(unsigned), aside);
+    cudaStreamDestroy(aside);
+  }
+};
+
+/// Where memory that other processes can open lies.
+struct SharedPlace {
+  cudaIpcMemHandle_t handle;
+  int chunk;  ///< that the handle opens; each has a number of its own
+  std::size_t offset;
+};
+
+inline void meet_at_the_end(Comm& comm) {
+  if (std::uncaught_exceptions() > 0) return;
+  try {
+    comm.lowest(0);
+  } catch (const std::exception&) {  // nobody is left
+  }
+}
+
+/// Memory that others open, in a few large chunks of which halos take pieces: to open one takes tens of
+/// milliseconds. Its destruction is collective, unless an exception does it.
+class PeerMemory {
+ public:
+  struct Piece {
+    void* mine = nullptr;
+    SharedPlace place{};
+    std::size_t bytes = 0;
+    bool can_be_shared = false;
+  };
+
+  PeerMemory(Stream& stream, Comm& comm) : comm_(comm), index_(stream.device().index) {}
+  ~PeerMemory() {
+    if (cudaSetDevice(index_) == cudaSuccess) {
+      cudaDeviceSynchronize();
+      for (const auto& [of, memory] : opened_) cudaIpcCloseMemHandle(memory);
+    }
+    meet_at_the_end(comm_);  // memory goes when nobody has it open any more
+  }
+  PeerMemory(const PeerMemory&) = delete;
+  PeerMemory& operator=(const PeerMemory&) = delete;
+
+  /// Zeros. Throws MemoryError.
+  Piece take(Stream& stream, std::size_t bytes) {
+    constexpr std::size_t line = 256;
+    bytes = (bytes + line - 1) / line * line;
+    for (std::size_t n = 0; n < chunks_.size(); ++n)
+      if (const auto gap = gap_in(chunks_[n], bytes); gap != chunks_[n].free.end())
+        return cut(stream, n, gap, bytes);
+    Chunk chunk;
+    chunk.number = next_++;
+    const std::size_t size = std::max(least_chunk, (bytes + granularity - 1) / granularity * granularity);
+    chunk.memory = Buffer<std::byte>(stream.device(), size);
+    chunk.can_be_shared = cudaIpcGetMemHandle(&chunk.handle, chunk.memory.view().data) == cudaSuccess;
+    cudaGetLastError();  // or the next to ask for errors would find it
+    chunk.free.emplace(0, size);
+    chunks_.push_back(std::move(chunk));
+    return cut(stream, chunks_.size() - 1, chunks_.back().free.begin(), bytes);
+  }
+  /// Chunks stay: others have them open.
+  void give_back(const Piece& piece) {
+    for (auto& chunk : chunks_) {
+      if (chunk.number != piece.place.chunk) continue;
+      auto at = chunk.free.emplace(piece.place.offset, piece.bytes).first;
+      if (const auto next = std::next(at);
+          next != chunk.free.end() && at->first + at->second == next->first) {
+        at->second += next->second;
+        chunk.free.erase(next);
+      }
+      if (at == chunk.free.begin()) continue;
+      if (const auto before = std::prev(at); before->first + before->second == at->first) {
+        before->second += at->second;
+        chunk.free.erase(at);
+      }
+    }
+  }
+  /// That of another rank; null where this GPU cannot reach it.
+  void* open(int rank, const SharedPlace& place) {
+    auto& memory = opened_[{rank, place.chunk}];
+    if (!memory &&
+        cudaIpcOpenMemHandle(&memory, place.handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {
+      cudaGetLastError();
+      opened_.erase({rank, place.chunk});
+      return nullptr;
+    }
+    return static_cast<std::byte*>(memory) + place.offset;
+  }
+
+ private:
+  static constexpr std::size_t least_chunk = std::size_t{16} << 20;
+  using Gaps = std::map<std::size_t, std::size_t>;  // where they begin, and bytes
+  struct Chunk {
+    int number = 0;
+    Buffer<std::byte> memory;
+    cudaIpcMemHandle_t handle{};
+    bool can_be_shared = false;
+    Gaps free;
+  };
+
+  static Gaps::iterator gap_in(Chunk& chunk, std::size_t bytes) {
+    return std::find_if(chunk.free.begin(), chunk.free.end(),
+                        [&](const auto& gap) { return gap.second >= bytes; });
+  }
+  Piece cut(Stream& stream, std::size_t n, Gaps::iterator gap, std::size_t bytes) {
+    Chunk& chunk = chunks_[n];
+    const auto [offset, size] = *gap;
+    chunk.free.erase(gap);
+    if (size > bytes) chunk.free.emplace(offset + bytes, size - bytes);
+    Piece piece{
+        chunk.memory.view().data + offset, {chunk.handle, chunk.number, offset}, bytes, chunk.can_be_shared};
+    detail::cuda::use(index_);
+    detail::cuda::check(cudaMemsetAsync(piece.mine, 0, bytes, static_cast<cudaStream_t>(stream.handle())),
+                        "cudaMemsetAsync");
+    return piece;
+  }
+
+  Comm& comm_;
+  int index_, next_ = 0;
+  std::vector<Chunk> chunks_;
+  std::map<std::pair<int, int>, void*> opened_;  // of a rank, a chunk
+};
+
+/// What the halos of a Comm and a GPU share, as long as one of them has it.
+template <class What>
+class AllPeers {
+ public:
+  static AllPeers& get() {
+    static AllPeers all;
+    return all;
+  }
+  std::shared_ptr<What> make(Stream& stream, Comm& comm) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(of_, [](const auto& one) { return one.second.expired(); });
+    auto& there = of_[{&comm, stream.device().index}];
+    auto shared = there.lock();
+    if (!shared) there = shared = std::make_shared<What>(stream, comm);
+    return shared;
+  }
+  std::shared_ptr<What> find(const Comm& comm, int gpu) {
+    const std::lock_guard lock(mutex_);
+    const auto there = of_.find({&comm, gpu});
+    return there == of_.end() ? nullptr : there->second.lock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const Comm*, int>, std::weak_ptr<What>> of_;
+};
+
+__device__ inline void say(unsigned* there, unsigned message) {
+#if __CUDA_ARCH__ >= 700
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(there), "r"(message) : "memory");
+#else
+  __threadfence_system();
+  *static_cast<volatile unsigned*>(there) = message;
+#endif
+}
+__device__ inline unsigned hear(const unsigned* here) {
+  unsigned message = 0;
+#if __CUDA_ARCH__ >= 700
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(message) : "l"(here) : "memory");
+#else
+  message = *static_cast<const volatile unsigned*>(here);
+  __threadfence_system();
+#endif
+  return message;
+}
+__device__ inline std::uint64_t nanoseconds() {
+  std::uint64_t now = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+/// Until a peer has said this message here, or any message is lost: this one when its time has passed.
+__device__ inline void wait_for(const Patience& all, const unsigned* here, unsigned message) {
+  if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
+  const std::uint64_t begin = nanoseconds();
+  for (unsigned n = 1; static_cast<int>(hear(here) - message) < 0; ++n) {
+    if (n % 1024 != 0) continue;
+    if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
+    if (nanoseconds() - begin < all.longest) continue;
+    *static_cast<volatile unsigned*>(all.lost) = 1;
+    *static_cast<volatile unsigned*>(all.lost_on_host) = 1;
+    return;
+  }
+}
+
+}  // namespace terrane::detail::peers
