@@ -323,7 +323,8 @@ std::vector<Tap> pressure_at(std::span<const Place> places) {
 void Problem::put_into(Packet& packet) const {
   packet.put(grid);
   packet.put(rock);
-  for (const auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth}) packet.put(*values);
+  for (const auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth})
+    packet.put(values->size());
   packet.put(sides);
   packet.put(layers);
   packet.put(order);
@@ -343,12 +344,21 @@ void Problem::put_into(Packet& packet) const {
   packet.put(even_density);
 }
 
+void Problem::send_rock(Comm& comm) const {
+  for (const auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth})
+    broadcast_from_here(comm, std::as_bytes(std::span(*values)));
+}
+void Problem::receive_rock(Comm& comm) {
+  for (auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth})
+    comm.broadcast(std::as_writable_bytes(std::span(*values)), 0);
+}
+
 Problem Problem::from(Packet& packet) {
   Problem p;
   p.grid = packet.get<Grid>();
   p.rock = packet.get<Rock>();
   for (auto* values : {&p.velocity, &p.density, &p.epsilon, &p.delta, &p.tilt, &p.azimuth})
-    *values = packet.get_vector<double>();
+    values->resize(packet.get<std::size_t>());
   p.sides = packet.get<decltype(p.sides)>();
   p.layers = packet.get<Layers>();
   p.order = packet.get<int>();

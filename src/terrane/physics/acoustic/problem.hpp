@@ -162,8 +162,12 @@ struct Problem {
   /// Factor of s δ(x − x_s): 1/ρ of the cell that a place is in, else 1.
   double source_factor(const Place& place) const;
 
+  /// All but the rock, which is too large for a packet: only how much there is of it.
   void put_into(Packet& packet) const;
   static Problem from(Packet& packet);
+  /// Collective, rank 0 and all others.
+  void send_rock(Comm& comm) const;
+  void receive_rock(Comm& comm);
 };
 
 }  // namespace terrane::acoustic

@@ -578,6 +578,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
     put_into(packet, checkpoint);
     if (shared) ShotFiles::make_folder(checkpoint, comm.size());
     packet.broadcast(comm);
+    problem.send_rock(comm);
     ask_disks(problem, settings, device, comm);
   }
   try {
@@ -603,12 +604,13 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
 void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
-  const auto problem = Problem::from(packet);
+  auto problem = Problem::from(packet);
   const auto settings = Settings::from(packet);
   const auto first = packet.get<std::size_t>();
   const auto device = device_of_rank(packet.get<Device>(), comm);
   const auto threads = packet.get<int>();
   const auto checkpoint = checkpoint_from(packet);
+  problem.receive_rock(comm);
   try {
     ask_disks(problem, settings, device, comm);
   } catch (const Error&) {
