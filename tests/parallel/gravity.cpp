@@ -255,6 +255,9 @@ class Watched final : public Comm {
     else expect_turn(from);
     below_.receive(bytes, from);
   }
+  void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    below_.gather_all(mine, all);
+  }
   void abort(int status) override { below_.abort(status); }
 
   int times_prepared = 0, messages = 0;

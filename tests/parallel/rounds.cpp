@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "parallel/ranks.hpp"
 #include "terrane/base/error.hpp"
@@ -73,6 +75,61 @@ void run(Comm& comm, Shots& shots, const RoundSettings& settings,
     if (comm.rank() == 0) lead_rounds(ranks, shots, settings, silent, after_round);
     else follow_rounds(ranks, shots);
   });
+}
+
+TEST(Rounds, GiveMoreToRanksThatAreQuicker) {
+  const std::vector<double> even{0.25, 0.25, 0.25, 0.25};
+  // A rank at 0.8 of the others' speed took a quarter longer.
+  const auto next = next_shares(even, std::vector<double>{10, 12.5, 10, 10});
+  EXPECT_NEAR(next[1] / next[0], 0.8, 1e-12);
+  EXPECT_NEAR(std::accumulate(next.begin(), next.end(), 0.0), 1, 1e-12);
+  // Then all take as long, and nothing changes.
+  const auto settled = next_shares(next, std::vector<double>{9.5, 9.5, 9.5, 9.5});
+  for (std::size_t r = 0; r < 4; ++r) EXPECT_NEAR(settled[r], next[r], 1e-12);
+  // Too short to tell; and no rank is left without work by one slow round.
+  EXPECT_EQ(next_shares(even, std::vector<double>{0.01, 0.09, 5, 5}), even);
+  const auto slow = next_shares(even, std::vector<double>{1, 1, 1, 100});
+  EXPECT_GT(slow[3], 0.25 / 1.5 / 1.5);  // of shares that grow by half at most
+}
+
+TEST(Rounds, TellEveryRankTheSameShares) {
+  const auto comm = test::ranks();
+  class Told final : public RoundWork {
+   public:
+    explicit Told(const Comm& comm) : comm_(comm) {}
+    std::size_t parts() const override { return 3; }
+    void set_shares(std::span<const double> shares) override {
+      all.emplace_back(shares.begin(), shares.end());
+    }
+    void compute(const Range&, Progress&) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(comm_.rank() == 0 ? 300 : 120));
+    }
+    void hand_over(Comm&, const Range&) override { wait_for_turn(const_cast<Comm&>(comm_)); }
+    void take_own(const Range&) override {}
+    void take(Comm&, int, const Range&) override {}
+    void finish(const Range&) override {}
+    bool tells_pace() const override { return false; }
+    std::vector<std::vector<double>> all;
+
+   private:
+    const Comm& comm_;
+  } work(*comm);
+  InStep::run(*comm, [&](InStep& ranks) {
+    Progress silent;
+    if (comm->rank() == 0) lead_rounds(ranks, work, {"told", 0, 1, 60, 1e300, 20}, silent, [](auto) {});
+    else follow_rounds(ranks, work);
+  });
+  ASSERT_EQ(work.all.size(), 3);
+  for (const auto& shares : work.all) {
+    std::vector<double> first(comm->rank() == 0 ? shares : std::vector<double>(shares.size()));
+    comm->broadcast(std::as_writable_bytes(std::span(first)), 0);
+    EXPECT_EQ(shares, first);
+    ASSERT_EQ(shares.size(), static_cast<std::size_t>(comm->size()));
+    EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-12);
+  }
+  if (comm->size() > 1) {
+    EXPECT_LT(work.all.back()[0], work.all.back()[1]);  // rank 0 was slow
+  }
 }
 
 TEST(Rounds, DoEveryShotOnceOnAnyNumberOfRanks) {

@@ -35,20 +35,45 @@ class Pace {
 };
 
 /// A round without parts ends the run.
-void announce(Comm& comm, const Range& round) {
+void announce(Comm& comm, const Range& round, const std::vector<double>& shares) {
   if (comm.size() == 1) return;
   Packet packet;
   packet.put(round);
+  packet.put(shares);
   packet.broadcast(comm);
 }
 
-Range announced(Comm& comm) {
-  Packet packet;
-  packet.broadcast(comm);
-  return packet.get<Range>();
+/// Collective: this rank's share of a round. What it took each rank, in seconds.
+template <class Compute>
+std::vector<double> compute_together(InStep& ranks, const Compute& compute) {
+  const auto begin = Clock::now();
+  double mine = 0;
+  ranks.together([&] {
+    compute();
+    mine = std::chrono::duration<double>(Clock::now() - begin).count();
+  });
+  std::vector<double> all(static_cast<std::size_t>(ranks.comm().size()), mine);
+  if (all.size() > 1)
+    ranks.comm().gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
 }
 
 }  // namespace
+
+std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds) {
+  constexpr double shortest = 0.1, most = 1.5;  // s; times
+  std::vector<double> next(shares.begin(), shares.end());
+  if (*std::min_element(seconds.begin(), seconds.end()) < shortest) return next;
+  double speed = 0;
+  for (std::size_t r = 0; r < next.size(); ++r) speed += shares[r] / seconds[r];
+  double sum = 0;
+  for (std::size_t r = 0; r < next.size(); ++r) {
+    next[r] = std::clamp(shares[r] / seconds[r] / speed, shares[r] / most, shares[r] * most);
+    sum += next[r];
+  }
+  for (double& share : next) share /= sum;
+  return next;
+}
 
 void InStep::run(Comm& comm, const std::function<void(InStep&)>& work) {
   InStep ranks(comm);
@@ -80,13 +105,16 @@ void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, 
   };
   Pace pace(parts, settings.least, settings.expected_seconds, wanted_seconds());
   std::size_t done = settings.done;
+  const auto ranks_there = static_cast<std::size_t>(comm.size());
+  std::vector<double> shares(ranks_there, 1.0 / static_cast<double>(ranks_there));
   progress.start(settings.what, parts * RoundWork::steps_per_part);
   progress.advance(done * RoundWork::steps_per_part);
   while (done < parts) {
     const auto begin = Clock::now();
     const auto round = pace.next(done);
-    announce(comm, round);
-    ranks.together([&] {
+    announce(comm, round, shares);
+    work.set_shares(shares);
+    const auto seconds = compute_together(ranks, [&] {
       try {
         work.compute(round, progress);
         if (progress.cancelled()) throw Cancelled();
@@ -95,6 +123,7 @@ void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, 
         throw;
       }
     });
+    shares = next_shares(shares, seconds);
     work.take_own(round);
     for (int rank = 1; rank < comm.size(); ++rank) {
       give_turn(comm, rank);
@@ -106,16 +135,19 @@ void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, 
       pace.took(round, std::chrono::duration<double>(Clock::now() - begin).count(), wanted_seconds());
     after_round(done);
   }
-  announce(comm, {parts, parts});
+  announce(comm, {parts, parts}, shares);
   progress.finish();
 }
 
 void follow_rounds(InStep& ranks, RoundWork& work) {
   Progress silent;
   for (;;) {
-    const auto round = announced(ranks.comm());
+    Packet packet;
+    packet.broadcast(ranks.comm());
+    const auto round = packet.get<Range>();
     if (round.size() == 0) return;
-    ranks.together([&] { work.compute(round, silent); });
+    work.set_shares(packet.get_vector<double>());
+    compute_together(ranks, [&] { work.compute(round, silent); });
     work.hand_over(ranks.comm(), round);
   }
 }

@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "terrane/base/progress.hpp"
 #include "terrane/parallel/comm/comm.hpp"
@@ -39,6 +41,11 @@ class InStep {
   bool agreed_ = false;
 };
 
+/// The shares of the next round, from those of the last and the seconds that it took each rank: GPUs of one
+/// kind run at clocks that differ, and distant parts take unequal time. Shares of rounds too short to tell,
+/// and changes by more than half, are not believed.
+std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds);
+
 /// Rank 0 serves one rank after the other. Ranks that wait for their turn sleep until this small message
 /// comes; then both sides are ready for the large one at once.
 void give_turn(Comm& comm, int rank);
@@ -54,6 +61,9 @@ class RoundWork {
   virtual bool slow_to_begin() const { return false; }
   /// Rank 0, after a round: do the next ones take as long? Otherwise they stay as large as this was to be.
   virtual bool tells_pace() const { return true; }
+  /// Of the next round: which share of its work each rank should take, so that all are done at once, by how
+  /// long the last one took them; the same on all ranks. Whoever does a part, its bits are the same.
+  virtual void set_shares(std::span<const double> /*of_ranks*/) {}
   /// This rank's share of a round; must not communicate. Advances by steps_per_part for each part.
   virtual void compute(const Range& round, Progress& progress) = 0;
   /// Ranks but 0: sends what compute() found, after wait_for_turn().

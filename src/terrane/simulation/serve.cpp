@@ -63,6 +63,7 @@ Device device_for_ranks(Device wanted, const Comm& comm) {
 }
 
 void serve(const Registry& registry, Comm& comm) {
+  gpu_count();  // while rank 0 reads the job: to find several GPUs takes a good part of a second
   for (;;) {
     Packet packet;
     packet.broadcast(comm);

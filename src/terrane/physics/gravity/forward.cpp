@@ -295,7 +295,19 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
 
   settle_partition(chosen, intent, budget, runtime);
   const auto& wanted = intent.wanted;
-  auto distributed = distribute(chosen, runtime, *progress);
+  // What rounding does; a device leaves the processors the time to find that out beside the sums.
+  constexpr double share_of_run = 0.01, most = 4;  // of it; seconds of one core, which tell enough
+  const int threads = thread_count(parameters.threads);
+  Magnitude size;
+  const auto look = [&](int on_threads, Progress& shown) {
+    size = magnitude(prisms, stations, std::min(most, share_of_run * chosen.seconds * threads), on_threads,
+                     shown);
+  };
+  const bool beside = chosen.device.has_own_memory();
+  auto distributed =
+      distribute(chosen, runtime, *progress,
+                 beside ? std::function<void()>([&] { look(std::max(1, threads - 2), silent); }) : nullptr);
+  if (!beside) look(parameters.threads, *progress);
   const auto& sums = distributed.sums;
   report.notes = std::move(distributed.notes);
   report.warnings = std::move(distributed.warnings);
@@ -303,12 +315,9 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   scale_into(out, sums, parameters, report);
   std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
   settle_contacts(sums.contacts, parameters, out, report);
-  constexpr double share_of_run = 0.02;  // to find out what rounding does
-  report_rounding(
-      magnitude(prisms, stations, share_of_run * chosen.seconds * thread_count(parameters.threads),
-                parameters.threads, *progress),
-      largest_values(out, parameters.threads), out.channels, parameters.gravitational_constant,
-      {wanted.accuracy, chosen.estimated_error, chosen.method == Method::direct}, report);
+  report_rounding(size, largest_values(out, parameters.threads), out.channels,
+                  parameters.gravitational_constant,
+                  {wanted.accuracy, chosen.estimated_error, chosen.method == Method::direct}, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (parameters.verify > 0)
     put_into(report, verify(prisms, stations, wanted, parameters.verify, out, sums.contacts, *progress));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <memory>
 
 #include "terrane/base/error.hpp"
@@ -132,15 +133,25 @@ std::string describe(const std::string& device, Partition partition, const Runti
                      partition == Partition::prisms ? "prisms" : "stations", device);
 }
 
-Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress) {
+Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress,
+                       const std::function<void()>& beside) {
   Alone alone;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   const auto& p = plan.parameters;
   const bool by_prisms = p.partition == Partition::prisms;
   const double expected_seconds = plan.seconds / comm.size();
   Keeper keeper(plan, runtime.checkpoint, expected_seconds);
-  if (comm.size() == 1 && !by_prisms && !keeper.keeps())
-    return {sum_all(*plan.summation(progress), p.channels, plan.stations.size(), progress), {}, {}};
+  std::future<void> another;  // whose destruction waits
+  const auto begin_beside = [&] {
+    if (beside) another = std::async(std::launch::async, beside);
+  };
+  if (comm.size() == 1 && !by_prisms && !keeper.keeps()) {
+    const auto summation = plan.summation(progress);
+    begin_beside();
+    Distributed all{sum_all(*summation, p.channels, plan.stations.size(), progress), {}, {}};
+    if (another.valid()) another.get();
+    return all;
+  }
 
   Distributed out;
   keeper.begin(out);
@@ -156,6 +167,7 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
     // hold come to it anew.
     PartRounds rounds(*worker, share.parameters, plan.method == Method::lattice, &keeper.state.sums);
     keeper.resume(rounds.parts(), out);
+    begin_beside();
     lead_rounds(
         ranks, rounds,
         {"gravity", keeper.state.parts, least_parts(plan, comm), expected_seconds, keeper.interval(),
@@ -163,6 +175,7 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
         progress, [&](std::size_t done) { keeper.keep(done, rounds.parts(), out); },
         [&] { keeper.keep_last(out); });
   });
+  if (another.valid()) another.get();
   sort_contacts(keeper.state.sums.contacts);
   out.sums = std::move(keeper.state.sums);
   return out;

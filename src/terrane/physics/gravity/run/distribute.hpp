@@ -8,6 +8,7 @@
 // bit depends on how many ranks there are, nor on how many rounds it took.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,9 @@ struct Distributed {
 
 /// Rank 0: the sums of the plan; plan.parameters.partition is not automatic. Throws, on every rank, what any
 /// rank throws; Cancelled; InputError: a checkpoint of another problem; OutOfStep.
-Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress);
+/// beside: or none: done by another thread of rank 0, from when the sums begin; what it throws is thrown.
+Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress,
+                       const std::function<void()>& beside = {});
 
 /// The other ranks: their side of one distribute(), whose errors rank 0 reports. Throws OutOfStep.
 void serve(Comm& comm);

@@ -22,6 +22,7 @@ class PartRounds final : public RoundWork {
 
   std::size_t parts() const override { return worker_.parts(); }
   bool slow_to_begin() const override { return slow_ || worker_.slow_to_begin(); }
+  void set_shares(std::span<const double> of_ranks) override { worker_.set_shares(of_ranks); }
   void compute(const Range& round, Progress& progress) override;
   void hand_over(Comm& comm, const Range& round) override;
   void take_own(const Range& round) override;

@@ -1,6 +1,8 @@
 #include "terrane/physics/gravity/run/worker.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
@@ -22,18 +24,29 @@ class ByStations final : public Worker {
       : summation_(std::move(summation)),
         at_once_(parts_at_once(parameters)),
         rank_(static_cast<std::size_t>(comm.rank())),
-        ranks_(static_cast<std::size_t>(comm.size())) {}
+        shares_(static_cast<std::size_t>(comm.size()), 1.0 / comm.size()) {}
   std::size_t parts() const override { return summation_->parts(); }
   Summation::Part part(std::size_t index) const override { return summation_->part(index); }
   std::size_t chunks() const override { return 1; }
+  void set_shares(std::span<const double> of_ranks) override {
+    shares_.assign(of_ranks.begin(), of_ranks.end());
+  }
   void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
     // Neighbouring parts take about as long as each other, distant ones need not: every rank takes some of
-    // each region.
-    const std::size_t regions = std::clamp<std::size_t>(round.size() / (ranks_ * at_once_), 1, 16);
+    // each region, from its other end in every other one.
+    const std::size_t ranks = shares_.size(),
+                      regions = std::clamp<std::size_t>(round.size() / (ranks * at_once_), 1, 16);
+    const double before = std::accumulate(shares_.begin(), shares_.begin() + static_cast<long>(rank_), 0.0),
+                 after = rank_ + 1 == ranks ? 1 : before + shares_[rank_];
     std::vector<Range> shares;
     for (std::size_t region = 0; region < regions; ++region) {
-      const auto share = balanced_range(round.size(), regions * ranks_, region * ranks_ + rank_);
-      if (share.size() > 0) shares.push_back({round.first + share.first, round.first + share.last});
+      const auto all = balanced_range(round.size(), regions, region);
+      const auto place = [&](double share) {
+        return static_cast<std::size_t>(std::lround(share * static_cast<double>(all.size())));
+      };
+      const Range mine = region % 2 == 0 ? Range{all.first + place(before), all.first + place(after)}
+                                         : Range{all.last - place(after), all.last - place(before)};
+      if (mine.size() > 0) shares.push_back({round.first + mine.first, round.first + mine.last});
     }
     ShareOfProgress mine(progress, static_cast<double>(round.size() * RoundWork::steps_per_part));
     summation_->sum_ranges(
@@ -46,7 +59,8 @@ class ByStations final : public Worker {
 
  private:
   std::shared_ptr<Summation> summation_;
-  std::size_t at_once_, rank_, ranks_;
+  std::size_t at_once_, rank_;
+  std::vector<double> shares_;  // of ranks
 };
 
 class ByPrisms final : public Worker {
