@@ -178,6 +178,32 @@ TEST_P(LatticeOn, HasTheSameBitsInWhateverParts) {
     expect_same_bits(sum(GetParam(), prisms, stations, ChannelSet::all(), at_once).values, whole.values);
 }
 
+TEST_P(LatticeOn, HasTheSameBitsHoweverManyLayersAreDoneAtOnce) {
+  const auto device = GetParam();
+  const Mesh mesh{{14, 11, 7}, {40, 30}, {-260, -160, -150, -70, -40, -30, -12, -5}};
+  const auto prisms = mesh.prisms(31, false);
+  const auto stations = mesh.stations(0.5, 0.5, 14, 11, 20);
+  const auto plan = lattice_of(prisms, stations).plan();
+  const auto with = [&](double most_bytes) {
+    Progress silent;
+    const auto engine = lattice_sum_on_device(device, plan, prisms.density, 0, most_bytes);
+    std::vector<double> values;
+    engine->sum(
+        0, engine->parts(),
+        [&](std::size_t, PartSums&& sums) {
+          for (const auto& channel : sums.values) values.insert(values.end(), channel.begin(), channel.end());
+        },
+        silent);
+    return values;
+  };
+  const auto at_once = with(4e9);
+  double largest = 0;
+  for (const double v : at_once) largest = std::max(largest, std::abs(v));
+  EXPECT_GT(largest, 0);
+  // One by one, then by two, three, ... whose last ones are fewer: a layer takes 64 kB.
+  for (double bytes = 2.3e6; bytes < 3e6; bytes += 3e4) EXPECT_EQ(at_once, with(bytes)) << bytes;
+}
+
 TEST_P(LatticeOn, NeedsOneDensityAPrism) {
   const auto prisms = uneven_layers.prisms(10, false);
   const auto plan = lattice_of(prisms, uneven_layers.stations(0.5, 0.5, 9, 7, 35)).plan();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "terrane/base/error.hpp"
+#include "terrane/math/fused.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/fft/device_fft.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -25,8 +26,6 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Layers done together fill about this much: more would not make them faster.
-constexpr double most_bytes = 4e9;
 /// Entries of a table that the host hands over in one piece.
 constexpr std::size_t near_at_once = 1 << 14;
 
@@ -133,7 +132,8 @@ struct PlaceDensities {
   }
 };
 
-/// total[channel] += Σ_layers density[layer] · K[layer][channel], spectra.
+/// total[channel] += Σ_layers density[layer] · K[layer][channel], spectra: the same bits however many layers
+/// are done at once.
 struct MultiplyAdd {
   View<const double> density, k;
   std::size_t reals, layers, channels;
@@ -143,8 +143,8 @@ struct MultiplyAdd {
     double re = total[channel * reals + at], im = total[channel * reals + at + 1];
     for (std::size_t l = 0; l < layers; ++l) {
       const std::size_t a = l * reals + at, b = (l * channels + channel) * reals + at;
-      re += density[a] * k[b] - density[a + 1] * k[b + 1];
-      im += density[a] * k[b + 1] + density[a + 1] * k[b];
+      re += fused(density[a], k[b], -(density[a + 1] * k[b + 1]));
+      im += fused(density[a], k[b + 1], density[a + 1] * k[b]);
     }
     total[channel * reals + at] = re;
     total[channel * reals + at + 1] = im;
@@ -192,11 +192,12 @@ struct Work {
 class LatticeOnDevice final : public Summation, private Convolver {
  public:
   LatticeOnDevice(Device device, std::shared_ptr<const LatticePlan> plan, std::span<const double> density,
-                  int threads)
+                  int threads, double most_bytes)
       : plan_(std::move(plan)),
         lattice_(plan_->lattice()),
         density_(density),
         threads_(threads),
+        most_bytes_(most_bytes),
         stream_(device) {
     plan_->check(density);
     std::vector<DeviceCell> cells;
@@ -232,6 +233,7 @@ class LatticeOnDevice final : public Summation, private Convolver {
   const Lattice& lattice_;
   std::span<const double> density_;
   int threads_;
+  double most_bytes_;
   const Switching switching_ = Switching::for_accuracy(best_accuracy);
   std::vector<PrismSwitching> limits_;  // [layers]
   Stream stream_;
@@ -247,7 +249,7 @@ class LatticeOnDevice final : public Summation, private Convolver {
 std::size_t LatticeOnDevice::make_room(const Convolution& sizes, std::size_t channels, std::size_t stations) {
   if (work_.serves(sizes, channels, stations)) return work_.layers;
   work_ = {};
-  const double room = std::min(0.9 * static_cast<double>(device_memory(stream_.device()).free), most_bytes),
+  const double room = std::min(0.9 * static_cast<double>(device_memory(stream_.device()).free), most_bytes_),
                one = Work::bytes(sizes, channels, stations, 1),
                layer = Work::bytes(sizes, channels, stations, 2) - one;
   std::size_t layers = std::clamp<std::size_t>(
@@ -398,8 +400,9 @@ void LatticeOnDevice::put_near(std::size_t first, std::size_t last, Progress& pr
 }  // namespace
 
 std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<const LatticePlan> plan,
-                                                 std::span<const double> density, int threads) {
-  return std::make_unique<LatticeOnDevice>(device, std::move(plan), density, threads);
+                                                 std::span<const double> density, int threads,
+                                                 double most_bytes) {
+  return std::make_unique<LatticeOnDevice>(device, std::move(plan), density, threads, most_bytes);
 }
 
 LatticeDeviceCost lattice_cost_on_device(const LatticePlan& plan) {

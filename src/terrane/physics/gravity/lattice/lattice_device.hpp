@@ -11,10 +11,11 @@ namespace terrane::gravity {
 
 /// density: [prisms] kg/m³; it and the device must outlive the result. Errors are those of rounding. All
 /// GPUs of one kind give the same bits, however the sum is divided and however little memory is free; as
-/// many layers as fit are done at once.
+/// many layers as fit are done at once, into most_bytes: more would not make them faster.
 /// Throws ShapeError, and MemoryError when not even one layer fits the device.
 std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<const LatticePlan> plan,
-                                                 std::span<const double> density, int threads);
+                                                 std::span<const double> density, int threads,
+                                                 double most_bytes = 4e9);
 
 struct LatticeDeviceCost {
   double seconds = 0;  ///< on a large GPU, with the transfers

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "terrane/base/error.hpp"
+#include "terrane/math/fused.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/fft/device_fft.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -63,8 +64,8 @@ struct AddProducts {
     double re = total[o * reals + at], im = total[o * reals + at + 1];
     for (std::size_t l = 0; l < layers; ++l) {
       const std::size_t a = l * reals + at, b = (l * observables + o) * reals + at;
-      re += model[a] * k[b] - model[a + 1] * k[b + 1];
-      im += model[a] * k[b + 1] + model[a + 1] * k[b];
+      re += fused(model[a], k[b], -(model[a + 1] * k[b + 1]));
+      im += fused(model[a], k[b + 1], model[a + 1] * k[b]);
     }
     total[o * reals + at] = re;
     total[o * reals + at + 1] = im;
@@ -81,8 +82,8 @@ struct Correlate {
     double re = 0, im = 0;
     for (std::size_t o = 0; o < observables; ++o) {
       const std::size_t a = o * reals + at, b = (layer * observables + o) * reals + at;
-      re += k[b] * data[a] + k[b + 1] * data[a + 1];
-      im += k[b] * data[a + 1] - k[b + 1] * data[a];
+      re += fused(k[b], data[a], k[b + 1] * data[a + 1]);
+      im += fused(k[b], data[a + 1], -(k[b + 1] * data[a]));
     }
     arrays[layer * reals + at] = re;
     arrays[layer * reals + at + 1] = im;
