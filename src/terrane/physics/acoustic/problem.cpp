@@ -20,6 +20,20 @@ constexpr const char* axis_names[3] = {"up", "northing", "easting"};
 
 bool is_layer(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
 
+/// Of value(n), n < count, on all threads: models have billions of nodes, and are asked several times.
+template <class Value>
+double largest_of(std::size_t count, const Value& value) {
+  constexpr std::size_t some = 1 << 18;
+  std::vector<double> of((count + some - 1) / some, -INFINITY);
+  for_each(of.size(), 0, [&](std::size_t piece) {
+    double most = -INFINITY;
+    for (std::size_t n = piece * some; n < std::min((piece + 1) * some, count); ++n)
+      most = std::max(most, value(n));
+    of[piece] = most;
+  });
+  return of.empty() ? -INFINITY : *std::max_element(of.begin(), of.end());
+}
+
 void check_velocity(const Problem& p) {
   const auto cells = static_cast<std::size_t>(p.grid.box().count());
   if (p.velocity.size() != cells)
@@ -139,19 +153,17 @@ double Grid::volume() const {
 }
 
 double Problem::slowest() const {
-  if (fields() == 1) return *std::min_element(velocity.begin(), velocity.end());
-  double least = INFINITY;
-  for (std::size_t n = 0; n < velocity.size(); ++n)
-    least = std::min(least, velocity[n] * slowest_direction(epsilon[n], delta[n]));
-  return least;
+  const auto in_any_direction = [&](std::size_t n) {
+    return fields() == 1 ? velocity[n] : velocity[n] * slowest_direction(epsilon[n], delta[n]);
+  };
+  return -largest_of(velocity.size(), [&](std::size_t n) { return -in_any_direction(n); });
 }
 
 double Problem::fastest() const {
-  if (fields() == 1) return *std::max_element(velocity.begin(), velocity.end());
-  double most = 0;
-  for (std::size_t n = 0; n < velocity.size(); ++n)
-    most = std::max(most, velocity[n] * std::sqrt(std::max(1.0, 1 + 2 * epsilon[n])));
-  return most;
+  if (fields() == 1) return largest_of(velocity.size(), [&](std::size_t n) { return velocity[n]; });
+  return largest_of(velocity.size(), [&](std::size_t n) {
+    return velocity[n] * std::sqrt(std::max(1.0, 1 + 2 * epsilon[n]));
+  });
 }
 
 double Problem::longest_step() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <utility>
 
@@ -186,14 +187,18 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
 template <class T>
 template <class Value>
 Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, const Value& value) const {
-  std::vector<T> values(size(), T(0));
-  const View<T, 3> here(values.data(), box_);
-  for_each(held, stream.threads(), [&](Index k, Index j, Index i) {
+  // Written by all threads from the first touch on: zeros by one would take as long as the rest.
+  const std::unique_ptr<T[]> values(new T[size()]);
+  const View<T, 3> here(values.get(), box_);
+  for_each(box_, stream.threads(), [&](Index k, Index j, Index i) {
     const std::array<Index, 3> at{k, j, i};
+    T& to = here(k, j, i);
+    to = 0;
+    if (!held.contains(k, j, i)) return;
     const auto rock = rock_of(problem_, at);
-    here(k, j, i) = static_cast<T>(value(rock.node, at, rock));
+    to = static_cast<T>(value(rock.node, at, rock));
   });
-  return Buffer<T>(stream, values);
+  return Buffer<T>(stream, std::span<const T>(values.get(), size()));
 }
 
 template <class T>
