@@ -180,7 +180,10 @@ def main():
                 sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
             said = dict(re.findall(r"^  (\w+) +(.*)$", done.stdout, re.MULTILINE))
             bits = hashlib.sha256()
-            for file in sorted(Path(folder, "output").glob("**/*.*")):
+            files = sorted(Path(folder, "output").glob("**/*.*"))
+            if not files:
+                sys.exit(f"{' '.join(command)} wrote no file")
+            for file in files:
                 bits.update(b"\n".join(row for row in file.read_bytes().split(b"\n") if not row.startswith(b"# ")))
             number, unit = re.match(r"([\d.e+-]+) (\w+)", said["time"]).groups()
             seconds = float(number) * {"s": 1, "ms": 1e-3, "min": 60}[unit]

@@ -80,15 +80,16 @@ void run(Comm& comm, Shots& shots, const RoundSettings& settings,
 TEST(Rounds, GiveMoreToRanksThatAreQuicker) {
   const std::vector<double> even{0.25, 0.25, 0.25, 0.25};
   // A rank at 0.8 of the others' speed took a quarter longer.
-  const auto next = next_shares(even, std::vector<double>{10, 12.5, 10, 10});
+  const auto next = next_shares(even, std::vector<double>{10, 12.5, 10, 10}, 400);
   EXPECT_NEAR(next[1] / next[0], 0.8, 1e-12);
   EXPECT_NEAR(std::accumulate(next.begin(), next.end(), 0.0), 1, 1e-12);
   // Then all take as long, and nothing changes.
-  const auto settled = next_shares(next, std::vector<double>{9.5, 9.5, 9.5, 9.5});
+  const auto settled = next_shares(next, std::vector<double>{9.5, 9.5, 9.5, 9.5}, 400);
   for (std::size_t r = 0; r < 4; ++r) EXPECT_NEAR(settled[r], next[r], 1e-12);
   // Too short to tell; and no rank is left without work by one slow round.
-  EXPECT_EQ(next_shares(even, std::vector<double>{0.01, 0.09, 5, 5}), even);
-  const auto slow = next_shares(even, std::vector<double>{1, 1, 1, 100});
+  EXPECT_EQ(next_shares(next, std::vector<double>{0.01, 0.09, 5, 5}, 400), even);
+  EXPECT_EQ(next_shares(next, std::vector<double>{10, 12.5, 10, 10}, 40), even);  // ten parts are not 9.6
+  const auto slow = next_shares(even, std::vector<double>{1, 1, 1, 100}, 400);
   EXPECT_GT(slow[3], 0.25 / 1.5 / 1.5);  // of shares that grow by half at most
 }
 
@@ -97,7 +98,7 @@ TEST(Rounds, TellEveryRankTheSameShares) {
   class Told final : public RoundWork {
    public:
     explicit Told(const Comm& comm) : comm_(comm) {}
-    std::size_t parts() const override { return 3; }
+    std::size_t parts() const override { return 600; }
     void set_shares(std::span<const double> shares) override {
       all.emplace_back(shares.begin(), shares.end());
     }

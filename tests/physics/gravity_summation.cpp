@@ -9,6 +9,7 @@
 #include "support/prism_field.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
 #include "terrane/physics/gravity/lattice/lattice.hpp"
+#include "terrane/physics/gravity/run/worker.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
 
 namespace terrane::gravity {
@@ -131,6 +132,31 @@ TEST(LatticeSummation, HasPartsThatKeepTheirBitsInAnyCompany) {
           },
           channels, list->size(), 4);
     }
+}
+
+TEST(RangesOfRanks, AreTheRoundOnceWhateverTheSharesAre) {
+  const std::vector<std::vector<double>> all{
+      {1},           {0.25, 0.25, 0.25, 0.25}, {0.1, 0.4, 0.2, 0.3}, {0.5, 1e-9, 0.5 - 1e-9},
+      {0.3, 0, 0.7}, {0.334, 0.333, 0.333}};
+  for (const auto& shares : all)
+    for (const std::size_t parts : {0U, 1U, 3U, 97U, 1303U})
+      for (const std::size_t least : {1U, 16U}) {
+        const Range round{11, 11 + parts};
+        std::vector<int> done(parts, 0);
+        for (std::size_t rank = 0; rank < shares.size(); ++rank) {
+          std::size_t mine = 0;
+          for (const auto& range : ranges_of(round, shares, rank, least)) {
+            ASSERT_LE(round.first, range.first);
+            ASSERT_LE(range.last, round.last);
+            for (std::size_t part = range.first; part < range.last; ++part) ++done[part - round.first];
+            mine += range.size();
+          }
+          // What rounding takes in one region is given back in the others.
+          EXPECT_NEAR(static_cast<double>(mine), shares[rank] * static_cast<double>(parts), 2)
+              << parts << " parts, rank " << rank << " of " << shares.size();
+        }
+        EXPECT_EQ(done, std::vector<int>(parts, 1)) << parts << " parts, " << shares.size() << " ranks";
+      }
 }
 
 }  // namespace

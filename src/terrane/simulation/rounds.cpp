@@ -60,10 +60,13 @@ std::vector<double> compute_together(InStep& ranks, const Compute& compute) {
 
 }  // namespace
 
-std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds) {
+std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds,
+                                std::size_t parts) {
   constexpr double shortest = 0.1, most = 1.5;  // s; times
-  std::vector<double> next(shares.begin(), shares.end());
-  if (*std::min_element(seconds.begin(), seconds.end()) < shortest) return next;
+  constexpr std::size_t few = 32;               // parts of a rank
+  std::vector<double> next(shares.size(), 1.0 / static_cast<double>(shares.size()));
+  if (parts < few * shares.size() || *std::min_element(seconds.begin(), seconds.end()) < shortest)
+    return next;
   double speed = 0;
   for (std::size_t r = 0; r < next.size(); ++r) speed += shares[r] / seconds[r];
   double sum = 0;
@@ -123,7 +126,7 @@ void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, 
         throw;
       }
     });
-    shares = next_shares(shares, seconds);
+    shares = next_shares(shares, seconds, round.size());
     work.take_own(round);
     for (int rank = 1; rank < comm.size(); ++rank) {
       give_turn(comm, rank);

@@ -42,9 +42,11 @@ class InStep {
 };
 
 /// The shares of the next round, from those of the last and the seconds that it took each rank: GPUs of one
-/// kind run at clocks that differ, and distant parts take unequal time. Shares of rounds too short to tell,
-/// and changes by more than half, are not believed.
-std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds);
+/// kind run at clocks that differ, and distant parts take unequal time. Even, where rounds are too short to
+/// tell, or of so few parts that whole parts are not what shares say; changes by more than half are not
+/// believed.  parts: of the round
+std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds,
+                                std::size_t parts);
 
 /// Rank 0 serves one rank after the other. Ranks that wait for their turn sleep until this small message
 /// comes; then both sides are ready for the large one at once.

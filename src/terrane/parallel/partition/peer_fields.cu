@@ -19,7 +19,7 @@ namespace {
 using namespace detail::peers;
 
 constexpr int most_neighbours = 8, most_fields = 4;
-/// In place of a minute: between two shots a rank may have files to write.
+/// In place of a minute: within a shot a rank may have pictures, or waves, to write to a disk.
 constexpr std::uint64_t minutes = 10;
 
 struct Meeting {

@@ -6,7 +6,7 @@
 //   fields.meet(stream);       // all of a neighbour's stores before its meeting are there
 //   kernels that read them
 //
-// Between two meetings nobody may write where a neighbour still reads what it read after the first of them.
+// Between two meetings nobody may write what a neighbour may still read.
 #pragma once
 
 #include <memory>

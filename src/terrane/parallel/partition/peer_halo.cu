@@ -154,7 +154,8 @@ class CudaPeerHalo final : public PeerHalo<T> {
       if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never come
       cudaDeviceSynchronize();
     }
-    meet_at_the_end(comm_);  // nobody writes there any more
+    if (std::uncaught_exceptions() > 0) return;  // others may still write there
+    meet_at_the_end(comm_);
     all_->give_back(memory_);
   }
   CudaPeerHalo(const CudaPeerHalo&) = delete;

@@ -47,7 +47,7 @@ struct Lost {
   }
   void check() const {
     if (*static_cast<const volatile unsigned*>(on_host.data()) != 0)
-      throw Error("GPUs", "a rank did not answer for minutes", "Did one of the processes end?");
+      throw Error("GPUs", "a rank did not answer in time", "Did one of the processes end?");
   }
   /// From another stream, for kernels wait in theirs: nobody waits any more.
   void give_up() {
@@ -55,6 +55,7 @@ struct Lost {
     if (cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) != cudaSuccess) return;
     cudaMemsetAsync(on_device.view().data, 1, sizeof(unsigned), aside);
     cudaStreamDestroy(aside);
+    on_host[0] = 1;  // whoever goes on all the same is told
   }
 };
 
@@ -112,7 +113,7 @@ class PeerMemory {
     chunks_.push_back(std::move(chunk));
     return cut(stream, chunks_.size() - 1, chunks_.back().free.begin(), bytes);
   }
-  /// Chunks stay: others have them open.
+  /// After all have met, and nobody writes there any more; chunks stay: others have them open.
   void give_back(const Piece& piece) {
     for (auto& chunk : chunks_) {
       if (chunk.number != piece.place.chunk) continue;

@@ -297,6 +297,30 @@ class Keeper {
   SteadyClock::time_point begin_ = SteadyClock::now(), last_ = begin_;
 };
 
+/// All ranks compute each shot together. Whether the user stopped them, which ends it on all alike: where
+/// GPUs have each other's memory open, waves must go on all ranks at once, and no rank may leave by an
+/// exception.
+template <class T>
+bool do_shots_together(const Problem& problem, const Settings& settings, Device device, int threads,
+                       std::size_t first, Comm& comm, Progress& progress, Outcome* out, Keeper* keep) {
+  Shots<T> shots(problem, settings, device, threads, comm);
+  if (const auto way = shots.way(); out && !way.empty()) out->notes.push_back("halos " + way);
+  if (out && shots.passes().why == another_rank)
+    out->notes.push_back(fmt::format("steps went one by one on all ranks: {}", another_rank));
+  if (out) progress.start("acoustic", problem.shots.size());
+  for (std::size_t n = first; n < problem.shots.size(); ++n) {
+    auto result = shots(n, nullptr, out ? &out->pictures : nullptr);
+    if (out) {
+      take_into(*out, n, std::move(result));
+      progress.advance(1);
+      (*keep)(n + 1);
+    }
+    if (comm.lowest(out && progress.cancelled() ? 0 : 1) == 0) return true;
+  }
+  if (out) progress.finish();
+  return false;
+}
+
 /// Every rank: all shots from `first` on; out: on rank 0.
 template <class T>
 void do_shots(const Problem& problem, const Settings& settings, Device device, int threads, std::size_t first,
@@ -314,24 +338,9 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
     });
     return;
   }
-  Shots<T> shots(problem, settings, device, threads, comm);
-  if (const auto way = shots.way(); out && !way.empty()) out->notes.push_back("halos " + way);
-  if (out && shots.passes().why == another_rank)
-    out->notes.push_back(fmt::format("steps went one by one on all ranks: {}", another_rank));
-  if (out) progress.start("acoustic", problem.shots.size());
-  for (std::size_t n = first; n < problem.shots.size(); ++n) {
-    auto result = shots(n, nullptr, out ? &out->pictures : nullptr);
-    if (out) {
-      take_into(*out, n, std::move(result));
-      progress.advance(1);
-      (*keep)(n + 1);
-    }
-    if (comm.lowest(out && progress.cancelled() ? 0 : 1) == 0) {
-      if (out) throw Cancelled();
-      return;
-    }
-  }
-  if (out) progress.finish();
+  const bool stopped = do_shots_together<T>(problem, settings, device, threads, first, comm, progress, out,
+                                            keep ? &*keep : nullptr);
+  if (stopped && out) throw Cancelled();
 }
 
 /// For the files of shots of other ranks.

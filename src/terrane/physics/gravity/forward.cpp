@@ -303,10 +303,11 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
     size = magnitude(prisms, stations, std::min(most, share_of_run * chosen.seconds * threads), on_threads,
                      shown);
   };
+  ShareOfProgress quiet(*progress, 0);  // which tells of a run that is cancelled
   const bool beside = chosen.device.has_own_memory();
   auto distributed =
       distribute(chosen, runtime, *progress,
-                 beside ? std::function<void()>([&] { look(std::max(1, threads - 2), silent); }) : nullptr);
+                 beside ? std::function<void()>([&] { look(std::max(1, threads - 2), quiet); }) : nullptr);
   if (!beside) look(parameters.threads, *progress);
   const auto& sums = distributed.sums;
   report.notes = std::move(distributed.notes);

@@ -368,6 +368,7 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
     if (!goes_on(progress, between_looks)) throw Cancelled();
     looked += between_looks;
   }
+  scattered.wait(stream_);  // throws where a neighbour was lost
   return receivers.gather(stream_, comm_);
 }
 
@@ -562,6 +563,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     if (!goes_on(progress, between_looks)) throw Cancelled();
     looked -= between_looks;
   }
+  back.wait(stream_);  // throws where a neighbour was lost
   Images images{gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination), {}};
   for (const auto& image : apart.images()) {
     const auto one = gather_mesh(image);

@@ -543,6 +543,18 @@ std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
   return traces;
 }
 
+namespace {
+
+/// Where neighbours might: GPUs with slabs of the grid, which lie above each other.
+template <class T>
+bool can_be_written(const Device& device, const Medium<T>& medium) {
+  const auto& pieces = medium.cut().pieces;
+  return device.kind == Device::Kind::cuda && medium.problem().grid.there(0) && pieces[1] == 1 &&
+         pieces[2] == 1;
+}
+
+}  // namespace
+
 template <class T>
 Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours neighbours)
     : medium_(medium),
@@ -552,14 +564,15 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours ne
       inner_(medium.inner()),
       mesh_edges_(within(medium.edges(), medium.problem().grid.box())),
       mesh_inner_(within(medium.inner(), medium.problem().grid.box())) {
-  const bool tilted = medium.problem().rock == Rock::tti, shared = comm.size() > 1;
-  const auto size = shared ? PeerFields<T>::whole_pieces(medium.size()) : medium.size();
+  const bool tilted = medium.problem().rock == Rock::tti, shared = comm.size() > 1,
+             written = shared && neighbours == Neighbours::written && can_be_written(stream.device(), medium);
+  const auto size = written ? PeerFields<T>::whole_pieces(medium.size()) : medium.size();
   for (std::size_t n = 0; n < static_cast<std::size_t>(medium.fields()); ++n) {
     now_[n] = Buffer<T>(stream.device(), size);
     before_[n] = Buffer<T>(stream.device(), size);
   }
   if (keeps_along<T>(stream.device(), medium.problem())) make_along(stream);
-  if (shared && neighbours == Neighbours::written) meet_peers(stream, comm);
+  if (written) meet_peers(stream, comm);
   if (shared && !peers_) {
     HaloSettings<3> settings;
     for (int a = 0; a < 2; ++a)
@@ -577,11 +590,10 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours ne
   rest(stream);
 }
 
-/// Where slabs lie above each other: opens the fields of the ranks below and above.
+/// Opens the fields of the ranks below and above.
 template <class T>
 void Wave<T>::meet_peers(Stream& stream, Comm& comm) {
   const auto& cut = medium_.cut();
-  if (cut.pieces[1] != 1 || cut.pieces[2] != 1 || !medium_.problem().grid.there(0)) return;
   std::vector<int> ranks;
   for (int rank = 0; rank < cut.ranks(); ++rank)
     for (int side = 0; side < 2; ++side) {

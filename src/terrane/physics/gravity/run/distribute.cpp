@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <system_error>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
@@ -143,7 +144,12 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
   Keeper keeper(plan, runtime.checkpoint, expected_seconds);
   std::future<void> another;  // whose destruction waits
   const auto begin_beside = [&] {
-    if (beside) another = std::async(std::launch::async, beside);
+    if (!beside) return;
+    try {
+      another = std::async(std::launch::async, beside);
+    } catch (const std::system_error&) {  // the system has no more threads
+      another = std::async(std::launch::deferred, beside);
+    }
   };
   if (comm.size() == 1 && !by_prisms && !keeper.keeps()) {
     const auto summation = plan.summation(progress);

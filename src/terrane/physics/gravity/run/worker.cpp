@@ -1,7 +1,6 @@
 #include "terrane/physics/gravity/run/worker.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "terrane/parallel/threads/for_each.hpp"
@@ -32,22 +31,7 @@ class ByStations final : public Worker {
     shares_.assign(of_ranks.begin(), of_ranks.end());
   }
   void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
-    // Neighbouring parts take about as long as each other, distant ones need not: every rank takes some of
-    // each region, from its other end in every other one.
-    const std::size_t ranks = shares_.size(),
-                      regions = std::clamp<std::size_t>(round.size() / (ranks * at_once_), 1, 16);
-    const double before = std::accumulate(shares_.begin(), shares_.begin() + static_cast<long>(rank_), 0.0),
-                 after = rank_ + 1 == ranks ? 1 : before + shares_[rank_];
-    std::vector<Range> shares;
-    for (std::size_t region = 0; region < regions; ++region) {
-      const auto all = balanced_range(round.size(), regions, region);
-      const auto place = [&](double share) {
-        return static_cast<std::size_t>(std::lround(share * static_cast<double>(all.size())));
-      };
-      const Range mine = region % 2 == 0 ? Range{all.first + place(before), all.first + place(after)}
-                                         : Range{all.last - place(after), all.last - place(before)};
-      if (mine.size() > 0) shares.push_back({round.first + mine.first, round.first + mine.last});
-    }
+    const auto shares = ranges_of(round, shares_, rank_, at_once_);
     ShareOfProgress mine(progress, static_cast<double>(round.size() * RoundWork::steps_per_part));
     summation_->sum_ranges(
         shares,
@@ -131,6 +115,33 @@ class ByPrisms final : public Worker {
 };
 
 }  // namespace
+
+std::vector<Range> ranges_of(const Range& round, std::span<const double> shares, std::size_t rank,
+                             std::size_t least) {
+  const std::size_t ranks = shares.size(),
+                    regions = std::clamp<std::size_t>(round.size() / (ranks * least), 1, 16);
+  // Parts before a place of the round that are of the first n ranks: rounded down over the whole round, so
+  // that what rounding takes in one region it gives back in the next.
+  std::vector<double> ahead(ranks + 1, 0);
+  std::partial_sum(shares.begin(), shares.end(), ahead.begin() + 1);
+  ahead.back() = 1;
+  const auto of_first = [&](std::size_t n, std::size_t place) {
+    return n == ranks ? place : static_cast<std::size_t>(ahead[n] * static_cast<double>(place));
+  };
+  std::vector<Range> mine;
+  for (std::size_t region = 0; region < regions; ++region) {
+    const auto all = balanced_range(round.size(), regions, region);
+    std::vector<std::size_t> cut(ranks + 1);  // where ranks begin and end in the region
+    for (std::size_t n = 0; n <= ranks; ++n) {
+      cut[n] = of_first(n, all.last) - of_first(n, all.first);
+      if (n > 0) cut[n] = std::max(cut[n], cut[n - 1]);
+    }
+    const Range range = region % 2 == 0 ? Range{all.first + cut[rank], all.first + cut[rank + 1]}
+                                        : Range{all.last - cut[rank + 1], all.last - cut[rank]};
+    if (range.size() > 0) mine.push_back({round.first + range.first, round.first + range.last});
+  }
+  return mine;
+}
 
 std::unique_ptr<Worker> worker_by_stations(std::shared_ptr<Summation> summation, const Parameters& parameters,
                                            const Comm& comm) {

@@ -27,6 +27,13 @@ class Worker {
   virtual void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) = 0;
 };
 
+/// The parts of a round that a rank does by stations, in ranges. Neighbouring parts take about as long as
+/// each other, distant ones need not: every rank takes some of each region of the round, and in every second
+/// region ranks stand in reverse order. All parts together are those of the round, once each.
+/// shares: of ranks, sum 1 · least: parts of a region for each rank, about
+std::vector<Range> ranges_of(const Range& round, std::span<const double> shares, std::size_t rank,
+                             std::size_t least);
+
 /// parameters.device: this rank's
 std::unique_ptr<Worker> worker_by_stations(std::shared_ptr<Summation> summation, const Parameters& parameters,
                                            const Comm& comm);
