@@ -439,6 +439,18 @@ TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRe
   EXPECT_EQ(folder.entries(), 1U);
 }
 
+TEST(AcousticRun, SnapshotsAndACheckpointShareTheDiskOfTheResults) {
+  const testing_support::TemporaryFolder folder;
+  const CheckpointSettings checkpoint{folder / "run.checkpoint", 300, 0, false};
+  const double there = free_on_disk(folder / ".");
+  const DiskUse alone{0, 0, 0, 0.3 * there}, with_film{0, 0, 0, 0.3 * there, 0.5 * there};
+  EXPECT_TRUE(has_room(checkpoint, alone));
+  EXPECT_FALSE(has_room(checkpoint, with_film));
+  EXPECT_NO_THROW(expect_room(checkpoint, alone));
+  EXPECT_THAT(message([&] { expect_room(checkpoint, with_film); }),
+              AllOf(HasSubstr("for snapshots"), HasSubstr("fewer snapshots")));
+}
+
 TEST(AcousticRun, WhatAnInterruptedRunLeftOnTheDiskIsNotAskedOfItAgain) {
   const testing_support::TemporaryFolder folder;
   const CheckpointSettings checkpoint{folder / "run.checkpoint", 300, 0, true};

@@ -192,8 +192,11 @@ void expect_room(const CheckpointSettings& checkpoint, const DiskUse& use) {
   if (use.shots > 0)
     what += fmt::format(", and {} for {:.0f} finished shots of {}", bytes_text(use.shots * use.shot),
                         use.shots, bytes_text(use.shot));
+  if (use.film > 0) what += fmt::format(", and {} for snapshots", bytes_text(use.film));
   throw FileError(folder, fmt::format("{} are free on this disk; the run wants {}", bytes_text(there), what),
-                  "Write output to a larger disk, or take output.checkpoint = \"never\".");
+                  use.film > 0 ? "Write output to a larger disk, take fewer snapshots, or take "
+                                 "output.checkpoint = \"never\"."
+                               : "Write output to a larger disk, or take output.checkpoint = \"never\".");
 }
 
 ShotFiles::ShotFiles(const CheckpointSettings& checkpoint, const Problem& problem, const Settings& settings,

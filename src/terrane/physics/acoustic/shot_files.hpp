@@ -31,7 +31,8 @@ struct DiskUse {
   double shots = 0;       ///< of all ranks, that lie there at once
   double seconds = 0;     ///< with fewer of a rank's work a shot is not kept
   double checkpoint = 0;  ///< bytes; an old one goes when a new one is whole; 0: none is written
-  double bytes() const { return shots * shot + 2 * checkpoint; }
+  double film = 0;        ///< of snapshots, on their way and in a file of results, beside that
+  double bytes() const { return shots * shot + 2 * checkpoint + film; }
 };
 /// seconds: that a shot takes a rank; 0: the fewest with which it is kept.
 DiskUse disk_use(const Problem& problem, const Settings& settings, const CheckpointSettings& checkpoint,

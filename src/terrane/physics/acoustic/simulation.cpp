@@ -745,10 +745,15 @@ std::string disk_in_memory(const Settings& settings) {
       folder);
 }
 
+/// Of snapshots on the disk of the results: on their way, and in a file.
+double Simulation::bytes_of_film(const Settings& settings) const {
+  return settings.snapshots.any() ? 2 * settings.snapshots.bytes(problem_) : 0;
+}
+
 /// Throws FileError: the disk has no room for what is to be kept on it.
 void Simulation::check_disk(const Settings& settings, const Runtime& runtime) const {
   if (const auto& file = runtime.checkpoint.file; settings.snapshots.any() && !file.empty()) {
-    const double wanted = 2 * settings.snapshots.bytes(problem_);  // on their way, and in a file
+    const double wanted = bytes_of_film(settings);
     const auto folder = folder_of(file).string();
     if (const double there = free_on_disk(folder); wanted > there)
       throw FileError(folder,
@@ -786,7 +791,8 @@ void Simulation::check_checkpoints(Plan& plan, const Settings& settings, const R
     plan.add("shot_file_bytes", use.shot, "B", text.empty() ? "on disk" : "", text.empty() ? shots : "");
     plan.add("shot_files", static_cast<std::uint64_t>(use.shots));
   }
-  if (use.checkpoint > 0) expect_room(checkpoint, {0, 0, 0, use.checkpoint});
+  use.film = bytes_of_film(settings);
+  if (use.checkpoint > 0) expect_room(checkpoint, {0, 0, 0, use.checkpoint, use.film});
   if (use.shots > 0 && !has_room(checkpoint, use))
     plan.warnings.push_back(
         fmt::format("the disk of {} has no room for {}: where they take {:.3g} s and more each, a rank keeps "

@@ -72,6 +72,7 @@ class Simulation final : public terrane::Simulation {
   Room room_of(const Settings& settings, const Runtime& runtime) const;
   void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
   void describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
+  double bytes_of_film(const Settings& settings) const;
   void check_disk(const Settings& settings, const Runtime& runtime) const;
   void check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const;
   void check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const;
