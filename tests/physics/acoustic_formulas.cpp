@@ -10,6 +10,7 @@
 
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
+#include "terrane/physics/acoustic/march/kernels.hpp"
 #include "terrane/physics/acoustic/simulation.hpp"
 
 namespace terrane::acoustic {
@@ -133,6 +134,41 @@ TEST(Coefficients, ThatAreOptimisedCarryShortWavesFurther) {
   RecordProperty("taylor", std::to_string(taylor)), RecordProperty("optimised", std::to_string(optimised));
   EXPECT_LT(optimised, taylor / 2) << optimised << " " << fine;
   EXPECT_LT(fine, taylor / 2) << taylor << " " << fine;
+}
+
+TEST(StepArguments, HandOnTheNodesThatNeighboursReadToTheirPlaces) {
+  // Planes 10 to 19 of a rank, whose fields have two more on each side; indices north and east begin below 0.
+  StepArguments<float> g;
+  g.held = {{8, -1, -3}, {22, 4, 9}};
+  g.stride[0] = 5 * 12, g.stride[1] = 12, g.stride[2] = 1;
+  const auto size = static_cast<std::size_t>(g.held.count());
+  std::vector<float> mine[2], below[2], above[2];
+  for (auto* fields : {&mine, &below, &above})
+    for (auto& field : *fields) field.assign(size, 0);
+  for (std::size_t n = 0; n < size; ++n) mine[0][n] = static_cast<float>(n + 1), mine[1][n] = -mine[0][n];
+  const auto zero = [&](std::vector<float>& field, Index first_plane) {
+    return field.data() - (first_plane * g.stride[0] + g.held.first[1] * g.stride[1] + g.held.first[2]);
+  };
+  g.next = zero(mine[0], 8), g.next_q = zero(mine[1], 8);
+  g.beside[0] = {10, 12, {zero(below[0], -2), zero(below[1], -2)}};  // whose fields begin elsewhere
+  g.beside[1] = {18, 20, {zero(above[0], 18), zero(above[1], 18)}};
+  for (Index k = 10; k < 20; ++k)
+    for (Index j = -1; j < 4; ++j)
+      for (Index i = -3; i < 9; ++i) {
+        const Index here = k * g.stride[0] + j * g.stride[1] + i;
+        EXPECT_EQ(g.plane_of(here), k);
+        g.hand_on(here);
+      }
+  const auto row = [&](std::vector<float>& field, Index plane) {
+    return std::vector<float>(field.begin() + plane * g.stride[0], field.begin() + (plane + 1) * g.stride[0]);
+  };
+  const std::vector<float> nothing(static_cast<std::size_t>(g.stride[0]), 0);
+  for (const int field : {0, 1})
+    for (Index plane = 0; plane < 14; ++plane) {
+      EXPECT_EQ(row(below[field], plane),
+                plane == 12 || plane == 13 ? row(mine[field], plane - 10) : nothing);
+      EXPECT_EQ(row(above[field], plane), plane == 0 || plane == 1 ? row(mine[field], plane + 10) : nothing);
+    }
 }
 
 }  // namespace
