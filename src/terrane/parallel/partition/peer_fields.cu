@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <exception>
-#include <string>
 #include <vector>
 
 #include "terrane/parallel/partition/peer_fields.hpp"
@@ -76,13 +75,7 @@ class CudaPeerFields final : public PeerFields<T> {
     std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
     const Hello mine = hello(fields, neighbours);
     comm_.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    std::vector<std::string> gpus;
-    for (const Hello& one : all) {
-      if (one.can == 0) return false;
-      gpus.emplace_back(one.gpu);
-    }
-    std::sort(gpus.begin(), gpus.end());
-    if (std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end()) return false;
+    if (!all_have_gpus_of_their_own(all)) return false;
     bool opened = true;
     for (const int rank : neighbours) {
       const Hello& theirs = all[static_cast<std::size_t>(rank)];

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
-#include <string>
 #include <utility>
 
 #include "terrane/base/error.hpp"
@@ -167,14 +166,8 @@ class CudaPeerHalo final : public PeerHalo<T> {
     std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
     const Hello mine = hello(out, in);
     comm_.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    std::vector<std::string> gpus;
-    for (const Hello& one : all) {
-      if (one.can == 0) return false;
-      gpus.emplace_back(one.gpu);
-      blocks_of_.push_back(one.blocks);
-    }
-    std::sort(gpus.begin(), gpus.end());
-    if (std::adjacent_find(gpus.begin(), gpus.end()) != gpus.end()) return false;
+    if (!all_have_gpus_of_their_own(all)) return false;
+    for (const Hello& one : all) blocks_of_.push_back(one.blocks);
     return comm_.lowest(open(all) ? 1 : 0) == 1;
   }
   /// What the kernel reads. It doesn't communicate.

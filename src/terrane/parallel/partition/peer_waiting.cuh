@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,18 @@ struct SharedPlace {
   int chunk;  ///< that the handle opens; each has a number of its own
   std::size_t offset;
 };
+
+/// Of what ranks told each other at first: each can share memory, and none has the GPU of another.
+template <class Hello>
+bool all_have_gpus_of_their_own(const std::vector<Hello>& all) {
+  std::vector<std::string> gpus;
+  for (const Hello& one : all) {
+    if (one.can == 0) return false;
+    gpus.emplace_back(one.gpu);
+  }
+  std::sort(gpus.begin(), gpus.end());
+  return std::adjacent_find(gpus.begin(), gpus.end()) == gpus.end();
+}
 
 inline void meet_at_the_end(Comm& comm) {
   if (std::uncaught_exceptions() > 0) return;
