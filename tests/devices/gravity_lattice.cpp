@@ -179,6 +179,26 @@ TEST_P(LatticeOn, HasTheSameBitsInWhateverParts) {
     expect_same_bits(sum(GetParam(), prisms, stations, ChannelSet::all(), at_once).values, whole.values);
 }
 
+// The potential is a million times as large as the tensor: one may leave nothing in the other.
+TEST_P(LatticeOn, HasTheSameBitsInWhateverPartsWhereLagsAreOddAndChannelsOfUnlikeSize) {
+  const Mesh mesh{{30, 30, 2}, {1000, 1000}, {-2500, -1200, -100}};
+  const auto prisms = mesh.prisms(33, false);
+  const auto stations = mesh.stations(0.5, 0.5, 1000, 60, 50);  // 1029 lags along rows
+  const auto whole = sum(GetParam(), prisms, stations);
+  Progress silent;
+  const auto truth = lattice_of(prisms, stations).apply(prisms.density, stations.size(), 0, silent);
+  for (std::size_t c = 0; c < whole.values.size(); ++c) {
+    double most = 0, error = 0;
+    for (std::size_t s = 0; s < stations.size(); ++s) {
+      most = std::max(most, std::abs(truth.values[c][s]));
+      error = std::max(error, std::abs(whole.values[c][s] - truth.values[c][s]));
+    }
+    EXPECT_LT(error, 5e-15 * most) << c;
+  }
+  for (const std::size_t at_once : {1U, 2U, 3U})
+    expect_same_bits(sum(GetParam(), prisms, stations, ChannelSet::all(), at_once).values, whole.values);
+}
+
 TEST_P(LatticeOn, HasTheSameBitsHoweverManyLayersAreDoneAtOnce) {
   const auto device = GetParam();
   const Mesh mesh{{14, 11, 7}, {40, 30}, {-260, -160, -150, -70, -40, -30, -12, -5}};

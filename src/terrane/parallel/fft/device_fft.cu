@@ -80,6 +80,8 @@ struct DeviceFft::Plans {
         reals(2 * (c / 2 + 1) * r),
         at_once(DeviceFft::at_once(c, r)),
         threads(t) {
+    if (columns % 2 != 0)
+      throw ShapeError("transforms on devices", std::to_string(columns) + " columns", "Take an even number.");
 #if defined(__CUDACC__)
     if (stream.device().kind == Device::Kind::cuda) {
       detail::cuda::use(stream.device().index);

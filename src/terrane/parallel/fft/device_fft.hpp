@@ -9,10 +9,11 @@
 namespace terrane {
 
 /// Of arrays [rows][2 (columns / 2 + 1)] doubles, one after the other; a transform and its inverse multiply
-/// by rows · columns.
+/// by rows · columns. There must be an even number of columns: of odd rows cuFFT makes the real and the
+/// imaginary part of one transform, two arrays at a time, and the larger leaves its rounding in the smaller.
 class DeviceFft {
  public:
-  /// threads: of the debug device, 0 for all. Throws MemoryError.
+  /// threads: of the debug device, 0 for all. Throws ShapeError, MemoryError.
   DeviceFft(Stream& stream, std::size_t columns, std::size_t rows, int threads);
   ~DeviceFft();
 

@@ -23,9 +23,11 @@ void in_chunks(std::size_t count, std::size_t chunk, int threads, const Body& bo
            [&](std::size_t c) { body(c * chunk, std::min((c + 1) * chunk, count), c); });
 }
 
-/// The smallest number with no prime factor above 7 that is not below n.
-std::size_t good_size(std::size_t n) {
+/// The smallest number of places that is not below n and has no prime factor above 7; along rows an even one,
+/// as DeviceFft wants it.
+std::size_t good_size(std::size_t n, int axis) {
   for (;; ++n) {
+    if (axis == 0 && n % 2 != 0) continue;
     std::size_t rest = n;
     for (const std::size_t p : {2U, 3U, 5U, 7U})
       while (rest % p == 0) rest /= p;
@@ -312,7 +314,7 @@ Lags::Lags(const Lattice::Group& group, int axis, std::size_t cells)
     : low(group.low[axis]),
       first(low - static_cast<long>(cells) + 1),
       count(group.high[axis] - first + 1),
-      size(good_size(static_cast<std::size_t>(count))),
+      size(good_size(static_cast<std::size_t>(count), axis)),
       symmetry(group.offset[axis] == 0      ? 1
                : group.offset[axis] == -0.5 ? 2
                                             : 0),
