@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdint>
-#include <exception>
-#include <utility>
+#include <set>
+#include <vector>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/sweep.hpp"
@@ -9,7 +9,7 @@
 #include "terrane/parallel/partition/peer_halo.hpp"
 
 #if defined(__CUDACC__)
-#include "terrane/parallel/partition/peer_waiting.cuh"
+#include "terrane/parallel/partition/peer_landing.cuh"
 #endif
 
 namespace terrane {
@@ -20,8 +20,7 @@ namespace {
 
 using namespace detail::peers;
 
-/// So few blocks that those of several streams never keep others from running while they wait.
-constexpr unsigned most_blocks = 64, threads_of_block = 256, warp = 32;
+constexpr unsigned warp = 32;
 
 /// A box of the field, and where its points are packed: here, or in the memory of the receiver. Two places.
 template <class T>
@@ -30,23 +29,12 @@ struct Move {
   T* packed;
   Index to_second;
 };
-/// Where this rank says to a peer which message of each of its blocks has been written, and where the peer
-/// says so.
-struct Peer {
-  unsigned *there, *here;
-  unsigned blocks;
-};
-struct State {
-  unsigned messages, blocks_done;
-};
 template <class T>
 struct BringFromPeers {
   View<T, 3> field;
   const Move<T>*out, *in;
-  const Peer* peers;
-  int outs, ins, count;
-  State* state;
-  Patience patience;
+  int outs, ins;
+  Meeting meeting;
 };
 
 template <class T>
@@ -100,36 +88,16 @@ __global__ void __launch_bounds__(threads_of_block)
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
-  const unsigned message = *static_cast<volatile unsigned*>(&all.state->messages) + 1, place = message % 2;
+  const unsigned message = next_message(all.meeting), place = message % 2;
   for (int n = 0; n < all.outs; ++n) move<T, true>(all.field, all.out[n], place);
-  __threadfence_system();
-  __syncthreads();
-  if (static_cast<int>(threadIdx.x) < all.count) say(all.peers[threadIdx.x].there + blockIdx.x, message);
-  for (int n = static_cast<int>(threadIdx.x); n < all.count * static_cast<int>(most_blocks);
-       n += static_cast<int>(threads_of_block)) {
-    const auto& peer = all.peers[n / static_cast<int>(most_blocks)];
-    const unsigned block = static_cast<unsigned>(n) % most_blocks;
-    if (block < peer.blocks) wait_for(all.patience, peer.here + block, message);
-  }
-  __syncthreads();
+  say_and_wait(all.meeting, message);
 #if __CUDA_ARCH__ >= 900
   // Not before: the blocks of the next kernel could leave no room for what other ranks wait for.
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
   for (int n = 0; n < all.ins; ++n) move<T, false>(all.field, all.in[n], place);
-  __syncthreads();
-  if (threadIdx.x > 0 || atomicAdd(&all.state->blocks_done, 1) + 1 < gridDim.x) return;
-  all.state->blocks_done = 0;
-  all.state->messages = message;
+  end_message(all.meeting, message);
 }
-
-/// What ranks tell each other at first.
-struct Hello {
-  char gpu[32];
-  SharedPlace memory;
-  unsigned blocks;
-  int can;
-};
 
 template <class T>
 class CudaPeerHalo final : public PeerHalo<T> {
@@ -137,118 +105,49 @@ class CudaPeerHalo final : public PeerHalo<T> {
   using Piece = typename PeerHalo<T>::Piece;
 
   CudaPeerHalo(Stream& stream, const std::vector<Index>& received, Comm& comm)
-      : comm_(comm), index_(stream.device().index), opened_(static_cast<std::size_t>(comm.size()), nullptr) {
-    const auto flags = static_cast<std::size_t>(comm.size()) * most_blocks * sizeof(unsigned);
-    first_ = (flags + 255) / 256 * 256;
-    const auto mine = static_cast<std::size_t>(received[static_cast<std::size_t>(comm.rank())]);
-    all_ = AllPeers<PeerMemory>::get().make(stream, comm);
-    memory_ = all_->take(stream, first_ + 2 * mine * sizeof(T));
-    state_ = Buffer<State>(stream.device(), 1);
-    state_.fill_zero(stream);
-    stream.wait();
-    lost_ = AllPeers<Lost>::get().make(stream, comm);
-  }
-  ~CudaPeerHalo() override {
-    if (cudaSetDevice(index_) == cudaSuccess) {
-      if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never come
-      cudaDeviceSynchronize();
-    }
-    if (std::uncaught_exceptions() > 0) return;  // others may still write there
-    meet_at_the_end(comm_);
-    all_->give_back(memory_);
-  }
-  CudaPeerHalo(const CudaPeerHalo&) = delete;
-  CudaPeerHalo& operator=(const CudaPeerHalo&) = delete;
+      : landing_(stream,
+                 static_cast<std::size_t>(received[static_cast<std::size_t>(comm.rank())]) * sizeof(T),
+                 comm) {}
 
   /// Collective: whether every rank can reach the memory of all.
   bool meet(const std::vector<Piece>& out, const std::vector<Piece>& in) {
-    detail::cuda::use(index_);
-    std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
-    const Hello mine = hello(out, in);
-    comm_.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    if (!all_have_gpus_of_their_own(all)) return false;
-    for (const Hello& one : all) blocks_of_.push_back(one.blocks);
-    return comm_.lowest(open(all) ? 1 : 0) == 1;
+    Index arriving = 0, leaving = 0;
+    for (const auto& piece : out) leaving += piece.box.count();
+    for (const auto& piece : in) arriving += piece.box.count();
+    return landing_.meet(std::max(arriving, leaving));
   }
   /// What the kernel reads. It doesn't communicate.
   void prepare(Stream& stream, const std::vector<Piece>& out, const std::vector<Piece>& in,
                const std::vector<Index>& received) {
     std::vector<Move<T>> moves;
-    for (const auto& piece : out)
-      moves.push_back({piece.box, packed(opened_[static_cast<std::size_t>(piece.rank)]) + piece.first,
-                       received[static_cast<std::size_t>(piece.rank)]});
-    for (const auto& piece : in)
-      moves.push_back(
-          {piece.box, packed(memory_.mine) + piece.first, received[static_cast<std::size_t>(comm_.rank())]});
-    std::vector<Peer> peers;
-    for (int rank = 0; rank < comm_.size(); ++rank) {
-      const auto with = [&](const Piece& piece) { return piece.rank == rank && !piece.box.empty(); };
-      if (!std::any_of(out.begin(), out.end(), with) && !std::any_of(in.begin(), in.end(), with)) continue;
-      const auto n = static_cast<std::size_t>(rank);
-      peers.push_back({flags(opened_[n], comm_.rank()), flags(memory_.mine, rank), blocks_of_[n]});
-    }
+    std::set<int> peers;
+    const auto add = [&](const Piece& piece, int lands_at) {
+      const auto places = received[static_cast<std::size_t>(lands_at)];
+      moves.push_back({piece.box, reinterpret_cast<T*>(landing_.of(lands_at)) + piece.first, places});
+      if (!piece.box.empty()) peers.insert(piece.rank);
+    };
+    for (const auto& piece : out) add(piece, piece.rank);
+    for (const auto& piece : in) add(piece, landing_.rank());
+    landing_.prepare(stream, peers);
     outs_ = static_cast<int>(out.size());
     ins_ = static_cast<int>(in.size());
-    count_ = static_cast<int>(peers.size());
     moves_ = Buffer<Move<T>>(stream, std::span<const Move<T>>(moves.data(), moves.size()));
-    peers_ = Buffer<Peer>(stream, std::span<const Peer>(peers.data(), peers.size()));
   }
 
   void bring(Stream& stream, const View<T, 3>& field, bool early) override {
-    if (count_ == 0) return;
-    detail::cuda::use(index_);
+    if (landing_.alone()) return;
+    landing_.use_gpu();
     const Move<T>* const moves = moves_.view().data;
-    const BringFromPeers<T> kernel{field, moves,  moves + outs_,      peers_.view().data, outs_,
-                                   ins_,  count_, state_.view().data, lost_->patience()};
-    detail::launch_early<BringFromPeers<T>>(stream, early, bring_from_peers<T>, dim3(blocks_),
+    const BringFromPeers<T> kernel{field, moves, moves + outs_, outs_, ins_, landing_.meeting()};
+    detail::launch_early<BringFromPeers<T>>(stream, early, bring_from_peers<T>, dim3(landing_.blocks()),
                                             dim3(threads_of_block), kernel);
   }
-  void check() const override { lost_->check(); }
+  void check() const override { landing_.check(); }
 
  private:
-  Hello hello(const std::vector<Piece>& out, const std::vector<Piece>& in) {
-    Index most = 0, leaving = 0;
-    for (const auto& piece : out) leaving += piece.box.count();
-    for (const auto& piece : in) most += piece.box.count();
-    most = std::max(most, leaving);
-    blocks_ = static_cast<unsigned>(std::clamp<Index>(most / 2048, 1, most_blocks));
-    Hello mine{};
-    mine.blocks = blocks_;
-    mine.memory = memory_.place;
-    mine.can = memory_.can_be_shared &&
-               cudaDeviceGetPCIBusId(mine.gpu, sizeof mine.gpu, index_) == cudaSuccess &&
-               comm_.on_node().count >= comm_.size() && comm_.size() <= static_cast<int>(threads_of_block);
-    cudaGetLastError();  // or the next to ask for errors would find it
-    return mine;
-  }
-  bool open(const std::vector<Hello>& all) {
-    for (int rank = 0; rank < comm_.size(); ++rank) {
-      const auto n = static_cast<std::size_t>(rank);
-      if (rank == comm_.rank()) continue;
-      opened_[n] = all_->open(rank, all[n].memory);
-      if (!opened_[n]) return false;
-    }
-    return true;
-  }
-  T* packed(void* memory) const { return reinterpret_cast<T*>(static_cast<std::byte*>(memory) + first_); }
-  /// Those of the blocks of a rank.
-  static unsigned* flags(void* memory, int rank) {
-    return static_cast<unsigned*>(memory) + static_cast<std::size_t>(rank) * most_blocks;
-  }
-
-  Comm& comm_;
-  int index_;
-  std::size_t first_ = 0;  // bytes before what is packed
-  std::shared_ptr<PeerMemory> all_;
-  PeerMemory::Piece memory_;
-  std::vector<void*> opened_;  // that of others
-  std::vector<unsigned> blocks_of_;
-  unsigned blocks_ = 1;
-  int outs_ = 0, ins_ = 0, count_ = 0;
+  PeerLanding landing_;
+  int outs_ = 0, ins_ = 0;
   Buffer<Move<T>> moves_;
-  Buffer<Peer> peers_;
-  Buffer<State> state_;
-  std::shared_ptr<Lost> lost_;
 };
 
 }  // namespace

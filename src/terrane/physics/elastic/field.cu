@@ -7,6 +7,7 @@
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/partition/exchange.hpp"
+#include "terrane/parallel/partition/peer_rows.hpp"
 #include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/kernels/forces.hpp"
@@ -105,8 +106,8 @@ class FieldOf final : public Field {
   State state() override;
   void set_state(const State& state) override;
   std::vector<double> forces() override;
-  void wait() override { exchange_ ? exchange_->wait(stream_) : stream_.wait(); }
-  std::string way() const override { return exchange_ ? exchange_->way() : std::string(); }
+  void wait() override;
+  std::string way() const override;
   const Part& part() const noexcept override { return part_; }
 
  private:
@@ -122,7 +123,10 @@ class FieldOf final : public Field {
   std::uint32_t fits(std::size_t number) const;
 
   bool can_record() const { return stream_.device().has_own_memory() && (!exchange_ || exchange_->direct()); }
-  void make_exchange();
+  Vec4<T>* quads() { return reinterpret_cast<Vec4<T>*>(force_.view().data); }
+  void share_points(bool through_peers);
+  void begin_to_share();
+  void end_sharing();
   void compute(Vec4<T>* inner_force = nullptr);
   void compute(Stream& on, bool outer, Vec4<T>* inner_force);
   void compute_lanes(Batch<T>& batch);
@@ -176,8 +180,10 @@ class FieldOf final : public Field {
 
   Buffer<std::uint32_t> send_at_, receive_at_;
   Stream outer_;  // urgent: of outer elements
-  Event ready_;
-  std::optional<Exchange<T>> exchange_;  // where there are other ranks
+  Event ready_, shared_;
+  // Where there are other ranks, one of the two.
+  std::unique_ptr<PeerRows<T>> peers_;
+  std::optional<Exchange<T>> exchange_;
   std::size_t most_rows_;
   bool graphs_, all_rows_once_ = false;
   std::optional<Graph> all_rows_;
@@ -196,6 +202,7 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
       lane_tables_(lane_tables<T>(basis_)),
       outer_(options.device, true, options.threads),
       ready_(options.device),
+      shared_(options.device),
       most_rows_(options.most_rows),
       graphs_(options.graphs) {
   if (!fixed_ && comm.size() > 1)
@@ -210,7 +217,7 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
   upload_points();
   upload_sources();
   upload_receivers();
-  if (comm.size() > 1) make_exchange();
+  if (comm.size() > 1) share_points(options.through_peers);
   series_ = Buffer<T>(stream_.device(), 3 * receivers_ * options.most_rows);
   courses_ = Buffer<T>(stream_.device(), sources_ * blocks_of_rows() * SumPushes<T>::steps);
   pushes_ = Buffer<T>(stream_.device(), 3 * pushed_.size() * blocks_of_rows() * SumPushes<T>::steps);
@@ -359,23 +366,64 @@ void FieldOf<T>::upload_points() {
   list_ = numbers(list);
 }
 
-/// For contributions to shared points, as they are.
+/// How contributions to shared points come, as they are.
 template <class T>
-void FieldOf<T>::make_exchange() {
+void FieldOf<T>::share_points(bool through_peers) {
   std::vector<std::uint32_t> send, receive;
-  std::vector<typename Exchange<T>::Parcel> out, in;
+  std::vector<typename PeerRows<T>::Parcel> rows_out, rows_in;
   for (const auto& neighbour : part_.neighbours) {
-    out.push_back({neighbour.rank, 0, static_cast<Index>(3 * send.size()),
-                   static_cast<Index>(3 * neighbour.send.size())});
-    in.push_back({neighbour.rank, 0, static_cast<Index>(3 * neighbour.first_received),
-                  static_cast<Index>(3 * neighbour.received)});
-    for (const auto c : neighbour.send) send.push_back(on_cpu() ? slot(c) : fits(std::size_t{4} * slot(c)));
+    const auto index = [](std::size_t n) { return static_cast<Index>(n); };
+    rows_out.push_back({neighbour.rank, index(send.size()), index(neighbour.send.size())});
+    rows_in.push_back({neighbour.rank, index(neighbour.first_received), index(neighbour.received)});
+    for (const auto c : neighbour.send) send.push_back(slot(c));
   }
-  for (std::size_t n = 0; n < part_.received; ++n)
-    receive.push_back(on_cpu() ? slot(part_.own() + n) : fits(4 * (own_ + n)));
+  if (through_peers) peers_ = PeerRows<T>::make(stream_, send, rows_out, rows_in, comm_);
+  if (peers_) return;
+  for (std::size_t n = 0; n < part_.received; ++n) receive.push_back(slot(part_.own() + n));
+  if (!on_cpu())
+    for (auto* const places : {&send, &receive})
+      for (auto& place : *places) place = fits(std::size_t{4} * place);
   send_at_ = numbers(send);
   receive_at_ = numbers(receive);
-  exchange_.emplace(stream_, std::move(out), std::move(in), 1, comm_);
+  const auto numbers_of = [](const auto& rows) {
+    std::vector<typename Exchange<T>::Parcel> all;
+    for (const auto& parcel : rows) all.push_back({parcel.rank, 0, 3 * parcel.first, 3 * parcel.count});
+    return all;
+  };
+  exchange_.emplace(stream_, numbers_of(rows_out), numbers_of(rows_in), 1, comm_);
+}
+
+/// After outer elements were computed on their stream.
+template <class T>
+void FieldOf<T>::begin_to_share() {
+  if (peers_) {
+    peers_->bring(outer_, force_.view().data, force_.view().data + 4 * own_);
+    return shared_.record(outer_);
+  }
+  const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
+  exchange_->begin(outer_, 1, [&](Stream& on, T* packed) {
+    for_each(on, send_at_.size(), PackRows<T>{force_.view().data, w, send_at_.view().data, packed});
+  });
+}
+template <class T>
+void FieldOf<T>::end_sharing() {
+  if (peers_) return stream_.wait_for(shared_);
+  const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
+  exchange_->end(stream_, 1, [&](Stream& on, T* packed) {
+    for_each(on, receive_at_.size(), UnpackRows<T>{packed, receive_at_.view().data, force_.view().data, w});
+  });
+}
+
+template <class T>
+void FieldOf<T>::wait() {
+  if (exchange_) return exchange_->wait(stream_);
+  stream_.wait();
+  if (peers_) peers_->check();
+}
+template <class T>
+std::string FieldOf<T>::way() const {
+  if (peers_) return "go from device to device by kernels";
+  return exchange_ ? exchange_->way() : std::string();
 }
 
 template <class T>
@@ -447,18 +495,17 @@ void FieldOf<T>::compute_plain(const Batch<T>& batch) {
 
 template <class T>
 void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch, Vec4<T>* inner_force) {
-  const ElementsOfDevice<T> all{
-      batch.kind.first,
-      point_.view().data,
-      batch.shape.view().data,
-      batch.rock.view().data,
-      batch.memory.view().data,
-      batch.kind.axes,
-      u_.view().data,
-      w_.view().data,
-      reinterpret_cast<Vec4<T>*>(force_.view().data) + (fixed_ ? batch.first_force : 0),
-      inner_force,
-      fixed_};
+  const ElementsOfDevice<T> all{batch.kind.first,
+                                point_.view().data,
+                                batch.shape.view().data,
+                                batch.rock.view().data,
+                                batch.memory.view().data,
+                                batch.kind.axes,
+                                u_.view().data,
+                                w_.view().data,
+                                quads() + (fixed_ ? batch.first_force : 0),
+                                inner_force,
+                                fixed_};
   begin_forces(on, GroupForcesWork<T>{basis_.degree, batch.kind.shape, batch.kind.rheology, batch.kind.count,
                                       device_tables_, spread_.view().data, all});
 }
@@ -477,21 +524,15 @@ void FieldOf<T>::compute(Stream& on, bool outer, Vec4<T>* inner_force) {
 /// elements are computed. On devices points within elements take their step, or leave their force.
 template <class T>
 void FieldOf<T>::compute(Vec4<T>* inner_force) {
-  const auto w = static_cast<std::size_t>(on_cpu() ? lanes_ : 1);
-  T* const force = force_.view().data;
-  if (exchange_) {
+  const bool shares = peers_ || exchange_;
+  if (shares) {
     ready_.record(stream_);
     outer_.wait_for(ready_);
     compute(outer_, true, inner_force);
-    exchange_->begin(outer_, 1, [&](Stream& on, T* packed) {
-      for_each(on, send_at_.size(), PackRows<T>{force, w, send_at_.view().data, packed});
-    });
+    begin_to_share();
   }
   compute(stream_, false, inner_force);
-  if (exchange_)
-    exchange_->end(stream_, 1, [&](Stream& on, T* packed) {
-      for_each(on, receive_at_.size(), UnpackRows<T>{packed, receive_at_.view().data, force, w});
-    });
+  if (shares) end_sharing();
 }
 
 template <class T>
@@ -499,11 +540,10 @@ template <class Use>
 void FieldOf<T>::with_sum(const Use& use) {
   const auto* places = places_.view().data;
   const auto* list = list_.view().data;
-  auto* const quads = reinterpret_cast<Vec4<T>*>(force_.view().data);
   if (on_cpu())
     use(Contributions<ForceRows<T>, T>{places, list, {force_.view().data, static_cast<std::size_t>(lanes_)}});
-  else if (fixed_) use(Contributions<ForceQuads<T>, T>{places, list, {quads}});
-  else use(AddedForces<T>{quads});
+  else if (fixed_) use(Contributions<ForceQuads<T>, T>{places, list, {quads()}});
+  else use(AddedForces<T>{quads()});
 }
 
 template <class T>

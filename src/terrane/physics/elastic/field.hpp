@@ -44,19 +44,22 @@ class Field {
   virtual void set_state(const State& state) = 0;
   /// −K u at the present displacement, summed. [points][3] The memory of attenuating rock goes on by a step.
   virtual std::vector<double> forces() = 0;
+  /// Throws Error, on this rank, where another did not bring them.
   virtual void wait() = 0;
-  /// What shared points are brought by (Exchange::way).
+  /// How shared points are brought (Exchange::way).
   virtual std::string way() const = 0;
   virtual const Part& part() const noexcept = 0;
 };
 
 /// plain: computed by the slow twin of the kernels, on the CPU. most_rows: of load_courses().
+/// through_peers: GPUs of one machine bring each other shared points by kernels, without messages.
 struct FieldOptions {
   Device device{Device::Kind::cpu, -1};
   int threads = 0;
   std::size_t most_rows = 1;
   bool plain = false;
   bool graphs = true;
+  bool through_peers = true;
 };
 std::unique_ptr<Field> make_field(const Problem& problem, Part part, const FieldOptions& options, Comm& comm);
 

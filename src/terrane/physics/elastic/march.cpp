@@ -197,6 +197,47 @@ void check_finite(const Problem& problem, const Outcome& out, std::size_t first,
           "The steps were too long for the mesh, or the source too strong for single precision.");
 }
 
+/// Rank 0, from its part to the last step; returns whether it came to that. Then the part is gone, on all
+/// ranks together.
+bool lead(const Problem& problem, const Runtime& runtime, Device device, Comm& comm, Progress& progress,
+          Keep what, Outcome& out) {
+  auto keeping = runtime.checkpoint;
+  Rank rank(problem, device, runtime.threads, comm, out);
+  if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
+  out.changes.resize(problem.steps() * problem.receivers.size() * 3);
+  using Clock = std::chrono::steady_clock;
+  const auto seconds_since = [](Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  };
+  const auto begin = Clock::now();
+  auto last_kept = begin;
+  progress.start("elastic", problem.steps());
+  progress.advance(out.first_step);
+  const auto ask = [&](std::size_t before, std::size_t done) {
+    progress.advance(done - before);
+    if (progress.cancelled()) return After::stop;
+    check_finite(problem, out, before, done);
+    const bool long_run = seconds_since(begin) * static_cast<double>(problem.steps() - out.first_step) >=
+                          keeping.least_run * static_cast<double>(done - out.first_step);
+    const bool due = !keeping.file.empty() && long_run && seconds_since(last_kept) >= keeping.interval;
+    return due && done < problem.steps() ? After::keep : After::go_on;
+  };
+  const auto keep = [&](std::size_t done) {
+    rank.gather(out);
+    try {
+      write_checkpoint(keeping.file, problem, done, out);
+    } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+      out.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
+      keeping.file.clear();
+    }
+    last_kept = Clock::now();
+  };
+  if (!advance(rank, problem, out.first_step, comm, out, ask, keep)) return false;
+  out.seconds = seconds_since(begin);
+  if (what == Keep::state) rank.gather(out);
+  return true;
+}
+
 }  // namespace
 
 Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
@@ -204,12 +245,13 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
   Progress silent;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   Progress& progress = runtime.progress ? *runtime.progress : silent;
-  auto keeping = runtime.checkpoint;
+  const auto& keeping = runtime.checkpoint;
   Outcome out;
   if (problem.pictures() > 0)
     out.pictures = Pictures(problem.pictures(), 3 * picture_of(problem).size(), keeping.file);
   if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
   const Device device = device_of_rank(runtime.device, comm);
+  bool to_the_end = false;
   try {
     if (comm.size() > 1) {
       call(comm, "elastic");
@@ -222,45 +264,12 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
       packet.put(what);
       packet.broadcast(comm);
     }
-    Rank rank(problem, device, runtime.threads, comm, out);
-    if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
-    out.changes.resize(problem.steps() * problem.receivers.size() * 3);
-    using Clock = std::chrono::steady_clock;
-    const auto seconds_since = [](Clock::time_point t) {
-      return std::chrono::duration<double>(Clock::now() - t).count();
-    };
-    const auto begin = Clock::now();
-    auto last_kept = begin;
-    progress.start("elastic", problem.steps());
-    progress.advance(out.first_step);
-    const auto ask = [&](std::size_t before, std::size_t done) {
-      progress.advance(done - before);
-      if (progress.cancelled()) return After::stop;
-      check_finite(problem, out, before, done);
-      const bool long_run = seconds_since(begin) * static_cast<double>(problem.steps() - out.first_step) >=
-                            keeping.least_run * static_cast<double>(done - out.first_step);
-      const bool due = !keeping.file.empty() && long_run && seconds_since(last_kept) >= keeping.interval;
-      return due && done < problem.steps() ? After::keep : After::go_on;
-    };
-    const auto keep = [&](std::size_t done) {
-      rank.gather(out);
-      try {
-        write_checkpoint(keeping.file, problem, done, out);
-      } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
-        out.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
-        keeping.file.clear();
-      }
-      last_kept = Clock::now();
-    };
-    if (!advance(rank, problem, out.first_step, comm, out, ask, keep)) throw Cancelled();
-    out.seconds = seconds_since(begin);
-    if (what == Keep::state) rank.gather(out);
-  } catch (const Cancelled&) {
-    throw;
+    to_the_end = lead(problem, runtime, device, comm, progress, what, out);
   } catch (const std::exception& error) {
     if (comm.size() == 1) throw;
     throw OutOfStep("rank 0", error.what());
   }
+  if (!to_the_end) throw Cancelled();
   progress.finish();
   return out;
 }

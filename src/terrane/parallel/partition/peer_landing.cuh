@@ -1,0 +1,178 @@
+// Memory of a rank's GPU where others' kernels put what it receives, and the meeting of these kernels: each
+// block of a kernel writes its share into the memory of the others, says so there, waits until their blocks
+// have said so here, and takes what they brought.
+//
+// What arrives has two places, used in turn: no rank begins message n + 1 before all have said that they have
+// begun n, so nobody writes where another still reads.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "terrane/parallel/partition/peer_waiting.cuh"
+
+namespace terrane::detail::peers {
+
+/// So few blocks that those of several streams never keep others from running while they wait.
+inline constexpr unsigned most_blocks = 64, threads_of_block = 256;
+
+/// Where this rank says to a peer which message of each of its blocks has been written, and where the peer
+/// says so.
+struct Peer {
+  unsigned *there, *here;
+  unsigned blocks;
+};
+struct MessageState {
+  unsigned messages, blocks_done;
+};
+/// What a kernel of a message knows of the others.
+struct Meeting {
+  const Peer* peers;
+  int count;
+  MessageState* state;
+  Patience patience;
+};
+
+/// The number of the kernel's message; where it lies is message % 2.
+__device__ inline unsigned next_message(const Meeting& all) {
+  return *static_cast<const volatile unsigned*>(&all.state->messages) + 1;
+}
+/// After the block has written what it brings to others: then what they bring is there.
+__device__ inline void say_and_wait(const Meeting& all, unsigned message) {
+  __threadfence_system();
+  __syncthreads();
+  if (static_cast<int>(threadIdx.x) < all.count) say(all.peers[threadIdx.x].there + blockIdx.x, message);
+  for (int n = static_cast<int>(threadIdx.x); n < all.count * static_cast<int>(most_blocks);
+       n += static_cast<int>(threads_of_block)) {
+    const auto& peer = all.peers[n / static_cast<int>(most_blocks)];
+    const unsigned block = static_cast<unsigned>(n) % most_blocks;
+    if (block < peer.blocks) wait_for(all.patience, peer.here + block, message);
+  }
+  __syncthreads();
+}
+/// After the block has taken its share of what came.
+__device__ inline void end_message(const Meeting& all, unsigned message) {
+  __syncthreads();
+  if (threadIdx.x > 0 || atomicAdd(&all.state->blocks_done, 1) + 1 < gridDim.x) return;
+  all.state->blocks_done = 0;
+  all.state->messages = message;
+}
+
+/// Its destruction is collective, unless an exception does it.
+class PeerLanding {
+ public:
+  /// bytes: of one message that this rank receives. patience: times a minute. Throws MemoryError.
+  PeerLanding(Stream& stream, std::size_t bytes, Comm& comm, std::uint64_t patience = 1)
+      : comm_(comm),
+        index_(stream.device().index),
+        patience_(patience),
+        opened_(static_cast<std::size_t>(comm.size()), nullptr) {
+    const auto flags = static_cast<std::size_t>(comm.size()) * most_blocks * sizeof(unsigned);
+    first_ = (flags + 255) / 256 * 256;
+    all_ = AllPeers<PeerMemory>::get().make(stream, comm);
+    memory_ = all_->take(stream, first_ + 2 * bytes);
+    state_ = Buffer<MessageState>(stream.device(), 1);
+    state_.fill_zero(stream);
+    stream.wait();
+    lost_ = AllPeers<Lost>::get().make(stream, comm);
+  }
+  ~PeerLanding() {
+    if (cudaSetDevice(index_) == cudaSuccess) {
+      if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never come
+      cudaDeviceSynchronize();
+    }
+    if (std::uncaught_exceptions() > 0) return;  // others may still write there
+    meet_at_the_end(comm_);
+    all_->give_back(memory_);
+  }
+  PeerLanding(const PeerLanding&) = delete;
+  PeerLanding& operator=(const PeerLanding&) = delete;
+
+  /// Collective: whether every rank can reach the memory of all. numbers: that this rank moves in a message.
+  bool meet(Index numbers) {
+    detail::cuda::use(index_);
+    std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
+    const Hello mine = hello(numbers);
+    comm_.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+    if (!all_have_gpus_of_their_own(all)) return false;
+    for (const Hello& one : all) blocks_of_.push_back(one.blocks);
+    return comm_.lowest(open(all) ? 1 : 0) == 1;
+  }
+  /// With whom this rank has messages. It doesn't communicate.
+  void prepare(Stream& stream, const std::set<int>& peers) {
+    std::vector<Peer> all;
+    for (const int rank : peers) {
+      const auto n = static_cast<std::size_t>(rank);
+      all.push_back({flags(opened_[n], comm_.rank()), flags(memory_.mine, rank), blocks_of_[n]});
+    }
+    count_ = static_cast<int>(all.size());
+    peers_ = Buffer<Peer>(stream, std::span<const Peer>(all.data(), all.size()));
+  }
+
+  int rank() const { return comm_.rank(); }
+  int ranks() const { return comm_.size(); }
+  bool alone() const { return count_ == 0; }
+  /// Of kernels that meet: blocks of threads_of_block.
+  unsigned blocks() const { return blocks_; }
+  void use_gpu() const { detail::cuda::use(index_); }
+  Meeting meeting() {
+    return {peers_.view().data, count_, state_.view().data, lost_->patience(patience_)};
+  }
+  /// Where the first place of what a rank receives begins; its second one follows at once.
+  std::byte* of(int rank) const {
+    void* const memory = rank == comm_.rank() ? memory_.mine : opened_[static_cast<std::size_t>(rank)];
+    return static_cast<std::byte*>(memory) + first_;
+  }
+  void check() const { lost_->check(); }
+
+ private:
+  /// What ranks tell each other at first.
+  struct Hello {
+    char gpu[32];
+    SharedPlace memory;
+    unsigned blocks;
+    int can;
+  };
+
+  Hello hello(Index numbers) {
+    blocks_ = static_cast<unsigned>(std::clamp<Index>(numbers / 2048, 1, most_blocks));
+    Hello mine{};
+    mine.blocks = blocks_;
+    mine.memory = memory_.place;
+    mine.can = memory_.can_be_shared &&
+               cudaDeviceGetPCIBusId(mine.gpu, sizeof mine.gpu, index_) == cudaSuccess &&
+               comm_.on_node().count >= comm_.size() && comm_.size() <= static_cast<int>(threads_of_block);
+    cudaGetLastError();  // or the next to ask for errors would find it
+    return mine;
+  }
+  bool open(const std::vector<Hello>& all) {
+    for (int rank = 0; rank < comm_.size(); ++rank) {
+      const auto n = static_cast<std::size_t>(rank);
+      if (rank == comm_.rank()) continue;
+      opened_[n] = all_->open(rank, all[n].memory);
+      if (!opened_[n]) return false;
+    }
+    return true;
+  }
+  /// Those of the blocks of a rank.
+  static unsigned* flags(void* memory, int rank) {
+    return static_cast<unsigned*>(memory) + static_cast<std::size_t>(rank) * most_blocks;
+  }
+
+  Comm& comm_;
+  int index_;
+  std::uint64_t patience_;
+  std::size_t first_ = 0;  // bytes before what arrives
+  std::shared_ptr<PeerMemory> all_;
+  PeerMemory::Piece memory_;
+  std::vector<void*> opened_;  // that of others
+  std::vector<unsigned> blocks_of_;
+  unsigned blocks_ = 1;
+  int count_ = 0;
+  Buffer<Peer> peers_;
+  Buffer<MessageState> state_;
+  std::shared_ptr<Lost> lost_;
+};
+
+}  // namespace terrane::detail::peers
