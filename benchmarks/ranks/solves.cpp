@@ -119,7 +119,7 @@ Solved solve_potential(Device device, const test::Land& earth, Comm& comm) {
   const auto& sigma = earth.sigma;
   const auto host =
       electric::assemble(earth.mesh, {{&sigma, &sigma, &sigma}}, electric::Boundary::grounded, {});
-  const solve::SharedGrid<double> grid(host.nodes, comm);
+  const solve::SharedGrid<double> grid(host.nodes, comm, device);
   const auto network = host.on(stream, grid.part());
   stream.wait();
   const auto start = Time::now();

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "../support/elastic_meshes.hpp"
 #include "ranks.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/partition/halo.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/march.hpp"
@@ -68,9 +70,11 @@ TEST(ElasticOnRanks, HasTheSameBitsWhenSharedPointsGoFromDeviceToDevice) {
   dismiss(*comm);
 }
 
-/// Values of receivers and all displacements after steps, of which most come in groups.
-std::vector<double> after_steps(const Problem& problem, Comm& comm, const FieldOptions& options) {
+/// Values of receivers and all displacements after steps, of which most come in groups. way: ends with it.
+std::vector<double> after_steps(const Problem& problem, Comm& comm, const FieldOptions& options,
+                                std::string_view way = {}) {
   const auto field = make_field(problem, make_part(problem, comm.rank(), comm.size()), options, comm);
+  EXPECT_TRUE(field->way().ends_with(way)) << field->way();
   std::vector<double> all;
   for (int chunk = 0; chunk < 5; ++chunk) {
     std::vector<double> courses;
@@ -87,6 +91,15 @@ std::vector<double> after_steps(const Problem& problem, Comm& comm, const FieldO
   return all;
 }
 
+/// Whether halos of this Comm are kernels.
+bool reach_each_other(Device device, Comm& comm) {
+  Stream stream(device);
+  HaloSettings<1> settings{{1}, {1}};
+  settings.at_once = true;
+  const auto partition = cut(index_box(100 * comm.size()), comm.size(), CartesianSettings<1>{{100}, {}});
+  return Halo<float, 1>(stream, partition, settings, 1, comm).by_peers();
+}
+
 TEST(ElasticOnRanks, GraphsWithMessagesInThemHaveTheBitsOfSteps) {
   const auto below = test::ranks();
   const auto comm = test::with_direct_messages(*below);
@@ -95,8 +108,10 @@ TEST(ElasticOnRanks, GraphsWithMessagesInThemHaveTheBitsOfSteps) {
       const bool gpu = device.kind == Device::Kind::cuda;
       if (precision == Precision::double_precision && !gpu) continue;
       const auto problem = test::rough_earth(precision);
+      const bool reach = gpu && reach_each_other(device, *comm);
       const auto with = [&](std::size_t rows, bool graphs, bool peers) {
-        return after_steps(problem, *comm, {device, 1, rows, false, graphs, peers});
+        return after_steps(problem, *comm, {device, 1, rows, false, graphs, peers},
+                           peers && reach ? "by kernels" : "");
       };
       const auto messages = with(4, false, false);
       EXPECT_EQ(messages, with(4, true, false)) << to_string(device);

@@ -17,7 +17,7 @@ struct Solved {
 Solved solved_on(Comm& comm, Device::Kind kind, const earths::Problem& problem, Index together,
                  bool in_halves = false) {
   Stream stream({kind, -1}, false, 2);
-  const SharedGrid<double> grid(problem.points(), comm);
+  const SharedGrid<double> grid(problem.points(), comm, stream.device());
   const auto network = problem.on(stream, grid.part());
   SharedMemory memory;
   Multigrid<float> multigrid(stream, network, problem.spacing, grid, together, Transfers::quickest,
@@ -66,7 +66,7 @@ TEST(SolveOnRanks, ComplexCyclesHaveTheSameBitsHoweverManyLevelsAreShared) {
   for (const double value : random) storage.push_back(std::abs(value));
   const auto cycle = [&](Comm& ranks, Index together) {
     Stream stream({Device::Kind::cpu, -1}, false, 2);
-    const SharedGrid<double> grid(problem.points(), ranks);
+    const SharedGrid<double> grid(problem.points(), ranks, stream.device());
     auto network = problem.on(stream, grid.part());
     network.storage = Field<double>(stream, grid.part());
     network.storage.upload(stream, storage, problem.points());

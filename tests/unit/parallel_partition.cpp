@@ -83,6 +83,28 @@ TEST(Cartesian, CutsAtFourOrSixteenBlocksOfSumsWhereTheLargestPartGrowsByNoMoreT
     }
 }
 
+// Four slabs of 401 planes would be a twenty-fifth smaller, but then hosts add up a number for each block.
+TEST(Cartesian, TakesAWayWhosePiecesJoinBlocksOfSumsBeforeOneOfPartsALittleSmaller) {
+  const IndexBox<3> whole{{0, 0, 0}, {401, 401, 401}};
+  EXPECT_EQ(cut(whole, 4).pieces, (std::array<int, 3>{4, 1, 1}));
+  const CartesianSettings<3> joining{{}, {}, 1.0};
+  const auto of = cut(whole, 4, joining);
+  EXPECT_EQ(of.pieces, (std::array<int, 3>{2, 2, 1}));
+  for (const auto& part : of.parts)
+    for (int a = 0; a < 2; ++a) {
+      EXPECT_TRUE(part.first[a] == 0 || part.first[a] == 208) << part.first[a];
+      EXPECT_TRUE(part.last[a] == 208 || part.last[a] == 401) << part.last[a];
+    }
+  // Where no way joins, or one would leave a rank idle, the parts are as small as they can be.
+  const auto largest = [&](const IndexBox<3>& box, int ranks) {
+    Index most = 0;
+    for (const auto& part : cut(box, ranks, joining).parts) most = std::max(most, part.count());
+    return most;
+  };
+  EXPECT_EQ(largest(index_box(50, 50, 50), 8), 20000);
+  EXPECT_EQ(largest(index_box(3, 3, 35), 2), 3 * 3 * 32);
+}
+
 TEST(Cartesian, LeavesNoRankIdleWhereThereIsABlockOfSumsForEach) {
   for (int ranks = 1; ranks <= 32; ++ranks)
     for (Index points = 4 * ranks; points <= 4 * ranks + 300; ++points) {  // 64 in 5: not 0 16 32 32 48 64

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numeric>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
 
@@ -363,18 +365,43 @@ std::vector<std::string> names_of(std::span<const Body> bodies) {
   return names;
 }
 
+/// use(n, run, first, last): cells first … last − 1 of a run, of which the first is the n-th of all runs'; in
+/// pieces, on all threads.
+template <class Use>
+void in_pieces(const Runs& runs, const Use& use) {
+  constexpr std::uint64_t piece = 1 << 18;
+  std::vector<std::uint64_t> before{0};  // cells of the runs before each, and of all
+  for (const auto& run : runs) before.push_back(before.back() + (run.end - run.begin));
+  const auto all = before.back();
+  for_each(static_cast<std::size_t>((all + piece - 1) / piece), 0, [&](std::size_t n) {
+    auto at = n * piece;
+    const auto end = std::min(at + piece, all);
+    auto r =
+        static_cast<std::size_t>(std::upper_bound(before.begin(), before.end(), at) - before.begin()) - 1;
+    for (; at < end; ++r) {
+      const auto last = std::min(end, before[r + 1]);
+      use(static_cast<std::size_t>(at), runs[r], runs[r].begin + (at - before[r]),
+          runs[r].begin + (last - before[r]));
+      at = last;
+    }
+  });
+}
+
 /// The cells of several lists of runs together, each once, ascending.
 std::vector<std::uint64_t> cells_of(const std::vector<Runs>& painted) {
-  std::vector<std::uint64_t> cells, more, all;
+  std::vector<std::uint64_t> cells;
   for (const auto& runs : painted) {
-    more.clear();
-    for (const auto& run : runs)
-      for (auto c = run.begin; c < run.end; ++c) more.push_back(c);
-    if (cells.empty()) {
+    std::size_t count = 0;
+    for (const auto& run : runs) count += run.end - run.begin;
+    std::vector<std::uint64_t> more(count), all;
+    in_pieces(runs, [&](std::size_t n, const Run&, std::uint64_t first, std::uint64_t last) {
+      std::iota(more.begin() + static_cast<std::ptrdiff_t>(n),
+                more.begin() + static_cast<std::ptrdiff_t>(n + (last - first)), first);
+    });
+    if (cells.empty() || cells == more) {
       cells.swap(more);
       continue;
     }
-    all.clear();
     all.reserve(cells.size() + more.size());
     std::set_union(cells.begin(), cells.end(), more.begin(), more.end(), std::back_inserter(all));
     cells.swap(all);
@@ -540,11 +567,10 @@ EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRu
   auto held = cells_of(painted);
   for (std::size_t p = 0; p < names.size(); ++p) {
     Property property{names[p], std::vector<double>(held.size(), property_kind(names[p]).absent)};
-    std::size_t at = 0;
-    for (const auto& run : painted[p]) {
-      while (held[at] < run.begin) ++at;
-      for (auto c = run.begin; c < run.end; ++c) property.values[at++] = run.value;
-    }
+    in_pieces(painted[p], [&](std::size_t, const Run& run, std::uint64_t first, std::uint64_t last) {
+      const auto at = std::lower_bound(held.begin(), held.end(), first) - held.begin();
+      std::fill_n(property.values.begin() + at, last - first, run.value);
+    });
     model.properties.push_back(std::move(property));
   }
   model.geometry = MeshCells{mesh, std::move(held)};

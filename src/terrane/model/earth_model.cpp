@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
 
@@ -53,7 +54,11 @@ std::vector<double> EarthModel::dense(std::string_view name) const {
   const auto* cells = std::get_if<MeshCells>(&geometry);
   if (cells == nullptr) throw InputError("model", "a list of prisms has no mesh");
   std::vector<double> all(cells->mesh.size(), property_kind(name).absent);
-  for (std::size_t n = 0; n < cells->cell.size(); ++n) all[cells->cell[n]] = values[n];
+  constexpr std::size_t piece = 1 << 18;
+  const std::size_t held = cells->cell.size();
+  for_each((held + piece - 1) / piece, 0, [&](std::size_t p) {
+    for (std::size_t n = p * piece; n < std::min((p + 1) * piece, held); ++n) all[cells->cell[n]] = values[n];
+  });
   return all;
 }
 

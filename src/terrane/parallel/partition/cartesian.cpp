@@ -51,22 +51,28 @@ Places at_nearest(Index first, Index last, Index unit, int pieces) {
   return places;
 }
 
+/// An axis that was cut. joins: pieces begin where the tree of a Reduction joins blocks, or nobody asks.
+struct Cut {
+  Places places;
+  bool joins;
+};
+
 /// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4, or 16, where the largest part grows by
 /// no more than a fiftieth and no rank becomes idle: ranks that are cut so send each other a 64th of the
 /// sums, or of these again.
 template <int N>
-Places places_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
+Cut cut_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   const Index first = whole.first[axis], last = whole.last[axis];
-  if (unit > 0) return in_units(first, last, unit, pieces);
+  if (unit > 0) return {in_units(first, last, unit, pieces), true};
   const auto places = in_units(first, last, detail::block_extent<N>(axis), pieces);
   const Index most = largest(places);
   for (Index blocks = detail::join<N> * detail::join<N>; blocks > 1 && pieces > 1 && first >= 0;
        blocks /= detail::join<N>) {
     auto joined = at_nearest(first, last, blocks * detail::block_extent<N>(axis), pieces);
     if (largest(joined) <= most + most / 50 && (!leaves_some_idle(joined) || leaves_some_idle(places)))
-      return joined;
+      return {joined, !leaves_some_idle(joined)};
   }
-  return places;
+  return {places, pieces == 1};
 }
 
 /// Every way to write `ranks` as a product of pieces that keeps to what was asked for.
@@ -113,8 +119,8 @@ int Cartesian<N>::neighbour(int rank, int axis, int step) const {
 
 template <int N>
 Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>& settings) {
-  const auto places = [&](std::size_t a, int pieces) {
-    return places_of(whole, static_cast<int>(a), settings.unit[a], pieces);
+  const auto cut_axis = [&](std::size_t a, int pieces) {
+    return cut_of(whole, static_cast<int>(a), settings.unit[a], pieces);
   };
 
   // The best of all ways: by the points of the largest part, then by its surface. The first of equals has
@@ -124,13 +130,17 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
   for_each_factors<N>(ranks, settings.pieces, pieces, 0, [&] {
     Index points = 1, surface = 0;
     std::array<Index, N> most{};
+    bool joins = true;
     for (std::size_t a = 0; a < N; ++a) {
-      most[a] = largest(places(a, pieces[a]));
+      const auto all = cut_axis(a, pieces[a]);
+      most[a] = largest(all.places);
       points *= most[a];
+      joins = joins && all.joins;
     }
     for (std::size_t a = 0; a < N; ++a)
       surface +=
           std::min(pieces[a] - 1, 2) * (points / std::max<Index>(most[a], 1));  // of a part in the middle
+    if (!joins) points += static_cast<Index>(settings.not_joining * static_cast<double>(points));
     if (best[0] == 0 || std::tuple(points, surface) <= least) {
       best = pieces;
       least = {points, surface};
@@ -145,7 +155,7 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
     const auto at = cartesian.place(rank);
     auto& part = cartesian.parts[static_cast<std::size_t>(rank)];
     for (std::size_t a = 0; a < N; ++a) {
-      const auto all = places(a, best[a]);
+      const auto all = cut_axis(a, best[a]).places;
       part.first[a] = all[static_cast<std::size_t>(at[a])];
       part.last[a] = all[static_cast<std::size_t>(at[a]) + 1];
     }

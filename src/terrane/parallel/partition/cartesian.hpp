@@ -32,6 +32,9 @@ struct CartesianSettings {
   /// Parts on each axis; their product is the number of ranks. 0: chosen here, such that the largest part
   /// is as small as possible, and then the faces between parts.
   std::array<int, N> pieces{};
+  /// By which share of its points a part counts as larger where cuts are not at multiples of 4 blocks: what
+  /// it costs that hosts add up a number for each block.
+  double not_joining = 0;
 };
 
 /// Throws InputError when the pieces do not fit the number of ranks.

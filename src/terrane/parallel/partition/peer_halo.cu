@@ -145,9 +145,9 @@ class CudaPeerHalo final : public PeerHalo<T> {
   void check() const override { landing_.check(); }
 
  private:
-  PeerLanding landing_;
   int outs_ = 0, ins_ = 0;
   Buffer<Move<T>> moves_;
+  PeerLanding landing_;  // goes first: a kernel may still wait
 };
 
 }  // namespace

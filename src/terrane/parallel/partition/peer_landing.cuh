@@ -116,9 +116,7 @@ class PeerLanding {
   /// Of kernels that meet: blocks of threads_of_block.
   unsigned blocks() const { return blocks_; }
   void use_gpu() const { detail::cuda::use(index_); }
-  Meeting meeting() {
-    return {peers_.view().data, count_, state_.view().data, lost_->patience(patience_)};
-  }
+  Meeting meeting() { return {peers_.view().data, count_, state_.view().data, lost_->patience(patience_)}; }
   /// Where the first place of what a rank receives begins; its second one follows at once.
   std::byte* of(int rank) const {
     void* const memory = rank == comm_.rank() ? memory_.mine : opened_[static_cast<std::size_t>(rank)];

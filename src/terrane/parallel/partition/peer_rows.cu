@@ -131,9 +131,9 @@ class CudaPeerRows final : public PeerRows<T> {
   std::vector<Parcel> out_;
   Index received_;
   std::vector<Index> places_;  // [ranks][ranks + 1]
-  PeerLanding landing_;
   Buffer<std::uint32_t> rows_;
   Buffer<Sent> sent_;
+  PeerLanding landing_;  // goes first: a kernel may still wait
 };
 
 }  // namespace

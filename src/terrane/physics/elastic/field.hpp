@@ -15,6 +15,7 @@ namespace terrane::elastic {
 
 class Field {
  public:
+  /// Collective, as its making is, unless an exception does it: GPUs have memory of each other open.
   virtual ~Field() = default;
 
   /// For the next steps, as many as there are rows: each source's course at the instant where a step begins

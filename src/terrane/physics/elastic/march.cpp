@@ -181,7 +181,11 @@ bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, 
     const auto wish = static_cast<After>(comm.lowest(static_cast<int>(ask(n, next))));
     n = next;
     if (wish == After::stop) return false;
-    if (wish == After::keep) keep(n);
+    if (wish == After::keep) {
+      keep(n);
+      comm.lowest(
+          0);  // here ranks wait for the disk as long as it takes, and not their GPUs for those of others
+    }
   }
   return true;
 }

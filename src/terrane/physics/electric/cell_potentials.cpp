@@ -33,7 +33,7 @@ struct CellPotentials::Solver {
         stream(on),
         scheme(mesh, rho, settings.boundary),
         host(scheme.network()),
-        grid(host.nodes, comm),
+        grid(host.nodes, comm, on.device()),
         network(host.on(on, grid.part())),
         multigrid(on, (host.link = {}, network), host.spacing, grid, solve::as_messages_go,
                   solve::Transfers::quickest, {&lent, true, 0}),

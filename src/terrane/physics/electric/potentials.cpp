@@ -87,7 +87,7 @@ struct Potentials::Solver {
         from(viewpoint(cells, conductivity.ground, electrodes)),
         host((from.stretch = mean_stretch(sigma), check(cells, sigma),
               network_of(cells, sigma, settings.boundary, from))),
-        grid(host.nodes, comm),
+        grid(host.nodes, comm, on.device()),
         network(host.on(on, grid.part())) {
     weights = weights_of(cells, conductivity.ground, electrodes);
   }

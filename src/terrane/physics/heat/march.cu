@@ -132,7 +132,7 @@ Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::
     : problem_(problem),
       comm_(comm),
       stream_(device, false, threads),
-      grid_(cells_of(problem.mesh), comm),
+      grid_(cells_of(problem.mesh), comm, device),
       sums_(stream_, grid_.whole(), grid_.part(), comm),
       first_step_(first_step),
       network_(network_of(problem, stream_, grid_.whole(), grid_.part())),
