@@ -1,7 +1,12 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "../support/heat_box.hpp"
 #include "ranks.hpp"
+#include "terrane/base/error.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -30,6 +35,32 @@ TEST(HeatOnRanks, HasTheSameBitsAsOneProcess) {
       }
     dismiss(*comm);
   }
+}
+
+TEST(HeatOnRanks, ARunThatIsCancelledOrKeepsCheckpointsLeavesAllRanksInStep) {
+  struct Impatient final : Progress {
+    bool cancelled() const override { return true; }
+  } progress;
+  const auto below = test::ranks();
+  const auto comm = test::with_direct_messages(*below);
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  const auto file = std::filesystem::temp_directory_path() / fmt::format("heat-{}.checkpoint", getpid());
+  for (const auto device : test::devices_with_direct_messages(*comm))
+    for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+      const auto problem = test::rough_heat_box(method, 0.1);
+      Runtime shared;
+      shared.device.kind = device.kind;
+      shared.comm = comm.get();
+      const auto whole = march(problem, shared);
+      shared.progress = &progress;
+      EXPECT_THROW(march(problem, shared), Cancelled);
+      shared.progress = nullptr;
+      shared.checkpoint.file = file.string();
+      shared.checkpoint.interval = shared.checkpoint.least_run = 0;
+      EXPECT_EQ(whole.temperature, march(problem, shared).temperature);
+      EXPECT_TRUE(std::filesystem::remove(file));
+    }
+  dismiss(*comm);
 }
 
 }  // namespace

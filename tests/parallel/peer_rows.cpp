@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "ranks.hpp"
-#include "terrane/base/error.hpp"
-#include "terrane/parallel/partition/lost_peers.hpp"
 
 namespace terrane {
 namespace {

@@ -17,7 +17,7 @@ namespace {
 
 using namespace detail::peers;
 
-/// In place of a minute: between its messages a rank may have a checkpoint to write to a disk.
+/// In place of a minute: before its first message a rank may have a large state to put back.
 constexpr std::uint64_t minutes = 10;
 
 /// Sixteen bytes, which one access takes.
@@ -38,7 +38,7 @@ struct BringRows {
   const Sent* sent;
   int ranks;
   const Unit* landed;
-  Index received, to_second;  // units
+  Index received;  // units; so many further on is the second place
   Meeting meeting;
 };
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(threads_of_block) bring_rows(const __grid_cons
       landing[i] = all.from[Index{sent.rows[i / units]} * units + i % units];
   }
   say_and_wait(all.meeting, message);
-  const Unit* const landed = all.landed + (place != 0 ? all.to_second : 0);
+  const Unit* const landed = all.landed + (place != 0 ? all.received : 0);
 #pragma unroll 4
   for (Index i = first; i < all.received; i += apart)
     all.to[i] = __ldcg(landed + i);  // others have written it: the first cache does not know
@@ -109,7 +109,6 @@ class CudaPeerRows final : public PeerRows<T> {
                         sent_.view().data,
                         static_cast<int>(out_.size()),
                         reinterpret_cast<const Unit*>(landing_.of(landing_.rank())),
-                        received_ * units,
                         received_ * units,
                         landing_.meeting()};
     bring_rows<units_of_row<T>>

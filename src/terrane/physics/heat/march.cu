@@ -219,7 +219,11 @@ bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, 
     rank.step(n);
     const auto wish = static_cast<After>(comm.lowest(static_cast<int>(ask(n + 1))));
     if (wish == After::stop) return false;
-    if (wish == After::keep) keep(n + 1);
+    if (wish == After::keep) {
+      keep(n + 1);
+      comm.lowest(
+          0);  // here ranks wait for the disk as long as it takes, and not their GPUs for those of others
+    }
   }
   return true;
 }
@@ -241,6 +245,7 @@ March march(const Problem& problem, const Runtime& runtime) {
   if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
   if (out.first_step > 0) here.initial = out.temperature;
   const Device device = device_of_rank(runtime.device, comm);
+  bool to_the_end = false;
   try {
     if (comm.size() > 1) {
       call(comm, "heat");
@@ -280,16 +285,17 @@ March march(const Problem& problem, const Runtime& runtime) {
       }
       last_kept = Clock::now();
     };
-    if (!advance(rank, problem, out.first_step, comm, ask, keep)) throw Cancelled();
-    rank.gather(problem.steps(), out);
-    out.heat_after = rank.heat();
-    rank.report(out);
-  } catch (const Cancelled&) {
-    throw;
+    to_the_end = advance(rank, problem, out.first_step, comm, ask, keep);
+    if (to_the_end) {
+      rank.gather(problem.steps(), out);
+      out.heat_after = rank.heat();
+      rank.report(out);
+    }
   } catch (const std::exception& error) {
     if (comm.size() == 1) throw;
     throw OutOfStep("rank 0", error.what());
   }
+  if (!to_the_end) throw Cancelled();  // now that the parts are gone, on all ranks together
   progress.finish();
   double power = 0, production = 0;
   for (const double watt : problem.power) power += watt;
