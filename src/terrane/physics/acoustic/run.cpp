@@ -11,6 +11,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/traces.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
 #include "terrane/simulation/rounds.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -272,29 +273,23 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
 class Keeper {
  public:
   Keeper(const CheckpointSettings& settings, const Problem& problem, const Settings& what, Outcome& out)
-      : settings_(settings), problem_(problem), what_(what), out_(out) {}
+      : times_(settings, out.first_shot, problem.shots.size(), out.warnings),
+        problem_(problem),
+        what_(what),
+        out_(out) {}
   void operator()(std::size_t done) {
-    const auto shots = problem_.shots.size();
-    if (settings_.file.empty() || done >= shots || seconds_since(last_) < settings_.interval) return;
-    if (seconds_since(begin_) * static_cast<double>(shots - out_.first_shot) <
-        settings_.least_run * static_cast<double>(done - out_.first_shot))
-      return;
-    try {
-      write_checkpoint(settings_.file, fingerprint(problem_, what_), done, what_.snapshots.shot, out_);
-      ShotFiles::remove_before(settings_, done);
-    } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
-      out_.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
-      settings_.file.clear();
-    }
-    last_ = SteadyClock::now();
+    if (!times_.due(done)) return;
+    times_.keep([&](const CheckpointSettings& settings) {
+      write_checkpoint(settings.file, fingerprint(problem_, what_), done, what_.snapshots.shot, out_);
+      ShotFiles::remove_before(settings, done);
+    });
   }
 
  private:
-  CheckpointSettings settings_;
+  CheckpointTimes times_;
   const Problem& problem_;
   const Settings& what_;
   Outcome& out_;
-  SteadyClock::time_point begin_ = SteadyClock::now(), last_ = begin_;
 };
 
 /// All ranks compute each shot together. Whether the user stopped them, which ends it on all alike: where

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -14,6 +13,7 @@
 #include "terrane/physics/elastic/checkpoint.hpp"
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/snapshots.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::elastic {
@@ -167,9 +167,8 @@ class Rank {
   std::optional<Sight> sight_;
 };
 
-enum class After { stop, keep, go_on };  // in the order in which they prevail
-
-/// Every rank: from step `first` to the end. ask(done): what this rank wants. keep(done): on all ranks.
+/// Every rank: from step `first` to the end; false: cancelled. ask(before, done): what this rank wants.
+/// keep(done): on all ranks.
 template <class Ask, class Keep>
 bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, Outcome& out, const Ask& ask,
              const Keep& keep) {
@@ -178,14 +177,8 @@ bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, 
     std::size_t next = std::min(n + rows_at_once, steps);
     if (const auto every = problem.snapshots.every; every > 0) next = std::min(next, (n / every + 1) * every);
     rank.advance(n, next, out);
-    const auto wish = static_cast<After>(comm.lowest(static_cast<int>(ask(n, next))));
+    if (!go_on(comm, ask(n, next), [&] { keep(next); })) return false;
     n = next;
-    if (wish == After::stop) return false;
-    if (wish == After::keep) {
-      keep(n);
-      comm.lowest(
-          0);  // here ranks wait for the disk as long as it takes, and not their GPUs for those of others
-    }
   }
   return true;
 }
@@ -205,39 +198,24 @@ void check_finite(const Problem& problem, const Outcome& out, std::size_t first,
 /// ranks together.
 bool lead(const Problem& problem, const Runtime& runtime, Device device, Comm& comm, Progress& progress,
           Keep what, Outcome& out) {
-  auto keeping = runtime.checkpoint;
   Rank rank(problem, device, runtime.threads, comm, out);
   if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
   out.changes.resize(problem.steps() * problem.receivers.size() * 3);
-  using Clock = std::chrono::steady_clock;
-  const auto seconds_since = [](Clock::time_point t) {
-    return std::chrono::duration<double>(Clock::now() - t).count();
-  };
-  const auto begin = Clock::now();
-  auto last_kept = begin;
+  CheckpointTimes times(runtime.checkpoint, out.first_step, problem.steps(), out.warnings);
   progress.start("elastic", problem.steps());
   progress.advance(out.first_step);
   const auto ask = [&](std::size_t before, std::size_t done) {
     progress.advance(done - before);
-    if (progress.cancelled()) return After::stop;
+    if (progress.cancelled()) return Wish::stop;
     check_finite(problem, out, before, done);
-    const bool long_run = seconds_since(begin) * static_cast<double>(problem.steps() - out.first_step) >=
-                          keeping.least_run * static_cast<double>(done - out.first_step);
-    const bool due = !keeping.file.empty() && long_run && seconds_since(last_kept) >= keeping.interval;
-    return due && done < problem.steps() ? After::keep : After::go_on;
+    return times.due(done) ? Wish::keep : Wish::go_on;
   };
   const auto keep = [&](std::size_t done) {
     rank.gather(out);
-    try {
-      write_checkpoint(keeping.file, problem, done, out);
-    } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
-      out.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
-      keeping.file.clear();
-    }
-    last_kept = Clock::now();
+    times.keep([&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
   };
   if (!advance(rank, problem, out.first_step, comm, out, ask, keep)) return false;
-  out.seconds = seconds_since(begin);
+  out.seconds = times.seconds();
   if (what == Keep::state) rank.gather(out);
   return true;
 }
@@ -291,7 +269,7 @@ void serve(Comm& comm) {
   const auto threads = packet.get<int>();
   const auto what = packet.get<Keep>();
   Rank rank(problem, device, threads, comm, before);
-  const auto ask = [](std::size_t, std::size_t) { return After::go_on; };
+  const auto ask = [](std::size_t, std::size_t) { return Wish::go_on; };
   const bool done =
       advance(rank, problem, before.first_step, comm, before, ask, [&](std::size_t) { rank.gather(before); });
   if (done && what == Keep::state) rank.gather(before);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/heat/checkpoint.hpp"
 #include "terrane/physics/heat/march.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
 #include "terrane/simulation/serve.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/multigrid.hpp"
@@ -208,22 +208,14 @@ void Rank::report(March& out) const {
   out.converged = converged_;
 }
 
-enum class After { stop, keep, go_on };  // in the order in which they prevail
-
-/// Every rank: from step `first` to the end. ask(done): what this rank wants after a step. keep(done): on all
-/// ranks.
+/// Every rank: from step `first` to the end; false: cancelled. ask(done): what this rank wants after a step.
+/// keep(done): on all ranks.
 template <class Ask, class Keep>
 bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, const Ask& ask,
              const Keep& keep) {
   for (std::size_t n = first; n < problem.steps(); ++n) {
     rank.step(n);
-    const auto wish = static_cast<After>(comm.lowest(static_cast<int>(ask(n + 1))));
-    if (wish == After::stop) return false;
-    if (wish == After::keep) {
-      keep(n + 1);
-      comm.lowest(
-          0);  // here ranks wait for the disk as long as it takes, and not their GPUs for those of others
-    }
+    if (!go_on(comm, ask(n + 1), [&] { keep(n + 1); })) return false;
   }
   return true;
 }
@@ -239,10 +231,11 @@ March march(const Problem& problem, const Runtime& runtime) {
   Progress silent;
   Comm& comm = runtime.comm ? *runtime.comm : alone;
   Progress& progress = runtime.progress ? *runtime.progress : silent;
-  auto keeping = runtime.checkpoint;
+  const auto& checkpoint = runtime.checkpoint;
   March out;
   Problem here = problem;
-  if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
+  if (checkpoint.resume && !checkpoint.file.empty())
+    out.first_step = read_checkpoint(checkpoint.file, problem, out);
   if (out.first_step > 0) here.initial = out.temperature;
   const Device device = device_of_rank(runtime.device, comm);
   bool to_the_end = false;
@@ -259,31 +252,17 @@ March march(const Problem& problem, const Runtime& runtime) {
     Rank rank(here, device, runtime.threads, comm, out.first_step);
     const double heat_now = rank.heat();
     if (out.first_step == 0) out.heat_before = heat_now;
-    using Clock = std::chrono::steady_clock;
-    const auto seconds_since = [](Clock::time_point t) {
-      return std::chrono::duration<double>(Clock::now() - t).count();
-    };
-    const auto begin = Clock::now();
-    auto last_kept = begin;
+    CheckpointTimes times(checkpoint, out.first_step, problem.steps(), out.warnings);
     progress.start("heat", problem.steps());
     progress.advance(out.first_step);
     const auto ask = [&](std::size_t done) {
       progress.advance(1);
-      if (progress.cancelled()) return After::stop;
-      const bool long_run = seconds_since(begin) * static_cast<double>(problem.steps() - out.first_step) >=
-                            keeping.least_run * static_cast<double>(done - out.first_step);
-      const bool due = !keeping.file.empty() && long_run && seconds_since(last_kept) >= keeping.interval;
-      return due && done < problem.steps() ? After::keep : After::go_on;
+      if (progress.cancelled()) return Wish::stop;
+      return times.due(done) ? Wish::keep : Wish::go_on;
     };
     const auto keep = [&](std::size_t done) {
       rank.gather(done, out);
-      try {
-        write_checkpoint(keeping.file, problem, done, out);
-      } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
-        out.warnings.push_back(std::string("no checkpoint was kept: ") + error.what());
-        keeping.file.clear();
-      }
-      last_kept = Clock::now();
+      times.keep([&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
     };
     to_the_end = advance(rank, problem, out.first_step, comm, ask, keep);
     if (to_the_end) {
@@ -315,7 +294,7 @@ void serve(Comm& comm) {
   Rank rank(problem, device, threads, comm, first);
   rank.heat();
   March nothing;
-  const auto ask = [](std::size_t) { return After::go_on; };
+  const auto ask = [](std::size_t) { return Wish::go_on; };
   if (!advance(rank, problem, first, comm, ask, [&](std::size_t done) { rank.gather(done, nothing); }))
     return;
   rank.gather(problem.steps(), nothing);

@@ -1,0 +1,85 @@
+// When runs keep checkpoints, and how ranks come to one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "terrane/simulation/checkpoint_times.hpp"
+
+namespace terrane {
+namespace {
+
+CheckpointSettings always() {
+  CheckpointSettings settings;
+  settings.file = "run.checkpoint";
+  settings.interval = 0;
+  return settings;
+}
+
+TEST(CheckpointTimes, AreBetweenStepsWhereACheckpointIsWanted) {
+  std::vector<std::string> warnings;
+  const CheckpointTimes times(always(), 2, 10, warnings);
+  EXPECT_TRUE(times.due(3));
+  EXPECT_TRUE(times.due(9));
+  EXPECT_FALSE(times.due(10)) << "all is done";
+  auto unwanted = always();
+  unwanted.file.clear();
+  EXPECT_FALSE(CheckpointTimes(unwanted, 2, 10, warnings).due(3));
+  auto never = always();
+  never.interval = never.least_run = CheckpointSettings::never;
+  EXPECT_FALSE(CheckpointTimes(never, 2, 10, warnings).due(3));
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(CheckpointTimes, ComeWhenTheLastIsOldEnough) {
+  std::vector<std::string> warnings;
+  auto settings = always();
+  settings.interval = 0.05;
+  CheckpointTimes times(settings, 0, 10, warnings);
+  EXPECT_FALSE(times.due(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_TRUE(times.due(1));
+  times.keep([](const auto&) {});
+  EXPECT_FALSE(times.due(2));
+}
+
+TEST(CheckpointTimes, AreOfRunsThatTheStepsSoFarShowToBeLong) {
+  std::vector<std::string> warnings;
+  auto settings = always();
+  settings.least_run = 30;
+  const CheckpointTimes times(settings, 1000, 1'001'000, warnings);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(times.due(1001)) << "a million steps of 10 ms";
+  EXPECT_FALSE(times.due(1'000'000)) << "which took 10 ms as a whole";
+  EXPECT_GE(times.seconds(), 0.01);
+}
+
+TEST(CheckpointTimes, EndWithOneThatFailed) {
+  std::vector<std::string> warnings;
+  CheckpointTimes times(always(), 0, 10, warnings);
+  std::string file;
+  times.keep([&](const auto& settings) { file = settings.file.string(); });
+  EXPECT_EQ(file, "run.checkpoint");
+  EXPECT_TRUE(times.due(1));
+  times.keep([](const auto&) { throw std::runtime_error("the disk is full"); });
+  EXPECT_THAT(warnings, testing::ElementsAre("no checkpoint was kept: the disk is full"));
+  EXPECT_FALSE(times.due(2));
+}
+
+TEST(CheckpointTimes, OfARankAloneAreItsWish) {
+  Alone alone;
+  int kept = 0;
+  const auto keep = [&] { ++kept; };
+  EXPECT_TRUE(go_on(alone, Wish::go_on, keep));
+  EXPECT_EQ(kept, 0);
+  EXPECT_TRUE(go_on(alone, Wish::keep, keep));
+  EXPECT_EQ(kept, 1);
+  EXPECT_FALSE(go_on(alone, Wish::stop, keep));
+  EXPECT_EQ(kept, 1);
+}
+
+}  // namespace
+}  // namespace terrane
