@@ -157,8 +157,7 @@ TEST(Halo, ThatIsAtOnceBringsWidePartsOrAllPoints) {
 
 TEST(Halo, ThatWaitsInVainEndsTheWaitingOfAllOthers) {
   const auto comm = test::ranks();
-  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
-  if (comm->lowest(gpu_count()) < comm->size()) GTEST_SKIP() << "needs a GPU for each rank";
+  if (!test::has_gpus_for(*comm)) GTEST_SKIP() << "needs a GPU for each of several ranks";
   Stream stream(resolve({Device::Kind::cuda, -1}, comm->on_node().index));
   HaloSettings<3> settings{{1, 1, 1}, {1, 1, 1}};
   settings.at_once = true;

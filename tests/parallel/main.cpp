@@ -3,6 +3,9 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
+
+#include "terrane/parallel/partition/lost_peers.hpp"
 
 namespace {
 
@@ -33,6 +36,8 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailuresOnly(rank));
   }
+  // More ranks than GPUs: kernels of several neighbours are tested where there are one or two.
+  terrane::let_peers_share_gpus(std::getenv("TERRANE_TEST_SHARED_GPUS") != nullptr);
   const int failed = RUN_ALL_TESTS();
   MPI_Finalize();
   return failed;

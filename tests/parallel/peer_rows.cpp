@@ -1,5 +1,5 @@
 // Rows that kernels of GPUs bring each other. CI has no GPU: tools/gpu_check --gpus N runs these, with three
-// or more for several neighbours.
+// or more for several neighbours, or TERRANE_TEST_SHARED_GPUS=1 and mpirun -n 4 where there are fewer.
 #include "terrane/parallel/partition/peer_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -84,11 +84,9 @@ void expect_rows(Stream& stream, Comm& comm) {
   }
 }
 
-bool has_gpus(Comm& comm) { return comm.size() > 1 && comm.lowest(gpu_count()) >= comm.size(); }
-
 TEST(PeerRows, ComeInTheirOrderFromAllNeighbours) {
   const auto comm = test::ranks();
-  if (!has_gpus(*comm)) GTEST_SKIP() << "needs a GPU for each of several ranks";
+  if (!test::has_gpus_for(*comm)) GTEST_SKIP() << "needs a GPU for each of several ranks";
   Stream stream(resolve({Device::Kind::cuda, -1}, comm->on_node().index));
   expect_rows<float>(stream, *comm);
   expect_rows<double>(stream, *comm);
@@ -96,7 +94,7 @@ TEST(PeerRows, ComeInTheirOrderFromAllNeighbours) {
 
 TEST(PeerRows, ThatAreLeftByAnExceptionWaitForNobody) {
   const auto comm = test::ranks();
-  if (!has_gpus(*comm)) GTEST_SKIP() << "needs a GPU for each of several ranks";
+  if (!test::has_gpus_for(*comm)) GTEST_SKIP() << "needs a GPU for each of several ranks";
   Stream stream(resolve({Device::Kind::cuda, -1}, comm->on_node().index));
   const Rows rows(comm->rank(), comm->size());
   const auto begin = std::chrono::steady_clock::now();

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -50,6 +51,13 @@ inline std::vector<Device> devices_with_direct_messages([[maybe_unused]] const C
     all.push_back(resolve({Device::Kind::cuda, -1}, comm.on_node().index));
 #endif
   return all;
+}
+
+/// Whether ranks on GPUs can bring each other messages by kernels: each has its own, or
+/// TERRANE_TEST_SHARED_GPUS is set, with which main.cpp lets them share those that there are.
+inline bool has_gpus_for(Comm& comm) {
+  const int needed = std::getenv("TERRANE_TEST_SHARED_GPUS") != nullptr ? 1 : comm.size();
+  return comm.size() > 1 && comm.lowest(gpu_count() >= needed && comm.on_node().count == comm.size()) == 1;
 }
 
 /// The CPU and the debug device, and the first GPU where there is one.

@@ -169,6 +169,7 @@ void check_peers(const Comm& comm, Device device) {
   if (const auto lost = AllPeers<Lost>::get().find(comm, device.index)) lost->check();
 }
 void set_patience_with_peers(double seconds) { longest_wait = static_cast<std::uint64_t>(1e9 * seconds); }
+void let_peers_share_gpus(bool share) { may_share_gpus = share; }
 std::shared_ptr<const void> keep_peer_memory(Stream& stream, Comm& comm) {
   if (stream.device().kind != Device::Kind::cuda || comm.size() == 1) return nullptr;
   return AllPeers<PeerMemory>::get().make(stream, comm);
@@ -184,6 +185,7 @@ std::unique_ptr<PeerHalo<T>> PeerHalo<T>::make(Stream&, const std::vector<Piece>
 
 void check_peers(const Comm&, Device) {}
 void set_patience_with_peers(double) {}
+void let_peers_share_gpus(bool) {}
 std::shared_ptr<const void> keep_peer_memory(Stream&, Comm&) { return nullptr; }
 
 #endif

@@ -25,6 +25,7 @@ namespace terrane::detail::peers {
 /// Memory that is shared by itself, as the runtime wants it.
 inline constexpr std::size_t granularity = std::size_t{2} << 20;
 inline std::atomic<std::uint64_t> longest_wait{60'000'000'000};  // ns
+inline std::atomic<bool> may_share_gpus{false};                  // for tests
 
 /// How long a kernel waits, and where it says that it waited in vain.
 struct Patience {
@@ -76,7 +77,7 @@ bool all_have_gpus_of_their_own(const std::vector<Hello>& all) {
     gpus.emplace_back(one.gpu);
   }
   std::sort(gpus.begin(), gpus.end());
-  return std::adjacent_find(gpus.begin(), gpus.end()) == gpus.end();
+  return may_share_gpus || std::adjacent_find(gpus.begin(), gpus.end()) == gpus.end();
 }
 
 inline void meet_at_the_end(Comm& comm) {
