@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "../support/checked_memory.hpp"
 #include "../support/elastic_meshes.hpp"
 #include "ranks.hpp"
 #include "terrane/base/error.hpp"
@@ -30,7 +31,7 @@ TEST(ElasticOnRanks, HasTheSameBitsAsOneProcess) {
         if (reversed && kind == Device::Kind::debug) continue;
         const bool fade = kind == Device::Kind::debug || reversed;
         auto problem = test::rough_earth(precision, 4, true, fade);
-        problem.end = 0.2;
+        problem.end = test::checked_memory ? 0.06 : 0.2;
         problem.snapshots.of = Snapshots::Of::volume;
         problem.snapshots.interval = 0.05;
         problem.settle();
