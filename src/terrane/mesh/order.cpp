@@ -83,7 +83,11 @@ std::vector<std::uint32_t> compact_order(const Boxes& boxes, std::size_t tile_si
   std::vector<double> centre[3];
   for (int a = 0; a < 3; ++a) {
     centre[a].resize(boxes.size());
-    for (std::size_t n = 0; n < boxes.size(); ++n) centre[a][n] = 0.5 * (boxes.low[a][n] + boxes.high[a][n]);
+    constexpr std::size_t chunk = 1 << 16;
+    for_each((boxes.size() + chunk - 1) / chunk, threads, [&](std::size_t c) {
+      for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, boxes.size()); ++n)
+        centre[a][n] = 0.5 * (boxes.low[a][n] + boxes.high[a][n]);
+    });
   }
   return compact_order(centre[0], centre[1], centre[2], tile_size, threads);
 }

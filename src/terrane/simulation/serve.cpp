@@ -14,6 +14,13 @@ void say(Comm& comm, std::string_view physics) {
   packet.broadcast(comm);
 }
 
+/// To find several GPUs takes a good part of a second, and so does the first word with one. Only where each
+/// rank has one for itself: a job of many ranks may be for CPUs.
+void begin_with_own_gpu(const Comm& comm) {
+  if (const int count = gpu_count(); count > 0 && comm.on_node().sharing(count) == 1)
+    resolve({}, comm.on_node().index);
+}
+
 }  // namespace
 
 void call(Comm& comm, std::string_view physics) { say(comm, physics); }
@@ -63,7 +70,7 @@ Device device_for_ranks(Device wanted, const Comm& comm) {
 }
 
 void serve(const Registry& registry, Comm& comm) {
-  gpu_count();  // while rank 0 reads the job: to find several GPUs takes a good part of a second
+  begin_with_own_gpu(comm);  // while rank 0 reads the job
   for (;;) {
     Packet packet;
     packet.broadcast(comm);
