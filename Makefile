@@ -37,7 +37,8 @@ docs:  ## build the documentation into build/docs/site
 	@tools/docs
 
 install:  ## install below PREFIX (default /usr/local), for all CPUs of this kind
-	@TERRANE_CMAKE_FLAGS="-DTERRANE_KERNELS=ALL $$TERRANE_CMAKE_FLAGS" tools/build release terrane_command
+	@TERRANE_CMAKE_FLAGS="-DTERRANE_KERNELS=ALL -DTERRANE_QUICK_CUDA=OFF $$TERRANE_CMAKE_FLAGS" \
+	  tools/build release terrane_command
 	@cmake --install build/release --prefix "$(or $(PREFIX),/usr/local)"
 
 wheel:  ## build a wheel for machines without a compiler into dist, and try it in a bare environment

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "devices/device.hpp"
+#include "support/checked_memory.hpp"
 #include "support/prism_field.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/direct/direct.hpp"
@@ -230,7 +231,8 @@ TEST(TreeOnDebugDevice, FitsIntoTheMemoryThatIsPlannedForAndElseIsRefused) {
   const Device debug{Device::Kind::debug, -1};
   const auto prisms = noisy_slab(40, 16);
   std::mt19937 random(17);
-  const auto stations = test::random_stations({-2000, 6000, -2000, 6000, -400, 1500}, 5000, random);
+  const std::size_t count = test::checked_memory ? 1500 : 5000;
+  const auto stations = test::random_stations({-2000, 6000, -2000, 6000, -400, 1500}, count, random);
   Parameters parameters;
   parameters.channels = ChannelSet::all();
   parameters.accuracy = 1e-9;

@@ -54,8 +54,9 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNode
     ASSERT_EQ(one.volume.size(), 4U);
     EXPECT_EQ(here.held_against > 0, earth == &chargeable || earth == &lagging) << here.secondary;
     for (const double rho : one.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);
-    // On five ranks groups of two and three.
-    for (const int at_once : test::checked_memory&& earth != &rock ? std::vector{2} : std::vector{0, 1, 2}) {
+    const bool once = test::checked_memory && earth != &rock;
+    for (const int at_once :
+         once ? std::vector{2} : std::vector{0, 1, 2}) {  // on five ranks of two and three
       const auto all =
           direct_current_on_ranks(mesh, *earth, electrodes, parameters, shared, there, device, at_once);
       EXPECT_EQ(one.resistance, all.resistance);

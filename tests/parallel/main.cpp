@@ -37,7 +37,9 @@ int main(int argc, char** argv) {
     listeners.Append(new FailuresOnly(rank));
   }
   // More ranks than GPUs: kernels of several neighbours are tested where there are one or two.
-  terrane::let_peers_share_gpus(std::getenv("TERRANE_TEST_SHARED_GPUS") != nullptr);
+  int share = std::getenv("TERRANE_TEST_SHARED_GPUS") != nullptr ? 1 : 0;
+  MPI_Bcast(&share, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  terrane::let_peers_share_gpus(share != 0);
   const int failed = RUN_ALL_TESTS();
   MPI_Finalize();
   return failed;

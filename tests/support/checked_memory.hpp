@@ -4,8 +4,10 @@
 
 namespace terrane::test {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__)  // GCC
 inline constexpr bool checked_memory = true;
+#elif defined(__has_feature)  // Clang
+inline constexpr bool checked_memory = __has_feature(address_sanitizer);
 #else
 inline constexpr bool checked_memory = false;
 #endif

@@ -19,6 +19,7 @@
 #include "terrane/io/file.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/simulation/files.hpp"
+#include "terrane/simulation/serve.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::cli {
@@ -322,15 +323,16 @@ struct Sound {
 };
 
 /// Reads every simulation as far as `check` does, so that the last one is known to be sound before the first
-/// runs. One simulation is held at a time. each(part, job, alone): what to do with it.
+/// runs. One simulation is held at a time. each(part, job, alone): what to do with it. ahead: as of
+/// Registry::make.
 template <class Each>
 std::vector<Sound> read_all(const Registry& registry, const Config& job, const JobOptions& options,
-                            Each&& each) {
+                            Each&& each, const std::function<void(const Runtime&)>& ahead = {}) {
   std::vector<Sound> all;
   std::vector<NamedOutput> outputs;
   auto parts = registry.parts(job, options.only);
   for (auto& part : parts) {
-    auto made = InputPhase::within([&] { return registry.make(part.job); });
+    auto made = InputPhase::within([&] { return registry.make(part.job, ahead); });
     outputs.push_back({part.name, made.output});
     const auto checkpoint = made.output.checkpoint.file;
     auto done = checkpoint;
@@ -386,10 +388,13 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
     watch.reset();
     return run_joined(offered, joined, options, comm, *progress);
   }
-  const auto simulations = read_all(offered, read, options, [&](const auto& part, Job& job, bool alone) {
-    if (alone) only = std::move(job);
-    else check_files(part.job, *job.simulation, job.output, options.plots && !job.output.plots.empty());
-  });
+  const auto simulations = read_all(
+      offered, read, options,
+      [&](const auto& part, Job& job, bool alone) {
+        if (alone) only = std::move(job);
+        else check_files(part.job, *job.simulation, job.output, options.plots && !job.output.plots.empty());
+      },
+      [&](const Runtime& runtime) { foretell(comm, runtime.device); });
   const bool several = simulations.size() > 1;
   int status = 0;
   for (const auto& simulation : simulations) {

@@ -85,7 +85,8 @@ std::vector<std::uint32_t> compact_order(const Boxes& boxes, std::size_t tile_si
     centre[a].resize(boxes.size());
     constexpr std::size_t chunk = 1 << 16;
     for_each((boxes.size() + chunk - 1) / chunk, threads, [&](std::size_t c) {
-      for (std::size_t n = c * chunk; n < std::min((c + 1) * chunk, boxes.size()); ++n)
+      const std::size_t last = std::min((c + 1) * chunk, boxes.size());
+      for (std::size_t n = c * chunk; n < last; ++n)
         centre[a][n] = 0.5 * (boxes.low[a][n] + boxes.high[a][n]);
     });
   }

@@ -14,11 +14,17 @@ void say(Comm& comm, std::string_view physics) {
   packet.broadcast(comm);
 }
 
-/// To find several GPUs takes a good part of a second, and so does the first word with one. Only where each
-/// rank has one for itself: a job of many ranks may be for CPUs.
-void begin_with_own_gpu(const Comm& comm) {
-  if (const int count = gpu_count(); count > 0 && comm.on_node().sharing(count) == 1)
-    resolve({}, comm.on_node().index);
+/// In place of a physics: what foretell() says.
+constexpr std::string_view a_device = "a device";
+
+/// The first word with a GPU takes a third of a second. What is wrong with it is said when it is to compute.
+void begin_with_gpu(Device wanted, const Comm& comm) {
+  if (wanted.kind != Device::Kind::cuda && wanted.kind != Device::Kind::automatic) return;
+  if (const int count = gpu_count(); count == 0 || comm.on_node().sharing(count) > 1) return;
+  try {
+    device_of_rank(wanted, comm);
+  } catch (const Error&) {
+  }
 }
 
 }  // namespace
@@ -32,6 +38,13 @@ void call(Comm& comm, std::string_view physics, Packet packet) {
   } catch (const std::exception& error) {
     throw OutOfStep("rank 0", error.what());
   }
+}
+
+void foretell(Comm& comm, Device wanted) {
+  if (comm.size() == 1) return;
+  Packet packet;
+  packet.put(wanted);
+  call(comm, a_device, std::move(packet));
 }
 
 void keep_in_step(Comm& comm, const std::function<void()>& work) {
@@ -70,12 +83,18 @@ Device device_for_ranks(Device wanted, const Comm& comm) {
 }
 
 void serve(const Registry& registry, Comm& comm) {
-  begin_with_own_gpu(comm);  // while rank 0 reads the job
+  gpu_count();  // while rank 0 reads the job: to find several GPUs takes a good part of a second
   for (;;) {
     Packet packet;
     packet.broadcast(comm);
     const auto physics = packet.get<std::string>();
     if (physics.empty()) return;
+    if (physics == a_device) {
+      Packet device;
+      device.broadcast(comm);
+      begin_with_gpu(device.get<Device>(), comm);
+      continue;
+    }
     registry.find(physics).serve(comm);
   }
 }

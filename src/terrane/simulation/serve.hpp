@@ -19,6 +19,10 @@ void call(Comm& comm, std::string_view physics);
 /// Rank 0: the same, and hands them `packet`, which they take by Packet::broadcast().
 void call(Comm& comm, std::string_view physics, Packet packet);
 
+/// Rank 0, before it reads what takes long: which device a job asks for. The others then begin with their
+/// GPU, where it may be one and each has one for itself.
+void foretell(Comm& comm, Device wanted);
+
 /// Any rank: runs its part of some work. An error on which all ranks agreed (together(), Groups::in_step()),
 /// and Cancelled, goes on as it is; any other is of this rank alone, for which the rest would wait:
 /// OutOfStep.

@@ -88,7 +88,7 @@ std::vector<Config::Part> Registry::parts(const Config& job, const std::vector<s
   return parts;
 }
 
-Job Registry::make(const Config& job) const {
+Job Registry::make(const Config& job, const std::function<void(const Runtime&)>& ahead) const {
   const auto simulation = job.table("simulation");
   const Physics* physics = &find_for(simulation);
   const auto root = job.describe({tables_of(*physics)});
@@ -96,6 +96,7 @@ Job Registry::make(const Config& job) const {
   const auto keys = keys_of(*physics, "simulation");
   Job made;
   made.runtime = Runtime::read(simulation.describe({keys}));
+  if (ahead) ahead(made.runtime);
   made.simulation = physics->make(root, made.runtime);
   made.output = Output::read(root);
   made.runtime.checkpoint = made.output.checkpoint;

@@ -72,8 +72,9 @@ class Registry {
   /// Those of all physics, for files of unknown origin.
   Conventions conventions() const;
   /// The job that a file describes, by the physics that simulation.physics names. Every key of the file has
-  /// been read when this returns; keys without effect stop it. Throws InputError, FileError, MemoryError.
-  Job make(const Config& job) const;
+  /// been read when this returns; keys without effect stop it. ahead: is told where it will run, before the
+  /// model is made, which may take long. Throws InputError, FileError, MemoryError.
+  Job make(const Config& job, const std::function<void(const Runtime&)>& ahead = {}) const;
   /// The simulations of a job, each as a job that make() takes; of a job of one simulation that one, without
   /// a name. only: the names of those that are wanted; none: all. Throws InputError.
   std::vector<Config::Part> parts(const Config& job, const std::vector<std::string>& only = {}) const;

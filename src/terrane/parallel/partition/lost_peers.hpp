@@ -13,9 +13,10 @@ namespace terrane {
 void check_peers(const Comm& comm, Device device);
 /// In place of a minute, for tests: of what is begun after it, not of a Graph.
 void set_patience_with_peers(double seconds);
-/// For tests of more ranks than there are GPUs, else false: ranks of one GPU bring each other messages as if
-/// each had its own. Processes then take turns on it, and each turn of one that waits is lost: milliseconds.
-void let_peers_share_gpus(bool);
+/// For tests of more ranks than there are GPUs; false at first, and the same on all ranks: those of one GPU
+/// bring each other messages as if each had its own. Processes then take turns on it, and each turn of one
+/// that waits is lost: milliseconds.
+void let_peers_share_gpus(bool share);
 
 /// The memory of halos between the GPUs of a Comm, which takes tens of milliseconds to open, stays as long as
 /// any of them or this is there. Whoever makes several in turn keeps it meanwhile. Letting it go is

@@ -75,7 +75,7 @@ class CudaPeerFields final : public PeerFields<T> {
     std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
     const Hello mine = hello(fields, neighbours);
     comm_.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    if (!all_have_gpus_of_their_own(all)) return false;
+    if (!all_may_bring_messages(all)) return false;
     bool opened = true;
     for (const int rank : neighbours) {
       const Hello& theirs = all[static_cast<std::size_t>(rank)];

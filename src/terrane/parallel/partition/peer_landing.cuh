@@ -95,7 +95,7 @@ class PeerLanding {
     std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
     const Hello mine = hello(numbers);
     comm_.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    if (!all_have_gpus_of_their_own(all)) return false;
+    if (!all_may_bring_messages(all)) return false;
     for (const Hello& one : all) blocks_of_.push_back(one.blocks);
     return comm_.lowest(open(all) ? 1 : 0) == 1;
   }
