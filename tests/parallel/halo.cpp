@@ -224,7 +224,11 @@ TEST(Halo, KnowsThePointsThatNeedNone) {
   auto inside = partition.part(comm->rank());
   if (comm->rank() > 0) inside.first[0] += 2;
   if (comm->rank() + 1 < comm->size()) inside.last[0] -= 2;
-  EXPECT_EQ(halo.inside(), inside);
+  if (inside.empty()) {  // of six and more ranks some have four planes, which all need others
+    EXPECT_TRUE(halo.inside().empty());
+  } else {
+    EXPECT_EQ(halo.inside(), inside);
+  }
 }
 
 TEST(Halo, IsNotMixedUpWithOtherMessagesOfTheSameRanks) {
