@@ -582,11 +582,16 @@ TEST(Sensitivities, AProductTakesTheMemoryThatIsForeseen) {
                             Datum::apparent_resistivity, Unknown::log_conductivity, stream);
         const std::vector<double> model(j.columns(), 1.0);
         std::vector<double> data(j.rows());
-        const double held = test::most_bytes([&] { j.apply(model, data); });
-        if (held <= 0) GTEST_SKIP() << "this build has another heap";
         // And a change of all cells.
         const double changes = 8 * static_cast<double>(mesh.size()) * (complex ? 2 : 1),
                      foreseen = changes + bytes_of_product(mesh, complex, 1, threads);
+        // A product of milliseconds may pass unseen on a busy machine: the most of several.
+        double held = 0;
+        for (int n = 0; n < 20 && held < 0.7 * foreseen; ++n) {
+          const double seen = test::most_bytes([&] { j.apply(model, data); });
+          if (seen < 0 && n == 0) GTEST_SKIP() << "this build has another heap";
+          held = std::max(held, seen);
+        }
         EXPECT_LT(held, 1.02 * foreseen) << layers << ' ' << complex << ' ' << threads;
         EXPECT_GT(held, 0.7 * foreseen) << layers << ' ' << complex << ' ' << threads;
       }
