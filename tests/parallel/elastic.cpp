@@ -126,9 +126,7 @@ TEST(ElasticOnRanks, GraphsWithMessagesInThemHaveTheBitsOfSteps) {
 }
 
 TEST(ElasticOnRanks, ARunThatIsCancelledEndsOnAllRanks) {
-  struct Impatient final : Progress {
-    bool cancelled() const override { return true; }
-  } progress;
+  test::Impatient progress;
   const auto below = test::ranks();
   const auto comm = test::with_direct_messages(*below);
   if (comm->rank() > 0) return serve(physics::all(), *comm);

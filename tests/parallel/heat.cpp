@@ -37,10 +37,24 @@ TEST(HeatOnRanks, HasTheSameBitsAsOneProcess) {
   }
 }
 
+TEST(HeatOnRanks, RanksThatWereToldOfADeviceServeAsBefore) {
+  const auto comm = test::ranks();
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  const auto problem = test::rough_heat_box(Method::explicit_steps, 0.1);
+  Runtime alone, shared;
+  alone.device.kind = shared.device.kind = Device::Kind::cpu;
+  shared.comm = comm.get();
+  const auto here = march(problem, alone);
+  // Any that may be there, one that need not begin, and one that is nowhere: nobody minds before it computes.
+  for (const Device device : {Device{}, shared.device, Device{Device::Kind::cuda, 1000}}) {
+    foretell(*comm, device);
+    EXPECT_EQ(here.temperature, march(problem, shared).temperature);
+  }
+  dismiss(*comm);
+}
+
 TEST(HeatOnRanks, ARunThatIsCancelledOrKeepsCheckpointsLeavesAllRanksInStep) {
-  struct Impatient final : Progress {
-    bool cancelled() const override { return true; }
-  } progress;
+  test::Impatient progress;
   const auto below = test::ranks();
   const auto comm = test::with_direct_messages(*below);
   if (comm->rank() > 0) return serve(physics::all(), *comm);

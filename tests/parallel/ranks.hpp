@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "terrane/base/progress.hpp"
 #include "terrane/parallel/comm/comm_gpu.hpp"
 #include "terrane/parallel/comm/comm_mpi.hpp"
 #include "terrane/parallel/device/device.hpp"
@@ -59,6 +60,11 @@ inline bool has_gpus_for(Comm& comm) {
   const int needed = std::getenv("TERRANE_TEST_SHARED_GPUS") != nullptr ? 1 : comm.size();
   return comm.size() > 1 && comm.lowest(gpu_count() >= needed && comm.on_node().count == comm.size()) == 1;
 }
+
+/// Of a run that is cancelled as soon as it asks.
+struct Impatient final : Progress {
+  bool cancelled() const override { return true; }
+};
 
 /// The CPU and the debug device, and the first GPU where there is one.
 inline std::vector<Device> devices_here() {
