@@ -107,44 +107,15 @@ LayeredEarth earth_of(const TensorMesh& mesh, const Layers& layers) {
   return earth;
 }
 
-/// Dipoles that a source is made of: itself, or Gauss points along the parts of a wire.
-struct Dipole {
-  Vector3 place, moment;
-};
-std::vector<Dipole> dipoles_of(const Source& source) {
-  if (source.kind != Source::Kind::wire) return {{source.points.front(), source.moment}};
-  constexpr double x[4] = {-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526},
-                   w[4] = {0.3478548451374538, 0.6521451548625461, 0.6521451548625461, 0.3478548451374538};
-  std::vector<Dipole> all;
-  for (std::size_t n = 0; n + 1 < source.points.size(); ++n)
-    for (std::size_t g = 0; g < 4; ++g) {
-      Dipole one;
-      for (std::size_t a = 0; a < 3; ++a) {
-        const double length = source.points[n + 1][a] - source.points[n][a];
-        one.place[a] = source.points[n][a] + (1 + x[g]) / 2 * length;
-        one.moment[a] = w[g] / 2 * source.current * length;
-      }
-      all.push_back(one);
-    }
-  return all;
-}
-
-/// Of a source in layers, at a place that is moved aside where it lies straight above or below a dipole.
+/// Of a source in layers; of a dipole at a place that is moved aside where it lies straight above or below.
 DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, double hertz, Vector3 place) {
-  DipoleField sum;
-  for (const auto& [from, moment] : dipoles_of(source)) {
-    auto to = place;
-    const double rho = std::hypot(to[0] - from[0], to[1] - from[1]), high = std::abs(to[2] - from[2]);
-    if (rho == 0 || rho < 1e-3 * high) to[0] = from[0] + 1e-3 * std::max(high, 1.0);
-    const auto one = source.kind == Source::Kind::magnetic_dipole
-                         ? vertical_magnetic_dipole(earth, hertz, from, moment[2], to)
-                         : electric_dipole(earth, hertz, from, moment, to);
-    for (std::size_t a = 0; a < 3; ++a) {
-      sum.e[a] += one.e[a];
-      sum.h[a] += one.h[a];
-    }
-  }
-  return sum;
+  if (source.kind == Source::Kind::wire) return wire(earth, hertz, source.points, source.current, place);
+  const auto& from = source.points.front();
+  const double rho = std::hypot(place[0] - from[0], place[1] - from[1]), high = std::abs(place[2] - from[2]);
+  if (rho == 0 || rho < 1e-5 * high) place[0] = from[0] + 1e-5 * std::max(high, 1.0);
+  return source.kind == Source::Kind::magnetic_dipole
+             ? vertical_magnetic_dipole(earth, hertz, from, source.moment[2], place)
+             : electric_dipole(earth, hertz, from, source.moment, place);
 }
 
 }  // namespace

@@ -196,11 +196,12 @@ Offset check_and_offset(const LayeredEarth& earth, const std::array<double, 3>& 
   return {rho, e / rho, n / rho};
 }
 
-Z vertical_at(const LayeredEarth& earth, double z) {
+const LayeredEarth::Layer& layer_at(const LayeredEarth& earth, double z) {
   const auto n =
       std::upper_bound(earth.interfaces.begin(), earth.interfaces.end(), z) - earth.interfaces.begin();
-  return earth.layers[static_cast<std::size_t>(n)].vertical;
+  return earth.layers[static_cast<std::size_t>(n)];
 }
+Z vertical_at(const LayeredEarth& earth, double z) { return layer_at(earth, z).vertical; }
 
 struct Bessel {
   double j0, j1, j2;
@@ -289,6 +290,173 @@ DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
   field.e = {factor * offset.sine * sums[0], -factor * offset.cosine * sums[0], 0};
   field.h = {factor * offset.cosine * sums[1], factor * offset.sine * sums[1],
              -one_i * factor / (omega * permeability) * sums[2]};
+  return field;
+}
+
+namespace {
+
+using Place = std::array<double, 3>;
+
+/// Where a receiver is seen from, moved aside where it is straight above or below.
+Offset aside(const Place& from, const Place& to) {
+  constexpr double least = 1e-5;  // of the height, by which fields change by as much
+  const double e = to[0] - from[0], n = to[1] - from[1], rho = std::hypot(e, n),
+               nearest = least * std::max(std::abs(to[2] - from[2]), 1e-6);
+  return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};
+}
+
+/// A height on an interface, moved to the side that conducts better: seen from air, what rock carries is a
+/// small difference of large numbers.
+double in_conductor(const LayeredEarth& earth, double z) {
+  const double below = std::nextafter(z, -INFINITY);
+  return std::abs(layer_at(earth, below).horizontal) > std::abs(layer_at(earth, z).horizontal) ? below : z;
+}
+
+void add_end(const LayeredEarth& earth, double omega, const Place& from, double current, const Place& to,
+             DipoleField& out) {
+  const auto offset = aside(from, to);
+  const double source = in_conductor(earth, from[2]);
+  const auto sums = hankel<3>(offset.rho, [&](double lambda, double weight, std::array<Z, 3>& sum) {
+    const auto e = line(earth, omega, lambda, true).answer(source, to[2], true),
+               h = line(earth, omega, lambda, false).answer(source, to[2], true);
+    const Bessel j(lambda * offset.rho);
+    sum[0] += weight * j.j1 * (e.v - h.v);
+    sum[1] += weight * lambda * j.j0 * e.i;
+    sum[2] += weight * j.j1 * (e.i - h.i);
+  });
+  const double factor = current / (2 * std::numbers::pi);
+  out.e[0] -= factor * offset.cosine * sums[0];
+  out.e[1] -= factor * offset.sine * sums[0];
+  out.e[2] -= factor / vertical_at(earth, to[2]) * sums[1];
+  out.h[0] += factor * offset.sine * sums[2];
+  out.h[1] -= factor * offset.cosine * sums[2];
+}
+
+/// What induction gives of a short part; moment: current times its length along east, north, up.
+void add_induced(const LayeredEarth& earth, double omega, const Place& from, const Place& moment,
+                 const Place& to, DipoleField& out) {
+  const auto offset = aside(from, to);
+  const double source = in_conductor(earth, from[2]), factor = 1 / (2 * std::numbers::pi);
+  if (moment[0] != 0 || moment[1] != 0) {
+    const auto sums = hankel<3>(offset.rho, [&](double lambda, double weight, std::array<Z, 3>& sum) {
+      const auto h = line(earth, omega, lambda, false).answer(source, to[2], true);
+      const Bessel j(lambda * offset.rho);
+      const double w = weight * lambda;
+      sum[0] += w * j.j0 * h.v;
+      sum[1] += w * j.j0 * h.i;
+      sum[2] += w * lambda * j.j1 * h.v;
+    });
+    out.e[0] -= factor * moment[0] * sums[0];
+    out.e[1] -= factor * moment[1] * sums[0];
+    out.h[0] += factor * moment[1] * sums[1];
+    out.h[1] -= factor * moment[0] * sums[1];
+    out.h[2] -= one_i * factor / (omega * permeability) *
+                (offset.sine * moment[0] - offset.cosine * moment[1]) * sums[2];
+  }
+  if (moment[2] == 0) return;
+  const auto sums = hankel<3>(offset.rho, [&](double lambda, double weight, std::array<Z, 3>& sum) {
+    const auto e = line(earth, omega, lambda, true).answer(source, to[2], false),
+               h = line(earth, omega, lambda, false).answer(source, to[2], false);
+    const Bessel j(lambda * offset.rho);
+    sum[0] += weight * j.j1 * (e.v - h.v);
+    sum[1] += weight * lambda * j.j0 * e.i;
+    sum[2] += weight * j.j1 * (h.i - e.i);
+  });
+  const Z upright = one_i * omega * permeability * factor * moment[2];
+  out.e[0] -= upright * offset.cosine * sums[0];
+  out.e[1] -= upright * offset.sine * sums[0];
+  out.e[2] -= upright / vertical_at(earth, to[2]) * sums[1];
+  out.h[0] -= upright * offset.sine * sums[2];
+  out.h[1] += upright * offset.cosine * sums[2];
+}
+
+/// A straight part of a wire, cut where its integrand changes: as near as the receiver, within a skin depth
+/// or two of it, and at interfaces.
+class Straight {
+ public:
+  Straight(const LayeredEarth& earth, double hertz, const Place& from, const Place& to, double current,
+           const Place& receiver)
+      : earth_(earth), hertz_(hertz), from_(from), to_(to), current_(current), receiver_(receiver) {
+    for (std::size_t a = 0; a < 3; ++a) length_ += (to[a] - from[a]) * (to[a] - from[a]);
+    length_ = std::sqrt(length_);
+  }
+
+  void add(DipoleField& out) const {
+    if (length_ == 0) return;
+    std::vector<double> cuts{0, 1};
+    for (const double height : earth_.interfaces)
+      if ((height - from_[2]) * (height - to_[2]) < 0)
+        cuts.push_back((height - from_[2]) / (to_[2] - from_[2]));
+    std::sort(cuts.begin(), cuts.end());
+    for (std::size_t n = 0; n + 1 < cuts.size(); ++n) add(cuts[n], cuts[n + 1], out);
+  }
+
+ private:
+  Place at(double t) const {
+    Place place;
+    for (std::size_t a = 0; a < 3; ++a) place[a] = from_[a] + t * (to_[a] - from_[a]);
+    return place;
+  }
+  double distance(double begin, double end) const {
+    double along = 0;
+    for (std::size_t a = 0; a < 3; ++a) along += (receiver_[a] - from_[a]) * (to_[a] - from_[a]);
+    const auto nearest = at(std::clamp(along / (length_ * length_), begin, end));
+    return std::hypot(receiver_[0] - nearest[0], receiver_[1] - nearest[1], receiver_[2] - nearest[2]);
+  }
+  bool is_short(double length, double away, double middle) const {
+    if (length > away) return false;
+    const double sigma = std::max(std::abs(layer_at(earth_, in_conductor(earth_, middle)).horizontal),
+                                  std::abs(layer_at(earth_, receiver_[2]).horizontal)),
+                 skin = 503.292 / std::sqrt(sigma * hertz_);
+    constexpr double seen = 20;  // skin depths; what comes from farther came through other layers
+    return length < 2 * skin || away > seen * skin;
+  }
+  void add(double begin, double end, DipoleField& out) const {
+    constexpr double on_the_wire = 1e-6;  // of its length: no nearer
+    const double length = (end - begin) * length_,
+                 away = std::max(distance(begin, end), on_the_wire * length_), middle = (begin + end) / 2;
+    if (!is_short(length, away, at(middle)[2])) {
+      add(begin, middle, out);
+      add(middle, end, out);
+      return;
+    }
+    static constexpr double x4[] = {-0.8611363115940526, -0.3399810435848563, 0.3399810435848563,
+                                    0.8611363115940526},
+                            w4[] = {0.3478548451374538, 0.6521451548625461, 0.6521451548625461,
+                                    0.3478548451374538},
+                            x2[] = {-0.5773502691896258, 0.5773502691896258}, w2[] = {1, 1}, x1[] = {0},
+                            w1[] = {2};
+    std::span<const double> x = x4, w = w4;
+    if (length < away / 500) x = x1, w = w1;
+    else if (length < away / 10) x = x2, w = w2;
+    for (std::size_t g = 0; g < x.size(); ++g) {
+      Place moment;
+      for (std::size_t a = 0; a < 3; ++a)
+        moment[a] = current_ * w[g] / 2 * (end - begin) * (to_[a] - from_[a]);
+      add_induced(earth_, 2 * std::numbers::pi * hertz_, at(middle + x[g] / 2 * (end - begin)), moment,
+                  receiver_, out);
+    }
+  }
+
+  const LayeredEarth& earth_;
+  double hertz_;
+  Place from_, to_;
+  double current_, length_ = 0;
+  Place receiver_;
+};
+
+}  // namespace
+
+DipoleField wire(const LayeredEarth& earth, double hertz, std::span<const std::array<double, 3>> points,
+                 double current, const std::array<double, 3>& receiver) {
+  check_layers(earth);
+  if (points.size() < 2) throw InputError("layered earth", "a wire has two points or more");
+  DipoleField field;
+  for (std::size_t n = 0; n + 1 < points.size(); ++n)
+    Straight(earth, hertz, points[n], points[n + 1], current, receiver).add(field);
+  if (points.front() == points.back()) return field;
+  add_end(earth, 2 * std::numbers::pi * hertz, points.front(), current, receiver, field);
+  add_end(earth, 2 * std::numbers::pi * hertz, points.back(), -current, receiver, field);
   return field;
 }
 
