@@ -23,6 +23,7 @@ from . import _core
 from ._arrays import Floats
 from ._progress import Progress, reporting
 from .dataset import _xarray
+from ._strict import Strict
 from .errors import InputError, ShapeError, UnsupportedError
 from .jobs import _arguments
 from .simulation import Simulation, job_of
@@ -37,7 +38,7 @@ _SIDES = ("bottom", "top", "south", "north", "west", "east")
 _AXES = ("easting", "northing", "up")
 
 
-class Operators:
+class Operators(Strict):
     """Shots over rock, one after the other, on this machine.
 
     Parameters

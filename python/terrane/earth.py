@@ -20,6 +20,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from ._arrays import text_table
+from ._strict import Strict
 from .errors import InputError
 from .result import Result
 from .simulation import Surface
@@ -53,7 +54,7 @@ def _rock(rock: Optional[Rock]) -> Optional[dict[str, Any]]:
     return {"unit": rock} if isinstance(rock, str) else dict(rock)
 
 
-class Earth:
+class Earth(Strict):
     """What an earth is made of, and where.
 
     Parameters
@@ -83,11 +84,21 @@ class Earth:
     [-0.69 -0.63]
     """
 
+    units: dict[str, dict[str, Any]]
+    surfaces: dict[str, dict[str, Any]]
+    bodies: list[dict[str, Any]]
+    background: Optional[dict[str, Any]]
+    air: Optional[dict[str, Any]]
+    topography: Any
+    maps: list[str]
+    overlap: Optional[str]
+    transfer: Optional[str]
+
     def __init__(self, *, background: Optional[Rock] = None, topography: Optional[Any] = None,
                  air: Optional[Rock] = None, maps: Sequence[str] = (), overlap: Optional[str] = None, transfer: Optional[str] = None) -> None:
-        self.units: dict[str, dict[str, Any]] = {}
-        self.surfaces: dict[str, dict[str, Any]] = {}
-        self.bodies: list[dict[str, Any]] = []
+        self.units = {}
+        self.surfaces = {}
+        self.bodies = []
         self.background, self.air = _rock(background), _rock(air)
         self.topography = _level(topography)
         self.maps, self.overlap, self.transfer = list(maps), overlap, transfer

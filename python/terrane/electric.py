@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from . import _core, simulation
 from ._arrays import Floats, real, vector
+from ._strict import Strict
 from .errors import InputError, ShapeError
 from .mesh import TensorMesh
 from .simulation import runtime
@@ -151,7 +152,7 @@ def _warn(trouble: str) -> None:
         warnings.warn(trouble, RuntimeWarning, stacklevel=3)
 
 
-class Sensitivity:
+class Sensitivity(Strict):
     """d(σ) and its derivative J as an operator: J v, Jᵀ w, rows, diagonal.
 
     Parameters
@@ -177,6 +178,9 @@ class Sensitivity:
     each other's transposes to rounding. Data of induced polarization are −J m, of the logarithms, for small
     chargeabilities m.
     """
+
+    data: Any
+    unit: str
 
     def __init__(self, mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayLike]],
                  electrodes: ArrayLike, arrays: ArrayLike, *,

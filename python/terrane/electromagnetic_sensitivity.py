@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._arrays import Floats, vector
+from ._strict import Strict
 from .errors import ShapeError
 from .jobs import _arguments
 from .simulation import Simulation, job_of
@@ -33,7 +34,7 @@ def _warn(trouble: str) -> None:
         warnings.warn(trouble, RuntimeWarning, stacklevel=3)
 
 
-class Sensitivity:
+class Sensitivity(Strict):
     """d(m) and its derivative J by m = ln σ of every cell, along all axes alike: J v and Jᵀ w, by adjoint fields.
 
     Parameters

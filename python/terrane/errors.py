@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import errno
+import os
 
 __all__ = ["Error", "FileError", "InputError", "MemoryError", "ShapeError", "UnsupportedError"]
 
@@ -40,12 +42,44 @@ class ShapeError(InputError):
 
 
 class FileError(Error, OSError):
-    """A file cannot be opened, read or written."""
+    """A file cannot be opened, read or written.
+
+    One that is not there is also a ``FileNotFoundError``.
+
+    Attributes
+    ----------
+    errno : int
+        What the system said: ``errno.ENOENT``, ``EACCES``, ``ENOSPC``, ...; ``EIO`` where what was read or written is
+        at fault and not the system.
+    filename : str
+    """
+
+    def __new__(cls, where: str, problem: str = "", next: str = "") -> FileError:
+        kind = _MissingFile if cls is FileError and _number_of(problem) == errno.ENOENT else cls
+        return OSError.__new__(kind)
 
     def __init__(self, where: str, problem: str = "", next: str = "") -> None:
-        Error.__init__(self, where, problem, next)
+        self.args = (where, problem, next)
+        self.where, self.problem, self.next = where, problem, next
+        self.errno, self.strerror, self.filename = _number_of(problem), problem, where
 
     __str__ = Error.__str__
+
+
+class _MissingFile(FileError, FileNotFoundError):
+    """A file is not there."""
+
+    __str__ = Error.__str__
+
+
+def _number_of(problem: str) -> int:
+    """The number of the system's error whose text ends the problem, as the engine writes it."""
+    for number in errno.errorcode:
+        if problem.endswith(os.strerror(number)):
+            return number
+    if "no such" in problem or "does not exist" in problem or "is not there" in problem:
+        return errno.ENOENT
+    return errno.EISDIR if "is a folder" in problem else errno.EIO
 
 
 class MemoryError(Error, builtins.MemoryError):

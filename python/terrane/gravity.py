@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._arrays import Floats, count, faces, real, text, text_table, vector
 from ._progress import Progress, reporting
+from ._strict import Strict
 from .errors import InputError, ShapeError, UnsupportedError
 from .mesh import PrismLayer, PrismSet, TensorMesh
 from .result import Report, Result
@@ -36,7 +37,7 @@ BEST_ACCURACY: float = _core.best_accuracy
 DEFAULT_ACCURACY: float = _core.default_accuracy
 
 
-class Fields(dict[str, Any]):
+class Fields(Strict, dict[str, Any]):
     """Arrays by channel, with numbers about the run.
 
     Attributes
@@ -47,10 +48,12 @@ class Fields(dict[str, Any]):
         Where the tensor has no single value; None if there is no such station.
     """
 
+    singular: Optional[Any]
+
     def __init__(self) -> None:
         super().__init__()
         self._report: Any = None
-        self.singular: Optional[Any] = None
+        self.singular = None
 
     @property
     def report(self) -> Report:
@@ -288,7 +291,7 @@ def _given(out: Mapping[str, Any], name: str, shape: tuple[int, ...], single: bo
     return array.reshape(-1)
 
 
-class Simulation:
+class Simulation(Strict):
     """Fields of a model at a survey.
 
     Parameters
@@ -321,6 +324,9 @@ class Simulation:
     (2, 3)
     """
 
+    model: Union[TensorMesh, PrismSet, PrismLayer]
+    survey: Survey
+
     def __init__(
         self,
         model: Union[TensorMesh, PrismSet, PrismLayer],
@@ -348,15 +354,36 @@ class Simulation:
             raise InputError("survey", f"is a {type(survey).__name__}", "Expected Survey.")
         self.model = model
         self.survey = survey
-        self.frame, self.units, self.accuracy, self.method = frame, units, accuracy, method
+        self._frame, self._units, self._accuracy, self._method = frame, units, accuracy, method
         bits, listed, _ = _in_frame(channels, frame, units)
-        self.channels = tuple(channel.name for channel in listed)
+        self._channels = tuple(channel.name for channel in listed)
         self._make = (bits, _accuracy(accuracy), _choice("method", method, _METHODS),
                       _choice("singular", singular, _SINGULAR), _choice("precision", precision, _PRECISIONS),
                       _number("gravitational_constant", gravitational_constant), count(verify, "verify", 0),
                       _device(device), _threads(threads), frame, units, _choice("partition", partition, _PARTITIONS),
                       _text("memory", memory, '"2 GB"'), _text("normal_gravity", normal_gravity, '"WGS84"'),
                       bool(subtract_terrain))
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        return self._channels
+
+    @property
+    def frame(self) -> str:
+        return self._frame
+
+    @property
+    def units(self) -> str:
+        return self._units
+
+    @property
+    def accuracy(self) -> Union[float, str]:
+        return self._accuracy
+
+    @property
+    def method(self) -> str:
+        return self._method
 
     def _engine(self) -> _core.GravitySimulation:
         return _core.simulation(self.model._engine(), self.survey._engine(), *self._make)

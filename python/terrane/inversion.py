@@ -12,6 +12,7 @@ from . import _core, jobs
 from ._arrays import Floats, faces, vector
 from .bodies import Box, Dike, FoundBodies, Sphere, find_bodies
 from .earth import Results
+from ._strict import Strict
 from .errors import InputError
 from .gravity import CHANNELS, GRAVITATIONAL_CONSTANT
 from .result import Result
@@ -31,7 +32,7 @@ def _gravity_weights(channel: str, units: str, constant: float) -> Floats:
     return weights
 
 
-class Sensitivity:
+class Sensitivity(Strict):
     """What every prism does at every station: d = G m, m = Gᵀ d, and rows of G.
 
     Parameters
@@ -69,6 +70,8 @@ class Sensitivity:
     >>> print(g.shape, round(float(g.apply([400.0])[0]), 5))
     (1, 1) -0.21158
     """
+
+    channels: tuple[str, ...]
 
     def __init__(self, prisms: ArrayLike, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *,
                  channels: Union[str, Sequence[str]] = ("g_u",), main_field: Optional[Sequence[float]] = None,

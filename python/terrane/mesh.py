@@ -5,13 +5,14 @@ from __future__ import annotations
 from difflib import get_close_matches
 from functools import cache
 from os import PathLike
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Floats, _check_unit, axis, bounds_text, count, faces, real, text_table, vector
+from ._strict import Strict
 from .errors import InputError, ShapeError, UnsupportedError
 
 __all__ = ["PrismLayer", "PrismSet", "TensorMesh"]
@@ -33,7 +34,7 @@ def _kinds() -> dict[str, tuple[str, str, float]]:
     return {name: (unit, meaning, absent) for name, unit, meaning, absent in _core.properties()}
 
 
-class _Shown:
+class _Shown(Strict):
     """Text for terminals and notebooks."""
 
     def _title(self) -> str:
@@ -58,6 +59,43 @@ class _Properties(_Shown):
     """Named properties with one value per cell or prism: ``model["conductivity"]`` or ``model.conductivity``."""
 
     _values: dict[str, Floats]
+
+    if TYPE_CHECKING:  # every property there is (tests/python/test_strict.py compares): arrays, or one number for all
+        porosity: Any
+        susceptibility: Any
+        permeability: Any
+        magnetization_east: Any
+        magnetization_north: Any
+        magnetization_up: Any
+        conductivity: Any
+        conductivity_east: Any
+        conductivity_north: Any
+        conductivity_up: Any
+        resistivity: Any
+        resistivity_east: Any
+        resistivity_north: Any
+        resistivity_up: Any
+        chargeability: Any
+        cole_cole_time: Any
+        cole_cole_exponent: Any
+        permittivity: Any
+        velocity_p: Any
+        velocity_s: Any
+        quality_p: Any
+        quality_s: Any
+        quality_kappa: Any
+        quality_mu: Any
+        epsilon: Any
+        delta: Any
+        gamma: Any
+        tilt: Any
+        tilt_azimuth: Any
+        thermal_conductivity: Any
+        specific_heat: Any
+        heat_capacity: Any
+        heat_production: Any
+        diffusivity: Any
+        temperature: Any
 
     def _shaped(self, value: ArrayLike, name: str, unit: str) -> Floats:
         raise NotImplementedError
@@ -84,11 +122,19 @@ class _Properties(_Shown):
             return self._values[name]
         raise AttributeError(f"{type(self).__name__} has no {name}")
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not name.startswith("_") and name in _kinds() and not hasattr(type(self), name):
-            self[name] = value
-        else:
-            object.__setattr__(self, name, value)
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if not name.startswith("_") and name in _kinds() and not hasattr(type(self), name):
+                self[name] = value
+            else:
+                super().__setattr__(name, value)
+
+    def _attributes(self) -> tuple[str, ...]:
+        return tuple(_kinds())
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *_kinds()})
 
     @staticmethod
     def _kind(name: str) -> tuple[str, str, float]:
@@ -150,6 +196,10 @@ class TensorMesh(_Properties):
     >>> mesh["conductivity"].shape, mesh.properties
     ((2, 1, 2), ('density', 'conductivity'))
     """
+
+    easting: Floats
+    northing: Floats
+    up: Floats
 
     def __init__(self, easting: ArrayLike, northing: ArrayLike, up: ArrayLike,
                  density: Optional[ArrayLike] = None, **properties: ArrayLike) -> None:
@@ -368,6 +418,8 @@ class PrismSet(_Properties):
       density  -50 … 100 kg/m³, 2 of 2 not zero
     """
 
+    prisms: Floats
+
     def __init__(self, prisms: ArrayLike, density: Optional[ArrayLike] = None, **properties: ArrayLike) -> None:
         self._values = {}
         self.prisms = faces(prisms)
@@ -469,6 +521,12 @@ class PrismLayer(_Shown):
     >>> len(layer.to_prisms())
     5
     """
+
+    easting: Floats
+    northing: Floats
+    surface: Floats
+    reference: Floats
+    density: Floats
 
     def __init__(self, easting: ArrayLike, northing: ArrayLike, surface: ArrayLike, reference: ArrayLike = 0.0,
                  density: ArrayLike = 2670.0) -> None:

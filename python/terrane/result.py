@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import text_table
+from ._strict import Strict
 from .dataset import to_xarray
 from .errors import InputError, UnsupportedError
 from .survey import Column, Survey, warn_left_out
@@ -16,7 +17,7 @@ from .survey import Column, Survey, warn_left_out
 __all__ = ["Report", "Result"]
 
 
-class Report(dict[str, Any]):
+class Report(Strict, dict[str, Any]):
     """Facts about a run, by name: ``report["seconds"]`` or ``report.seconds``."""
 
     def __getattr__(self, name: str) -> Any:
@@ -29,7 +30,7 @@ class Report(dict[str, Any]):
         return sorted({*object.__dir__(self), *self})
 
 
-class Result:
+class Result(Strict):
     """Fields at stations.
 
     It wraps an ``xarray.Dataset``, made when first asked for: ``result["g_u"]`` is its DataArray, and every
@@ -49,13 +50,16 @@ class Result:
     dataset : xarray.Dataset
     """
 
+    attributes: dict[str, Any]
+    report: Report
+
     def __init__(self, engine: _core.Result) -> None:
         self._engine = engine
         self._dataset: Optional[Any] = None
         self._survey: Optional[Survey] = None
         self._fields = [Column(*field) for field in engine.fields()]
         self._residuals = [Column(*residual) for residual in engine.residuals()]
-        self.attributes: dict[str, Any] = engine.attributes()
+        self.attributes = engine.attributes()
         self._data = engine.data()
         self._cells = engine.cells()
         if self._data is not None:

@@ -21,6 +21,7 @@ import numpy as np
 from . import _core
 from ._arrays import text_table
 from ._progress import Progress, reporting
+from ._strict import Strict
 from .errors import InputError
 from .mesh import PrismLayer, PrismSet, TensorMesh
 from .result import Result
@@ -58,8 +59,12 @@ def _key(name: Any) -> str:
     return str(name) if re.fullmatch(r"[A-Za-z0-9_-]+", str(name)) else json.dumps(str(name))
 
 
-class Surface:
+class Surface(Strict):
     """A surface over a map, such as the floor of a basin: ``values`` [northing, easting], m."""
+
+    easting: np.ndarray[Any, Any]
+    northing: np.ndarray[Any, Any]
+    values: np.ndarray[Any, Any]
 
     def __init__(self, easting: Any, northing: Any, values: Any) -> None:
         self.easting = np.ascontiguousarray(easting, np.float64).reshape(-1)
@@ -174,10 +179,12 @@ def job_of(tables: Tables) -> tuple[str, dict[str, dict[str, Any]]]:
     return "\n".join(made.lines).strip() + "\n", made.contents
 
 
-class Simulation:
+class Simulation(Strict):
     """A model, a survey and settings, ready to run. Each physics has its own: :class:`terrane.heat.Simulation`, ..."""
 
     physics: ClassVar[str] = ""
+    model: Model
+    survey: Union[Survey, Tables]
 
     def __init__(self, model: Model, survey: Union[Survey, Tables], tables: Tables) -> None:
         if not isinstance(model, (TensorMesh, PrismSet, PrismLayer)):

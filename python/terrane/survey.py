@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Floats, axis, real, text_table
+from ._strict import Strict
 from .errors import InputError, ShapeError
 
 __all__ = ["Column", "Survey"]
@@ -31,7 +32,7 @@ class Column(NamedTuple):
     values: Floats
 
 
-class Survey:
+class Survey(Strict):
     """Stations, in the model's coordinates.
 
     Parameters
@@ -59,6 +60,12 @@ class Survey:
       northing  0 … 100 m
       up        10 m
     """
+
+    easting: Floats
+    northing: Floats
+    up: Floats
+    projection: str
+    frame: str
 
     def __init__(self, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *,
                  columns: Optional[Mapping[str, ArrayLike]] = None, projection: str = "") -> None:

@@ -1,6 +1,7 @@
 """Bad input: an exception of ours that names the argument and what was expected."""
 
 import builtins
+import pickle
 
 import numpy as np
 import pytest
@@ -155,3 +156,20 @@ def test_a_run_that_cannot_fit_stops_before_it_starts(tmp_path):
                    '[survey]\nregion=[0,1,0,1]\nshape=[3000,3000]\nheight=1\n[simulation]\nmemory="1 MB"\n')
     with pytest.raises(builtins.MemoryError, match="would need"):
         terrane.run(job)
+
+
+def test_file_errors_carry_the_systems_number_and_the_files_name(tmp_path):
+    import errno
+
+    with pytest.raises(FileNotFoundError) as missing:
+        terrane.read(tmp_path / "none.nc")
+    assert missing.value.errno == errno.ENOENT and missing.value.filename == str(tmp_path / "none.nc")
+    with pytest.raises(terrane.FileError) as folder:
+        terrane.read(tmp_path)
+    assert folder.value.errno in (errno.EISDIR, errno.EINVAL) and not isinstance(folder.value, FileNotFoundError)
+    (tmp_path / "damaged.nc").write_bytes(b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(terrane.FileError) as damaged:
+        terrane.read(tmp_path / "damaged.nc")
+    assert isinstance(damaged.value.errno, int)
+    copy = pickle.loads(pickle.dumps(missing.value))
+    assert copy.errno == errno.ENOENT and str(copy) == str(missing.value) and isinstance(copy, terrane.FileError)

@@ -83,7 +83,8 @@ constexpr std::array kinds{
     PropertyKind{"heat_production", Quantity::heat_production, -infinite, infinite, 0,
                  "Heat produced per volume and time"},
     PropertyKind{"diffusivity", Quantity::diffusivity, 0, infinite, none, "Thermal diffusivity"},
-    PropertyKind{"temperature", Quantity::temperature, 0, infinite, none, "Temperature"},
+    PropertyKind{"temperature", Quantity::temperature, -infinite, infinite, none,
+                 "Temperature above that of the surroundings"},
 };
 
 }  // namespace

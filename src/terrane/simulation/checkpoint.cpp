@@ -58,7 +58,7 @@ io::ArrayFileReader opened(Arguments... arguments) {
 
 }  // namespace
 
-std::string hash(std::initializer_list<std::span<const double>> columns) {
+std::string hash(std::span<const std::span<const double>> columns) {
   // FNV-1a by words. Each step is one to one, so that a difference is never lost again.
   std::uint64_t h = 0xcbf29ce484222325U;
   for (const auto& column : columns) {

@@ -35,7 +35,10 @@ struct Determinant {
 using Fingerprint = std::vector<Determinant>;
 
 /// 64 bits of the values' bits, in 16 digits. A change of one value always changes it.
-std::string hash(std::initializer_list<std::span<const double>> columns);
+std::string hash(std::span<const std::span<const double>> columns);
+inline std::string hash(std::initializer_list<std::span<const double>> columns) {
+  return hash(std::span<const std::span<const double>>(columns.begin(), columns.size()));
+}
 /// Program, version and commit: where every fingerprint begins.
 Determinant this_program();
 

@@ -243,7 +243,7 @@ March march(const Problem& problem, const Runtime& runtime) {
     if (comm.size() > 1) {
       call(comm, "heat");
       Packet packet;
-      here.put_into(packet);
+      put_fields(here, packet);
       packet.put(out.first_step);
       packet.put(device_for_ranks(runtime.device, comm));
       packet.put(runtime.threads);
@@ -287,7 +287,7 @@ March march(const Problem& problem, const Runtime& runtime) {
 void serve(Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
-  const auto problem = Problem::from(packet);
+  const auto problem = get_fields<Problem>(packet);
   const auto first = packet.get<std::size_t>();
   const auto device = device_of_rank(packet.get<Device>(), comm);
   const auto threads = packet.get<int>();

@@ -83,10 +83,7 @@ void Problem::settle() {
   check("power", power, mesh.size(), -std::numeric_limits<double>::max());
   if (production.empty()) production.assign(mesh.size(), 0.0);
   check("production", production, mesh.size(), -std::numeric_limits<double>::max());
-  if (!(end > 0) || !std::isfinite(end) || !(step >= 0) || !(tolerance > 0 && tolerance < 1))
-    throw InputError(
-        "heat", fmt::format("end {} s, step {} s, tolerance {}", end, step, tolerance),
-        "The end is a time above zero, a step is not negative, a tolerance lies between 0 and 1.");
+  check_fields("heat", *this);
   for (const auto cell : receivers)
     if (cell >= mesh.size()) throw InputError("heat: receivers", fmt::format("there is no cell {}", cell));
   const double stable = stable_step();
@@ -103,31 +100,6 @@ void Problem::settle() {
   const double whole = std::ceil(end / step * (1 - 1e-12));
   if (whole > 1e9) throw InputError("heat: step", fmt::format("{:.3g} steps are too many", whole));
   step = end / whole;
-}
-
-void Problem::put_into(Packet& packet) const {
-  for (const auto* values : {&mesh.easting(), &mesh.northing(), &mesh.up(), &conductivity, &capacity,
-                             &initial, &power, &production})
-    packet.put(*values);
-  packet.put(receivers);
-  packet.put(std::array{power_end, end, step, tolerance});
-  packet.put(boundary);
-  packet.put(method);
-}
-
-Problem Problem::from(Packet& packet) {
-  Problem p;
-  auto east = packet.get_vector<double>(), north = packet.get_vector<double>(),
-       up = packet.get_vector<double>();
-  p.mesh = TensorMesh(std::move(east), std::move(north), std::move(up));
-  for (auto* values : {&p.conductivity, &p.capacity, &p.initial, &p.power, &p.production})
-    *values = packet.get_vector<double>();
-  p.receivers = packet.get_vector<std::size_t>();
-  const auto times = packet.get<std::array<double, 4>>();
-  p.power_end = times[0], p.end = times[1], p.step = times[2], p.tolerance = times[3];
-  p.boundary = packet.get<Boundary>();
-  p.method = packet.get<Method>();
-  return p;
 }
 
 }  // namespace terrane::heat

@@ -25,28 +25,53 @@
 #include <string_view>
 #include <vector>
 
+#include "terrane/job/fields.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
-#include "terrane/parallel/comm/comm.hpp"
 
 namespace terrane::heat {
 
 enum class Boundary { insulated, fixed };
+inline constexpr std::array<std::string_view, 2> boundary_names{"insulated", "fixed"};
 enum class Method { automatic, explicit_steps, implicit_steps };
+inline constexpr std::array<std::string_view, 3> method_names{"auto", "explicit", "implicit"};
 
 struct Problem {
   TensorMesh mesh;
   std::vector<double> conductivity, capacity;  ///< of each cell [up, north, east]: W/(m K), J/(m³ K)
   std::vector<double> initial;                 ///< temperature at time 0 [cells], K
   std::vector<double> power;                   ///< heat put in from time 0 to power_end [cells], W
-  double power_end = 0;                        ///< s
   std::vector<double> production;      ///< heat that rock produces all the time [cells], W; empty: none
-  std::vector<std::size_t> receivers;  ///< cells whose temperature is kept at every step
-  Boundary boundary = Boundary::insulated;
-  Method method = Method::automatic;
-  double end = 0;  ///< s
+  double power_end = 0;                ///< s
+  std::vector<std::size_t> receivers;  ///< cells whose temperature is recorded at every step (places.hpp)
+  double end = 0;                      ///< s
   double step =
       0;  ///< s; 0: explicit half of the longest stable one, at which nothing alternates; implicit end / 100
-  double tolerance = 1e-12;  ///< of the implicit solver: norm of the residual over that of the right side
+  Method method = Method::automatic;
+  Boundary boundary = Boundary::insulated;
+  double tolerance = 1e-12;
+
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Field>
+  static void fields(Self& p, Field& field) {
+    field("mesh", p.mesh, carried("cells"));
+    field("conductivity", p.conductivity, carried("cells"));
+    field("capacity", p.capacity, carried("cells"));
+    field("initial", p.initial, carried("temperatures, sources or receivers"));
+    field("power", p.power, carried("temperatures, sources or receivers"));
+    field("production", p.production, carried("temperatures, sources or receivers"));
+    field("power_end", p.power_end, carried("temperatures, sources or receivers"));
+    field("receivers", p.receivers, carried("temperatures, sources or receivers"));
+    field("end", p.end, number(Quantity::time, positive).must_be_given(),
+          "How long to compute; it begins at time 0.", "\"100 ka\"");
+    field("step", p.step, number(Quantity::time, positive).or_open(),
+          "Time step; without it, half of the longest stable one, or end / 100 where it is implicit.");
+    field("method", p.method, one_of(method_names),
+          "explicit, implicit (any step is stable; a system is solved), or auto.");
+    field("boundary", p.boundary, one_of(boundary_names),
+          "Faces of the box: insulated, or fixed at the surroundings' temperature.");
+    field("tolerance", p.tolerance, number(between(0, 1)),
+          "Of the implicit solver: residual over right-hand side.");
+  }
 
   /// Throws InputError: a number that cannot be, an unstable step. Chooses method and step where they are
   /// open, and shortens the step so that the end is reached in whole ones.
@@ -55,9 +80,6 @@ struct Problem {
   /// The longest stable explicit step, s.
   double stable_step() const;
   double volume(std::size_t cell) const;
-
-  void put_into(Packet& packet) const;
-  static Problem from(Packet& packet);
 };
 
 /// G of the lower face of a cell on an axis (0 up, 1 north, 2 east), W/K; index may be one beyond the last

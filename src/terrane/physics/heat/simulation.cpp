@@ -12,49 +12,50 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/field_facts.hpp"
 #include "terrane/simulation/provenance.hpp"
 
 namespace terrane::heat {
 
 namespace {
 
-constexpr Key simulation_keys[] = {
-    {"physics", "text", "", "What is computed.", "\"heat\""},
-    {"end", "time", "", "How long to compute; it begins at time 0.", "\"100 ka\""},
-    {"step", "time", "none",
-     "Time step; without it, half of the longest stable one, or end / 100 where it is implicit."},
-    {"method", "text", "\"auto\"", "explicit, implicit (any step is stable; a system is solved), or auto."},
-    {"boundary", "text", "\"insulated\"",
-     "Faces of the box: insulated, or fixed at the surroundings' temperature."},
-    {"temperature", "temperature", "0",
-     "Temperature at time 0, above that of the surroundings, where the model has none."},
-    {"thermal_conductivity", "thermal conductivity", "2.5", "Of rock of which the model does not say it.",
-     "\"2.5 W/(m.K)\""},
-    {"heat_capacity", "heat capacity per volume", "2.3e6", "Of rock of which the model does not say it."},
-    {"tolerance", "number", "1e-12", "Of the implicit solver: residual over right-hand side."},
-};
-constexpr Key source_keys[] = {
-    {"at", "list of 3 lengths", "none", "Easting, northing, up of the source; the cell there takes the heat.",
-     "[11, 11, -4, \"km\"]"},
-    {"power", "number", "0", "Power from time 0 on, W.", "1e8"},
-    {"until", "time", "none", "When the power is turned off; without it, at the end."},
-    {"heat", "number", "0", "Heat released at time 0, J."},
-};
-constexpr Section all_sections[] = {
-    {"source", "", "Heat put in at a point.", source_keys},
-    {"simulation", "", "For how long, and how.", simulation_keys},
+constexpr int near_source = 3;  // cells
+
+/// Values of rock where the model has none.
+struct RockValues {
+  double thermal_conductivity = 2.5, heat_capacity = 2.3e6, temperature = 0;
+
+  template <class Self, class Field>
+  static void fields(Self& v, Field& field) {
+    field("temperature", v.temperature, number(Quantity::temperature, finite),
+          "Temperature at time 0, above that of the surroundings, where the model has none.");
+    field("thermal_conductivity", v.thermal_conductivity, number(Quantity::thermal_conductivity, positive),
+          "Of rock of which the model does not say it.", "\"2.5 W/(m.K)\"");
+    field("heat_capacity", v.heat_capacity, number(Quantity::heat_capacity, positive),
+          "Of rock of which the model does not say it.");
+  }
 };
 
-std::size_t cell_at(const TensorMesh& mesh, double east, double north, double up, const std::string& what) {
-  const auto along = [&](const std::vector<double>& faces, double at, const char* axis) {
-    if (!(at >= faces.front() && at <= faces.back()))
-      throw InputError(what, fmt::format("{} {} m lies outside the mesh", axis, at),
-                       fmt::format("It reaches from {} to {} m.", faces.front(), faces.back()));
-    const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, at);
-    return static_cast<std::size_t>(above - faces.begin()) - 1;
-  };
-  return mesh.index(along(mesh.easting(), east, "easting"), along(mesh.northing(), north, "northing"),
-                    along(mesh.up(), up, "up"));
+/// Heat put in at a point.
+struct Source {
+  double power = 0, until = 0, heat = 0;
+
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("power", s.power, number(finite), "Power from time 0 on, W.", "1e8");
+    field("until", s.until, number(Quantity::time, positive).or_open(),
+          "When the power is turned off; without it, at the end.");
+    field("heat", s.heat, number(finite), "Heat released at time 0, J.");
+  }
+};
+
+std::span<const Key> simulation_keys() {
+  return keys_of<Problem>({{"physics", "text", "", "What is computed.", "\"heat\""}});
+}
+std::span<const Key> source_keys() {
+  return keys_of<Source>(
+      {{"at", "list of 3 lengths", "none",
+        "Easting, northing, up of the source; the cells around it share the heat.", "[11, 11, -4, \"km\"]"}});
 }
 
 /// C = ρ c where the model has the density and the heat capacity per mass, and not that per volume.
@@ -79,11 +80,12 @@ void use_specific_heat(EarthModel& model, const std::string& where) {
 
 /// What the tables [mesh] and [model] say of the rock; the keys of [simulation] say the rest.
 Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory) {
-  const std::vector<PropertyValue> usual{
-      {"thermal_conductivity", table.positive("thermal_conductivity", Quantity::thermal_conductivity)},
-      {"heat_capacity", table.positive("heat_capacity", Quantity::heat_capacity)},
-      {"temperature", table.number("temperature", Quantity::temperature)},
-      {"heat_production", 0}};
+  RockValues values;
+  read_fields(table, values);
+  const std::vector<PropertyValue> usual{{"thermal_conductivity", values.thermal_conductivity},
+                                         {"heat_capacity", values.heat_capacity},
+                                         {"temperature", values.temperature},
+                                         {"heat_production", 0}};
   Earth earth;
   if (job.has("model")) earth = build_earth(job, std::nullopt, memory);
   else earth.model.geometry = MeshCells{build_mesh(job), {}};
@@ -98,38 +100,97 @@ Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory
   return earth;
 }
 
-void read_source(const Config& table, Problem& problem) {
-  if (!table.has("at")) return;
+/// A rock a hundred kelvin and more above its surroundings may be one whose temperature was meant absolute.
+void note_absolute(const Problem& problem, std::vector<std::string>& notes) {
+  const double warmest = *std::max_element(problem.initial.begin(), problem.initial.end());
+  if (warmest > 200)
+    notes.push_back(fmt::format(
+        "temperatures are above that of the surroundings: {:.4g} K is that much warmer than they are",
+        warmest));
+}
+
+/// Adds the heat of [source] to the cells around it; returns where it is.
+std::optional<Position> read_source(const Config& table, Problem& problem) {
+  Source source;
+  read_fields(table, source);
+  if (!table.has("at")) {
+    for (const auto* key : {"power", "heat", "until"})
+      if (table.has(key))
+        throw table.wrong("at", "missing", "Easting, northing, up of the source: at = [0, 0, -50].");
+    return std::nullopt;
+  }
   const auto at = read_position(table, "at");
-  const auto cell = cell_at(problem.mesh, at[0], at[1], at[2], table.where("at"));
-  problem.power[cell] += table.number("power");
-  problem.initial[cell] += table.number("heat") / (problem.capacity[cell] * problem.volume(cell));
-  problem.power_end = table.optional_number("until", Quantity::time).value_or(problem.end);
+  for (const auto& [cell, weight] : weights_at(problem, at, table.where("at"))) {
+    problem.power[cell] += weight * source.power;
+    problem.initial[cell] += weight * source.heat / (problem.capacity[cell] * problem.volume(cell));
+  }
+  if (source.until > 0) problem.power_end = source.until;
+  return at;
+}
+
+/// How many cells along each axis lie between two points, at least.
+double cells_between(const TensorMesh& mesh, const Position& a, const Position& b) {
+  const std::array faces{&mesh.easting(), &mesh.northing(), &mesh.up()};
+  double square = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto cells = static_cast<double>(faces[axis]->size() - 1);
+    if (cells == 1) continue;
+    const auto along = [&](double s) {  // faces passed, with parts of cells
+      const auto n =
+          std::upper_bound(faces[axis]->begin() + 1, faces[axis]->end() - 1, s) - faces[axis]->begin();
+      const double west = (*faces[axis])[static_cast<std::size_t>(n) - 1],
+                   east = (*faces[axis])[static_cast<std::size_t>(n)];
+      return static_cast<double>(n) + (s - west) / (east - west);
+    };
+    square += std::pow(along(a[axis]) - along(b[axis]), 2);
+  }
+  return std::sqrt(square);
+}
+
+/// Beside a source the temperature goes as 1/r, of which cells see little: bounds measured in HeatAtPoints.
+void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const std::vector<Position>& points,
+                          std::vector<std::string>& warnings) {
+  std::size_t near = 0, first = 0;
+  double least = near_source;
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    const double cells = cells_between(mesh, source, points[n]);
+    if (cells >= near_source) continue;
+    if (near++ == 0) first = n;
+    least = std::min(least, cells);
+  }
+  if (near > 0)
+    warnings.push_back(
+        fmt::format("{} of {} receivers lie less than {} cells from the source, the first is receiver {}: "
+                    "errors of 5 % and more; take smaller cells there",
+                    near, points.size(), near_source, first + 1));
 }
 
 }  // namespace
 
-std::span<const Section> sections() { return all_sections; }
-
-std::vector<std::size_t> cells_at(const TensorMesh& mesh, const Survey& stations) {
-  std::vector<std::size_t> cells;
-  for (std::size_t n = 0; n < stations.size(); ++n)
-    cells.push_back(cell_at(mesh, stations.easting[n], stations.northing[n], stations.up[n],
-                            fmt::format("survey: station {}", n + 1)));
-  return cells;
+std::span<const Section> sections() {
+  static const std::array all{
+      Section{"source", "", "Heat put in at a point.", source_keys()},
+      Section{"simulation", "", "For how long, and how.", simulation_keys()},
+      Section{"simulation", "", "", keys_of<RockValues>()},
+  };
+  return all;
 }
 
 Simulation::Simulation(Problem problem, Survey receivers, std::string job)
     : problem_(std::move(problem)), receivers_(std::move(receivers)), job_(std::move(job)) {
+  points_ = record_at(problem_, positions_of(receivers_), "survey: station");
   problem_.settle();
 }
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
-  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
+  const auto table =
+      job.table("simulation").describe({simulation_keys(), keys_of<RockValues>(), Runtime::section().keys});
+  table.text("physics");
   auto stations = build_survey(job, memory);
-  const auto earth = rock_of(job, table, memory);
+  auto earth = rock_of(job, table, memory);
   Problem p;
+  read_fields(table, p);
   p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
   p.conductivity = earth.model.property("thermal_conductivity");
   p.capacity = earth.model.property("heat_capacity");
@@ -137,27 +198,19 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.production = earth.model.property("heat_production");
   for (std::size_t n = 0; n < p.production.size(); ++n) p.production[n] *= p.volume(n);
   p.power.assign(p.mesh.size(), 0.0);
-  p.end = table.positive("end", Quantity::time);
-  p.step = table.optional_number("step", Quantity::time).value_or(0);
   p.power_end = p.end;
-  p.tolerance = table.number("tolerance");
-  table.text("physics");
-  const auto method = table.choice("method", {"auto", "explicit", "implicit"});
-  p.method = method == "auto"       ? Method::automatic
-             : method == "explicit" ? Method::explicit_steps
-                                    : Method::implicit_steps;
-  p.boundary =
-      table.choice("boundary", {"insulated", "fixed"}) == "fixed" ? Boundary::fixed : Boundary::insulated;
-  read_source(job.table("source").describe({source_keys}), p);
-  p.receivers = cells_at(p.mesh, stations.survey);
+  note_absolute(p, earth.notes);
+  const auto source = read_source(job.table("source").describe({source_keys()}), p);
+  if (source) warn_of_near_sources(p.mesh, *source, positions_of(stations.survey), earth.warnings);
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(stations.survey), job.source());
-    made->notes_ = earth.notes;
-    made->warnings_ = earth.warnings;
+    for (const auto* from : {&earth.notes, &stations.notes})
+      made->notes_.insert(made->notes_.end(), from->begin(), from->end());
+    for (const auto* from : {&earth.warnings, &stations.warnings})
+      made->warnings_.insert(made->warnings_.end(), from->begin(), from->end());
     return made;
   } catch (const InputError& error) {
-    const std::string key = error.where() == "heat: step" ? "step" : "end";
-    throw table.wrong(key, error.problem(), error.next());
+    throw_at_its_key<Problem>(error, "heat", table);
   }
 }
 
@@ -178,7 +231,7 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   facts.add("cells", cells, "", "cells");
   facts.add("receivers", receivers_.size(), "", "receivers");
   facts.add("steps", steps, "", "steps");
-  facts.add("step", problem_.step, "s");
+  report_fields(problem_, facts);
   facts.add("stable_step", problem_.stable_step(), "s");
 }
 
@@ -242,7 +295,7 @@ Dataset Simulation::dataset(March done) const {
                      "K",
                      "temperature above the surroundings",
                      {"time", "receiver"},
-                     std::move(done.series),
+                     temperatures_at(points_, done.series, problem_.receivers.size()),
                      {}},
                     {"temperature_at_end",
                      "K",

@@ -6,6 +6,7 @@
 
 #include "terrane/job/config.hpp"
 #include "terrane/physics/heat/march.hpp"
+#include "terrane/physics/heat/places.hpp"
 #include "terrane/simulation/simulation.hpp"
 #include "terrane/survey/survey.hpp"
 
@@ -14,12 +15,10 @@ namespace terrane::heat {
 /// The tables [simulation] and [source].
 std::span<const Section> sections();
 
-/// The cells that hold the stations. Throws InputError: one lies outside the mesh.
-std::vector<std::size_t> cells_at(const TensorMesh& mesh, const Survey& stations);
-
 class Simulation final : public terrane::Simulation {
  public:
-  /// receivers: where problem.receivers lie. Throws InputError (Problem::settle).
+  /// receivers: points whose temperature is recorded; problem.receivers is made for them. Throws InputError
+  /// (one lies outside the mesh; Problem::settle).
   Simulation(Problem problem, Survey receivers, std::string job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -38,6 +37,7 @@ class Simulation final : public terrane::Simulation {
 
   Problem problem_;
   Survey receivers_;
+  std::vector<Weights> points_;  // of the receivers
   std::string job_;
   std::vector<std::string> notes_, warnings_;
 };

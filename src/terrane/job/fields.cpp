@@ -1,0 +1,162 @@
+#include "terrane/job/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace terrane {
+
+namespace {
+
+/// The shorter of 2300000 and 2.3e6.
+std::string shortest(double value) {
+  const auto plain = fmt::format("{}", value);
+  if (value == 0 || plain.find('e') != plain.npos) return plain;
+  const auto power = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  if (std::abs(power) < 4) return plain;
+  for (int digits = 0; digits < 17; ++digits) {
+    auto text = fmt::format("{:.{}e}", value, digits);
+    if (std::stod(text) != value) continue;
+    const auto mantissa = text.substr(0, text.find('e'));
+    text = fmt::format("{}e{}", mantissa, power);
+    return text.size() < plain.size() ? text : plain;
+  }
+  return plain;
+}
+
+std::string unit_after(std::string_view unit) {
+  return unit.empty() || unit == "1" ? "" : fmt::format(" {}", unit);
+}
+
+}  // namespace
+
+std::string Allowed::text(std::string_view unit) const {
+  const auto with = unit_after(unit);
+  const bool has_least = std::isfinite(least), has_most = std::isfinite(most);
+  const auto low = fmt::format("{} {}{}", above ? "more than" : "at least", shortest(least), with);
+  const auto high = fmt::format("{} {}{}", below ? "less than" : "at most", shortest(most), with);
+  if (has_least && has_most) return low + " and " + high;
+  return has_least ? low : has_most ? high : "any finite number";
+}
+
+std::string_view type_of_key(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::dimensionless:
+      return "number";
+    case Quantity::fraction:
+      return "fraction";
+    case Quantity::susceptibility:
+      return "susceptibility";
+    case Quantity::length:
+      return "length";
+    case Quantity::angle:
+      return "angle";
+    case Quantity::density:
+      return "density";
+    case Quantity::gravity_potential:
+      return "gravity potential";
+    case Quantity::acceleration:
+      return "acceleration";
+    case Quantity::acceleration_gradient:
+      return "gradient of acceleration";
+    case Quantity::time:
+      return "time";
+    case Quantity::frequency:
+      return "frequency";
+    case Quantity::velocity:
+      return "velocity";
+    case Quantity::pressure:
+      return "pressure";
+    case Quantity::conductivity:
+      return "conductivity";
+    case Quantity::resistivity:
+      return "resistivity";
+    case Quantity::resistance:
+      return "resistance";
+    case Quantity::conductance:
+      return "conductance";
+    case Quantity::voltage:
+      return "voltage";
+    case Quantity::current:
+      return "current";
+    case Quantity::current_moment:
+      return "current moment";
+    case Quantity::magnetic_moment:
+      return "magnetic moment";
+    case Quantity::electric_field:
+      return "electric field";
+    case Quantity::magnetic_field:
+      return "magnetic field";
+    case Quantity::flux_density:
+      return "flux density";
+    case Quantity::flux_density_rate:
+      return "rate of flux density";
+    case Quantity::flux_density_gradient:
+      return "gradient of flux density";
+    case Quantity::force:
+      return "force";
+    case Quantity::torque:
+      return "moment";
+    case Quantity::temperature:
+      return "temperature";
+    case Quantity::thermal_conductivity:
+      return "thermal conductivity";
+    case Quantity::specific_heat:
+      return "specific heat";
+    case Quantity::heat_capacity:
+      return "heat capacity per volume";
+    case Quantity::diffusivity:
+      return "diffusivity";
+    case Quantity::heat_flow:
+      return "heat flow";
+    case Quantity::heat_production:
+      return "heat production";
+  }
+  return "number";
+}
+
+void KeyList::add(std::string_view name, double value, const NumberField& rule, std::string_view help,
+                  std::string_view example) {
+  using Without = NumberField::Without;
+  add({name, type_of_key(rule.quantity),
+       rule.without == Without::must_be_given    ? std::string_view()
+       : rule.without == Without::leaves_it_open ? std::string_view("none")
+                                                 : keep(shortest(value)),
+       help, example});
+}
+
+void ReadFields::operator()(std::string_view name, double& value, const NumberField& rule, std::string_view,
+                            std::string_view) const {
+  if (rule.without == NumberField::Without::leaves_it_open) {
+    const auto given = table_.optional_number(name, rule.quantity);
+    if (!given) return;
+    value = *given;
+  } else {
+    value = table_.number(name, rule.quantity);
+  }
+  if (!rule.allowed.holds(value))
+    throw table_.wrong(name, fmt::format("{}{} is not allowed", value, unit_after(si_unit(rule.quantity))),
+                       fmt::format("Allowed: {}.", rule.allowed.text(si_unit(rule.quantity))));
+}
+
+std::size_t ReadFields::place_of_word(std::string_view name, const WordField& rule) const {
+  const auto word = table_.choice(name, rule.words);
+  return static_cast<std::size_t>(std::find(rule.words.begin(), rule.words.end(), word) - rule.words.begin());
+}
+
+void CheckFields::operator()(std::string_view name, double value, const NumberField& rule, std::string_view,
+                             std::string_view) const {
+  if (rule.without == NumberField::Without::leaves_it_open && value == 0) return;
+  if (!rule.allowed.holds(value))
+    throw InputError(fmt::format("{}: {}", physics_, name),
+                     fmt::format("{}{} is not allowed", value, unit_after(si_unit(rule.quantity))),
+                     fmt::format("Allowed: {}.", rule.allowed.text(si_unit(rule.quantity))));
+}
+
+void CheckFields::check_count(std::string_view name, double value, const CountField& rule) const {
+  if (value < static_cast<double>(rule.least) || value > static_cast<double>(rule.most))
+    throw InputError(fmt::format("{}: {}", physics_, name), fmt::format("{} is not allowed", value),
+                     fmt::format("Allowed: whole numbers from {} to {}.", rule.least, rule.most));
+}
+
+}  // namespace terrane
