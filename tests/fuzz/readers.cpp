@@ -232,8 +232,9 @@ void specfem(std::string bytes) {
     } catch (const Error&) {
     }
   };
-  tried([&] { return elastic::read_stations("input", bytes); });
-  tried([&] { return elastic::read_solution("input", bytes); });
+  std::vector<std::string> notes;
+  tried([&] { return io::read_specfem_stations("input", bytes); });
+  tried([&] { return elastic::read_solution("input", bytes, {}, notes); });
   tried([&] { return elastic::read_par_file("input", bytes); });
   tried([&] { return elastic::Tomography::read("input", bytes).at({1, 2, 3}); });
   std::vector<std::pair<std::string, std::string>> files;

@@ -42,7 +42,8 @@ TEST(SpecfemFiles, ACmtsolutionIsAMomentTensorWithItsAxesTurned) {
   const TemporaryFolder folder;
   auto second = std::string(cmt_file);
   second.replace(second.find("2.0000"), 6, "3.5000");
-  const auto sources = read_solution(folder.put("CMTSOLUTION", cmt_file + second));
+  std::vector<std::string> notes;
+  const auto sources = read_solution(folder.put("CMTSOLUTION", cmt_file + second), {}, notes);
   ASSERT_EQ(sources.size(), 2u);
   const auto& s = sources[0];
   EXPECT_TRUE(s.source.is_moment);
@@ -55,6 +56,8 @@ TEST(SpecfemFiles, ACmtsolutionIsAMomentTensorWithItsAxesTurned) {
   EXPECT_NEAR(s.source.course.width, 5 / 1.628, 1e-12);
   EXPECT_EQ(s.source.course.delay, 0);  // the smallest shift counts as none
   EXPECT_EQ(sources[1].source.course.delay, 1.5);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], HasSubstr("time shift is 2 s"));
 }
 
 constexpr const char* force_file = R"(FORCE  001
@@ -72,7 +75,8 @@ component dir vect source Z_UP:  -4.d0
 
 TEST(SpecfemFiles, AForcesolutionIsAForceWhoseDirectionMayHaveAnyLength) {
   const TemporaryFolder folder;
-  const auto s = read_solution(folder.put("FORCESOLUTION", force_file)).at(0);
+  std::vector<std::string> notes;
+  const auto s = read_solution(folder.put("FORCESOLUTION", force_file), {}, notes).at(0);
   EXPECT_FALSE(s.source.is_moment);
   EXPECT_NEAR(s.source.strength[0], 0.6e15, 1);
   EXPECT_NEAR(s.source.strength[2], -0.8e15, 1);
@@ -81,7 +85,64 @@ TEST(SpecfemFiles, AForcesolutionIsAForceWhoseDirectionMayHaveAnyLength) {
   auto older = std::string(force_file);
   older.erase(older.find("source time"), older.find("factor") - older.find("source time"));
   older.replace(older.find("hdurorf0"), 8, "f0");
-  EXPECT_EQ(read_solution(folder.put("OLDER", older)).at(0).source.course.pulse, Pulse::ricker);
+  EXPECT_EQ(read_solution(folder.put("OLDER", older), {}, notes).at(0).source.course.pulse, Pulse::ricker);
+  EXPECT_TRUE(notes.empty());
+}
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(SpecfemFiles, TimeFunctionsAreThoseOfTheirNumbersAndRickersWhereAParFileSaysSo) {
+  std::vector<std::string> notes;
+  const auto course = [&](const std::string& text, const SourceRules& rules) {
+    return read_solution("SOLUTION", text, rules, notes).at(0).source.course;
+  };
+  const auto number = [](const char* n) {
+    return with(force_file, "function:            1", std::string("function: ") + n);
+  };
+  EXPECT_EQ(course(number("0"), {}), (Course{Pulse::gaussian, 2.5 / 1.628, 0, {}}));
+  EXPECT_EQ(course(number("2"), {}), (Course{Pulse::step, 2.5 / 1.628, 0, {}}));
+  // Meschede and others 2011: √π/τ exp(−π² t²/τ²)
+  EXPECT_NEAR(course(number("4"), {}).at(0.3),
+              std::sqrt(std::numbers::pi) / 2.5 * std::exp(-std::pow(std::numbers::pi * 0.3 / 2.5, 2)),
+              1e-12);
+  const SourceRules ricker{true, false, false, 0};
+  EXPECT_EQ(course(number("0"), ricker), (Course{Pulse::ricker, 2.5, 0, {}}));
+  EXPECT_EQ(course(with(cmt_file, "half duration:    5.0", "half duration:  10.0"), ricker),
+            (Course{Pulse::ricker, 10, 0, {}}));
+  EXPECT_THAT(message([&] { course(with(cmt_file, "half duration:    5.0", "half duration: 0"), ricker); }),
+              AllOf(HasSubstr("SOLUTION:4: half duration"), HasSubstr("USE_RICKER_TIME_FUNCTION")));
+  // A half duration below five steps counts as five.
+  EXPECT_TRUE(notes.back().find("time shift") != std::string::npos);
+  EXPECT_EQ(course(with(cmt_file, "half duration:    5.0", "half duration: 0"), {false, false, false, 0.1}),
+            (Course{Pulse::step, 0.5 / 1.628, 0, {}}));
+  EXPECT_THAT(notes.back(), HasSubstr("below five steps count as 0.5 s"));
+  EXPECT_THAT(message([&] { course(with(force_file, "source time function:            1\n", ""), {}); }),
+              HasSubstr("no line \"source time function:\""));
+}
+
+TEST(SpecfemFiles, SourcesInAFluidAreExplosionsWithTheDerivativeOfTheirStep) {
+  std::vector<std::string> notes;
+  const auto all_equal =
+      with(with(cmt_file, "Mtt:       2.", "Mtt:       1."), "Mpp:       3.", "Mpp:       1.");
+  auto explosion = all_equal;
+  for (const char* m : {"4.000000d+23", "5.000000e+23", "6.000000e+23"}) explosion = with(explosion, m, "0");
+  const auto s = read_solution("CMTSOLUTION", explosion, {}, notes).at(0);
+  EXPECT_EQ(s.in_fluid.course, (Course{Pulse::gaussian, 5 / 1.628, 0, {}}));
+  EXPECT_TRUE(s.in_fluid.is_explosion());
+  EXPECT_NEAR(s.in_fluid.strength[0], 1e16, 10);
+  EXPECT_FALSE(read_solution("CMTSOLUTION", cmt_file, {}, notes).at(0).in_fluid.is_explosion());
+  auto implosion = explosion;
+  for (const char* m : {"Mrr:       1", "Mtt:       1", "Mpp:       1"})
+    implosion = with(implosion, m, std::string(m).replace(10, 1, "-"));
+  EXPECT_NEAR(read_solution("CMTSOLUTION", implosion, {}, notes).at(0).in_fluid.strength[0], 1e16, 10);
+  EXPECT_NEAR(
+      read_solution("CMTSOLUTION", implosion, {false, false, true, 0}, notes).at(0).in_fluid.strength[0],
+      -1e16, 10);
+  const auto force = read_solution("FORCESOLUTION", with(force_file, "1.d15", "-1.d15"), {}, notes).at(0);
+  EXPECT_EQ(force.in_fluid.strength, (std::array<double, 6>{-1e15, -1e15, -1e15, 0, 0, 0}));
+  EXPECT_EQ(force.in_fluid.course.pulse, Pulse::ricker);
 }
 
 TEST(SpecfemFiles, StationsHaveANameANetworkAndFourNumbers) {
@@ -100,7 +161,8 @@ TEST(SpecfemFiles, ThatAreBrokenAreRefusedWithTheirLine) {
   const TemporaryFolder folder;
   const auto broken = [&](std::string text, const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);
-    return message([&] { read_solution(folder.put("BROKEN", text)); });
+    std::vector<std::string> notes;
+    return message([&] { read_solution(folder.put("BROKEN", text), {}, notes); });
   };
   EXPECT_THAT(broken(cmt_file, "Mrr:", "Mxx:"), AllOf(HasSubstr(":2"), HasSubstr("mrr")));
   EXPECT_THAT(broken(cmt_file, "30.0", "deep"), AllOf(HasSubstr(":7: depth"), HasSubstr("no number")));
@@ -110,6 +172,7 @@ TEST(SpecfemFiles, ThatAreBrokenAreRefusedWithTheirLine) {
   EXPECT_THAT(broken(force_file, "function:            1", "function:            5"),
               AllOf(HasSubstr(":7"), HasSubstr("not offered")));
   EXPECT_THAT(broken(force_file, "hdurorf0:       2.5", "hdurorf0:       0"), HasSubstr("peak frequency"));
+  EXPECT_THAT(broken(force_file, "1.d15", "0"), AllOf(HasSubstr(":8"), HasSubstr("a force of zero")));
   EXPECT_THAT(message([&] { read_stations(folder.put("STATIONS", "A B 1 2 3\n")); }),
               AllOf(HasSubstr(":1"), HasSubstr("six words")));
   EXPECT_THAT(message([&] { read_stations(folder / "NOWHERE"); }), HasSubstr("cannot be opened"));
@@ -217,8 +280,71 @@ TEST(SpecfemFiles, AParFileSaysStepsSidesAndWhatIsRecorded) {
   EXPECT_THAT(broken("250", "2.5"), AllOf(HasSubstr("Par_file:4: NSTEP"), HasSubstr("no number of steps")));
   EXPECT_THAT(broken("2.d-3", "-1"), AllOf(HasSubstr("Par_file:5: DT"), HasSubstr("longer than zero")));
   EXPECT_THAT(broken(".true.", "yes"), AllOf(HasSubstr("Par_file:6"), HasSubstr("neither .true. nor")));
-  EXPECT_THAT(broken("= 1\n", "= 3\n"), AllOf(HasSubstr("Par_file:2"), HasSubstr("type 3")));
-  EXPECT_THAT(broken("MOVIE_SURFACE", "GRAVITY"), HasSubstr("GRAVITY: is not offered"));
+  EXPECT_THAT(broken("= 1\n", "= 3\n"), AllOf(HasSubstr("Par_file:2"), HasSubstr("3 is not offered")));
+  EXPECT_THAT(broken("MOVIE_SURFACE", "GRAVITY"), HasSubstr("GRAVITY: .true. is not offered"));
+}
+
+std::vector<std::string> notes_of(const std::string& more, const OwnParts& own = {}) {
+  return read_par_file("Par_file", "NSTEP = 10\nDT = 1d-2\n" + more, own).notes;
+}
+
+TEST(SpecfemFiles, EveryKeyOfAParFileIsTakenRefusedNotedOrHarmless) {
+  for (const auto& key : par_file_keys()) {
+    const std::string name(key.name), neutral(key.neutral);
+    if (key.effect == KeyEffect::harmless) {
+      EXPECT_TRUE(notes_of(name + " = .true.\n").empty()) << name;
+    }
+    if (key.effect != KeyEffect::noted && key.effect != KeyEffect::refused) continue;
+    EXPECT_FALSE(key.text.empty()) << name;
+    EXPECT_TRUE(notes_of(name + " = " + neutral + "\n").empty()) << name;
+    const auto line = name + (neutral == ".false."   ? " = .true.\n"
+                              : neutral == "default" ? " = tomo\n"
+                                                     : " = 2\n");
+    if (key.effect == KeyEffect::noted) {
+      ASSERT_EQ(notes_of(line).size(), 1u) << name;
+      EXPECT_THAT(notes_of(line)[0], HasSubstr("Par_file:3: " + name));
+    } else {
+      EXPECT_THAT(message([&] { notes_of(line); }),
+                  AllOf(HasSubstr("Par_file:3: " + name), HasSubstr("is not offered")));
+    }
+  }
+  const auto unknown = notes_of("NEX_XI = 64\nnproc = 4\n");
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_THAT(unknown[0], AllOf(HasSubstr("NEX_XI (line 3), nproc (line 4)"), HasSubstr("not known")));
+  EXPECT_THAT(notes_of("MODEL = gll\n", {false, true}).at(0), HasSubstr("gll is not taken"));
+  EXPECT_THAT(notes_of("USE_EXTERNAL_SOURCE_FILE = .true.\n", {true, false}).at(0), HasSubstr("own sources"));
+  EXPECT_THAT(notes_of("NSTEP = 11\n").at(0), HasSubstr("line 1, too, which counts"));
+}
+
+TEST(SpecfemFiles, AParFileSaysHowTimesPlacesAndAttenuationAreMeant) {
+  const auto par = [](const std::string& more) {
+    return read_par_file("Par_file", "NSTEP = 10\nDT = 1d-2\n" + more);
+  };
+  EXPECT_TRUE(par("USE_RICKER_TIME_FUNCTION = .true.\n").ricker);
+  EXPECT_FALSE(par("USE_RICKER_TIME_FUNCTION = .false.\n").ricker);
+  EXPECT_TRUE(par("USE_SOURCES_RECEIVERS_Z = .true.\n").heights);
+  EXPECT_EQ(par("SUPPRESS_UTM_PROJECTION = .false.\nUTM_PROJECTION_ZONE = -34\n").utm_zone, -34);
+  EXPECT_FALSE(par("SUPPRESS_UTM_PROJECTION = .true.\nUTM_PROJECTION_ZONE = 11\n").utm_zone);
+  EXPECT_TRUE(par("SUPPRESS_UTM_PROJECTION = .true.\n").in_metres);
+  EXPECT_THAT(message([&] { par("SUPPRESS_UTM_PROJECTION = .false.\nUTM_PROJECTION_ZONE = 0\n"); }),
+              AllOf(HasSubstr("Par_file:4: UTM_PROJECTION_ZONE"), HasSubstr("no zone")));
+  const auto local = par("LTS_MODE = .true.\n");
+  EXPECT_TRUE(local.own_step);
+  EXPECT_THAT(local.notes.at(0), HasSubstr("LTS_MODE"));
+  EXPECT_NEAR(
+      par("USE_LDDRK = .true.\nINCREASE_CFL_FOR_LDDRK = .true.\nRATIO_BY_WHICH_TO_INCREASE_IT = 1.4\n").step,
+      0.014, 1e-15);
+  EXPECT_THAT(message([&] { par("ATTENUATION = .true.\nUSE_OLSEN_ATTENUATION = .true.\n"); }),
+              HasSubstr("Par_file:4"));
+  EXPECT_TRUE(par("USE_OLSEN_ATTENUATION = .true.\n").notes.empty());
+  EXPECT_THAT(par("ATTENUATION = .true.\nCOMPUTE_FREQ_BAND_AUTOMATIC = .false.\n").notes.at(0),
+              HasSubstr("MIN_ATTENUATION_PERIOD"));
+  EXPECT_THAT(message([&] { par("MOVIE_SURFACE = .true.\nNTSTEP_BETWEEN_FRAMES = 5\nHDUR_MOVIE = 0.1\n"); }),
+              HasSubstr("Par_file:5: HDUR_MOVIE"));
+  EXPECT_FALSE(
+      par("MOVIE_SURFACE = .true.\nNTSTEP_BETWEEN_FRAMES = 5\nSAVE_DISPLACEMENT = .true.\n").film_velocity);
+  EXPECT_THAT(message([&] { par("PML_CONDITIONS = .true.\nSTACEY_ABSORBING_CONDITIONS = .true.\n"); }),
+              HasSubstr("both"));
 }
 
 TEST(ElasticJobs, TakeFromAParFileWhatTheyLeaveOut) {

@@ -95,10 +95,29 @@ Placement::Frame Placement::middle() const {
   return turned;
 }
 
-Vector Placement::at(double its_longitude, double its_latitude, double depth) const {
+void Placement::require_inside(double its_longitude, double its_latitude, double below,
+                               const std::string& where) const {
+  constexpr double rounding = 1e-9;
+  const auto x = at(its_longitude, its_latitude, 0);
+  const double east = std::atan2(x[0], x[2] + radius), north = std::atan2(x[1], x[2] + radius);
+  if (std::fabs(east) > width_east / 2 + rounding || std::fabs(north) > width_north / 2 + rounding)
+    throw InputError(where,
+                     fmt::format("longitude {:g}, latitude {:g} degrees lies outside the chunk",
+                                 its_longitude, its_latitude),
+                     fmt::format("It lies {:.4g} degrees along the chunk's east axis and {:.4g} along its "
+                                 "north axis from the middle, "
+                                 "longitude {:g}, latitude {:g}; the chunk reaches {:g} and {:g} degrees.",
+                                 east / degree, north / degree, longitude, latitude, width_east / 2 / degree,
+                                 width_north / 2 / degree));
+  if (below < -rounding * radius || below > depth + rounding * radius)
+    throw InputError(where, fmt::format("{:g} m below the surface lies outside the chunk", below),
+                     fmt::format("It reaches {:g} m down.", depth));
+}
+
+Vector Placement::at(double its_longitude, double its_latitude, double below) const {
   const auto axes = middle();
   const auto up = geographic(its_longitude, its_latitude)[2];
-  const double r = radius - depth;
+  const double r = radius - below;
   return {r * dot(axes[0], up), r * dot(axes[1], up), r * dot(axes[2], up) - radius};
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "terrane/physics/elastic/mesh.hpp"
@@ -38,11 +39,15 @@ Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std:
 /// from its centre, tan φ' = (1 − f)² tan φ, f = 1/298.257.
 struct Placement {
   double radius = earth_radius;
-  double longitude = 0, latitude = 0;  ///< of the middle, degrees, as on maps
-  double azimuth = 0;                  ///< of its north axis, degrees, clockwise from north
+  double longitude = 0, latitude = 0;      ///< of the middle, degrees, as on maps
+  double azimuth = 0;                      ///< of its north axis, degrees, clockwise from north
+  double width_east = 0, width_north = 0;  ///< of the chunk, radians; 0: it has no sides
+  double depth = 0;                        ///< of its bottom, m
 
   using Frame = std::array<Vector, 3>;  ///< east, north, up there, in the chunk's axes
-  Vector at(double longitude, double latitude, double depth) const;
+  Vector at(double longitude, double latitude, double below) const;
+  /// Throws InputError at `where`: at() of this lies outside the chunk, which reaches how far.
+  void require_inside(double longitude, double latitude, double below, const std::string& where) const;
   Frame frame(double longitude, double latitude) const;
   Frame frame(const Vector& at) const;
 

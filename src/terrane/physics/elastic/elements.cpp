@@ -372,7 +372,13 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
   } catch (const InputError& error) {
     throw InputError(elements.where(), error.problem(), error.next());
   }
-  out.sphere = Placement{chunk.radius, centre[0], centre[1], elements.number("azimuth", Quantity::angle)};
+  out.sphere = Placement{chunk.radius,
+                         centre[0],
+                         centre[1],
+                         elements.number("azimuth", Quantity::angle),
+                         chunk.width_east,
+                         chunk.width_north,
+                         -chunk.layers.back().bottom};
   // Rock that no name gives: of the radius of each element's middle, to a millimetre.
   const bool all_named =
       std::none_of(rocks.begin(), rocks.end(), [](const std::string& name) { return name.empty(); });
@@ -462,7 +468,6 @@ Elements build_elements(const Config& job, const Config& simulation,
       medium.push_back(model->at({east, north, up}));
     }
     out.mesh = bricks(cells, model->media(), std::move(medium), read_sides(simulation), out.surface);
-    out.top = cells.up().back();
     out.cells = std::move(cells);
     return out;
   }
@@ -471,8 +476,6 @@ Elements build_elements(const Config& job, const Config& simulation,
   if (kind == "layers") out.mesh = build_layers(elements, simulation, model, cells, out, memory);
   else if (kind == "chunk") out.mesh = build_chunk(elements, simulation, out, memory);
   else out.mesh = build_from_file(elements, simulation, model, kind == "specfem", out);
-  out.top = -INFINITY;
-  for (const auto& node : out.mesh.nodes) out.top = std::max(out.top, node[2]);
   return out;
 }
 

@@ -23,7 +23,6 @@ struct Elements {
   Mesh mesh;
   TensorMesh cells;  ///< of which they were made, one each; or empty
   std::function<double(double easting, double northing)> surface;  ///< m up; empty: flat
-  double top = 0;                                                  ///< of the highest node, m
   std::optional<Placement> sphere;                                 ///< where a chunk of the sphere lies
   std::vector<std::string> notes, warnings;
 };

@@ -4,38 +4,157 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <sstream>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/file.hpp"
-#include "terrane/physics/elastic/specfem.hpp"
+#include "terrane/io/specfem.hpp"
 
 namespace terrane::elastic {
 
 namespace {
 
+using enum KeyEffect;
+using About = ParFileKey::About;
+
+constexpr std::string_view no = ".false.";
+
+// In the order of SPECFEM3D's own Par_file; names of older versions at the end.
+constexpr ParFileKey keys[] = {
+    {"SIMULATION_TYPE", refused, "1", "Terrane computes type 1, forward waves."},
+    {"NOISE_TOMOGRAPHY", refused, "0", "Noise has no source at a point; Terrane's sources have."},
+    {"SAVE_FORWARD", harmless},
+    {"INVERSE_FWI_FULL_PROBLEM", refused, no, "Terrane inverts acoustic waves: `terrane new inversion`."},
+    {"UTM_PROJECTION_ZONE", taken},
+    {"SUPPRESS_UTM_PROJECTION", taken},
+    {"NPROC", harmless},
+    {"NSTEP", taken},
+    {"DT", taken},
+    {"LTS_MODE", taken},
+    {"PARTITIONING_TYPE", harmless},
+    {"USE_LDDRK", taken},
+    {"INCREASE_CFL_FOR_LDDRK", taken},
+    {"RATIO_BY_WHICH_TO_INCREASE_IT", taken},
+    {"NGNOD", harmless},
+    {"MODEL", refused, "default",
+     "Rock comes from [model], from [[elements.rock]], or from the materials of a mesh of SPECFEM3D; a "
+     "tomography_model.xyz is [[elements.rock]] tomography. Where that is what is meant, write default.",
+     About::rock},
+    {"TOMOGRAPHY_PATH", harmless},
+    {"SEP_MODEL_DIRECTORY", harmless},
+    {"APPROXIMATE_OCEAN_LOAD", refused, no, "Make the sea of elements: a layer with velocity_s = 0."},
+    {"TOPOGRAPHY", harmless},
+    {"ATTENUATION", taken},
+    {"ANISOTROPY", noted, no, "materials with an anisotropy flag are refused; rock is as it is without"},
+    {"GRAVITY", refused, no, "Leave it out where waves have periods below some 100 s."},
+    {"ATTENUATION_f0_REFERENCE", taken},
+    {"MIN_ATTENUATION_PERIOD", taken},
+    {"MAX_ATTENUATION_PERIOD", taken},
+    {"COMPUTE_FREQ_BAND_AUTOMATIC", taken},
+    {"USE_OLSEN_ATTENUATION", taken},
+    {"OLSEN_ATTENUATION_RATIO", harmless},
+    {"PML_CONDITIONS", taken},
+    {"PML_INSTEAD_OF_FREE_SURFACE", taken},
+    {"f0_FOR_PML", harmless},
+    {"STACEY_ABSORBING_CONDITIONS", taken},
+    {"STACEY_INSTEAD_OF_FREE_SURFACE", taken},
+    {"BOTTOM_FREE_SURFACE", taken},
+    {"UNDO_ATTENUATION_AND_OR_PML", harmless},
+    {"NT_DUMP_ATTENUATION", harmless},
+    {"CREATE_SHAKEMAP", noted, no,
+     "maps of shaking are drawn from receivers on a grid: peak_velocity and others"},
+    {"MOVIE_SURFACE", taken},
+    {"MOVIE_TYPE", taken},
+    {"MOVIE_VOLUME", noted, no, "films of a volume are [snapshots] of = \"volume\""},
+    {"MOVIE_VOLUME_STRESS", noted, no, "films show velocity or displacement"},
+    {"SAVE_DISPLACEMENT", taken},
+    {"USE_HIGHRES_FOR_MOVIES", harmless},
+    {"NTSTEP_BETWEEN_FRAMES", taken},
+    {"HDUR_MOVIE", taken},
+    {"SAVE_MESH_FILES", harmless},
+    {"LOCAL_PATH", harmless},
+    {"NTSTEP_BETWEEN_OUTPUT_INFO", harmless},
+    {"USE_SOURCES_RECEIVERS_Z", taken},
+    {"USE_FORCE_POINT_SOURCE", taken},
+    {"USE_RICKER_TIME_FUNCTION", taken},
+    {"USE_EXTERNAL_SOURCE_FILE", refused, no, "Give the time function as samples of a [[source]].",
+     About::sources},
+    {"PRINT_SOURCE_TIME_FUNCTION", harmless},
+    {"NTSTEP_BETWEEN_OUTPUT_SEISMOS", harmless},
+    {"SAVE_SEISMOGRAMS_DISPLACEMENT", taken},
+    {"SAVE_SEISMOGRAMS_VELOCITY", taken},
+    {"SAVE_SEISMOGRAMS_ACCELERATION", noted, no,
+     "no accelerations are written: they are differences of the velocity"},
+    {"SAVE_SEISMOGRAMS_PRESSURE", taken},
+    {"SAVE_SEISMOGRAMS_STRAIN", noted, no, "no strains are written"},
+    {"SAVE_SEISMOGRAMS_IN_ADJOINT_RUN", harmless},
+    {"subsamp_seismos", noted, "1", "every step is written, and NSTEP stays as it is"},
+    {"NTSTEP_BETWEEN_OUTPUT_SAMPLE", noted, "1", "every step is written, and NSTEP stays as it is"},
+    {"USE_BINARY_FOR_SEISMOGRAMS", harmless},
+    {"SU_FORMAT", harmless},
+    {"ASDF_FORMAT", harmless},
+    {"HDF5_FORMAT", harmless},
+    {"WRITE_SEISMOGRAMS_BY_MAIN", harmless},
+    {"SAVE_ALL_SEISMOS_IN_ONE_FILE", harmless},
+    {"USE_TRICK_FOR_BETTER_PRESSURE", harmless},
+    {"USE_SOURCE_ENCODING", taken},
+    {"OUTPUT_ENERGY", harmless},
+    {"NTSTEP_BETWEEN_OUTPUT_ENERGY", harmless},
+    {"NTSTEP_BETWEEN_READ_ADJSRC", harmless},
+    {"READ_ADJSRC_ASDF", harmless},
+    {"ANISOTROPIC_KL", harmless},
+    {"SAVE_TRANSVERSE_KL", harmless},
+    {"ANISOTROPIC_VELOCITY_KL", harmless},
+    {"APPROXIMATE_HESS_KL", harmless},
+    {"SAVE_MOHO_MESH", harmless},
+    {"COUPLE_WITH_INJECTION_TECHNIQUE", refused, no, "Terrane's waves come from sources inside the mesh."},
+    {"INJECTION_TECHNIQUE_TYPE", harmless},
+    {"MESH_A_CHUNK_OF_THE_EARTH", harmless},
+    {"TRACTION_PATH", harmless},
+    {"FKMODEL_FILE", harmless},
+    {"RECIPROCITY_AND_KH_INTEGRAL", harmless},
+    {"NUMBER_OF_SIMULTANEOUS_RUNS", refused, "1", "Each of the runs is a job with a Par_file of its own."},
+    {"BROADCAST_SAME_MESH_AND_MODEL", harmless},
+    {"GPU_MODE", harmless},
+    {"ADIOS_ENABLED", harmless},
+    {"ADIOS_FOR_DATABASES", harmless},
+    {"ADIOS_FOR_MESH", harmless},
+    {"ADIOS_FOR_FORWARD_ARRAYS", harmless},
+    {"ADIOS_FOR_KERNELS", harmless},
+    {"ADIOS_FOR_UNDO_ATTENUATION", harmless},
+    {"HDF5_ENABLED", harmless},
+    {"HDF5_FOR_MOVIES", harmless},
+    {"HDF5_IO_NODES", harmless},
+    {"ABSORBING_CONDITIONS", taken},
+    {"HAS_FINITE_FAULT_SOURCE", refused, no, "Give the fault as table of a [[source]].", About::sources},
+};
+
+const ParFileKey* find_key(std::string_view name) {
+  const auto* const at =
+      std::find_if(std::begin(keys), std::end(keys), [&](const ParFileKey& key) { return key.name == name; });
+  return at == std::end(keys) ? nullptr : at;
+}
+
 /// Names and values, each with its line.
 class Lines {
  public:
   Lines(std::string file, const std::string& text) : file_(std::move(file)) {
-    std::istringstream in(text);
-    std::size_t number = 0;
-    for (std::string line; std::getline(in, line);) {
-      ++number;
-      line = line.substr(0, line.find('#'));
-      const auto equals = line.find('=');
-      if (equals == std::string::npos) continue;
-      std::istringstream name(line.substr(0, equals)), value(line.substr(equals + 1));
-      std::string key, word;
-      name >> key;
-      value >> word;
-      if (!word.empty()) values_[key] = {number, word};
+    for (auto& line : io::read_par_lines(file_, text)) {
+      const auto before = values_.find(line.name);
+      if (before == values_.end()) {
+        values_[line.name] = {line.line, line.value};
+      } else if (before->second.second != line.value) {
+        notes_.push_back(fmt::format("{}:{}: {} stands in line {}, too, which counts", file_, line.line,
+                                     line.name, before->second.first));
+      }
     }
   }
   bool has(const std::string& key) const { return values_.count(key) > 0; }
-  const std::string& text(const std::string& key) const { return values_.at(key).second; }
+  /// The first word.
+  std::string text(const std::string& key) const {
+    const auto& words = values_.at(key).second;
+    return words.substr(0, words.find_first_of(" \t"));
+  }
   std::string where(const std::string& key) const {
     const auto at = values_.find(key);
     return at == values_.end() ? file_ : fmt::format("{}:{}: {}", file_, at->second.first, key);
@@ -43,8 +162,9 @@ class Lines {
   double number(const std::string& key) const {
     if (!has(key))
       throw InputError(file_, fmt::format("there is no line \"{} = …\"", key), "Is it a Par_file?");
-    return fortran_number(text(key), where(key));
+    return io::fortran_number(text(key), where(key));
   }
+  double number(const std::string& key, double otherwise) const { return has(key) ? number(key) : otherwise; }
   std::size_t count(const std::string& key) const {
     const double value = number(key);
     if (!(value >= 1 && value < 1e15 && value == std::floor(value)))
@@ -59,70 +179,178 @@ class Lines {
     if (small.rfind(".f", 0) == 0 || small == "f" || small == "false") return false;
     throw InputError(where(key), fmt::format("\"{}\" is neither .true. nor .false.", printable(text(key))));
   }
+  /// Whether a key has the value with which it asks for nothing.
+  bool is_neutral(const ParFileKey& key) const {
+    const std::string name(key.name);
+    if (!has(name)) return true;
+    if (key.neutral == no) return !flag(name);
+    if (std::isdigit(static_cast<unsigned char>(key.neutral.front())))
+      return number(name) == io::fortran_number(std::string(key.neutral), where(name));
+    return lower(text(name)) == key.neutral;
+  }
+  void note(const std::string& key, std::string_view text) {
+    notes_.push_back(fmt::format("{}: {}", where(key), text));
+  }
+  std::vector<std::string> take_notes() { return std::move(notes_); }
+  std::map<std::string, std::size_t> numbers() const {
+    std::map<std::string, std::size_t> all;
+    for (const auto& [name, line] : values_) all[name] = line.first;
+    return all;
+  }
+  const std::map<std::string, std::pair<std::size_t, std::string>>& values() const { return values_; }
 
  private:
   std::string file_;
   std::map<std::string, std::pair<std::size_t, std::string>> values_;
+  std::vector<std::string> notes_;
 };
 
-/// What would give other seismograms than those that are asked for.
-void refuse(const Lines& lines) {
-  if (lines.has("SIMULATION_TYPE") && lines.number("SIMULATION_TYPE") != 1)
-    throw InputError(lines.where("SIMULATION_TYPE"),
-                     fmt::format("simulations of type {} are not offered", lines.text("SIMULATION_TYPE")),
-                     "Terrane computes type 1, forward waves.");
-  constexpr const char* not_offered[][2] = {
-      {"USE_EXTERNAL_SOURCE_FILE", "Give the time function as samples of a [[source]]."},
-      {"HAS_FINITE_FAULT_SOURCE", "Give the fault as table of a [[source]]."},
-      {"COUPLE_WITH_INJECTION_TECHNIQUE", ""},
-      {"GRAVITY", "Leave it out where waves have periods below some 100 s."},
-      {"APPROXIMATE_OCEAN_LOAD", "Make the sea of elements: a layer with velocity_s = 0."},
-  };
-  for (const auto& [key, next] : not_offered)
-    if (lines.flag(key)) throw InputError(lines.where(key), "is not offered", next);
+/// Refuses what would give other seismograms than those that are asked for, and notes what is not taken.
+void look_at_all(Lines& lines, const OwnParts& own) {
+  std::string unknown;
+  for (const auto& [name, line] : lines.values()) {
+    const auto* key = find_key(name);
+    if (key == nullptr) {
+      unknown += fmt::format("{}{} (line {})", unknown.empty() ? "" : ", ", printable(name), line.first);
+      continue;
+    }
+    const bool asks = (key->effect == refused || key->effect == noted) && !lines.is_neutral(*key);
+    if (!asks) continue;
+    const bool is_own =
+        (key->about == About::sources && own.sources) || (key->about == About::rock && own.rock);
+    if (is_own)
+      lines.note(name, fmt::format("{} is not taken, as the job has its own {}", lines.text(name),
+                                   key->about == About::rock ? "rock" : "sources"));
+    else if (key->effect == noted) lines.note(name, key->text);
+    else
+      throw InputError(lines.where(name), fmt::format("{} is not offered", printable(lines.text(name))),
+                       std::string(key->text));
+  }
+  if (!unknown.empty()) lines.note("", fmt::format("keys that are not known, and not taken: {}", unknown));
 }
 
-std::string quantity_of(const Lines& lines, std::vector<std::string>& notes) {
-  if (lines.flag("SAVE_SEISMOGRAMS_ACCELERATION"))
-    notes.push_back("no accelerations are written: they are differences of the velocity");
+std::string quantity_of(Lines& lines) {
   constexpr const char* names[] = {"displacement", "velocity", "pressure"};
   std::string first;
   for (const std::string name : names) {
     auto large = name;
     std::transform(large.begin(), large.end(), large.begin(),
                    [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); });
-    if (!lines.flag("SAVE_SEISMOGRAMS_" + large)) continue;
+    const auto key = "SAVE_SEISMOGRAMS_" + large;
+    if (!lines.flag(key)) continue;
     if (first.empty()) first = name;
-    else notes.push_back(fmt::format("of several quantities {} is recorded, and no {}", first, name));
+    else lines.note(key, fmt::format("of several quantities {} is recorded, and no {}", first, name));
   }
   return first.empty() ? names[0] : first;
 }
 
-}  // namespace
-
-ParFile read_par_file(const std::filesystem::path& file) {
-  return read_par_file(file.string(), io::read_bytes(file.string()));
-}
-ParFile read_par_file(const std::string& name, const std::string& text) {
-  const Lines lines(name, text);
-  refuse(lines);
-  ParFile par;
+/// NSTEP and DT, and the two kinds of time steps for which DT is not that of leapfrog steps.
+void read_times(Lines& lines, ParFile& par) {
   par.steps = lines.count("NSTEP");
   par.step = lines.number("DT");
   if (!(par.step > 0)) throw InputError(lines.where("DT"), "a time step is longer than zero");
-  par.matched = lines.flag("PML_CONDITIONS");
-  if (par.matched || lines.flag("STACEY_ABSORBING_CONDITIONS")) {
-    par.absorbing = {"west", "east", "south", "north"};
-    if (!lines.flag("BOTTOM_FREE_SURFACE")) par.absorbing.push_back("bottom");
-    if (lines.flag("STACEY_INSTEAD_OF_FREE_SURFACE") || lines.flag("PML_INSTEAD_OF_FREE_SURFACE"))
-      par.absorbing.push_back("top");
+  if (lines.flag("LTS_MODE")) {
+    par.own_step = true;
+    lines.note("LTS_MODE", "all elements take the same step, the longest stable one, and not DT");
   }
+  if (!lines.flag("USE_LDDRK")) return;
+  par.own_step = true;
+  if (lines.flag("INCREASE_CFL_FOR_LDDRK")) {
+    const double ratio = lines.number("RATIO_BY_WHICH_TO_INCREASE_IT");
+    if (!(ratio > 0)) throw InputError(lines.where("RATIO_BY_WHICH_TO_INCREASE_IT"), "a ratio is above zero");
+    par.step *= ratio;
+  }
+  lines.note("USE_LDDRK", "steps are those of leapfrog, the longest stable ones, and not DT");
+}
+
+void read_sides(Lines& lines, ParFile& par) {
+  par.matched = lines.flag("PML_CONDITIONS");
+  const bool stacey = lines.flag("STACEY_ABSORBING_CONDITIONS") || lines.flag("ABSORBING_CONDITIONS");
+  if (par.matched && stacey)
+    throw InputError(lines.where("PML_CONDITIONS"), "both PML_CONDITIONS and STACEY_ABSORBING_CONDITIONS",
+                     "Of both kinds of absorbing sides one is .true.");
+  if (!par.matched && !stacey) return;
+  par.absorbing = {"west", "east", "south", "north"};
+  if (!lines.flag("BOTTOM_FREE_SURFACE")) par.absorbing.push_back("bottom");
+  const auto* const top = par.matched ? "PML_INSTEAD_OF_FREE_SURFACE" : "STACEY_INSTEAD_OF_FREE_SURFACE";
+  if (lines.flag(top)) par.absorbing.push_back("top");
+}
+
+void read_attenuation(Lines& lines, const OwnParts& own, ParFile& par) {
   par.attenuation = lines.flag("ATTENUATION");
-  if (par.attenuation && lines.has("ATTENUATION_f0_REFERENCE"))
+  if (!par.attenuation) return;
+  if (lines.has("ATTENUATION_f0_REFERENCE")) {
     par.reference_frequency = lines.number("ATTENUATION_f0_REFERENCE");
-  par.quantity = quantity_of(lines, par.notes);
+    if (!(*par.reference_frequency > 0))
+      throw InputError(lines.where("ATTENUATION_f0_REFERENCE"), "a frequency is above zero");
+  }
+  if (lines.flag("USE_OLSEN_ATTENUATION")) {
+    if (!own.rock)
+      throw InputError(lines.where("USE_OLSEN_ATTENUATION"), "is not offered",
+                       "Give quality_s and quality_p of each [[elements.rock]], or of bodies of [model].");
+    lines.note("USE_OLSEN_ATTENUATION", "is not taken: Q is that of the job's rock");
+  }
+  if (lines.has("COMPUTE_FREQ_BAND_AUTOMATIC") && !lines.flag("COMPUTE_FREQ_BAND_AUTOMATIC"))
+    lines.note("COMPUTE_FREQ_BAND_AUTOMATIC",
+               "Q is constant in a band that ends with the sources, and not from MIN_ATTENUATION_PERIOD to "
+               "MAX_ATTENUATION_PERIOD");
+}
+
+void read_places(Lines& lines, ParFile& par) {
+  par.heights = lines.flag("USE_SOURCES_RECEIVERS_Z");
+  if (!lines.has("SUPPRESS_UTM_PROJECTION")) return;
+  par.in_metres = lines.flag("SUPPRESS_UTM_PROJECTION");
+  if (par.in_metres) return;
+  const double zone = lines.number("UTM_PROJECTION_ZONE");
+  if (zone != std::floor(zone) || !(std::fabs(zone) >= 1 && std::fabs(zone) <= 60))
+    throw InputError(lines.where("UTM_PROJECTION_ZONE"), fmt::format("{:g} is no zone", zone),
+                     "Zones are 1 to 60, and -1 to -60 south of the equator; or, where places are in metres, "
+                     "SUPPRESS_UTM_PROJECTION = .true.");
+  par.utm_zone = static_cast<int>(zone);
+}
+
+void read_film(Lines& lines, const OwnParts& own, ParFile& par) {
+  par.film_velocity = !lines.flag("SAVE_DISPLACEMENT");
+  if (lines.flag("MOVIE_SURFACE")) {
+    par.film_every = lines.count("NTSTEP_BETWEEN_FRAMES");
+    if (lines.number("MOVIE_TYPE", 1) != 1)
+      lines.note("MOVIE_TYPE", "the film shows the surface and no other sides");
+  }
+  const bool films =
+      lines.flag("MOVIE_SURFACE") || lines.flag("MOVIE_VOLUME") || lines.flag("CREATE_SHAKEMAP");
+  if (films && !own.sources && lines.number("HDUR_MOVIE", 0) != 0)
+    throw InputError(lines.where("HDUR_MOVIE"), "with films it lengthens the half durations of sources",
+                     "Write the longer ones, √(half duration² + HDUR_MOVIE²), into the sources, and here 0.");
+}
+
+}  // namespace
+
+std::span<const ParFileKey> par_file_keys() { return keys; }
+
+std::string ParFile::where(const std::string& key) const {
+  const auto at = lines.find(key);
+  return at == lines.end() ? file : fmt::format("{}:{}: {}", file, at->second, key);
+}
+
+ParFile read_par_file(const std::filesystem::path& file, const OwnParts& own) {
+  return read_par_file(file.string(), io::read_bytes(file.string()), own);
+}
+ParFile read_par_file(const std::string& name, const std::string& text, const OwnParts& own) {
+  Lines lines(name, text);
+  ParFile par;
+  par.file = name;
+  par.lines = lines.numbers();
+  read_times(lines, par);
+  look_at_all(lines, own);
+  read_sides(lines, par);
+  read_attenuation(lines, own, par);
+  read_places(lines, par);
+  read_film(lines, own, par);
+  par.quantity = quantity_of(lines);
   par.forces = lines.flag("USE_FORCE_POINT_SOURCE");
-  if (lines.flag("MOVIE_SURFACE")) par.film_every = lines.count("NTSTEP_BETWEEN_FRAMES");
+  par.ricker = lines.flag("USE_RICKER_TIME_FUNCTION") && !lines.flag("USE_EXTERNAL_SOURCE_FILE");
+  par.keeps_sign = lines.flag("USE_SOURCE_ENCODING");
+  par.notes = lines.take_notes();
   return par;
 }
 

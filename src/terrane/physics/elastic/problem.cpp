@@ -262,37 +262,66 @@ double longest_edge(const Hexahedron& element) {
   return most;
 }
 
+/// An error of the n-th source or receiver, at the place where it was given.
+InputError of_one(const std::vector<std::string>& origins, const char* kind, std::size_t n,
+                  const std::string& problem, const std::string& next = {}) {
+  if (n >= origins.size()) return {fmt::format("elastic: {} {}", kind, n + 1), problem, next};
+  return {origins[n], fmt::format("{} {}: {}", kind, n + 1, problem), next};
+}
+InputError of_source(const Problem& p, std::size_t n, const std::string& problem,
+                     const std::string& next = {}) {
+  return of_one(p.origins.sources, "source", n, problem, next);
+}
+InputError of_receiver(const Problem& p, std::size_t n, const std::string& problem,
+                       const std::string& next = {}) {
+  return of_one(p.origins.receivers, "receiver", n, problem, next);
+}
+
 void check_numbers(const Problem& p) {
-  if (!std::isfinite(p.begin) || !std::isfinite(p.end) || !(p.step >= 0))
-    throw InputError("elastic: times",
-                     fmt::format("begin {} s, end {} s, step {} s", p.begin, p.end, p.step));
+  if (!std::isfinite(p.begin)) throw InputError("elastic: begin", fmt::format("{} s is no time", p.begin));
+  if (!std::isfinite(p.end)) throw InputError("elastic: end", fmt::format("{} s is no time", p.end));
+  if (!std::isfinite(p.step) || p.step < 0)
+    throw InputError("elastic: step", fmt::format("a time step of {} s", p.step), "It is longer than zero.");
   for (std::size_t n = 0; n < p.sources.size(); ++n) {
     const auto& s = p.sources[n];
-    const auto what = fmt::format("elastic: source {}", n + 1);
     for (const double x : s.strength)
-      if (!std::isfinite(x)) throw InputError(what, "its strength is no finite number");
+      if (!std::isfinite(x)) throw of_source(p, n, "its strength is no finite number");
     for (const double x : s.course.samples)
-      if (!std::isfinite(x)) throw InputError(what, "a sample of its course is no finite number");
+      if (!std::isfinite(x)) throw of_source(p, n, "a sample of its course is no finite number");
     if (!(s.course.width > 0) || !std::isfinite(s.course.width) || !std::isfinite(s.course.delay))
-      throw InputError(what, fmt::format("width {}, delay {} s", s.course.width, s.course.delay),
-                       "The width is a frequency or a time above zero.");
+      throw of_source(p, n, fmt::format("width {}, delay {} s", s.course.width, s.course.delay),
+                      "The width is a frequency or a time above zero.");
   }
+}
+
+/// Finds all of them in the mesh.
+void locate(Problem& p) {
+  p.source_places.clear(), p.receiver_places.clear();
+  const Locator locator(p.mesh);
+  const auto each = [&](std::size_t n, const Vector& at, const auto& error) {
+    try {
+      return locator.find(at, {});
+    } catch (const InputError& outside) {
+      throw error(p, n, outside.problem(), outside.next());
+    }
+  };
+  for (std::size_t n = 0; n < p.sources.size(); ++n)
+    p.source_places.push_back(each(n, p.sources[n].at, of_source));
+  for (std::size_t n = 0; n < p.receivers.size(); ++n)
+    p.receiver_places.push_back(each(n, p.receivers[n], of_receiver));
 }
 
 /// What sources and receivers in fluids cannot be.
 void check_fluids(const Problem& p) {
   for (std::size_t n = 0; n < p.sources.size(); ++n) {
-    const auto& s = p.sources[n];
-    const auto& m = s.strength;
-    const bool explosion = s.is_moment && m[0] == m[1] && m[1] == m[2] && m[3] == 0 && m[4] == 0 && m[5] == 0;
-    if (p.mesh.rock(p.source_places[n].element).is_fluid() && !explosion)
-      throw InputError(fmt::format("elastic: source {}", n + 1), "it lies in a fluid and is no explosion",
-                       "In a fluid moment = [m, m, m, 0, 0, 0]; forces act on rock.");
+    if (p.mesh.rock(p.source_places[n].element).is_fluid() && !p.sources[n].is_explosion())
+      throw of_source(p, n, "it lies in a fluid and is no explosion",
+                      "In a fluid moment = [m, m, m, 0, 0, 0]; forces act on rock.");
   }
   for (std::size_t n = 0; n < p.receivers.size() && p.records_pressure; ++n)
     if (!p.mesh.rock(p.receiver_places[n].element).is_fluid())
-      throw InputError(
-          fmt::format("elastic: receiver {}", n + 1), "it lies in rock, which has no one pressure",
+      throw of_receiver(
+          p, n, "it lies in rock, which has no one pressure",
           "Pressure is recorded in fluids; a receiver on the ground of the sea must lie a little "
           "above it.");
 }
@@ -303,11 +332,15 @@ Locator::Locator(const Mesh& mesh) : mesh_(mesh) {
   std::vector<std::uint32_t> shown;
   for (std::uint32_t n = 0; n < mesh.size(); ++n)
     if (!mesh.fading_axes(n)) shown.push_back(n);
+  for (std::size_t d = 0; d < 3; ++d) extent_[2 * d] = INFINITY, extent_[2 * d + 1] = -INFINITY;
   for (const auto n : shown) {
     const auto box = around(n);
     for (std::size_t d = 0; d < 3; ++d) {
       low_[d] = std::min(low_[d], box[2 * d]);
       high_[d] = std::max(high_[d], box[2 * d + 1]);
+      const double room = (box[2 * d + 1] - box[2 * d]) / 12;  // a tenth on each side of what is there
+      extent_[2 * d] = std::min(extent_[2 * d], box[2 * d] + room);
+      extent_[2 * d + 1] = std::max(extent_[2 * d + 1], box[2 * d + 1] - room);
     }
   }
   // As many bins as elements, as wide in all directions.
@@ -359,7 +392,7 @@ Place Locator::find(const Vector& at, const std::string& what) const {
   // Of the shortest edge: rounding; and where sides are curved, what the sphere rises above polynomials.
   constexpr double of_straight = 1e-6, of_curved = 1e-3;
   Place best;
-  double nearest = INFINITY, allowed = 0;
+  double nearest = INFINITY, most = 0;
   bool inside = true;
   for (std::size_t d = 0; d < 3; ++d) inside = inside && at[d] >= low_[d] && at[d] <= high_[d];
   const std::size_t here = inside ? (bin(2, at[2]) * bins_[1] + bin(1, at[1])) * bins_[0] + bin(0, at[0]) : 0;
@@ -374,16 +407,83 @@ Place Locator::find(const Vector& at, const std::string& what) const {
     const double miss = found.distance / element.shortest();
     if (miss < nearest && !(nearest < 1e-9)) {  // of equals the first
       nearest = miss;
-      allowed = is_curved(n) ? of_curved : of_straight;
+      most = is_curved(n) ? of_curved : of_straight;
       best = {n, found.xi};
     }
   }
-  if (!(nearest <= allowed))
+  if (!(nearest <= most))
     throw InputError(what,
-                     fmt::format("easting {:.6g}, northing {:.6g}, up {:.6g} m lies outside the mesh", at[0],
+                     fmt::format("easting {:.9g}, northing {:.9g}, up {:.9g} m lies outside the mesh", at[0],
                                  at[1], at[2]),
-                     "Where there is topography, compare with the surface at that place.");
+                     allowed(at));
   return best;
+}
+
+std::string Locator::allowed(const Vector& at) const {
+  if (const auto surface = top(at[0], at[1]))
+    return fmt::format(
+        "At this easting and northing the mesh reaches up to {:.6g} m; it goes down to {:.6g} m.", *surface,
+        extent_[4]);
+  return fmt::format(
+      "It reaches from {:.9g} to {:.9g} m east, {:.9g} to {:.9g} m north, {:.9g} to {:.9g} m up.", extent_[0],
+      extent_[1], extent_[2], extent_[3], extent_[4], extent_[5]);
+}
+
+namespace {
+
+/// Height at which a vertical line meets a face of an element: Newton for both other coordinates.
+std::optional<double> height_of_face(const Hexahedron& element, std::size_t side, double east, double north) {
+  const std::size_t fixed = side / 2, a = (fixed + 1) % 3, b = (fixed + 2) % 3;
+  constexpr double inside = 1 + 1e-6, furthest = 1.5;
+  Vector xi{};
+  xi[fixed] = side % 2 ? 1 : -1;
+  for (int iteration = 0; iteration < 30; ++iteration) {
+    const auto now = element.at(xi);
+    const auto tangent = element.map(xi).tangent;
+    const double miss[2] = {east - now[0], north - now[1]};
+    const double det = tangent[a][0] * tangent[b][1] - tangent[a][1] * tangent[b][0];
+    const double size = norm(tangent[a]) * norm(tangent[b]);
+    if (!(std::fabs(det) > 1e-9 * size)) return std::nullopt;  // it stands upright
+    const double steps[2] = {(miss[0] * tangent[b][1] - miss[1] * tangent[b][0]) / det,
+                             (miss[1] * tangent[a][0] - miss[0] * tangent[a][1]) / det};
+    xi[a] = std::clamp(xi[a] + steps[0], -furthest, furthest);
+    xi[b] = std::clamp(xi[b] + steps[1], -furthest, furthest);
+    if (std::fabs(steps[0]) + std::fabs(steps[1]) < 1e-13) break;
+  }
+  const auto end = element.at(xi);
+  const double miss = std::hypot(end[0] - east, end[1] - north);
+  const bool on = std::fabs(xi[a]) <= inside && std::fabs(xi[b]) <= inside &&
+                  miss <= 1e-9 * (element.shortest() + std::hypot(east, north));
+  if (!on) return std::nullopt;
+  return end[2];
+}
+
+}  // namespace
+
+// From the highest bins down: an element that reaches into a bin is listed there, so what has been found in
+// a bin or above is the highest of all.
+std::optional<double> Locator::top(double easting, double northing) const {
+  if (!(easting >= low_[0] && easting <= high_[0] && northing >= low_[1] && northing <= high_[1]))
+    return std::nullopt;
+  const std::size_t i = bin(0, easting), j = bin(1, northing);
+  std::optional<double> highest;
+  for (std::size_t k = bins_[2]; k-- > 0;) {
+    const double floor =
+        low_[2] + (high_[2] - low_[2]) * static_cast<double>(k) / static_cast<double>(bins_[2]);
+    const std::size_t here = (k * bins_[1] + j) * bins_[0] + i;
+    for (auto place = first_[here]; place < first_[here + 1]; ++place) {
+      const auto n = elements_[place];
+      const auto box = around(n);
+      if (!(easting >= box[0] && easting <= box[1] && northing >= box[2] && northing <= box[3])) continue;
+      if (highest && box[5] <= *highest) continue;
+      const auto element = mesh_.element(n);
+      for (std::size_t side = 0; side < 6; ++side)
+        if (const auto height = height_of_face(element, side, easting, northing))
+          highest = std::max(height.value(), highest.value_or(-INFINITY));
+    }
+    if (highest && *highest >= floor) return highest;
+  }
+  return highest;
 }
 
 std::size_t Problem::points_of_element() const {
@@ -404,13 +504,7 @@ void Problem::settle() {
         "elastic: mesh", fmt::format("elements with curved sides at degree {}", degree),
         "Take degree 4 or more, below which they strain of themselves, or elements.curved = false.");
   sort_each_once(mesh.absorbing);
-  source_places.clear(), receiver_places.clear();
-  const Locator locator(mesh);
-  for (std::size_t n = 0; n < sources.size(); ++n)
-    source_places.push_back(locator.find(sources[n].at, fmt::format("elastic: source {}", n + 1)));
-  for (std::size_t n = 0; n < receivers.size(); ++n)
-    receiver_places.push_back(locator.find(receivers[n], fmt::format("elastic: receiver {}", n + 1)));
-
+  locate(*this);
   check_fluids(*this);
   highest_frequency = 0;
   if (!begin_given) begin = 0;

@@ -31,6 +31,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,11 @@ struct Snapshots {
   std::size_t every = 0;  ///< steps from one to the next, as settle() finds
 };
 
+/// Where sources and receivers come from ("job.toml:12: source.at"), for messages; empty: they have numbers.
+struct Origins {
+  std::vector<std::string> sources, receivers;
+};
+
 struct Problem {
   Mesh mesh;
   int degree = 4;
@@ -79,6 +85,7 @@ struct Problem {
   std::vector<Source> sources;
   std::vector<Vector> receivers;
   Snapshots snapshots;
+  Origins origins;  ///< of this process alone
 
   /// What settle() finds.
   std::vector<Place> source_places, receiver_places;
@@ -120,8 +127,12 @@ class Locator {
   explicit Locator(const Mesh& mesh);
   /// Throws InputError at `what`: outside.
   Place find(const Vector& at, const std::string& what) const;
+  /// Height of the mesh above a place, m; nothing where there is no mesh. Of several surfaces the highest.
+  std::optional<double> top(double easting, double northing) const;
 
  private:
+  /// What is allowed, for messages: how far the mesh reaches, or, inside its sides, its height there.
+  std::string allowed(const Vector& at) const;
   /// Of an element, and a tenth of it more on each side: west, east, south, north, bottom, top.
   std::array<double, 6> around(std::uint32_t n) const;
   bool is_curved(std::uint32_t n) const;
@@ -129,6 +140,7 @@ class Locator {
 
   const Mesh& mesh_;
   Vector low_{INFINITY, INFINITY, INFINITY}, high_{-INFINITY, -INFINITY, -INFINITY};
+  std::array<double, 6> extent_;  // of the elements without the room around them
   std::array<std::size_t, 3> bins_{1, 1, 1};
   std::vector<std::size_t> first_;       // of each bin among the elements
   std::vector<std::uint32_t> elements_;  // whose surroundings a bin meets, ascending

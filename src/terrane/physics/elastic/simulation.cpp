@@ -26,6 +26,7 @@
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
+#include "terrane/simulation/wavelet_cut.hpp"
 
 namespace terrane::elastic {
 
@@ -128,44 +129,102 @@ Source read_source(const Config& table) {
   if (source.is_moment == table.has("force"))
     throw table.wrong("force", source.is_moment ? "a source has a force or a moment, not both" : "missing",
                       "Give force = [east, north, up] in N, or moment = [ee, nn, uu, nu, eu, en] in N m.");
-  const auto strength = source.is_moment ? table.numbers("moment", terrane::Quantity::dimensionless, 6)
-                                         : table.numbers("force", terrane::Quantity::dimensionless, 3);
+  const char* const what = source.is_moment ? "moment" : "force";
+  const auto strength = table.numbers(what, terrane::Quantity::dimensionless, source.is_moment ? 6 : 3);
+  if (std::all_of(strength.begin(), strength.end(), [](double one) { return one == 0; }))
+    throw table.wrong(what, "it is zero: nothing would move");
   std::copy(strength.begin(), strength.end(), source.strength.begin());
   source.course = read_course(table, false);
   return source;
 }
 
-/// Places of SPECFEM3D's files: on the sphere where the mesh is a chunk of it, else by the projection of the
-/// mesh where there is one; and down from the surface.
+/// Places of SPECFEM3D's files: on the sphere where the mesh is a chunk of it, else by the projection where
+/// there is one; down from the surface above the place, or at a height.
 struct Ground {
   std::optional<Projection> projection;
-  std::function<double(double, double)> surface;
-  double top;
+  /// Height of the mesh there; nothing beside the mesh.
+  std::function<std::optional<double>(double easting, double northing)> surface;
   std::optional<Placement> sphere;
+  bool heights = false;
 
-  Vector below(double longitude, double latitude, double depth) const {
-    if (sphere) return sphere->at(longitude, latitude, depth);
+  /// depth: m below the surface, or, where `heights`, a height. Throws InputError at `where`: outside.
+  Vector at(double longitude, double latitude, double depth, const std::string& where) const {
+    if (sphere) {
+      sphere->require_inside(longitude, latitude, depth, where);
+      return sphere->at(longitude, latitude, depth);
+    }
+    const auto [easting, northing] = in_the_plane(longitude, latitude, where);
+    const auto top = surface(easting, northing);
+    if (!top && !projection && std::fabs(latitude) <= 90 && std::fabs(longitude) <= 360)
+      throw InputError(
+          where, fmt::format("northing {:g}, easting {:g} m lies outside the mesh", latitude, longitude),
+          hint(longitude, latitude));
+    return {easting, northing, heights ? depth : top.value_or(0) - depth};
+  }
+
+ private:
+  std::pair<double, double> in_the_plane(double longitude, double latitude, const std::string& where) const {
     double easting = longitude, northing = latitude;
-    if (projection) projection->forward({&longitude, 1}, {&latitude, 1}, {&easting, 1}, {&northing, 1});
-    return {easting, northing, (surface ? surface(easting, northing) : top) - depth};
+    if (!projection) return {easting, northing};
+    try {
+      projection->forward({&longitude, 1}, {&latitude, 1}, {&easting, 1}, {&northing, 1});
+    } catch (const InputError&) {
+      throw InputError(
+          where,
+          fmt::format("latitude {:g}, longitude {:g} degrees cannot be projected to {}", latitude, longitude,
+                      projection->definition()),
+          "Where these are metres, leave mesh.projection out, or write SUPPRESS_UTM_PROJECTION = .true. "
+          "into the Par_file.");
+    }
+    return {easting, northing};
+  }
+  static std::string hint(double longitude, double latitude) {
+    const bool has_zone = std::fabs(latitude) < 80;
+    return fmt::format("Where these are degrees, give mesh.projection{}.",
+                       has_zone ? fmt::format(" = \"{}\"", utm_zone({&longitude, 1}, {&latitude, 1})) : "");
   }
 };
+
+/// How the places of SPECFEM3D's files are projected: as the job says, else as its Par_file does.
+std::optional<Projection> projection_of_files(const std::optional<Projection>& of_job,
+                                              const std::optional<ParFile>& par,
+                                              std::vector<std::string>& notes) {
+  if (!par || (!par->in_metres && !par->utm_zone)) return of_job;
+  if (par->in_metres) {
+    if (of_job)
+      notes.push_back(
+          fmt::format("{}: latitudes and longitudes of SPECFEM3D's files are northings and eastings in m",
+                      par->where("SUPPRESS_UTM_PROJECTION")));
+    return std::nullopt;
+  }
+  const int zone = *par->utm_zone;
+  const auto code = fmt::format("EPSG:{}", zone > 0 ? 32600 + zone : 32700 - zone);
+  if (of_job && of_job->definition() == code) return of_job;
+  notes.push_back(fmt::format("{}: latitudes and longitudes of SPECFEM3D's files are projected to {}",
+                              par->where("UTM_PROJECTION_ZONE"),
+                              of_job ? of_job->definition() + ", mesh.projection" : code));
+  return of_job ? of_job : Projection(code);
+}
 
 /// A Par_file, and what it stands for in tables that the job leaves out.
 class Defaults {
  public:
-  explicit Defaults(const Config& simulation)
+  Defaults(const Config& job, const Config& simulation)
       : keys_(std::begin(simulation_keys), std::end(simulation_keys)) {
     const auto file = simulation.optional_input_file("par_file");
     if (!file) return;
-    par_ = read_par_file(*file);
+    const auto own = own_parts(job);
+    par_ = read_par_file(*file, own);
     const auto beside = [&](const char* name) {
       const auto path = std::filesystem::absolute(*file).parent_path() / name;
       return std::filesystem::exists(path) ? path : std::filesystem::path();
     };
+    if (const auto faults = beside("Par_file_faults"); !faults.empty() && !own.sources)
+      throw InputError(faults.string(), "faults that rupture by their friction are not offered",
+                       "Give the fault as table of a [[source]].");
     solution_ = beside(par_->forces ? "FORCESOLUTION" : "CMTSOLUTION");
     set("end", fmt::format("{}", static_cast<double>(par_->steps) * par_->step));
-    set("step", fmt::format("{}", par_->step));
+    if (!par_->own_step) set("step", fmt::format("{}", par_->step));
     set("boundary", par_->matched ? "\"pml\"" : "\"stacey\"");
     set("quantity", fmt::format("\"{}\"", par_->quantity));
     set("absorbing",
@@ -180,10 +239,25 @@ class Defaults {
   /// The keys of [simulation], with other defaults; they look at texts of this object.
   std::span<const Key> keys() const { return keys_; }
   const std::optional<ParFile>& par() const { return par_; }
+  SourceRules rules() const {
+    if (!par_) return {};
+    return {par_->ricker, par_->heights, par_->keeps_sign, par_->step};
+  }
   /// Where the sources are; empty: nowhere.
   const std::filesystem::path& solution() const { return solution_; }
 
  private:
+  /// What the Par_file does not have to say, as the job has it.
+  static OwnParts own_parts(const Config& job) {
+    OwnParts own;
+    const auto given = job.tables("source");
+    own.sources = !given.empty() && std::none_of(given.begin(), given.end(),
+                                                 [](const Config& source) { return source.has("file"); });
+    const auto elements = job.table("elements").describe({element_sections().front().keys});
+    const bool mesh_has_rock = elements.has("kind") && elements.text("kind") == "specfem";
+    own.rock = !mesh_has_rock || elements.has("rock");
+    return own;
+  }
   void set(std::string_view name, std::string value) {
     texts_.push_back(std::move(value));
     for (auto& key : keys_)
@@ -195,8 +269,22 @@ class Defaults {
   std::filesystem::path solution_;
 };
 
+/// The sources of a job, and where each comes from.
+struct SourceList {
+  std::vector<Source> sources;
+  std::vector<std::string> origins;
+  /// Of those of SPECFEM3D's files what they are in a fluid.
+  std::vector<std::pair<std::size_t, Source>> in_fluids;
+  std::vector<std::string> notes;
+
+  void add(Source source, std::string origin) {
+    sources.push_back(std::move(source));
+    origins.push_back(std::move(origin));
+  }
+};
+
 /// A finite fault: a source for each row of a table.
-void read_fault(const Config& table, std::vector<Source>& sources) {
+void read_fault(const Config& table, SourceList& list) {
   const auto rows = io::read_csv(table.input_file("table").string());
   const bool moment = rows.find("ee") != nullptr;
   const auto pulse = chosen<Pulse>(table, "pulse", pulse_names);
@@ -218,6 +306,7 @@ void read_fault(const Config& table, std::vector<Source>& sources) {
                     pulse == Pulse::ricker ? "Hz" : "s")
           : std::vector<double>();
   const auto delays = own_delay ? rows.si("delay", terrane::Quantity::time, "s") : std::vector<double>();
+  bool moves = false;
   for (std::size_t n = 0; n < rows.rows(); ++n) {
     Source source;
     source.is_moment = moment;
@@ -229,8 +318,11 @@ void read_fault(const Config& table, std::vector<Source>& sources) {
     if (!(source.course.width > 0))
       throw InputError(rows.where(n), fmt::format("a {} of {}", width, source.course.width),
                        "It is above zero.");
-    sources.push_back(std::move(source));
+    moves = moves ||
+            std::any_of(source.strength.begin(), source.strength.end(), [](double one) { return one != 0; });
+    list.add(std::move(source), rows.where(n));
   }
+  if (!moves) throw table.wrong("table", "all its rows are zero: nothing would move");
 }
 
 /// From east, north and up of a place into the axes in which `frame` has them.
@@ -260,43 +352,83 @@ void turn(std::vector<double>& traces, const std::vector<Placement::Frame>& fram
     }
 }
 
-void add_solution(const std::filesystem::path& file, const Ground& ground, std::vector<Source>& sources) {
-  for (auto& s : read_solution(file)) {
-    s.source.at = ground.below(s.longitude, s.latitude, s.depth);
-    if (ground.sphere) turn(s.source, ground.sphere->frame(s.longitude, s.latitude));
-    sources.push_back(std::move(s.source));
+void add_solution(const std::filesystem::path& file, const SourceRules& rules, const Ground& ground,
+                  SourceList& list) {
+  for (auto& s : read_solution(file, rules, list.notes)) {
+    s.source.at = s.in_fluid.at = ground.at(s.longitude, s.latitude, s.depth, s.where);
+    if (ground.sphere) {
+      const auto frame = ground.sphere->frame(s.longitude, s.latitude);
+      turn(s.source, frame);
+      if (!s.in_fluid.is_explosion()) turn(s.in_fluid, frame);
+    }
+    list.in_fluids.emplace_back(list.sources.size(), std::move(s.in_fluid));
+    list.add(std::move(s.source), std::move(s.where));
   }
 }
 
-void read_sources(const Config& job, const Defaults& defaults, const Ground& ground,
-                  std::vector<Source>& sources) {
+SourceList read_sources(const Config& job, const Defaults& defaults, const Ground& ground) {
+  SourceList list;
   if (!job.has("source") && !defaults.solution().empty())
-    return add_solution(defaults.solution(), ground, sources);
+    add_solution(defaults.solution(), defaults.rules(), ground, list);
   for (const auto& given : job.tables("source")) {
     const auto table = given.describe({source_keys});
-    if (table.has("table")) {
-      read_fault(table, sources);
-      continue;
-    }
-    if (!table.has("file")) {
-      sources.push_back(read_source(table));
-      continue;
-    }
-    add_solution(table.input_file("file"), ground, sources);
+    if (table.has("table")) read_fault(table, list);
+    else if (table.has("file")) add_solution(table.input_file("file"), defaults.rules(), ground, list);
+    else list.add(read_source(table), table.where("at"));
   }
+  return list;
 }
 
-/// Of the job's survey, and then of its STATIONS file.
-void add_receivers(const Config& table, const Survey& survey, const Ground& ground,
-                   std::vector<Vector>& receivers, std::vector<std::string>& names) {
-  receivers = positions_of(survey);
-  for (std::size_t n = 0; n < survey.size(); ++n) names.push_back(fmt::format("{}", n + 1));
-  const auto stations = table.optional_input_file("stations");
-  if (!stations) return;
-  for (const auto& s : read_stations(*stations)) {
-    receivers.push_back(ground.below(s.longitude, s.latitude, s.burial));
-    names.push_back(s.network + "." + s.name);
+/// Makes of sources of SPECFEM3D's files that lie in a fluid what they are there.
+void put_into_fluids(SourceList& list, const Mesh& mesh) {
+  const bool fluid =
+      std::any_of(mesh.media.begin(), mesh.media.end(), [](const Medium& rock) { return rock.is_fluid(); });
+  if (!fluid || list.in_fluids.empty()) return;
+  const Locator locator(mesh);
+  std::size_t steps = 0, forces = 0;
+  for (const auto& [n, other] : list.in_fluids) {
+    auto& source = list.sources[n];
+    try {
+      if (!mesh.rock(locator.find(source.at, {}).element).is_fluid()) continue;
+    } catch (const InputError&) {
+      continue;  // outside: Problem::settle says so
+    }
+    steps += source.is_moment && source.course.pulse != other.course.pulse;
+    forces += !source.is_moment;
+    source = other;
   }
+  if (steps > 0)
+    list.notes.push_back(
+        fmt::format("{} moment tensors lie in a fluid: there the time function is a Gaussian, as in "
+                    "SPECFEM3D, and not the step that is its integral",
+                    steps));
+  if (forces > 0)
+    list.notes.push_back(
+        fmt::format("{} forces lie in a fluid: there they are explosions, as in SPECFEM3D", forces));
+}
+
+struct ReceiverList {
+  std::vector<Vector> places;
+  std::vector<std::string> names, origins;
+};
+
+/// Of the job's survey, and then of its STATIONS file.
+ReceiverList read_receivers(const Config& job, const Config& table, const Survey& survey,
+                            const Ground& ground) {
+  ReceiverList list;
+  list.places = positions_of(survey);
+  const auto given = job.table("survey");
+  const char* const key = given.has("file") ? "file" : given.has("stations") ? "stations" : nullptr;
+  list.origins.assign(survey.size(), key == nullptr ? given.where() : given.where(key));
+  for (std::size_t n = 0; n < survey.size(); ++n) list.names.push_back(fmt::format("{}", n + 1));
+  const auto stations = table.optional_input_file("stations");
+  if (!stations) return list;
+  for (const auto& s : read_stations(*stations)) {
+    list.places.push_back(ground.at(s.longitude, s.latitude, s.burial, s.where));
+    list.names.push_back(s.network + "." + s.name);
+    list.origins.push_back(s.where);
+  }
+  return list;
 }
 
 Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
@@ -305,6 +437,7 @@ Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
     if (!par || par->film_every == 0) return snapshots;
     snapshots.of = Snapshots::Of::surface;
     snapshots.interval = static_cast<double>(par->film_every) * par->step;
+    snapshots.velocity = par->film_velocity;
     return snapshots;
   }
   const auto table = job.table("snapshots").describe({snapshot_keys});
@@ -317,6 +450,24 @@ Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
     std::copy(box.begin(), box.end(), snapshots.box.begin());
   }
   return snapshots;
+}
+
+/// Warnings of sources whose wavelets the run cuts; of many the first, and how many.
+void warn_of_cut_wavelets(const Problem& p, std::vector<std::string>& warnings) {
+  std::string first;
+  std::size_t cut = 0, looked_at = 0;
+  constexpr std::size_t enough = 1000;
+  for (std::size_t n = 0; n < p.sources.size() && looked_at < enough; ++n) {
+    const auto& course = p.sources[n].course;
+    if (p.begin <= course.begins() && p.end >= course.ends()) continue;
+    ++looked_at;
+    const auto text = cut_of_wavelet([&](double time) { return course.at(time); }, course.begins(),
+                                     course.ends(), p.begin, p.end);
+    if (!text) continue;
+    if (++cut == 1) first = fmt::format("source {}: {}", n + 1, *text);
+  }
+  if (cut > 0)
+    warnings.push_back(cut == 1 ? first : fmt::format("{}; so of {} sources and more", first, cut));
 }
 
 /// "element 17 at easting …" for people.
@@ -364,6 +515,7 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std
                     "up to {:.4g} Hz",
                     problem_.highest_frequency, problem_.coarsest, problem_.points_per_wavelength,
                     problem_.resolved_frequency));
+  warn_of_cut_wavelets(problem_, warnings_);
   if (problem_.pictures() > 0) shown_ = picture_of(problem_);
   if (problem_.precision == Precision::single_precision && problem_.steps() > 50'000)
     warnings_.push_back(
@@ -374,24 +526,26 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
-  const Defaults defaults(job.table("simulation").describe({simulation_keys, Runtime::section().keys}));
+  const Defaults defaults(job, job.table("simulation").describe({simulation_keys, Runtime::section().keys}));
   const auto table = job.table("simulation").describe({defaults.keys(), Runtime::section().keys});
   table.text("physics");
   Stations stations;
   if (job.has("survey") || !table.optional_text("stations")) stations = build_survey(job, memory);
   else if (const auto definition = projection_definition(job); definition && *definition != "utm")
     stations.projection = Projection(*definition);
+  std::vector<std::string> notes;
+  const auto of_files = projection_of_files(stations.projection, defaults.par(), notes);
+  const bool heights = defaults.rules().heights;
   EarthRequest request;
   request.cuts_ground = job.has("model") && job.table("model").has("topography");
   request.plan = [&](const Description& described, const MeshWish& wish) {
-    std::vector<Source> sources;
-    const auto top = described.topography ? described.ground(0, 0) : 0;
-    const Ground level{stations.projection, {}, top, {}};
-    read_sources(job, defaults, level, sources);
+    const auto surface = [&](double easting, double northing) -> std::optional<double> {
+      return described.topography ? described.ground(easting, northing) : 0;
+    };
+    const Ground level{of_files, surface, {}, heights};
     ElementWish waves;
-    std::vector<std::string> names;
-    add_receivers(table, stations.survey, level, waves.receivers, names);
-    for (const auto& source : sources) {
+    waves.receivers = read_receivers(job, table, stations.survey, level).places;
+    for (const auto& source : read_sources(job, defaults, level).sources) {
       waves.sources.push_back(source.at);
       waves.highest_frequency = std::max(waves.highest_frequency, source.course.highest_frequency());
     }
@@ -411,7 +565,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.end = table.number("end", terrane::Quantity::time);
   if (const auto begin = table.optional_number("begin", terrane::Quantity::time))
     p.begin = *begin, p.begin_given = true;
-  p.step = table.optional_number("step", terrane::Quantity::time).value_or(0);
+  if (const auto step = table.optional_number("step", terrane::Quantity::time)) {
+    if (!(*step > 0))
+      throw table.wrong("step", fmt::format("a time step of {:g} s", *step), "It is longer than zero.");
+    p.step = *step;
+  }
   const auto quantity_name = table.choice("quantity", {"displacement", "velocity", "pressure"});
   const auto quantity = quantity_name == "velocity"   ? Quantity::velocity
                         : quantity_name == "pressure" ? Quantity::pressure
@@ -436,21 +594,44 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                                          p.mesh.size() - size));
   memory.require("run", fmt::format("{} elements", p.mesh.size()),
                  static_cast<double>(p.mesh.size() * p.points_of_element()) * (single ? 64 : 90));
-  const Ground ground{stations.projection, elements.surface, elements.top, elements.sphere};
-  read_sources(job, defaults, ground, p.sources);
-  std::vector<std::string> names;
-  add_receivers(table, stations.survey, ground, p.receivers, names);
+  if (elements.sphere && heights)
+    throw InputError(defaults.par()->where("USE_SOURCES_RECEIVERS_Z"), "a chunk of the sphere has depths",
+                     "Write .false. here, and depths in km and burials in m into the files.");
+  std::optional<Locator> locator;  // made when a file has places
+  const auto surface = [&](double easting, double northing) {
+    if (!locator) locator.emplace(p.mesh);
+    return locator->top(easting, northing);
+  };
+  const Ground ground{of_files, surface, elements.sphere, heights};
+  auto sources = read_sources(job, defaults, ground);
+  put_into_fluids(sources, p.mesh);
+  auto receivers = read_receivers(job, table, stations.survey, ground);
+  p.sources = std::move(sources.sources), p.receivers = std::move(receivers.places);
+  p.origins = {std::move(sources.origins), std::move(receivers.origins)};
   p.snapshots = read_snapshots(job, defaults.par());
+  if (elements.sphere) notes.clear();  // its longitudes and latitudes are those of the sphere
+  for (const auto* more : {&notes, &sources.notes, &stations.notes})
+    elements.notes.insert(elements.notes.end(), more->begin(), more->end());
+  elements.warnings.insert(elements.warnings.end(), stations.warnings.begin(), stations.warnings.end());
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, job.source());
-    made->names_ = std::move(names);
+    made->names_ = std::move(receivers.names);
     if (elements.sphere && quantity != Quantity::pressure)
       for (const auto& x : made->problem_.receivers) made->frames_.push_back(elements.sphere->frame(x));
     made->notes_ = std::move(elements.notes);
     made->warnings_.insert(made->warnings_.end(), elements.warnings.begin(), elements.warnings.end());
     return made;
   } catch (const InputError& error) {
+    const auto& par = defaults.par();
+    if (error.where() == "elastic: step" && par && !table.has("step"))
+      throw InputError(par->where("DT"), error.problem(),
+                       error.next() +
+                           " SPECFEM3D judges by a rule of thumb, which lets longer ones pass. In the job, "
+                           "simulation.step = \"none\" takes the longest stable one.");
     if (error.where() == "elastic: step") throw table.wrong("step", error.problem(), error.next());
+    if (error.where() == "elastic: begin") throw table.wrong("begin", error.problem(), error.next());
+    if (error.where() == "elastic: end" && par && !table.has("end"))
+      throw InputError(par->where("NSTEP"), error.problem(), error.next());
     if (error.where() == "elastic: snapshots")
       throw InputError(job.where("snapshots"), error.problem(), error.next());
     if (error.where() == "elastic: end") throw table.wrong("end", error.problem(), error.next());

@@ -46,6 +46,19 @@ double Course::begins() const {
   return delay;
 }
 
+double Course::ends() const {
+  switch (pulse) {
+    case Pulse::ricker:
+      return delay + 1.5 / width;
+    case Pulse::gaussian:
+    case Pulse::step:
+      return delay + 3.5 * width;
+    case Pulse::samples:
+      break;
+  }
+  return delay + width * static_cast<double>(std::max<std::size_t>(samples.size(), 1) - 1);
+}
+
 double Course::highest_frequency() const {
   switch (pulse) {
     case Pulse::ricker:

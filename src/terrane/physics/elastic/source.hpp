@@ -37,6 +37,8 @@ struct Course {
   double at(double time) const;
   /// Before this time it is less than 1e-6 of its largest value.
   double begins() const;
+  /// After this time it changes by less than 1e-6 of it.
+  double ends() const;
   /// Above it there is less than a hundredth of the amplitude of the strongest frequency, Hz.
   double highest_frequency() const;
   friend bool operator==(const Course&, const Course&) = default;
@@ -48,6 +50,12 @@ struct Source {
   /// Force east, north, up in N; moment xx, yy, zz, yz, xz, xy in N m.
   std::array<double, 6> strength{};
   Course course;
+
+  /// A moment that is the same along all axes.
+  bool is_explosion() const {
+    const auto& m = strength;
+    return is_moment && m[0] == m[1] && m[1] == m[2] && m[3] == 0 && m[4] == 0 && m[5] == 0;
+  }
 };
 
 /// Moves changes from one instant to the next, of even spacing, to the frequencies at which leapfrog steps

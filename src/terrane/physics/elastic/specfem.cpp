@@ -3,181 +3,148 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <map>
-#include <sstream>
+#include <numbers>
 
 #include "terrane/base/error.hpp"
-#include "terrane/base/text.hpp"
 #include "terrane/io/file.hpp"
 
 namespace terrane::elastic {
 
 namespace {
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-  return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
-}
+constexpr double of_triangle = 1.628;  // its half duration over τ of the Gaussian that stands for it
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(trimmed(line));
-  return lines;
-}
+/// Makes sources of what a file has, and counts what it has to say.
+class Solution {
+ public:
+  Solution(std::string file, const SourceRules& rules) : file_(std::move(file)), rules_(rules) {}
 
-/// The keys of one source, in small letters, each with its line.
-struct SourceBlock {
-  std::string file;
-  std::size_t line = 0;  // the first
-  std::map<std::string, std::pair<std::size_t, std::string>> values;
-
-  double number(std::initializer_list<const char*> keys) const {
-    for (const auto* key : keys)
-      if (const auto at = values.find(key); at != values.end()) {
-        const auto& text = at->second.second;
-        return fortran_number(text.substr(0, text.find_first_of(" \t!")),
-                              fmt::format("{}:{}: {}", file, at->second.first, key));
-      }
-    throw InputError(fmt::format("{}:{}", file, line),
-                     fmt::format("this source has no line \"{}:\"", *keys.begin()));
+  SpecfemSource source(const io::SpecfemSource& given) {
+    SpecfemSource s;
+    s.latitude = given.latitude, s.longitude = given.longitude;
+    s.depth = rules_.heights ? given.depth : 1000 * given.depth;
+    s.where = given.where({"latitude", "latorutm"});
+    s.source = given.is_force ? force(given) : moment(given);
+    s.source.course.delay = given.time_shift;
+    s.in_fluid = given.is_force ? force_in_fluid(s.source, given.factor) : moment_in_fluid(s.source);
+    return s;
   }
-  bool has(const char* key) const { return values.count(key) > 0; }
-  std::string where(const char* key) const {
-    const auto at = values.find(key);
-    return fmt::format("{}:{}: {}", file, at == values.end() ? line : at->second.first, key);
+
+  void say(double first_shift, std::vector<std::string>& notes) const {
+    if (first_shift != 0)
+      notes.push_back(fmt::format("{}: times count from the first source, whose time shift is {:g} s", file_,
+                                  first_shift));
+    if (lengthened_ > 0)
+      notes.push_back(fmt::format("{}: {} half durations below five steps count as {:g} s", file_,
+                                  lengthened_, 5 * rules_.step));
   }
-};
 
-/// Divides a file at the lines where sources begin.
-template <class Begins>
-std::vector<SourceBlock> blocks_of(const std::string& file, const std::vector<std::string>& lines,
-                                   const Begins& begins) {
-  std::vector<SourceBlock> blocks;
-  for (std::size_t n = 0; n < lines.size(); ++n) {
-    const auto small = lower(lines[n]);
-    if (begins(small)) blocks.push_back({file, n + 1, {}});
-    const auto colon = small.find(':');
-    if (colon == std::string::npos || blocks.empty() || small.front() == '#') continue;
-    blocks.back().values.insert({trimmed(small.substr(0, colon)), {n + 1, trimmed(small.substr(colon + 1))}});
+ private:
+  Course ricker(const io::SpecfemSource& given) const {
+    if (!(given.duration > 0))
+      throw InputError(
+          given.where(duration_keys(given)), "a Ricker needs its peak frequency, Hz",
+          rules_.ricker ? "USE_RICKER_TIME_FUNCTION of the Par_file makes one of this source." : "");
+    return {Pulse::ricker, given.duration, 0, {}};
   }
-  return blocks;
-}
+  static std::initializer_list<const char*> duration_keys(const io::SpecfemSource& given) {
+    static constexpr std::initializer_list<const char*> force{"hdurorf0", "f0"}, moment{"half duration"};
+    return given.is_force ? force : moment;
+  }
+  double half_duration(const io::SpecfemSource& given) {
+    if (rules_.step > 0 && given.duration < 5 * rules_.step) {
+      ++lengthened_;
+      return 5 * rules_.step;
+    }
+    if (!(given.duration > 0))
+      throw InputError(given.where(duration_keys(given)), "a half duration of zero",
+                       "SPECFEM3D takes five time steps then; write the half duration that is meant, s.");
+    return given.duration;
+  }
 
-void place(const SourceBlock& block, SpecfemSource& source) {
-  source.latitude = block.number({"latitude", "latorutm"});
-  source.longitude = block.number({"longitude", "longorutm"});
-  source.depth = 1000 * block.number({"depth"});
-  source.source.course.delay = block.number({"time shift"});
-}
+  Source moment(const io::SpecfemSource& given) {
+    Source s;
+    s.is_moment = true;
+    const auto& m = given.moment;  // r up, t south, p east, dyne cm
+    s.strength = {m[2], m[1], m[0], -m[3], m[4], -m[5]};
+    for (auto& one : s.strength) one *= 1e-7;
+    if (std::all_of(m.begin(), m.end(), [](double one) { return one == 0; }))
+      throw InputError(given.where({"mrr"}), "all six moments are zero: nothing would move");
+    s.course = rules_.ricker ? ricker(given) : Course{Pulse::step, half_duration(given) / of_triangle, 0, {}};
+    return s;
+  }
 
-/// SPECFEM3D's Gaussian and step that stand for a triangle of this half duration.
-double width_of(double half_duration, const std::string& where) {
-  if (!(half_duration > 0))
-    throw InputError(where, "a half duration of zero",
-                     "SPECFEM3D takes five time steps then; write the half duration that is meant, s.");
-  return half_duration / 1.628;
-}
+  Source force(const io::SpecfemSource& given) {
+    const double length = norm(given.direction);
+    if (!(length > 0))
+      throw InputError(given.where({"component dir vect source e"}),
+                       "the force has no direction: all components are zero");
+    if (given.factor == 0)
+      throw InputError(given.where({"factor force source"}), "a force of zero: nothing would move");
+    Source s;
+    for (std::size_t d = 0; d < 3; ++d) s.strength[d] = given.factor * given.direction[d] / length;
+    s.course = course_of_force(given);
+    return s;
+  }
 
-SpecfemSource moment_source(const SourceBlock& block) {
-  SpecfemSource s;
-  place(block, s);
-  s.source.is_moment = true;
-  const auto moment = [&](const char* key) { return 1e-7 * block.number({key}); };  // dyne cm to N m
-  // r up, t south, p east: xx, yy, zz, yz, xz, xy
-  s.source.strength = {moment("mpp"),  moment("mtt"), moment("mrr"),
-                       -moment("mrt"), moment("mrp"), -moment("mtp")};
-  s.source.course.pulse = Pulse::step;
-  s.source.course.width = width_of(block.number({"half duration"}), block.where("half duration"));
-  return s;
-}
-
-SpecfemSource force_source(const SourceBlock& block) {
-  SpecfemSource s;
-  place(block, s);
-  Vector direction{block.number({"component dir vect source e"}),
-                   block.number({"component dir vect source n"}),
-                   block.number({"component dir vect source z_up"})};
-  const double length = norm(direction), factor = block.number({"factor force source"});
-  if (!(length > 0))
-    throw InputError(block.where("component dir vect source e"),
-                     "the force has no direction: all components are zero");
-  for (std::size_t d = 0; d < 3; ++d) s.source.strength[d] = factor * direction[d] / length;
-  const double given = block.number({"hdurorf0", "f0"});
-  const double asked = block.has("source time function") ? block.number({"source time function"}) : 1;
-  constexpr Pulse pulses[3] = {Pulse::gaussian, Pulse::ricker, Pulse::step};
-  if (asked != 0 && asked != 1 && asked != 2)
+  Course course_of_force(const io::SpecfemSource& given) {
+    if (rules_.ricker) return ricker(given);
+    if (!given.function) {  // older files: f0 is the peak frequency of a Ricker
+      if (given.lines.count("f0") > 0) return ricker(given);
+      throw InputError(given.where({}), "this source has no line \"source time function:\"",
+                       "0 is a Gaussian, 1 a Ricker, 2 a step.");
+    }
+    if (*given.function == 0) return {Pulse::gaussian, half_duration(given) / of_triangle, 0, {}};
+    if (*given.function == 1) return ricker(given);
+    if (*given.function == 2) return {Pulse::step, half_duration(given) / of_triangle, 0, {}};
+    if (*given.function == 4) return {Pulse::gaussian, half_duration(given) / std::numbers::pi, 0, {}};
     throw InputError(
-        block.where("source time function"), fmt::format("time function {} is not offered", asked),
-        "Offered are 0 (Gaussian), 1 (Ricker) and 2 (step); others can be given as samples in the job file.");
-  const int function = static_cast<int>(asked);
-  const auto where = block.where(block.has("hdurorf0") ? "hdurorf0" : "f0");
-  s.source.course.pulse = pulses[function];
-  if (function == 1 && !(given > 0)) throw InputError(where, "a Ricker needs its peak frequency, Hz");
-  s.source.course.width = function == 1 ? given : width_of(given, where);
-  return s;
-}
+        given.where({"source time function"}),
+        fmt::format("time function {:g} is not offered", *given.function),
+        "Offered are 0 (Gaussian), 1 (Ricker), 2 (step) and 4 (Gaussian of Meschede and others); others "
+        "can be given as samples in the job file.");
+  }
+
+  /// Other than an explosion it stays what it is: Problem::settle refuses it in a fluid.
+  Source moment_in_fluid(const Source& in_rock) const {
+    auto s = in_rock;
+    if (s.course.pulse == Pulse::step) s.course.pulse = Pulse::gaussian;
+    for (std::size_t d = 0; d < 3 && !rules_.keeps_sign && s.is_explosion(); ++d)
+      s.strength[d] = std::fabs(s.strength[d]);
+    return s;
+  }
+  static Source force_in_fluid(const Source& in_rock, double factor) {
+    auto s = in_rock;
+    s.is_moment = true;
+    s.strength = {factor, factor, factor, 0, 0, 0};
+    return s;
+  }
+
+  std::string file_;
+  SourceRules rules_;
+  std::size_t lengthened_ = 0;
+};
 
 }  // namespace
 
-double fortran_number(std::string word, const std::string& where) {
-  std::replace(word.begin(), word.end(), 'd', 'e');
-  std::replace(word.begin(), word.end(), 'D', 'e');
-  if (!word.empty() && word.front() == '+') word.erase(0, 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
-    throw InputError(where, fmt::format("\"{}\" is no number", printable(word)));
-  return value;
+std::vector<io::SpecfemStation> read_stations(const std::filesystem::path& file) {
+  return io::read_specfem_stations(file.string(), io::read_bytes(file.string()));
 }
 
-std::vector<SpecfemStation> read_stations(const std::filesystem::path& file) {
-  return read_stations(file.string(), io::read_bytes(file.string()));
+std::vector<SpecfemSource> read_solution(const std::filesystem::path& file, const SourceRules& rules,
+                                         std::vector<std::string>& notes) {
+  return read_solution(file.string(), io::read_bytes(file.string()), rules, notes);
 }
-std::vector<SpecfemStation> read_stations(const std::string& file, const std::string& text) {
-  const auto lines = lines_of(text);
-  std::vector<SpecfemStation> stations;
-  for (std::size_t n = 0; n < lines.size(); ++n) {
-    if (lines[n].empty() || lines[n].front() == '#') continue;
-    std::istringstream words(lines[n]);
-    SpecfemStation s;
-    words >> s.name >> s.network;
-    double* const numbers[4] = {&s.latitude, &s.longitude, &s.elevation, &s.burial};
-    for (double* number : numbers) {
-      std::string word;
-      if (!(words >> word))
-        throw InputError(fmt::format("{}:{}", file, n + 1), "fewer than six words",
-                         "A line of STATIONS is: name network latitude longitude elevation burial.");
-      *number = fortran_number(word, fmt::format("{}:{}", file, n + 1));
-    }
-    stations.push_back(std::move(s));
-  }
-  if (stations.empty()) throw InputError(file, "it has no stations");
-  return stations;
-}
-
-std::vector<SpecfemSource> read_solution(const std::filesystem::path& file) {
-  return read_solution(file.string(), io::read_bytes(file.string()));
-}
-std::vector<SpecfemSource> read_solution(const std::string& file, const std::string& text) {
-  const auto lines = lines_of(text);
-  const bool forces = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-    return lower(line).rfind("factor force source", 0) == 0;
-  });
+std::vector<SpecfemSource> read_solution(const std::string& file, const std::string& text,
+                                         const SourceRules& rules, std::vector<std::string>& notes) {
+  Solution solution(file, rules);
   std::vector<SpecfemSource> sources;
-  const auto blocks = blocks_of(file, lines, [&](const std::string& line) {
-    return line.rfind(forces ? "force " : "event name", 0) == 0;
-  });
-  for (const auto& block : blocks) sources.push_back(forces ? force_source(block) : moment_source(block));
-  if (sources.empty())
-    throw InputError(
-        file, "it has no sources",
-        "Each source of a CMTSOLUTION has a line \"event name:\", of a FORCESOLUTION one \"FORCE 001\".");
+  for (const auto& given : io::read_specfem_sources(file, text)) sources.push_back(solution.source(given));
   double first = INFINITY;
   for (const auto& s : sources) first = std::min(first, s.source.course.delay);
-  for (auto& s : sources) s.source.course.delay -= first;
+  for (auto& s : sources) s.source.course.delay -= first, s.in_fluid.course.delay = s.source.course.delay;
+  solution.say(first, notes);
   return sources;
 }
 

@@ -1,0 +1,159 @@
+#include "terrane/io/specfem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+  return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(trimmed(line));
+  return lines;
+}
+
+/// The keys of one source, in small letters, with their values.
+struct Block {
+  SpecfemSource source;
+  std::map<std::string, std::string> values;
+
+  const std::string* find(std::initializer_list<const char*> keys) const {
+    for (const auto* key : keys)
+      if (const auto at = values.find(key); at != values.end()) return &at->second;
+    return nullptr;
+  }
+  double number(std::initializer_list<const char*> keys) const {
+    const auto* text = find(keys);
+    if (text == nullptr)
+      throw InputError(fmt::format("{}:{}", source.file, source.line),
+                       fmt::format("this source has no line \"{}:\"", *keys.begin()));
+    return fortran_number(text->substr(0, text->find_first_of(" \t!")), source.where(keys));
+  }
+};
+
+/// Divides a file at the lines where sources begin.
+std::vector<Block> blocks_of(const std::string& file, const std::vector<std::string>& lines, bool forces) {
+  std::vector<Block> blocks;
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    const auto small = lower(lines[n]);
+    if (small.rfind(forces ? "force " : "event name", 0) == 0) {
+      blocks.emplace_back();
+      blocks.back().source.file = file, blocks.back().source.line = n + 1;
+      blocks.back().source.is_force = forces;
+    }
+    const auto colon = small.find(':');
+    if (colon == std::string::npos || blocks.empty() || small.front() == '#') continue;
+    const auto key = trimmed(small.substr(0, colon));
+    if (blocks.back().values.emplace(key, trimmed(small.substr(colon + 1))).second)
+      blocks.back().source.lines[key] = n + 1;
+  }
+  return blocks;
+}
+
+SpecfemSource source_of(const Block& block) {
+  auto s = block.source;
+  s.latitude = block.number({"latitude", "latorutm"});
+  s.longitude = block.number({"longitude", "longorutm"});
+  s.depth = block.number({"depth"});
+  s.time_shift = block.number({"time shift"});
+  if (!s.is_force) {
+    s.duration = block.number({"half duration"});
+    constexpr const char* moments[6] = {"mrr", "mtt", "mpp", "mrt", "mrp", "mtp"};
+    for (std::size_t k = 0; k < 6; ++k) s.moment[k] = block.number({moments[k]});
+    return s;
+  }
+  s.duration = block.number({"hdurorf0", "f0"});
+  s.factor = block.number({"factor force source"});
+  s.direction = {block.number({"component dir vect source e"}), block.number({"component dir vect source n"}),
+                 block.number({"component dir vect source z_up"})};
+  if (block.find({"source time function"}) != nullptr) s.function = block.number({"source time function"});
+  return s;
+}
+
+}  // namespace
+
+double fortran_number(std::string word, const std::string& where) {
+  std::replace(word.begin(), word.end(), 'd', 'e');
+  std::replace(word.begin(), word.end(), 'D', 'e');
+  if (!word.empty() && word.front() == '+') word.erase(0, 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
+    throw InputError(where, fmt::format("\"{}\" is no number", printable(word)));
+  return value;
+}
+
+std::vector<ParFileLine> read_par_lines(const std::string& file, const std::string& text) {
+  std::vector<ParFileLine> all;
+  const auto lines = lines_of(text);
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    const auto line = lines[n].substr(0, lines[n].find('#'));
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const auto name = trimmed(line.substr(0, equals)), value = trimmed(line.substr(equals + 1));
+    if (!name.empty() && !value.empty()) all.push_back({name, value, n + 1});
+  }
+  if (all.empty())
+    throw InputError(file, "no line has the form NAME = value", "Is it a Par_file of SPECFEM3D?");
+  return all;
+}
+
+std::vector<SpecfemStation> read_specfem_stations(const std::string& file, const std::string& text) {
+  const auto lines = lines_of(text);
+  std::vector<SpecfemStation> stations;
+  for (std::size_t n = 0; n < lines.size(); ++n) {
+    if (lines[n].empty() || lines[n].front() == '#') continue;
+    std::istringstream words(lines[n]);
+    SpecfemStation s;
+    s.where = fmt::format("{}:{}", file, n + 1);
+    words >> s.name >> s.network;
+    double* const numbers[4] = {&s.latitude, &s.longitude, &s.elevation, &s.burial};
+    for (double* number : numbers) {
+      std::string word;
+      if (!(words >> word))
+        throw InputError(s.where, "fewer than six words",
+                         "A line of STATIONS is: name network latitude longitude elevation burial.");
+      *number = fortran_number(word, s.where);
+    }
+    stations.push_back(std::move(s));
+  }
+  if (stations.empty()) throw InputError(file, "it has no stations");
+  return stations;
+}
+
+std::string SpecfemSource::where(std::initializer_list<const char*> keys) const {
+  for (const auto* key : keys)
+    if (const auto at = lines.find(key); at != lines.end())
+      return fmt::format("{}:{}: {}", file, at->second, key);
+  return fmt::format("{}:{}", file, line);
+}
+
+std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const std::string& text) {
+  const auto lines = lines_of(text);
+  const bool forces = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return lower(line).rfind("factor force source", 0) == 0;
+  });
+  std::vector<SpecfemSource> sources;
+  for (const auto& block : blocks_of(file, lines, forces)) sources.push_back(source_of(block));
+  if (sources.empty())
+    throw InputError(
+        file, "it has no sources",
+        "Each source of a CMTSOLUTION has a line \"event name:\", of a FORCESOLUTION one \"FORCE 001\".");
+  return sources;
+}
+
+}  // namespace terrane::io

@@ -1,0 +1,63 @@
+// Small text files of SPECFEM3D Cartesian, as they are: nothing is converted.
+//
+//   Par_file        NAME = value # comment, in any order; of a name that stands twice the first counts
+//   STATIONS        name network latitude longitude elevation burial         burial: m below the surface
+//   CMTSOLUTION     13 lines per source: keys with a colon; moments in dyne cm, r up, t (θ) south, p (φ) east
+//   FORCESOLUTION   10 or 11 lines per source
+//
+// Sources are read by their keys. Latitude and longitude are northing and easting where a run has no
+// projection. (SPECFEM3D Cartesian, user manual 4.0, chapters "The parameter file", "Running the solver" and
+// "Sources".)
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/io/content.hpp"
+
+namespace terrane::io {
+
+/// A number as Fortran writes it: 1.5d0 is one as well. Throws InputError at `where`.
+double fortran_number(std::string word, const std::string& where);
+
+struct ParFileLine {
+  std::string name, value;  ///< value: all words before the comment
+  std::size_t line = 0;
+};
+/// Throws InputError: no line has the form NAME = value.
+std::vector<ParFileLine> read_par_lines(const std::string& file, const std::string& text);
+
+struct SpecfemStation {
+  std::string name, network;
+  double latitude = 0, longitude = 0, elevation = 0, burial = 0;  ///< degrees or m; m
+  std::string where;                                              ///< "STATIONS:3", for messages
+};
+/// Throws InputError with the line.
+std::vector<SpecfemStation> read_specfem_stations(const std::string& file, const std::string& text);
+
+struct SpecfemSource {
+  bool is_force = false;
+  double latitude = 0, longitude = 0;  ///< degrees or m
+  double depth = 0;                    ///< km below the surface, or, as the Par_file says, a height in m
+  double time_shift = 0;               ///< s
+  double duration = 0;                 ///< half duration, s; of forces perhaps a frequency, Hz
+  std::array<double, 6> moment{};      ///< Mrr, Mtt, Mpp, Mrt, Mrp, Mtp, dyne cm
+  std::array<double, 3> direction{};   ///< east, north, up
+  double factor = 0;                   ///< N
+  std::optional<double> function;      ///< number of the time function; older files have none
+
+  std::string file;
+  std::size_t line = 0;                      ///< where the source begins
+  std::map<std::string, std::size_t> lines;  ///< of its keys, in small letters
+  /// "CMTSOLUTION:7: depth", with the first of these keys that it has.
+  std::string where(std::initializer_list<const char*> keys) const;
+};
+/// A CMTSOLUTION or a FORCESOLUTION, as its lines say. Throws InputError with the line: a key that is not
+/// there, no number, no source.
+std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const std::string& text);
+
+}  // namespace terrane::io
