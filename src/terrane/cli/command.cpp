@@ -164,9 +164,10 @@ void add_info(CommandLine& line) {
 
 void add_convert(CommandLine& line) {
   auto* verb = line.app.add_subcommand("convert", "Turn a file into another format.");
-  auto* from = verb->add_option("in", line.conversion.from, "File to read.")->type_name("IN");
-  auto* to = verb->add_option("out", line.conversion.to, "File to write; its extension names the format.")
-                 ->type_name("OUT");
+  auto* files = verb->add_option("files", line.conversion.files,
+                                 "File to read, and file to write; its extension names the format. Several "
+                                 "EDI files, a folder or a pattern of them become one survey.")
+                    ->type_name("IN... OUT");
   verb->add_option("--mesh", line.conversion.mesh, "Mesh of a file of cell values (UBC .den, .npy).")
       ->type_name("FILE");
   verb->add_option("--field", line.conversion.field, "Only this field.")->type_name("NAME");
@@ -194,14 +195,17 @@ void add_convert(CommandLine& line) {
       "Examples:\n"
       "  terrane convert model.den model.vtr --mesh mesh.msh\n"
       "  terrane convert fields.nc fields.csv --frame harmonica\n"
+      "  terrane convert a.edi b.edi survey.modem\n"
       "  terrane convert --formats");
-  verb->callback([&line, from, to] {
+  verb->callback([&line, files] {
     if (line.formats) {
       line.status = list_formats();
       return;
     }
-    if (from->empty()) throw CLI::RequiredError("convert: IN");
-    if (to->empty()) throw CLI::RequiredError("convert: OUT");
+    if (files->empty()) throw CLI::RequiredError("convert: IN");
+    if (line.conversion.files.size() < 2) throw CLI::RequiredError("convert: OUT");
+    line.conversion.from = line.conversion.files.front();
+    line.conversion.to = line.conversion.files.back();
     line.status = convert(line.registry, line.conversion);
   });
 }

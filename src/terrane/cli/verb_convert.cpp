@@ -10,6 +10,7 @@
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/io/sites.hpp"
 #include "terrane/survey/observed.hpp"
 
 namespace terrane::cli {
@@ -46,12 +47,24 @@ void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Co
   attributes["frame"] = to.name;
 }
 
+/// What the files hold that are read: of several the sites.
+io::Content read_all(const ConvertOptions& options, const io::ReadOptions& how) {
+  if (options.files.size() == 2) return io::read(options.from, how);
+  std::vector<std::string> files;
+  for (std::size_t n = 0; n + 1 < options.files.size(); ++n)
+    for (auto& one : io::files_named(options.files[n])) files.push_back(std::move(one));
+  return io::read_sites(files, how);
+}
+
 /// Throws InputError: this file is one of those that are read.
 void refuse_input(const std::string& file, const ConvertOptions& options) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(file, failed)) return;
-  for (const auto* read : {&options.from, &options.mesh})
-    if (!read->empty() && std::filesystem::equivalent(*read, file, failed) && !failed)
+  std::vector<std::string> read{options.mesh};
+  for (std::size_t n = 0; n + 1 < options.files.size(); ++n)
+    for (auto& one : io::files_named(options.files[n])) read.push_back(std::move(one));
+  for (const auto& one : read)
+    if (!one.empty() && std::filesystem::equivalent(one, file, failed) && !failed)
       throw InputError(file, "this file is read and would be overwritten", "Name another file.");
 }
 
@@ -66,7 +79,10 @@ int convert(const Registry& registry, const ConvertOptions& options) {
   read.length_unit = options.length_unit;
   read.field = options.field;
   read.property = options.property;
-  auto content = InputPhase::within([&] { return io::read(options.from, read); });
+  auto content = InputPhase::within([&] { return read_all(options, read); });
+  if (const auto* table = std::get_if<io::Table>(&content))
+    if (const auto note = table->attributes.find("note"); note != table->attributes.end())
+      warn(fmt::format("{}: {}", options.from, note->second));
   const auto known = registry.conventions();
   if (!options.frame.empty()) {
     if (auto* table = std::get_if<io::Table>(&content))

@@ -34,7 +34,8 @@ struct NewOptions {
 };
 
 struct ConvertOptions {
-  std::string from, to;
+  std::vector<std::string> files;  ///< those to read, and the one to write
+  std::string from, to;            ///< the first and the last of them
   std::string mesh, unit, length_unit, field, property, from_format, to_format;
   std::string frame, from_frame, units;
 };

@@ -1,213 +1,395 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <numbers>
 #include <optional>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/edi_spectra.hpp"
 #include "terrane/io/magnetotellurics.hpp"
 
 namespace terrane::io {
 
 namespace {
 
+using magnetotelluric::Axes;
 using magnetotelluric::elements;
 using magnetotelluric::practical;
+using magnetotelluric::Transfer;
 
-/// "-26:30:15.2" or "-26.504".
-std::optional<double> angle_of(std::string_view text) {
-  double sum = 0, unit = 1;
-  const bool south = text.starts_with('-');
-  if (south || text.starts_with('+')) text.remove_prefix(1);
-  for (int part = 0; part < 3; ++part) {
-    const auto end = std::min(text.find(':'), text.size());
-    double value = 0;
-    if (!parse_number(text.substr(0, end), value) || !(value >= 0) || !std::isfinite(value))
-      return std::nullopt;
-    sum += value * unit;
-    unit /= 60;
-    if (end == text.size()) return south ? -sum : sum;
-    text.remove_prefix(end + 1);
-  }
-  return std::nullopt;
-}
+constexpr const char* written_here = "written by Terrane";
 
-/// The value of KEY=value or KEY="value" in a line; nothing where the key is not there.
-std::optional<std::string> option(std::string_view line, std::string_view key) {
-  const auto small = lower(line);
-  const auto wanted = lower(key) + "=";
-  for (auto at = small.find(wanted); at != small.npos; at = small.find(wanted, at + 1)) {
-    if (at > 0 && small[at - 1] != ' ' && small[at - 1] != '\t' && small[at - 1] != '>') continue;
-    auto rest = line.substr(at + wanted.size());
-    const bool quoted = rest.starts_with('"');
-    if (quoted) rest.remove_prefix(1);
-    return std::string(rest.substr(0, std::min(rest.find_first_of(quoted ? "\"" : " \t\r"), rest.size())));
-  }
-  return std::nullopt;
-}
-
-/// What a file says, section by section.
-struct Edi {
-  std::string site = "S001";
-  std::optional<double> latitude, longitude, elevation, x, y;
-  double empty = 1e32;
-  bool conjugate = false;
-  std::map<std::string, std::vector<double>> blocks;  // "FREQ", "ZXXR", "ZXX.VAR"
-};
-
-class EdiReader {
- public:
-  explicit EdiReader(TextReader& in) : in_(in) {}
-
-  Edi read() {
-    std::string_view line;
-    bool begun = false, ended = false;
-    while (!ended && in_.line(line)) {
-      const auto start = line.find_first_not_of(" \t\r");
-      if (start == line.npos) continue;
-      line.remove_prefix(start);
-      if (line.starts_with(">!")) continue;
-      if (!line.starts_with('>')) {
-        in_section(line);
-        continue;
-      }
-      begun = true;
-      const auto stop = std::min(line.find_first_of(" \t\r/", 1), line.size());
-      section_ = lower(line.substr(1, stop - 1));
-      values_ = nullptr;
-      ended = section_ == "end";
-      if (const bool counted = line.find("//") != line.npos; counted && !section_.starts_with('=')) {
-        values_ = &edi_.blocks[section_];
-        values_->clear();
-      }
-      in_section(line);
-    }
-    if (!begun) in_.fail("there is no section", "An EDI file begins with >HEAD.");
-    return std::move(edi_);
-  }
-
- private:
-  void in_section(std::string_view line) {
-    if (values_ != nullptr && !line.starts_with('>')) {
-      numbers(line);
-      return;
-    }
-    if (section_ == "head") head(line);
-    if (section_ == "info" && lower(line).find("exp(-") != line.npos) edi_.conjugate = true;
-    if (section_ == "hmeas" && option(line, "CHTYPE") == "HX") {
-      edi_.x = number_in(line, "X");
-      edi_.y = number_in(line, "Y");
-    }
-  }
-  void head(std::string_view line) {
-    if (const auto name = option(line, "DATAID"); name && !name->empty()) edi_.site = *name;
-    const auto place = [&](const char* key, std::optional<double>& to) {
-      if (const auto text = option(line, key))
-        if (!(to = angle_of(*text)))
-          in_.fail(fmt::format("{}={} is no angle", key, shown(*text)),
-                   "Write degrees, or degrees:minutes:seconds.");
-    };
-    place("LAT", edi_.latitude);
-    place("LONG", edi_.longitude);
-    if (const auto height = number_in(line, "ELEV")) edi_.elevation = height;
-    if (const auto empty = number_in(line, "EMPTY")) edi_.empty = *empty;
-  }
-  std::optional<double> number_in(std::string_view line, const char* key) const {
-    const auto text = option(line, key);
-    if (!text) return std::nullopt;
-    double value = 0;
-    if (!parse_number(*text, value) || !std::isfinite(value))
-      in_.fail(fmt::format("{}={} is no number", key, shown(*text)));
-    return value;
-  }
-  void numbers(std::string_view line) {
-    constexpr std::string_view blanks = " \t\r,";
-    for (auto at = line.find_first_not_of(blanks); at != line.npos; at = line.find_first_not_of(blanks, at)) {
-      const auto stop = std::min(line.find_first_of(blanks, at), line.size());
-      double value = 0;
-      if (!parse_number(line.substr(at, stop - at), value))
-        in_.fail(fmt::format("\"{}\" is no number", shown(line.substr(at, stop - at))));
-      in_.expect_memory(4);
-      values_->push_back(value);
-      at = stop;
-    }
-  }
-
-  TextReader& in_;
-  Edi edi_;
-  std::string section_;
-  std::vector<double>* values_ = nullptr;
-};
-
-/// Names of the blocks of an element: real, imaginary, variance.
-std::array<std::string, 3> blocks_of(const magnetotelluric::Element& element) {
-  const auto name = lower(element.in_edi);
-  if (!element.tipper) return {name + "r", name + "i", name + ".var"};
-  return {name + "r.exp", name + "i.exp", name + "var.exp"};
-}
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
   return text;
 }
 
-}  // namespace
+/// Names of the blocks of an element: real, imaginary, variance; as they are written, and as others write
+/// them.
+std::array<std::vector<std::string>, 3> blocks_of(const magnetotelluric::Element& element) {
+  const auto name = lower(element.in_edi);
+  if (!element.tipper) return {{{name + "r"}, {name + "i"}, {name + ".var"}}};
+  return {{{name + "r.exp", name + "r"},
+           {name + "i.exp", name + "i"},
+           {name + "var.exp", name + "var", name + ".var", name + ".var.exp"}}};
+}
 
-Table read_edi(TextReader& in) {
-  auto edi = EdiReader(in).read();
-  const auto& frequency = edi.blocks["freq"];
-  if (frequency.empty()) in.fail("there are no frequencies", "An EDI file has a block >FREQ //N.");
-  for (const double hertz : frequency)
-    if (!(hertz > 0) || !std::isfinite(hertz)) in.fail("a frequency that is not above zero");
-  for (const char* rotation : {"zrot", "trot.exp", "trot"})
-    for (const double angle : edi.blocks[rotation])
-      if (angle != 0 && angle != edi.empty)
-        in.fail(fmt::format("impedances turned by {} degrees", angle), "Turn the data to north first.");
-  const auto count = frequency.size();
-  Table table;
-  table.source = in.name();
-  table.attributes = {{"frame", "enu"}, {"time_dependence", "exp(+i omega t)"}};
-  const auto constant = [&](const char* name, const char* unit, double value) {
-    table.columns.push_back({name, unit, name, std::vector<double>(count, value)});
-  };
-  if (edi.latitude && edi.longitude) {
-    constant("longitude", "degree", *edi.longitude);
-    constant("latitude", "degree", *edi.latitude);
-  } else {
-    constant("easting", "m", edi.y.value_or(0));
-    constant("northing", "m", edi.x.value_or(0));
+/// What can be computed from impedances and tippers, and angles: blocks of these kinds need no word.
+bool is_derived(std::string_view block) {
+  constexpr std::array<std::string_view, 24> kinds{
+      "rho",   "phs",     "zstrike", "zskew",    "zmax",   "zmin",   "zellip", "zcoh",
+      "zdet",  "tstrike", "tmag",    "tskew",    "tipmag", "tipphs", "tell",   "coh",
+      "epred", "hpred",   "sigamp",  "signoise", "strike", "skew",   "freq",   "zrot"};
+  return block.starts_with("trot") || std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
+           return block.starts_with(kind);
+         });
+}
+
+/// Makes the table of a site.
+class Site {
+ public:
+  explicit Site(TextReader& in) : in_(in), file_(edi::read(in)) {
+    table_.source = in.name();
+    table_.attributes = {{"frame", "enu"}, {"time_dependence", "exp(+i omega t)"}};
   }
-  constant("up", "m", edi.elevation.value_or(0));
-  table.columns.push_back({"frequency", "Hz", "frequency", frequency});
-  table.texts = {{"site", std::vector<std::string>(count, edi.site)}};
-  bool any = false;
-  for (const auto& element : elements) {
-    const auto names = blocks_of(element);
-    if (edi.blocks[names[0]].empty() || edi.blocks[names[1]].empty()) continue;
-    any = true;
-    const double factor = element.tipper ? 1 : practical;
-    for (std::size_t part = 0; part < 3; ++part) {
-      const auto& values = edi.blocks[names[part]];
-      if (part == 2 && values.empty()) continue;
-      if (values.size() != count)
-        in.fail(fmt::format("{} values of {} at {} frequencies", values.size(), upper(names[part]), count));
-      static constexpr const char* ends[3] = {"_real", "_imag", "_uncertainty"};
-      Column column{std::string(element.name) + ends[part], element.tipper ? "1" : "ohm", "", {}};
-      const double sign = part == 2 ? 1 : part == 1 && edi.conjugate ? -element.sign : element.sign;
-      for (const double value : values)
-        column.values.push_back(value == edi.empty || !std::isfinite(value) ? NAN
-                                : part == 2 ? (value >= 0 ? factor * std::sqrt(value) : NAN)
-                                            : sign * factor * value);
-      table.columns.push_back(std::move(column));
+
+  Table table() {
+    if (file_.spectra.empty()) take_blocks();
+    else take_spectra();
+    turn();
+    add_place();
+    table_.columns.push_back({"frequency", "Hz", "frequency", frequency_});
+    table_.texts = {{"site", std::vector<std::string>(frequency_.size(), name())}};
+    add_numbers();
+    if (!notes_.empty()) table_.attributes["note"] = notes_;
+    return std::move(table_);
+  }
+
+ private:
+  void note(const std::string& text) { notes_ += (notes_.empty() ? "" : "\n") + text; }
+
+  std::string name() const {
+    for (const auto* options : {&file_.head, &file_.section})
+      for (const auto* key : {"dataid", "sectid"})
+        if (auto said = edi::text_in(*options, key); !said.empty()) return said;
+    return std::filesystem::path(in_.name()).stem().string();
+  }
+
+  // --- numbers
+
+  double value_in(const edi::Block& block, std::size_t n) const {
+    const double value = block.values[n], empty = empty_;
+    const bool gap = !std::isfinite(value) || std::abs(value - empty) <= 1e-6 * std::abs(empty);
+    return gap ? NAN : value;
+  }
+  const edi::Block* find(const std::vector<std::string>& names) const {
+    for (const auto& one : names)
+      if (const auto found = file_.blocks.find(one);
+          found != file_.blocks.end() && !found->second.values.empty())
+        return &found->second;
+    return nullptr;
+  }
+  void set_frequencies(std::vector<double> all) {
+    if (all.empty()) in_.fail("there are no frequencies", "An EDI file has a block >FREQ //N.");
+    for (const double hertz : all)
+      if (!(hertz > 0) || !std::isfinite(hertz)) in_.fail("a frequency that is not above zero");
+    frequency_ = std::move(all);
+    Transfer gap;
+    gap.value.fill({NAN, NAN});
+    gap.error.fill(NAN);
+    transfers_.assign(frequency_.size(), gap);
+  }
+
+  void take_blocks() {
+    const auto* frequency = find({"freq"});
+    set_frequencies(frequency == nullptr ? std::vector<double>{} : frequency->values);
+    empty_ = edi::number_in(in_, file_.head, "empty").value_or(1e32);
+    const bool conjugate = file_.info.find("exp(-") != file_.info.npos;
+    for (std::size_t n = 0; n < std::size(elements); ++n) take_element(n, conjugate);
+    if (std::none_of(has_.begin(), has_.end(), [](bool has) { return has; }))
+      in_.fail("there is neither an impedance nor a tipper",
+               file_.blocks.contains("rhoxy")
+                   ? "It holds apparent resistivities and phases, which are not read; "
+                     "blocks such as >ZXYR and >ZXYI are."
+                   : "Blocks such as >ZXYR and >ZXYI hold it.");
+    note_others();
+  }
+  /// A block of the element's numbers, one of each frequency; null: there is none.
+  const edi::Block* block_of(const std::vector<std::string>& names) {
+    const auto* block = find(names);
+    if (block != nullptr && block->values.size() != frequency_.size())
+      in_.fail(fmt::format("{} values of {} at {} frequencies", block->values.size(), upper(names[0]),
+                           frequency_.size()));
+    return block;
+  }
+  void take_element(std::size_t n, bool conjugate) {
+    const auto names = blocks_of(elements[n]);
+    const auto *real = block_of(names[0]), *imag = block_of(names[1]), *variance = block_of(names[2]);
+    if (real == nullptr && imag == nullptr) return;
+    if (real == nullptr || imag == nullptr)
+      in_.fail(fmt::format("there is {} without {}", upper(names[real == nullptr ? 1 : 0][0]),
+                           upper(names[real == nullptr ? 0 : 1][0])),
+               "A number has both parts.");
+    if (const auto unit = lower(edi::text_in(real->options, "units")); !elements[n].tipper && !unit.empty())
+      throw InputError(fmt::format("{}:{}", in_.name(), real->line),
+                       fmt::format("impedances in \"{}\"", shown(unit)),
+                       "EDI files have mV/km/nT: leave UNITS out.");
+    has_[n] = true;
+    (elements[n].tipper ? tipper_ : impedance_) = real;
+    for (std::size_t f = 0; f < frequency_.size(); ++f) {
+      transfers_[f].value[n] = {value_in(*real, f), (conjugate ? -1 : 1) * value_in(*imag, f)};
+      if (variance == nullptr) continue;
+      const double square = value_in(*variance, f);
+      transfers_[f].error[n] = square >= 0 ? std::sqrt(square) : NAN;
+      has_error_[n] = true;
     }
   }
-  if (!any) in.fail("there is neither an impedance nor a tipper", "Blocks such as >ZXYR and >ZXYI hold it.");
-  return table;
-}
+  void take_spectra() {
+    if (!file_.blocks.empty()) note("blocks beside the spectra are not read");
+    const auto channels = edi::channels_of_spectra(in_, file_);
+    std::vector<double> frequencies;
+    for (const auto& block : file_.spectra) {
+      const auto hertz = edi::number_in(in_, block.options, "freq");
+      if (!hertz) throw InputError(fmt::format("{}:{}", in_.name(), block.line), "spectra without FREQ=");
+      frequencies.push_back(*hertz);
+    }
+    set_frequencies(std::move(frequencies));
+    for (std::size_t f = 0; f < frequency_.size(); ++f) {
+      transfers_[f] = edi::transfer_of(in_, file_.spectra[f], channels);
+      if (file_.info.find("exp(-") != file_.info.npos)
+        for (auto& value : transfers_[f].value) value = std::conj(value);
+    }
+    for (std::size_t n = 0; n < std::size(elements); ++n)
+      has_[n] = has_error_[n] =
+          elements[n].tipper ? channels.hz >= 0 : (n >= 2 ? channels.ex : channels.ey) >= 0;
+  }
+  /// Blocks that are not read, and those whose lines count otherwise.
+  void note_others() {
+    std::string others, counted;
+    for (const auto& [name, block] : file_.blocks) {
+      bool read = is_derived(name);
+      for (const auto& element : elements)
+        for (const auto& names : blocks_of(element))
+          read = read || std::find(names.begin(), names.end(), name) != names.end();
+      if (!read) others += (others.empty() ? "" : ", ") + upper(name);
+      else if (block.counted != 0 && block.counted != block.values.size())
+        counted += (counted.empty() ? "" : ", ") + upper(name);
+    }
+    if (!others.empty()) note("blocks that are not read: " + others);
+    if (!counted.empty()) note("blocks with another count than their lines say: " + counted);
+  }
+
+  // --- axes
+
+  /// Azimuths at each frequency that are said of a block of numbers; `own`: names of a block with angles.
+  std::vector<Axes> axes_of(const edi::Block* block, const std::vector<std::string>& own) {
+    std::vector<Axes> axes(frequency_.size());
+    if (block == nullptr) return axes;
+    const auto rotation = lower(edi::text_in(block->options, "rot"));
+    double angle = 0;
+    if (rotation == "north") return axes;
+    if (parse_number(rotation, angle)) return turned(std::vector<double>(frequency_.size(), angle));
+    const auto* angles = find(own);
+    if (!rotation.empty()) {
+      const bool named = rotation != "none";
+      const auto* other = named ? find({rotation, rotation + ".exp"}) : nullptr;
+      if (named && other == nullptr && rotation != "zrot" && rotation != "trot")
+        throw InputError(fmt::format("{}:{}", in_.name(), block->line),
+                         fmt::format("ROT={} names no block of angles", shown(upper(rotation))),
+                         "Allowed: ZROT, TROT, NORTH, NONE, or degrees.");
+      if (other != nullptr || !named) angles = other;
+    }
+    if (angles == nullptr) return turned(std::vector<double>(frequency_.size(), azimuth_of_sensors()));
+    if (angles->values.size() != frequency_.size() && angles->values.size() != 1)
+      in_.fail(fmt::format("{} angles of axes at {} frequencies", angles->values.size(), frequency_.size()));
+    std::vector<double> all;
+    for (std::size_t f = 0; f < frequency_.size(); ++f)
+      all.push_back(value_in(*angles, angles->values.size() == 1 ? 0 : f));
+    if (std::any_of(all.begin(), all.end(), [](double one) { return std::isnan(one); })) {
+      note("angles of axes are missing: those axes are taken as north and east");
+      for (double& one : all) one = std::isnan(one) ? 0 : one;
+    }
+    return turned(all);
+  }
+  static std::vector<Axes> turned(const std::vector<double>& angles) {
+    std::vector<Axes> axes;
+    for (const double angle : angles) axes.push_back({angle, angle + 90, angle, angle + 90});
+    return axes;
+  }
+  /// What numbers that say no angle have as x: the azimuth of the coil HX; 0 where none is known.
+  double azimuth_of_sensors() {
+    std::optional<double> x, y;
+    for (const auto& channel : file_.channels) {
+      if (channel.type == "hx" && !x) x = edi::number_in(in_, channel.options, "azm");
+      if (channel.type == "hy" && !y) y = edi::number_in(in_, channel.options, "azm");
+    }
+    if (!x || *x == 0) return 0;
+    if (y && std::abs(std::remainder(*y - *x - 90, 360)) > 0.5)
+      in_.fail(fmt::format("HX lies at {} degrees and HY at {}, and no angle of impedances is said", *x, *y),
+               "Write a block >ZROT with the azimuth of x, at right angles to y.");
+    return *x;
+  }
+  void turn() {
+    const auto of_z = file_.spectra.empty() ? axes_of(impedance_, {"zrot"}) : axes_of_spectra(),
+               of_t = file_.spectra.empty() ? axes_of(tipper_, {"trot", "trot.exp", "zrot"}) : of_z;
+    double least = 0, most = 0;
+    for (std::size_t f = 0; f < frequency_.size(); ++f) {
+      for (const auto* axes : {&of_z[f], &of_t[f]}) {
+        least = std::min(least, axes->hx);
+        most = std::max(most, axes->hx);
+      }
+      const auto one = to_north(transfers_[f], of_z[f], in_.name()),
+                 other = to_north(transfers_[f], of_t[f], in_.name());
+      for (std::size_t n = 0; n < std::size(elements); ++n) {
+        const auto& made = elements[n].tipper ? other : one;
+        transfers_[f].value[n] = made.value[n];
+        transfers_[f].error[n] = made.error[n];
+      }
+      expect_all(of_z[f].hx, 0, 4);
+      expect_all(of_t[f].hx, 4, 6);
+    }
+    if (least == 0 && most == 0) return;
+    note(least == 0 || most == 0 || least == most
+             ? fmt::format("turned to north, from an x at {:g} degrees", most == 0 ? least : most)
+             : fmt::format("turned to north, from an x at {:g} to {:g} degrees", least, most));
+    for (const auto& [from, to] : {std::pair{0, 4}, std::pair{4, 6}}) {
+      const auto begin = has_error_.begin();
+      const bool some = std::any_of(begin + from, begin + to, [](bool has) { return has; });
+      const bool present = std::any_of(has_.begin() + from, has_.begin() + to, [](bool has) { return has; });
+      for (int n = from; n < to; ++n) {
+        has_[static_cast<std::size_t>(n)] = present;
+        has_error_[static_cast<std::size_t>(n)] = some;
+      }
+    }
+  }
+  std::vector<Axes> axes_of_spectra() {
+    std::vector<double> angles;
+    for (const auto& block : file_.spectra) {
+      const auto said = edi::number_in(in_, block.options, "rotspec");
+      angles.push_back(said ? *said : azimuth_of_sensors());
+    }
+    return turned(angles);
+  }
+  /// A turn by other than quarters needs all numbers.
+  void expect_all(double angle, std::size_t from, std::size_t to) const {
+    if (std::remainder(angle, 90) == 0) return;
+    std::string there, missing;
+    for (std::size_t n = from; n < to; ++n) {
+      auto& names = has_[n] ? there : missing;
+      names += (names.empty() ? "" : ", ") + std::string(elements[n].in_edi);
+    }
+    if (!there.empty() && !missing.empty())
+      in_.fail(fmt::format("axes turned by {:g} degrees, and there is {} without {}", angle, there, missing),
+               "To turn them to north takes all.");
+  }
+
+  // --- place
+
+  /// Metres in one of what the section measures in.
+  double length_of(const edi::Options& options) const {
+    const auto unit = lower(edi::text_in(options, "units"));
+    if (unit.empty() || unit.starts_with("m")) return 1;
+    if (unit.starts_with("f")) return 0.3048;
+    in_.fail(fmt::format("UNITS={} is not known", shown(unit)), "Allowed: M, FT.");
+  }
+  void constant(const char* name, const char* unit, double value) {
+    table_.columns.push_back({name, unit, name, std::vector<double>(frequency_.size(), value)});
+  }
+  void add_place() {
+    constexpr double pole = 90, turn = 360;
+    const auto latitude = edi::angle_in(in_, file_.head, "lat", pole);
+    auto longitude = edi::angle_in(in_, file_.head, "long", turn);
+    if (!longitude) longitude = edi::angle_in(in_, file_.head, "lon", turn);
+    if (latitude && longitude) {
+      constant("longitude", "degree", *longitude);
+      constant("latitude", "degree", *latitude);
+    } else {
+      add_place_of_sensors();
+    }
+    if (const auto up = edi::number_in(in_, file_.head, "elev"); up && !is_empty(*up))
+      constant("up", "m", *up * length_of(file_.head));
+    else if (const auto reference = edi::number_in(in_, file_.measured, "refelev");
+             reference && !is_empty(*reference))
+      constant("up", "m", *reference * length_of(file_.measured));
+  }
+  bool is_empty(double value) const { return std::abs(value - empty_) <= 1e-6 * std::abs(empty_); }
+
+  /// That of HX from the point of reference, or from the origin of local coordinates.
+  void add_place_of_sensors() {
+    double north = 0, east = 0;
+    bool said = false;
+    for (const auto& channel : file_.channels) {
+      if (channel.type != "hx" || said) continue;
+      const auto x = edi::number_in(in_, channel.options, "x"), y = edi::number_in(in_, channel.options, "y");
+      said = x && y;
+      north = x.value_or(0) * length_of(file_.measured);
+      east = y.value_or(0) * length_of(file_.measured);
+    }
+    if (said && (north != 0 || east != 0) && lower(edi::text_in(file_.measured, "reftype")) == "polar")
+      in_.fail("sensors in polar coordinates (REFTYPE=POLAR)", "Give LAT and LONG in >HEAD.");
+    const auto latitude = edi::angle_in(in_, file_.measured, "reflat", 90);
+    auto longitude = edi::angle_in(in_, file_.measured, "reflong", 360);
+    if (!longitude) longitude = edi::angle_in(in_, file_.measured, "reflon", 360);
+    if (latitude && longitude) {
+      add_from_reference(*latitude, *longitude, north, east);
+    } else if (said && (north != 0 || east != 0 || file_.info.find(lower(written_here)) != file_.info.npos)) {
+      constant("easting", "m", east);
+      constant("northing", "m", north);
+    } else {
+      note("there is no place: neither LAT and LONG, nor REFLAT and REFLONG, nor X and Y of HX");
+    }
+  }
+  void add_from_reference(double latitude, double longitude, double north, double east) {
+    constexpr double farthest = 100e3, radius = 6378137, flattening = 1 / 298.257223563,
+                     eccentricity = flattening * (2 - flattening);
+    if (std::hypot(north, east) > farthest)
+      in_.fail(fmt::format("HX is {:.4g} km from the reference", std::hypot(north, east) / 1000),
+               "X and Y are metres from REFLAT and REFLONG. Give LAT and LONG in >HEAD.");
+    const double sine = std::sin(latitude * std::numbers::pi / 180), w = 1 - eccentricity * sine * sine,
+                 across = radius / std::sqrt(w), along = across * (1 - eccentricity) / w,
+                 degree = std::numbers::pi / 180, parallel = across * std::sqrt(1 - sine * sine);
+    constant("longitude", "degree", longitude + (parallel > 0 ? east / parallel / degree : 0));
+    constant("latitude", "degree", latitude + north / along / degree);
+  }
+
+  void add_numbers() {
+    static constexpr const char* ends[3] = {"_real", "_imag", "_uncertainty"};
+    for (std::size_t n = 0; n < std::size(elements); ++n) {
+      if (!has_[n]) continue;
+      const double factor = elements[n].tipper ? 1 : practical, sign = elements[n].sign;
+      for (std::size_t part = 0; part < 3; ++part) {
+        if (part == 2 && !has_error_[n]) continue;
+        Column column{std::string(elements[n].name) + ends[part], elements[n].tipper ? "1" : "ohm", "", {}};
+        for (const auto& one : transfers_)
+          column.values.push_back(part == 2   ? factor * one.error[n]
+                                  : part == 1 ? sign * factor * one.value[n].imag()
+                                              : sign * factor * one.value[n].real());
+        table_.columns.push_back(std::move(column));
+      }
+    }
+  }
+
+  TextReader& in_;
+  edi::File file_;
+  Table table_;
+  std::string notes_;
+  double empty_ = 1e32;
+  std::vector<double> frequency_;
+  std::vector<Transfer> transfers_;
+  std::array<bool, 6> has_{}, has_error_{};
+  const edi::Block *impedance_ = nullptr, *tipper_ = nullptr;
+};
+
+}  // namespace
+
+Table read_edi(TextReader& in) { return Site(in).table(); }
 
 std::vector<std::string> left_out_of_edi(const std::string& path, const Table& table) {
   return magnetotelluric::not_in(magnetotelluric::rows_of(path, "an EDI file", table), table);
@@ -248,16 +430,20 @@ void write_site(AtomicFile& file, const magnetotelluric::Rows& rows, std::size_t
   for (std::size_t row = 0; row < rows.site_of_row.size(); ++row)
     if (rows.site_of_row[row] == site) own.push_back(row);
   const auto value = [&](const Column* column) { return column ? column->values[own.front()] : 0.0; };
-  file.write(fmt::format(">HEAD\n  DATAID=\"{}\"\n", rows.sites[site]));
+  auto word = rows.sites[site];
+  std::replace(word.begin(), word.end(), '"', '\'');
+  file.write(fmt::format(">HEAD\n  DATAID=\"{}\"\n", word));
   if (rows.latitude != nullptr && rows.longitude != nullptr)
     file.write(fmt::format("  LAT={:.8f}\n  LONG={:.8f}\n", value(rows.latitude), value(rows.longitude)));
+  if (rows.up != nullptr && std::isfinite(value(rows.up)))
+    file.write(fmt::format("  ELEV={:.10g}\n", value(rows.up)));
   file.write(
-      fmt::format("  ELEV={:.10g}\n  EMPTY=1.0E32\n\n>INFO\n  written by Terrane, time exp(+i omega t)\n\n"
+      fmt::format("  EMPTY=1.0E32\n\n>INFO\n  {}, time exp(+i omega t)\n\n"
                   ">=DEFINEMEAS\n  UNITS=M\n>HMEAS ID=1.001 CHTYPE=HX X={:.10g} Y={:.10g} AZM=0\n"
                   ">HMEAS ID=2.001 CHTYPE=HY X={:.10g} Y={:.10g} AZM=90\n\n>=MTSECT\n  SECTID=\"{}\"\n"
                   "  NFREQ={}\n\n",
-                  value(rows.up), value(rows.northing), value(rows.easting), value(rows.northing),
-                  value(rows.easting), rows.sites[site], own.size()));
+                  written_here, value(rows.northing), value(rows.easting), value(rows.northing),
+                  value(rows.easting), word, own.size()));
   const auto block = [&](const std::string& name, const std::string& rotation, const auto& number) {
     file.write(fmt::format(">{}{} //{}\n", name, rotation, own.size()));
     for (std::size_t n = 0; n < own.size(); ++n) {
@@ -274,10 +460,10 @@ void write_site(AtomicFile& file, const magnetotelluric::Rows& rows, std::size_t
     const auto names = blocks_of(elements[n]);
     const double scale = elements[n].sign / (elements[n].tipper ? 1 : practical);
     const std::string rotation = elements[n].tipper ? "" : " ROT=ZROT";
-    block(upper(names[0]), rotation, [&](std::size_t row) { return scale * parts.real->values[row]; });
-    block(upper(names[1]), rotation, [&](std::size_t row) { return scale * parts.imag->values[row]; });
+    block(upper(names[0][0]), rotation, [&](std::size_t row) { return scale * parts.real->values[row]; });
+    block(upper(names[1][0]), rotation, [&](std::size_t row) { return scale * parts.imag->values[row]; });
     if (parts.uncertainty != nullptr)
-      block(upper(names[2]), rotation,
+      block(upper(names[2][0]), rotation,
             [&](std::size_t row) { return std::pow(scale * parts.uncertainty->values[row], 2); });
   }
   file.write(">END\n");

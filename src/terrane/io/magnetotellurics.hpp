@@ -6,9 +6,28 @@
 // as a column of words. Time e^{+iωt}. A gap is NaN.
 //
 // Files have x north, y east, z down, so xx is nn, xy is ne, yx is en, yy is ee, T_x = −T_n and T_y = −T_e;
-// impedances in mV/km/nT, of which one is 4π/10⁴ ohm; and where they say e^{−iωt}, conjugates.
+// impedances in mV/km/nT, of which one is 4π/10⁴ ohm; and where they say e^{−iωt}, conjugates. Axes that lie
+// otherwise are turned to north on reading, with the uncertainties of what is summed.
+//
+// What alters the meaning of numbers, and what is made of it:
+//
+//   EDI        LAT, LONG, LON, else REFLAT, REFLONG with X and Y of HX    the place; without them there is
+//   none
+//              ELEV, else REFELEV; UNITS of their sections (M, FT)        the height; without them there is
+//              none EMPTY, words of stars                                      gaps ZROT, TROT, ROT=,
+//              ROTSPEC, without them AZM of HX and HY   turned to north INFO that says exp(-...) conjugate
+//              DATAID, else SECTID, else the name of the file             the site
+//              >SPECTRA                                                   impedance and tipper
+//              (edi_spectra.hpp) several sections of data, EMAP, UNITS of a block of Z      refused blocks
+//              that are not read, numbers of another count         noted
+//   ModEM      unit, time dependence, orientation, azimuths of a line     applied
+//              latitudes and longitudes, or X and Y, that are 0 alone     no such place
+//              blocks of 2-D, CSEM and other data, two-dimensional models named and refused
+//              LOGE, LOG10, LINEAR; origin; rotation (0 alone)            applied, others refused
 #pragma once
 
+#include <array>
+#include <complex>
 #include <string>
 #include <vector>
 
@@ -33,8 +52,9 @@ MeshData read_modem_model(TextReader& in);
 void write_modem_model(const std::string& path, const MeshData& data);
 void check_modem_model(const std::string& path, const MeshData& data);
 
-/// One site: impedance and tipper with errors. Throws InputError: impedances of other lengths than the
-/// frequencies, or turned from north.
+/// One site: impedance and tipper with errors, turned to north. Columns of a place and of a height are there
+/// only where the file gives them; attribute "note" says what was turned or not read. Throws InputError:
+/// impedances of other lengths than the frequencies, several sections of data, axes that cannot be turned.
 Table read_edi(TextReader& in);
 /// One file of this name for one site; of several sites each has its own, with the site behind the name:
 /// line_S001.edi. Throws UnsupportedError: there is no impedance; InputError: two sites, one name of a file.
@@ -57,6 +77,24 @@ inline constexpr Element elements[6] = {
     {"z_nn", "ZXX", "ZXX", false, 1}, {"tipper_e", "TY", "TY", true, -1}, {"tipper_n", "TX", "TX", true, -1}};
 /// Ohm in one mV/km/nT: 4π/10⁴.
 inline constexpr double practical = 4e-4 * 3.14159265358979323846;
+
+/// Where the axes of a file lie: degrees clockwise from north.
+struct Axes {
+  double hx = 0, hy = 90, ex = 0, ey = 90;
+
+  bool at_north() const { return hx == 0 && hy == 90 && ex == 0 && ey == 90; }
+};
+/// Numbers of a transfer function as a file has them, in the order of `elements`; error: standard deviations.
+/// NaN: not there.
+struct Transfer {
+  std::array<std::complex<double>, 6> value;
+  std::array<double, 6> error;
+};
+/// Of axes that point north and east. E' = P_E E and H' = P_H H, where the rows of P are the axes, and
+/// E' = Z' H', H_z = T' H': so Z = P_E⁻¹ Z' P_H and T = T' P_H; variances are summed with squares of the same
+/// factors. What a factor of 0 stands before is not needed. Throws InputError at `where`: axes that are less
+/// than 10 degrees apart.
+Transfer to_north(const Transfer& turned, const Axes& axes, const std::string& where);
 
 /// What a row of a table says, whatever its columns are called.
 struct Rows {

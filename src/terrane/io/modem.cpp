@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/magnetotellurics.hpp"
+#include "terrane/survey/projection.hpp"
 
 namespace terrane::io {
 
@@ -108,6 +109,36 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+/// Ohm in one of a unit such as "[mV/km]/[nT]", "[V/m]/[A/m]" or "Ohm".
+double unit_of_impedance(const TextReader& in, std::string_view said) {
+  std::string unit;
+  for (const char c : lower(said))
+    if (std::string_view(" \t\r[]()").find(c) == std::string_view::npos) unit += c;
+  if (unit == "ohm" || unit == "ohms") return 1;
+  constexpr double mu = 4e-7 * 3.14159265358979323846;
+  constexpr std::pair<std::string_view, double> electric[] = {{"mv/km/", 1e-6}, {"v/m/", 1}, {"uv/m/", 1e-6}},
+                                                magnetic[] = {{"nt", 1e-9 / mu}, {"t", 1 / mu}, {"a/m", 1}};
+  if (unit == "mv/km/nt") return practical;  // to the last digit
+  for (const auto& [e, volts] : electric)
+    for (const auto& [h, amperes] : magnetic)
+      if (unit.starts_with(e) && unit.substr(e.size()) == h) return volts / amperes;
+  in.fail(fmt::format("impedances in \"{}\"", shown(said)),
+          "Allowed: [mV/km]/[nT], [V/m]/[T], [V/m]/[A/m], Ohm.");
+}
+
+/// Throws InputError: what such a block holds is not read.
+void refuse_block(const TextReader& in, const std::string& kind, std::string_view first) {
+  const bool field = kind.ends_with("_field"), section = kind.starts_with("te_") || kind.starts_with("tm_");
+  const auto what = field                                ? "CSEM data"
+                    : section                            ? "two-dimensional data (TE, TM)"
+                    : kind.starts_with("off_diagonal_r") ? "apparent resistivities and phases"
+                    : kind.starts_with("phase_tensor")   ? "phase tensors"
+                    : kind.starts_with("full_inter")     ? "transfer functions between sites"
+                                                         : "another kind";
+  in.fail(fmt::format("a block of \"{}\": a list of {} of ModEM is not read", shown(first), what),
+          "Allowed: Full_Impedance, Off_Diagonal_Impedance, Full_Vertical_Components.");
+}
+
 /// Rows of a list as they are met.
 class DataList {
  public:
@@ -128,8 +159,7 @@ class DataList {
     const auto kind = lower(first);
     tipper_ = kind == "full_vertical_components";
     if (!tipper_ && kind != "full_impedance" && kind != "off_diagonal_impedance")
-      in_.fail(fmt::format("a block of \"{}\"", shown(first)),
-               "Allowed: Full_Impedance, Off_Diagonal_Impedance, Full_Vertical_Components.");
+      refuse_block(in_, kind, first);
     const auto next = [&](const char* what) {
       std::string_view line;
       do {
@@ -141,20 +171,21 @@ class DataList {
       return std::string(line.substr(1));
     };
     conjugate_ = next("time dependence").find('-') != std::string::npos;
-    const auto unit = lower(next("unit"));
-    factor_ = 1;
-    if (!tipper_) {
-      if (unit.find("mv") != unit.npos) factor_ = practical;
-      else if (unit.find("v/m") != unit.npos) factor_ = practical / 1000;
-      else if (unit.find("ohm") == unit.npos)
-        in_.fail(fmt::format("impedances in \"{}\"", shown(unit)), "Allowed: [mV/km]/[nT], [V/m]/[T], Ohm.");
-    }
+    const auto unit = next("unit");
+    factor_ = tipper_ ? 1 : unit_of_impedance(in_, unit);
     double turned = 0;
     const auto orientation = next("orientation");
     const auto words = words_of(orientation);
     if (words.size() != 1 || !parse_number(words[0], turned) || turned != 0)
-      in_.fail(fmt::format("axes turned by \"{}\"", shown(orientation)), "Turn the data to north first.");
-    next("origin");
+      in_.fail(
+          fmt::format("axes turned by \"{}\"", shown(orientation)),
+          "Write 0 there, and on each line the azimuths of Hx, Hy, Ex and Ey, which are turned to north.");
+    const auto origin = next("origin");
+    const auto place = words_of(origin);
+    double latitude = 0, longitude = 0;
+    if (place.size() >= 2 && parse_number(place[0], latitude) && parse_number(place[1], longitude) &&
+        (latitude != 0 || longitude != 0))
+      table_.attributes["origin"] = fmt::format("latitude {:g}, longitude {:g}", latitude, longitude);
     next("numbers of periods and sites");
   }
 
@@ -171,53 +202,136 @@ class DataList {
     };
     const double period = number(0);
     if (!(period > 0)) in_.fail("a period that is not above zero");
-    const auto element = std::find_if(std::begin(elements), std::end(elements),
-                                      [&](const auto& e) {
-                                        return e.tipper == tipper_ && lower(words[7]) == lower(e.in_list);
-                                      }) -
-                         std::begin(elements);
-    if (element == std::ssize(elements))
+    const auto element = static_cast<std::size_t>(std::find_if(std::begin(elements), std::end(elements),
+                                                               [&](const auto& e) {
+                                                                 return e.tipper == tipper_ &&
+                                                                        lower(words[7]) == lower(e.in_list);
+                                                               }) -
+                                                  std::begin(elements));
+    if (element == std::size(elements))
       in_.fail(fmt::format("\"{}\" is no component of this block", shown(words[7])),
                tipper_ ? "Allowed: TX, TY." : "Allowed: ZXX, ZXY, ZYX, ZYY.");
     const auto [at, fresh] = rows_.try_emplace({std::string(words[1]), period}, rows_.size());
     if (fresh) begin_row(words[1], {number(5), number(4), 0.0 - number(6), number(3), number(2), 1 / period});
-    auto& of = columns(static_cast<std::size_t>(element));
-    const double real = number(8), imag = number(9), error = number(10), sign = elements[element].sign;
-    of[0].values[at->second] = sign * factor_ * real;
-    of[1].values[at->second] = (conjugate_ ? -sign : sign) * factor_ * imag;
-    of[2].values[at->second] = error >= no_weight / 2 ? NAN : factor_ * error;
+    else expect_place(at->second, words[1], number(5), number(4));
+    auto& row = data_[at->second];
+    const auto axes = axes_of(words, number);
+    auto& known = row.axes[tipper_];
+    if (row.has[tipper_] &&
+        (known.hx != axes.hx || known.hy != axes.hy || known.ex != axes.ex || known.ey != axes.ey))
+      in_.fail(
+          fmt::format("the axes of {} are not those of its other numbers at this period", shown(words[7])));
+    known = axes;
+    row.has[tipper_] = has_[element] = true;
+    const double error = number(10);
+    row.numbers.value[element] = factor_ * std::complex<double>(number(8), (conjugate_ ? -1 : 1) * number(9));
+    row.numbers.error[element] = error >= no_weight / 2 ? NAN : factor_ * error;
   }
 
   Table finish() {
     if (rows_.empty()) in_.fail("there are no data");
-    for (std::size_t n = 0; n < std::size(elements); ++n)
-      for (auto& column : data_[n]) {
-        if (column.values.empty()) continue;
-        column.values.resize(rows_.size(), NAN);
-        table_.columns.push_back(std::move(column));
+    turn();
+    for (std::size_t n = 0; n < std::size(elements); ++n) {
+      if (!has_[n]) continue;
+      const std::string name = elements[n].name, unit = elements[n].tipper ? "1" : "ohm";
+      const double sign = elements[n].sign;
+      Column real{name + "_real", unit, "", {}}, imag{name + "_imag", unit, "", {}},
+          error{name + "_uncertainty", unit, "", {}};
+      for (const auto& row : data_) {
+        real.values.push_back(sign * row.numbers.value[n].real());
+        imag.values.push_back(sign * row.numbers.value[n].imag());
+        error.values.push_back(row.numbers.error[n]);
       }
+      for (auto* column : {&real, &imag, &error}) table_.columns.push_back(std::move(*column));
+    }
+    drop_places_that_are_none();
     return std::move(table_);
   }
 
  private:
+  struct Row {
+    magnetotelluric::Transfer numbers;
+    std::array<magnetotelluric::Axes, 2> axes;  ///< of impedance, and of tipper
+    std::array<bool, 2> has{};
+    std::size_t line = 0;
+  };
+
   void begin_row(std::string_view site, const std::array<double, 6>& place) {
-    in_.expect_memory(24);
+    in_.expect_memory(64);
     for (std::size_t n = 0; n < place.size(); ++n) table_.columns[n].values.push_back(place[n]);
     table_.texts[0].values.emplace_back(site);
     table_.lines.push_back(in_.line_number());
-    for (auto& all : data_)
-      for (auto& column : all)
-        if (!column.values.empty()) column.values.resize(rows_.size(), NAN);
+    auto& row = data_.emplace_back();
+    row.numbers.value.fill({NAN, NAN});
+    row.numbers.error.fill(NAN);
+    row.line = in_.line_number();
   }
-  std::array<Column, 3>& columns(std::size_t element) {
-    auto& all = data_[element];
-    if (!all[0].values.empty()) return all;
-    const std::string name = elements[element].name, unit = elements[element].tipper ? "1" : "ohm";
-    all = {{{name + "_real", unit, "", {}},
-            {name + "_imag", unit, "", {}},
-            {name + "_uncertainty", unit, "", {}}}};
-    for (auto& column : all) column.values.resize(rows_.size(), NAN);
-    return all;
+  /// A name at two places at one period is two sites.
+  void expect_place(std::size_t row, std::string_view site, double easting, double northing) const {
+    if (table_.columns[0].values[row] != easting || table_.columns[1].values[row] != northing)
+      in_.fail(fmt::format("site {} was at X {:g}, Y {:g} before", shown(site), table_.columns[1].values[row],
+                           table_.columns[0].values[row]),
+               "Give sites names of their own.");
+  }
+  /// Azimuths behind the error: of Hx and Hy, and of impedances those of Ex and Ey.
+  template <class Number>
+  magnetotelluric::Axes axes_of(const std::vector<std::string_view>& words, const Number& number) const {
+    magnetotelluric::Axes axes;
+    constexpr std::size_t first = 11;
+    const std::size_t count = words.size() - first;
+    if (count == 0) return axes;
+    if (count != 4 && !(tipper_ && (count == 2 || count == 3)))
+      in_.fail(fmt::format("\"{}\" stands behind the error", shown(words[first])),
+               "Allowed there: azimuths of Hx and Hy, and of impedances those of Ex and Ey.");
+    axes.hx = number(first);
+    axes.hy = number(first + 1);
+    if (!tipper_) {
+      axes.ex = number(first + 2);
+      axes.ey = number(first + 3);
+    }
+    return axes;
+  }
+  void turn() {
+    std::size_t turned = 0;
+    for (auto& row : data_) {
+      if (row.axes[0].at_north() && row.axes[1].at_north()) continue;
+      ++turned;
+      const auto where = fmt::format("{}:{}", in_.name(), row.line);
+      const auto given = row.numbers;
+      const auto z = magnetotelluric::to_north(given, row.axes[0], where),
+                 t = magnetotelluric::to_north(given, row.axes[1], where);
+      const auto count_of_gaps = [](const magnetotelluric::Transfer& of) {
+        return std::count_if(of.value.begin(), of.value.end(),
+                             [](const auto& one) { return std::isnan(one.real()); });
+      };
+      for (std::size_t n = 0; n < std::size(elements); ++n) {
+        const auto& from = elements[n].tipper ? t : z;
+        row.numbers.value[n] = from.value[n];
+        row.numbers.error[n] = from.error[n];
+        has_[n] = has_[n] || !std::isnan(from.value[n].real());
+      }
+      if (count_of_gaps(row.numbers) > count_of_gaps(given))
+        throw InputError(where, "axes that are turned, and not all components are there",
+                         "To turn them to north takes ZXX, ZXY, ZYX and ZYY, and TX and TY of a tipper.");
+    }
+    if (turned > 0)
+      table_.attributes["note"] =
+          fmt::format("turned to north by azimuths of {} of {} rows", turned, data_.size());
+  }
+  /// Latitudes and longitudes that are all 0 are none; so are X and Y of several sites.
+  void drop_places_that_are_none() {
+    const auto all_zero = [&](std::size_t n) {
+      const auto& values = table_.columns[n].values;
+      return std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
+    };
+    const bool no_degrees = all_zero(3) && all_zero(4), no_metres = all_zero(0) && all_zero(1);
+    const std::set<std::string> sites(table_.texts[0].values.begin(), table_.texts[0].values.end());
+    if (no_degrees && no_metres && sites.size() > 1)
+      in_.fail(fmt::format("{} sites, and none has a place: all X, Y, latitudes and longitudes are 0",
+                           sites.size()));
+    if (no_degrees) table_.columns.erase(table_.columns.begin() + 3, table_.columns.begin() + 5);
+    else if (no_metres && sites.size() > 1)
+      table_.columns.erase(table_.columns.begin(), table_.columns.begin() + 2);
   }
 
   TextReader& in_;
@@ -225,7 +339,8 @@ class DataList {
   bool tipper_ = false, conjugate_ = false;
   double factor_ = 1;
   std::map<std::pair<std::string, double>, std::size_t> rows_;
-  std::array<std::array<Column, 3>, 6> data_;
+  std::vector<Row> data_;
+  std::array<bool, 6> has_{};
 };
 
 }  // namespace
@@ -250,8 +365,64 @@ Table read_modem_data(TextReader& in) {
   return list.finish();
 }
 
+namespace {
+
+/// X north and Y east of each row, and the point that they are counted from.
+struct LocalPlaces {
+  std::vector<double> north, east;
+  double latitude = 0, longitude = 0;
+};
+/// Of sites with longitudes and latitudes alone: in a transverse Mercator projection of their middle, whose
+/// axes are north and east there.
+LocalPlaces local_places(const magnetotelluric::Rows& rows) {
+  LocalPlaces places;
+  if (rows.easting != nullptr && rows.northing != nullptr) {
+    places.north = rows.northing->values;
+    places.east = rows.easting->values;
+    return places;
+  }
+  const auto &latitude = rows.latitude->values, &longitude = rows.longitude->values;
+  const auto middle = [](const std::vector<double>& values) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return values.empty() ? 0 : (*least + *most) / 2;
+  };
+  places.latitude = middle(latitude);
+  places.longitude = middle(longitude);
+  places.north.resize(latitude.size());
+  places.east.resize(latitude.size());
+  Projection(fmt::format("+proj=tmerc +lat_0={:.10f} +lon_0={:.10f} +datum=WGS84", places.latitude,
+                         places.longitude))
+      .forward(longitude, latitude, places.east, places.north);
+  return places;
+}
+
+/// Names of sites as words. Throws InputError: two of them would be one.
+std::vector<std::string> words_for(const std::string& path, const std::vector<std::string>& sites) {
+  std::map<std::string, std::string> taken;
+  std::vector<std::string> words;
+  for (const auto& site : sites) {
+    auto word = site;
+    std::replace_if(
+        word.begin(), word.end(), [](char c) { return c == ' ' || c == '\t'; }, '_');
+    if (const auto [other, fresh] = taken.try_emplace(word, site); !fresh)
+      throw InputError(path,
+                       fmt::format("the sites \"{}\" and \"{}\" would both be called {}",
+                                   shown(other->second), shown(site), shown(word)),
+                       "Names in such a list have no blanks. Give the sites other names.");
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+}  // namespace
+
 void write_modem_data(const std::string& path, const Table& table) {
   const auto rows = magnetotelluric::rows_of(path, "a ModEM list", table);
+  if (rows.up == nullptr)
+    throw UnsupportedError(path, "a ModEM list has the heights of its sites, and the table has no column up",
+                           "Give the table a column up.");
+  const auto places = local_places(rows);
+  const auto names = words_for(path, rows.sites);
   const auto value = [](const Column* column, std::size_t row) { return column ? column->values[row] : 0.0; };
   const std::set<double> frequencies(rows.frequency->values.begin(), rows.frequency->values.end());
   AtomicFile file(path);
@@ -259,9 +430,9 @@ void write_modem_data(const std::string& path, const Table& table) {
     if (!(tipper ? rows.tipper() : rows.impedance())) continue;
     file.write(fmt::format(
         "# written by Terrane\n# period(s) code lat lon X(m) Y(m) Z(m) component real imag error\n> {}\n"
-        "> exp(+i\\omega t)\n> {}\n> 0.00\n> 0.000 0.000\n> {} {}\n",
+        "> exp(+i\\omega t)\n> {}\n> 0.00\n> {:.6f} {:.6f}\n> {} {}\n",
         tipper ? "Full_Vertical_Components" : "Full_Impedance", tipper ? "[]" : "[mV/km]/[nT]",
-        frequencies.size(), rows.sites.size()));
+        places.latitude, places.longitude, frequencies.size(), rows.sites.size()));
     for (std::size_t row = 0; row < table.rows(); ++row)
       for (std::size_t n = 0; n < std::size(elements); ++n) {
         const auto& [real, imag, uncertainty] = rows.elements[n];
@@ -270,10 +441,10 @@ void write_modem_data(const std::string& path, const Table& table) {
         const double scale = elements[n].sign / (tipper ? 1 : practical),
                      error = uncertainty ? std::abs(scale) * uncertainty->values[row] : no_weight;
         file.write(fmt::format("{:.9g} {} {:.6f} {:.6f} {:.10g} {:.10g} {:.10g} {} {:.12g} {:.12g} {:.6g}\n",
-                               1 / rows.frequency->values[row], rows.sites[rows.site_of_row[row]],
-                               value(rows.latitude, row), value(rows.longitude, row),
-                               value(rows.northing, row), value(rows.easting, row), 0.0 - value(rows.up, row),
-                               elements[n].in_list, scale * real->values[row], scale * imag->values[row],
+                               1 / rows.frequency->values[row], names[rows.site_of_row[row]],
+                               value(rows.latitude, row), value(rows.longitude, row), places.north[row],
+                               places.east[row], 0.0 - value(rows.up, row), elements[n].in_list,
+                               scale * real->values[row], scale * imag->values[row],
                                std::isfinite(error) ? error : no_weight));
       }
   }
@@ -292,10 +463,17 @@ MeshData read_modem_model(TextReader& in) {
            line[line.find_first_not_of(" \t\r")] == '#');
   const auto words = words_of(line);
   std::array<std::int64_t, 3> count{};
+  std::int64_t fourth = 0;
+  if (words.size() == 3 && parse_integer(words[0], fourth) && parse_integer(words[1], fourth) &&
+      !parse_integer(words[2], fourth))
+    in.fail("a two-dimensional model of ModEM", "Models with cells north, east and down are read.");
   for (std::size_t a = 0; a < 3; ++a)
     if (words.size() < 3 || !parse_integer(words[a], count[a]) || count[a] < 1 ||
         count[a] > static_cast<std::int64_t>(most_axis))
       in.fail("no line with the numbers of cells north, east and down", "It reads: Nx Ny Nz 0 LOGE.");
+  if (words.size() > 3 && parse_integer(words[3], fourth) && fourth != 0)
+    in.fail(fmt::format("a model of {} numbered rocks", fourth),
+            "Models with the resistivity of each cell are read: 0.");
   const auto scale = words.size() > 4 ? lower(words[4]) : std::string("linear");
   if (scale != "loge" && scale != "log10" && scale != "linear")
     in.fail(fmt::format("values as \"{}\"", shown(scale)), "Allowed: LOGE, LOG10, LINEAR.");
@@ -321,6 +499,7 @@ MeshData read_modem_model(TextReader& in) {
       double turned = 0;
       if (!parse_number(word, turned) || turned != 0)
         in.fail("a model that is turned", "Its rotation must be 0.");
+      in.expect_end("the rotation of the model");
     }
   }
   const auto faces = [](double from, const std::vector<double>& all) {

@@ -23,6 +23,7 @@
 #include "terrane/io/npy.hpp"
 #include "terrane/io/rsf.hpp"
 #include "terrane/io/segy.hpp"
+#include "terrane/io/sites.hpp"
 #include "terrane/io/surfer.hpp"
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
@@ -266,7 +267,8 @@ bool begins_ubc_mesh(std::string_view head) {
                      [&](std::string_view word) { return parse_number(word, number) && number > 0; });
 }
 
-/// Whether this is the beginning of a ModEM list: comments, then "> Full_Impedance" or another block.
+/// Whether this is the beginning of a ModEM list: comments, then "> Full_Impedance" or another block, also
+/// one that its reader refuses by name.
 bool begins_modem_data(std::string_view head) {
   while (!head.empty()) {
     const auto end = std::min(head.find('\n'), head.size());
@@ -275,7 +277,10 @@ bool begins_modem_data(std::string_view head) {
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.empty() || line.front() == '#') continue;
     if (line.front() != '>') return false;
-    return first_word_begins(line.substr(1), "full_imp", "off_diag", "full_ver");
+    return first_word_begins(line.substr(1), "full_imp", "off_diag", "full_ver", "full_int", "te_imped",
+                             "tm_imped", "phase_te", "ex_field", "ey_field", "ez_field", "bx_field",
+                             "by_field", "bz_field", "hx_field", "hy_field", "hz_field", "exy_fiel",
+                             "exy_ampp", "ezz_fiel");
   }
   return false;
 }
@@ -815,6 +820,8 @@ const Format& format_of(const std::string& path) {
 
 Content read(const std::string& path, const ReadOptions& options) {
   check_name(path);
+  if (const auto files = files_named(path); files.size() > 1 || files.front() != path)
+    return read_sites(files, options);
   const Format& format = options.format.empty() ? format_of(path) : named(options.format);
   if (!format.reads())
     throw UnsupportedError(path,

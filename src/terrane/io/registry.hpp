@@ -63,7 +63,8 @@ const Format& format_to_write(const std::string& path, const WriteOptions& optio
 /// The format of an existing file, by extension and first bytes. Throws UnsupportedError, FileError.
 const Format& format_of(const std::string& path);
 
-/// What a file holds. Throws FileError (cannot be read), InputError (what is in it is wrong: file, line, what
+/// What a file holds; of a folder, or a pattern such as "sites/*.edi", the magnetotelluric sites of its files
+/// (sites.hpp). Throws FileError (cannot be read), InputError (what is in it is wrong: file, line, what
 /// was allowed), UnsupportedError (format unknown or write-only).
 Content read(const std::string& path, const ReadOptions& options = {});
 

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "terrane/base/text.hpp"
+#include "terrane/io/sites.hpp"
 #include "terrane/job/config_node.hpp"
 
 #define TOML_ENABLE_FORMATTERS 0
@@ -717,6 +718,30 @@ std::filesystem::path Config::input_file(std::string_view key) const {
 
 std::optional<std::filesystem::path> Config::optional_input_file(std::string_view key) const {
   return value(key) ? std::optional(input_file(key)) : std::nullopt;
+}
+
+std::vector<std::filesystem::path> Config::input_files(std::string_view key) const {
+  const auto given = texts(key);
+  if (given.empty()) throw wrong(key, "there are no files");
+  std::vector<std::filesystem::path> files;
+  for (const auto& name : given) {
+    if (name.empty()) throw wrong(key, "the path is empty");
+    std::vector<std::string> named;
+    try {
+      named = io::files_named((document_->folder / name).string());
+    } catch (const FileError& error) {
+      throw wrong(key, fmt::format("{}: {}", in_quotes(error.where()), error.problem()), error.next());
+    }
+    for (const auto& file : named) {
+      std::error_code status;
+      if (!std::filesystem::exists(file, status))
+        throw wrong(key, fmt::format("the file {} does not exist", in_quotes(file)),
+                    "Relative paths start from the folder of the job file.");
+      files.emplace_back(file);
+      document_->inputs.emplace_back(file);
+    }
+  }
+  return files;
 }
 
 bool Config::is_text(std::string_view key) const {

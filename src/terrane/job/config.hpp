@@ -111,6 +111,8 @@ class Config {
   /// As path(), and the file must be there.
   std::filesystem::path input_file(std::string_view key) const;
   std::optional<std::filesystem::path> optional_input_file(std::string_view key) const;
+  /// One file, a list of them, those of a folder or those that a pattern names ("sites/*.edi"): io/sites.hpp.
+  std::vector<std::filesystem::path> input_files(std::string_view key) const;
 
   /// True when the key holds a text (and not a number or a list).
   bool is_text(std::string_view key) const;

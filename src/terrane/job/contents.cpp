@@ -1,5 +1,7 @@
 #include "terrane/job/contents.hpp"
 
+#include "terrane/io/sites.hpp"
+
 namespace terrane {
 
 namespace {
@@ -14,8 +16,12 @@ const io::Content* given(const Config& table, std::string_view key) {
 }  // namespace
 
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options) {
-  if (const auto* content = given(table, key)) return *content;
-  return io::read(table.input_file(key).string(), options);
+  if (!table.is_list(key))
+    if (const auto* content = given(table, key)) return *content;
+  std::vector<std::string> files;
+  for (const auto& file : table.input_files(key)) files.push_back(file.string());
+  if (files.size() == 1) return io::read(files.front(), options);
+  return io::read_sites(files, options);
 }
 
 }  // namespace terrane

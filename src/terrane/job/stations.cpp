@@ -36,7 +36,8 @@ constexpr Key grid_keys[] = {
 constexpr Key list_keys[] = {
     {"file", "path", "none",
      "Stations: CSV with a header, UBC locations or observations, NetCDF, also the receivers of a result or "
-     "of a survey of emg3d (.npz, .h5, .json); may be packed."},
+     "of a survey of emg3d (.npz, .h5, .json); may be packed. Of magnetotelluric sites also several as one "
+     "survey: a list of files, a folder of EDI files, or a pattern (\"sites/*.edi\")."},
     {"format", "text", "none",
      "Format of the file, where neither its name nor its beginning says it: \"ubc-gravity\"."},
     {"stations", "list of 3 lengths each", "none",
@@ -237,7 +238,7 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
     rows.source = table.name();
     return rows;
   }
-  const auto path = table.path("file");
+  const auto path = table.is_list("file") ? std::filesystem::path("these files") : table.path("file");
   io::ReadOptions options;
   options.format = table.optional_text("format").value_or("");
   options.memory = memory.bytes;
@@ -274,6 +275,22 @@ struct Listed {
   bool geographic = false;
 };
 
+/// Throws InputError: the table has no such column of a place.
+void expect_column(const Config& table, const io::Table& rows, const char* key, const std::string& name) {
+  if (rows.find(name) != nullptr) return;
+  std::string columns;
+  for (const auto& column : rows.columns) columns += (columns.empty() ? "" : ", ") + column.name;
+  const auto note = rows.attributes.find("note");
+  const bool placeless =
+      note != rows.attributes.end() && note->second.find("there is no place") != std::string::npos;
+  throw table.wrong(
+      table.has(key) ? key : "file", fmt::format("\"{}\" has no column \"{}\"", rows.source, name),
+      placeless ? "The file gives no place of its site: write LAT and LONG into its >HEAD."
+                : fmt::format("Name it with survey.{}, or longitude_column and latitude_column. Its "
+                              "columns: {}.",
+                              key, columns.empty() ? "none" : columns));
+}
+
 /// The columns that the keys name, and all others as they are.
 Listed listed_in(const Config& table, const io::Table& rows) {
   Listed found;
@@ -288,6 +305,10 @@ Listed listed_in(const Config& table, const io::Table& rows) {
 
   Survey& survey = found.survey;
   std::vector<std::string> used;
+  expect_column(table, rows, geographic ? "longitude_column" : "easting_column",
+                geographic ? longitude_name : easting_name);
+  expect_column(table, rows, geographic ? "latitude_column" : "northing_column",
+                geographic ? latitude_name : northing_name);
   if (geographic) {
     survey.easting = rows.si(longitude_name, Quantity::angle, "degree");
     survey.northing = rows.si(latitude_name, Quantity::angle, "degree");
@@ -373,6 +394,9 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
   const auto rows = rows_of(table, memory);
   std::string words;
   for (const auto& column : rows.texts) words += (words.empty() ? "" : ", ") + column.name;
+  if (const auto note = rows.attributes.find("note"); note != rows.attributes.end())
+    made.notes.push_back(
+        fmt::format("{}: {}", std::filesystem::path(rows.source).filename().string(), note->second));
   if (!words.empty()) made.notes.push_back("survey: columns of words stay out of the results: " + words);
   auto [survey, geographic] = listed_in(table, rows);
   keep_asked_for(table, survey, made.notes);
