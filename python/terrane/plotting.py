@@ -22,6 +22,7 @@ import csv
 import os
 import re
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -61,6 +62,8 @@ class Data:
     kind: str  # "grid", "stations", "mesh"; "curves" over frequency at sites: values [frequency, site];
     #            "gathers": values [shot][time, receiver], places and names of these in `lines` and `shots`
     #            "seismograms": values [receiver, time]; of `snapshots` [snapshot, point]
+    #            "offsets": complex values [source, frequency, receiver] of electromagnetic fields
+    #            "histories": values [time, receiver], and `cells`, a mesh at the last time
     easting: object
     northing: object
     up: object = None
@@ -73,6 +76,7 @@ class Data:
     peaks: list = field(default_factory=list)  #: of seismograms: values [receiver], for a map
     lines: list = field(default_factory=list)  #: of gathers: axis of the receivers' line, and metres [receiver]
     shots: list = field(default_factory=list)  #: of gathers: what shots are called
+    cells: object = None  #: Data of a mesh, beside histories
 
 
 @dataclass
@@ -148,6 +152,21 @@ def _read_netcdf(path: Path) -> Data:
             return data
         if any(file[n].dimensions in (("receiver", "component", "time"), ("receiver", "time")) for n in names):
             return _read_seismograms(file, names, array)
+        if fields := [n for n in names if file[n].dimensions == ("source", "frequency", "receiver", "complex")]:
+            data = Data("offsets", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
+                        frequency=array(file["frequency"]))
+            for n in fields:
+                parts = array(file[n])
+                data.fields.append(Field(n, getattr(file[n], "units", ""), parts[..., 0] + 1j * parts[..., 1]))
+            return data
+        if histories := [n for n in names if file[n].dimensions == ("time", "receiver")]:
+            data = Data("histories", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
+                        time=array(file["time"]))
+            data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in histories]
+            if on_cells := [n for n in names if file[n].dimensions == ("up", "northing", "easting")]:
+                data.cells = Data("mesh", *(_faces(numpy, file, n, array) for n in ("easting", "northing", "up")))
+                data.cells.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in on_cells]
+            return data
         lines = {n.lower(): n for n in names if file[n].ndim == 1}
         east, north = next(((lines[e], lines[n]) for e, n in _HORIZONTAL if e in lines and n in lines), (None, None))
         if east is None:
@@ -302,11 +321,44 @@ def _read_csv(path: Path) -> Data:
             continue  # words, or a short row
     if _SOUNDED | {"frequency"} <= set(columns):
         return _curves(numpy, columns)
+    if offsets := _offsets(numpy, columns):
+        return offsets
+    if "a_easting" in columns and "m_easting" in columns and "easting" not in columns:
+        _place_arrays(numpy, columns)
     if not {"easting", "northing"} <= set(columns):
         raise PlotError(f"{path}: there are no columns easting and northing")
     data = Data("stations", columns["easting"][1], columns["northing"][1])
     data.fields = [Field(n, u, v) for n, (u, v) in columns.items() if n not in ("easting", "northing")]
     return data
+
+
+def _offsets(numpy, columns):
+    """Rows of sources, frequencies and receivers, receivers fastest, with columns NAME_real and NAME_imag; or None."""
+    names = [n[:-5] for n in columns if n.endswith("_real") and n[:-5] + "_imag" in columns]
+    if not names or not {"source", "frequency", "receiver", "receiver_easting", "receiver_northing"} <= set(columns):
+        return None
+    keys = [numpy.unique(columns[n][1], return_inverse=True) for n in ("source", "frequency", "receiver")]
+    shape, at = tuple(len(k[0]) for k in keys), tuple(k[1].ravel() for k in keys)
+    data = Data("offsets", numpy.zeros(shape[2]), numpy.zeros(shape[2]), frequency=keys[1][0])
+    data.easting[at[2]], data.northing[at[2]] = columns["receiver_easting"][1], columns["receiver_northing"][1]
+    for name in names:
+        values = numpy.full(shape, numpy.nan, dtype=complex)
+        values[at] = columns[name + "_real"][1] + 1j * columns[name + "_imag"][1]
+        data.fields.append(Field(name, columns[name + "_real"][0], values))
+    return data
+
+
+def _place_arrays(numpy, columns) -> None:
+    """Adds easting, northing and up of each array: its middle, half its widest gap below the electrodes."""
+    place = numpy.stack([numpy.stack([columns.get(f"{e}_{axis}", ("", numpy.full(columns["a_easting"][1].size, numpy.nan)))[1]
+                                      for axis in ("easting", "northing", "up")]) for e in "abmn"])
+    near = numpy.isfinite(place[:, 0])
+    middle = numpy.nanmean(place, axis=0)
+    along = numpy.sqrt(((place[:, :2] - place[:1, :2]) ** 2).sum(axis=1))
+    along = numpy.sort(numpy.where(near, along, numpy.nan), axis=0)
+    gaps = numpy.nanmax(numpy.diff(along, axis=0), axis=0)
+    for axis, values in zip(("easting", "northing", "up"), (middle[0], middle[1], middle[2] - gaps / 2)):
+        columns[axis] = ("m", values)
 
 
 def _curves(numpy, columns) -> Data:
@@ -331,10 +383,25 @@ STYLE = {
 }
 
 
+@contextmanager
+def _style():
+    """Our sizes of text and lines while a figure is made; whatever else a notebook sets meanwhile stays as it sets it."""
+    import matplotlib
+
+    before = {key: matplotlib.rcParams[key] for key in STYLE}
+    matplotlib.rcParams.update(STYLE)
+    try:
+        yield
+    finally:
+        matplotlib.rcParams.update(before)
+
+
 def title_of(name: str) -> str:
     """``g_uu`` as a formula, ``terrain_effect`` as words."""
     if match := re.fullmatch(r"g_?([enuxyz]{1,2})", name):
         return rf"$g_{{{match[1]}}}$"
+    if match := re.fullmatch(r"([ehb])_([enu])(_[a-z]+)?", name):  # fields of currents and magnets
+        return rf"${match[1].upper()}_{{{match[2]}}}$" + (match[3] or "").replace("_", " ")
     if name == "potential":
         return "potential $V$"
     return name.replace("topography_free", "topography-free").replace("_", " ")
@@ -345,29 +412,85 @@ def unit_of(unit: str) -> str:
     return re.sub(r"(?<=[a-z])([23])", lambda m: "²³"[int(m[1]) - 2], unit)
 
 
-def colours_of(values, robust: bool):
-    """Colour map and limits: centred on zero for a field of both signs, perceptually even for one sign.
+@dataclass
+class Look:
+    """How a picture is to look; what is None is chosen.
 
-    ``robust``: scattered stations have outliers; colours then span 99 % of the values.
+    region: west, east, south, north (m), or these with bottom and top; limits: the values at both ends of the colours;
+    log: a logarithmic scale, or not; cmap: the name of a colour map of matplotlib.
     """
+
+    region: object = None
+    limits: object = None
+    log: object = None
+    cmap: object = None
+
+
+#: Drawn on a logarithmic scale where all of it is above zero.
+_LOGARITHMIC = ("apparent_resistivity", "resistivity", "conductivity", "permeability_hydraulic")
+_SUFFIX = re.compile(r"_(observed|residual|uncertainty)$")
+
+
+def base_of(name: str) -> str:
+    """The field that observed data, residuals and uncertainties are of."""
+    return _SUFFIX.sub("", name)
+
+
+@dataclass
+class Scale:
+    """Colours for values: yellow is high; red and blue on both sides of zero where there are both signs."""
+
+    norm: object
+    cmap: str
+    extend: str  # which ends have values beyond the limits
+    good: object  # [values] whether the scale has a place for them
+
+
+def scale_of(values, name: str = "", look: Look = Look(), robust: bool = False, shared=None) -> Scale:
+    """The scale of one field.
+
+    ``robust``: scattered stations have outliers; colours then span 99 % of the values. ``shared``: values that decide
+    on the limits in place of the field's own.
+    """
+    from matplotlib.colors import LogNorm, Normalize
+
     numpy = _need("numpy")
-    finite = values[numpy.isfinite(values)]
+    values = numpy.asarray(values, dtype=float)
+    of = values if shared is None else numpy.asarray(shared, dtype=float)
+    finite = of[numpy.isfinite(of)]
+    logarithmic = look.log
+    if logarithmic is None:
+        known = base_of(name).split("_east")[0].split("_north")[0].split("_up")[0] in _LOGARITHMIC
+        logarithmic = known and not name.endswith(("_residual", "_uncertainty")) and bool((finite > 0).any())
+    if logarithmic:
+        finite = finite[finite > 0]
+    good = numpy.isfinite(values) & ((values > 0) | (not logarithmic))
     if finite.size == 0:
-        return "viridis", 0.0, 1.0, "neither"
+        return Scale(LogNorm(1, 10) if logarithmic else Normalize(0, 1), look.cmap or "viridis", "neither", good)
     low, high = float(finite.min()), float(finite.max())
-    shown_low, shown_high = (numpy.percentile(finite, [0.5, 99.5]) if robust else (low, high))
-    largest = max(-shown_low, shown_high)
-    if shown_low < -1e-3 * largest and shown_high > 1e-3 * largest:
-        limit = max(abs(shown_low), abs(shown_high)) or 1.0
-        shown_low, shown_high, colours = -limit, limit, "RdBu_r"
+    shown_low, shown_high = map(float, numpy.percentile(finite, [0.5, 99.5]) if robust else (low, high))
+    colours = "viridis"
+    if look.limits is not None:
+        shown_low, shown_high = map(float, look.limits)
+    elif logarithmic:
+        if shown_high < 1.02 * shown_low:
+            shown_low, shown_high = shown_low / 1.02, shown_high * 1.02
     else:
-        # The strong end is the dark end, whichever sign it has.
-        colours = "viridis" if shown_high <= 0 else "viridis_r"
-    if shown_low == shown_high:
-        shown_low, shown_high = shown_low - 0.5, shown_high + 0.5
-    beyond_low, beyond_high = low < shown_low, high > shown_high
-    extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[beyond_low, beyond_high]
-    return colours, float(shown_low), float(shown_high), extend
+        largest = max(-shown_low, shown_high)
+        if shown_low < -1e-3 * largest and shown_high > 1e-3 * largest:
+            largest = max(abs(shown_low), abs(shown_high)) or 1.0
+            shown_low, shown_high, colours = -largest, largest, "RdBu_r"
+        elif shown_low == shown_high:  # the same everywhere
+            half = 0.1 * abs(shown_low) or 0.5
+            shown_low, shown_high = shown_low - half, shown_high + half
+    if not shown_low < shown_high or (logarithmic and shown_low <= 0):
+        raise PlotError(f"limits {shown_low:g}, {shown_high:g}: the first is less than the second"
+                        + (", and above zero on a logarithmic scale" if logarithmic else ""))
+    tiny = 1e-9 * max(abs(shown_low), abs(shown_high))
+    extend = {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[
+        float(values[good].min(initial=shown_low)) < shown_low - tiny,
+        float(values[good].max(initial=shown_high)) > shown_high + tiny]
+    return Scale((LogNorm if logarithmic else Normalize)(shown_low, shown_high), look.cmap or colours, extend, good)
 
 
 def choose(data: Data, channels=None) -> list:
@@ -379,7 +502,7 @@ def choose(data: Data, channels=None) -> list:
                 raise PlotError(f"{data.source}: there is no \"{name}\"; it has: {', '.join(there)}")
         return [there[name] for name in channels]
     known = [there[n] for n in ORDER if n in there]
-    others = [f for f in data.fields if f.name not in ORDER and f.name not in NOT_DRAWN]
+    others = [f for f in data.fields if f.name not in ORDER and base_of(f.name) not in NOT_DRAWN]
     return known + others
 
 
@@ -397,60 +520,96 @@ def _lengths(data: Data, *extents):
     return 1.0, "easting (m)", "northing (m)"
 
 
-def _colour_bar(figure, axes, image, unit, extend):
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+def _plain_ticks(bar, unit: str = "") -> str:
+    """Ticks that read 98.5 and 300, never 9.85 × 10¹; returns what stands at the bar: the unit, with a power of ten that
+    very large and very small numbers share."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
     numpy = _need("numpy")
-    bar = figure.colorbar(image, cax=axes.inset_axes([1.04, 0, 0.045, 1]), extend=extend, extendfrac=0.03)
-    bar.outline.set_linewidth(0.6)
-    bar.locator = MaxNLocator(5)
-    # Very large and very small numbers share one power of ten, which joins the unit.
-    largest = max(abs(image.norm.vmin), abs(image.norm.vmax))
+    norm = bar.mappable.norm
+    largest = max(abs(norm.vmin), abs(norm.vmax))
     power = int(numpy.floor(numpy.log10(largest))) if largest > 0 else 0
-    power = 0 if -4 < power < 7 else power
+    power = 0 if -4 < power < 7 or isinstance(norm, LogNorm) else power
+    if isinstance(norm, LogNorm) and norm.vmax > 4 * norm.vmin:
+        decades = range(int(numpy.floor(numpy.log10(norm.vmin))), int(numpy.ceil(numpy.log10(norm.vmax))) + 1)
+        steps = (1, 2, 5) if norm.vmax < 1e3 * norm.vmin else (1, 3) if norm.vmax < 1e4 * norm.vmin else (1,)
+        ticks = [m * 10.0**d for d in decades for m in steps]
+        bar.locator = FixedLocator([t for t in ticks if norm.vmin * 0.999 <= t <= norm.vmax * 1.001])
+    elif isinstance(norm, LogNorm):
+        bar.locator = FixedLocator([t for t in MaxNLocator(4).tick_values(norm.vmin, norm.vmax)
+                                    if norm.vmin <= t <= norm.vmax])
+    else:
+        bar.locator = MaxNLocator(5)
+    bar.minorlocator = NullLocator()
     bar.formatter = FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}".replace("-", "\N{MINUS SIGN}"))
     bar.update_ticks()
-    factor = rf"$10^{{{power}}}$ " if power else ""
+    return (rf"$10^{{{power}}}$ " if power else "") + unit_of(unit).replace("ohm m", "Ω·m").replace("Ohm.m", "Ω·m")
+
+
+def _colour_bar(figure, axes, image, unit, extend):
+    bar = figure.colorbar(image, cax=axes.inset_axes([1.04, 0, 0.045, 1]), extend=extend, extendfrac=0.03)
+    bar.outline.set_linewidth(0.6)
     top = 1.055 if extend in ("max", "both") else 1.02
-    bar.ax.set_ylabel(factor + unit_of(unit), rotation=0, ha="left", va="bottom", fontsize=8)
+    bar.ax.set_ylabel(_plain_ticks(bar, unit), rotation=0, ha="left", va="bottom", fontsize=8)
     bar.ax.yaxis.set_label_coords(0.0, top)
 
 
-def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wiggle: bool = False):
-    """Draw maps of a result, slices of a model or traces of shots; returns a matplotlib figure.
+def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wiggle: bool = False, region=None,
+         limits=None, log=None, cmap=None):
+    """Draw what a file or a result holds as its field is used to see it; returns a matplotlib figure.
+
+    Maps of fields; pseudosections of arrays of electrodes, measured, computed and misfit; sections of models; apparent
+    resistivity and phase of sites; amplitude and phase of electromagnetic fields over the offset; traces of shots;
+    seismograms; curves over time; snapshots.
 
     Parameters
     ----------
     data : what :func:`read` returns
-    channels : names of fields; otherwise all
+    channels : names of fields; otherwise all, and of a model the answer
     title : line above the maps
     slice_at : where to cut a model or snapshots, such as ``"up=-4000"``, ``"northing=11000"``, ``"easting=0"`` (m)
     wiggle : traces of shots as lines, not grey
+    region : west, east, south, north, m, and of models bottom, top; otherwise all, and of models what has small cells
+    limits : values at both ends of the colours
+    log : whether colours are logarithmic; otherwise those of resistivities are
+    cmap : name of a colour map
     """
-    matplotlib = _need("matplotlib")
+    _need("matplotlib")
     import matplotlib.pyplot as pyplot
 
+    look = Look(region, limits, log, cmap)
+    if region is not None and len(region) not in (4, 6):
+        raise PlotError("region: west, east, south, north, and of models bottom and top")
     if wiggle and data.kind != "gathers":
         raise PlotError(f"{data.source}: --wiggle draws traces of shots, and it holds none")
-    with matplotlib.rc_context(STYLE):
+    with _style():
         if data.kind == "mesh":
-            return _draw_model(pyplot, data, channels, title, slice_at)
+            return _draw_model(pyplot, data, channels, title, slice_at, look)
+        if data.cells is not None and (slice_at or any(f.name in (channels or ()) for f in data.cells.fields)):
+            data.cells.source = data.source
+            return _draw_model(pyplot, data.cells, channels, title, slice_at, look)
         if data.kind == "seismograms" or (data.snapshots and (slice_at or _named(data, channels))):
             return _draw_waves(pyplot, data, channels, title, slice_at)
         if slice_at:
             raise PlotError(f"{data.source}: only models and snapshots can be cut")
         if data.kind == "curves":
             return _draw_curves(pyplot, data, title)
+        if data.kind == "offsets":
+            return _draw_offsets(pyplot, data, channels, title)
+        if data.kind == "histories":
+            return _draw_histories(pyplot, data, choose(data, channels), title)
         if data.kind == "gathers":
             return _draw_gathers(pyplot, data, choose(data, channels)[0], title, "wiggle" if wiggle else "image")
         fields = choose(data, channels)
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")
-        if _is_pseudosection(data, fields):
+        if _is_of_arrays(data):
+            panels = fields if channels else _panels_of_arrays(data, fields)
             holes = _arrays_in_holes(data)
-            return _draw_holes(pyplot, fields[0], holes, title) if holes else \
-                _draw_pseudosection(pyplot, data, fields[0], title)
-        return _draw_maps(pyplot, data, fields, title)
+            return _draw_holes(pyplot, panels[0], holes, title, look) if holes else \
+                _draw_pseudosection(pyplot, data, panels, title, look)
+        return _draw_maps(pyplot, data, fields, title, look)
 
 
 def _named(data: Data, channels) -> bool:
@@ -458,10 +617,35 @@ def _named(data: Data, channels) -> bool:
     return any(f.name in (channels or ()) for f in data.snapshots.fields)
 
 
-def _is_pseudosection(data: Data, fields) -> bool:
-    """Arrays of electrodes along a line, drawn where they lie and as deep as they look."""
-    return fields[0].name in ("apparent_resistivity", "chargeability", "phase") and \
-        any(f.name == "up" for f in data.fields)
+_OF_ARRAYS = ("apparent_resistivity", "chargeability", "phase", "resistance")
+
+
+def _is_of_arrays(data: Data) -> bool:
+    """Arrays of electrodes, drawn where they lie and as deep as they look."""
+    names = {f.name for f in data.fields}
+    known = _OF_ARRAYS if any(n.startswith(("a_", "m_")) for n in names) else _OF_ARRAYS[:3]
+    return data.kind == "stations" and "up" in names and any(base_of(n) in known for n in names)
+
+
+def _panels_of_arrays(data: Data, fields):
+    """Measured and computed, and the misfit in per cent of what was measured, where there are both; else the fields."""
+    numpy = _need("numpy")
+    there = {f.name: f for f in data.fields}
+    for name in _OF_ARRAYS:
+        measured, computed = there.get(f"{name}_observed"), there.get(name)
+        if measured is None or not numpy.isfinite(measured.values).any():
+            continue
+        if computed is None:
+            return [measured]
+        if name == "apparent_resistivity" or name == "resistance":
+            with numpy.errstate(divide="ignore", invalid="ignore"):
+                misfit = Field(f"{name}_misfit", "%", 100 * (measured.values - computed.values) / measured.values)
+        else:
+            misfit = Field(f"{name}_misfit", measured.unit, measured.values - computed.values)
+        return [measured, computed, misfit]
+    shown = [there[name] for name in _OF_ARRAYS if name in there and name != "resistance"] or \
+        [f for f in fields if base_of(f.name) in _OF_ARRAYS]
+    return shown[:1]
 
 
 def _lines_of(east, north):
@@ -531,13 +715,14 @@ def _arrays_in_holes(data: Data):
     return panels
 
 
-def _draw_holes(pyplot, shown, panels, title: str):
+def _draw_holes(pyplot, shown, panels, title: str, look: Look):
     """Arrays between boreholes, for which no depth stands: where the current enters over where voltage is measured.
 
     Holes are numbered from west to east. Of many pairs of holes eight are shown.
     """
     numpy = _need("numpy")
-    norm, good, colours = _scale_of(shown)
+    scale = scale_of(shown.values, shown.name, look)
+    good = scale.good
     few = [panels[n] for n in numpy.unique(numpy.linspace(0, len(panels) - 1, min(len(panels), 8)).round().astype(int))]
     columns = min(len(few), 2)
     rows = -(-len(few) // columns)
@@ -548,8 +733,8 @@ def _draw_holes(pyplot, shown, panels, title: str):
         axes.set_visible(False)
     for place, (axes, (name, arrays, voltage, current)) in enumerate(zip(grid.flat, few)):
         there = good[arrays]
-        image = axes.scatter(voltage[there], current[there], c=shown.values[arrays[there]], norm=norm, cmap=colours,
-                             s=size, marker="s", linewidths=0)
+        image = axes.scatter(voltage[there], current[there], c=shown.values[arrays[there]], norm=scale.norm,
+                             cmap=scale.cmap, s=size, marker="s", linewidths=0)
         axes.scatter(voltage[~there], current[~there], s=6, color="0.7", marker="x", linewidths=0.6)
         axes.margins(0.06)
         axes.set_aspect("equal", adjustable="box")
@@ -558,59 +743,69 @@ def _draw_holes(pyplot, shown, panels, title: str):
     figure.supxlabel("up of the voltage electrodes (m)", fontsize=9)
     figure.supylabel("up of the current electrodes (m)", fontsize=9)
     figure.suptitle(title or title_of(shown.name), fontsize=10)
-    bar = figure.colorbar(image, ax=list(grid.flat), pad=0.02, fraction=0.05)
-    bar.set_label(unit_of(shown.unit).replace("ohm m", "Ω·m"))
+    bar = figure.colorbar(image, ax=list(grid.flat), pad=0.02, fraction=0.05, extend=scale.extend)
+    bar.set_label(_plain_ticks(bar, shown.unit))
     return figure
 
 
-def _scale_of(shown):
-    """Scale, which values it has a place for, and colours: logarithmic of apparent resistivity, else linear."""
-    from matplotlib.colors import LogNorm, Normalize
+def _draw_pseudosection(pyplot, data: Data, panels, title: str, look: Look):
+    """Each array at its middle and half its widest gap deep; a row for each line, a column for each field.
 
-    numpy = _need("numpy")
-    logarithmic = shown.name == "apparent_resistivity"
-    good = numpy.isfinite(shown.values) & ((shown.values > 0) | (not logarithmic))
-    low, high = (shown.values[good].min(), shown.values[good].max()) if good.any() else (1, 10)
-    if logarithmic and high < 1.02 * low:
-        low, high = low / 1.02, high * 1.02
-    return LogNorm(low, high) if logarithmic else Normalize(low, high), good, "turbo_r" if logarithmic else "viridis"
-
-
-def _draw_pseudosection(pyplot, data: Data, shown, title: str):
-    """Apparent resistivity on a logarithmic scale, or chargeability or phase on a linear one; a panel for each line.
-
-    Each array stands at its middle and half its widest gap deep. Of many lines eight are shown.
+    Apparent resistivity has a logarithmic scale; what was measured and computed have one scale together. Of many lines
+    eight are shown.
     """
     numpy = _need("numpy")
     east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
     up = next(f.values for f in data.fields if f.name == "up")
     along, direction, lines = _lines_of(east, north)
-    norm, good, colours = _scale_of(shown)
-    panels = numpy.unique(numpy.linspace(0, len(lines) - 1, min(len(lines), 8)).round().astype(int))
-    figure, grid = pyplot.subplots(panels.size, 1, squeeze=False, sharex=True, sharey=True, layout="constrained",
-                                   figsize=(6.4, 2.9 if panels.size == 1 else 0.7 + 1.55 * panels.size))
-    size = float(numpy.clip(16000 / max(max(lines[n].size for n in panels), 1), 6, 90 if panels.size == 1 else 45))
-    for axes, number in zip(grid[:, 0], panels):
-        line = lines[number]
-        there, not_there = line[good[line]], line[~good[line]]
-        image = axes.scatter(along[there], up[there], c=shown.values[there], norm=norm,
-                             cmap=colours, s=size, marker="s", linewidths=0)
-        axes.scatter(along[not_there], up[not_there], s=6, color="0.7", marker="x", linewidths=0.6)
-        axes.margins(0.04, 0.04 if panels.size == 1 else 0.12)
-        if len(lines) > 1:
-            beside = f"northing {north[line].mean():g} m" if abs(direction[0]) > 0.999 else \
-                f"easting {east[line].mean():g} m" if abs(direction[1]) > 0.999 else ""
-            text = f"line {number + 1} of {len(lines)}" + (f", {beside}" if beside else "")
-            axes.set_title(text.replace("-", "\N{MINUS SIGN}"), pad=3, fontsize=8, loc="left")
-    grid[-1, 0].set_xlabel("along the line (m)")
-    if panels.size == 1:
-        grid[0, 0].set_ylabel("pseudo-depth (m)")
-        grid[0, 0].set_title(title or title_of(shown.name), pad=4)
+    if look.region is not None:
+        inside = (east >= look.region[0]) & (east <= look.region[1]) & (north >= look.region[2]) & (north <= look.region[3])
+        lines = [kept for line in lines if (kept := line[inside[line]]).size]
+        if not lines:
+            raise PlotError(f"{data.source}: no array has its middle in the region")
+    chosen = numpy.unique(numpy.linspace(0, len(lines) - 1, min(len(lines), 8)).round().astype(int))
+    stacked = chosen.size == 1  # the fields below each other, so that one sees them beside the line
+    rows, columns = (len(panels), 1) if stacked else (chosen.size, len(panels))
+    figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
+                                   figsize=(6.4 if columns == 1 else 0.8 + 3.6 * columns,
+                                            (2.9 if rows == 1 else 0.7 + 1.75 * rows)))
+    size = float(numpy.clip(16000 / max(max(lines[n].size for n in chosen), 1), 6, 90 if rows == 1 else 45))
+    computed = {f.name: f.values for f in panels}
+    for column, shown in enumerate(panels):
+        pair = [computed[n] for n in (base_of(shown.name), base_of(shown.name) + "_observed") if n in computed]
+        shared = numpy.concatenate(pair) if len(pair) == 2 and shown.name in computed and \
+            not shown.name.endswith(("_misfit", "_residual", "_uncertainty")) else None
+        one = look if not shown.name.endswith(("_misfit", "_residual", "_uncertainty")) else Look(look.region)
+        scale = scale_of(shown.values, shown.name, one, shared=shared, robust=shown.name.endswith("_misfit"))
+        for row, number in enumerate(chosen):
+            axes = grid[column, 0] if stacked else grid[row, column]
+            line = lines[number]
+            there, not_there = line[scale.good[line]], line[~scale.good[line]]
+            image = axes.scatter(along[there], up[there], c=numpy.asarray(shown.values)[there], norm=scale.norm,
+                                 cmap=scale.cmap, s=size, marker="s", linewidths=0)
+            axes.scatter(along[not_there], up[not_there], s=6, color="0.7", marker="x", linewidths=0.6)
+            axes.margins(0.04, 0.04 if rows == 1 else 0.12)
+            if len(lines) > 1:
+                beside = f"northing {north[line].mean():.10g} m" if abs(direction[0]) > 0.999 else \
+                    f"easting {east[line].mean():.10g} m" if abs(direction[1]) > 0.999 else ""
+                text = f"line {number + 1} of {len(lines)}" + (f", {beside}" if beside else "")
+                axes.set_title(text.replace("-", "\N{MINUS SIGN}"), pad=3, fontsize=8, loc="left")
+        block = [grid[column, 0]] if stacked else list(grid[:, column])
+        bar = figure.colorbar(image, ax=block, pad=0.02, fraction=0.05, extend=scale.extend)
+        bar.set_label(_plain_ticks(bar, shown.unit))
+        if stacked:
+            grid[column, 0].set_title(title_of(shown.name), pad=4)
+        else:
+            grid[0, column].set_title(title_of(shown.name), pad=14)
+    name = "pseudo-depth (m)" if numpy.nanmax(up) <= 0 else "elevation at pseudo-depth (m)"
+    for axes in grid[-1]:
+        axes.set_xlabel("along the line (m)")
+    if rows == 1:
+        grid[0, 0].set_ylabel(name)
     else:
-        figure.supylabel("pseudo-depth (m)", fontsize=9)
-        figure.suptitle(title or title_of(shown.name), fontsize=10)
-    bar = figure.colorbar(image, ax=list(grid[:, 0]), pad=0.02, fraction=0.05)
-    bar.set_label(unit_of(shown.unit).replace("ohm m", "Ω·m"))
+        figure.supylabel(name, fontsize=8)
+    if title:
+        figure.suptitle(title, fontsize=10)
     return figure
 
 
@@ -624,15 +819,26 @@ def _draw_curves(pyplot, data: Data, title: str):
     order = numpy.argsort(period)
     figure, grid = pyplot.subplots(2, shown.size, squeeze=False, sharex=True, sharey="row", layout="constrained",
                                    height_ratios=(3, 2), figsize=(1.55 * shown.size + 0.7, 3.6))
-    # The phase of Z_en lies in the third quadrant: turned by 180° it is drawn beside the other.
+    # The phase of Z_en lies in the third quadrant: turned by 180° it is drawn beside the other. What was observed has
+    # points with error bars, what was computed lines.
     for name, turn, colour, mark in (("ne", 0, "#1f4e79", "o"), ("en", 180, "#b3541e", "s")):
+        rho, phase = there[f"rho_{name}"], there[f"phase_{name}"]
+        seen = there.get(f"rho_{name}_observed"), there.get(f"phase_{name}_observed")
+        spread = there.get(f"rho_{name}_uncertainty"), there.get(f"phase_{name}_uncertainty")
         for column, site in enumerate(shown):
-            style = {"color": colour, "marker": mark, "markersize": 2.6, "linewidth": 1, "label": f"$Z_{{{name}}}$"}
-            grid[0, column].loglog(period[order], there[f"rho_{name}"][order, site], **style)
-            phase = (there[f"phase_{name}"][order, site] + turn + 180) % 360 - 180
-            grid[1, column].semilogx(period[order], phase, **style)
+            lone = seen[0] is None
+            style = {"color": colour, "marker": mark if lone else None, "markersize": 2.6, "linewidth": 1,
+                     "label": f"$Z_{{{name}}}$"}
+            grid[0, column].loglog(period[order], rho[order, site], **style)
+            grid[1, column].semilogx(period[order], (phase[order, site] + turn + 180) % 360 - 180, **style)
+            for row, (values, errors) in enumerate(zip(seen, spread)):
+                if values is None:
+                    continue
+                values = values[order, site] if row == 0 else (values[order, site] + turn + 180) % 360 - 180
+                grid[row, column].errorbar(period[order], values, None if errors is None else errors[order, site],
+                                           color=colour, fmt=mark, markersize=2.6, elinewidth=0.6, fillstyle="none")
     for column, site in enumerate(shown):
-        place = f"{data.easting[site]:g}, {data.northing[site]:g} m".replace("-", "\N{MINUS SIGN}")
+        place = f"{data.easting[site]:.10g}, {data.northing[site]:.10g} m".replace("-", "\N{MINUS SIGN}")
         grid[0, column].set_title(place, pad=4)
         grid[1, column].set_xlabel("period (s)")
         for axes in grid[:, column]:
@@ -640,6 +846,82 @@ def _draw_curves(pyplot, data: Data, title: str):
     grid[0, 0].set_ylabel("apparent resistivity (Ω·m)")
     grid[1, 0].set_ylabel("phase (°)")
     grid[0, 0].legend(frameon=False)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _along_of(easting, northing):
+    """Where receivers stand along the axis on which they spread more, and what that is called."""
+    numpy = _need("numpy")
+    east, north = numpy.asarray(easting), numpy.asarray(northing)
+    name, along = ("easting", east) if numpy.ptp(east) >= numpy.ptp(north) else ("northing", north)
+    return (along / 1e3, f"{name} (km)") if numpy.abs(along).max() > 5000 else (along, f"{name} (m)")
+
+
+def _draw_offsets(pyplot, data: Data, channels, title: str):
+    """Amplitude and phase of electromagnetic fields over the place of the receivers: a column for each component, a colour
+    for each frequency; what was observed as points. Of several sources the first; of many frequencies six."""
+    numpy = _need("numpy")
+    there = {f.name: f for f in data.fields}
+    chosen = choose(data, channels) if channels else [f for f in data.fields if f.name == base_of(f.name)] or data.fields
+    sizes = {f.name: float(numpy.nanmax(numpy.abs(f.values))) for f in chosen}
+    if not channels:  # components that are zero by symmetry say nothing
+        most = {kind: max((v for n, v in sizes.items() if n[0] == kind), default=0) for kind in "eh"}
+        chosen = [f for f in chosen if sizes[f.name] > 1e-6 * most.get(f.name[0], 0)] or chosen
+    along, label = _along_of(data.easting, data.northing)
+    order = numpy.argsort(along, kind="stable")
+    frequencies = numpy.unique(numpy.linspace(0, len(data.frequency) - 1, min(len(data.frequency), 6)).round().astype(int))
+    colours = pyplot.get_cmap("viridis")(numpy.linspace(0, 0.85, frequencies.size))
+    figure, grid = pyplot.subplots(2, len(chosen), squeeze=False, sharex=True, sharey="row" if len(chosen) < 2 else False,
+                                   layout="constrained", height_ratios=(3, 2), figsize=(2.5 * len(chosen) + 0.8, 4.0))
+    for column, shown in enumerate(chosen):
+        observed = there.get(f"{shown.name}_observed")
+        for colour, n in zip(colours, frequencies):
+            values = shown.values[0, n][order]
+            few = along.size < 30
+            style = {"color": colour, "linewidth": 1, "marker": "o" if few and observed is None else None, "markersize": 2.6}
+            grid[0, column].semilogy(along[order], numpy.abs(values), label=f"{data.frequency[n]:g} Hz", **style)
+            grid[1, column].plot(along[order], numpy.degrees(numpy.angle(values)), **style)
+            if observed is not None:
+                seen = observed.values[0, n][order]
+                points = {"color": colour, "linewidth": 0, "marker": "o", "markersize": 2.6, "fillstyle": "none"}
+                grid[0, column].semilogy(along[order], numpy.abs(seen), **points)
+                grid[1, column].plot(along[order], numpy.degrees(numpy.angle(seen)), **points)
+        grid[0, column].set_title(f"{title_of(shown.name)} ({unit_of(shown.unit)})", pad=4)
+        grid[1, column].set_xlabel(label)
+        grid[1, column].set_yticks([-180, -90, 0, 90, 180])
+        for axes in grid[:, column]:
+            axes.grid(linewidth=0.3)
+    grid[0, 0].set_ylabel("amplitude")
+    grid[1, 0].set_ylabel("phase (°)")
+    grid[0, -1].legend(frameon=False)
+    sources = chosen[0].values.shape[0]
+    text = title + (f"{', ' if title else ''}source 1 of {sources}" if sources > 1 else "")
+    if text:
+        figure.suptitle(text, fontsize=10)
+    return figure
+
+
+def _draw_histories(pyplot, data: Data, fields, title: str):
+    """A curve over time for each receiver; of many receivers eight."""
+    numpy = _need("numpy")
+    time = numpy.asarray(data.time)
+    for unit, seconds in (("million years", 3.15576e13), ("years", 3.15576e7), ("days", 86400.0), ("h", 3600.0), ("s", 1.0)):
+        if time[-1] >= 3 * seconds or unit == "s":
+            break
+    receivers = numpy.asarray(data.easting).size
+    chosen = numpy.unique(numpy.linspace(0, receivers - 1, min(receivers, 8)).round().astype(int))
+    figure, grid = pyplot.subplots(len(fields), 1, squeeze=False, sharex=True, layout="constrained",
+                                   figsize=(5.6, 2.6 * len(fields) + 0.4))
+    for axes, shown in zip(grid[:, 0], fields):
+        for n in chosen:
+            place = f"{data.easting[n]:.10g}, {data.northing[n]:.10g}, {data.up[n]:.10g} m".replace("-", "\N{MINUS SIGN}")
+            axes.plot(time / seconds, shown.values[:, n], linewidth=1.2, label=place)
+        axes.set_ylabel(f"{title_of(shown.name)} ({unit_of(shown.unit)})")
+        axes.grid(linewidth=0.3)
+    grid[-1, 0].set_xlabel(f"time ({unit})")
+    grid[0, 0].legend(frameon=False, title="easting, northing, up", title_fontsize=7, fontsize=7)
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
@@ -916,7 +1198,7 @@ def film(data: Data, path, channel: str = "", *, title: str = "", slice_at: str 
     if channel and channel not in there:
         raise PlotError(f"--channels {channel}: a film shows one of {', '.join(there)}")
     shown = there[channel] if channel else next((f for n, f in there.items() if n.endswith("_up")), next(iter(there.values())))
-    with matplotlib.rc_context(STYLE):
+    with _style():
         seen = _seen(data, shown, slice_at)
         most = float(numpy.percentile(numpy.abs(seen.values), 99.7)) or 1.0
         figure, axes = pyplot.subplots(layout="constrained", figsize=(5.6, 4.6 * seen.tall + 0.8))
@@ -998,7 +1280,7 @@ def gather(dataset, shot: int = 0, *, kind: str = "image", variable: str = "", c
         raise PlotError(f"shot {shot} is not there; allowed: 0 to {shots - 1}")
     part = dataset.isel(shot=shot) if shots else dataset
     traces = part[name].transpose("time", ...)
-    with matplotlib.rc_context(STYLE):
+    with _style():
         figure, axes = pyplot.subplots(figsize=(4.4, 3.8), layout="constrained")
         _traces(axes, traces.values, part["receiver_easting"].values, part["time"].values, kind, clip)
         axes.set_ylabel("time (s)")
@@ -1032,7 +1314,7 @@ def image(picture, velocity=None, *, clip: float = 99.0, top: float = 0.0, title
         values, up = values[::-1], up[::-1]
     extent = (easting[0], easting[-1], up[-1], up[0])
     most = float(numpy.percentile(numpy.abs(values[up < up[0] - top]), clip)) or 1.0
-    with matplotlib.rc_context(STYLE):
+    with _style():
         figure, axes = pyplot.subplots(figsize=(6.6, 2.9), layout="constrained")
         if velocity is not None:
             rock = numpy.asarray(velocity, dtype=float).reshape(picture.shape)
@@ -1064,7 +1346,7 @@ def angle_gather(gathers, easting: float, *, clip: float = 99.5, title: str = ""
     column = gathers.isel(northing=0).sel(easting=easting, method="nearest").transpose("up", "angle")
     angles, up = numpy.asarray(column["angle"]), numpy.asarray(column["up"])
     most = float(numpy.percentile(numpy.abs(column.values), clip)) or 1.0
-    with matplotlib.rc_context(STYLE):
+    with _style():
         figure, axes = pyplot.subplots(figsize=(3.2, 3.8), layout="constrained")
         axes.pcolormesh(angles, up, column.values, cmap="gray", vmin=-most, vmax=most, shading="nearest",
                         rasterized=True)
@@ -1098,7 +1380,7 @@ def movie(snapshots, path, velocity=None, *, slice_at: str = "", frames_per_seco
     x, y = (points[name] for name in across)
     extent = (x[0], x[-1], y[0], y[-1])
     most = float(numpy.percentile(numpy.abs(fields), clip)) or 1.0
-    with matplotlib.rc_context(STYLE):
+    with _style():
         figure, axes = pyplot.subplots(figsize=(5.6, 2.8), layout="constrained")
         if velocity is not None:
             rock = numpy.asarray(velocity, dtype=float)
@@ -1140,8 +1422,15 @@ def _animate(figure, frame, frames: int, path, frames_per_second: int, dpi: int)
         pending.unlink(missing_ok=True)
 
 
-def _draw_maps(pyplot, data: Data, fields, title: str):
+def _draw_maps(pyplot, data: Data, fields, title: str, look: Look = Look()):
     numpy = _need("numpy")
+    by_name = {f.name: f.values for f in fields}
+
+    def together(name):
+        """What was observed and what was computed have one scale."""
+        pair = [numpy.ravel(by_name[n]) for n in (base_of(name), base_of(name) + "_observed") if n in by_name]
+        return numpy.concatenate(pair) if len(pair) == 2 and not name.endswith(("_residual", "_uncertainty")) else None
+
     east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
     width, height = numpy.ptp(east), numpy.ptp(north)
     scale, x_label, y_label = _lengths(data, width, height)
@@ -1159,16 +1448,16 @@ def _draw_maps(pyplot, data: Data, fields, title: str):
             axes.set_visible(False)
             continue
         field_ = fields[place]
-        colours, low, high, extend = colours_of(field_.values, robust=data.kind == "stations")
+        scale_ = scale_of(field_.values, field_.name, look, data.kind == "stations", together(field_.name))
         if data.kind == "grid":
-            image = axes.pcolormesh(east / scale, north / scale, field_.values, cmap=colours, vmin=low, vmax=high,
-                                    shading="nearest", rasterized=True)
+            image = axes.pcolormesh(east / scale, north / scale, field_.values, cmap=scale_.cmap,
+                                    norm=scale_.norm, shading="nearest", rasterized=True)
         else:
             # Strong values on top, so that they are not hidden where stations crowd.
             order = numpy.argsort(numpy.abs(numpy.nan_to_num(field_.values)))
             size = float(numpy.clip(9000 / max(east.size, 1), 0.6, 30))
             image = axes.scatter(east[order] / scale, north[order] / scale, c=field_.values[order], s=size,
-                                 cmap=colours, vmin=low, vmax=high, linewidths=0, rasterized=east.size > 2000)
+                                 cmap=scale_.cmap, norm=scale_.norm, linewidths=0, rasterized=east.size > 2000)
             axes.margins(0.03)
             axes.set_facecolor("0.88")  # so that stations with values near zero are seen
         axes.set_aspect("equal" if not data.geographic else 1 / numpy.cos(numpy.radians(north.mean())),
@@ -1179,7 +1468,10 @@ def _draw_maps(pyplot, data: Data, fields, title: str):
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
             axes.set_ylabel(y_label)
-        _colour_bar(figure, axes, image, field_.unit, extend)
+        if look.region is not None:
+            axes.set_xlim(look.region[0] / scale, look.region[1] / scale)
+            axes.set_ylim(look.region[2] / scale, look.region[3] / scale)
+        _colour_bar(figure, axes, image, field_.unit, scale_.extend)
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
@@ -1212,54 +1504,119 @@ def _cut_asked_for(slice_at: str):
     return match[1], float(match[2]) * (1e3 if match[3] == "km" else 1)
 
 
-def _draw_model(pyplot, data: Data, channels, title: str, slice_at: str):
+#: What a file of a model has beside the answer, in the order in which it is drawn last.
+_NOT_THE_ANSWER = ("active", "gradient", "illumination", "reference", "sensitivity", "weight", "standard_deviation",
+                   "posterior", "uncertainty", "cell_volume")
+_ANSWERS = ("resistivity", "density", "susceptibility", "chargeability", "velocity_p", "velocity", "image_filtered",
+            "image_inverse_scattering", "image_even", "image", "temperature_at_end", "conductivity")
+
+
+def answer_of(fields):
+    """The field that a file of a model is about: a property, an image, and not which cells were active."""
+    there = {f.name: f for f in fields}
+    for name in _ANSWERS:
+        if name in there:
+            return there[name]
+    return next((f for f in fields if not any(word in f.name for word in _NOT_THE_ANSWER)), fields[0])
+
+
+def _core_of(faces):
+    """The faces between which cells are small: those no wider than three times the narrowest, without the padding."""
+    numpy = _need("numpy")
+    widths = numpy.diff(faces)
+    small = numpy.flatnonzero(widths <= 3 * widths.min())
+    return float(faces[small[0]]), float(faces[small[-1] + 1])
+
+
+def _draw_model(pyplot, data: Data, channels, title: str, slice_at: str, look: Look = Look()):
+    """One property of a model: a map and a section through what stands out, or the cut that was asked for.
+
+    Without a region what has small cells is drawn; cells that took no part (``active``) are left blank.
+    """
     numpy = _need("numpy")
     fields = choose(data, channels)
     if not fields:
         raise PlotError(f"{data.source}: there is nothing to draw")
-    property_ = fields[0]
-    values = property_.values
-    faces = {"easting": data.easting, "northing": data.northing, "up": data.up}
+    property_ = fields[0] if channels else answer_of(fields)
+    values = numpy.array(property_.values, dtype=float)
+    active = next((f.values for f in data.fields if f.name == "active"), None)
+    if active is not None and property_.name != "active":
+        values[numpy.asarray(active) == 0] = numpy.nan
+    faces = {"easting": numpy.asarray(data.easting), "northing": numpy.asarray(data.northing), "up": numpy.asarray(data.up)}
+    shown = {axis: _core_of(f) for axis, f in faces.items()}
+    # Downward cells grow all the way: at least as deep as a third of what is shown is wide.
+    wide = max(shown["easting"][1] - shown["easting"][0], shown["northing"][1] - shown["northing"][0])
+    if shown["up"][0] > faces["up"][0]:
+        shown["up"] = (max(float(faces["up"][0]), min(shown["up"][0], float(faces["up"][-1]) - wide / 3)), float(faces["up"][-1]))
+    if look.region is not None:
+        shown["easting"], shown["northing"] = tuple(look.region[:2]), tuple(look.region[2:4])
+        if len(look.region) == 6:
+            shown["up"] = tuple(look.region[4:])
+    axes_of = {"up": 0, "northing": 1, "easting": 2}
     if slice_at:
         axis, position = _cut_asked_for(slice_at)
         if not faces[axis][0] <= position <= faces[axis][-1]:
             raise PlotError(f"--slice {slice_at}: the mesh reaches from {faces[axis][0]:g} to {faces[axis][-1]:g} m")
         cuts = [(axis, position)]
     else:
-        # Where the model holds most.
-        weight = numpy.abs(numpy.nan_to_num(values))
-        cuts = []
-        for axis, along in (("up", 0), ("northing", 1)):
-            profile = weight.sum(axis=tuple(a for a in range(3) if a != along)) * numpy.diff(faces[axis])
-            cell = int(numpy.argmax(profile))
-            cuts.append((axis, float(faces[axis][cell] + faces[axis][cell + 1]) / 2))
-    scale = 1e3 if max(numpy.ptp(faces["easting"]), numpy.ptp(faces["northing"])) > 5000 else 1.0
+        by_log = look.log or (look.log is None and property_.name.startswith(_LOGARITHMIC))
+        cuts = [(axis, _where_most_stands_out(values, faces, shown, axis, axes_of[axis], by_log))
+                for axis in ("up", "northing")]
+        cuts = [(axis, at) for axis, at in cuts if all(faces[other].size > 2 for other in axes_of if other != axis)]
+        cuts = cuts or [("northing" if faces["northing"].size == 2 else "easting",
+                         float(faces["northing" if faces["northing"].size == 2 else "easting"][:2].mean()))]
+    scale = 1e3 if max(numpy.ptp(shown["easting"]), numpy.ptp(shown["northing"])) > 5000 else 1.0
     unit = "km" if scale == 1e3 else "m"
     across = {"up": ("easting", "northing", 0), "northing": ("easting", "up", 1), "easting": ("northing", "up", 2)}
-    ratios = [float(numpy.clip(numpy.ptp(faces[across[a][1]]) / numpy.ptp(faces[across[a][0]]), 0.15, 1.5))
+    ratios = [float(numpy.clip(numpy.ptp(shown[across[a][1]]) / (numpy.ptp(shown[across[a][0]]) or 1), 0.15, 1.5))
               for a, _ in cuts]
     width = 4.2
     figure, grid = pyplot.subplots(
         len(cuts), 1, squeeze=False, layout="constrained", height_ratios=ratios,
         figsize=(width + 1.0, width * sum(ratios) + 0.62 * len(cuts) + 0.25 * bool(title)))
-    colours, low, high, extend = colours_of(values, robust=False)
-    if colours.startswith("viridis"):  # nothing at all is pale, what is there is dark
-        low, high = min(low, 0.0), max(high, 0.0)
+    in_sight = values[numpy.ix_(*[(faces[a][1:] > shown[a][0]) & (faces[a][:-1] < shown[a][1])
+                                  for a in ("up", "northing", "easting")])]
+    scale_ = scale_of(values, property_.name, look, shared=in_sight if numpy.isfinite(in_sight).any() else None)
     for axes, (axis, position) in zip(grid.flat, cuts):
         x, y, along = across[axis]
         cell = int(numpy.clip(numpy.searchsorted(faces[axis], position, side="right") - 1, 0,
                               values.shape[along] - 1))
-        image = axes.pcolormesh(faces[x] / scale, faces[y] / scale, values.take(cell, axis=along), cmap=colours,
-                                vmin=low, vmax=high, rasterized=True)
-        axes.set_aspect("equal")
+        image = axes.pcolormesh(faces[x] / scale, faces[y] / scale, numpy.ma.masked_invalid(values.take(cell, axis=along)),
+                                cmap=scale_.cmap, norm=scale_.norm, rasterized=True)
+        axes.set_facecolor("0.9")
+        axes.set_xlim(shown[x][0] / scale, shown[x][1] / scale)
+        axes.set_ylim(shown[y][0] / scale, shown[y][1] / scale)
+        axes.set_aspect("equal" if numpy.ptp(shown[y]) > 0.1 * numpy.ptp(shown[x]) else "auto")
         axes.set_xlabel(f"{x} ({unit})")
         axes.set_ylabel(f"{y} ({unit})")
         axes.set_title(f"{title_of(property_.name)} at {axis} = {position / scale:.4g} {unit}".replace("-", "\N{MINUS SIGN}"),
                        pad=4)
-        _colour_bar(figure, axes, image, property_.unit, extend)
+        _colour_bar(figure, axes, image, property_.unit, scale_.extend)
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
+
+
+def _where_most_stands_out(values, faces, shown, axis: str, along: int, by_log: bool) -> float:
+    """The middle of the layer of cells that differs most from the typical value, within what is shown.
+
+    By the logarithm of resistivities, so that conductors count as resistors do.
+    """
+    numpy = _need("numpy")
+    finite = values[numpy.isfinite(values)]
+    if by_log:
+        values = numpy.log(numpy.where(values > 0, values, numpy.nan))
+        finite = values[numpy.isfinite(values)]
+    typical = float(numpy.median(finite)) if finite.size else 0.0
+    odd = numpy.abs(numpy.nan_to_num(values - typical))
+    for name, place in (("up", 0), ("northing", 1), ("easting", 2)):
+        inside = (faces[name][1:] > shown[name][0]) & (faces[name][:-1] < shown[name][1])
+        odd = odd * inside.reshape([-1 if n == place else 1 for n in range(3)])
+        if place != along:
+            odd = odd * numpy.diff(faces[name]).reshape([-1 if n == place else 1 for n in range(3)])
+    profile = odd.sum(axis=tuple(n for n in range(3) if n != along))
+    cell = int(numpy.argmax(profile)) if profile.max() > 0 else len(profile) // 2
+    return float(faces[axis][cell] + faces[axis][cell + 1]) / 2
 
 
 def save(figure, path, dpi: int | None = None) -> None:
@@ -1276,6 +1633,23 @@ def save(figure, path, dpi: int | None = None) -> None:
         pending.unlink(missing_ok=True)
 
 
+def picture_beside(path: Path) -> Path:
+    """The picture of a file: its name with .png; of several results of one name each its own."""
+    others = [p for p in path.parent.glob(f"{path.stem}.*") if p.suffix in (".nc", ".h5", ".hdf5", ".csv") and p != path]
+    own = not others or path.suffix == ".nc"
+    return path.with_suffix(".png") if own else path.with_name(f"{path.stem}_{path.suffix[1:]}.png")
+
+
+def _numbers(text: str, option: str):
+    """Numbers between commas; None for nothing."""
+    if not text:
+        return None
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise PlotError(f"{option} {text}: write numbers with commas between them") from None
+
+
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(prog="terrane plot", description="Draw maps of a result, or slices of a model.")
     parser.add_argument("file")
@@ -1284,10 +1658,14 @@ def main(arguments=None) -> int:
     parser.add_argument("--title", default="")
     parser.add_argument("--slice", default="", dest="slice_at")
     parser.add_argument("--wiggle", action="store_true")
+    parser.add_argument("--region", default="")
+    parser.add_argument("--limits", default="")
+    parser.add_argument("--log", action=argparse.BooleanOptionalAction, default=None)
+    parser.add_argument("--cmap")
     parser.add_argument("--dpi", type=int)
     parser.add_argument("--source", help="what errors call the file")
     given = parser.parse_args(arguments)
-    out = Path(given.out) if given.out else Path(given.file).with_suffix(".png")
+    out = Path(given.out) if given.out else picture_beside(Path(given.file))
     try:
         if out.suffix not in (".png", ".svg", ".pdf", ".gif", ".mp4"):
             raise PlotError(f"--out {out}: allowed: .png, .svg, .pdf, and .gif and .mp4 of snapshots")
@@ -1297,7 +1675,9 @@ def main(arguments=None) -> int:
             film(read(given.file), out, ",".join(channels), title=given.title, slice_at=given.slice_at,
                  dpi=given.dpi or 100)
             return 0
-        figure = draw(read(given.file), channels, title=given.title, slice_at=given.slice_at, wiggle=given.wiggle)
+        figure = draw(read(given.file), channels, title=given.title, slice_at=given.slice_at, wiggle=given.wiggle,
+                      region=_numbers(given.region, "--region"), limits=_numbers(given.limits, "--limits"), log=given.log,
+                      cmap=given.cmap)
         save(figure, out, given.dpi)
     except PlotError as error:
         said = str(error).replace(given.file, given.source or given.file)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from os import PathLike
 from typing import Any, Iterator, Optional, Sequence, Union
 
@@ -215,39 +217,71 @@ class Result(Strict):
             points.point_data[field.name] = field.values
         return points
 
-    def plot(self, channels: Optional[Sequence[str]] = None, *, title: str = "",
-             path: Union[str, PathLike[str], None] = None) -> Any:
-        """Maps of the fields, ready to print.
+    def plot(self, channels: Union[str, Sequence[str], None] = None, *, title: str = "",
+             path: Union[str, PathLike[str], None] = None, slice: str = "", region: Optional[Sequence[float]] = None,
+             limits: Optional[Sequence[float]] = None, log: Optional[bool] = None, cmap: Optional[str] = None,
+             wiggle: bool = False) -> Any:
+        """A picture of the result, as its field is used to see it: maps, pseudosections, curves, traces, seismograms.
 
         Parameters
         ----------
         channels : names, optional
             What to draw; otherwise all.
         title : str
-            Line above the maps.
+            Line above it.
         path : path, optional
             Picture to write: .png, .svg or .pdf.
+        slice : str
+            Where to cut cells or snapshots: ``"up=-400"``.
+        region : west, east, south, north, optional
+            m; of cells also bottom and top.
+        limits : two numbers, optional
+            Values at both ends of the colours.
+        log : bool, optional
+            Whether colours are logarithmic; otherwise those of resistivities are.
+        cmap : str, optional
+            Colour map of matplotlib.
+        wiggle : bool
+            Traces of shots as lines.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        matplotlib.axes.Axes, or an array of them
+            Of the picture; ``.figure`` of one is the figure.
         """
         from . import plotting
 
-        survey = self.survey
         names = [channels] if isinstance(channels, str) else channels
-        fields = [plotting.Field(f.name, f.unit, f.values.reshape(survey.shape)) for f in self._fields]
-        if survey.axes is not None:
-            data = plotting.Data("grid", *survey.axes, fields=fields, source="result")
-        else:
-            data = plotting.Data("stations", survey.easting, survey.northing, fields=fields, source="result")
         try:
-            figure = plotting.draw(data, names, title=title)
+            figure = plotting.draw(self._drawn(), names, title=title, slice_at=slice, region=region, limits=limits, log=log,
+                                   cmap=cmap, wiggle=wiggle)
         except plotting.PlotError as error:
-            raise InputError("channels", str(error)) from error
+            raise InputError("channels" if names else "plot", str(error)) from error
         if path is not None:
             plotting.save(figure, path, None)
-        return figure
+        axes = [a for a in figure.axes if a.get_label() != "<colorbar>" and a.get_visible()]
+        return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
+
+    def _drawn(self) -> Any:
+        """What plotting draws: of stations from memory, of all else as its file says it."""
+        from . import plotting
+
+        if self._data is None and self._cells is None:
+            survey = self.survey
+            fields = [plotting.Field(f.name, f.unit, f.values.reshape(survey.shape))
+                      for f in [*self._fields, *self._residuals]]
+            if survey.axes is not None:
+                return plotting.Data("grid", *survey.axes, fields=fields, source="result")
+            columns = [plotting.Field(c.name, c.unit, c.values) for c in survey.columns.values()
+                       if c.name[:2] in ("a_", "b_", "m_", "n_")]
+            return plotting.Data("stations", survey.easting, survey.northing, source="result",
+                                 fields=[*fields, plotting.Field("up", "m", survey.up), *columns])
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "result.nc")
+            self.to_netcdf(file)
+            data = plotting.read(file)
+        data.source = "result"
+        return data
 
     def _rows(self) -> list[tuple[str, str]]:
         if self._data is not None:

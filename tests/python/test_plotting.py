@@ -397,3 +397,110 @@ def test_an_electrode_far_away_leaves_the_other_in_its_hole():
     assert axes.get_title(loc="left") == "current in hole 1, voltage in holes 1 and 2"
     points = axes.collections[0].get_offsets()
     numpy.testing.assert_allclose(axes.collections[0].get_array(), -100 * points[:, 1] - points[:, 0])
+
+
+def fit_of_arrays(factor=1.05):
+    data = arrays_along_lines(1)
+    computed = data.fields[0].values
+    data.fields += [plotting.Field("resistance_observed", "V/A", computed / 7),
+                    plotting.Field("apparent_resistivity_observed", "ohm m", factor * computed),
+                    plotting.Field("apparent_resistivity_uncertainty", "ohm m", 0.03 * computed),
+                    plotting.Field("a_easting", "m", data.easting - 3)]
+    return data
+
+
+def test_a_fit_shows_measured_and_computed_on_one_scale_and_the_misfit_in_per_cent():
+    figure = plotting.draw(fit_of_arrays())
+    measured, computed, misfit = [axes.collections[0] for axes in figure.axes[:3]]
+    assert measured.norm.vmin == computed.norm.vmin and measured.norm.vmax == computed.norm.vmax
+    numpy.testing.assert_allclose(misfit.get_array(), 100 * 0.05 / 1.05)
+    assert all(numpy.ptp(axes.collections[0].get_offsets()[:, 1]) > 10 for axes in figure.axes[:3])
+    for axes in figure.axes[3:]:
+        assert all("times" not in tick.get_text() and "10^" not in tick.get_text() for tick in axes.get_yticklabels())
+
+
+def model_on_padded_cells(resistivity=5.0):
+    widths = numpy.array([400.0, 200, 100, 50, *[20] * 12, 50, 100, 200, 400])
+    east = numpy.concatenate([[0], numpy.cumsum(widths)]) - widths.sum() / 2
+    down = numpy.concatenate([[0], numpy.cumsum([10.0] * 8 + [20, 40, 80, 160, 320])])
+    up = -down[::-1]
+    values = numpy.full((up.size - 1, east.size - 1, east.size - 1), 100.0)
+    values[-4:-2, 8:10, 8:10] = resistivity
+    active = numpy.ones_like(values)
+    active[:, :3] = 0
+    return plotting.Data("mesh", east, east, up, fields=[
+        plotting.Field("active", "1", active), plotting.Field("gradient", "1", -values),
+        plotting.Field("resistivity", "ohm m", values)])
+
+
+@pytest.mark.parametrize("resistivity", [5.0, 2000.0])
+def test_a_model_is_drawn_by_its_answer_where_cells_are_small_through_what_stands_out(resistivity):
+    from matplotlib.colors import LogNorm
+
+    figure = plotting.draw(model_on_padded_cells(resistivity))
+    plan, section = figure.axes[:2]
+    assert plan.get_title().startswith("resistivity at up = \N{MINUS SIGN}") and isinstance(plan.collections[0].norm, LogNorm)
+    assert -40 <= -float(plan.get_title().split("\N{MINUS SIGN}")[1].split()[0]) <= -20
+    assert plan.get_xlim()[0] > -250 and plan.get_xlim()[1] < 250 and section.get_ylim()[0] > -400
+    assert plan.collections[0].norm.vmin == min(resistivity, 100) and plan.collections[0].norm.vmax == max(resistivity, 100)
+    whole = plotting.draw(model_on_padded_cells(), region=[-900, 900, -900, 900, -700, 0], limits=[1, 1000], cmap="magma")
+    assert whole.axes[0].get_xlim() == (-900, 900) and whole.axes[0].collections[0].norm.vmax == 1000
+    assert whole.axes[0].collections[0].get_cmap().name == "magma"
+    assert not isinstance(plotting.draw(model_on_padded_cells(), log=False).axes[0].collections[0].norm, LogNorm)
+
+
+def test_yellow_is_high_whatever_the_sign():
+    for sign in (1, -1):
+        data = plotting.Data("grid", numpy.arange(3.0), numpy.arange(2.0),
+                             fields=[plotting.Field("g_u", "mGal", sign * (1 + numpy.arange(6.0).reshape(2, 3)))])
+        assert plotting.draw(data).axes[0].collections[0].get_cmap().name == "viridis"
+
+
+def test_observed_and_computed_maps_have_one_scale_and_a_constant_has_a_narrow_one():
+    values = numpy.arange(6.0).reshape(2, 3) + 1
+    data = plotting.Data("grid", numpy.arange(3.0), numpy.arange(2.0), fields=[
+        plotting.Field("g_u", "mGal", values), plotting.Field("g_u_observed", "mGal", 2 * values),
+        plotting.Field("g_u_uncertainty", "mGal", numpy.full((2, 3), 0.01))])
+    computed, observed, constant = [axes.collections[0].norm for axes in plotting.draw(data).axes[:3]]
+    assert (computed.vmin, computed.vmax) == (observed.vmin, observed.vmax) == (1, 12)
+    assert 0.005 < constant.vmin < 0.01 < constant.vmax < 0.02
+
+
+def test_electromagnetic_fields_are_drawn_as_amplitude_and_phase_over_the_receivers(tmp_path):
+    with netCDF4.Dataset(tmp_path / "em.nc", "w") as file:
+        for name, size in (("source", 1), ("frequency", 2), ("receiver", 4), ("complex", 2)):
+            file.createDimension(name, size)
+        file.createVariable("frequency", "f8", ("frequency",))[:] = [1, 10]
+        for n, axis in enumerate(("easting", "northing", "up")):
+            file.createVariable(f"receiver_{axis}", "f8", ("receiver",))[:] = [[3000.0, 1000, 2000, 4000], [0] * 4, [-1] * 4][n]
+        values = 1e-9 * numpy.exp(-numpy.array([3.0, 1, 2, 4]))[None, None] * numpy.array([1, 0.5])[None, :, None] * 1j
+        for name, factor in (("e_e", 1), ("e_n", 1e-12), ("h_n", 1e-3)):
+            file.createVariable(name, "f8", ("source", "frequency", "receiver", "complex"))[:] = \
+                numpy.stack([factor * values.real, factor * values.imag], axis=-1)
+    figure = plotting.draw(plotting.read(tmp_path / "em.nc"))
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["$E_{e}$ ()", "$H_{n}$ ()"], "zero by symmetry: not drawn"
+    line = figure.axes[0].lines[0]
+    assert list(line.get_xdata()) == [1000, 2000, 3000, 4000] and figure.axes[0].get_yscale() == "log"
+    numpy.testing.assert_allclose(line.get_ydata(), 1e-9 * numpy.exp(-numpy.arange(1.0, 5)))
+    numpy.testing.assert_allclose(figure.axes[2].lines[0].get_ydata(), 90)
+
+
+def test_two_results_of_one_name_have_pictures_of_their_own(tmp_path):
+    for name in ("g.nc", "g.csv", "alone.csv"):
+        (tmp_path / name).touch()
+    assert [plotting.picture_beside(tmp_path / n).name for n in ("g.nc", "g.csv", "alone.csv")] == \
+        ["g.png", "g_csv.png", "alone.png"]
+
+
+def test_nothing_of_matplotlib_is_changed_by_a_picture():
+    import matplotlib
+
+    with matplotlib.rc_context():
+        before = dict(matplotlib.rcParams)
+        plotting.draw(fit_of_arrays())
+        after = dict(matplotlib.rcParams)
+        assert {k for k in after if after[k] != before[k]} <= {"interactive", "backend"}
+        matplotlib.rcParams["interactive"] = False
+        with plotting._style():
+            matplotlib.rcParams["interactive"] = True  # as a notebook's backend does when the first figure is made
+        assert matplotlib.rcParams["interactive"]

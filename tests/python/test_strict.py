@@ -15,7 +15,7 @@ mesh = terrane.TensorMesh.regular([0, 2, 0, 2, -2, 0], shape=(2, 2, 2))
 def objects():
     """One of every class whose attributes may be set, and an attribute that is nearly one of its own."""
     survey = terrane.Survey([0.0], [0.0], [1.0])
-    prisms = terrane.PrismSet([[0, 1, 0, 1, -1, 0]])
+    prisms = terrane.PrismSet([[0, 1, 0, 1, -1, 0]], density=[1.0])
     result = terrane.gravity.Simulation(mesh, survey).run()
     return [
         (mesh, "chargeabilty", "chargeability"), (mesh, "densty", "density"), (mesh, "vp", "velocity_p"),

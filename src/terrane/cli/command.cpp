@@ -211,7 +211,8 @@ void add_convert(CommandLine& line) {
 }
 
 void add_plot(CommandLine& line) {
-  auto* verb = line.app.add_subcommand("plot", "Draw maps of a result, a slice of a model, or traces.");
+  auto* verb =
+      line.app.add_subcommand("plot", "Draw a result, a model or traces, as its field is used to see it.");
   verb->add_option("file", line.picture.file,
                    "Result, model or traces of shots (.nc, .h5, .csv; .segy, .su, .rsf).")
       ->required()
@@ -226,6 +227,16 @@ void add_plot(CommandLine& line) {
   verb->add_option("--slice", line.picture.slice,
                    "Where to cut a model or snapshots: up=-4000, northing=11000, easting=0.")
       ->type_name("AXIS=METRES");
+  verb->add_option("--region", line.picture.region,
+                   "West, east, south, north of what is shown, m; of models also bottom and top.")
+      ->type_name("W,E,S,N[,B,T]");
+  verb->add_option("--limits", line.picture.limits, "Values at both ends of the colours.")
+      ->type_name("LOW,HIGH");
+  verb->add_option("--scale", line.picture.scale,
+                   "Of colours: log or linear; otherwise log of resistivities.")
+      ->type_name("SCALE")
+      ->check(CLI::IsMember({"log", "linear"}));
+  verb->add_option("--cmap", line.picture.colours, "Colour map of matplotlib.")->type_name("NAME");
   verb->add_flag("--wiggle", line.picture.wiggle, "Traces of shots as lines; otherwise grey.");
   verb->add_option("--dpi", line.picture.dpi, "Resolution of a .png.")
       ->type_name("N")
@@ -235,6 +246,7 @@ void add_plot(CommandLine& line) {
       "  terrane plot output/fields.nc\n"
       "  terrane plot output/fields.nc --channels g_u,g_uu --out maps.svg\n"
       "  terrane plot output/model.h5 --slice up=-4000\n"
+      "  terrane plot output/model.nc --region 0,400,-50,50,-80,0 --limits 10,1000\n"
       "  terrane plot line.segy --wiggle\n"
       "Drawing needs Python with matplotlib, numpy and netCDF4; TERRANE_PYTHON names another Python.");
   verb->callback([&line] { line.status = plot(line.picture); });

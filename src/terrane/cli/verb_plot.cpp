@@ -186,7 +186,15 @@ int plot(const PlotOptions& options) {
   const auto picture = fs::path(options.file).replace_extension(".png").string();
   add("--out", converted && options.out.empty() ? picture : options.out);
   add("--title", options.title);
-  add("--slice", options.slice);
+  // One word each: a region may begin with a minus.
+  const auto join = [&](const std::string& option, const std::string& value) {
+    if (!value.empty()) words.push_back(option + "=" + value);
+  };
+  join("--slice", options.slice);
+  join("--region", options.region);
+  join("--limits", options.limits);
+  join("--cmap", options.colours);
+  if (!options.scale.empty()) words.emplace_back(options.scale == "log" ? "--log" : "--no-log");
   if (options.dpi) add("--dpi", fmt::format("{}", options.dpi));
   if (options.wiggle) words.emplace_back("--wiggle");
   std::string channels;

@@ -42,6 +42,8 @@ struct ConvertOptions {
 
 struct PlotOptions {
   std::string file, out, title, slice;
+  std::string region, limits, colours;  ///< as the script takes them; empty: it chooses
+  std::string scale;                    ///< "log", "linear" or empty
   std::vector<std::string> channels;
   int dpi = 0;
   bool wiggle = false;  ///< traces of shots as lines

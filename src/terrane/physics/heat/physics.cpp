@@ -24,6 +24,7 @@ Physics physics() {
       {"model.body.thermal_conductivity", "\"5 W/(m.K)\""},
       {"survey.height", ""},  // above the box
       {"survey.stations", "[[11000, 11000, -3000], [11000, 11000, -1000]]"},
+      {"source.power", "1e6"},
       {"output.files", "[\"temperature.nc\"]"},
   };
   heat.make = Simulation::from_job;
