@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <bit>
 #include <cmath>
@@ -181,7 +182,7 @@ TEST(Segy, ReadsAFileAsItsStandardDescribesIt) {
   EXPECT_EQ(g.source.at(0), (Gathers::Place{3237.5, 0.1, -6}));
   EXPECT_EQ(g.receiver.at(0), (Gathers::Place{-0.1, 0, -10}));
   EXPECT_THAT(g.shot, ElementsAre(101));
-  EXPECT_THAT(g.attributes.at("note"), HasSubstr("1 traces say another number of samples than the 2"));
+  EXPECT_THAT(g.attributes.at("note"), HasSubstr("1 of 1 traces say another number of samples than the 2"));
 }
 
 TEST(Segy, TakesTheLengthOfTracesFromTheFirstWhereTheFileSaysNoneOrAWrongOne) {
@@ -257,6 +258,221 @@ TEST(Segy, WhatDoesNotFitIsSaidWithoutValues) {
   EXPECT_THAT(message([&] { check_segy("a.sgy", g); }), HasSubstr("does not fit"));
 }
 
+/// A file of traces as a program writes it: `texts` more texts, `more` further headers of each trace.
+struct SegyFile {
+  int revision = 0x0100, texts = 0, said_texts = 0, samples = 3, said_samples = 3, traces = 3, more = 0;
+  std::string bytes() const {
+    std::string out(3600 + 3200 * static_cast<std::size_t>(texts), '\0');
+    out[0] = 'C';
+    out.replace(3600, 3200 * static_cast<std::size_t>(texts), 3200 * static_cast<std::size_t>(texts), '\x40');
+    put(out, 3217, {0x0F, 0xA0});  // 4000 µs
+    put(out, 3221, {said_samples >> 8 & 255, said_samples & 255});
+    put(out, 3225, {0, 5});
+    put(out, 3501, {revision >> 8, revision & 255});
+    put(out, 3505, {said_texts >> 8 & 255, said_texts & 255});
+    for (int n = 0; n < traces; ++n) {
+      std::string trace(static_cast<std::size_t>(240 * (1 + more) + 4 * samples), '\0');
+      put(trace, 17, {0, 0, 0, 1});
+      put(trace, 81, {0, 0, 0, 10 * n});
+      put(trace, 115, {said_samples >> 8 & 255, said_samples & 255});
+      for (int s = 0; s < samples; ++s)
+        put(trace, static_cast<std::size_t>(240 * (1 + more) + 4 * s + 1), {0x3F, 0x80, 0, 0});  // 1
+      out += trace;
+    }
+    return out;
+  }
+  /// The same with numbers in the header of trace `n`.
+  static std::string with(std::string file, std::size_t n, std::size_t place,
+                          std::initializer_list<int> values, std::size_t trace_bytes = 252) {
+    put(file, 3600 + n * trace_bytes + place, values);
+    return file;
+  }
+};
+
+std::vector<float> ones(std::size_t count) { return std::vector<float>(count, 1.F); }
+
+TEST(Segy, TimesOfHeadersAreScaled) {
+  auto file = SegyFile{}.bytes();
+  for (std::size_t n = 0; n < 3; ++n) {
+    file = SegyFile::with(file, n, 109, {0x27, 0x10});  // 10000 ms
+    file = SegyFile::with(file, n, 215, {0xFF, 0xF6});  // −10
+  }
+  EXPECT_DOUBLE_EQ(read_segy("a.sgy", file).first, 1.0);
+  for (std::size_t n = 0; n < 3; ++n) file = SegyFile::with(file, n, 215, {0, 7});
+  EXPECT_THAT(message([&] { read_segy("a.sgy", file); }), HasSubstr("the scale of its times is 7"));
+  // SU has other things in those bytes.
+  for (std::size_t n = 0; n < 3; ++n) file = SegyFile::with(file, n, 117, {0x0F, 0xA0});
+  EXPECT_DOUBLE_EQ(read_su("a.su", file.substr(3600)).first, 10.0);
+}
+
+TEST(Segy, PlacesInDegreesAreLongitudesAndLatitudesAndNotMetres) {
+  const auto in_unit = [](int unit, std::initializer_list<int> scale, std::initializer_list<int> longitude,
+                          std::initializer_list<int> latitude) {
+    auto file = SegyFile{.traces = 1}.bytes();
+    file = SegyFile::with(file, 0, 71, scale);
+    for (const std::size_t place : {73U, 81U}) {
+      file = SegyFile::with(file, 0, place, longitude);
+      file = SegyFile::with(file, 0, place + 4, latitude);
+    }
+    return SegyFile::with(file, 0, 89, {0, unit});
+  };
+  // 134.25 E, 23.5 S: hundredths of seconds of arc; 10⁻⁴ degrees; DDDMMSS.
+  for (const auto& file : {in_unit(2, {0xFF, 0x9C}, {0x02, 0xE1, 0x75, 0x10}, {0xFF, 0x7E, 0xE9, 0x20}),
+                           in_unit(3, {0xD8, 0xF0}, {0x00, 0x14, 0x7C, 0x24}, {0xFF, 0xFC, 0x6A, 0x08}),
+                           in_unit(4, {0, 1}, {0x00, 0x14, 0x78, 0x3C}, {0xFF, 0xFC, 0x71, 0xD8})}) {
+    const auto g = read_segy("a.sgy", file);
+    EXPECT_TRUE(g.geographic);
+    EXPECT_NEAR(g.source.at(0)[0], 134.25, 1e-12);
+    EXPECT_NEAR(g.receiver.at(0)[1], -23.5, 1e-12);
+    const auto data = to_dataset(g);
+    EXPECT_EQ(data.find("receiver_latitude")->unit, "degrees_north");
+    EXPECT_EQ(data.find("receiver_northing"), nullptr);
+    EXPECT_TRUE(to_gathers("a.nc", data).geographic);
+    EXPECT_THAT(message([&] { check_segy("b.sgy", g); }), HasSubstr("Project them"));
+  }
+  // Metres that are called seconds of arc: 23,500,000 of them are no latitude.
+  EXPECT_THAT(message([&] {
+                read_segy("a.sgy", in_unit(2, {0, 1}, {0, 8, 0, 0}, {0x01, 0x66, 0x94, 0xE0}));
+              }),
+              AllOf(HasSubstr("latitude 6527"), HasSubstr("Write 1")));
+  auto mixed = SegyFile{}.bytes();
+  mixed = SegyFile::with(mixed, 1, 89, {0, 3});
+  mixed = SegyFile::with(mixed, 0, 73, {0, 0, 0, 1});
+  EXPECT_THAT(message([&] { read_segy("a.sgy", mixed); }),
+              HasSubstr("trace 2 has places in degrees, those before it have lengths"));
+}
+
+TEST(Segy, FurtherHeadersOfTracesArePassedByTheFilesLength) {
+  for (const auto revision : {0x0200, 0x0201}) {
+    auto file =
+        SegyFile{.revision = revision, .samples = 120, .said_samples = 120, .traces = 2, .more = 1}.bytes();
+    if (revision == 0x0200) put(file, 3507, {0, 0, 0, 1});
+    else put(file, 3507, {0, 1, 0, 0});
+    // 2 x 960 bytes are 2 traces; without further headers they would be 2.67 traces.
+    EXPECT_EQ(read_segy("a.sgy", file).values, ones(240)) << revision;
+    // The file says none: its length tells.
+    put(file, 3507, {0, 0, 0, 0});
+    EXPECT_THAT(message([&] { read_segy("a.sgy", file); }), HasSubstr("ends inside trace 3"));
+  }
+  // 2 x (480 + 240) bytes are 3 x (240 + 240) as well: the header decides.
+  auto even = SegyFile{.revision = 0x0200, .samples = 60, .said_samples = 60, .traces = 2, .more = 1}.bytes();
+  put(even, 3507, {0, 0, 0, 1});
+  EXPECT_EQ(read_segy("a.sgy", even).values, ones(120));
+  // And where none are there though the header counts them, a note says so.
+  auto none = SegyFile{.revision = 0x0200}.bytes();
+  put(none, 3507, {0, 0, 0, 1});
+  const auto g = read_segy("a.sgy", none);
+  EXPECT_EQ(g.values, ones(9));
+  EXPECT_THAT(g.attributes.at("note"), HasSubstr("0 more headers of each trace by the file's length"));
+}
+
+TEST(Segy, TheSecondHeaderOfATraceHasItsPlacesAndStep) {
+  auto file = SegyFile{.revision = 0x0200, .traces = 1, .more = 1}.bytes();
+  put(file, 3507, {0, 0, 0, 1});
+  put(file, 3217, {0, 0});
+  const std::size_t second = 3600 + 240;
+  put(file, second + 97, {0x41, 0x1E, 0x84, 0x80, 0x80, 0, 0, 0});  // source easting 500000.125
+  put(file, second + 145, {0x40, 0x5F, 0x40, 0, 0, 0, 0, 0});       // 125 µs
+  put(file, second + 233, {'S', 'E', 'G', '0', '0', '0', '0', '1'});
+  const auto g = read_segy("a.sgy", file);
+  EXPECT_DOUBLE_EQ(g.source.at(0)[0], 500000.125);
+  EXPECT_DOUBLE_EQ(g.step, 125e-6);
+  file[second + 239] = '2';
+  put(file, 3217, {0, 125});
+  EXPECT_THAT(read_segy("a.sgy", file).attributes.at("note"), HasSubstr("not called SEG00001"));
+}
+
+TEST(Segy, TextsBeforeTracesArePassedByTheFilesLength) {
+  // Revision 0 knows none, and some programs write them all the same.
+  EXPECT_EQ(read_segy("a.sgy", SegyFile{.revision = 0, .texts = 1, .said_texts = 1}.bytes()).values, ones(9));
+  EXPECT_EQ(read_segy("a.sgy", SegyFile{.revision = 0, .said_texts = 1}.bytes()).values, ones(9));
+  const auto wrong = read_segy("a.sgy", SegyFile{.said_texts = 2}.bytes());
+  EXPECT_EQ(wrong.values, ones(9));
+  EXPECT_THAT(wrong.attributes.at("note"), HasSubstr("0 more texts by the file's length, 2 by its header"));
+  // −1: up to the text that ends with ((SEG: EndText)).
+  auto file = SegyFile{.texts = 2, .said_texts = 0xFFFF}.bytes();
+  EXPECT_THAT(message([&] { read_segy("a.sgy", file); }),
+              HasSubstr("none of them ends with ((SEG: EndText))"));
+  const std::string end = "((SEG: EndText))";
+  file.replace(3600 + 3200 + 80, end.size(), end);
+  EXPECT_EQ(read_segy("a.sgy", file).values, ones(9));
+}
+
+TEST(Segy, CountsOfSamplesBeyond16BitsComeFromTheFilesLength) {
+  const auto file = SegyFile{.samples = 70'000, .said_samples = 70'000 - 65'536, .traces = 2}.bytes();
+  const auto g = read_segy("a.sgy", file);
+  EXPECT_EQ(g.samples, 70'000U);
+  EXPECT_EQ(g.values, ones(140'000));
+  EXPECT_THAT(g.attributes.at("note"), HasSubstr("of which 16 bits hold 4464"));
+  auto traces = file.substr(3600);
+  put(traces, 117, {0x0F, 0xA0});
+  EXPECT_EQ(read_su("a.su", traces).samples, 70'000U);
+  auto second = SegyFile{.revision = 0x0200, .samples = 70'000, .said_samples = 0, .traces = 1}.bytes();
+  put(second, 3269, {0, 1, 0x11, 0x70});
+  EXPECT_EQ(read_segy("a.sgy", second).samples, 70'000U);
+}
+
+TEST(Segy, WhatHeadersContradictOrOnlyTellIsNoted) {
+  auto file = SegyFile{}.bytes();
+  for (std::size_t n = 0; n < 3; ++n) file = SegyFile::with(file, n, 117, {0x07, 0xD0});
+  EXPECT_THAT(read_segy("a.sgy", file).attributes.at("note"),
+              HasSubstr("3 traces say 2 ms between samples; taken are the 4 ms of the binary header"));
+  put(file, 3217, {0, 0});
+  EXPECT_DOUBLE_EQ(read_segy("a.sgy", file).step, 0.002);
+  EXPECT_THAT(message([&] {
+                read_segy("a.sgy", SegyFile::with(file, 2, 117, {0, 1}));
+              }),
+              HasSubstr("trace 3 has 0.001 ms between samples"));
+  file = SegyFile::with(file, 1, 29, {0, 2});
+  put(file, 3257, {0, 1});
+  EXPECT_THAT(read_segy("a.sgy", file).attributes.at("note"),
+              AllOf(HasSubstr("1 of 3 traces are marked as dead"), HasSubstr("negative by its header")));
+  for (std::size_t n = 0; n < 3; ++n) file = SegyFile::with(file, n, 203, {0, 6});
+  EXPECT_EQ(read_segy("a.sgy", file).unit, "m/s");
+  auto counted = SegyFile{.revision = 0x0200}.bytes();
+  put(counted, 3513, {0, 0, 0, 0, 0, 0, 0, 4});
+  EXPECT_THAT(message([&] { read_segy("a.sgy", counted); }), HasSubstr("counts 4 traces, and it has 3"));
+}
+
+TEST(Segy, WholeNumbersOfEveryKindOfRevisionTwoAreRead) {
+  const auto value = [](int format, std::initializer_list<int> word) {
+    std::string bytes(3600 + 240, '\0');
+    put(bytes, 3217, {0, 100});
+    put(bytes, 3221, {0, 1});
+    put(bytes, 3225, {0, format});
+    for (const int b : word) bytes += static_cast<char>(b);
+    return read_segy("a.sgy", bytes).values.at(0);
+  };
+  EXPECT_EQ(value(7, {0xFF, 0xFF, 0xFE}), -2.F);
+  EXPECT_EQ(value(9, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFD}), -3.F);
+  EXPECT_EQ(value(10, {0x80, 0, 0, 0}), 2147483648.F);
+  EXPECT_EQ(value(11, {0xFF, 0xFF}), 65535.F);
+  EXPECT_EQ(value(15, {0xFF, 0xFF, 0xFE}), 16777214.F);
+  EXPECT_EQ(value(16, {0xFF}), 255.F);
+}
+
+TEST(Gathers, TakeTheUnitsOfTimesAndPlaces) {
+  auto data = to_dataset(two_shots());
+  for (auto& c : data.coordinates) {
+    if (c.name == "time") {
+      c.unit = "ms";
+      for (auto& t : std::get<std::vector<double>>(c.values)) t *= 1000;
+    }
+    if (c.name == "receiver_up") {  // depths
+      c.attributes.push_back({"positive", "down"});
+      for (auto& z : std::get<std::vector<double>>(c.values)) z = -z;
+    }
+    if (c.name == "source_easting") {
+      c.unit = "km";
+      for (auto& x : std::get<std::vector<double>>(c.values)) x /= 1000;
+    }
+  }
+  const auto g = to_gathers("a.nc", data);
+  EXPECT_DOUBLE_EQ(g.step, 0.002);
+  EXPECT_DOUBLE_EQ(g.receiver.at(0)[2], -10);
+  EXPECT_DOUBLE_EQ(g.source.at(0)[0], 100);
+}
+
 TEST(Su, KeepsTracesInBothByteOrders) {
   const TemporaryFolder folder;
   for (const auto order : {std::endian::little, std::endian::big}) {
@@ -303,6 +519,23 @@ TEST(Rsf, ReadsAModelWhoseNumbersStandBesideIt) {
               testing::Pointwise(testing::DoubleNear(1e-3), {2500., 2600., 2000., 2100., 1500., 1600.}));
 }
 
+TEST(Rsf, ReadsNoFilesOutsideTheFolderOfItsHeader) {
+  const TemporaryFolder folder, elsewhere;
+  elsewhere.put("vel.rsf@", "12345678");
+  folder.put("vel.rsf@", "12345678");
+  std::filesystem::create_symlink(elsewhere / "vel.rsf@", folder / "link.rsf@");
+  mkfifo((folder / "pipe.rsf@").c_str(), 0600);
+  const auto read_of = [&](const std::string& in) {
+    return message([&] { read(folder.put("vel.rsf", "n1=2 label1=Depth in=\"" + in + "\"")); });
+  };
+  EXPECT_EQ(read_of("vel.rsf@"), "no error");
+  EXPECT_EQ(read_of(folder / "vel.rsf@"), "no error");
+  for (const auto& in : {elsewhere / "vel.rsf@", std::string("../vel.rsf@"), std::string("link.rsf@"),
+                         std::string("/etc/passwd"), std::string("/dev/zero")})
+    EXPECT_THAT(read_of(in), HasSubstr("leads out of the folder")) << in;
+  EXPECT_THAT(read_of("pipe.rsf@"), HasSubstr("is not an ordinary file"));
+}
+
 TEST(Rsf, KeepsAMeshAndSaysWhatIsWrong) {
   const TemporaryFolder folder;
   const MeshData mesh{TensorMesh({0, 10, 20}, {-5, 5}, {-30, -20, -10, 0}),
@@ -324,6 +557,13 @@ TEST(Rsf, KeepsAMeshAndSaysWhatIsWrong) {
   EXPECT_THAT(refused("n1=2 in=none.rsf@"), HasSubstr("none.rsf@"));
   EXPECT_THAT(refused("n1=2 in=stdin\f\f\004abcdefg"),
               HasSubstr("2 samples of 4 bytes, and there are 7 bytes"));
+  EXPECT_THAT(refused("n1=2 in=stdin\f\f\004abcdefghi"),
+              HasSubstr("2 samples of 4 bytes, and there are 9 bytes"));
+  EXPECT_THAT(refused("n1=1 data_format=ascii_float in=stdin\f\f\0041 2"),
+              HasSubstr("after the last sample"));
+  EXPECT_THAT(refused("n1=1 esize=8 in=stdin\f\f\004abcdefgh"), HasSubstr("have 8 bytes (esize)"));
+  EXPECT_THAT(refused("n1=1 n2=2 unit2=furlong in=stdin\f\f\004abcdefgh"),
+              HasSubstr("unit2=\"furlong\" is no length"));
   EXPECT_THAT(refused("n1=-2 in=stdin\f\f\004abcdefg"), HasSubstr("n1=-2 is no count"));
   EXPECT_THAT(refused("n1=1 label1=Offset in=stdin\f\f\004abcd"), HasSubstr("first axis is \"offset\""));
   EXPECT_THAT(refused("n1=1 data_format=native_complex in=stdin\f\f\004abcd"), HasSubstr("native_complex"));

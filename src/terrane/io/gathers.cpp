@@ -14,7 +14,9 @@ namespace terrane::io {
 
 namespace {
 
-constexpr std::array<const char*, 3> axis_words{"easting", "northing", "up"};
+using AxisWords = std::array<const char*, 3>;
+constexpr AxisWords axis_words{"easting", "northing", "up"}, earth_words{"longitude", "latitude", "up"};
+constexpr AxisWords earth_units{"degrees_east", "degrees_north", "m"};
 /// What SEG-Y calls a pressure sensor, and the vertical, cross-line and in-line components of a sensor.
 constexpr std::array<std::pair<std::int16_t, std::string_view>, 4> names_of_kinds{
     {{11, "pressure"}, {12, "velocity_up"}, {13, "velocity_north"}, {14, "velocity_east"}}};
@@ -86,6 +88,22 @@ class Indices {
   std::vector<std::size_t> sizes_, at_;
 };
 
+/// What makes the numbers of a coordinate metres up, or seconds.
+double factor_of(const std::string& path, const Variable& v, Quantity quantity) {
+  if (v.unit.empty() || v.unit.starts_with("deg")) return 1;
+  double factor = 1;
+  try {
+    factor = si_factor(quantity, v.unit);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path, v.name), error.problem(), error.next());
+  }
+  for (const auto& a : v.attributes)
+    if (const auto* word = std::get_if<std::string>(&a.value);
+        word != nullptr && a.name == "positive" && lower(*word) == "down")
+      factor = -factor;
+  return factor;
+}
+
 double number_at(const std::string& path, const Variable& v, std::size_t n) {
   if (const auto* list = std::get_if<std::vector<double>>(&v.values)) return list->at(n);
   if (const auto* list = std::get_if<std::vector<float>>(&v.values)) return static_cast<double>(list->at(n));
@@ -97,7 +115,8 @@ void take_times(const std::string& path, const Dataset& data, Gathers& g) {
   const auto* time = data.find("time");
   if (time == nullptr || size(time->values) != g.samples || g.samples == 0)
     throw InputError(path, "there are no times", "Gathers have a coordinate time, s.");
-  const auto at = [&](std::size_t n) { return number_at(path, *time, n); };
+  const double factor = factor_of(path, *time, Quantity::time);
+  const auto at = [&](std::size_t n) { return factor * number_at(path, *time, n); };
   g.first = at(0);
   g.step = g.samples > 1 ? (at(g.samples - 1) - g.first) / static_cast<double>(g.samples - 1) : 0;
   for (std::size_t n = 0; n < g.samples; ++n)
@@ -131,17 +150,24 @@ Gathers to_gathers(const std::string& path, const Dataset& data, const std::stri
                        "Gathers have coordinates source_ and receiver_ easting, northing and up, m.");
     return *c;
   };
+  g.geographic = data.find("source_easting") == nullptr && data.find("source_longitude") != nullptr;
+  const auto& words = g.geographic ? earth_words : axis_words;
   Indices at(data, others);
   const auto traces = at.count();
+  Gathers::Place of_source{}, of_receiver{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    of_source[a] = factor_of(path, coordinate(fmt::format("source_{}", words[a])), Quantity::length);
+    of_receiver[a] = factor_of(path, coordinate(fmt::format("receiver_{}", words[a])), Quantity::length);
+  }
   const auto* numbers = data.find("shot");
   const auto first_dimension = others.empty() ? std::string() : others.front();
   for (std::size_t n = 0; n < traces; ++n, at.advance()) {
     Gathers::Place source{}, receiver{};
     for (std::size_t a = 0; a < 3; ++a) {
-      const auto& s = coordinate(fmt::format("source_{}", axis_words[a]));
-      const auto& r = coordinate(fmt::format("receiver_{}", axis_words[a]));
-      source[a] = number_at(path, s, at.place_in(data, s));
-      receiver[a] = number_at(path, r, at.place_in(data, r));
+      const auto& s = coordinate(fmt::format("source_{}", words[a]));
+      const auto& r = coordinate(fmt::format("receiver_{}", words[a]));
+      source[a] = of_source[a] * number_at(path, s, at.place_in(data, s));
+      receiver[a] = of_receiver[a] * number_at(path, r, at.place_in(data, r));
     }
     g.source.push_back(source);
     g.receiver.push_back(receiver);
@@ -208,6 +234,8 @@ std::vector<Gathers> apart(const Gathers& g) {
       Gathers part;
       part.step = g.step, part.first = g.first, part.samples = g.samples;
       part.name = name_of(g.kind[n]);
+      part.geographic = g.geographic;
+      part.unit = g.unit;
       part.attributes = g.attributes;
       parts.push_back(std::move(part));
     }
@@ -287,15 +315,16 @@ Dataset to_dataset(Gathers g) {
   for (std::size_t n = 0; n < g.traces(); n += stride) numbers.push_back(g.shot[n]);
   data.coordinates.push_back({"shot", "", "number of the shot", of_shot, std::move(numbers), {}});
   for (std::size_t a = 0; a < 3; ++a) {
-    const auto* axis = axis_words[a];
+    const auto* axis = (g.geographic ? earth_words : axis_words)[a];
+    const auto* unit = g.geographic ? earth_units[a] : "m";
     data.coordinates.push_back({fmt::format("source_{}", axis),
-                                "m",
+                                unit,
                                 fmt::format("{} of the source", axis),
                                 of_shot,
                                 part(g.source, a, stride, g.traces() / stride),
                                 {}});
     data.coordinates.push_back({fmt::format("receiver_{}", axis),
-                                "m",
+                                unit,
                                 fmt::format("{} of the receiver", axis),
                                 of_receiver,
                                 part(g.receiver, a, 1, fixed ? each : g.traces()),

@@ -2,7 +2,7 @@
 //
 // In a data set they are one variable on "time" and on "shot" and "receiver", or on "trace" where shots
 // differ in their receivers, with coordinates time (s), source_easting, source_northing, source_up and the
-// same of receiver_ (m).
+// same of receiver_ (m); or source_longitude and source_latitude (degrees).
 #pragma once
 
 #include <array>
@@ -27,6 +27,7 @@ struct Gathers {
   std::vector<std::int16_t> kind;
   std::string name = "pressure", unit;
   Attributes attributes;
+  bool geographic = false;  ///< longitude and latitude, degrees, in place of easting and northing
 
   std::size_t traces() const noexcept { return source.size(); }
 };

@@ -75,8 +75,25 @@ struct RsfAxis {
   bool given = false;
 };
 
+/// Metres or seconds of a unit of an axis; without one the numbers are in them.
+double factor_of(const std::string& name, std::size_t axis, const std::string& unit) {
+  constexpr std::array<std::string_view, 8> plain{"", "none", "m", "meter", "meters", "metres", "s", "sec"};
+  if (std::find(plain.begin(), plain.end(), unit) != plain.end() || unit.starts_with("second")) return 1;
+  if (unit == "msec") return 1e-3;
+  if (unit == "kft") return 1e3 * si_factor(Quantity::length, "ft");
+  for (const auto quantity : {Quantity::length, Quantity::time}) {
+    try {
+      return si_factor(quantity, unit);
+    } catch (const InputError&) {
+    }
+  }
+  throw InputError(
+      name, fmt::format("unit{}=\"{}\" is no length or time", axis, shown(unit)),
+      "Allowed: " + allowed_units(Quantity::length) + ", " + allowed_units(Quantity::time) + ".");
+}
+
 /// With lengths and times in SI units.
-RsfAxis axis_of(const RsfHeader& h, std::size_t number) {
+RsfAxis axis_of(const std::string& name, const RsfHeader& h, std::size_t number) {
   const auto key = [&](const char* what) { return fmt::format("{}{}", what, number); };
   RsfAxis axis{static_cast<std::size_t>(h.count(key("n"))),
                h.number(key("o"), 0),
@@ -84,7 +101,7 @@ RsfAxis axis_of(const RsfHeader& h, std::size_t number) {
                lower(h.text(key("label"))),
                lower(h.text(key("unit"))),
                h.has(key("d"))};
-  const double factor = axis.unit == "km" ? 1000 : axis.unit == "ms" ? 1e-3 : axis.unit == "ft" ? 0.3048 : 1;
+  const double factor = axis.n > 1 || axis.given ? factor_of(name, number, axis.unit) : 1;
   axis.first *= factor;
   axis.step *= factor;
   return axis;
@@ -98,6 +115,7 @@ std::vector<float> numbers_of(const std::string& name, std::string_view raw, con
     TextReader in(name, std::string(raw));
     for (const double v : in.numbers(count, "the samples", false, true))
       values.push_back(static_cast<float>(v));
+    in.expect_end("the last sample");
     return values;
   }
   const bool big = format == "xdr_float";
@@ -108,6 +126,10 @@ std::vector<float> numbers_of(const std::string& name, std::string_view raw, con
     throw InputError(
         name, fmt::format("the axes make {} samples of 4 bytes, and there are {} bytes", count, raw.size()),
         "It may be truncated.");
+  if (raw.size() != count * sizeof(float))
+    throw InputError(
+        name, fmt::format("the axes make {} samples of 4 bytes, and there are {} bytes", count, raw.size()),
+        "Check n1, n2, …, and esize.");
   values.resize(count);
   const auto order = big ? std::endian::big : std::endian::native;
   for (std::size_t n = 0; n < count; ++n) {
@@ -120,7 +142,9 @@ std::vector<float> numbers_of(const std::string& name, std::string_view raw, con
 }
 
 bool is_time(const RsfAxis& axis) {
-  return axis.unit == "s" || axis.unit == "ms" || axis.label.starts_with("time");
+  constexpr std::array<std::string_view, 6> seconds{"s", "ms", "us", "sec", "msec", "seconds"};
+  return std::find(seconds.begin(), seconds.end(), axis.unit) != seconds.end() ||
+         axis.label.starts_with("time");
 }
 
 Gathers gathers_of(const std::string& name, const RsfHeader& h, const std::array<RsfAxis, 3>& axes,
@@ -132,6 +156,7 @@ Gathers gathers_of(const std::string& name, const RsfHeader& h, const std::array
   g.first = axes[0].first;
   g.samples = axes[0].n;
   g.values = std::move(values);
+  if (!axes[0].given) g.attributes["note"] = "the header has no d1: taken for 1 s between samples";
   g.unit = h.text("unit");
   if (const auto label = lower(h.text("label")); !label.empty() && label.find(' ') == std::string::npos)
     g.name = label;
@@ -277,7 +302,7 @@ std::variant<Gathers, MeshData> read_rsf(const std::string& name, std::string_vi
   const RsfHeader h(name, bytes.substr(0, end));
   if (!h.has("in") || !h.has("n1"))
     throw InputError(name, "the header has no n1 or no in", "A header of RSF says n1=… and in=\"…\".");
-  std::array<RsfAxis, 3> axes{axis_of(h, 1), axis_of(h, 2), axis_of(h, 3)};
+  std::array<RsfAxis, 3> axes{axis_of(name, h, 1), axis_of(name, h, 2), axis_of(name, h, 3)};
   std::vector<std::int64_t> counts;
   for (std::size_t a = 1; a <= most_axes; ++a) counts.push_back(h.count(fmt::format("n{}", a)));
   for (std::size_t a = 3; a < most_axes; ++a)
@@ -285,6 +310,9 @@ std::variant<Gathers, MeshData> read_rsf(const std::string& name, std::string_vi
       throw InputError(name, fmt::format("n{}={}: it has more than three axes", a + 1, counts[a]),
                        "Window it first.");
   const auto count = checked_product(name, counts);
+  if (h.has("esize") && h.text("data_format") != "ascii_float" && h.count("esize") != sizeof(float))
+    throw InputError(name, fmt::format("its numbers have {} bytes (esize)", h.text("esize")),
+                     "Read are floats of 4 bytes.");
   const auto in = h.text("in");
   std::string beside;
   std::string_view raw;

@@ -1,7 +1,7 @@
 // Madagascar's RSF: a text of key=value words (the last one of a key counts) and numbers beside it or behind
 // it.
 //
-//   n1=300 d1=0.004 o1=0 label1="Time" unit1="s"  n2=… data_format="native_float" in="/data/shot.rsf@"
+//   n1=300 d1=0.004 o1=0 label1="Time" unit1="s"  n2=… data_format="native_float" in="shot.rsf@"
 //
 // The first axis is the fastest. Two kinds of contents are known by the first axis: time (its unit s or ms,
 // or its label) makes gathers of receivers (axis 2) and shots (axis 3), both on lines of even steps along
@@ -10,6 +10,13 @@
 // the text in the same file. Written are files of that last kind. Heights and northings of gathers, which RSF
 // has no words for, are in keys of Terrane's own (source_up, source_northing, receiver_up, receiver_northing,
 // m); without them they are 0.
+//
+//   n, o, d of axes 1 to 3        applied; n of the others must be 1; of times without d a note
+//   unit of axes                  lengths and times; others are refused
+//   label, unit of the numbers    what a property is, and its unit
+//   data_format, esize            native_float, xdr_float, ascii_float; others are refused
+//   in                            "stdin", or a file in the folder of the header
+//   numbers beyond the axes       refused
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 #include "terrane/io/segy.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -8,54 +9,38 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
+#include <map>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/io/segy_layout.hpp"
 
 namespace terrane::io {
 
 namespace {
 
-constexpr std::size_t text_bytes = 3200, file_header_bytes = 400, trace_header_bytes = 240;
-constexpr double foot = 0.3048;
+/// Code page 500 of the characters from blank to tilde.
+constexpr std::string_view ebcdic =
+    "\x40\x4f\x7f\x7b\x5b\x6c\x50\x7d\x4d\x5d\x5c\x4e\x6b\x60\x4b\x61\xf0\xf1\xf2\xf3\xf4\xf5\xf6\xf7\xf8\xf9"
+    "\x7a"
+    "\x5e\x4c\x7e\x6e\x6f\x7c\xc1\xc2\xc3\xc4\xc5\xc6\xc7\xc8\xc9\xd1\xd2\xd3\xd4\xd5\xd6\xd7\xd8\xd9\xe2\xe3"
+    "\xe4"
+    "\xe5\xe6\xe7\xe8\xe9\x4a\xe0\x5a\x5f\x6d\x79\x81\x82\x83\x84\x85\x86\x87\x88\x89\x91\x92\x93\x94\x95\x96"
+    "\x97"
+    "\x98\x99\xa2\xa3\xa4\xa5\xa6\xa7\xa8\xa9\xc0\xbb\xd0\xa1";
 
-// Places in headers, counted from 1 as the standard does.
-namespace in_file {
-constexpr std::size_t job = 1, traces = 13, step = 17, samples = 21, format = 25, sorting = 29, unit = 55,
-                      long_samples = 69, long_step = 73, revision = 301, fixed_length = 303, texts = 305;
-}
-namespace in_trace {
-constexpr std::size_t line_number = 1, file_number = 5, shot = 9, number = 13, shot_point = 17, kind = 29,
-                      use = 35, offset = 37, receiver_up = 41, source_up = 45, source_depth = 49,
-                      height_scale = 69, place_scale = 71, source = 73, receiver = 81, place_unit = 89,
-                      delay = 109, samples = 115, step = 117, middle = 181;
-}
+}  // namespace
 
-template <class T>
-T number_from(std::string_view bytes, std::endian order) {
-  std::array<char, sizeof(T)> raw;
-  std::copy_n(bytes.begin(), sizeof(T), raw.begin());
-  if (order != std::endian::native) std::reverse(raw.begin(), raw.end());
-  T value;
-  std::memcpy(&value, raw.data(), sizeof(T));
-  return value;
+char segy::from_ebcdic(char c) {
+  const auto at = ebcdic.find(c);
+  return at == std::string_view::npos ? ' ' : static_cast<char>(' ' + static_cast<int>(at));
 }
 
-/// A header that is read: at(n) are the bytes from place n on.
-struct ReadHeader {
-  std::string_view bytes;
-  std::endian order;
+namespace {
 
-  template <class T>
-  T get(std::size_t place) const {
-    return number_from<T>(bytes.substr(place - 1, sizeof(T)), order);
-  }
-  std::int16_t i16(std::size_t place) const { return get<std::int16_t>(place); }
-  std::uint16_t u16(std::size_t place) const { return get<std::uint16_t>(place); }
-  std::int32_t i32(std::size_t place) const { return get<std::int32_t>(place); }
-};
+using namespace segy;
 
 /// A header that is written.
 class WrittenHeader {
@@ -89,21 +74,7 @@ class WrittenHeader {
 // --- EBCDIC
 // ------------------------------------------------------------------------------------------------------
 
-/// Code page 500 of the characters from blank to tilde.
-constexpr std::string_view ebcdic =
-    "\x40\x4f\x7f\x7b\x5b\x6c\x50\x7d\x4d\x5d\x5c\x4e\x6b\x60\x4b\x61\xf0\xf1\xf2\xf3\xf4\xf5\xf6\xf7\xf8\xf9"
-    "\x7a"
-    "\x5e\x4c\x7e\x6e\x6f\x7c\xc1\xc2\xc3\xc4\xc5\xc6\xc7\xc8\xc9\xd1\xd2\xd3\xd4\xd5\xd6\xd7\xd8\xd9\xe2\xe3"
-    "\xe4"
-    "\xe5\xe6\xe7\xe8\xe9\x4a\xe0\x5a\x5f\x6d\x79\x81\x82\x83\x84\x85\x86\x87\x88\x89\x91\x92\x93\x94\x95\x96"
-    "\x97"
-    "\x98\x99\xa2\xa3\xa4\xa5\xa6\xa7\xa8\xa9\xc0\xbb\xd0\xa1";
-
 char to_ebcdic(char c) { return c < ' ' || c > '~' ? '\x40' : ebcdic[static_cast<std::size_t>(c - ' ')]; }
-char from_ebcdic(char c) {
-  const auto at = ebcdic.find(c);
-  return at == std::string_view::npos ? ' ' : static_cast<char>(' ' + static_cast<int>(at));
-}
 
 /// The lines of a text of 40 times 80 characters that say something.
 std::string lines_of(std::string_view text) {
@@ -165,22 +136,14 @@ std::uint32_t to_ibm(float value) {
   return (std::signbit(value) ? 0x80000000U : 0U) | (static_cast<std::uint32_t>(of_16 + 64) << 24) | fraction;
 }
 
-/// Codes of the binary header with the widths of their samples; nothing when the code is another.
-std::optional<std::size_t> width_of(int format) {
-  switch (format) {
-    case 1:
-    case 2:
-    case 5:
-      return 4;
-    case 3:
-      return 2;
-    case 6:
-      return 8;
-    case 8:
-      return 1;
-    default:
-      return {};
-  }
+/// Whole numbers of three bytes.
+std::int32_t three_bytes(std::string_view bytes, std::endian order, bool with_sign) {
+  std::array<char, 4> raw{};
+  std::copy_n(bytes.begin(), 3, raw.begin() + (order == std::endian::big ? 1 : 0));
+  const char highest = order == std::endian::big ? raw[1] : raw[2];
+  if (with_sign && (static_cast<unsigned char>(highest) & 0x80U) != 0)
+    raw[order == std::endian::big ? 0 : 3] = '\xFF';
+  return number_from<std::int32_t>({raw.data(), raw.size()}, order);
 }
 
 float sample(std::string_view bytes, int format, std::endian order) {
@@ -196,8 +159,22 @@ float sample(std::string_view bytes, int format, std::endian order) {
       const auto value = number_from<double>(bytes, order);
       return static_cast<float>(std::isfinite(value) ? std::clamp(value, -most, most) : value);
     }
+    case 7:
+      return static_cast<float>(three_bytes(bytes, order, true));
     case 8:
       return static_cast<float>(number_from<std::int8_t>(bytes, order));
+    case 9:
+      return static_cast<float>(number_from<std::int64_t>(bytes, order));
+    case 10:
+      return static_cast<float>(number_from<std::uint32_t>(bytes, order));
+    case 11:
+      return static_cast<float>(number_from<std::uint16_t>(bytes, order));
+    case 12:
+      return static_cast<float>(number_from<std::uint64_t>(bytes, order));
+    case 15:
+      return static_cast<float>(three_bytes(bytes, order, false));
+    case 16:
+      return static_cast<float>(number_from<std::uint8_t>(bytes, order));
     default:
       return number_from<float>(bytes, order);
   }
@@ -206,37 +183,90 @@ float sample(std::string_view bytes, int format, std::endian order) {
 // --- reading
 // -----------------------------------------------------------------------------------------------------
 
-/// Where traces are in a file, and of what they are made.
-struct Layout {
-  std::endian order = std::endian::big;
-  std::size_t begin = 0, samples = 0, width = 4;
-  int format = 5;
-  double step = 0;    ///< s; 0: the traces say it
-  double length = 1;  ///< of the file's unit of length, m
-
-  std::size_t trace_bytes() const { return trace_header_bytes + samples * width; }
-  bool divides(std::size_t bytes) const { return samples > 0 && (bytes - begin) % trace_bytes() == 0; }
-};
-
 /// A scaled number: a positive scale multiplies, a negative divides.
 double scaled(double number, std::int16_t scale) {
   if (scale == 0) return number;
   return scale > 0 ? number * scale : number / -static_cast<double>(scale);
 }
 
-void take_places(const ReadHeader& h, const Layout& layout, Gathers& g) {
-  const auto across = [&](std::size_t at) {
-    return layout.length * scaled(h.i32(at), h.i16(in_trace::place_scale));
+/// What a header says of places: lengths, or angles on the Earth.
+enum class PlaceUnit : std::uint8_t { length, seconds, degrees, sexagesimal };
+
+PlaceUnit place_unit(const ReadHeader& h) {
+  const auto code = h.i16(in_trace::place_unit);
+  return code == 2   ? PlaceUnit::seconds
+         : code == 3 ? PlaceUnit::degrees
+         : code == 4 ? PlaceUnit::sexagesimal
+                     : PlaceUnit::length;
+}
+
+/// Degrees of a number ±DDDMMSS.ss.
+double from_sexagesimal(double number) {
+  const double size = std::abs(number), degrees = std::floor(size / 1e4),
+               minutes = std::floor((size - 1e4 * degrees) / 100),
+               seconds = size - 1e4 * degrees - 100 * minutes;
+  return std::copysign(degrees + minutes / 60 + seconds / 3600, number);
+}
+
+/// The headers of a trace.
+struct TraceHeaders {
+  ReadHeader first, second;  ///< the second without bytes where there is none that is known
+
+  TraceHeaders(const Layout& layout, std::string_view trace)
+      : first{trace.substr(0, trace_header_bytes), layout.order}, second{{}, layout.order} {
+    if (layout.more_headers == 0) return;
+    const ReadHeader other{trace.substr(trace_header_bytes, trace_header_bytes), layout.order};
+    const auto name = other.bytes.substr(in_second::name - 1, 8);
+    std::string translated(name);
+    std::transform(translated.begin(), translated.end(), translated.begin(), from_ebcdic);
+    if (name == "SEG00001" || translated == "SEG00001") second = other;
+  }
+
+  /// A number of the second header where it has one; else of the first.
+  double or_of_second(double number, std::size_t place) const {
+    if (second.bytes.empty()) return number;
+    const double other = second.f64(place);
+    return other != 0 && std::isfinite(other) ? other : number;
+  }
+};
+
+/// Easting and northing, m, or longitude and latitude, degrees.
+std::array<double, 2> across(const TraceHeaders& h, const Layout& layout, std::size_t place,
+                             std::size_t place_in_second) {
+  std::array<double, 2> at{};
+  for (std::size_t a = 0; a < 2; ++a) {
+    const double number = h.or_of_second(
+        scaled(h.first.i32(place + 4 * a), h.first.i16(in_trace::place_scale)), place_in_second + 8 * a);
+    switch (place_unit(h.first)) {
+      case PlaceUnit::seconds:
+        at[a] = number / 3600;
+        break;
+      case PlaceUnit::degrees:
+        at[a] = number;
+        break;
+      case PlaceUnit::sexagesimal:
+        at[a] = from_sexagesimal(number);
+        break;
+      default:
+        at[a] = layout.length * number;
+    }
+  }
+  return at;
+}
+
+void take_places(const TraceHeaders& h, const Layout& layout, Gathers& g) {
+  const auto upward = [&](std::size_t place, std::size_t place_in_second) {
+    return layout.length *
+           h.or_of_second(scaled(h.first.i32(place), h.first.i16(in_trace::height_scale)), place_in_second);
   };
-  const auto upward = [&](double height) {
-    return layout.length * scaled(height, h.i16(in_trace::height_scale));
-  };
-  const double below = h.i32(in_trace::source_depth);
-  g.source.push_back(
-      {across(in_trace::source), across(in_trace::source + 4), upward(h.i32(in_trace::source_up) - below)});
-  g.receiver.push_back(
-      {across(in_trace::receiver), across(in_trace::receiver + 4), upward(h.i32(in_trace::receiver_up))});
-  g.shot.push_back(h.i32(in_trace::shot) != 0 ? h.i32(in_trace::shot) : h.i32(in_trace::shot_point));
+  const auto source = across(h, layout, in_trace::source, in_second::source),
+             receiver = across(h, layout, in_trace::receiver, in_second::receiver);
+  g.source.push_back({source[0], source[1],
+                      upward(in_trace::source_up, in_second::source_up) -
+                          upward(in_trace::source_depth, in_second::source_depth)});
+  g.receiver.push_back({receiver[0], receiver[1], upward(in_trace::receiver_up, in_second::receiver_up)});
+  g.shot.push_back(h.first.i32(in_trace::shot) != 0 ? h.first.i32(in_trace::shot)
+                                                    : h.first.i32(in_trace::shot_point));
 }
 
 /// Traces that say only how far their receiver is from their source.
@@ -246,6 +276,7 @@ void places_from_offsets(Gathers& g, const std::vector<double>& offsets) {
       !std::all_of(g.receiver.begin(), g.receiver.end(), nowhere))
     return;
   for (std::size_t n = 0; n < g.traces(); ++n) g.receiver[n][0] = offsets[n];
+  g.geographic = false;
 }
 
 /// Numbers for shots that have none: a new one where the source moves.
@@ -258,121 +289,201 @@ void number_shots(Gathers& g) {
   }
 }
 
-Gathers read_traces(const std::string& name, std::string_view bytes, const Layout& layout,
-                    std::size_t memory) {
-  const auto each = layout.trace_bytes(), traces = (bytes.size() - layout.begin) / each;
-  if ((bytes.size() - layout.begin) % each != 0)
+/// What traces say of their times: when the first sample was, s.
+double first_time(const std::string& name, const Layout& layout, const ReadHeader& h, std::size_t trace) {
+  const double delay = 1e-3 * h.i16(in_trace::delay);
+  const auto scale = layout.su ? std::int16_t{0} : h.i16(in_trace::time_scale);
+  const auto size = std::abs(static_cast<int>(scale));
+  const bool allowed = size == 1 || size == 10 || size == 100 || size == 1000 || size == 10000;
+  if (delay == 0 || scale == 0) return delay;
+  if (allowed) return scaled(delay, scale);
+  if (layout.revision == 0) return delay;  // bytes without a meaning there
+  throw InputError(name,
+                   fmt::format("trace {}: the scale of its times is {} (bytes 215 and 216), its delay {} ms",
+                               trace + 1, scale, h.i16(in_trace::delay)),
+                   "Allowed: 0, 1, and 10 to 10000 with either sign.");
+}
+
+/// How often something was seen that a note must tell.
+class Counted {
+ public:
+  void add(const std::string& what) { ++counts_[what]; }
+  void tell(std::vector<std::string>& notes, std::size_t traces) const {
+    for (const auto& [what, count] : counts_)
+      notes.push_back(fmt::format("{} of {} traces {}", count, traces, what));
+  }
+
+ private:
+  std::map<std::string, std::size_t> counts_;
+};
+
+/// Units of samples, by their codes in revisions 1 and 2.
+std::string unit_of_values(std::int16_t code) {
+  constexpr std::array<std::string_view, 10> units{"", "Pa", "V", "mV", "A", "m", "m/s", "m/s2", "N", "W"};
+  return code > 0 && static_cast<std::size_t>(code) < units.size()
+             ? std::string(units[static_cast<std::size_t>(code)])
+             : std::string();
+}
+
+/// What a trace says that its numbers here do not show.
+void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
+  const auto& h = headers.first;
+  const auto said = h.u16(in_trace::samples);
+  if (said != 0 && said != layout.samples && layout.samples <= 65535)
+    seen.add(fmt::format("say another number of samples than the {} that the file's length confirms",
+                         layout.samples));
+  const auto kind = h.i16(in_trace::kind);
+  if (kind == 2 || kind == 3) seen.add(kind == 2 ? "are marked as dead" : "are marked as dummies");
+  constexpr int first_of_su = 101, last_of_su = 199;
+  if (layout.su && kind >= first_of_su && kind <= last_of_su)
+    seen.add(fmt::format("are of the kind {}, which in SU is no series of time", kind));
+  if (const auto unit = h.i16(in_trace::place_unit); unit < 0 || unit > 4)
+    seen.add("have a unit of places that is unknown: taken for lengths");
+  if (h.i16(in_trace::statics) != 0) seen.add("say that static corrections were applied to them");
+  if (layout.more_headers > 0 && headers.second.bytes.empty())
+    seen.add("have a second header that is not called SEG00001 and not read");
+  if (layout.more_headers > 1) seen.add("have headers beyond the second, which are not read");
+  if (layout.su || layout.revision == 0) return;
+  const auto factor = h.i32(in_trace::value_factor);
+  const auto exponent = h.i16(in_trace::value_exponent);
+  if (factor != 0 && factor * std::pow(10.0, exponent) != 1)
+    seen.add("give a factor to physical units (bytes 205 to 212), which is not applied");
+}
+
+/// What the binary header says of amplitudes that the numbers do not show.
+void see(std::vector<std::string>& notes, const ReadHeader& h) {
+  if (h.i16(in_file::polarity) == 1)
+    notes.emplace_back("a rise of pressure, or upward motion, is negative by its header: left as it is");
+  if (const auto code = h.i16(in_file::recovery); code >= 2 && code <= 4)
+    notes.push_back(fmt::format("amplitudes were changed with time by its header ({}): left as they are",
+                                code == 2   ? "spherical divergence"
+                                : code == 3 ? "automatic gain"
+                                            : "another way"));
+}
+
+/// The time between samples: of the binary header, or else of the traces. Throws InputError: no time; traces
+/// of different times.
+class Steps {
+ public:
+  void take(const std::string& name, const Layout& layout, const TraceHeaders& h, std::size_t trace) {
+    double step = 1e-6 * h.first.u16(in_trace::step);
+    if (!h.second.bytes.empty())
+      if (const double other = h.second.f64(in_second::step); other > 0 && other < 1e12) step = 1e-6 * other;
+    if (layout.step > 0) {
+      if (step > 0 && std::abs(step - layout.step) > 1e-6) ++others_, other_ = step;
+    } else if (of_traces_ == 0) {
+      of_traces_ = step;
+    } else if (step > 0 && step != of_traces_) {
+      throw InputError(name,
+                       fmt::format("trace {} has {:.6g} ms between samples, those before it {:.6g} ms",
+                                   trace + 1, 1e3 * step, 1e3 * of_traces_),
+                       "Traces of different steps are not read.");
+    }
+  }
+  double get(const std::string& name, const Layout& layout, std::vector<std::string>& notes) const {
+    if (others_ > 0)
+      notes.push_back(
+          fmt::format("{} traces say {:.6g} ms between samples; taken are the {:.6g} ms of the binary header",
+                      others_, 1e3 * other_, 1e3 * layout.step));
+    const double step = layout.step > 0 ? layout.step : of_traces_;
+    if (!(step > 0))
+      throw InputError(name, "neither the file nor its traces say the time between samples",
+                       "Bytes 17 of the binary header and 117 of traces hold it, in microseconds.");
+    return step;
+  }
+
+ private:
+  double of_traces_ = 0, other_ = 0;
+  std::size_t others_ = 0;
+};
+
+void check_whole(const std::string& name, const Layout& layout) {
+  const auto each = layout.trace_bytes(), held = layout.end - layout.begin, traces = held / each;
+  if (held % each != 0)
     throw InputError(
         name,
         fmt::format("the file ends inside trace {}: {} traces of {} samples take {} bytes, and it has {}",
-                    traces + 1, traces + 1, layout.samples, layout.begin + (traces + 1) * each, bytes.size()),
-        "It may be truncated. Traces of different lengths are not read.");
+                    traces + 1, traces + 1, layout.samples, layout.begin + (traces + 1) * each, layout.end),
+        layout.samples > 32767
+            ? "It may be truncated, or 16 bits do not hold its number of samples, or its traces differ in "
+              "their lengths, which is not read."
+            : "It may be truncated. Traces of different lengths are not read.");
   if (traces == 0) throw InputError(name, "there are no traces", "It may be truncated.");
-  ReadBudget(memory).take(name, traces * (layout.samples + 16), sizeof(float));
+}
+
+/// Throws InputError: some places are angles and some lengths, or they are not on the Earth.
+void check_places(const std::string& name, const Gathers& g, const std::vector<PlaceUnit>& units) {
+  for (std::size_t n = 1; n < units.size(); ++n)
+    if ((units[n] == PlaceUnit::length) != (units[0] == PlaceUnit::length))
+      throw InputError(name,
+                       fmt::format("trace {} has places in {}, those before it have {}", n + 1,
+                                   units[n] == PlaceUnit::length ? "lengths" : "degrees",
+                                   units[0] == PlaceUnit::length ? "lengths" : "degrees"),
+                       "Bytes 89 and 90 say it: 1 lengths, 2 seconds of arc, 3 degrees, 4 degrees, minutes "
+                       "and seconds.");
+  if (!g.geographic) return;
+  for (std::size_t n = 0; n < g.traces(); ++n)
+    for (const auto* at : {&g.source[n], &g.receiver[n]})
+      if (!(std::abs((*at)[0]) <= 360 && std::abs((*at)[1]) <= 90))
+        throw InputError(name,
+                         fmt::format("trace {} has a place at longitude {:.6g}, latitude {:.6g}", n + 1,
+                                     (*at)[0], (*at)[1]),
+                         "Bytes 89 and 90 of traces say that places are angles. Write 1 there if they are "
+                         "lengths.");
+}
+
+/// One unit of all samples, or none.
+void take_units(Gathers& g, const Layout& layout, const std::vector<std::int16_t>& codes) {
+  if (layout.su || layout.revision == 0 || codes.empty()) return;
+  if (std::any_of(codes.begin(), codes.end(), [&](auto code) { return code != codes.front(); })) return;
+  g.unit = unit_of_values(codes.front());
+}
+
+Gathers read_traces(const std::string& name, std::string_view bytes, const Layout& layout, std::size_t memory,
+                    std::vector<std::string> notes) {
+  check_whole(name, layout);
+  const auto each = layout.trace_bytes(), traces = layout.traces();
+  ReadBudget(memory).take(name, traces * (layout.samples + 32), sizeof(float));
   Gathers g;
   g.samples = layout.samples;
   g.values.reserve(traces * layout.samples);
   std::vector<double> offsets;
-  std::size_t other_lengths = 0;
+  std::vector<PlaceUnit> units;
+  std::vector<std::int16_t> value_units;
+  Steps steps;
+  Counted seen;
   for (std::size_t n = 0; n < traces; ++n) {
     const auto trace = bytes.substr(layout.begin + n * each, each);
-    const ReadHeader h{trace.substr(0, trace_header_bytes), layout.order};
-    const double first = 1e-3 * h.i16(in_trace::delay);
-    if (n == 0) {
-      g.first = first;
-      g.step = layout.step > 0 ? layout.step : 1e-6 * h.u16(in_trace::step);
-    } else if (first != g.first) {
+    const TraceHeaders h(layout, trace);
+    const double first = first_time(name, layout, h.first, n);
+    if (n == 0) g.first = first;
+    if (first != g.first)
       throw InputError(name,
                        fmt::format("trace {} begins at {} s, those before it at {} s", n + 1, first, g.first),
                        "Traces that begin at different times are not read.");
-    }
-    if (h.u16(in_trace::samples) != 0 && h.u16(in_trace::samples) != layout.samples) ++other_lengths;
+    steps.take(name, layout, h, n);
+    see(seen, layout, h);
+    units.push_back(place_unit(h.first));
     take_places(h, layout, g);
-    g.kind.push_back(h.i16(in_trace::kind));
-    offsets.push_back(layout.length * h.i32(in_trace::offset));
+    g.kind.push_back(h.first.i16(in_trace::kind));
+    value_units.push_back(h.first.i16(in_trace::value_unit));
+    offsets.push_back(layout.length * h.or_of_second(h.first.i32(in_trace::offset), in_second::offset));
     for (std::size_t s = 0; s < layout.samples; ++s)
-      g.values.push_back(sample(trace.substr(trace_header_bytes + s * layout.width, layout.width),
+      g.values.push_back(sample(trace.substr(layout.header_bytes() + s * layout.width, layout.width),
                                 layout.format, layout.order));
   }
-  if (!(g.step > 0))
-    throw InputError(name, "neither the file nor its traces say the time between samples",
-                     "Bytes 17 of the binary header and 117 of traces hold it, in microseconds.");
-  if (other_lengths > 0)
-    g.attributes["note"] =
-        fmt::format("{} traces say another number of samples than the {} that the file's length confirms",
-                    other_lengths, layout.samples);
+  g.step = steps.get(name, layout, notes);
+  seen.tell(notes, traces);
   const bool components =
       std::any_of(g.kind.begin(), g.kind.end(), [](std::int16_t kind) { return kind >= 12 && kind <= 14; });
   if (!components) g.kind.clear();
+  g.geographic = units.front() != PlaceUnit::length;
   places_from_offsets(g, offsets);
+  check_places(name, g, units);
+  take_units(g, layout, value_units);
   number_shots(g);
+  if (!notes.empty()) g.attributes["note"] = fmt::format("{}", fmt::join(notes, "\n"));
   return g;
-}
-
-Layout layout_of_segy(const std::string& name, std::string_view bytes) {
-  Layout layout;
-  if (bytes.size() < text_bytes + file_header_bytes + trace_header_bytes)
-    throw InputError(name, fmt::format("a SEG-Y file of {} bytes has no trace", bytes.size()),
-                     "It may be truncated.");
-  ReadHeader h{bytes.substr(text_bytes, file_header_bytes), std::endian::big};
-  const auto known = [&] { return width_of(h.i16(in_file::format)).has_value(); };
-  if (!known()) {
-    h.order = std::endian::little;
-    if (!known()) {
-      h.order = std::endian::big;
-      throw InputError(
-          name, fmt::format("its samples are of the kind {}", h.i16(in_file::format)),
-          "Read are 1 (IBM floats), 2, 3, 8 (whole numbers of 4, 2, 1 bytes), 5 and 6 (IEEE floats).");
-    }
-  }
-  layout.order = h.order;
-  layout.format = h.i16(in_file::format);
-  layout.width = *width_of(layout.format);
-  layout.length = h.i16(in_file::unit) == 2 ? foot : 1;
-  const int revision = h.u16(in_file::revision) >> 8;
-  const int texts = revision > 0 ? h.i16(in_file::texts) : 0;
-  if (texts < 0)
-    throw InputError(name, "it does not say how many more texts it has", "Read are files that count them.");
-  layout.begin = text_bytes + file_header_bytes + static_cast<std::size_t>(texts) * text_bytes;
-  if (layout.begin + trace_header_bytes > bytes.size())
-    throw InputError(name, fmt::format("it has {} more texts and no trace", texts), "It may be truncated.");
-  layout.samples = h.u16(in_file::samples);
-  layout.step = 1e-6 * h.u16(in_file::step);
-  if (revision >= 2) {
-    if (const auto many = h.i32(in_file::long_samples); many > 0)
-      layout.samples = static_cast<std::size_t>(many);
-    if (const auto step = h.get<double>(in_file::long_step); step > 0 && step < 1e12)
-      layout.step = 1e-6 * step;
-  }
-  if (!layout.divides(bytes.size())) {
-    Layout other = layout;
-    other.samples =
-        ReadHeader{bytes.substr(layout.begin, trace_header_bytes), layout.order}.u16(in_trace::samples);
-    if (layout.samples == 0 || other.divides(bytes.size())) layout = other;
-  }
-  if (layout.samples == 0)
-    throw InputError(name, "neither the file nor its first trace say how many samples a trace has");
-  return layout;
-}
-
-Layout layout_of_su(const std::string& name, std::string_view bytes) {
-  if (bytes.size() < trace_header_bytes)
-    throw InputError(name, fmt::format("an SU file of {} bytes has no trace", bytes.size()),
-                     "It may be truncated.");
-  Layout layout;
-  for (const auto order : {std::endian::little, std::endian::big}) {
-    layout.order = order;
-    layout.samples = ReadHeader{bytes, order}.u16(in_trace::samples);
-    if (!layout.divides(bytes.size())) continue;
-    const auto second = bytes.substr(layout.trace_bytes());
-    if (second.empty() || ReadHeader{second, order}.u16(in_trace::samples) == layout.samples) return layout;
-  }
-  const auto little = ReadHeader{bytes, std::endian::little}.u16(in_trace::samples),
-             big = ReadHeader{bytes, std::endian::big}.u16(in_trace::samples);
-  layout.order = big < little ? std::endian::big : std::endian::little;  // the likelier one
-  layout.samples = std::min(little, big);
-  if (layout.samples == 0) throw InputError(name, "its first trace does not say how many samples it has");
-  return layout;
 }
 
 // --- writing
@@ -474,6 +585,9 @@ void put_traces(AtomicFile& file, const std::string& path, const Gathers& g, Seg
 
 void check_fits(const std::string& path, const Gathers& g, const char* what, std::size_t most) {
   if (g.traces() == 0 || g.samples == 0) throw InputError(path, "there are no traces to write");
+  if (g.geographic)
+    throw InputError(path, fmt::format("places in longitude and latitude are not written to {}", what),
+                     "Project them to metres first, or write NetCDF.");
   if (g.samples > most)
     throw InputError(
         path, fmt::format("{} holds up to {} samples in a trace, and these have {}", what, most, g.samples),
@@ -509,14 +623,17 @@ bool begins_segy(std::string_view head) {
 
 Gathers read_segy(const std::string& name, std::string_view bytes, std::size_t memory) {
   const auto layout = layout_of_segy(name, bytes);
-  auto gathers = read_traces(name, bytes, layout, memory);
+  auto notes = layout.notes;
+  see(notes, {bytes.substr(text_bytes, file_header_bytes), layout.order});
+  auto gathers = read_traces(name, bytes, layout, memory, std::move(notes));
   if (auto text = lines_of(bytes.substr(0, text_bytes)); !text.empty())
     gathers.attributes["text"] = std::move(text);
   return gathers;
 }
 
 Gathers read_su(const std::string& name, std::string_view bytes, std::size_t memory) {
-  return read_traces(name, bytes, layout_of_su(name, bytes), memory);
+  const auto layout = layout_of_su(name, bytes);
+  return read_traces(name, bytes, layout, memory, layout.notes);
 }
 
 void check_segy(const std::string& path, const Gathers& gathers) {

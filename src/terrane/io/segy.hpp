@@ -1,16 +1,28 @@
 // SEG-Y and SU: traces with headers of 240 bytes.
 //
-// SEG-Y (SEG Technical Standards Committee: revision 1, 2002; revision 2, 2017): a text of 3200 bytes, 400
-// bytes about all traces, and traces of one length. Read are revisions 0 to 2 of either byte order with
-// samples in IBM or IEEE floats, of 4 or 8 bytes, or whole numbers of 1 to 4; written is revision 1,
-// big-endian. SU (Seismic Unix) has the traces alone, in the byte order of the machine that wrote it, in IEEE
-// floats.
+// SEG-Y (SEG Technical Standards Committee: revision 1, 2002; revision 2, 2017; 2.1, 2023): a text of 3200
+// bytes, 400 bytes about all traces, and traces of one length. Read are revisions 0 to 2.1 of either byte
+// order; written is revision 1, big-endian. SU (Seismic Unix) has the traces alone, in the byte order of the
+// machine that wrote it, in IEEE floats; its bytes from 181 on have other meanings.
+//
+//   3217, 117 step                of the file, else of the traces; traces that say another are noted
+//   3221, 115, 3269 samples       the count that fills the file (segy_layout.hpp), also beyond 16 bits
+//   3225 kind of samples          1 to 3, 5 to 12, 15, 16; 4 is refused
+//   3253, 3257 gain, sign         noted
+//   3255 unit of length           applied to places, heights and offsets
+//   3505 more texts               passed over, by the file's length; -1: up to ((SEG: EndText))
+//   3507 more headers             passed over, by the file's length; that called SEG00001 is applied
+//   3513, 3521, 3529              traces, first trace, texts at the end: applied; fewer traces are refused
+//   29 kind                       11 pressure; 12, 13, 14 velocities up, north, east; dead ones are noted
+//   69, 71, 215 scales            applied to heights, places and times
+//   89 unit of places             1 lengths; 2, 3, 4 longitude and latitude; others are noted
+//   103 static corrections        noted
+//   109 delay                     applied; traces that begin at different times are refused
+//   203, 205 unit of samples      applied; a factor to another unit is noted
 //
 // Held are: the times of samples (whole microseconds), number of the shot, places of source and receiver in
-// units of 10⁻⁴ to 1 m; which component a trace has (11 pressure; 12, 13, 14 the velocities up, north, east,
-// which the standard calls vertical, cross-line and in-line). Where all places are zero, offsets are taken
-// for eastings. Values have no unit. A header that contradicts the length of the file is passed over, and the
-// attribute "note" says so.
+// units of 10⁻⁴ to 1 m; which component a trace has (the standard calls the velocities vertical, cross-line
+// and in-line). Where all places are zero, offsets are taken for eastings. Notes are the attribute "note".
 #pragma once
 
 #include <bit>

@@ -188,12 +188,18 @@ void check_meaning(const std::string& path, const io::Gathers& series, std::stri
 }
 
 /// The series of a data set that is this component: that of its name, or the only one.
-io::Gathers series_of(const std::string& path, const Dataset& data, Component component, bool alone,
-                      std::vector<std::string>& notes) {
+io::Gathers series_of(const std::string& path, const Dataset& data, const Problem& p, Component component,
+                      bool alone, std::vector<std::string>& notes) {
   const std::string name(component_names[static_cast<std::size_t>(component)]);
   const bool named = std::any_of(data.variables.begin(), data.variables.end(),
                                  [&](const auto& v) { return v.name == name; });
   auto only = io::to_gathers(path, data, named || !alone ? name : "");
+  if (only.geographic)
+    throw InputError(path, "its places are longitudes and latitudes",
+                     "Give eastings and northings, m, in the coordinates of the job.");
+  if (const auto note = only.attributes.find("note");
+      note != only.attributes.end() && component == p.record[0])
+    notes.push_back(fmt::format("{}: {}", path, note->second));
   check_meaning(path, only, name);
   if (alone && is_unknown(only))
     notes.push_back(fmt::format(
@@ -210,7 +216,8 @@ std::vector<std::vector<double>> of_components(const std::string& path, const Da
   std::vector<std::vector<double>> all(p.shots.size());
   for (auto& gather : all) gather.resize(p.steps() * components * receivers);
   for (std::size_t c = 0; c < components; ++c) {
-    const auto one = fitted(path, series_of(path, data, p.record[c], components == 1, notes), p, notes, gaps);
+    const auto one =
+        fitted(path, series_of(path, data, p, p.record[c], components == 1, notes), p, notes, gaps);
     for (std::size_t s = 0; s < all.size(); ++s)
       for (std::size_t n = 0; n < p.steps(); ++n)
         std::copy_n(one[s].begin() + static_cast<std::ptrdiff_t>(n * receivers), receivers,
