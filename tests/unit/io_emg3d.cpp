@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 
 #include "support/files.hpp"
 #include "terrane/base/error.hpp"
@@ -91,6 +92,18 @@ TEST(Emg3dFiles, TakeLogarithmsAndOneNumberForAllCells) {
   const auto& values = std::get<MeshData>(content).find("conductivity")->values;
   EXPECT_NEAR(values[0], 0.1, 1e-15);
   EXPECT_NEAR(values[1], 0.001, 1e-17);
+}
+
+TEST(Emg3dFiles, WithManyKeysAreReadInTimeThatGrowsAsTheyDo) {
+  // 100,000 keys took seconds when each was looked for among all.
+  std::string text = "{";
+  for (int n = 0; n < 100'000; ++n) text += "\"k" + std::to_string(n) + "\":1,";
+  text += R"("model": {"__class__": "Model", "mapping": "Resistivity", "property_x": 4.0, "grid": )" + grid +
+          "}}";
+  const auto begin = std::clock();
+  EXPECT_NO_THROW((void)parse_emg3d("m.json", text));
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 2);
+  EXPECT_THROW((void)parse_emg3d("m.json", text, 20'000'000), MemoryError);
 }
 
 TEST(Emg3dFiles, ThatAreWrongAreRefusedWithThePlace) {

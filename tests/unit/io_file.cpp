@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lzma.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -150,6 +151,17 @@ TEST(ReadBytes, UnpacksGzipAndXzWhateverTheName) {
   EXPECT_EQ(read_bytes(folder.put("a.csv", xz(text))), text);
   EXPECT_EQ(read_bytes(folder.put("two.gz", gzip("one ") + gzip("two"))), "one two");
   EXPECT_EQ(read_head(folder / "a.gz", 4), "0\n1\n");
+}
+
+TEST(ReadBytes, SaysThatAFileIsPackedTwiceAndThatAPipeIsReadOnce) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(message([&] { read_bytes(folder.put("a.csv.gz", gzip(gzip("one")))); }),
+              HasSubstr("packed twice"));
+  EXPECT_THAT(message([&] { read_bytes(folder.put("a.csv.gz", gzip(xz("one")))); }),
+              HasSubstr("packed twice"));
+  mkfifo((folder / "pipe").c_str(), 0600);
+  EXPECT_THAT(message([&] { read_head(folder / "pipe", 4); }), HasSubstr("cannot be read twice"));
+  EXPECT_THAT(message([] { TextReader("a.csv", std::string("a,b\0c", 6)); }), HasSubstr("byte 4 is zero"));
 }
 
 TEST(ReadBytes, SaysThatAPackedFileIsTruncatedOrDamaged) {

@@ -43,9 +43,10 @@ class Lines {
   void attributes(const Attributes& all) {
     constexpr std::string_view continuation = "\n              ";
     for (const auto& [key, value] : all) {
-      auto text = value;
-      for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += continuation.size())
-        text.replace(at, 1, continuation);
+      std::string text;
+      for (const char c : value)
+        if (c == '\n') text += continuation;
+        else text += c;
       add(key.size() < 13 ? key : key + " ", text);
     }
   }
@@ -112,6 +113,8 @@ std::string describe(const Content& content, const std::string& path) {
     describe_axis(lines, grid->geographic ? "longitude" : "easting", grid->easting, unit, "nodes");
     describe_axis(lines, grid->geographic ? "latitude" : "northing", grid->northing, unit, "nodes");
     lines.columns(grid->fields, "fields");
+    if (may_be_degrees(*grid))
+      lines.add("note", "the file does not say the unit of its coordinates: they may be degrees, not metres");
     if (!grid->projection.empty()) lines.add("projection", grid->projection);
     lines.attributes(grid->attributes);
   } else if (const auto* table = std::get_if<Table>(&content)) {

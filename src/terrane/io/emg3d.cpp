@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <numbers>
+#include <unordered_map>
 #include <utility>
 
 #include "terrane/base/error.hpp"
@@ -35,6 +36,7 @@ struct Entry;
 /// A table, a text, numbers, or something that is not read (complex data).
 struct Node {
   std::vector<Entry> entries;
+  std::unordered_map<std::string, std::size_t> places;  ///< of entries, by their names
   bool table = false;
   std::optional<std::string> text;
   std::optional<Array> numbers;
@@ -50,17 +52,21 @@ struct Entry {
 };
 
 const Node* Node::find(std::string_view key) const {
-  for (const auto& [name, node] : entries)
-    if (name == key) return &node;
-  return nullptr;
+  const auto found = places.find(std::string(key));
+  return found == places.end() ? nullptr : &entries[found->second].node;
 }
 
 Node& Node::at(const std::string& key) {
   table = true;
-  for (auto& [name, node] : entries)
-    if (name == key) return node;
-  entries.push_back({key, {}});
-  return entries.back().node;
+  const auto [found, fresh] = places.try_emplace(key, entries.size());
+  if (fresh) entries.push_back({key, {}});
+  return entries[found->second].node;
+}
+
+/// What an entry of a table takes beside its numbers.
+void take_entry(ReadBudget& budget, const std::string& name, const std::string& key) {
+  constexpr std::size_t of_the_map = 64;
+  budget.take(name, 2 * sizeof(Entry) + 3 * key.size() + of_the_map, 1);
 }
 
 // --- .npz: a zip file of .npy files, named model>grid>hx.npy
@@ -164,7 +170,9 @@ Node tree_of_npz(const std::string& name, std::string_view bytes, ReadBudget& bu
     for (int depth = 0; !path.empty(); ++depth) {
       if (depth == deepest) broken_zip(name, "has tables in tables without end");
       const auto part = std::min(path.find('>'), path.size());
-      node = &node->at(std::string(path.substr(0, part)));
+      const std::string key(path.substr(0, part));
+      take_entry(budget, name, key);
+      node = &node->at(key);
       path.remove_prefix(std::min(part + 1, path.size()));
     }
     const auto type = type_of(npy);
@@ -179,7 +187,8 @@ Node tree_of_npz(const std::string& name, std::string_view bytes, ReadBudget& bu
 
 class JsonReader {
  public:
-  JsonReader(const std::string& name, std::string_view text) : name_(name), text_(text) {}
+  JsonReader(const std::string& name, std::string_view text, ReadBudget& budget)
+      : name_(name), text_(text), budget_(budget) {}
   Node read() {
     Node root = value(0);
     blanks();
@@ -242,6 +251,7 @@ class JsonReader {
       const auto flag = std::min(key.find("__complex"), key.find("__array"));
       if (key.find("__complex") != key.npos) entry.numbers.reset();  // fields and data: left out
       if (flag != key.npos && flag > 0) key.resize(flag);
+      take_entry(budget_, name_, key);
       node.at(key) = std::move(entry);
       if (next() != ',') break;
       ++at_;
@@ -319,6 +329,7 @@ class JsonReader {
 
   const std::string& name_;
   std::string_view text_;
+  ReadBudget& budget_;
   std::size_t at_ = 0;
 };
 
@@ -329,9 +340,8 @@ class Hdf5Tree {
   Hdf5Tree(const std::string& path, ReadBudget& budget) : path_(path), budget_(budget) {}
 
   Node read() {
-    const Hdf5Handle file(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    if (!file.valid())
-      throw FileError(path_, "cannot be opened as HDF5", "It may be truncated, damaged, or of another kind.");
+    const Hdf5Handle file(open_hdf5(path_), H5Fclose);
+    check_self_contained(file, path_);
     return group(file, 0);
   }
 
@@ -362,6 +372,7 @@ class Hdf5Tree {
     for (const auto& name : names(of)) {
       const Hdf5Handle object(H5Oopen(of, name.c_str(), H5P_DEFAULT), H5Oclose);
       if (!object.valid()) continue;
+      take_entry(budget_, path_, name);
       const auto kind = H5Iget_type(object);
       if (kind == H5I_GROUP) node.at(name) = group(object, depth + 1);
       else if (kind == H5I_DATASET) node.at(name) = dataset(object, name);
@@ -374,7 +385,7 @@ class Hdf5Tree {
     const Hdf5Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose);
     const auto kind = H5Tget_class(type);
     if (kind == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) node.text = text(data, type);
-    if (kind == H5T_ENUM || kind == H5T_FLOAT || kind == H5T_INTEGER) {
+    if (kind == H5T_FLOAT || kind == H5T_INTEGER) {  // truths (H5T_ENUM) are not needed
       Array array;
       const int axes = H5Sget_simple_extent_ndims(space);
       std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(axes, 0)));
@@ -385,7 +396,6 @@ class Hdf5Tree {
       budget_.take(where, count);
       array.shape.assign(shape.begin(), shape.end());
       array.values.resize(count);
-      if (kind == H5T_ENUM) return node;  // truths: not needed
       if (count > 0 &&
           H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, array.values.data()) < 0)
         throw FileError(where, "cannot be read to its end", "The file may be truncated or damaged.");
@@ -394,7 +404,7 @@ class Hdf5Tree {
     return node;
   }
 
-  static std::optional<std::string> text(hid_t data, hid_t type) {
+  std::optional<std::string> text(hid_t data, hid_t type) {
     if (H5Tis_variable_str(type) > 0) {
       char* value = nullptr;
       const Hdf5Handle in_memory(H5Tcopy(H5T_C_S1), H5Tclose);
@@ -407,6 +417,7 @@ class Hdf5Tree {
       H5free_memory(value);
       return out;
     }
+    budget_.take(path_, H5Tget_size(type), 1);
     std::string out(H5Tget_size(type), '\0');
     if (H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0) return {};
     out.resize(std::min(out.find('\0'), out.size()));
@@ -421,7 +432,7 @@ Node tree_of(const std::string& name, const std::string& bytes, std::size_t memo
   ReadBudget budget(memory);
   if (bytes.starts_with(std::string_view("PK", 2))) return tree_of_npz(name, bytes, budget);
   budget.take(name, bytes.size());  // a number of three letters becomes eight bytes
-  return JsonReader(name, bytes).read();
+  return JsonReader(name, bytes, budget).read();
 }
 Node tree_of(const std::string& path, std::size_t memory) {
   if (!lower(path).ends_with(".h5")) return tree_of(path, read_bytes(path, memory), memory);

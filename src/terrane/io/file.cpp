@@ -412,7 +412,11 @@ std::string read_bytes(const std::string& path, std::size_t memory) {
   try {
     auto raw = within(raw_bytes(path, most + 1), "is");
     const bool packed = is_gzip(raw) || is_xz(raw);
-    return packed ? within(unpack(path, std::move(raw), most + 1), "unpacks to") : raw;
+    if (!packed) return raw;
+    auto plain = within(unpack(path, std::move(raw), most + 1), "unpacks to");
+    if (is_gzip(plain) || is_xz(plain))
+      throw FileError(path, "is packed twice", "Unpack it once (gunzip, unxz), and read what comes out.");
+    return plain;
   } catch (const std::bad_alloc&) {
     throw MemoryError(path, "does not fit into memory");
   } catch (const std::length_error&) {
@@ -421,6 +425,11 @@ std::string read_bytes(const std::string& path, std::size_t memory) {
 }
 
 std::string read_head(const std::string& path, std::size_t count) {
+  check_name(path);
+  std::error_code ignored;
+  if (fs::is_fifo(path, ignored))
+    throw FileError(path, "is a pipe, whose first bytes cannot be read twice",
+                    "Write it to a file first, or name the format.");
   // A block of 64 KiB holds the packed form of any head asked for; it may end within the packed stream.
   auto raw = raw_bytes(path, std::max(count, std::size_t{1} << 16));
   try {
@@ -537,6 +546,9 @@ TextReader::TextReader(std::string name, std::string text, std::size_t memory)
   budget_.take(name_, text_.size(), 1);
   if (text_.starts_with("\xFF\xFE") || text_.starts_with("\xFE\xFF"))
     throw InputError(name_, "is UTF-16 text", "Save it as UTF-8.");
+  if (const auto zero = text_.find('\0'); zero != std::string::npos)
+    throw InputError(name_, fmt::format("is no text: byte {} is zero", zero + 1),
+                     "It may be packed, or a file of numbers that are not written out.");
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
   if (!is_utf8(text_)) text_ = from_latin1(std::string_view(text_).substr(at_)), at_ = 0;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <new>
 #include <string_view>
 
@@ -30,9 +29,8 @@ using Handle = Hdf5Handle;
 class MeshReader {
  public:
   MeshReader(const std::string& path, std::size_t memory)
-      : path_(path), budget_(memory), file_(open(path), H5Fclose) {
-    if (!file_.valid())
-      throw FileError(path, "cannot be opened as HDF5", "It may be truncated, damaged, or of another kind.");
+      : path_(path), budget_(memory), file_(open_hdf5(path), H5Fclose) {
+    check_self_contained(file_, path);
   }
 
   MeshData mesh() {
@@ -77,27 +75,20 @@ class MeshReader {
   Attributes attributes() {
     Attributes all;
     const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
+    std::vector<std::string> names;
     hsize_t at = 0;
-    const auto keep = [](hid_t object, const char* name, const H5A_info_t*, void* to) -> herr_t {
+    const auto keep = [](hid_t, const char* name, const H5A_info_t*, void* to) -> herr_t {
       try {
-        if (name != format_key) {
-          auto text = text_attribute(object, name);
-          if (!text.empty()) (*static_cast<Attributes*>(to))[name] = std::move(text);
-        }
+        if (name != format_key) static_cast<std::vector<std::string>*>(to)->emplace_back(name);
         return 0;
       } catch (...) {
         return -1;  // no exception may cross the C library
       }
     };
-    H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &all);
+    H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &names);
+    for (const auto& name : names)
+      if (auto text = text_attribute(root, name.c_str()); !text.empty()) all[name] = std::move(text);
     return all;
-  }
-
-  static hid_t open(const std::string& path) {
-    if (!std::filesystem::exists(path))
-      throw FileError(path, "cannot be opened: No such file or directory",
-                      "Check the name; relative names start from the current folder.");
-    return H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   }
 
   static std::string joined(const std::vector<hsize_t>& shape) {
@@ -106,7 +97,7 @@ class MeshReader {
     return out;
   }
 
-  static std::string text_attribute(hid_t object, const char* name) {
+  std::string text_attribute(hid_t object, const char* name) {
     if (H5Aexists(object, name) <= 0) return {};
     const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
     const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
@@ -124,6 +115,7 @@ class MeshReader {
         H5free_memory(value);
       }
     } else {
+      budget_.take(fmt::format("{}: attribute \"{}\"", path_, name), H5Tget_size(type), 1);
       text.resize(H5Tget_size(type));
       if (H5Aread(attribute, type, text.data()) < 0) return {};
       text.resize(std::min(text.find('\0'), text.size()));

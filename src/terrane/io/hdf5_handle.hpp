@@ -1,7 +1,9 @@
-// An HDF5 identifier that closes itself.
+// An HDF5 identifier that closes itself, and what a file must be before it is read.
 #pragma once
 
 #include <hdf5.h>
+
+#include <string>
 
 namespace terrane::io {
 
@@ -26,5 +28,13 @@ class Hdf5Handle {
   hid_t id_;
   herr_t (*close_)(hid_t);
 };
+
+/// A file for reading. Throws FileError.
+hid_t open_hdf5(const std::string& path);
+
+/// Throws InputError where reading would not end, take memory that the file does not justify, or bring in
+/// other files: virtual data sets, external storage, external links, groups of several names, large data sets
+/// of which nothing was written.
+void check_self_contained(hid_t file, const std::string& path);
 
 }  // namespace terrane::io
