@@ -23,6 +23,7 @@ void prepare_terminal() {
       // The lowest free number is this one.
       const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY);
       if (opened >= 0 && opened != descriptor) ::close(opened);
+      if (descriptor == STDOUT_FILENO) first_failure = EBADF;
     }
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 
 #include "terrane/base/error.hpp"
@@ -125,10 +125,10 @@ void set_parameter(Law& law, std::string_view text, const std::string& where) {
         where,
         fmt::format("\"{}\" is no parameter of \"{}\".{}", name, name_of(law), did_you_mean(name, names)),
         allowed);
-  const auto number = equals == text.npos ? std::string() : std::string(trimmed(text.substr(equals + 1)));
-  char* end = nullptr;
-  given->value = std::strtod(number.c_str(), &end);
-  if (number.empty() || *end != '\0' || !(given->value > 0) || !std::isfinite(given->value))
+  const auto number = equals == text.npos ? std::string_view() : trimmed(text.substr(equals + 1));
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), given->value);
+  if (number.empty() || error != std::errc{} || end != number.data() + number.size() || !(given->value > 0) ||
+      !std::isfinite(given->value))
     throw InputError(where, fmt::format("{} is \"{}\"", name, number),
                      fmt::format("Give a number above zero, in {}: {} = 1.", given->unit, name));
 }
