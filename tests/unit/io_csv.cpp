@@ -158,6 +158,15 @@ TEST(Table, BecomesAGridWhateverTheOrderOfItsRows) {
   EXPECT_THAT(g->find("z")->values, ElementsAre(0, 1, 10, 11));
   EXPECT_FALSE(to_grid(csv("easting [m],northing [m]\n0,0\n1,0\n0,1\n0,1\n")));
   EXPECT_FALSE(to_grid(csv("easting [m],northing [m]\n0,0\n1,0\n0,1\n")));
+  // Points without names of columns, as many programs write elevations.
+  const auto bare = to_grid(csv("0 10 5\n20 10 6\n0 30 7\n20 30 8\n"));
+  ASSERT_TRUE(bare.has_value());
+  EXPECT_EQ(bare->easting, (std::vector<double>{0, 20}));
+  EXPECT_EQ(bare->northing, (std::vector<double>{10, 30}));
+  EXPECT_EQ(bare->fields.at(0).name, "up");
+  EXPECT_EQ(bare->fields.at(0).values, (std::vector<double>{5, 6, 7, 8}));
+  EXPECT_TRUE(bare->unit_is_assumed);
+  EXPECT_FALSE(to_grid(csv("0 10 5\n20 10 6\n0 30 7\n20 31 8\n")));
   EXPECT_TRUE(to_grid(csv("longitude,latitude,z\n0,0,1\n1,0,1\n0,1,1\n1,1,1\n"))->geographic);
 }
 

@@ -52,6 +52,36 @@ TEST(EsriGrid, RunsFromNorthToSouthAndBelongsToCellCentres) {
               ElementsAre(20, 25));
 }
 
+TEST(EsriGrid, GapsAreKnownHoweverTheirNumberWasPrinted) {
+  const auto values = [](const std::string& missing, const std::string& cells) {
+    return esri("ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 4\n" + missing + cells)
+        .fields[0]
+        .values;
+  };
+  // ArcGIS writes the header with all digits and cells with six; GDAL cells in single precision.
+  for (const auto* cell : {"-3.40282e+38", "-3.4028234663852886e+38", "-3.4028235e38"})
+    EXPECT_THAT(values("NODATA_value -3.4028234663852886e+38\n", std::string("7 ") + cell),
+                ElementsAre(7, IsNan()));
+  EXPECT_THAT(values("NODATA_value -9999.0001\n", "7 -9999"), ElementsAre(7, IsNan()));
+  EXPECT_THAT(values("NODATA_value 0.1\n", "7 0.10000000149011612"), ElementsAre(7, IsNan()));
+  EXPECT_THAT(values("NODATA_value nan\n", "7 nan"), ElementsAre(7, IsNan()));
+  EXPECT_THAT(values("nodata -1\n", "-1.001 -1"), ElementsAre(-1.001, IsNan()));
+  // Without a word of it -9999 is a gap, and a note says so.
+  const auto g = esri("ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 4\n7 -9999");
+  EXPECT_THAT(g.fields[0].values, ElementsAre(7, IsNan()));
+  EXPECT_THAT(g.attributes.at("note"), HasSubstr("1 values of -9999 are gaps"));
+}
+
+TEST(EsriGrid, MayBeInDegreesWhereItsNodesSaySo) {
+  const std::string cells = "\ncellsize 0.25\n1 2\n3 4\n";
+  EXPECT_TRUE(may_be_degrees(esri("ncols 2\nnrows 2\nxllcorner 134.1\nyllcorner -23.5" + cells)));
+  EXPECT_FALSE(may_be_degrees(esri("ncols 2\nnrows 2\nxllcorner 500\nyllcorner -23.5" + cells)));
+  EXPECT_FALSE(may_be_degrees(esri("ncols 2\nnrows 2\nxllcorner 13\nyllcorner -23\ncellsize 25\n1 2 3 4")));
+  EXPECT_THAT(
+      message([] { esri("ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\nxurcorner 90\ncellsize 4\n1 2"); }),
+      HasSubstr("xurcorner is 90, and cells and counts make it 8"));
+}
+
 TEST(EsriGrid, ReadsCornersInDegreesAndMinutesInLatin1AndUtf8) {
   for (const std::string degree : {"\xB0", "\xC2\xB0"}) {
     const auto g = esri("ncols 1\nnrows 1\nxllcorner 12" + degree + "40'E\nyllcorner 47" + degree +
@@ -136,6 +166,22 @@ TEST(SurferGrid, ComesBackAsItWasWrittenAsTextAndAsSurfer7) {
   EXPECT_EQ(bytes_of(folder / "b.grd").size(),
             100 + 6 * sizeof(double));  // where Surfer 7 files have their data
   expect_same(read_surfer(folder / "b.grd"), small_grid());
+}
+
+TEST(SurferGrid, BlanksOfFewDigitsAreGapsAndWhatStandsBehindIsNoted) {
+  EXPECT_THAT(read_surfer("a.grd", "DSAA\n2 2\n0 9\n0 9\n1 5\n1 1.7014e38\n3 4").fields[0].values,
+              ElementsAre(1, IsNan(), 3, 4));
+  EXPECT_THAT(read_surfer("a.grd", surfer6_binary() + "more").attributes.at("note"),
+              HasSubstr("4 bytes behind the last node"));
+}
+
+TEST(SurferGrid, OfSurfer7IsRefusedWhenItIsRotated) {
+  const TemporaryFolder folder;
+  write_surfer7(folder / "a.grd", small_grid());
+  auto bytes = bytes_of(folder / "a.grd");
+  const double angle = 30;
+  std::memcpy(&bytes[20 + 8 + 48], &angle, sizeof angle);
+  EXPECT_THAT(message([&] { read_surfer("a.grd", bytes); }), HasSubstr("rotated by 30 degrees"));
 }
 
 TEST(SurferGrid, SkipsSectionsOfSurfer7ThatItDoesNotKnow) {

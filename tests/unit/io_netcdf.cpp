@@ -12,6 +12,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/hdf5.hpp"
+#include "terrane/io/library_lock.hpp"
 #include "terrane/io/netcdf.hpp"
 #include "terrane/io/netcdf_sink.hpp"
 
@@ -69,6 +70,199 @@ TEST(NetCdfGrid, IsUnpackedAndTurnedSouthToNorth) {
   EXPECT_FALSE(g.geographic);
   EXPECT_THAT(g.fields.at(0).values, ElementsAre(101.5, 102, 102.5, 100, 100.5, IsNan()));
   EXPECT_EQ(g.fields[0].unit, "mGal");
+}
+
+/// A grid of one row of four whole numbers of 16 bits; attributes: gives it some.
+template <class Attributes>
+std::vector<double> values_of_shorts(const TemporaryFolder& folder, const std::vector<short>& values,
+                                     const Attributes& attributes) {
+  const auto path = folder / "shorts.nc";
+  int file = 0, x = 0, y = 0, vx = 0, vy = 0, v = 0;
+  nc_create(path.c_str(), NC_CLOBBER, &file);
+  nc_def_dim(file, "x", values.size(), &x);
+  nc_def_dim(file, "y", 1, &y);
+  nc_def_var(file, "x", NC_DOUBLE, 1, &x, &vx);
+  nc_def_var(file, "y", NC_DOUBLE, 1, &y, &vy);
+  const int dimensions[] = {y, x};
+  nc_def_var(file, "z", NC_SHORT, 2, dimensions, &v);
+  attributes(file, v);
+  nc_enddef(file);
+  std::vector<double> xs;
+  for (std::size_t n = 0; n < values.size(); ++n) xs.push_back(1000.0 * static_cast<double>(n));
+  nc_put_var_double(file, vx, xs.data());
+  nc_put_var_double(file, vy, xs.data());
+  nc_put_var_short(file, v, values.data());
+  nc_close(file);
+  return std::get<GridData>(read_netcdf(path)).fields.at(0).values;
+}
+
+TEST(NetCdfGrid, PackedNumbersWithoutSignAreUnpacked) {
+  const TemporaryFolder folder;
+  const double half = 0.5;
+  const auto values = [&](const std::vector<short>& fills, const char* key) {
+    return values_of_shorts(folder, {0, -1, -2, 7}, [&](int file, int v) {
+      nc_put_att_text(file, v, "_Unsigned", 4, "true");
+      nc_put_att_double(file, v, "scale_factor", NC_DOUBLE, 1, &half);
+      if (!fills.empty()) nc_put_att_short(file, v, key, NC_SHORT, fills.size(), fills.data());
+    });
+  };
+  EXPECT_THAT(values({}, ""), ElementsAre(0, 32767.5, 32767, 3.5));
+  EXPECT_THAT(values({-1}, "_FillValue"), ElementsAre(0, IsNan(), 32767, 3.5));
+  EXPECT_THAT(values({-2, 7}, "missing_value"), ElementsAre(0, 32767.5, IsNan(), IsNan()));
+  EXPECT_THAT(values({0, 8}, "valid_range"), ElementsAre(0, IsNan(), IsNan(), 3.5));
+}
+
+TEST(NetCdfGrid, WhatIsOutsideItsValidRangeIsAGap) {
+  const TemporaryFolder folder;
+  const double half = 0.5, most = 4.1, zero = 0;
+  const short least = 2;
+  const auto values = [&](auto attributes) {
+    return values_of_shorts(folder, {1, 4, 9, NC_FILL_SHORT}, [&](int file, int v) {
+      nc_put_att_double(file, v, "scale_factor", NC_DOUBLE, 1, &half);
+      attributes(file, v);
+    });
+  };
+  // valid_min of the packed type is of packed numbers; valid_max of the unpacked type is not.
+  EXPECT_THAT(values([&](int f, int v) { nc_put_att_short(f, v, "valid_min", NC_SHORT, 1, &least); }),
+              ElementsAre(IsNan(), 2, 4.5, IsNan()));
+  EXPECT_THAT(values([&](int f, int v) {
+                nc_put_att_double(f, v, "valid_max", NC_DOUBLE, 1, &most);
+                nc_put_att_double(f, v, "valid_min", NC_DOUBLE, 1, &zero);
+              }),
+              ElementsAre(0.5, 2, IsNan(), IsNan()));
+  // What NetCDF fills in is no number, where the file names no other.
+  EXPECT_THAT(values([](int, int) {}), ElementsAre(0.5, 2, 4.5, IsNan()));
+}
+
+TEST(NetCdfGrid, OfGmt3HasItsNodesByRangesAndRowsFromTheNorth) {
+  const TemporaryFolder folder;
+  for (const int pixels : {0, 1}) {
+    const auto path = folder / "gmt3.grd";
+    int file = 0, side = 0, xy = 0;
+    nc_create(path.c_str(), NC_CLOBBER, &file);
+    nc_def_dim(file, "side", 2, &side);
+    nc_def_dim(file, "xysize", 6, &xy);
+    int ids[5];
+    const char* names[] = {"x_range", "y_range", "spacing", "dimension", "z"};
+    for (int n = 0; n < 5; ++n)
+      nc_def_var(file, names[n],
+                 n == 3   ? NC_INT
+                 : n == 4 ? NC_FLOAT
+                          : NC_DOUBLE,
+                 1, n == 4 ? &xy : &side, &ids[n]);
+    nc_put_att_int(file, ids[4], "node_offset", NC_INT, 1, &pixels);
+    nc_put_att_text(file, ids[0], "units", 6, "meters");
+    nc_enddef(file);
+    const double x[] = {0, pixels == 1 ? 300.0 : 200.0}, y[] = {50, pixels == 1 ? 150.0 : 100.0},
+                 step[] = {100, 50};
+    const int counts[] = {3, 2};
+    const float z[] = {1, 2, 3, 4, 5, 6};
+    nc_put_var_double(file, ids[0], x);
+    nc_put_var_double(file, ids[1], y);
+    nc_put_var_double(file, ids[2], step);
+    nc_put_var_int(file, ids[3], counts);
+    nc_put_var_float(file, ids[4], z);
+    nc_close(file);
+    const auto g = std::get<GridData>(read_netcdf(path));
+    const double in = pixels == 1 ? 50 : 0;
+    EXPECT_THAT(g.easting, ElementsAre(in, 100 + in, 200 + in));
+    EXPECT_THAT(g.northing, ElementsAre(50 + in / 2, 100 + in / 2));
+    EXPECT_THAT(g.fields.at(0).values, ElementsAre(4, 5, 6, 1, 2, 3));
+  }
+}
+
+/// A grid with these attributes of its field "z" and of the axis "y".
+std::string grid_with(const TemporaryFolder& folder, const char* key, const char* value, const char* on) {
+  auto path = folder / "with.nc";
+  int file = 0, x = 0, y = 0, vx = 0, vy = 0, v = 0, mapping = 0;
+  nc_create(path.c_str(), NC_CLOBBER, &file);
+  nc_def_dim(file, "x", 2, &x);
+  nc_def_dim(file, "y", 2, &y);
+  nc_def_var(file, "x", NC_DOUBLE, 1, &x, &vx);
+  nc_def_var(file, "y", NC_DOUBLE, 1, &y, &vy);
+  const int dimensions[] = {y, x};
+  nc_def_var(file, "z", NC_DOUBLE, 2, dimensions, &v);
+  nc_def_var(file, "pole", NC_INT, 0, nullptr, &mapping);
+  nc_put_att_text(file, v, "grid_mapping", 4, "pole");
+  const int on_id = std::string(on) == "z" ? v : std::string(on) == "y" ? vy : mapping;
+  nc_put_att_text(file, on_id, key, std::string(value).size(), value);
+  nc_enddef(file);
+  const double axis[] = {1000, 2000}, values[] = {1, 2, 3, 4};
+  nc_put_var_double(file, vx, axis);
+  nc_put_var_double(file, vy, axis);
+  nc_put_var_double(file, v, values);
+  nc_close(file);
+  return path;
+}
+
+TEST(NetCdfGrid, AttributesThatTurnItsNumbersIntoOthersAreTakenOrRefused) {
+  const TemporaryFolder folder;
+  const auto depths = std::get<GridData>(read_netcdf(grid_with(folder, "positive", "down", "z")));
+  EXPECT_THAT(depths.downward, ElementsAre("z"));
+  write_netcdf(folder / "again.nc", depths);
+  EXPECT_THAT(std::get<GridData>(read_netcdf(folder / "again.nc")).downward, ElementsAre("z"));
+  EXPECT_THAT(
+      std::get<GridData>(read_netcdf(grid_with(folder, "standard_name", "sea_floor_depth_below_geoid", "z")))
+          .downward,
+      ElementsAre("z"));
+  EXPECT_THAT(message([&] {
+                read_netcdf(grid_with(folder, "grid_mapping_name", "rotated_latitude_longitude", "pole"));
+              }),
+              HasSubstr("a rotated pole"));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "formula_terms", "sigma: y", "y")); }),
+              HasSubstr("formula_terms"));
+  EXPECT_THAT(message([&] { read_netcdf(grid_with(folder, "units", "furlong", "y")); }),
+              HasSubstr("in \"furlong\""));
+}
+
+TEST(NetCdfGrid, NamesItsReferenceSystemWhereCfAndGdalLookForIt) {
+  const TemporaryFolder folder;
+  GridData grid{{0, 1000}, {0, 1000}, false, {{"z", "m", "", {1, 2, 3, 4}}}, "EPSG:32735", {}};
+  write_netcdf(folder / "a.nc", grid);
+  {
+    const LibraryLock lock;
+    int file = 0, z = 0, crs = 0;
+    ASSERT_EQ(nc_open((folder / "a.nc").c_str(), NC_NOWRITE, &file), NC_NOERR);
+    const auto text = [&](int id, const char* key) {
+      std::size_t length = 0;
+      nc_inq_attlen(file, id, key, &length);
+      std::string words(length, ' ');
+      nc_get_att_text(file, id, key, words.data());
+      return words;
+    };
+    nc_inq_varid(file, "z", &z);
+    ASSERT_EQ(nc_inq_varid(file, text(z, "grid_mapping").c_str(), &crs), NC_NOERR);
+    EXPECT_THAT(text(crs, "crs_wkt"), AllOf(HasSubstr("PROJCRS"), HasSubstr("UTM zone 35S")));
+    EXPECT_EQ(text(crs, "spatial_ref"), text(crs, "crs_wkt"));
+    nc_close(file);
+  }
+  const auto back = std::get<GridData>(read_netcdf(folder / "a.nc"));
+  EXPECT_EQ(back.projection, "EPSG:32735");
+  EXPECT_EQ(back.fields.size(), 1U);
+  // Of feet Terrane's metres are none.
+  grid.projection = "EPSG:2263";
+  write_netcdf(folder / "a.nc", grid);
+  EXPECT_TRUE(std::get<GridData>(read_netcdf(folder / "a.nc")).attributes.empty());
+}
+
+TEST(NetCdfDataSet, PackedNumbersAreUnpacked) {
+  const TemporaryFolder folder;
+  int file = 0, time = 0, receiver = 0, v = 0;
+  nc_create((folder / "a.nc").c_str(), NC_CLOBBER, &file);
+  nc_def_dim(file, "time", 2, &time);
+  nc_def_dim(file, "receiver", 2, &receiver);
+  const int dimensions[] = {time, receiver};
+  nc_def_var(file, "pressure", NC_SHORT, 2, dimensions, &v);
+  const double half = 0.5;
+  const short fill = -99;
+  nc_put_att_double(file, v, "scale_factor", NC_DOUBLE, 1, &half);
+  nc_put_att_short(file, v, "_FillValue", NC_SHORT, 1, &fill);
+  nc_enddef(file);
+  const short values[] = {1, 2, -99, -4};
+  nc_put_var_short(file, v, values);
+  nc_close(file);
+  EXPECT_THAT(std::get<std::vector<double>>(read_dataset(folder / "a.nc").variables.at(0).values),
+              ElementsAre(0.5, 1, IsNan(), -2));
 }
 
 TEST(NetCdfGrid, ComesBackAsItWasWritten) {
@@ -247,6 +441,76 @@ TEST(Hdf5Mesh, SaysWhatItCannotRead) {
   H5Fclose(again);
   EXPECT_THAT(message([&] { read_hdf5(folder / "a.h5"); }),
               AllOf(HasSubstr("\"wrong\" has the shape [2]"), HasSubstr("[2, 1, 2] cells")));
+}
+
+/// A mesh of 3 x 3 x 3 cells whose densities are made by `add`.
+template <class Add>
+std::string mesh_with(const TemporaryFolder& folder, const Add& add) {
+  auto path = folder / "mesh.h5";
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t four = 4;
+  const double faces[] = {0, 1, 2, 3};
+  for (const auto* name : {"easting", "northing", "up"}) {
+    const hid_t space = H5Screate_simple(1, &four, nullptr);
+    const hid_t data =
+        H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, faces);
+    H5Dclose(data);
+    H5Sclose(space);
+  }
+  const hsize_t cells[] = {3, 3, 3};
+  const hid_t space = H5Screate_simple(3, cells, nullptr), made = H5Pcreate(H5P_DATASET_CREATE);
+  add(file, space, made, path);
+  H5Pclose(made);
+  H5Sclose(space);
+  H5Fclose(file);
+  return path;
+}
+
+// A file of a stranger must not crash the library, read other files of this machine, or fill its memory.
+TEST(Hdf5Mesh, WhatIsNotInTheFileItselfIsRefused) {
+  const TemporaryFolder folder;
+  const auto add = [](hid_t file, hid_t space, hid_t made) {
+    H5Dclose(H5Dcreate2(file, "density", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, made, H5P_DEFAULT));
+  };
+  const auto virtual_set =
+      mesh_with(folder, [&](hid_t file, hid_t space, hid_t made, const std::string& path) {
+        H5Pset_virtual(made, space, path.c_str(), "density", space);
+        add(file, space, made);
+      });
+  EXPECT_THAT(message([&] { read_hdf5(virtual_set); }), HasSubstr("a virtual data set"));
+  EXPECT_THAT(message([&] { read_netcdf(virtual_set); }), HasSubstr("a virtual data set"));
+  const auto stored_elsewhere =
+      mesh_with(folder, [&](hid_t file, hid_t space, hid_t made, const std::string&) {
+        H5Pset_external(made, "/etc/passwd", 0, 27 * sizeof(double));
+        add(file, space, made);
+      });
+  EXPECT_THAT(message([&] { read_hdf5(stored_elsewhere); }),
+              HasSubstr("are in other files (external storage)"));
+  const auto linked = mesh_with(folder, [&](hid_t file, hid_t, hid_t, const std::string&) {
+    H5Lcreate_external("other.h5", "density", file, "density", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  EXPECT_THAT(message([&] { read_hdf5(linked); }), HasSubstr("is in another file"));
+  const auto claimed = mesh_with(folder, [&](hid_t file, hid_t, hid_t, const std::string&) {
+    const hsize_t many = hsize_t{1} << 40;
+    const hid_t space = H5Screate_simple(1, &many, nullptr);
+    H5Dclose(H5Dcreate2(file, "density", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+  });
+  EXPECT_THAT(message([&] { read_hdf5(claimed); }), HasSubstr("and none was written"));
+  // Groups, each of which has two names in the one before it: 2²⁰ ways.
+  const auto diamond = mesh_with(folder, [&](hid_t file, hid_t, hid_t, const std::string&) {
+    hid_t above = H5Gcreate2(file, "g", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    for (int n = 0; n < 20; ++n) {
+      const hid_t next = H5Gcreate2(above, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+      H5Lcreate_hard(above, "a", above, "b", H5P_DEFAULT, H5P_DEFAULT);
+      H5Gclose(above);
+      above = next;
+    }
+    H5Gclose(above);
+  });
+  EXPECT_THAT(message([&] { read_netcdf(diamond); }), HasSubstr("has 2 names"));
+  EXPECT_THAT(message([&] { read_hdf5(diamond); }), HasSubstr("has 2 names"));
 }
 
 TEST(NetCdfAndHdf5, AreReadAndWrittenByManyThreadsAtOnce) {

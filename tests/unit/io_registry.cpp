@@ -197,6 +197,26 @@ TEST(Registry, SaysWhatItCannotDo) {
   for (const auto& f : formats()) EXPECT_TRUE(f.reads() || f.writes()) << f.name;
 }
 
+TEST(Registry, NamesFilesThatItKnowsAndDoesNotRead) {
+  const TemporaryFolder folder;
+  const auto said = [&](const std::string& name, std::string bytes) {
+    return message([&] { read(folder.put(name, bytes)); });
+  };
+  for (const auto* name : {"dem.tif", "dem.asc", "dem.grd"})
+    EXPECT_THAT(said(name, std::string("II*\0\x08\0\0\0", 8)),
+                AllOf(HasSubstr("is a TIFF, perhaps a GeoTIFF"), HasSubstr("gdal_translate -of netCDF")));
+  std::string geosoft(512, '\0');
+  const std::int32_t start[] = {1028, 2, 3, 4, 1};
+  geosoft.replace(0, sizeof start, reinterpret_cast<const char*>(start), sizeof start);
+  EXPECT_THAT(said("a.grd", geosoft), HasSubstr("a grid of Oasis montaj"));
+  EXPECT_THAT(said("a.gxf", "#TITLE\nA grid\n#POINTS\n2\n#ROWS\n2\n#GRID\n1 2\n3 4\n"), HasSubstr("GXF"));
+  EXPECT_THAT(said("a.gdf", "product_type gravity_field\nend_of_head =====\n0 0 1\n"), HasSubstr("ICGEM"));
+  EXPECT_THAT(said("a.csv", "PK\x03\x04rest"), HasSubstr("a zip archive"));
+  EXPECT_THAT(said("a.asc", "rows of something\n"),
+              AllOf(HasSubstr("a.asc:1"), HasSubstr("It was taken for ESRI ASCII grid by its name")));
+  EXPECT_THAT(said("noddy.grv", "4\n1.0\n"), HasSubstr("Noddy"));
+}
+
 std::vector<std::string> words(std::string_view list) {
   std::istringstream in{std::string(list)};
   return {std::istream_iterator<std::string>(in), {}};

@@ -405,6 +405,54 @@ TEST(EarthFromJob, AWindowMayCrossTheSeamOfAGlobalGrid) {
   EXPECT_GT(*std::ranges::max_element(prisms.east), 1.5e6);
 }
 
+TEST(EarthFromJob, GridsWithoutAUnitAreDegreesWhereNothingElseCanBeAndElseRefused) {
+  const testing_support::TemporaryFolder folder;
+  // 0.01 degrees at 45 north: 1.11 km along northing, 0.79 km along easting.
+  const std::string rows = "10 10 10\n10 10 10\n10 10 10\n";
+  folder.put("a.asc", "ncols 3\nnrows 3\nxllcenter 9.00\nyllcenter 45.00\ncellsize 0.01\n" + rows);
+  folder.put("a.grd", "DSAA\n3 3\n9.00 9.02\n45.00 45.02\n10 10\n" + rows);
+  std::string points;
+  for (int j = 0; j < 3; ++j)
+    for (int i = 0; i < 3; ++i) points += "9.0" + std::to_string(i) + " 45.0" + std::to_string(j) + " 10\n";
+  folder.put("a.xyz", points);
+  for (const auto* name : {"a.asc", "a.grd", "a.xyz"}) {
+    SCOPED_TRACE(name);
+    const auto table = "[mesh]\nkind = \"terrain\"\nelevation = \"" + folder / name + "\"\n";
+    EXPECT_THAT(message([&] { build_earth(Config::parse(table), {}); }),
+                AllOf(HasSubstr("job.toml:3: mesh.elevation"), HasSubstr("in metres or in degrees"),
+                      HasSubstr("set mesh.projection"), HasSubstr("--length-unit m")));
+    const auto built =
+        build_earth(Config::parse(table + "projection = \"EPSG:32632\"\n"), Projection("EPSG:32632"));
+    const auto& prisms = std::get<PrismSet>(built.model.geometry);
+    EXPECT_GT(prisms.north[0] - prisms.south[0], 500);
+    EXPECT_NEAR(std::ranges::min_element(prisms.south)[0], 4.983e6, 2e3);
+    EXPECT_THAT(built.notes, testing::Contains(HasSubstr("is taken for longitudes and latitudes")));
+  }
+  // A small model in metres: its file says so.
+  io::ReadOptions options;
+  options.length_unit = "m";
+  io::write(folder / "m.nc", io::read(folder / "a.asc", options));
+  EXPECT_NO_THROW(build_earth(
+      Config::parse("[mesh]\nkind = \"terrain\"\nelevation = \"" + folder / "m.nc" + "\"\n"), {}));
+}
+
+TEST(EarthFromJob, DepthsOfAGridAreTurnedUpAndPointsMustFillOne) {
+  const testing_support::TemporaryFolder folder;
+  io::GridData grid;
+  grid.easting = grid.northing = {0, 1000};
+  grid.fields.push_back({"depth", "km", "", {1, 1, 1, 1}});
+  grid.downward = {"depth"};
+  io::write(folder / "a.nc", grid);
+  const auto table = [&](const char* name) {
+    return Config::parse("[mesh]\nkind = \"terrain\"\nelevation = \"" + folder / name + "\"\n");
+  };
+  const auto built = build_earth(table("a.nc"), {});
+  EXPECT_EQ(std::get<PrismSet>(built.model.geometry).bottom[0], -1000);
+  folder.put("a.xyz", "0 0 1\n1000 0 2\n0 1000 3\n");
+  EXPECT_THAT(message([&] { build_earth(table("a.xyz"), {}); }),
+              HasSubstr("its 3 rows are not the nodes of one"));
+}
+
 TEST(OutputOfJob, FilesStartFromTheFolderOfTheJob) {
   const auto output =
       Output::read(Config::parse("output = {folder = \"maps\", files = [\"a.nc\"]}", "job.toml", "jobs"));

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/file.hpp"
 
 namespace terrane::io {
 
@@ -46,6 +50,32 @@ const Column& one_field(const std::string& path, const GridData& grid, const std
                        ? fmt::format("this format holds one field, and there are {}", candidates)
                        : fmt::format("there is no field \"{}\".{}", field, did_you_mean(field, names)),
                    "Name one of: " + joined(names) + ".");
+}
+
+std::size_t make_gaps(std::vector<double>& values, double missing) {
+  if (std::isnan(missing)) return 0;
+  constexpr double no_measurement = 1e30;
+  constexpr int fewest_digits = 6, all_digits = 17;
+  std::vector<double> same{missing};
+  for (int digits = fewest_digits; digits < all_digits; ++digits) {
+    double printed = missing;
+    if (parse_number(fmt::format("{:.{}g}", missing, digits), printed) &&
+        std::find(same.begin(), same.end(), printed) == same.end())
+      same.push_back(printed);
+  }
+  const auto single = [](double v) {
+    return std::abs(v) <= static_cast<double>(std::numeric_limits<float>::max()) ? static_cast<float>(v)
+                                                                                 : INFINITY;
+  };
+  const float missing_single = single(missing);
+  const bool huge = std::abs(missing) >= no_measurement;
+  std::size_t gaps = 0;
+  for (double& v : values) {
+    const bool gap = std::find(same.begin(), same.end(), v) != same.end() || single(v) == missing_single ||
+                     (huge && std::abs(v) >= no_measurement && std::signbit(v) == std::signbit(missing));
+    if (gap) v = nan, ++gaps;
+  }
+  return gaps;
 }
 
 std::string stem(const std::string& path, const std::string& otherwise) {

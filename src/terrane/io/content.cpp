@@ -74,6 +74,14 @@ Grid GridData::grid(std::string_view name) const {
   return {easting, northing, field->values, geographic};
 }
 
+bool may_be_degrees(const GridData& grid) {
+  const auto within = [](const std::vector<double>& axis, double most) {
+    return axis.size() > 1 && std::abs(axis.front()) <= most && std::abs(axis.back()) <= most &&
+           axis.back() - axis.front() < static_cast<double>(axis.size() - 1);
+  };
+  return !grid.geographic && grid.unit_is_assumed && within(grid.easting, 360) && within(grid.northing, 90);
+}
+
 std::size_t Table::rows() const noexcept {
   return !columns.empty() ? columns.front().values.size() : !texts.empty() ? texts.front().values.size() : 0;
 }
@@ -198,6 +206,11 @@ Table to_table(const GridData& grid) {
   return table;
 }
 
+bool holds_bare_points(const Table& table) {
+  return table.columns.size() == 3 && table.texts.empty() && table.columns[0].name == "column_1" &&
+         table.columns[1].name == "column_2" && table.columns[2].name == "column_3";
+}
+
 std::optional<GridData> to_grid(const Table& table) {
   const Column *x = table.find("easting"), *y = table.find("northing");
   GridData grid;
@@ -206,7 +219,13 @@ std::optional<GridData> to_grid(const Table& table) {
     y = table.find("latitude");
     grid.geographic = true;
   }
+  const bool bare = holds_bare_points(table);
+  if (bare) {
+    x = &table.columns[0], y = &table.columns[1];
+    grid.geographic = x->unit.starts_with("deg");
+  }
   if (x == nullptr || y == nullptr) return {};
+  grid.unit_is_assumed = !grid.geographic && x->unit.empty() && y->unit.empty();
   double x_factor = 1, y_factor = 1;
   if (!grid.geographic) {
     if (!x->unit.empty()) x_factor = si_factor(Quantity::length, x->unit);
@@ -237,7 +256,7 @@ std::optional<GridData> to_grid(const Table& table) {
   }
   for (const auto& c : table.columns) {
     if (&c == x || &c == y) continue;
-    Column field{c.name, c.unit, c.description, {}};
+    Column field{bare ? "up" : c.name, c.unit, c.description, {}};
     if (!c.values.empty()) {  // it is, in an outline
       field.values.reserve(n);
       for (const auto row : row_of) field.values.push_back(c.values[row]);

@@ -31,6 +31,8 @@ struct GridData {
   std::vector<Column> fields;  ///< [north, east]; a field "up" (m) is the height of the nodes
   std::string projection;      ///< PROJ string or EPSG code of easting and northing; empty if unknown
   Attributes attributes;
+  bool unit_is_assumed = false;            ///< the file does not say that they are metres
+  std::vector<std::string> downward = {};  ///< names of the fields that are depths: they grow downward
 
   std::size_t size() const noexcept { return easting.size() * northing.size(); }
   const Column* find(std::string_view name) const;
@@ -38,6 +40,10 @@ struct GridData {
   /// Throws InputError that lists the fields.
   Grid grid(std::string_view name = {}) const;
 };
+
+/// Whether the nodes of a grid in metres could as well be longitudes and latitudes: within 360 and 90, less
+/// than one apart.
+bool may_be_degrees(const GridData& grid);
 
 /// A column of words beside the numbers: station names, dates.
 struct TextColumn {
@@ -105,8 +111,11 @@ Survey to_survey(const GridData& grid);
 Table to_table(const Survey& survey, Attributes attributes = {});
 Table to_table(const GridData& grid);
 /// The grid that the rows form when they are nodes of one, row after row from the south-west or in any order;
-/// empty when they do not. Coordinates are easting and northing, or longitude and latitude.
+/// empty when they do not. Coordinates are easting and northing, or longitude and latitude, or the first two
+/// of three columns without names.
 std::optional<GridData> to_grid(const Table& table);
+/// Whether it has three columns without names: x, y and z of points.
+bool holds_bare_points(const Table& table);
 GridData to_grid_data(const Grid& grid, std::string name, std::string unit);
 
 /// A property that model/properties.hpp knows, into SI units; other columns, and those without a unit, stay

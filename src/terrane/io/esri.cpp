@@ -47,11 +47,19 @@ std::optional<double> parse_angle(std::string_view text) {
   }
 }
 
+/// Throws where the opposite corner stands elsewhere than cells and counts say, by more than it may be
+/// rounded.
+void check_far_corner(const TextReader& in, const std::optional<double>& said, double found, double cell,
+                      std::string_view key) {
+  if (said && !(std::abs(*said - found) <= cell))
+    in.fail(fmt::format("{} is {}, and cells and counts make it {}", key, *said, found), "Check the header.");
+}
+
 }  // namespace
 
 GridData read_esri(TextReader& in) {
   std::optional<std::int64_t> n_east, n_north;
-  std::optional<double> x, y, dx, dy, no_data;
+  std::optional<double> x, y, dx, dy, no_data, far_x, far_y;
   bool x_centre = false, y_centre = false;
   GridData grid;
   std::string_view word;
@@ -74,11 +82,12 @@ GridData read_esri(TextReader& in) {
     else if (key == "nrows") n_north = in.integer(key, 1, most_nodes_an_axis);
     else if (key == "xllcorner" || key == "xllcenter") x = coordinate(), x_centre = key == "xllcenter";
     else if (key == "yllcorner" || key == "yllcenter") y = coordinate(), y_centre = key == "yllcenter";
-    else if (key == "xurcorner" || key == "yurcorner") coordinate();
+    else if (key == "xurcorner") far_x = coordinate();
+    else if (key == "yurcorner") far_y = coordinate();
     else if (key == "cellsize") dx = dy = in.number(key);
     else if (key == "dx") dx = in.number(key);
     else if (key == "dy") dy = in.number(key);
-    else if (key == "nodata_value") no_data = in.number(key, true);
+    else if (key == "nodata_value" || key == "nodata") no_data = in.number(key, true);
     else
       in.fail(
           fmt::format("\"{}\" is not a line of an ESRI ASCII grid's header", shown(word)),
@@ -112,8 +121,13 @@ GridData read_esri(TextReader& in) {
     std::swap_ranges(values.begin() + static_cast<std::ptrdiff_t>(j * columns),
                      values.begin() + static_cast<std::ptrdiff_t>((j + 1) * columns),
                      values.begin() + static_cast<std::ptrdiff_t>((rows - 1 - j) * columns));
-  const double missing = no_data.value_or(-9999);
-  std::replace(values.begin(), values.end(), missing, nan);
+  check_far_corner(in, far_x, west + *dx * (static_cast<double>(columns) - 0.5), *dx, "xurcorner");
+  check_far_corner(in, far_y, south + *dy * (static_cast<double>(rows) - 0.5), *dy, "yurcorner");
+  const auto gaps = make_gaps(values, no_data.value_or(-9999));
+  if (!no_data && gaps > 0)
+    grid.attributes["note"] =
+        fmt::format("{} values of -9999 are gaps, though no NODATA_value says so", gaps);
+  grid.unit_is_assumed = !grid.geographic;
   grid.fields.push_back({stem(in.name(), "z"), "", "", std::move(values)});
   return grid;
 }

@@ -1,6 +1,13 @@
 // ESRI ASCII grid (.asc): square cells, rows from north to south; values belong to cell centres.
 //
-// Corners may be written as degrees and minutes ("12°40'E"): the grid is then geographic.
+//   ncols, nrows                  applied
+//   xllcorner, yllcorner          applied: half a cell outside the first centre
+//   xllcenter, yllcenter          applied: the first centre
+//   xurcorner, yurcorner          refused where they contradict the others
+//   corners such as "12°40'E"     applied: the grid is geographic
+//   cellsize; dx and dy           applied
+//   NODATA_value, nodata          applied, however it was rounded; without it -9999 is a gap, and noted
+//   unit of coordinates           the format has none: metres (unit_is_assumed)
 #pragma once
 
 #include <string>

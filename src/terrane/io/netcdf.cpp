@@ -19,10 +19,13 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/axes.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/io/hdf5_handle.hpp"
 #include "terrane/io/hdf5_image.hpp"
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
+#include "terrane/survey/crs.hpp"
 
 namespace terrane::io {
 
@@ -30,6 +33,7 @@ namespace {
 
 constexpr std::size_t least_to_compress = 4096;
 constexpr int compression_level = 4;
+constexpr std::array gmt3_names{"x_range", "y_range", "spacing", "dimension", "z"};
 
 // --- reading
 // ---------------------------------------------------------------------------------------------------
@@ -58,6 +62,7 @@ struct Axis {
   std::vector<double> values;  ///< ascending; metres or degrees
   bool reversed = false;       ///< the file runs the other way
   bool geographic = false;
+  bool unit_is_assumed = false;  ///< metres, where the file says nothing
 };
 
 class NetcdfReader {
@@ -66,7 +71,13 @@ class NetcdfReader {
     if (!std::filesystem::exists(path))
       throw FileError(path, "cannot be opened: No such file or directory",
                       "Check the name; relative names start from the current folder.");
+    if (!std::filesystem::is_regular_file(path))
+      throw FileError(path, "is not an ordinary file", "HDF5 and NetCDF are read from files on a disk.");
     check_classic_names(path);
+    if (H5Fis_hdf5(path.c_str()) > 0) {
+      const Hdf5Handle file(open_hdf5(path), H5Fclose);
+      check_self_contained(file, path);
+    }
     check(nc_open(path.c_str(), NC_NOWRITE, &file_), "cannot be opened as NetCDF");
     open_ = true;
     try {
@@ -103,10 +114,12 @@ class NetcdfReader {
              "It has: " + joined(names) + ".");
       }
     }
+    if (is_gmt3()) return gmt3();
     std::vector<const FileVariable*> meshes, grids;
     for (const auto& v : variables_) {
       if (wanted != nullptr && &v != wanted) continue;
       if (!is_number(v) || is_auxiliary(v)) continue;
+      check_axes(v);
       if (roles(v) == 7) meshes.push_back(&v);
       else if (roles(v) == 3) grids.push_back(&v);
     }
@@ -174,6 +187,7 @@ class NetcdfReader {
       nc_type type = NC_NAT;
       std::size_t length = 0;
       check(nc_inq_att(file_, variable, name.data(), &type, &length), "cannot be read");
+      budget_.take(path_, length, type == NC_CHAR ? 1 : sizeof(double));
       if (type == NC_CHAR) {
         std::string text(length, '\0');
         if (length > 0) check(nc_get_att_text(file_, variable, name.data(), text.data()), "cannot be read");
@@ -267,6 +281,88 @@ class NetcdfReader {
     return value;
   }
 
+  /// Every number of an attribute; none where it is missing or no numbers.
+  std::vector<double> numbers_attribute(const FileVariable& v, const char* key) const {
+    nc_type type = NC_NAT;
+    std::size_t length = 0;
+    constexpr std::size_t most = 1024;
+    if (nc_inq_att(file_, v.id, key, &type, &length) != NC_NOERR || length > most || type == NC_CHAR ||
+        type > NC_MAX_ATOMIC_TYPE || type == NC_STRING)
+      return {};
+    std::vector<double> values(length);
+    if (length > 0 && nc_get_att_double(file_, v.id, key, values.data()) != NC_NOERR) return {};
+    return values;
+  }
+
+  /// What turns a stored whole number into the one meant, where _Unsigned says that it is read otherwise.
+  static double turn(const FileVariable& v, double stored) {
+    const auto word = lower(v.attribute("_Unsigned"));
+    const auto turned = [&](double all) {
+      if (word == "true" && stored < 0) return stored + all;
+      if (word == "false" && stored >= all / 2) return stored - all;
+      return stored;
+    };
+    switch (v.type) {
+      case NC_BYTE:
+      case NC_UBYTE:
+        return turned(0x1p8);
+      case NC_SHORT:
+      case NC_USHORT:
+        return turned(0x1p16);
+      case NC_INT:
+      case NC_UINT:
+        return turned(0x1p32);
+      case NC_INT64:
+      case NC_UINT64:
+        return turned(0x1p64);
+      default:
+        return stored;
+    }
+  }
+
+  /// Values that stand for gaps: those that the file names, or those that NetCDF fills in.
+  std::vector<double> fills_of(const FileVariable& v) const {
+    std::vector<double> fills;
+    for (const auto* key : {"_FillValue", "missing_value"})
+      for (const double fill : numbers_attribute(v, key)) fills.push_back(turn(v, fill));
+    if (!fills.empty()) return fills;
+    switch (v.type) {
+      case NC_DOUBLE:
+        return {NC_FILL_DOUBLE};
+      case NC_FLOAT:
+        return {static_cast<double>(NC_FILL_FLOAT)};
+      case NC_INT:
+        return {NC_FILL_INT};
+      case NC_SHORT:
+        return {turn(v, NC_FILL_SHORT)};
+      default:
+        return {};
+    }
+  }
+
+  struct Valid {
+    double low = -std::numeric_limits<double>::infinity(), high = -low;
+    bool unpacked = false;  ///< of what the values mean, not of what is stored
+  };
+
+  /// The NetCDF User's Guide, "Attribute Conventions": a range of the type of unpacked values is theirs.
+  Valid valid_of(const FileVariable& v, bool packed) const {
+    Valid valid;
+    const auto range = numbers_attribute(v, "valid_range");
+    const auto low = numbers_attribute(v, "valid_min"), high = numbers_attribute(v, "valid_max");
+    const char* key = nullptr;
+    if (range.size() == 2) valid.low = range[0], valid.high = range[1], key = "valid_range";
+    if (low.size() == 1) valid.low = low[0], key = "valid_min";
+    if (high.size() == 1) valid.high = high[0], key = "valid_max";
+    if (key == nullptr) return valid;
+    nc_type type = NC_NAT;
+    nc_inq_atttype(file_, v.id, key, &type);
+    const auto whole = [](nc_type t) { return t != NC_FLOAT && t != NC_DOUBLE; };
+    valid.unpacked = packed && whole(v.type) && !whole(type);
+    if (!valid.unpacked) valid.low = turn(v, valid.low), valid.high = turn(v, valid.high);
+    return valid;
+  }
+
   /// All values, unpacked: raw * scale_factor + add_offset; fill values become NaN.
   std::vector<double> values(const FileVariable& v) const {
     std::vector<std::int64_t> shape;
@@ -278,16 +374,17 @@ class NetcdfReader {
     if (n > 0)
       check(nc_get_var_double(file_, v.id, out.data()),
             fmt::format("variable \"{}\" cannot be read", v.name));
-    std::vector<double> fills;
-    for (const auto* key : {"_FillValue", "missing_value"})
-      if (const auto fill = number_attribute(v, key)) fills.push_back(*fill);
-    if (fills.empty() && v.type == NC_DOUBLE) fills.push_back(NC_FILL_DOUBLE);
-    if (fills.empty() && v.type == NC_FLOAT) fills.push_back(static_cast<double>(NC_FILL_FLOAT));
+    const auto fills = fills_of(v);
     const double scale = number_attribute(v, "scale_factor").value_or(1),
                  offset = number_attribute(v, "add_offset").value_or(0);
+    const bool packed = scale != 1 || offset != 0;
+    const auto valid = valid_of(v, packed);
     for (auto& value : out) {
-      const bool missing = std::any_of(fills.begin(), fills.end(), [&](double f) { return value == f; });
-      value = missing ? nan : scale == 1 && offset == 0 ? value : value * scale + offset;
+      const double stored = turn(v, value), meant = packed ? stored * scale + offset : stored;
+      const double compared = valid.unpacked ? meant : stored;
+      const bool missing = std::find(fills.begin(), fills.end(), stored) != fills.end() ||
+                           compared < valid.low || compared > valid.high;
+      value = missing ? nan : meant;
     }
     return out;
   }
@@ -303,14 +400,96 @@ class NetcdfReader {
     }
   }
 
+  /// Whether numbers of a vertical axis, or heights, grow downward. Depths do by the meaning of the word.
+  static bool goes_down(const FileVariable& v) {
+    const auto positive = lower(v.attribute("positive"));
+    if (!positive.empty()) return positive == "down";
+    const auto standard = v.attribute("standard_name");
+    return standard == "depth" || standard.starts_with("sea_floor_depth") ||
+           (standard.empty() && lower(v.name) == "depth");
+  }
+
+  /// Throws InputError where the numbers of an axis are not what they seem: terms of a formula, the
+  /// longitudes of a turned pole.
+  void check_axes(const FileVariable& v) const {
+    for (const int d : v.dimensions)
+      if (const auto* c = coordinate(d); c != nullptr && dimension(d).size > 1)
+        for (const std::string_view word : {"sigma", "hybrid"})
+          if (!c->attribute("formula_terms").empty() ||
+              c->attribute("standard_name").find(word) != std::string::npos)
+            fail(fmt::format("\"{}\" has no heights, but terms of a formula (formula_terms)", c->name),
+                 "Interpolate to heights first.");
+    const auto* mapping = find(v.attribute("grid_mapping"));
+    if (mapping != nullptr && mapping->attribute("grid_mapping_name") == "rotated_latitude_longitude")
+      fail(fmt::format("\"{}\" is on longitudes and latitudes of a rotated pole", v.name),
+           "Resample it onto those of the Earth, or onto metres.");
+  }
+
+  // --- GMT 3: ranges in place of coordinates; rows in one list, from the north
+
+  bool is_gmt3() const {
+    return std::all_of(gmt3_names.begin(), gmt3_names.end(), [&](const char* n) {
+      const auto* v = find(n);
+      return v != nullptr && is_number(*v) && v->dimensions.size() == 1;
+    });
+  }
+
+  GridData gmt3() {
+    const auto x = values(*find("x_range")), y = values(*find("y_range")), step = values(*find("spacing")),
+               counts = values(*find("dimension"));
+    const auto& z = *find("z");
+    auto rows = values(z);
+    const bool whole = x.size() == 2 && y.size() == 2 && step.size() == 2 && counts.size() == 2 &&
+                       counts[0] >= 1 && counts[1] >= 1 &&
+                       counts[0] * counts[1] == static_cast<double>(rows.size());
+    if (!whole || !(x[0] < x[1]) || !(y[0] < y[1]))
+      fail("its ranges, counts and values do not belong together", "It seems to be a grid of GMT 3.");
+    const bool pixels = number_attribute(z, "node_offset").value_or(0) != 0;
+    const auto n_east = static_cast<std::size_t>(counts[0]), n_north = static_cast<std::size_t>(counts[1]);
+    const auto nodes = [&](const std::vector<double>& range, std::size_t n, double cell) {
+      const double width = pixels ? (range[1] - range[0]) / static_cast<double>(n)
+                                  : (range[1] - range[0]) / std::max(1.0, static_cast<double>(n) - 1);
+      if (!(std::abs(width - cell) <= 1e-3 * width))
+        fail(fmt::format("its spacing is {}, and its ranges make {}", cell, width),
+             "It seems to be a grid of GMT 3.");
+      const double half = pixels ? width / 2 : 0;
+      return even_axis(range[0] + half, range[1] - half, n);
+    };
+    GridData out;
+    out.easting = nodes(x, n_east, step[0]);
+    out.northing = nodes(y, n_north, step[1]);
+    const auto unit = lower(find("x_range")->attribute("units"));
+    out.geographic = unit.find("degree") != std::string::npos || unit.starts_with("lon");
+    out.unit_is_assumed = !out.geographic;
+    Column field{"z", z.attribute("units"), z.attribute("long_name"), {}};
+    const auto z_unit = find("z_range") != nullptr ? find("z_range")->attribute("units") : std::string();
+    if (field.unit.empty() && known_length(z_unit)) field.unit = z_unit;
+    for (std::size_t j = n_north; j-- > 0;) {
+      const auto row = rows.begin() + static_cast<std::ptrdiff_t>(j * n_east);
+      field.values.insert(field.values.end(), row, row + static_cast<std::ptrdiff_t>(n_east));
+    }
+    out.fields.push_back(std::move(field));
+    out.attributes = global_;
+    return out;
+  }
+
+  static bool known_length(const std::string& unit) {
+    try {
+      return !unit.empty() && si_factor(Quantity::length, unit) > 0;
+    } catch (const InputError&) {
+      return false;
+    }
+  }
+
   Axis axis(const FileVariable& v) const {
     Axis out;
     out.values = values(v);
     const auto unit = lower(v.attribute("units")), name = lower(v.name);
     out.geographic =
         unit.starts_with("degree") || (unit.empty() && (name.starts_with("lon") || name.starts_with("lat")));
+    out.unit_is_assumed = !out.geographic && (unit.empty() || unit == "1");
     const double factor =
-        out.geographic ? 1 : length_factor(v) * (lower(v.attribute("positive")) == "down" ? -1 : 1);
+        out.geographic ? 1 : length_factor(v) * (role(v) == AxisRole::up && goes_down(v) ? -1 : 1);
     for (auto& x : out.values) x *= factor;
     if (out.values.empty()) fail(fmt::format("coordinate \"{}\" is empty", v.name));
     out.reversed = out.values.size() > 1 && out.values.front() > out.values.back();
@@ -392,9 +571,12 @@ class NetcdfReader {
     out.easting = east.values;
     out.northing = north.values;
     out.geographic = east.geographic;
+    out.unit_is_assumed = east.unit_is_assumed && north.unit_is_assumed;
     out.projection = projection();
-    for (const auto* v : alike(all, {AxisRole::east, AxisRole::north}, global_))
+    for (const auto* v : alike(all, {AxisRole::east, AxisRole::north}, global_)) {
       out.fields.push_back(ordered(*v, {&east, &north, nullptr}));
+      if (goes_down(*v)) out.downward.push_back(v->name);
+    }
     out.attributes = global_;
     return out;
   }
@@ -403,7 +585,7 @@ class NetcdfReader {
   /// alone: how wide a cell without bounds and neighbours is; 0: unknown
   std::vector<double> faces(const FileVariable& v, const Axis& centres, double alone) const {
     const auto n = centres.values.size();
-    const double factor = length_factor(v) * (lower(v.attribute("positive")) == "down" ? -1 : 1);
+    const double factor = length_factor(v) * (role(v) == AxisRole::up && goes_down(v) ? -1 : 1);
     std::vector<double> out;
     if (const auto* bounds = find(v.attribute("bounds")); bounds != nullptr) {
       auto b = values(*bounds);
@@ -450,9 +632,10 @@ class NetcdfReader {
     // Images of two dimensions have one cell along northing: as wide as the others are apart. That shows
     // them, but is no width to compute with.
     double least = 0;
-    for (const auto& [values, reversed, geographic] : axes)
-      if (values.size() > 1) {
-        const double width = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
+    for (const auto& of : axes)
+      if (of.values.size() > 1) {
+        const double width =
+            (of.values.back() - of.values.front()) / static_cast<double>(of.values.size() - 1);
         least = least == 0 ? width : std::min(least, width);
       }
     for (std::size_t a = 0; a < 3; ++a)
@@ -558,6 +741,18 @@ class NetcdfWriter {
     return id;
   }
 
+  /// Of CF: the variable that holds the coordinate reference system. Returns its name; empty without one.
+  std::string grid_mapping(const std::string& projection) {
+    const auto wkt = crs_wkt(projection);
+    if (wkt.empty()) return {};
+    int id = 0;
+    const auto name = fresh("spatial_ref");
+    check(nc_def_var(file_, name.c_str(), NC_INT, 0, nullptr, &id));
+    attribute(id, "crs_wkt", wkt);
+    attribute(id, "spatial_ref", wkt);  // GDAL's name for it
+    return name;
+  }
+
   int string_variable(const std::string& name, int d) {
     int id = 0;
     check(nc_def_var(file_, fresh(name).c_str(), NC_STRING, 1, &d, &id));
@@ -652,13 +847,16 @@ void write_netcdf(const std::string& path, const GridData& grid) {
   const int y = out.variable(y_name, {y_dim}, 0, false), x = out.variable(x_name, {x_dim}, 0, false);
   describe_coordinate(out, x, x_name);
   describe_coordinate(out, y, y_name);
+  const auto mapping = grid.geographic ? std::string() : out.grid_mapping(grid.projection);
   std::vector<int> ids;
   for (const auto& f : grid.fields) {
     const int id = out.variable(f.name, {y_dim, x_dim}, f.values.size(), true, f.single);
     out.attribute(id, "units", f.unit);
+    out.attribute(id, "grid_mapping", mapping);
     out.attribute(id, "long_name", f.name == "up" && f.description.empty() ? "height" : description(f));
-    if (f.name == "up") out.attribute(id, "positive", "up");
-    else if (grid.find("up") != nullptr) out.attribute(id, "coordinates", "up");
+    const bool down = std::find(grid.downward.begin(), grid.downward.end(), f.name) != grid.downward.end();
+    if (f.name == "up" || down) out.attribute(id, "positive", down ? "down" : "up");
+    if (f.name != "up" && grid.find("up") != nullptr) out.attribute(id, "coordinates", "up");
     ids.push_back(id);
   }
   out.attributes(grid.attributes);
@@ -681,13 +879,17 @@ void write_netcdf(const std::string& path, const Table& table) {
     return name == "easting" || name == "northing" || name == "up" || name == "longitude" ||
            name == "latitude";
   };
+  const auto mapping = table.find("easting") == nullptr ? std::string() : out.grid_mapping(table.projection);
   std::vector<int> ids, text_ids;
   for (const auto& c : table.columns) {
     const int id = out.variable(c.name, {station}, c.values.size(), !is_coordinate(c.name), c.single);
     if (is_coordinate(c.name) && (c.unit.empty() || c.unit == "m" || c.unit.starts_with("deg")))
       describe_coordinate(out, id, c.name);
     else out.attribute(id, "units", c.unit), out.attribute(id, "long_name", description(c));
-    if (!is_coordinate(c.name)) out.attribute(id, "coordinates", coordinates);
+    if (!is_coordinate(c.name)) {
+      out.attribute(id, "coordinates", coordinates);
+      out.attribute(id, "grid_mapping", mapping);
+    }
     ids.push_back(id);
   }
   for (const auto& t : table.texts) text_ids.push_back(out.string_variable(t.name, station));

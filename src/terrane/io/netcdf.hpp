@@ -2,6 +2,19 @@
 //
 // Grid: 1-D coordinate variables in either direction, fields on both; packed data are unpacked, fill values
 // become NaN. Stations: one dimension. Mesh: 3-D variables whose coordinates are cell centres with bounds.
+// Grids of GMT 3 (x_range, y_range, spacing, dimension, z) are read as well.
+//
+//   scale_factor, add_offset      applied
+//   _FillValue, missing_value     applied, each of several; without them what NetCDF fills in
+//   _Unsigned                     applied to values, fills and valid ranges
+//   valid_min, _max, _range       what lies outside is a gap; of packed values, or of the type of others
+//   units of coordinates          degrees and lengths; others are refused; none: unit_is_assumed
+//   positive, names of depths     applied to vertical axes; of fields: GridData::downward
+//   formula_terms                 refused: the axis has no heights
+//   grid_mapping                  its crs_wkt is the projection; rotated poles are refused
+//   axis, standard_name           say which way a coordinate goes
+//   bounds                        applied to meshes
+//   node_offset of GMT 3          applied: pixels end at the range
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -21,6 +22,7 @@
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
 #include "terrane/io/netcdf.hpp"
+#include "terrane/survey/crs.hpp"
 
 namespace terrane::io {
 
@@ -132,6 +134,7 @@ class NetcdfSink::File {
       check(nc_def_dim(file_, complex_name, 2, &dimensions_[complex_name]));
       check(nc_def_var(file_, complex_name, NC_STRING, 1, &dimensions_[complex_name], &parts));
     }
+    define_mapping(header);
     for (const auto& v : header.coordinates) define(header, v, true);
     for (const auto& v : header.variables) define(header, v, false);
     for (const auto& a : header.attributes)
@@ -165,6 +168,21 @@ class NetcdfSink::File {
   }
 
  private:
+  /// The coordinate reference system of the attribute "projection", as CF and GDAL look for it.
+  void define_mapping(const Dataset& header) {
+    for (const auto& a : header.attributes) {
+      const auto* words = std::get_if<std::string>(&a.value);
+      if (a.name != "projection" || words == nullptr) continue;
+      const auto wkt = crs_wkt(*words);
+      if (wkt.empty()) return;
+      int id = 0;
+      mapping_ = fresh("spatial_ref");
+      check(nc_def_var(file_, mapping_.c_str(), NC_INT, 0, nullptr, &id));
+      text(id, "crs_wkt", wkt);
+      text(id, "spatial_ref", wkt);
+    }
+  }
+
   void define(const Dataset& header, const Variable& v, bool coordinate) {
     std::vector<int> ids;
     for (const auto& d : v.dimensions) ids.push_back(dimensions_.at(d));
@@ -186,6 +204,7 @@ class NetcdfSink::File {
     for (const auto& a : v.attributes) attribute(id, a);
     if (const auto named = coordinate ? "" : coordinates_of(header, v); !named.empty())
       text(id, "coordinates", named);
+    if (!mapping_.empty() && !coordinate && !v.dimensions.empty()) text(id, "grid_mapping", mapping_);
     variables_[v.name] = id;
   }
 
@@ -233,7 +252,7 @@ class NetcdfSink::File {
                       "Nothing was left behind.");
   }
 
-  std::string path_;
+  std::string path_, mapping_;
   bool compressed_, open_ = false;
   int file_ = -1;
   std::map<std::string, int, std::less<>> dimensions_, variables_;
@@ -354,11 +373,62 @@ class DatasetReader {
     const bool complex = !v.dimensions.empty() && v.dimensions.back() == complex_name;
     if (complex) v.dimensions.pop_back();
     v.attributes = attributes(id, n_attributes);
+    const auto words = [&](const char* name) {
+      return std::any_of(v.attributes.begin(), v.attributes.end(),
+                         [&](const auto& a) { return a.name == name; });
+    };
+    if (v.dimensions.empty() && (words("crs_wkt") || words("grid_mapping_name"))) return;
+    const auto packing = packing_of(v.attributes);
     std::erase_if(v.attributes, [&](const Attribute& a) { return taken(a, v); });
     const auto n = checked_product(fmt::format("{}: variable \"{}\"", path_, v.name), shape);
     ReadBudget().take(path_, n);
     v.values = values(id, type, n, complex);
+    unpack(v, packing);
     out.push_back(std::move(v));
+  }
+
+  /// What attributes make of stored numbers: number * scale + offset, and gaps.
+  struct Packing {
+    double scale = 1, offset = 0;
+    std::vector<double> fills;
+  };
+
+  /// Throws InputError: attributes that alter numbers and are not applied to data sets.
+  Packing packing_of(const std::vector<Attribute>& all) const {
+    Packing packing;
+    for (const auto& a : all) {
+      const auto* number = std::get_if<double>(&a.value);
+      if (a.name == "_Unsigned" || a.name == "valid_range" || a.name == "valid_min" || a.name == "valid_max")
+        throw InputError(path_,
+                         fmt::format("the attribute {} of numbers of data sets is not applied", a.name),
+                         "Unpack the numbers first.");
+      if (number == nullptr) continue;
+      if (a.name == "scale_factor") packing.scale = *number;
+      if (a.name == "add_offset") packing.offset = *number;
+      if ((a.name == "_FillValue" || a.name == "missing_value") && !std::isnan(*number))
+        packing.fills.push_back(*number);
+    }
+    return packing;
+  }
+
+  static void unpack(Variable& v, const Packing& packing) {
+    const bool scaled = packing.scale != 1 || packing.offset != 0;
+    if (!scaled && packing.fills.empty()) return;
+    std::visit(
+        [&](const auto& stored) {
+          using T = typename std::decay_t<decltype(stored)>::value_type;
+          if constexpr (std::is_arithmetic_v<T>) {
+            std::vector<double> out;
+            for (const T s : stored) {
+              const auto number = static_cast<double>(s);
+              const bool gap =
+                  std::find(packing.fills.begin(), packing.fills.end(), number) != packing.fills.end();
+              out.push_back(gap ? nan : number * packing.scale + packing.offset);
+            }
+            v.values = Values(std::move(out));
+          }
+        },
+        Values(v.values));
   }
 
   /// Whether the attribute has a place of its own in a Variable.
@@ -369,7 +439,9 @@ class DatasetReader {
     else if (a.name == "coordinates" && words != nullptr) {
       std::istringstream names(*words);
       for (std::string name; names >> name;) coordinates_.insert(name);
-    } else return a.name == "_FillValue" || a.name == complex_name;
+    } else
+      return a.name == "_FillValue" || a.name == "missing_value" || a.name == "scale_factor" ||
+             a.name == "add_offset" || a.name == "grid_mapping" || a.name == complex_name;
     return true;
   }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "terrane/base/error.hpp"
@@ -125,6 +127,7 @@ GridData Source::scaled(GridData grid) const {
       for (auto& x : grid.easting) x *= factor;
       for (auto& y : grid.northing) y *= factor;
     }
+    grid.unit_is_assumed = false;
   }
   give_unit(grid.fields, options.unit);
   return grid;
@@ -312,8 +315,10 @@ Content read_rows(const Source& from) {
     return to_prisms(table, options.length_unit.empty() && bare ? "m" : options.length_unit,
                      options.unit.empty() && bare ? "kg/m3" : options.unit, from.property());
   }
-  for (auto& c : table.columns)
-    if (c.unit.empty() && (c.name == "easting" || c.name == "northing" || c.name == "up"))
+  const bool bare = holds_bare_points(table);
+  for (std::size_t n = 0; n < table.columns.size(); ++n)
+    if (auto& c = table.columns[n];
+        c.unit.empty() && (c.name == "easting" || c.name == "northing" || c.name == "up" || (bare && n < 2)))
       c.unit = options.length_unit;
   return table;
 }
@@ -348,13 +353,34 @@ Content read_any_surfer(const Source& from) { return from.scaled(read_surfer(fro
 Content read_any_netcdf(const Source& from) {
   const auto& options = from.options;
   if (options.field.empty() && holds_gathers(from.path)) return read_dataset(from.path);
-  return read_netcdf(from.path, options.field, options.memory);
+  auto content = read_netcdf(from.path, options.field, options.memory);
+  if (auto* grid = std::get_if<GridData>(&content); grid != nullptr && grid->unit_is_assumed)
+    return from.scaled(std::move(*grid));
+  return content;
+}
+
+/// The file of numbers that a header names. A header from elsewhere must not choose which file of this
+/// machine is read: throws InputError where it is not in the header's folder, or no ordinary file.
+std::string beside(const std::string& header, const std::string& file) {
+  namespace fs = std::filesystem;
+  check_name(file);
+  std::error_code error;
+  const auto folder = fs::canonical(fs::absolute(header).parent_path(), error);
+  const auto numbers =
+      fs::weakly_canonical(fs::path(file).is_absolute() ? fs::path(file) : folder / file, error);
+  const auto inside = numbers.lexically_relative(folder);
+  if (inside.empty() || *inside.begin() == "..")
+    throw InputError(header, fmt::format("in=\"{}\" leads out of the folder of this header", shown(file)),
+                     "Move the numbers beside it and write in=\"NAME\", or keep both in one file (sfcp "
+                     "--out=stdout).");
+  if (fs::exists(numbers, error) && !fs::is_regular_file(numbers, error))
+    throw InputError(header, fmt::format("in=\"{}\" is not an ordinary file", shown(file)));
+  return numbers.string();
 }
 
 Content read_any_rsf(const Source& from) {
   const auto numbers = [&](const std::string& file) {
-    const auto folder = from.path.substr(0, from.path.find_last_of('/') + 1);
-    return read_bytes(file.starts_with('/') ? file : folder + file, from.options.memory);
+    return read_bytes(beside(from.path, file), from.options.memory);
   };
   auto held = read_rsf(from.path, from.bytes(), numbers, from.options.property, from.options.memory);
   if (auto* mesh = std::get_if<MeshData>(&held)) return std::move(*mesh);
@@ -802,6 +828,96 @@ const Format* by_content(std::string_view head, const Format* by_name) {
   return found;
 }
 
+/// A kind of file that is known and not read.
+struct Foreign {
+  std::string_view name, next;
+  bool (*begins)(std::string_view head);
+  std::string_view only = {};  ///< the extension, where first bytes leave doubts
+};
+
+template <std::size_t N>
+bool begins_any(std::string_view head, const std::array<std::string_view, N>& starts) {
+  return std::any_of(starts.begin(), starts.end(), [&](auto start) { return head.starts_with(start); });
+}
+
+/// Geosoft's grids: bytes of a node (1024 more when they are packed), kind of numbers, counts, direction.
+bool begins_geosoft(std::string_view head) {
+  constexpr std::size_t header = 512;
+  if (head.size() < header) return false;
+  std::array<std::int32_t, 5> said{};
+  std::memcpy(said.data(), head.data(), sizeof said);
+  const auto bytes = said[0] >= 1024 ? said[0] - 1024 : said[0];
+  return (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8) && said[1] >= 0 && said[1] <= 3 &&
+         said[2] > 0 && said[3] > 0 && (said[4] == 1 || said[4] == -1);
+}
+
+using namespace std::string_view_literals;
+constexpr std::string_view by_gdal = "`gdal_translate -of netCDF IN OUT.nc` makes NetCDF of it.";
+constexpr std::array foreigners{
+    Foreign{"a TIFF, perhaps a GeoTIFF", by_gdal,
+            [](std::string_view head) {
+              return begins_any(head, std::array{"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv});
+            }},
+    Foreign{"a grid of Oasis montaj (Geosoft)", "Export it there as a Surfer grid or ESRI ASCII.",
+            begins_geosoft, ".grd"},
+    Foreign{"a Geosoft GXF grid", by_gdal,
+            [](std::string_view head) {
+              return head.starts_with('#') && head.find("\n#") != head.npos &&
+                     (head.find("#POINTS") != head.npos || head.find("#GRID") != head.npos) &&
+                     head.find("#ROWS") != head.npos;
+            }},
+    Foreign{"a grid of ICGEM", "Keep the lines behind end_of_head, with a first line longitude,latitude,…",
+            [](std::string_view head) { return head.find("end_of_head") != head.npos; }},
+    Foreign{"an ERDAS image", by_gdal,
+            [](std::string_view head) { return head.starts_with("EHFA_HEADER_TAG"); }},
+    Foreign{"GRIB", by_gdal, [](std::string_view head) { return head.starts_with("GRIB"); }},
+    Foreign{"a point cloud (LAS)", "Make a grid of it first.",
+            [](std::string_view head) { return head.starts_with("LASF"); }},
+    Foreign{"a database (SQLite, GeoPackage)", "Export a table or a grid of it.",
+            [](std::string_view head) { return head.starts_with("SQLite format 3"); }},
+    Foreign{"a shapefile", "Export its points as CSV.",
+            [](std::string_view head) { return head.starts_with("\0\0\x27\x0A"sv); }},
+    Foreign{"a spreadsheet of Excel", "Save it as CSV.",
+            [](std::string_view head) { return head.starts_with("\xD0\xCF\x11\xE0"); }},
+    Foreign{"a MATLAB file", "Save arrays as .npy, or columns as CSV.",
+            [](std::string_view head) { return head.starts_with("MATLAB "); }},
+    Foreign{"a SEG-2 file", "Convert it to SEG-Y.",
+            [](std::string_view head) {
+              return begins_any(head, std::array{"\x55\x3A"sv, "\x3A\x55"sv});
+            }},
+    Foreign{"a picture or a document", "Give the numbers.",
+            [](std::string_view head) {
+              return begins_any(head, std::array{"%PDF"sv, "\x89PNG"sv, "\xFF\xD8\xFF"sv, "GIF8"sv});
+            }},
+    Foreign{"a VTK file of the old kind", "Keep NetCDF or HDF5 beside it.",
+            [](std::string_view head) { return head.starts_with("# vtk DataFile"); }},
+    Foreign{"packed by bzip2 or zstd", "Unpack it first, or pack it by gzip or xz.",
+            [](std::string_view head) {
+              return begins_any(head, std::array{"BZh"sv, "\x28\xB5\x2F\xFD"sv});
+            }},
+};
+
+void refuse_foreign(const std::string& path, std::string_view head) {
+  for (const auto& kind : foreigners)
+    if (kind.begins(head) && (kind.only.empty() || kind.only == extension(path)))
+      throw UnsupportedError(path, fmt::format("is {}, which is not read", kind.name),
+                             std::string(kind.next));
+}
+
+/// What an error may mean that a file gives in its first lines, which was taken for a format by its name
+/// alone.
+std::string by_name_only(const std::string& path, const Format& format, const InputError& error) {
+  constexpr std::size_t few = 3;
+  std::int64_t line = 0;
+  const auto rest = std::string_view(error.where()).substr(std::min(path.size(), error.where().size()));
+  const bool late =
+      rest.starts_with(':') && parse_integer(rest.substr(1), line) && line > static_cast<std::int64_t>(few);
+  if (late || !error.where().starts_with(path)) return {};
+  const bool noddy = extension(path) == ".grv";
+  return fmt::format(" It was taken for {} by its name{}; `format` names another.", format.title,
+                     noddy ? " (Noddy's files .grv are something else, and not read)" : "");
+}
+
 }  // namespace
 
 std::span<const Format> formats() { return all_formats; }
@@ -810,6 +926,9 @@ const Format& format_of(const std::string& path) {
   const auto head = read_head(path, head_bytes);
   const auto* by_name = by_extension(path);
   if (const auto* format = by_content(head, by_name)) return *format;
+  refuse_foreign(path, head);
+  if (head.starts_with("PK\x03\x04") && (by_name == nullptr || by_name->name != "emg3d"))
+    throw UnsupportedError(path, "is a zip archive (as .kmz, .xlsx and .ods are)", "Unpack it, or save CSV.");
   if (by_name == nullptr || by_name->name == "csv")  // any text may be called so
     for (const auto& format : all_formats)
       if (format.resembles != nullptr && format.resembles(head)) return format;
@@ -827,7 +946,15 @@ Content read(const std::string& path, const ReadOptions& options) {
     throw UnsupportedError(path,
                            fmt::format("{} ({}) can be written and not read", format.title, format.name),
                            "Keep NetCDF or HDF5 beside it.");
-  return format.read({path, options});
+  try {
+    return format.read({path, options});
+  } catch (const InputError& error) {
+    const bool by_name = options.format.empty() && by_extension(path) == &format && format.name != "csv" &&
+                         by_content(read_head(path, head_bytes), &format) == nullptr;
+    const auto more = by_name ? by_name_only(path, format, error) : std::string();
+    if (more.empty()) throw;
+    throw InputError(error.where(), error.problem(), error.next() + more);
+  }
 }
 
 const Format& format_to_write(const std::string& path, const WriteOptions& options) {

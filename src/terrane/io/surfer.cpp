@@ -21,7 +21,8 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double blank = 1.70141e38;  // Surfer 6; Surfer 7 files name their own
+constexpr double blank = 1.70141e38;    // Surfer 6; Surfer 7 files name their own
+constexpr double least_blank = 1.7e38;  // however few digits it is printed with
 constexpr std::int64_t most_surfer_nodes = 100'000'000;
 constexpr std::int32_t tag_header = 0x42525344, tag_grid = 0x44495247, tag_data = 0x41544144;
 
@@ -66,6 +67,7 @@ void put_axes(GridData& grid, const std::string& name, std::size_t n_east, std::
                      "Two or more nodes along each axis and ascending limits are needed.");
   grid.easting = even_axis(west, east, n_east);
   grid.northing = even_axis(south, north, n_north);
+  grid.unit_is_assumed = true;
   for (const auto* axis : {&grid.easting, &grid.northing})
     for (std::size_t i = 1; i < axis->size(); ++i)
       if (!((*axis)[i] > (*axis)[i - 1]))
@@ -87,7 +89,7 @@ GridData read_text(const std::string& name, std::string_view bytes) {
   auto values = in.numbers(n, fmt::format("nodes of a grid of {} x {}", n_east, n_north), false, true);
   in.expect_end("the last node");
   for (auto& v : values)
-    if (v >= blank) v = nan;
+    if (v >= least_blank) v = nan;
   GridData grid;
   put_axes(grid, name, static_cast<std::size_t>(n_east), static_cast<std::size_t>(n_north), west, east, south,
            north);
@@ -119,8 +121,10 @@ GridData read_surfer6(const std::string& name, std::string_view bytes) {
   in.skip(2 * sizeof(double));
   auto values = take_nodes<float>(in, n_east, n_north);
   for (auto& v : values)
-    if (v >= static_cast<double>(static_cast<float>(blank))) v = nan;
+    if (v >= least_blank) v = nan;
   GridData grid;
+  if (in.left() > 0)
+    grid.attributes["note"] = fmt::format("{} bytes behind the last node are not read", in.left());
   put_axes(grid, name, static_cast<std::size_t>(n_east), static_cast<std::size_t>(n_north), west, east, south,
            north);
   grid.fields.push_back({stem(name, "z"), "", "", std::move(values)});
@@ -146,7 +150,10 @@ GridData read_surfer7(const std::string& name, std::string_view bytes) {
       south = in.take<double>();
       dx = in.take<double>();
       dy = in.take<double>();
-      in.skip(3 * sizeof(double));  // least and greatest value, rotation (unused by Surfer)
+      in.skip(2 * sizeof(double));  // least and greatest value
+      if (const auto rotation = in.take<double>(); rotation != 0)
+        in.fail(fmt::format("the grid is rotated by {} degrees", rotation),
+                "Resample it onto east and north.");
       file_blank = in.take<double>();
       have_grid = true;
     } else if (tag == tag_data) {
@@ -155,6 +162,8 @@ GridData read_surfer7(const std::string& name, std::string_view bytes) {
       for (auto& v : values)
         if (version == 1 ? v >= file_blank : v == file_blank) v = nan;
       GridData grid;
+      if (in.left() > 0)
+        grid.attributes["note"] = fmt::format("{} bytes behind the nodes (faults) are not read", in.left());
       put_axes(grid, name, static_cast<std::size_t>(n_east), static_cast<std::size_t>(n_north), west,
                west + dx * (n_east - 1), south, south + dy * (n_north - 1));
       grid.fields.push_back({stem(name, "z"), "", "", std::move(values)});

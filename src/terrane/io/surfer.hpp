@@ -1,6 +1,13 @@
 // Golden Software Surfer grids (.grd): Surfer 6 text (DSAA) and binary (DSBB), Surfer 7 binary (DSRB).
 //
-// Values sit on nodes, rows run from south to north. Blanks become NaN.
+// Values sit on nodes, rows run from south to north.
+//
+//   counts, limits, spacings      applied
+//   blanks                        1.7e38 and more; of Surfer 7 what the file says, from it on or equal to it
+//   rotation                      refused unless it is zero, as Surfer writes it
+//   least and greatest value      not read: the nodes say it
+//   what stands behind the nodes  noted (faults)
+//   unit of coordinates           the format has none: metres (unit_is_assumed)
 #pragma once
 
 #include <string>

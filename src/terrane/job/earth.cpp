@@ -392,6 +392,10 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   return earth;
 }
 
+Grid elevation_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
+                  const MemoryBudget& memory, const std::string& field, const Region* window,
+                  const Region* region, std::array<double, 2> spacing, std::vector<std::string>& notes);
+
 Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<Projection>& projection,
                     const MemoryBudget& memory) {
   const auto table = mesh.describe({mesh_keys, terrain_keys});
@@ -410,14 +414,14 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
     memory.require(
         table.where("spacing"), "the columns",
         (region->east - region->west) / spacing[0] * ((region->north - region->south) / spacing[1]) * 80.0);
+  Earth earth;
   const auto elevation =
-      read_elevation(table, "elevation", projection, memory, table.text("field"), window ? &*window : nullptr,
-                     region ? &*region : nullptr, {spacing[0], spacing[1]});
+      elevation_of(table, "elevation", projection, memory, table.text("field"), window ? &*window : nullptr,
+                   region ? &*region : nullptr, {spacing[0], spacing[1]}, earth.notes);
   TerrainOptions options;
   options.reference = surface_of(table, "reference", projection, memory);
   options.density_above = model.number("rock", Quantity::density);
   options.density_below = model.number("water", Quantity::density) - options.density_above;
-  Earth earth;
   Terrain made;
   try {
     made = terrain(elevation, options);
@@ -608,27 +612,72 @@ std::optional<std::string> projection_definition(const Config& job) {
   return mesh.has("projection") ? std::optional(mesh.text("projection")) : std::nullopt;
 }
 
-Grid read_elevation(const Config& table, std::string_view key, const std::optional<Projection>& projection,
-                    const MemoryBudget& memory, const std::string& field, const Region* window,
-                    const Region* region, std::array<double, 2> spacing) {
+namespace {
+
+/// Whether a grid whose file does not say its unit is in degrees. In a job with a map projection coordinates
+/// of metres are not all within 360 and 90. Throws InputError where nobody can know.
+bool taken_for_degrees(const Config& table, std::string_view key, const io::GridData& data,
+                       const std::optional<Projection>& projection) {
+  if (!io::may_be_degrees(data)) return false;
+  if (projection) return true;
+  const auto& x = data.easting;
+  const auto& y = data.northing;
+  const auto file = std::filesystem::path(table.text(key)).filename().string();
+  throw table.wrong(
+      key,
+      fmt::format(
+          "\"{}\" does not say whether its nodes, {:.6g} to {:.6g} and {:.6g} to {:.6g}, {:.4g} apart, "
+          "are in metres or in degrees",
+          file, x.front(), x.back(), y.front(), y.back(),
+          (x.back() - x.front()) / static_cast<double>(x.size() - 1)),
+      fmt::format("Of degrees: set mesh.projection, for example \"utm\" or \"EPSG:32735\". Of metres: "
+                  "`terrane convert {} grid.nc --length-unit m` makes a file that says so.",
+                  file));
+}
+
+/// What a file holds as a grid; of a table, when its rows are the nodes of one.
+io::GridData grid_of(const Config& table, std::string_view key, const std::string& field,
+                     const MemoryBudget& memory) {
   const std::filesystem::path path = table.text(key);
   io::ReadOptions options;
   options.field = field;
   options.memory = memory.bytes;
   auto content = read_content(table, key, options);
-  if (auto* rows = std::get_if<io::Table>(&content))
+  std::string rows_of;
+  if (auto* rows = std::get_if<io::Table>(&content)) {
     if (auto gridded = io::to_grid(*rows)) content = std::move(*gridded);
-  const auto* data = std::get_if<io::GridData>(&content);
-  if (!data)
-    throw table.wrong(key, fmt::format("\"{}\" is not a grid", path.filename().string()),
-                      "`terrane info FILE` tells what a file holds.");
-  Grid grid = data->grid(field);
-  const Column* column =
-      field.empty() ? (data->fields.size() == 1 ? &data->fields.front() : nullptr) : data->find(field);
+    else rows_of = fmt::format(": its {} rows are not the nodes of one, each once", rows->rows());
+  }
+  if (auto* data = std::get_if<io::GridData>(&content)) return std::move(*data);
+  throw table.wrong(key, fmt::format("\"{}\" is not a grid{}", path.filename().string(), rows_of),
+                    rows_of.empty()
+                        ? "`terrane info FILE` tells what a file holds."
+                        : "A table holds a grid as easting, northing, height (or the three without "
+                          "names), a row for each node.");
+}
+
+/// notes: gets what was taken for granted.
+Grid elevation_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
+                  const MemoryBudget& memory, const std::string& field, const Region* window,
+                  const Region* region, std::array<double, 2> spacing, std::vector<std::string>& notes) {
+  const std::filesystem::path path = table.text(key);
+  const auto data = grid_of(table, key, field, memory);
+  Grid grid = data.grid(field);
+  const Column* column = field.empty() ? nullptr : data.find(field);
+  if (field.empty())
+    for (const auto& f : data.fields)
+      if (f.name != "up" || data.fields.size() == 1) column = &f;
   if (column && !column->unit.empty()) {
     const double factor = si_factor(Quantity::length, column->unit);
     if (factor != 1)
       for (double& value : grid.values) value *= factor;
+  }
+  if (column && std::find(data.downward.begin(), data.downward.end(), column->name) != data.downward.end())
+    for (double& value : grid.values) value = -value;
+  if (taken_for_degrees(table, key, data, projection)) {
+    grid.geographic = true;
+    notes.push_back(fmt::format("{}: \"{}\" does not say its unit: it is taken for longitudes and latitudes",
+                                table.where(key), path.filename().string()));
   }
   if (!grid.geographic) {
     if (!window && !region) return grid;
@@ -671,6 +720,15 @@ Grid read_elevation(const Config& table, std::string_view key, const std::option
     throw table.wrong(key, fmt::format("\"{}\" is in longitude and latitude", path.filename().string()),
                       "Set mesh.projection, for example \"utm\" or \"EPSG:32735\".");
   return project_grid(grid, *projection, spacing, region);
+}
+
+}  // namespace
+
+Grid read_elevation(const Config& table, std::string_view key, const std::optional<Projection>& projection,
+                    const MemoryBudget& memory, const std::string& field, const Region* window,
+                    const Region* region, std::array<double, 2> spacing) {
+  std::vector<std::string> notes;
+  return elevation_of(table, key, projection, memory, field, window, region, spacing, notes);
 }
 
 Earth build_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
