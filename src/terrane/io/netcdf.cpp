@@ -801,12 +801,14 @@ class NetcdfWriter {
 
 std::string description(const Column& c) { return c.description.empty() ? c.name : c.description; }
 
-void describe_coordinate(NetcdfWriter& out, int variable, std::string_view name) {
+/// in_doubt: without their unit, which nobody knows
+void describe_coordinate(NetcdfWriter& out, int variable, std::string_view name, bool in_doubt = false) {
   const bool degrees = name == "longitude" || name == "latitude";
-  out.attribute(variable, "units",
-                name == "longitude"  ? "degrees_east"
-                : name == "latitude" ? "degrees_north"
-                                     : "m");
+  if (!in_doubt)
+    out.attribute(variable, "units",
+                  name == "longitude"  ? "degrees_east"
+                  : name == "latitude" ? "degrees_north"
+                                       : "m");
   out.attribute(variable, "long_name", std::string(name == "up" ? "height" : name));
   if (degrees) out.attribute(variable, "standard_name", std::string(name));
   else if (name != "up")
@@ -845,8 +847,8 @@ void write_netcdf(const std::string& path, const GridData& grid) {
   const int y_dim = out.dimension(y_name, grid.northing.size()),
             x_dim = out.dimension(x_name, grid.easting.size());
   const int y = out.variable(y_name, {y_dim}, 0, false), x = out.variable(x_name, {x_dim}, 0, false);
-  describe_coordinate(out, x, x_name);
-  describe_coordinate(out, y, y_name);
+  describe_coordinate(out, x, x_name, may_be_degrees(grid));
+  describe_coordinate(out, y, y_name, may_be_degrees(grid));
   const auto mapping = grid.geographic ? std::string() : out.grid_mapping(grid.projection);
   std::vector<int> ids;
   for (const auto& f : grid.fields) {

@@ -674,6 +674,8 @@ Grid elevation_of(const Config& table, std::string_view key, const std::optional
   }
   if (column && std::find(data.downward.begin(), data.downward.end(), column->name) != data.downward.end())
     for (double& value : grid.values) value = -value;
+  if (const auto note = data.attributes.find("note"); note != data.attributes.end())
+    notes.push_back(fmt::format("{}: {}", table.where(key), note->second));
   if (taken_for_degrees(table, key, data, projection)) {
     grid.geographic = true;
     notes.push_back(fmt::format("{}: \"{}\" does not say its unit: it is taken for longitudes and latitudes",

@@ -252,6 +252,12 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   if (auto* list = std::get_if<io::Table>(&content)) {
     rows = std::move(*list);
   } else if (auto* grid = std::get_if<io::GridData>(&content)) {
+    if (io::may_be_degrees(*grid))
+      throw table.wrong(
+          "file",
+          fmt::format("\"{}\" does not say whether its nodes are in metres or in degrees",
+                      path.filename().string()),
+          "`terrane convert IN OUT.nc --length-unit m` (or degrees) makes a file that says so.");
     rows = io::to_table(*grid);
   } else if (auto* data = std::get_if<Dataset>(&content); data != nullptr && data->find("receiver_easting")) {
     rows = receivers_of(*data);
