@@ -37,14 +37,25 @@ inversion::Storage storage_named(const std::string& name) {
   return Storage::single;
 }
 
-/// storage: "single", "double", "none", "lattice", "tree" · weights [observables, 10], as of
-/// gravity::Observable
+gravity::SingularPolicy policy_named(const std::string& name) {
+  using gravity::SingularPolicy;
+  if (name == "mean") return SingularPolicy::mean;
+  if (name == "outside") return SingularPolicy::outside;
+  if (name == "inside") return SingularPolicy::inside;
+  return SingularPolicy::nan;
+}
+
+/// storage: "single", "double", "none", "lattice", "tree" · weights [observables, 10] and the bits of
+/// flux, as of gravity::Observable · singular: "nan", "mean", "outside", "inside"
 std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Vector& easting,
                                                    const Vector& northing, const Vector& up,
                                                    const Matrix& weights, double accuracy,
                                                    const std::string& storage, double tree_accuracy,
-                                                   const std::string& device, int threads) {
+                                                   const std::string& device, int threads, unsigned flux,
+                                                   const std::string& singular) {
   std::vector<gravity::Observable> observables(weights.shape(0));
+  for (auto& one : observables)
+    for (std::size_t a = 0; a < 3; ++a) one.flux[a] = (flux >> a & 1) != 0;
   for (std::size_t c = 0; c < gravity::channel_count; ++c) {
     std::vector<double> kept;
     const auto column = column_of(weights, c, kept);
@@ -53,8 +64,8 @@ std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Ve
   gravity::KeptStations stations{values_of(easting), values_of(northing), values_of(up)};
   auto cells = prisms_of_faces(faces);
   const nb::gil_scoped_release free;
-  const auto source = std::make_shared<gravity::SensitivityColumns>(std::move(cells), std::move(stations),
-                                                                    std::move(observables), accuracy);
+  const auto source = std::make_shared<gravity::SensitivityColumns>(
+      std::move(cells), std::move(stations), std::move(observables), accuracy, policy_named(singular));
   inversion::StorageSettings settings;
   settings.storage = storage_named(storage);
   settings.accuracy = accuracy;
@@ -140,6 +151,11 @@ void bind_inversion(nb::module_& m) {
            [](const LinearOperator& g, const Vector& weight) {
              return product(weight, g.columns(), [&](auto in, auto out) { g.weighted_diagonal(in, out); });
            })
+      .def_prop_ro("undefined",  // stations of which a row has no value
+                   [](const LinearOperator& g) {
+                     const auto* settled = dynamic_cast<const gravity::SettledOperator*>(&g);
+                     return settled == nullptr ? std::size_t{0} : settled->contacts().undefined().size();
+                   })
       .def("row", [](const LinearOperator& g, std::size_t i) {
         std::vector<double> row(g.columns());
         g.row(i, row);

@@ -178,7 +178,7 @@ class _Search:
         faces = [body.faces(values) for body, values in zip(self.bodies, self.values(trials))]
         prisms = np.concatenate(faces, axis=1)
         count = prisms.shape[1]
-        matrix = Sensitivity(prisms.reshape(-1, 6), *self.stations, **self.options).matrix()
+        matrix = Sensitivity(prisms.reshape(-1, 6), *self.stations, **{"singular": "mean", **self.options}).matrix()
         matrix = matrix.reshape(matrix.shape[0], -1, count)
         starts = np.cumsum([0] + [f.shape[1] for f in faces[:-1]])
         self.trials += trials.shape[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from os import PathLike
 from typing import Any, Optional, Sequence, Union
 
@@ -20,6 +21,7 @@ from .result import Result
 __all__ = ["Box", "Dike", "FoundBodies", "Sensitivity", "Sphere", "find_bodies", "invert"]
 
 _UNITS = {"geo": {"potential": 1.0, "g": 1e5, "tensor": 1e9}, "si": {"potential": 1.0, "g": 1.0, "tensor": 1.0}}
+_POLICIES = ("nan", "mean", "outside", "inside")
 _STORAGES = ("single", "double", "none", "lattice", "tree")
 
 
@@ -56,10 +58,16 @@ class Sensitivity(Strict):
         Where products are done.
     units : {"geo", "si"}
     gravitational_constant : float
+    singular : {"nan", "mean", "outside", "inside"}
+        Gradients and magnetic fields at stations on faces of prisms, as in :func:`terrane.gravity.forward`.
     threads : int, optional
 
     Notes
     -----
+    ``apply`` gives what the forward run of the same model gives, also at stations inside prisms and on their faces,
+    edges and corners. What has no value there, or none that is a sum over the prisms, is NaN in ``row`` and
+    ``apply_transpose``; a warning says how many stations have such rows.
+
     Rows are ordered by channel, then station. Products are summed in float64 in a fixed order: any number of threads
     gives the same bits, and ⟨G m, d⟩ = ⟨m, Gᵀ d⟩ to rounding.
 
@@ -76,12 +84,14 @@ class Sensitivity(Strict):
     def __init__(self, prisms: ArrayLike, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *,
                  channels: Union[str, Sequence[str]] = ("g_u",), main_field: Optional[Sequence[float]] = None,
                  storage: str = "single", accuracy: float = 1e-9, tree_accuracy: float = 1e-6, device: str = "cpu",
-                 units: str = "geo", gravitational_constant: float = GRAVITATIONAL_CONSTANT,
+                 units: str = "geo", gravitational_constant: float = GRAVITATIONAL_CONSTANT, singular: str = "nan",
                  threads: Optional[int] = None) -> None:
         if storage not in _STORAGES:
             raise InputError("storage", f"is {storage!r}", f"Allowed: {', '.join(_STORAGES)}.")
         if units not in _UNITS:
             raise InputError("units", f"is {units!r}", "Allowed: geo, si.")
+        if singular not in _POLICIES:
+            raise InputError("singular", f"is {singular!r}", f"Allowed: {', '.join(_POLICIES)}.")
         self.channels = (channels,) if isinstance(channels, str) else tuple(channels)
         if main_field is None:
             weights = [_gravity_weights(c, units, gravitational_constant) for c in self.channels]
@@ -91,22 +101,28 @@ class Sensitivity(Strict):
             weights = [scale * np.asarray(_core.magnetic_weights(c, intensity * 1e-9, inclination, declination))
                        for c in self.channels]
         stations = [vector(a, n, "m") for a, n in ((easting, "easting"), (northing, "northing"), (up, "up"))]
-        self._build(faces(prisms), stations, np.array(weights), accuracy, storage, threads, tree_accuracy, device)
+        self._build(faces(prisms), stations, np.array(weights), accuracy, storage, threads, tree_accuracy, device,
+                    0 if main_field is None else 7, singular)
+        if self._engine.undefined:
+            warnings.warn(f"{self._engine.undefined} of {stations[0].size} stations lie where rows of the matrix have "
+                          "no value: on edges or corners of prisms, or on faces. Move them off, or take another "
+                          "singular=.", stacklevel=2)
 
     def _build(self, box: Floats, stations: Sequence[Floats], weights: Floats, accuracy: float, storage: str,
-               threads: Optional[int], tree_accuracy: float = 1e-6, device: str = "cpu") -> None:
+               threads: Optional[int], tree_accuracy: float = 1e-6, device: str = "cpu", flux: int = 0,
+               singular: str = "nan") -> None:
         if len({s.shape[0] for s in stations}) != 1:
             raise InputError("stations", "easting, northing and up differ in length")
         easting, northing, up = stations
         self._engine = _core.sensitivity(box, easting, northing, up, weights, float(accuracy), storage,
-                                         float(tree_accuracy), device, threads or 0)
+                                         float(tree_accuracy), device, threads or 0, flux, singular)
 
     @classmethod
     def _of_weights(cls, box: Floats, stations: Sequence[Floats], weights: Floats, accuracy: float, storage: str,
-                    threads: Optional[int]) -> "Sensitivity":
+                    threads: Optional[int], flux: int = 0, singular: str = "mean") -> "Sensitivity":
         made = cls.__new__(cls)
         made.channels = ()
-        made._build(box, stations, weights, accuracy, storage, threads)
+        made._build(box, stations, weights, accuracy, storage, threads, flux=flux, singular=singular)
         return made
 
     @property

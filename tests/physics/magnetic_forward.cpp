@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "terrane/base/error.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
 #include "terrane/solve/chunked.hpp"
 
@@ -213,6 +214,114 @@ TEST(MagneticPrism, AFieldOfManyPrismsIsTheSumWhateverTheMethodAndDevice) {
         for (std::size_t c = 0; c < 3; ++c)
           for (std::size_t i = 0; i < at.e.size(); ++i) EXPECT_NEAR(a.b[c][i], b.b[c][i], near * most);
       }
+  }
+}
+
+constexpr gravity::SingularPolicy policies[] = {gravity::SingularPolicy::nan, gravity::SingularPolicy::mean,
+                                                gravity::SingularPolicy::outside,
+                                                gravity::SingularPolicy::inside};
+
+/// Prisms and the magnetization of each.
+struct Magnets {
+  PrismSet cells;
+  Magnetization m;
+  std::vector<double> none;
+  void add(const Prism& cell, const std::array<double, 3>& of_it) {
+    cells.push_back(cell);
+    none.push_back(0);
+    for (std::size_t a = 0; a < 3; ++a) m[a].push_back(of_it[a]);
+  }
+  FluxDensity at(const Points& points, gravity::SingularPolicy policy,
+                 gravity::Method method = gravity::Method::direct) const {
+    auto p = best();
+    p.singular = policy;
+    p.method = method;
+    if (method == gravity::Method::tree) p.accuracy = 1e-9;
+    return forward({cells.west, cells.east, cells.south, cells.north, cells.bottom, cells.top, none}, m,
+                   points.view(), p);
+  }
+};
+
+TEST(MagneticPrism, IsTheSameHoweverItIsCutIntoCells) {
+  const std::array<double, 3> up{0.3, -0.2, 1};
+  Magnets whole, halves, eighths, mixed;
+  whole.add({-50, 50, -50, 50, -100, 0}, up);
+  for (int i = 0; i < 2; ++i) halves.add({-50.0 + 50 * i, 50.0 * i, -50, 50, -100, 0}, up);
+  for (int o = 0; o < 8; ++o)
+    eighths.add({-50.0 + 50 * (o & 1), 50.0 * (o & 1), -50.0 + 50 * (o >> 1 & 1), 50.0 * (o >> 1 & 1),
+                 -100.0 + 50 * (o >> 2), -50.0 + 50 * (o >> 2)},
+                up);
+  mixed = eighths;  // three sums
+  mixed.add({1000, 1050, -50, 50, -100, 0}, {0, 0, 1e-12});
+  Points inside;
+  inside.add(0, 0, -50);
+  inside.add(0, 7, -40);
+  inside.add(0, 0, -33);
+  inside.add(-20, 0, -50);
+  Points surface;
+  surface.add(0, 0, 0);
+  surface.add(50, 0, -50);
+  surface.add(50, 50, 0);
+  surface.add(3, 50, -100);
+  for (const auto policy : policies)
+    for (const auto* at : {&inside, &surface}) {
+      const auto right = whole.at(*at, policy);
+      for (const auto* cut : {&halves, &eighths, &mixed}) {
+        const auto field = cut->at(*at, policy);
+        for (std::size_t a = 0; a < 3; ++a)
+          for (std::size_t i = 0; i < at->e.size(); ++i)
+            if (std::isnan(right.b[a][i])) EXPECT_TRUE(std::isnan(field.b[a][i])) << a << i;
+            else EXPECT_NEAR(field.b[a][i], right.b[a][i], 1e-18) << a << ' ' << i;
+        EXPECT_EQ(field.report.inside_stations, at == &inside ? 4U : 0U);
+        EXPECT_EQ(field.report.singular_stations, right.report.singular_stations);
+      }
+    }
+  EXPECT_NEAR(whole.at(inside, policies[0]).b[2][0] * 1e9, 837.758, 1e-3);
+}
+
+TEST(MagneticPrism, OnFacesOfSeveralDirectionsHasTheLimitsOfBothSides) {
+  Magnets far, joined;
+  far.add({-50, 0, -50, 50, -100, 0}, {1, 0, 0.5});
+  far.add({1000, 1050, -50, 50, -100, 0}, {0, 1, 0});
+  joined.add({-50, 0, -50, 50, -100, 0}, {1, 0, 0.5});
+  joined.add({0, 50, -50, 50, -100, 0}, {0, 0.3, 0});
+  Points at, west, east;
+  at.add(0, 3, -40);
+  west.add(-1e-7, 3, -40);
+  east.add(1e-7, 3, -40);
+  for (const auto* magnets : {&far, &joined})
+    for (const auto method : {gravity::Method::direct, gravity::Method::tree}) {
+      const auto in = magnets->at(west, gravity::SingularPolicy::nan, method),
+                 out = magnets->at(east, gravity::SingularPolicy::nan, method);
+      for (const auto policy : policies) {
+        const auto field = magnets->at(at, policy, method);
+        EXPECT_NEAR(field.b[0][0], in.b[0][0], 1e-14);  // the component across the face goes on
+        for (std::size_t a : {std::size_t{1}, std::size_t{2}}) {
+          const double limit = policy == gravity::SingularPolicy::inside    ? in.b[a][0]
+                               : policy == gravity::SingularPolicy::outside ? out.b[a][0]
+                                                                            : (in.b[a][0] + out.b[a][0]) / 2;
+          const bool jumps = std::fabs(in.b[a][0] - out.b[a][0]) > 1e-13;
+          if (policy == gravity::SingularPolicy::nan && jumps) EXPECT_TRUE(std::isnan(field.b[a][0]));
+          else EXPECT_NEAR(field.b[a][0], limit, 1e-14) << a;
+        }
+        EXPECT_EQ(field.report.singular_stations, 1U);  // counted in whichever of the three sums it is
+      }
+    }
+  Points edge;
+  edge.add(0, 3, 0);
+  for (const auto policy : policies) EXPECT_TRUE(std::isnan(far.at(edge, policy).b[0][0]));
+}
+
+TEST(MagneticPrism, AMagnetizationBeyondAllMatterIsRefusedByItsName) {
+  Magnets magnets;
+  magnets.add({-50, 0, -50, 50, -100, 0}, {0, 0, 1e200});
+  Points at;
+  at.add(0, 0, 10);
+  try {
+    magnets.at(at, gravity::SingularPolicy::nan);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("magnetization along up 1e+200 A/m"));
   }
 }
 

@@ -370,6 +370,42 @@ def test_derivatives_of_the_magnetic_field_have_no_curl_and_no_divergence(random
     assert_allclose(data[:, 6:], tensor @ simulation.tmi_projection, rtol=0, atol=1e-7 * size)
 
 
+def test_derivatives_of_the_magnetic_field_go_on_through_faces_and_are_nan_on_edges():
+    mesh, chi = discretized(), np.full(24, 0.02)
+    prisms = MagneticSimulation3DIntegral(mesh, survey=magnetic_survey(np.zeros((1, 3)), ["bz"]))._prisms
+    west, east, south, north, _, top = prisms[np.argmax(prisms[:, 5])]
+    centre = np.array([0.6 * west + 0.4 * east, 0.3 * south + 0.7 * north, top])
+    names = ["bxx", "bxz", "bzz", "tmi_x", "tmi_z"]
+    surveys = [magnetic_survey(np.array([centre + [0, 0, step]]), names) for step in (0.0, 1e-3, -1e-3)]
+    near = [MagneticSimulation3DIntegral(mesh, survey=survey).dpred(chi) for survey in surveys]
+    scale = np.abs(near[1]).max()
+    assert_allclose(near[0], near[1], rtol=0, atol=1e-4 * scale)
+    assert_allclose(near[0], near[2], rtol=0, atol=1e-4 * scale)
+    on_face = MagneticSimulation3DIntegral(mesh, survey=magnetic_survey(np.array([centre]), names),
+                                           sensitivity_dtype=np.float64)
+    assert_allclose(on_face.G @ chi, near[0], rtol=0, atol=1e-6 * scale)
+    corner = np.array([[prisms[:, 0].min(), prisms[:, 2].min(), top]])
+    on_edge = MagneticSimulation3DIntegral(mesh, survey=magnetic_survey(corner, names))
+    with pytest.warns(UserWarning, match="1 of 1 receivers lie on edges"):
+        assert np.isnan(on_edge.dpred(chi)).all()
+
+
+def test_the_magnetic_field_inside_of_cells_is_that_of_magnetized_matter():
+    mesh, chi = discretized(), np.full(24, 0.02)
+    prisms = MagneticSimulation3DIntegral(mesh, survey=magnetic_survey(np.zeros((1, 3)), ["bz"]))._prisms
+    at = np.array([[0.7, 0.3] @ prisms[3].reshape(3, 2).T])
+    simulation = MagneticSimulation3DIntegral(mesh, survey=magnetic_survey(at, ["bz", "tmi"]),
+                                              sensitivity_dtype=np.float64)
+    field = simulation.survey.source_field
+    model = terrane.PrismSet(prisms, susceptibility=0.02)
+    right = terrane.magnetic.Simulation(
+        model, terrane.Survey(*at.T), ["b_u", "tmi"],
+        main_field=(field.amplitude, field.inclination, field.declination)).run()
+    expected = [float(right["b_u"][0]), float(right["tmi"][0])]
+    assert_allclose(simulation.dpred(chi), expected, rtol=1e-9)
+    assert_allclose(simulation.G @ chi, expected, rtol=1e-7)
+
+
 def test_amplitudes_have_the_derivative_of_differences(random):
     mesh, chi = discretized(), random.uniform(0, 0.1, 72)
     survey = magnetic_survey(random.uniform([-300, -300, 5], [300, 300, 60], (5, 3)), ["bx", "by", "bz"])

@@ -37,16 +37,21 @@ class Beside:
 
 
 class Difference:
-    """(A - B)/h: a derivative of data, from data at two places that are h apart."""
+    """(A - B)/h: derivatives of data, from data at two places that are h apart, h a number for each row.
 
-    def __init__(self, plus: Any, minus: Any, step: float) -> None:
-        self.plus, self.minus, self.step, self.shape = plus, minus, step, plus.shape
+    ``edges``: an operator with these rows, NaN where there is no derivative and finite elsewhere.
+    """
+
+    def __init__(self, plus: Any, minus: Any, step: Floats, edges: Any) -> None:
+        self.plus, self.minus, self.step, self.edges, self.shape = plus, minus, step, edges, plus.shape
 
     def apply(self, model: Floats) -> Floats:
-        return np.asarray((self.plus.apply(model) - self.minus.apply(model)) / self.step)
+        return np.asarray((self.plus.apply(model) - self.minus.apply(model)) / self.step + 0 * self.edges.apply(model))
 
     def apply_transpose(self, data: Floats) -> Floats:
-        return np.asarray((self.plus.apply_transpose(data) - self.minus.apply_transpose(data)) / self.step)
+        held = data / self.step
+        return np.asarray(self.plus.apply_transpose(held) - self.minus.apply_transpose(held)
+                          + 0 * self.edges.apply_transpose(data))
 
     def diagonal(self, weight: Floats) -> Floats:
         sum_ = np.zeros(self.shape[1])
@@ -55,7 +60,7 @@ class Difference:
         return sum_
 
     def row(self, index: int) -> Floats:
-        return np.asarray((self.plus.row(index) - self.minus.row(index)) / self.step)
+        return np.asarray((self.plus.row(index) - self.minus.row(index)) / self.step[index] + 0 * self.edges.row(index))
 
 
 class Matrix:

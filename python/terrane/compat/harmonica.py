@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from .._arrays import Floats, faces, real, vector
+from .._magnets import flux_density
 from ..errors import InputError, ShapeError
 from ..gravity import forward
 from ..mesh import hexahedra
@@ -16,8 +17,6 @@ from ..mesh import hexahedra
 __all__ = ["FIELDS", "MAGNETIC_FIELDS", "prism_gravity", "prism_layer", "prism_magnetic"]
 
 MAGNETIC_FIELDS = ("b", "b_e", "b_n", "b_u")
-#: μ₀, CODATA 2018, N/A².
-VACUUM_PERMEABILITY = 1.25663706212e-6
 FIELDS = ("potential", "g_e", "g_n", "g_z", "g_ee", "g_nn", "g_zz", "g_en", "g_ez", "g_nz")
 
 
@@ -123,9 +122,8 @@ def prism_magnetic(
 
     Notes
     -----
-    By Poisson's relation from the gravity gradients, one sum for each component of the magnetization that is not zero.
-    As in harmonica, the field inside of prisms is NaN, and so it is on edges and corners; on faces it is the limit from
-    outside.
+    By Poisson's relation from the gravity gradients. As in harmonica, the field inside of prisms is NaN, also between
+    two of them, and so it is on edges and corners of the body; on its faces it is the limit from outside.
 
     Examples
     --------
@@ -138,44 +136,32 @@ def prism_magnetic(
     if len(magnetization) != 3:
         raise ShapeError("magnetization", f"has {len(magnetization)} components", "Expected easting, northing, upward.")
     stations, shape = _stations(coordinates)
-    wanted = MAGNETIC_FIELDS[1:] if field == "b" else (field,)
-    tensor = {"b_e": ("g_ee", "g_en", "g_eu"), "b_n": ("g_en", "g_nn", "g_nu"), "b_u": ("g_eu", "g_nu", "g_uu")}
-    values = {name: np.zeros(stations.shape[1]) for name in wanted}
+    wanted = [0, 1, 2] if field == "b" else [MAGNETIC_FIELDS[1:].index(field)]
+    values = np.zeros((3, stations.shape[1]))
     held = np.isfinite(stations).all(axis=0)
-    for one in values.values():
-        one[~held] = np.nan
-    given = {"units": "si", "gravitational_constant": VACUUM_PERMEABILITY / (4 * np.pi) * 1e9, "singular": "outside",
-             **({} if parallel else {"threads": 1}), **options}
-    magnetized = np.empty((0, 6))
-    for axis, component in enumerate(magnetization):
-        box, size = _prisms(prisms, component, disable_checks)
-        if not size.size or not held.any():
-            continue
-        magnetized = np.concatenate([magnetized, box])
-        channels = list(dict.fromkeys(tensor[name][axis] for name in wanted))
-        gradients = forward(box, size, *stations[:, held], channels=channels, progress=progressbar, **given)
-        for name in wanted:
-            values[name][held] += gradients[tensor[name][axis]]
-    inside = _inside(stations, magnetized)
-    for one in values.values():
-        one[inside] = np.nan
-    if not disable_checks and any(np.isnan(one[held]).any() for one in values.values()):
+    values[:, ~held] = np.nan
+    box, magnets = _magnets(prisms, magnetization, disable_checks)
+    if magnets.size and held.any():
+        given = {"singular": "outside", **({} if parallel else {"threads": 1}), **options}
+        got, inside = flux_density(box, magnets, stations[:, held], progress=progressbar, **given)
+        got[:, inside] = np.nan
+        values[:, held] = 1e9 * got
+    values = values[wanted]
+    if not disable_checks and np.isnan(values[:, held]).any():
         warnings.warn("Found observation point on singular point or inside of a prism.", UserWarning, stacklevel=2)
-    made = tuple(values[name].reshape(shape).astype(dtype, copy=False) for name in wanted)
+    made = tuple(one.reshape(shape).astype(dtype, copy=False) for one in values)
     return made if field == "b" else made[0]
 
 
-def _inside(stations: Floats, box: Floats) -> Any:
-    """Which stations lie inside of a prism: a mask [n]."""
-    inside = np.zeros(stations.shape[1], bool)
-    if not box.size:
-        return inside
-    low, high = box[:, 0::2], box[:, 1::2]
-    near = np.flatnonzero(((stations.T > low.min(axis=0)) & (stations.T < high.max(axis=0))).all(axis=1))
-    for place in near:
-        at = stations[:, place]
-        inside[place] = bool(((at > low) & (at < high)).all(axis=1).any())
-    return inside
+def _magnets(prisms: ArrayLike, magnetization: Sequence[ArrayLike], unchecked: bool) -> tuple[Floats, Floats]:
+    """Faces [m, 6] and magnetizations [3, m] of the prisms that have volume and magnetization; m may be 0."""
+    count = np.size(real(prisms, "prisms", "m")) // 6
+    m = np.stack([vector(real(one, "magnetization", "A/m").reshape(-1), "magnetization", "A/m", count,
+                         ": one for each prism") for one in magnetization])
+    box, number = _prisms(prisms, np.arange(1.0, count + 1), unchecked)  # negative: of a prism turned around
+    m = np.sign(number) * m[:, np.abs(number).astype(int) - 1]
+    held = m.any(axis=0)
+    return box[held], m[:, held]
 
 
 def _stations(coordinates: Sequence[ArrayLike]) -> tuple[Floats, tuple[int, ...]]:

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from .. import _core
 from .._arrays import Floats, real
+from .._magnets import VACUUM_PERMEABILITY, flux_density
 from ..errors import InputError, ShapeError, UnsupportedError
-from ..gravity import CHANNELS, GRAVITATIONAL_CONSTANT, forward
+from ..gravity import GRAVITATIONAL_CONSTANT, forward
 from ..inversion import Sensitivity
 from ._of_simpeg import OfSimpeg
 from ._rows import Beside, Difference, Matrix
@@ -54,7 +55,8 @@ class Simulation3DIntegral(OfSimpeg):
     store_sensitivities : "ram", "disk" or "forward_only"
         How G is held once it is asked for: in memory, in a file, or made anew for each product. Data never need it.
     sensitivity_path : str, optional
-        The file of "disk", "./sensitivity" by default, written anew; of a folder its sensitivity.npy.
+        Of "disk", "./sensitivity" by default, written anew: a folder, made where it is not there, with
+        sensitivity.npy; with engine="choclo", or where it is a file, that file.
     sensitivity_dtype : numpy.float32 or numpy.float64
         Of G. Data are float64, computed in float64.
     **options
@@ -262,6 +264,8 @@ class Simulation3DIntegral(OfSimpeg):
     def _written(self, rows: int, operators: list[tuple[Any, Any]]) -> Any:
         """G in a file: what numpy.load reads in a folder, else the numbers alone, as SimPEG's two engines have it."""
         shape, path = (rows, self._columns), self.sensitivity_path
+        if self.engine != "choclo" and not os.path.exists(path):
+            os.makedirs(path)
         if os.path.isdir(path):
             held: Any = np.lib.format.open_memmap(os.path.join(path, "sensitivity.npy"), mode="w+",
                                                   dtype=self.sensitivity_dtype, shape=shape)
@@ -276,9 +280,11 @@ class Simulation3DIntegral(OfSimpeg):
         weights = np.stack([self._weights(c) for c in components]) * self._to_si
         return [(list(range(len(components))), self._sensitivity(stations, weights, storage))]
 
-    def _sensitivity(self, stations: Floats, weights: Floats, storage: str, accuracy: float = 1e-9) -> Sensitivity:
-        return Sensitivity._of_weights(self._prisms[self.active_cells], list(np.ascontiguousarray(stations.T)), weights,
-                                       accuracy, storage, self.options.get("threads"))
+    def _sensitivity(self, stations: Floats, weights: Floats, storage: str, accuracy: float = 1e-9, flux: int = 0,
+                     held: Any = slice(None)) -> Sensitivity:
+        return Sensitivity._of_weights(self._prisms[self.active_cells][held], list(np.ascontiguousarray(stations.T)),
+                                       weights, accuracy, storage, self.options.get("threads"), flux,
+                                       self.options.get("singular", "mean"))
 
     def _weights(self, component: str) -> Floats:
         """Of the ten quantities of a prism of unit density, in the unit of the data."""
@@ -375,8 +381,9 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
 
     Notes
     -----
-    Data are in nT, x east, y north, z up; tmi is the projection on the main field. Derivatives are differences over a
-    thousandth of the shortest edge of a cell, right to about 1e-7 at receivers farther from the cells than that edge.
+    Data are in nT, x east, y north, z up; tmi is the projection on the main field; inside of cells b has μ₀M in it.
+    Derivatives are differences over a thousandth of the shortest edge of a cell, or of the distance to the nearest edge
+    of one, right to about 1e-6, also on faces and inside. On edges and corners they are NaN, with a warning.
     """
 
     _to_si = 1.0
@@ -415,8 +422,7 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
     def tmi_projection(self) -> Floats:
         """The direction of the main field: x, y, z."""
         field = self.survey.source_field
-        dip, azimuth = math.radians(float(field.inclination)), math.radians(float(field.declination))
-        return np.array([math.cos(dip) * math.sin(azimuth), math.cos(dip) * math.cos(azimuth), -math.sin(dip)])
+        return _unit_vector(float(field.inclination), float(field.declination))
 
     _each = "one for each active cell, three for vectors"
 
@@ -449,74 +455,82 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
                                                        1e-9 * float(self.survey.source_field.amplitude), *direction))
 
     def _operators_of(self, components: list[str], stations: Floats, storage: str) -> list[tuple[list[int], Any]]:
-        def all_directions(which: list[int], at: Floats, how: str, accuracy: float = 1e-9) -> Any:
-            bare = [_of_derivative(components[n]) for n in which]
-            parts = [self._sensitivity(at, np.stack([self._weights_along(c, d) for c in bare]), how, accuracy)
-                     for d in self._directions()]
-            return parts[0] if len(parts) == 1 else Beside(parts)
-
         made: list[tuple[list[int], Any]] = []
         for axis in (None, 0, 1, 2):
             which = [n for n, c in enumerate(components) if _axis_of(c) == axis]
             if not which:
                 continue
-            if axis is None:
-                made.append((which, all_directions(which, stations, storage)))
+            names = [components[n] for n in which]
+            if axis is not None:
+                operator: Any = self._derivatives(names, stations, axis)
+                if storage != "none":
+                    array = np.empty(operator.shape, np.float32 if storage == "single" else np.float64)
+                    _fill(array, [(operator, np.arange(operator.shape[0]))])
+                    operator = Matrix(array)
+                made.append((which, operator))
                 continue
-            plus, minus, step = self._around(stations, axis)
-            operator: Any = Difference(all_directions(which, plus, "none", 1e-15),
-                                       all_directions(which, minus, "none", 1e-15), step)
-            if storage != "none":
-                held = np.empty(operator.shape, np.float32 if storage == "single" else np.float64)
-                _fill(held, [(operator, np.arange(operator.shape[0]))])
-                operator = Matrix(held)
-            made.append((which, operator))
+            parts = [self._sensitivity(stations, np.stack([self._weights_along(c, d) for c in names]), storage, flux=7)
+                     for d in self._directions()]
+            made.append((which, parts[0] if len(parts) == 1 else Beside(parts)))
         return made
 
-    def _around(self, stations: Floats, axis: int) -> tuple[Floats, Floats, float]:
-        """Stations on both sides, and how far they are apart: a number that stations take without rounding."""
-        edges = self._prisms[:, 1::2] - self._prisms[:, 0::2]
-        half = 2.0**math.floor(math.log2(float(edges.min()) * 0.5e-3))
-        shift = np.zeros(3)
-        shift[axis] = half
-        return stations + shift, stations - shift, 2 * half
+    def _derivatives(self, names: list[str], stations: Floats, axis: int, held: Any = slice(None)) -> Any:
+        """Of components along an axis. Across a face they go on: there H is continuous along it, B across it."""
+        plus, minus, step = self._around(stations, axis, self._prisms[self.active_cells][held])
+        steps = np.tile(step, len(names))
+        edges = np.zeros((len(names), 10))
+        edges[:, 7:] = 1.0  # the tensor's other components: NaN on edges and corners, finite elsewhere
+        parts = []
+        for direction in self._directions():
+            weights = np.stack([self._weights_along(_of_derivative(c), direction) for c in names])
+            at = [self._sensitivity(where, weights, "none", 1e-15, 1 << axis, held) for where in (plus, minus)]
+            parts.append(Difference(*at, steps, self._sensitivity(stations, edges, "none", 1e-3, 0, held)))
+        return parts[0] if len(parts) == 1 else Beside(parts)
+
+    def _around(self, stations: Floats, axis: int, cells: Floats) -> tuple[Floats, Floats, Floats]:
+        """Stations on both sides, and how far they are apart [n]: a thousandth of the shortest edge of a cell, or of
+        the distance to the nearest edge."""
+        longest = 0.5e-3 * float((cells[:, 1::2] - cells[:, 0::2]).min())
+        half = 2.0**np.floor(np.log2(np.minimum(longest, 1e-3 * _to_edges(stations, cells, 1e3 * longest))))
+        plus, minus = stations.copy(), stations.copy()
+        plus[:, axis] += half
+        minus[:, axis] -= half
+        return plus, minus, plus[:, axis] - minus[:, axis]
 
     def _data_of(self, receiver: Any) -> Floats:
         components, stations = _parts_of(receiver)
         chi = np.asarray(self.rho, dtype=float).reshape(len(self._directions()), -1)
         for c in components:
             self._weights_along(_of_derivative(c), self._directions()[0])
-        if not chi.any():
+        held = np.flatnonzero(chi.any(axis=0))
+        if held.size == 0:
             return np.zeros(stations.shape[0] * len(components))
         data = np.empty((stations.shape[0], len(components)))
-        at = {axis: self._tensors(chi, stations, axis) for axis in {_axis_of(c) for c in components}}
-        for n, c in enumerate(components):
-            data[:, n] = sum(self._weights_along(_of_derivative(c), d)[4:] @ tensor
-                             for d, tensor in zip(self._directions(), at[_axis_of(c)]))
+        for axis in {_axis_of(c) for c in components}:
+            which = [n for n, c in enumerate(components) if _axis_of(c) == axis]
+            if axis is None:
+                field = self._field(chi[:, held], stations, held)
+                rows = {"bx": field[0], "by": field[1], "bz": field[2], "tmi": _along(self.tmi_projection, field)}
+                for n in which:
+                    data[:, n] = rows[components[n]]
+            else:
+                operator = self._derivatives([components[n] for n in which], stations, axis, held)
+                data[:, which] = operator.apply(chi[:, held].ravel()).reshape(len(which), -1).T
+        if np.isnan(data).any():
+            lost = int(np.isnan(data).any(axis=1).sum())
+            warnings.warn(f"{lost} of {stations.shape[0]} receivers lie on edges, corners or faces of magnetized "
+                          "cells, where their data have no value: NaN. Move them off.", UserWarning, stacklevel=4)
         return data.ravel()
 
-    def _tensors(self, chi: Floats, stations: Floats, axis: Optional[int]) -> list[Floats]:
-        """For each direction the six second derivatives of ∫χ/r [6, stations], or how they change along an axis."""
-        if axis is not None:
-            plus, minus, step = self._around(stations, axis)
-            both = self._tensors_at(chi, np.concatenate([plus, minus]), "best")
-            return [(t[:, :len(stations)] - t[:, len(stations):]) / step for t in both]
-        return self._tensors_at(chi, stations, None)
-
-    def _tensors_at(self, chi: Floats, stations: Floats, accuracy: Optional[str]) -> list[Floats]:
-        options: dict[str, Any] = {"singular": "mean", **self.options, "gravitational_constant": 1.0}
-        if accuracy is not None:
-            options.update(accuracy=accuracy, method="direct")
-        made = []
-        for part in chi:
-            held = part != 0
-            if not held.any():
-                made.append(np.zeros((6, stations.shape[0])))
-                continue
-            got = forward(self._prisms[self.active_cells][held], part[held], *stations.T, channels="tensor", units="si",
-                          **options)
-            made.append(np.stack([got[name] for name in CHANNELS[4:]]))
-        return made
+    def _field(self, chi: Floats, stations: Floats, held: Any) -> Floats:
+        """B at stations [3, n], nT."""
+        strength = float(self.survey.source_field.amplitude) / VACUUM_PERMEABILITY * 1e-9
+        along = np.array([_unit_vector(*d) for d in self._directions()])
+        given = {name: value for name, value in self.options.items()
+                 if name not in ("precision", "gravitational_constant")}
+        field, _ = flux_density(self._prisms[self.active_cells][held], strength * along.T @ chi, stations.T,
+                                **{"singular": "mean", **given})
+        return 1e9 * field
 
     # Amplitudes are no linear function of the model: J = [b̂x b̂y b̂z] G, with b̂ = b/|b| at the model.
 
@@ -565,6 +579,37 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
         for n, w in enumerate(weight):
             diagonal += w * (unit[n] @ np.stack([rows.row(3 * n + c) for c in range(3)]))**2
         return diagonal
+
+
+def _unit_vector(inclination: float, declination: float) -> Floats:
+    dip, azimuth = math.radians(inclination), math.radians(declination)
+    unit = np.array([math.cos(dip) * math.sin(azimuth), math.cos(dip) * math.cos(azimuth), -math.sin(dip)])
+    return np.where(np.abs(unit) < 1e-15, 0.0, unit)
+
+
+def _along(direction: Floats, field: Floats) -> Floats:
+    """Without components across the direction, which may have no value."""
+    return np.asarray(sum(f * b for f, b in zip(direction, field) if f != 0))
+
+
+def _to_edges(stations: Floats, cells: Floats, reach: float) -> Floats:
+    """How far the nearest edge of a cell is from each station [n], m: above 0, at most `reach`."""
+    low, high = cells[:, 0::2], cells[:, 1::2]
+    nearest = np.full(stations.shape[0], reach)
+    for n, at in enumerate(stations):
+        near = np.flatnonzero(((at >= low - reach) & (at <= high + reach)).all(axis=1))
+        if not near.size:
+            continue
+        below, above = np.abs(low[near] - at), np.abs(high[near] - at)
+        across = np.minimum(below, above)  # to the nearest of the two faces across each axis
+        beyond = np.maximum(np.maximum(low[near] - at, at - high[near]), 0)
+        for axis in range(3):  # edges along it
+            parts = [beyond[:, axis] if k == axis else across[:, k] for k in range(3)]
+            distance = np.sqrt(sum(part**2 for part in parts))
+            distance = distance[distance > 0]
+            if distance.size:
+                nearest[n] = min(nearest[n], float(distance.min()))
+    return nearest
 
 
 def _parts_of(receiver: Any) -> tuple[list[str], Floats]:

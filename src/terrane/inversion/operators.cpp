@@ -73,6 +73,7 @@ std::shared_ptr<const solve::PartedOperator> make_share(
     const auto device = comm ? device_of_rank(settings.device, *comm) : resolve(settings.device);
     return make_share_on_device(device, source, settings, threads, progress, share);
   }
+  const gravity::BareColumns bare(source);
   switch (settings.storage) {
     case Storage::lattice: {
       std::string reason;
@@ -81,21 +82,22 @@ std::shared_ptr<const solve::PartedOperator> make_share(
                                                            source->observables(), threads, progress, share);
     }
     case Storage::dense:
-      return std::make_shared<solve::DenseOperator<double>>(*source, threads, progress, share);
+      return std::make_shared<solve::DenseOperator<double>>(bare, threads, progress, share);
     case Storage::disk: {
       auto stored = std::make_shared<StoredOperator>(
-          *source, settings.file, fingerprint(*source, settings.accuracy), threads, progress, share);
+          bare, settings.file, fingerprint(*source, settings.accuracy), threads, progress, share);
       notes.push_back(fmt::format("sensitivities {} {}", stored->reused() ? "read from" : "kept in",
                                   settings.file.string()));
       return stored;
     }
     case Storage::none:
-      return std::make_shared<solve::OnTheFlyOperator>(source, threads, share);
+      return std::make_shared<solve::OnTheFlyOperator>(std::make_shared<gravity::BareColumns>(source),
+                                                       threads, share);
     case Storage::tree:
       return std::make_shared<gravity::TreeSensitivity>(*source, settings.tree_accuracy, threads, progress,
                                                         share);
     default:
-      return std::make_shared<solve::DenseOperator<float>>(*source, threads, progress, share);
+      return std::make_shared<solve::DenseOperator<float>>(bare, threads, progress, share);
   }
 }
 
@@ -146,6 +148,14 @@ Asked unpacked(Packet& packet) {
   return asked;
 }
 
+/// What is left to do to products at stations inside and on the surface of cells.
+std::shared_ptr<const solve::LinearOperator> settled(std::shared_ptr<const solve::LinearOperator> bare,
+                                                     const gravity::SensitivityColumns& source) {
+  if (source.contacts().empty()) return bare;
+  return std::make_shared<gravity::SettledOperator>(std::move(bare), source.contacts(), source.cells(),
+                                                    source.stations(), source.accuracy());
+}
+
 }  // namespace
 
 std::shared_ptr<const solve::LinearOperator> make_operator(
@@ -159,7 +169,7 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
   };
   if (!shared) {
     make();
-    return own;
+    return settled(own, *source);
   }
   if (settings.storage == Storage::disk) make();  // the others find the file
   auto& comm = *runtime.comm;
@@ -170,7 +180,7 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
   together(comm, [&] {
     if (!own) make();
   });
-  return std::make_shared<solve::SharedOperator>(std::move(crew), own);
+  return settled(std::make_shared<solve::SharedOperator>(std::move(crew), own), *source);
 }
 
 namespace {

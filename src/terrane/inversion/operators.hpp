@@ -37,9 +37,10 @@ std::optional<gravity::Lattice> lattice_of(const gravity::SensitivityColumns& so
 /// All that determines the entries of G.
 Fingerprint fingerprint(const gravity::SensitivityColumns& source, double accuracy);
 
-/// settings.storage: not automatic. The ranks of runtime.comm but 0 are in serve(),
-/// and stay with the operator until it is gone. Adds a note about a file of sensitivities. crew: of several
-/// operators that are there at the same time. Throws Cancelled, and what any rank throws.
+/// With the source's rules for stations inside and on the surface of cells. settings.storage: not automatic.
+/// The ranks of runtime.comm but 0 are in serve(), and stay with the operator until it is gone. Adds a note
+/// about a file of sensitivities. crew: of several operators that are there at the same time. Throws
+/// Cancelled, and what any rank throws.
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const gravity::SensitivityColumns>& source, const StorageSettings& settings,
     const Runtime& runtime, std::vector<std::string>& notes, std::shared_ptr<solve::Crew> crew = nullptr);

@@ -315,7 +315,8 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.device = describe(report.device, wanted.partition, runtime);
   scale_into(out, sums, parameters, report);
   std::fill(out.singular.begin(), out.singular.end(), static_cast<unsigned char>(0));
-  settle_contacts(sums.contacts, parameters, out, report);
+  if (out.contacts != nullptr) *out.contacts = sums.contacts;
+  else settle_contacts(sums.contacts, parameters, out, report);
   report_rounding(size, largest_values(out, parameters.threads), out.channels,
                   parameters.gravitational_constant,
                   {wanted.accuracy, chosen.estimated_error, chosen.method == Method::direct}, report);

@@ -32,11 +32,16 @@ struct Stations {
   std::size_t size() const noexcept { return easting.size(); }
 };
 
+struct Contact;  // sum/singular.hpp
+
 /// Where the results go: one array [n] for each channel of the set, in the set's order, SI, frame enu.
 struct Fields {
   ChannelSet channels;
   std::vector<std::span<double>> values;
   std::span<unsigned char> singular;  ///< [n] or empty: set to 1 where the tensor has no single value
+  /// When given, takes all contacts of stations with prisms, ordered by station; then the tensor is left
+  /// there as the sums have it, the mean of both sides of a face, for the caller to settle.
+  std::vector<Contact>* contacts = nullptr;
 };
 
 }  // namespace terrane::gravity

@@ -1,10 +1,15 @@
 #include "terrane/physics/magnetic/forward.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/sum/singular.hpp"
 
 namespace terrane::magnetic {
 
@@ -16,25 +21,42 @@ using G = gravity::Channel;
 constexpr G tensor[3][3] = {
     {G::g_ee, G::g_en, G::g_eu}, {G::g_en, G::g_nn, G::g_nu}, {G::g_eu, G::g_nu, G::g_uu}};
 
+/// Beyond this no product of the formulas leaves the range of double precision; the strongest magnets have
+/// 1e6.
+constexpr double strongest = 1e12;  // A/m
+
+void check_magnetization(const gravity::Prisms& prisms, const Magnetization& m) {
+  constexpr std::string_view names[3] = {"easting", "northing", "up"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (m[a].size() != prisms.size())
+      throw ShapeError("magnetic forward: magnetization", "there must be one value for every prism");
+    for (std::size_t n = 0; n < m[a].size(); ++n)
+      if (!(std::fabs(m[a][n]) <= strongest))
+        throw InputError(
+            fmt::format("forward: prism {}", n),
+            fmt::format("magnetization along {} {} A/m", names[a], m[a][n]),
+            fmt::format("Magnetizations, with susceptibility times the main field, are finite, from "
+                        "-{0:g} to {0:g} A/m.",
+                        strongest));
+  }
+}
+
 /// The direction that all M have, or its opposite; nothing when they differ by more than rounding, or are 0.
 std::optional<std::array<double, 3>> common_direction(const Magnetization& m) {
   std::size_t largest = 0;
   double most = 0;
-  const auto square = [&](std::size_t n) {
-    return m[0][n] * m[0][n] + m[1][n] * m[1][n] + m[2][n] * m[2][n];
-  };
   for (std::size_t n = 0; n < m[0].size(); ++n)
-    if (square(n) > most) {
-      most = square(n);
+    if (const double size = std::hypot(m[0][n], m[1][n], m[2][n]); size > most) {
+      most = size;
       largest = n;
     }
   if (most == 0) return std::nullopt;
   std::array<double, 3> u{};
-  for (std::size_t a = 0; a < 3; ++a) u[a] = m[a][largest] / std::sqrt(most);
+  for (std::size_t a = 0; a < 3; ++a) u[a] = m[a][largest] / most;
   for (std::size_t n = 0; n < m[0].size(); ++n) {
     const double along = m[0][n] * u[0] + m[1][n] * u[1] + m[2][n] * u[2];
     for (std::size_t a = 0; a < 3; ++a)
-      if (std::fabs(m[a][n] - along * u[a]) > 4e-16 * std::sqrt(most)) return std::nullopt;
+      if (std::fabs(m[a][n] - along * u[a]) > 4e-16 * most) return std::nullopt;
   }
   return u;
 }
@@ -56,31 +78,59 @@ class Gradients {
   std::vector<std::vector<double>> values_;
 };
 
-/// How much of M a station on or in the prism has around it: 1 inside; on a face as the policy says.
-double share_inside(const gravity::Prisms& p, std::size_t n, double x, double y, double z,
-                    gravity::SingularPolicy policy) {
-  const double low[3] = {p.west[n], p.south[n], p.bottom[n]}, high[3] = {p.east[n], p.north[n], p.top[n]},
-               at[3] = {x, y, z};
-  double share = 1;
-  for (std::size_t a = 0; a < 3; ++a) {
-    if (at[a] < low[a] || at[a] > high[a]) return 0;
-    if (at[a] != low[a] && at[a] != high[a]) continue;
-    share *= policy == gravity::SingularPolicy::inside ? 1
-             : policy == gravity::SingularPolicy::mean ? 0.5
-                                                       : 0;
+/// A prism at a station, and what it is magnetized along there: M = density · along.
+struct Touch {
+  gravity::Contact contact;
+  std::array<double, 3> along;
+};
+
+/// μ₀ M, and what has no value, at stations inside and on the surface of prisms: by the M of the eight
+/// octants around a station (gravity/sum/singular.hpp), so it does not matter how a body is cut.
+void settle(std::vector<Touch> touches, gravity::SingularPolicy policy, FluxDensity& field) {
+  std::stable_sort(touches.begin(), touches.end(),
+                   [](const Touch& a, const Touch& b) { return a.contact.station < b.contact.station; });
+  for (auto first = touches.begin(); first != touches.end();) {
+    const std::size_t station = first->contact.station;
+    std::array<std::array<double, 8>, 3> m{};
+    std::array<double, 8> size{};
+    for (; first != touches.end() && first->contact.station == station; ++first)
+      for (std::size_t o = 0; o < 8; ++o)
+        if (first->contact.octants >> o & 1)
+          for (std::size_t a = 0; a < 3; ++a) m[a][o] += first->contact.density * first->along[a];
+    for (std::size_t o = 0; o < 8; ++o) size[o] = std::hypot(m[0][o], m[1][o], m[2][o]);
+    const double largest = *std::max_element(size.begin(), size.end());
+    if (std::all_of(size.begin(), size.end(), [](double v) { return v != 0; }))
+      field.inside.push_back(station);
+    bool singular = false;
+    for (std::size_t a = 0; a < 3; ++a) {
+      auto fix = gravity::flux_correction(a, m[a], size, policy);
+      for (std::size_t c = 0; c < 3; ++c)
+        if (c != a && gravity::correction(tensor[a][c], m[c], policy, largest).undefined)
+          fix = {true, true, 0};
+      singular = singular || fix.singular;
+      field.b[a][station] = fix.undefined ? std::nan("") : field.b[a][station] + mu0_over_4pi * fix.add;
+    }
+    field.report.singular_stations += singular;
   }
-  return share;
+  field.report.inside_stations = field.inside.size();
 }
 
-void add_inside(const gravity::Prisms& p, const Magnetization& m, const gravity::Stations& s,
-                const gravity::Parameters& parameters, FluxDensity& field) {
-  for_each(s.size(), parameters.threads, [&](std::size_t i) {
-    for (std::size_t n = 0; n < p.size(); ++n) {
-      const double share = share_inside(p, n, s.easting[i], s.northing[i], s.up[i], parameters.singular);
-      if (share > 0)
-        for (std::size_t a = 0; a < 3; ++a) field.b[a][i] += mu0 * share * m[a][n];
-    }
-  });
+/// Of several sums one report, which settle() completes.
+void merge(gravity::Report& all, const gravity::Report& one) {
+  const auto unite = [](std::vector<std::string>& into, const std::vector<std::string>& from) {
+    for (const auto& line : from)
+      if (std::find(into.begin(), into.end(), line) == into.end()) into.push_back(line);
+  };
+  unite(all.notes, one.notes);
+  unite(all.warnings, one.warnings);
+  if (all.method.find(one.method) == std::string::npos) all.method += " and " + one.method;
+  all.pairs += one.pairs;
+  all.seconds += one.seconds;
+  all.memory_bytes = std::max(all.memory_bytes, one.memory_bytes);
+  all.estimated_error = std::max(all.estimated_error, one.estimated_error);
+  all.rounding_stations = std::max(all.rounding_stations, one.rounding_stations);
+  for (const auto& [kind, floor] : one.rounding_floor)
+    all.rounding_floor[kind] = std::max(all.rounding_floor[kind], floor);
 }
 
 }  // namespace
@@ -100,9 +150,7 @@ Magnetization magnetization(std::span<const double> susceptibility, const MainFi
 
 FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const gravity::Stations& stations,
                     const gravity::Parameters& parameters, Progress* progress, const Runtime& runtime) {
-  for (const auto& component : m)
-    if (component.size() != prisms.size())
-      throw ShapeError("magnetic forward: magnetization", "there must be one value for every prism");
+  check_magnetization(prisms, m);
   FluxDensity field;
   for (auto& b : field.b) b.assign(stations.size(), 0.0);
   auto sum = parameters;
@@ -110,21 +158,29 @@ FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const
   sum.verify = 0;
   auto alone = runtime;
   alone.checkpoint = {};  // there may be three sums
-  double seconds = 0;
-  const auto gradients = [&](std::span<const double> density, ChannelSet channels) {
+  std::vector<Touch> touches;
+  bool first = true;
+  const auto gradients = [&](std::span<const double> density, const std::array<double, 3>& along,
+                             ChannelSet channels) {
     auto source = prisms;
     source.density = density;
     sum.channels = channels;
     Gradients made(channels, stations.size());
-    field.report = gravity::forward(source, stations, sum, made.fields(), progress, alone);
-    seconds += field.report.seconds;
+    std::vector<gravity::Contact> contacts;
+    auto out = made.fields();
+    out.contacts = &contacts;
+    const auto report = gravity::forward(source, stations, sum, out, progress, alone);
+    if (first) field.report = report;
+    else merge(field.report, report);
+    first = false;
+    for (const auto& contact : contacts) touches.push_back({contact, along});
     return made;
   };
   if (const auto u = common_direction(m)) {
     std::vector<double> size(prisms.size());
     for (std::size_t n = 0; n < size.size(); ++n)
       size[n] = m[0][n] * (*u)[0] + m[1][n] * (*u)[1] + m[2][n] * (*u)[2];
-    const auto g = gradients(size, gravity::tensor_channels);
+    const auto g = gradients(size, *u, gravity::tensor_channels);
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t c = 0; c < 3; ++c)
         for (std::size_t i = 0; i < stations.size() && (*u)[c] != 0; ++i)
@@ -132,15 +188,16 @@ FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const
   } else {
     for (std::size_t c = 0; c < 3; ++c) {
       if (std::all_of(m[c].begin(), m[c].end(), [](double v) { return v == 0; })) continue;
-      const auto g = gradients(m[c], {tensor[0][c], tensor[1][c], tensor[2][c]});
+      std::array<double, 3> along{};
+      along[c] = 1;
+      const auto g = gradients(m[c], along, {tensor[0][c], tensor[1][c], tensor[2][c]});
       for (std::size_t a = 0; a < 3; ++a)
         for (std::size_t i = 0; i < stations.size(); ++i)
           field.b[a][i] += mu0_over_4pi * g.of(tensor[a][c])[i];
     }
   }
-  field.report.seconds = seconds;
-  if (field.report.inside_stations > 0 || field.report.singular_stations > 0)
-    add_inside(prisms, m, stations, parameters, field);
+  field.report.inside_stations = field.report.singular_stations = 0;
+  settle(std::move(touches), parameters.singular, field);
   return field;
 }
 
@@ -148,8 +205,10 @@ std::vector<double> total_field_anomaly(const FluxDensity& field, const MainFiel
   const auto f = main.direction();
   std::vector<double> anomaly(field.b[0].size());
   for (std::size_t i = 0; i < anomaly.size(); ++i) {
-    const double e = field.b[0][i], n = field.b[1][i], u = field.b[2][i],
-                 along = f[0] * e + f[1] * n + f[2] * u;
+    const double e = field.b[0][i], n = field.b[1][i], u = field.b[2][i];
+    double along = 0;  // without components across the main field, which may have no value here
+    for (std::size_t a = 0; a < 3; ++a)
+      if (f[a] != 0) along += f[a] * field.b[a][i];
     // |F f + B| − F = (2 F f·B + B²)/(|F f + B| + F), without the difference of two large numbers.
     const double square = e * e + n * n + u * u, F = main.intensity;
     anomaly[i] = exact ? (2 * F * along + square) / (std::sqrt(F * F + 2 * F * along + square) + F) : along;

@@ -1,5 +1,5 @@
 // The magnetic field of magnetized prisms at stations: gravity's gradients with a component of M as the
-// density, for every component; then B = (μ₀/4π) Γ̂ M, and μ₀ M inside.
+// density, for every component; then B = (μ₀/4π) Γ̂ M + μ₀ M, with the M around the station.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ using Magnetization = std::array<std::vector<double>, 3>;
 /// B at the stations, T, [stations] each.
 struct FluxDensity {
   std::array<std::vector<double>, 3> b;
-  gravity::Report report;  ///< of the last sum; seconds are those of all
+  std::vector<std::size_t> inside;  ///< stations within magnetized matter, also between prisms
+  gravity::Report report;           ///< of all sums together
 };
 
 /// susceptibility [prisms] SI · remanent: [prisms] each, or empty.  M = χ F/μ₀ f + M_rem

@@ -20,20 +20,27 @@ struct MainField {
 
   /// f: unit vector east, north, up.
   std::array<double, 3> direction() const {
-    const double i = inclination * pi / 180, d = declination * pi / 180;
-    return {std::cos(i) * std::sin(d), std::cos(i) * std::cos(d), -std::sin(i)};
+    const auto sine = [](double degrees) {  // 0 where it is 0: components across the field take no part
+      return std::fmod(degrees, 180) == 0 ? 0.0 : std::sin(degrees * pi / 180);
+    };
+    const auto cosine = [](double degrees) {
+      return std::fabs(std::fmod(degrees, 180)) == 90 ? 0.0 : std::cos(degrees * pi / 180);
+    };
+    const double i = inclination, d = declination;
+    return {cosine(i) * sine(d), cosine(i) * cosine(d), -sine(i)};
   }
   friend bool operator==(const MainField&, const MainField&) = default;
 };
 
-/// The datum of a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f. μ₀ drops
-/// out.
+/// The datum of a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f, and F f more
+/// inside the cell. μ₀ drops out.
 inline gravity::Observable observable(Channel channel, const MainField& field) {
   using G = gravity::Channel;
   constexpr G tensor[3][3] = {
       {G::g_ee, G::g_en, G::g_eu}, {G::g_en, G::g_nn, G::g_nu}, {G::g_eu, G::g_nu, G::g_uu}};
   const auto f = field.direction();
   gravity::Observable made;
+  made.flux = {true, true, true};  // B = (μ₀/4π) Γ̂ M + μ₀ M inside
   for (std::size_t a = 0; a < 3; ++a) {
     const double along = channel == Channel::tmi ? f[a] : static_cast<std::size_t>(channel) == a ? 1.0 : 0.0;
     for (std::size_t b = 0; b < 3; ++b)

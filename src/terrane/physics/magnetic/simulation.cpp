@@ -41,7 +41,8 @@ constexpr Key keys[] = {
     {"declination", "number", "0", keys_of_field[2].help, "-12"},
     {"anomaly", "text", "\"projection\"",
      "tmi: the projection on the main field, as UBC and SimPEG have it; or exact, |F f + B| - F."},
-    {"accuracy", "number", "1e-12", "Relative error allowed, from 1e-3 down to 2e-15."},
+    {"accuracy", "number or \"best\"", "1e-12",
+     "Relative error allowed, from 1e-3 down to 2e-15, which is best."},
     {"method", "text", "\"auto\"", "auto takes the cheapest that keeps the accuracy; direct, lattice, tree."},
     {"singular", "text", "\"nan\"",
      "The field on faces, edges and corners of cells: nan, or on faces the mean, outside or inside limit."},
@@ -95,7 +96,9 @@ Settings Settings::read(const Config& job) {
   }
   if (s.channels.empty()) throw table.wrong("channels", "no channel is asked for");
   s.exact_anomaly = table.choice("anomaly", {"projection", "exact"}) == "exact";
-  s.parameters.accuracy = table.number("accuracy");
+  if (table.is_text("accuracy") && table.text("accuracy") == "best")
+    s.parameters.accuracy = gravity::best_accuracy;
+  else s.parameters.accuracy = table.number("accuracy");
   if (!(s.parameters.accuracy >= gravity::best_accuracy) || s.parameters.accuracy > gravity::loosest_accuracy)
     throw table.wrong("accuracy", fmt::format("{} is not between {} and {}", s.parameters.accuracy,
                                               gravity::best_accuracy, gravity::loosest_accuracy));
@@ -215,6 +218,9 @@ Result Simulation::run(const Runtime& runtime) {
       forward(prisms(), magnetization_, views(survey_), parameters(runtime), runtime.progress, runtime);
   Result result;
   result.report = field.report.named();
+  for (auto& fact : result.report.values)  // there is no key here that measures it
+    if (fact.name == "estimated_error")
+      fact.text = fmt::format("{:.1e} expected", field.report.estimated_error);
   result.report.warnings.insert(result.report.warnings.begin(), warnings_.begin(), warnings_.end());
   fill(result, field);
   result.attributes["device"] = result.report.device;

@@ -74,14 +74,27 @@ struct SensitivityColumns::Kernels {
 };
 
 SensitivityColumns::SensitivityColumns(PrismSet cells, KeptStations stations,
-                                       std::vector<Observable> observables, double accuracy)
+                                       std::vector<Observable> observables, double accuracy,
+                                       SingularPolicy singular)
     : cells_(std::move(cells)),
       stations_(std::move(stations)),
       observables_(std::move(observables)),
       accuracy_(accuracy),
-      kernels_(std::make_shared<const Kernels>(cells_.size(), stations_.view(), observables_, accuracy)) {}
+      kernels_(std::make_shared<const Kernels>(cells_.size(), stations_.view(), observables_, accuracy)),
+      contacts_(cells_, stations_, observables_, singular) {}
 
 void SensitivityColumns::make(std::size_t first, std::size_t last, std::span<double> out) const {
+  make_bare(first, last, out);
+  const std::size_t width = last - first, n = stations_.size();
+  for (std::size_t c = 0; c < contacts_.all().size(); ++c) {
+    const auto& one = contacts_.all()[c];
+    if (one.cell < first || one.cell >= last) continue;
+    for (std::size_t o = 0; o < observables_.size(); ++o)
+      out[(o * n + one.station) * width + one.cell - first] += contacts_.added(c)[o];
+  }
+}
+
+void SensitivityColumns::make_bare(std::size_t first, std::size_t last, std::span<double> out) const {
   const auto& [unit_density, turn, set, switching, receivers, weight] = *kernels_;
   const std::size_t width = last - first, channels = kernel_sets[set].size(), n = stations_.size();
   if (out.size() != rows() * width) throw ShapeError("sensitivities", "the matrix has another shape");

@@ -5,48 +5,32 @@
 // relation) come from the same kernels, several of them in one pass.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <vector>
 
 #include "terrane/mesh/prism.hpp"
-#include "terrane/physics/gravity/channels.hpp"
-#include "terrane/physics/gravity/views.hpp"
+#include "terrane/physics/gravity/sensitivity/contacts.hpp"
+#include "terrane/physics/gravity/sensitivity/observable.hpp"
 #include "terrane/solve/chunked.hpp"
 
 namespace terrane::gravity {
-
-/// Σ_c weight_c q_c, q in the order of Channel.
-struct Observable {
-  std::array<double, channel_count> weight{};
-
-  /// One channel, times `factor`: the gravitational constant for SI.
-  static Observable of(Channel channel, double factor);
-  ChannelSet channels() const;
-};
-
-/// The channels that any of them needs.
-ChannelSet channels_of(const std::vector<Observable>& observables);
-
-/// Stations that the sensitivities keep, m.
-struct KeptStations {
-  std::vector<double> easting, northing, up;
-  std::size_t size() const noexcept { return easting.size(); }
-  Stations view() const { return {easting, northing, up}; }
-};
 
 /// Rows are observable by observable, station by station within: row = station + stations · observable.
 /// Columns are cells, in their order.
 class SensitivityColumns final : public solve::ColumnSource {
  public:
   /// accuracy: relative, of every entry; 1e-9 for double precision and 1e-7 for single are ample. Throws
-  /// InputError: nothing is observed.
+  /// InputError: nothing is observed. singular: entries of the tensor at stations on the surface of cells.
   SensitivityColumns(PrismSet cells, KeptStations stations, std::vector<Observable> observables,
-                     double accuracy);
+                     double accuracy, SingularPolicy singular = SingularPolicy::nan);
 
   std::size_t rows() const override { return stations_.size() * observables_.size(); }
   std::size_t columns() const override { return cells_.size(); }
+  /// Entries, settled at stations in contact with cells (contacts.hpp).
   void make(std::size_t first, std::size_t last, std::span<double> out) const override;
+  /// As the kernels leave them: what a storage holds of which SettledOperator makes the products.
+  void make_bare(std::size_t first, std::size_t last, std::span<double> out) const;
+  const CellContacts& contacts() const { return contacts_; }
 
   const PrismSet& cells() const { return cells_; }
   const KeptStations& stations() const { return stations_; }
@@ -60,6 +44,21 @@ class SensitivityColumns final : public solve::ColumnSource {
   double accuracy_;
   struct Kernels;  ///< the tiles of stations, and which kernel takes them
   std::shared_ptr<const Kernels> kernels_;
+  CellContacts contacts_;
+};
+
+/// The bare entries of a source.
+class BareColumns final : public solve::ColumnSource {
+ public:
+  explicit BareColumns(std::shared_ptr<const SensitivityColumns> source) : source_(std::move(source)) {}
+  std::size_t rows() const override { return source_->rows(); }
+  std::size_t columns() const override { return source_->columns(); }
+  void make(std::size_t first, std::size_t last, std::span<double> out) const override {
+    source_->make_bare(first, last, out);
+  }
+
+ private:
+  std::shared_ptr<const SensitivityColumns> source_;
 };
 
 }  // namespace terrane::gravity

@@ -59,8 +59,8 @@ Correction off_diagonal(int a, int b, const std::array<double, 8>& rho, double t
 
 }  // namespace
 
-Correction correction(Channel component, const std::array<double, 8>& densities, SingularPolicy policy) {
-  double largest = 0;
+Correction correction(Channel component, const std::array<double, 8>& densities, SingularPolicy policy,
+                      double largest) {
   for (double rho : densities) largest = std::max(largest, std::fabs(rho));
   const double tolerance = 1e-12 * largest;
   switch (component) {
@@ -79,6 +79,58 @@ Correction correction(Channel component, const std::array<double, 8>& densities,
     default:
       return {};
   }
+}
+
+namespace {
+
+/// The step across an axis at the four places beside it: the mean, and whether they are all alike.
+struct Step {
+  double mean = 0;
+  bool even = true;
+};
+
+Step step_across(std::size_t axis, const std::array<double, 8>& rho, double tolerance) {
+  const std::size_t bit = std::size_t{1} << axis;
+  double least = INFINITY, most = -INFINITY;
+  Step step;
+  for (std::size_t octant = 0; octant < 8; ++octant) {
+    if (octant & bit) continue;
+    const double here = rho[octant | bit] - rho[octant];
+    least = std::min(least, here);
+    most = std::max(most, here);
+    step.mean += here / 4;
+  }
+  step.even = most - least <= tolerance;
+  return step;
+}
+
+double mean_of_side(std::size_t axis, bool upper, const std::array<double, 8>& values) {
+  double sum = 0;
+  for (std::size_t octant = 0; octant < 8; ++octant)
+    if ((octant >> axis & 1) == (upper ? 1U : 0U)) sum += values[octant];
+  return sum / 4;
+}
+
+}  // namespace
+
+Correction flux_correction(std::size_t axis, const std::array<double, 8>& densities,
+                           const std::array<double, 8>& sizes, SingularPolicy policy) {
+  const double tolerance = 1e-12 * *std::max_element(sizes.begin(), sizes.end());
+  Correction made;
+  for (const double rho : densities) made.add += 4 * pi * rho / 8;
+  if (!step_across(axis, densities, tolerance).even) return {true, true, 0};
+  for (std::size_t across = 0; across < 3; ++across) {
+    if (across == axis) continue;
+    const auto step = step_across(across, densities, tolerance);
+    if (step.even && std::fabs(step.mean) <= tolerance) continue;
+    if (!step.even || made.singular || policy == SingularPolicy::nan) return {true, true, 0};
+    made.singular = true;
+    const double lower = mean_of_side(across, false, sizes), upper = mean_of_side(across, true, sizes);
+    const bool upper_is_outside = upper < lower - tolerance, outside = policy == SingularPolicy::outside;
+    if (policy != SingularPolicy::mean)
+      made.add = 4 * pi * mean_of_side(across, upper_is_outside == outside, densities);
+  }
+  return made;
 }
 
 }  // namespace terrane::gravity

@@ -37,7 +37,16 @@ struct Correction {
   double add = 0;          ///< kg/m³: times G
 };
 
-/// densities: of the eight octants, kg/m³.
-Correction correction(Channel component, const std::array<double, 8>& densities, SingularPolicy policy);
+/// densities: of the eight octants, kg/m³ · largest: of what the steps between octants are compared with; by
+/// default the largest density.
+Correction correction(Channel component, const std::array<double, 8>& densities, SingularPolicy policy,
+                      double largest = 0);
+
+/// The same for Γaa + 4πGρ along an axis a, by which the flux density of matter magnetized along a exceeds
+/// Γaa. It goes on through faces across a, and jumps by 4πG times the step of density across others.
+/// densities: kg/m³ · sizes: by which the side with less is outside: |ρ|, or |M|.  add: at any station in
+/// contact, singular or not
+Correction flux_correction(std::size_t axis, const std::array<double, 8>& densities,
+                           const std::array<double, 8>& sizes, SingularPolicy policy);
 
 }  // namespace terrane::gravity

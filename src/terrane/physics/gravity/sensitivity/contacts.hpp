@@ -1,0 +1,85 @@
+// Sensitivities at stations inside cells and on their surface, where entries of the tensor jump, are
+// unbounded, or lack the 4πGρ by which a flux density exceeds the tensor.
+//
+// The kernels leave the mean of both sides there. What is missing is decided as in forward(), by the eight
+// octants around a station (sum/singular.hpp):
+//   G m          with the model's density in each octant: exactly what forward() gives, whatever the policy
+//   an entry     with one cell of density 1: NaN where it has no value, or where the limit that the policy
+//                names depends on the model ("outside" between two cells is where the density is less)
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "terrane/mesh/prism.hpp"
+#include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/physics/gravity/sensitivity/observable.hpp"
+#include "terrane/solve/linear_operator.hpp"
+
+namespace terrane::gravity {
+
+class CellContacts {
+ public:
+  struct One {
+    std::uint32_t station, cell;
+    std::uint8_t octants;  ///< as of Contact
+  };
+  CellContacts() = default;
+  CellContacts(const PrismSet& cells, const KeptStations& stations,
+               const std::vector<Observable>& observables, SingularPolicy policy);
+
+  /// Nothing is to be done to any product.
+  bool empty() const { return all_.empty(); }
+  /// Stations, by number, of which a row has entries without a value.
+  std::vector<std::uint32_t> undefined() const;
+  /// Stations strictly inside of cells, or between cells.
+  std::vector<std::uint32_t> inside() const { return inside_; }
+
+  /// By station, then cell.
+  const std::vector<One>& all() const { return all_; }
+  /// What is to be added to an entry of the kernels: [observable] of a contact.
+  std::span<const double> added(std::size_t contact) const {
+    return std::span(added_).subspan(contact * observables_.size(), observables_.size());
+  }
+  const std::vector<Observable>& observables() const { return observables_; }
+  std::size_t stations() const { return stations_; }
+  /// data [rows] of the kernels' product with the model, settled
+  void settle(std::span<const double> model, std::span<double> data) const;
+
+ private:
+  std::size_t stations_ = 0;
+  SingularPolicy policy_ = SingularPolicy::nan;
+  std::vector<Observable> observables_;
+  std::vector<One> all_;
+  std::vector<double> added_;  ///< [contacts][observables]
+  std::vector<std::uint32_t> inside_;
+};
+
+/// An operator of the kernels' entries, settled: G m as forward() has it, Gᵀ d and diag(GᵀWG) of the entries.
+class SettledOperator final : public solve::LinearOperator {
+ public:
+  /// cells, stations: of both
+  SettledOperator(std::shared_ptr<const solve::LinearOperator> bare, CellContacts contacts,
+                  const PrismSet& cells, const KeptStations& stations, double accuracy);
+
+  std::size_t rows() const override { return bare_->rows(); }
+  std::size_t columns() const override { return bare_->columns(); }
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  void row(std::size_t i, std::span<double> out) const override;
+  const CellContacts& contacts() const { return contacts_; }
+
+ private:
+  /// use(contact, observable, row)
+  template <class Use>
+  void for_entries(const Use& use) const;
+
+  std::shared_ptr<const solve::LinearOperator> bare_;
+  CellContacts contacts_;
+  std::vector<double> bare_entries_;  ///< of the contacts, [contacts][observables]
+};
+
+}  // namespace terrane::gravity
