@@ -122,6 +122,84 @@ class Inversion(CommandTest):
         self.assertRegex(out, r"matrix .* on the device(.|\n)*storage tree: as asked for")
         self.assertFalse((self.folder / "output").exists())
 
+    def test_StationsInsideCellsAreToldOfAndThoseOnFacesNeedASide(self):
+        self.write("job.toml", JOB)
+        out, _ = self.terrane("check", "job.toml", "--set", "mesh.box=[-500, 500, -500, 500, -480, 20]")
+        self.assertRegex(out, r"400 of 400 stations lie inside active cells \(first: station 1, up 10 m\)")
+        self.write("d.csv", "easting [m],northing [m],up [m],g_uu_observed [E],g_uu_uncertainty [E]\n"
+                            "10,20,0,-3,1\n60,20,0,-2,1\n")
+        words = ("survey.file=d.csv", )
+        _, message = self.invert(*words, expect=2)
+        self.assertIn("2 of 2 lie on faces, edges or corners of cells", message)
+        self.invert(*words, "simulation.singular=outside")
+        self.write("d.csv", "easting [m],northing [m],up [m],g_uu_observed [E],g_uu_uncertainty [E]\n"
+                            "10,20,0,-3,1\n50,20,0,-2,1\n")
+        _, message = self.invert(*words, "simulation.singular=outside", expect=2)
+        self.assertIn("1 of 2 lie on faces, edges or corners of cells", message)
+
+    def test_PercentAndFloorRuleOverUncertaintiesOfTheSurvey(self):
+        out, _ = self.invert("inversion.floor=[0.05]")
+        self.assertIn("uncertainties of g_u are those of the job, floor 0.05 mGal", out)
+        self.assertEqual(set(self.rows(self.folder / "output/fit.csv")["g_u_uncertainty"]), {0.05})
+        self.invert("inversion.floor=[0]", "inversion.percent=[0]")
+        self.assertNotIn(0.05, self.rows(self.folder / "output/fit.csv")["g_u_uncertainty"])
+
+    FIXED = """
+[mesh]
+box = [0, 80, 0, 60, -40, 0]
+shape = [8, 6, 4]
+[[model.body]]
+kind = "box"
+box = [0, 20, 10, 40, -30, -10]
+density = 500
+[survey]
+region = [5, 75, 5, 55]
+shape = [8, 6]
+height = 2
+[simulation]
+channels = ["g_u"]
+[output]
+files = ["g.csv"]
+model = ["known.nc"]
+"""
+
+    def test_TheReferenceOfCellsThatAreNotActiveIsPartOfTheData(self):
+        self.write("run.toml", self.FIXED)
+        self.terrane("run", "run.toml")
+        data = (self.folder / "output/g.csv").read_text(encoding="utf-8")
+        self.write("d.csv", data.replace("g_u [mGal]", "g_u_observed [mGal]"))
+        active = [[[0 if e < 2 else 1 for e in range(8)] for n in range(6)] for u in range(4)]
+        ubc = [active[u][n][e] for n in range(6) for e in range(8) for u in reversed(range(4))]
+        self.write("active.den", "\n".join(map(str, ubc)) + "\n")
+        self.write("active.txt", "\n".join(map(str, ubc)) + "\n")
+        rows = [f"{10 * e + 5},{10 * n + 5},{10 * u - 35},{active[u][n][e]}"
+                for u in range(4) for n in range(6) for e in range(8)]
+        self.write("active.csv", "\n".join(["easting [m],northing [m],up [m],active", *rows]) + "\n")
+        self.write("inv.toml", """
+[mesh]
+box = [0, 80, 0, 60, -40, 0]
+shape = [8, 6, 4]
+[survey]
+kind = "list"
+file = "d.csv"
+[simulation]
+physics = "gravity"
+[inversion]
+floor = [1e-4]
+reference = "output/known.nc"
+[output]
+files = ["fit.csv"]
+model = ["model.csv"]
+""")
+        for file in ("active.den", "active.txt", "active.csv"):
+            out, _ = self.terrane("invert", "inv.toml", "--set", f"inversion.active_file={file}")
+            self.assertIn("12 cells that are not active keep the values of inversion.reference", out)
+            fit, model = self.rows(self.folder / "output/fit.csv"), self.rows(self.folder / "output/model.csv")
+            self.assertLess(max(map(abs, fit["g_u_residual"])), 1e-7)
+            self.assertGreater(max(map(abs, fit["g_u"])), 0.01)
+            self.assertAlmostEqual(max(model["density"]), 500, delta=1e-6)
+            self.assertEqual(sum(d != 0 for d in model["density"]), 12)
+
     def test_BadInputIsRefusedWithTheNextMove(self):
         for change, what in (
                 ("inversion.lower=10", "the reference model, 0, is not between 10"),
@@ -137,7 +215,6 @@ class Inversion(CommandTest):
                 ("inversion={lower=10, upper=-10}", "they cross: lower 10, upper -10"),
                 ("inversion.lowr=1", "lower"),
                 ("simulation.channels=[\"g_e\"]", "no observed \"g_e\""),
-                ("mesh.box=[-500, 500, -500, 500, -480, 20]", "inside active cells"),
                 ("mesh.kind=prisms", "prisms")):
             _, message = self.invert(change, expect=2)
             self.assertIn(what, message)

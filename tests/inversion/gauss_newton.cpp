@@ -276,6 +276,27 @@ TEST(GaussNewton, UncertaintiesThatAreTooSmallEndInAReason) {
   EXPECT_THAT(found.reason, ::testing::HasSubstr("misfit falls no more"));
 }
 
+TEST(GaussNewton, TheModelWrittenIsTheBestOneMet) {
+  // Eighteen cells for 400 data: none fits, and the first model, least squares alone, fits best.
+  auto linear =
+      problem(TensorMesh::regular({-500, 500, -500, 500, -500, 0}, {3, 3, 2}), read_columns("p1_data.csv"));
+  auto s = reference_settings();
+  s.tolerance = 1e-6;
+  s.choice = Choice::fixed;
+  s.beta = 1e-16;
+  auto p = made_nonlinear(linear);
+  p.start = invert(linear, s).model;
+  s.choice = Choice::discrepancy;
+  s.chi = 1e-3;
+  s.most_steps = 1;
+  const auto found = invert(p, s);
+  ASSERT_EQ(found.iterations.size(), 2U);
+  EXPECT_GT(found.iterations[1].phi_d, found.iterations[0].phi_d * (1 + 1e-9));
+  EXPECT_EQ(found.model, p.start);
+  EXPECT_NEAR(found.phi_d, found.iterations[0].phi_d, 1e-9 * found.phi_d);
+  EXPECT_THAT(found.warnings.back(), ::testing::HasSubstr("the model is that of step 0"));
+}
+
 TEST(MeasuredArrays, HaveTheSameUncertaintyInBothQuantitiesWhereNothingWasMeasuredToo) {
   using electric::Datum;
   MeasuredArrays arrays;

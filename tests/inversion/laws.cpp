@@ -332,6 +332,14 @@ TEST(Inversion, DistanceAndSensitivityWeightsGiveModelsThatFit) {
   }
 }
 
+TEST(Inversion, DepthWeightsCountFromTheGroundThatCutsACell) {
+  const auto cut = TensorMesh::regular({0, 10, 0, 10, -40, 0}, {1, 1, 4});
+  const TensorMesh down({0, 10}, {0, 10}, {-40, -30, -20, -10, -7});
+  const std::vector<double> ground{1, 1, 1, 0.3};
+  const auto w = depth_weights(cut, {}, 5, 2, ground), expected = depth_weights(down, {}, 5, 2);
+  for (std::size_t c = 0; c < 4; ++c) EXPECT_NEAR(w[c], expected[c], 1e-14);
+}
+
 TEST(Inversion, SparseNormsMakeBodiesCompact) {
   auto p = problem(mesh_a(), read_columns("p3_data.csv"));
   p.bounds = {std::vector<double>(p.mesh.size(), 0.0), std::vector<double>(p.mesh.size(), 500.0)};

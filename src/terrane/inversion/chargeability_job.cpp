@@ -72,7 +72,7 @@ std::unique_ptr<Simulation> ChargeabilityJob::from_job(const Config& job, const 
   std::string mesh_file;
   const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
   auto observed = find_charges(survey, job);
-  read_uncertainties(table, observed);
+  read_uncertainties(table, observed, made->notes_);
   const auto& column = observed.kinds[0].column;
   made->apparent_ = times(thousandth, column.observed.values);
   made->deviation_ = times(thousandth, column.uncertainty->values);

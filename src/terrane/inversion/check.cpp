@@ -140,12 +140,11 @@ void check(const Problem& problem, const Settings& settings) {
     throw InputError("inversion.beta", "it must be above zero");
   for (const double p : settings.norms.p)
     if (!(p >= 0 && p <= 2)) throw InputError("inversion.norms", fmt::format("{} is not between 0 and 2", p));
-  if (!settings.norms.square() && !settings.weights_in_gradients)
-    throw InputError("inversion.norms", "sparse norms are of weighted differences",
-                     "Leave weights_in_gradients = true.");
-  if (!settings.norms.square() && !settings.reference_in_gradients)
+  const bool no_reference =
+      std::all_of(problem.reference.begin(), problem.reference.end(), [](double m) { return m == 0; });
+  if (!settings.norms.square() && !settings.reference_in_gradients && !no_reference)
     throw InputError("inversion.norms", "sparse norms are of differences from the reference model",
-                     "Leave reference_in_gradients = true.");
+                     "Leave reference_in_gradients = true, or the reference 0.");
   check_data(problem);
   check_outliers(problem, settings);
   check_bounds(problem);

@@ -43,8 +43,8 @@ MeasuredArrays find_measured(const electric::Measured& survey, const Config& job
                    "resistance_observed (V/A) or apparent_resistivity_observed (ohm m).");
 }
 
-/// σ from the file, or floor + percent.
-void complete_uncertainties(const Config& table, MeasuredArrays& measured) {
+/// σ: floor + percent, or from the file.
+void complete_uncertainties(const Config& table, MeasuredArrays& measured, std::vector<std::string>& notes) {
   Observations one;
   const std::string unit = measured.name == "resistance" ? "V/A" : "ohm m";
   one.kinds.resize(1);
@@ -52,7 +52,7 @@ void complete_uncertainties(const Config& table, MeasuredArrays& measured) {
   column = {measured.name, {measured.name + "_observed", unit, "", measured.values}, std::nullopt};
   if (!measured.sigma.empty())
     column.uncertainty = Column{measured.name + "_uncertainty", unit, "", measured.sigma};
-  read_uncertainties(table, one);
+  read_uncertainties(table, one, notes);
   measured.sigma = column.uncertainty->values;
 }
 
@@ -89,7 +89,7 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   std::string mesh_file;
   const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
   made->measured_ = find_measured(survey, job);
-  complete_uncertainties(table, made->measured_);
+  complete_uncertainties(table, made->measured_, made->notes_);
   made->datum_ = read_datum(table);
   made->settings_ = read_steps(table, p.mesh);
   const auto cells = [&](const char* key) {
@@ -278,6 +278,7 @@ void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) co
   processors.device = {Device::Kind::cpu, -1};
   arrays_->describe_into(arrays, processors);
   facts.notes = std::move(arrays.notes);
+  facts.notes.insert(facts.notes.end(), notes_.begin(), notes_.end());
   facts.warnings = std::move(arrays.warnings);
 }
 

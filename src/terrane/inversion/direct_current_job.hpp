@@ -45,6 +45,7 @@ class DirectCurrentJob : public InversionSimulation {
 
   electric::Datum datum_ = electric::Datum::log_apparent_resistivity;
   std::vector<double> factor_;  ///< k of each array
+  std::vector<std::string> notes_;
 
  private:
   /// Of how many models there are solves, at a guess; what is found, and how.

@@ -110,7 +110,7 @@ std::vector<Z> read_component(const FieldTable& data, const electromagnetic::Com
 
 /// What was measured, component by component, and the sets of the problem.
 MeasuredFields read_measured(const Config& table, const electromagnetic::Problem& problem,
-                             std::vector<DataSet>& sets) {
+                             std::vector<DataSet>& sets, std::vector<std::string>& notes) {
   if (!table.has("observed"))
     throw table.wrong(
         "observed", "missing",
@@ -128,7 +128,7 @@ MeasuredFields read_measured(const Config& table, const electromagnetic::Problem
   if (which.empty())
     throw table.wrong("observed", "it has no measured component of simulation.components",
                       "Name its columns e_e_real and e_e_imag, h_n_real and h_n_imag, …");
-  read_uncertainties(table, amplitudes);
+  read_uncertainties(table, amplitudes, notes);
   MeasuredFields measured;
   for (std::size_t k = 0; k < which.size(); ++k) {
     const auto& column = amplitudes.kinds[k].column;
@@ -246,7 +246,7 @@ MeasuredFields read_functions(const Config& job, const electromagnetic::Problem&
   if (taken.empty())
     throw InputError(job.table("survey").where("file"), "it has neither impedances nor tippers",
                      "Name its columns z_en_real, z_en_imag, z_ne_real, … (ohm), tipper_e_real, …");
-  read_uncertainties(table, amplitudes);
+  read_uncertainties(table, amplitudes, notes);
   MeasuredFields measured;
   const std::size_t all_sites = problem.frequencies.size() * problem.receivers.size();
   for (std::size_t k = 0; k < taken.size(); ++k) {
@@ -333,7 +333,7 @@ std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, cons
   if (!made->plane_waves()) {
     if (table.has("elements"))
       throw table.wrong("elements", "these are of plane waves", "Take simulation.components.");
-    made->measured_ = read_measured(table, earth, p.sets);
+    made->measured_ = read_measured(table, earth, p.sets, made->notes_);
   } else {
     if (table.has("observed"))
       throw table.wrong("observed", "what was measured of plane waves is in survey.file",

@@ -43,6 +43,8 @@ class Steps {
   bool arrived(double slope);
   bool stuck() const;
   void line();
+  void remember();
+  void take_best();
   void finish();
 
   /// The objective itself, about the model: its data are d, its operator is J there.
@@ -67,6 +69,12 @@ class Steps {
   Linearised here_;                                 ///< F and J at the model
   int number_ = 0;
   std::vector<double> misfits_;  ///< after each step
+  /// The model that fits best so far: where the misfit goes up and down, the last is not what is wanted.
+  struct Best {
+    int number = 0;
+    double phi_d = INFINITY, beta = 0, beta_relative = 0;
+    std::vector<double> model, data;
+  } best_;
   Outcome out_;
 };
 
@@ -141,6 +149,7 @@ void Steps::prepare() {
   if (p.weights) regulariser_->weigh(*p.weights);
   centre_ = centre_of(p, settings_, reference_, *regulariser_);
   out_.phi_d = misfit();
+  remember();
   if (!from) line();
 }
 
@@ -161,6 +170,9 @@ void Steps::stand() {
   s.lists["trust"] = trust_;
   s.lists["weight"] = out_.weight;
   s.lists["misfits"] = misfits_;
+  s.lists["best"] = {static_cast<double>(best_.number), best_.phi_d, best_.beta, best_.beta_relative};
+  s.lists["best model"] = best_.model;
+  s.lists["best data"] = best_.data;
   keep_lines(out_.iterations, s);
   s.words = out_.warnings;
   last_ = std::move(s);
@@ -188,6 +200,8 @@ void Steps::restore(const Standing& from) {
   out_.forwards = static_cast<int>(n[5]);
   factor_ = n[6];
   misfits_ = list("misfits");
+  if (const auto best = list("best"); best.size() == 4)
+    best_ = {static_cast<int>(best[0]), best[1], best[2], best[3], list("best model"), list("best data")};
   out_.iterations = kept_lines(from);
   out_.warnings = from.words;
   if (!out_.iterations.empty()) seconds_before_ = out_.iterations.back().seconds;
@@ -362,6 +376,7 @@ void Steps::step() {
   misfits_.push_back(out_.phi_d);
   ++number_;
   line();
+  remember();
   if (stuck())
     out_.reason = "the misfit falls no more: the uncertainties are too small, or the cells too large";
 }
@@ -375,7 +390,26 @@ void Steps::line() {
   if (seen_) seen_(out_.iterations.back());
 }
 
+/// Of models that fit as well as they should, the last.
+void Steps::remember() {
+  const double now = std::max(out_.phi_d, out_.target);
+  if (settings_.choice != Choice::discrepancy || now > std::max(best_.phi_d, out_.target)) return;
+  best_ = {number_, out_.phi_d, out_.beta, out_.beta_relative, out_.model, here_.data};
+}
+
+void Steps::take_best() {
+  if (out_.converged || best_.model.empty() || best_.number == number_) return;
+  out_.model = std::move(best_.model);
+  here_.data = std::move(best_.data);
+  out_.beta = best_.beta;
+  out_.beta_relative = best_.beta_relative;
+  out_.warnings.push_back(fmt::format(
+      "the model is that of step {}, whose φ_d/N, {:.4g}, is the least of all {} steps", best_.number,
+      best_.phi_d / static_cast<double>(std::max<std::size_t>(1, out_.data)), number_));
+}
+
 void Steps::finish() {
+  take_best();
   out_.predicted = here_.data;
   out_.warnings.insert(out_.warnings.end(), here_.warnings.begin(), here_.warnings.end());
   if (settings_.huber > 0) out_.trust = trust_;

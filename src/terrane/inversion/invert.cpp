@@ -88,6 +88,8 @@ class Run {
   /// β so that at(β) = target, from `beta`; returns the β of the last call.
   double find_beta(Secant way, double largest_step, const std::function<double(double)>& at,
                    const std::function<void(const Secant&)>& between = {});
+  void remember(double phi_d, double beta);
+  void take_best();
   std::vector<double> numbers_of(const std::string& name) const;
   double value_of_sparse(const SparseStage& stage) const;
   void line(std::string what, int number, double beta, double phi_d, double phi_m);
@@ -112,6 +114,12 @@ class Run {
   std::optional<Trends> trends_;
   std::shared_ptr<const solve::LinearOperator> g_;
   double target_ = 0;  ///< of φ_d as the descents count it
+  /// The model met whose φ_d is nearest to the target: that of trials of β, or of the last stage of sparse
+  /// norms.
+  struct Best {
+    double off = INFINITY, beta = 0;  ///< off: |ln(φ_d / target)|
+    std::vector<double> model;
+  } best_;
   int round_ = 0;
   bool smooth_ = false;  ///< the smooth model is there
   Objective objective_;
@@ -188,6 +196,8 @@ Standing Run::standing() const {
   s.lists["trust"] = trust_;
   s.lists["deviation"] = out_.deviation;
   s.lists["resolution"] = out_.resolution;
+  s.lists["best"] = {best_.off, best_.beta};
+  s.lists["best model"] = best_.model;
   keep_lines(out_.iterations, s);
   auto& curve = s.lists["curve"];
   for (const auto& c : out_.curve)
@@ -230,6 +240,7 @@ void Run::restore(const Standing& from) {
   round_ = static_cast<int>(n[7]);
   out_.deviation = list("deviation");
   out_.resolution = list("resolution");
+  if (const auto best = list("best"); best.size() == 2) best_ = {best[0], best[1], list("best model")};
   out_.iterations = kept_lines(from);
   for (std::size_t i = 0; i < curve.size(); i += 4)
     out_.curve.push_back({static_cast<int>(curve[i]), curve[i + 1], curve[i + 2], curve[i + 3]});
@@ -412,12 +423,26 @@ void Run::smooth_dense() {
   }
 }
 
+void Run::remember(double phi_d, double beta) {
+  const double off = std::fabs(std::log(phi_d / target_));
+  if (off < best_.off) best_ = {off, beta, out_.model};
+}
+
+/// Where no model is near enough to the target.
+void Run::take_best() {
+  if (best_.model.empty()) return;
+  out_.model = best_.model;
+  out_.beta = best_.beta;
+}
+
 /// The slope of the secant is taken between 0.2 and 1.5.
 double Run::find_beta(Secant way, double largest_step, const std::function<double(double)>& at,
                       const std::function<void(const Secant&)>& between) {
+  if (way.trial == 0) best_ = {};
   for (; way.trial < 30; ++way.trial) {
     if (between) between(way);
-    const double t = std::log(way.beta), f = std::log(at(way.beta) / target_);
+    const double phi_d = at(way.beta), t = std::log(way.beta), f = std::log(phi_d / target_);
+    remember(phi_d, way.beta);
     if (std::fabs(std::exp(f) - 1) <= settings_.misfit_tolerance) return way.beta;
     if (way.trial > 0 && std::fabs(t - way.before_t) > 1e-7)
       way.slope = std::clamp((f - way.before_f) / (t - way.before_t), 0.2, 1.5);
@@ -428,8 +453,11 @@ double Run::find_beta(Secant way, double largest_step, const std::function<doubl
   out_.converged = false;
   out_.reason = "most trials of beta";
   out_.warnings.push_back(
-      fmt::format("after 30 trials of β, φ_d is {:.2f} times its target", std::exp(way.before_f)));
-  return way.beta;
+      fmt::format("after 30 trials of β, φ_d is {:.2f} times its target or its inverse, in the "
+                  "nearest of them, which is taken",
+                  std::exp(best_.off)));
+  take_best();
+  return out_.beta;
 }
 
 /// The slow twin: β cooled from λ_max(K), conjugate gradients with the diagonal at each.
@@ -476,6 +504,7 @@ void Run::sparse() {
   } else {
     way.largest = largest_magnitudes(regulariser_->magnitudes(less_centre()));
     way.first_epsilon = way.largest[0] > 0 ? way.largest[0] : 1;
+    best_ = {};
   }
   from_.reset();
   constexpr int most_steps = 80;
@@ -484,42 +513,45 @@ void Run::sparse() {
     if (!sparse_step(way)) break;
   }
   out_.reason = out_.converged ? "converged" : "most steps of sparse norms";
+  if (!out_.converged) take_best();
 }
 
 /// One least-squares problem; whether another is wanted.
 bool Run::sparse_step(SparseWay& way) {
   auto& stage = way.stage;
   if (way.in_stage == 0) {
-    way.part = std::max(way.part / 1.25, settings_.epsilon);
+    way.part = std::max(way.part / 1.5, settings_.epsilon);
     for (std::size_t t = 0; t < 4; ++t)
       stage.epsilon[t] = way.part * (way.largest[t] > 0 ? way.largest[t] : way.first_epsilon);
     stage.scale = sparse_scales(settings_.norms, stage.epsilon, regulariser_->magnitudes(less_centre()));
     if (way.step > 0 && settings_.choice != Choice::fixed) {
       const double ratio = target_ / out_.phi_d;
       if (std::fabs(1 / ratio - 1) > std::min(0.1, 2 * settings_.misfit_tolerance))
-        out_.beta *= std::clamp(ratio, 0.5, 2.0);
+        out_.beta *= std::clamp(std::pow(ratio, 1.5), 0.5, 2.0);
     }
     way.phi = INFINITY;
   }
   regulariser_->reweight(sparse_factors(settings_.norms, stage, regulariser_->magnitudes(less_centre())));
   equations_->set_beta(out_.beta);
-  const auto done = problem_.bounds.any()
-                        ? minimise_within(*equations_, problem_.bounds, out_.model, 1e-2, 0, 60, progress_)
-                        : minimise(*equations_, out_.model, 1e-4, false, 1000, progress_);
+  // On the way a descent only has to keep up with ε.
+  const bool last_stage = way.part <= settings_.epsilon;
+  const auto done = problem_.bounds.any() ? minimise_within(*equations_, problem_.bounds, out_.model,
+                                                            last_stage ? 1e-2 : 3e-2, 0, 40, progress_)
+                                          : minimise(*equations_, out_.model, 2e-2, false, 40, progress_);
   out_.products += done.products;
   out_.phi_d = done.phi_d;
   const double phi_m = value_of_sparse(stage), now = done.phi_d + out_.beta * phi_m;
   line("sparse", way.step + 1, out_.beta, done.phi_d, phi_m);
   if (now > way.phi * (1 + 1e-6))
     out_.warnings.push_back(fmt::format("step {}: φ rose from {:.6g} to {:.6g}", way.step + 1, way.phi, now));
-  const bool last_stage = way.part <= settings_.epsilon;
-  const bool still = (way.phi - now) < 1e-4 * now;
+  const bool still = (way.phi - now) < 1e-3 * now;
   const bool fits = settings_.choice == Choice::fixed ||
                     std::fabs(done.phi_d / target_ - 1) <= std::max(0.05, settings_.misfit_tolerance);
   way.phi = now;
+  if (last_stage) remember(done.phi_d, out_.beta);
   out_.converged = last_stage && still && fits;
   if (out_.converged) return false;
-  way.in_stage = way.in_stage + 1 < 2 || (last_stage && fits && !still) ? way.in_stage + 1 : 0;
+  way.in_stage = last_stage && fits && !still ? way.in_stage + 1 : 0;
   return true;
 }
 
@@ -601,6 +633,7 @@ Outcome Run::all() {
 }  // namespace
 
 std::vector<double> cell_weights(const Problem& p, const Settings& settings, double& z0) {
+  if (!p.own_weight.empty()) return p.own_weight;
   switch (settings.weighting) {
     case Weighting::none:
       break;
@@ -631,9 +664,10 @@ std::vector<double> cell_weights(const Problem& p, const Settings& settings, dou
           if (distance(s) < distance(nearest)) nearest = s;
         std::vector<double> row(p.g->columns());
         p.g->row(nearest, row);
-        z0 = fit_z0(p.mesh, p.active, row, p.easting[nearest], p.northing[nearest], settings.exponent);
+        z0 = fit_z0(p.mesh, p.active, row, p.easting[nearest], p.northing[nearest], settings.exponent,
+                    p.ground);
       }
-      return depth_weights(p.mesh, p.active, z0, settings.exponent);
+      return depth_weights(p.mesh, p.active, z0, settings.exponent, p.ground);
     }
   }
   return std::vector<double>(p.g->columns(), 1.0);

@@ -43,6 +43,7 @@ struct Problem {
   Bounds bounds;                              ///< [active] each, or none
   Couplings couplings;                        ///< to other models: beside φ_m, with the same β
   std::optional<Factors> weights;  ///< of the summands of φ_m: cells and faces [cells of the mesh]
+  std::vector<double> own_weight;  ///< [active] w of the cells, in place of Settings::weighting; empty: none
   bool whole_cells = false;        ///< of a physics that takes no share of a cell
 
   bool defined() const { return g != nullptr || forward != nullptr; }

@@ -12,6 +12,7 @@
 #include "terrane/inversion/acoustic_job.hpp"
 #include "terrane/inversion/direct_current_job.hpp"
 #include "terrane/inversion/electromagnetic_job.hpp"
+#include "terrane/inversion/fixed_cells.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/inversion/job_tables.hpp"
 #include "terrane/inversion/regulariser.hpp"
@@ -69,31 +70,23 @@ PrismSet prisms_of_cells(const Problem& problem) {
   return cells;
 }
 
-/// Stations inside of active cells: below the ground, or a mesh that reaches above it.  top: of each active
-/// cell
-void check_stations(const Problem& p, std::span<const double> top) {
-  std::vector<double> top_of(p.active.empty() ? 0 : p.mesh.size(), -std::numeric_limits<double>::infinity());
-  for (std::size_t n = 0; n < p.active.size(); ++n) top_of[p.active[n]] = top[n];
-  const std::vector<double>* faces[3] = {&p.mesh.easting(), &p.mesh.northing(), &p.mesh.up()};
-  std::size_t inside = 0, first = 0;
-  for (std::size_t s = 0; s < p.easting.size(); ++s) {
-    const double at[3] = {p.easting[s], p.northing[s], p.up[s]};
-    std::array<std::size_t, 3> place{};
-    bool in = true;
-    for (std::size_t a = 0; a < 3 && in; ++a) {
-      const auto above = std::upper_bound(faces[a]->begin(), faces[a]->end(), at[a]) - faces[a]->begin();
-      in = above > 0 && above < static_cast<std::ptrdiff_t>(faces[a]->size()) &&
-           (a < 2 || at[a] > (*faces[a])[static_cast<std::size_t>(above - 1)]);
-      place[a] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(above - 1, 0));
-    }
-    if (!in || (!top_of.empty() && at[2] >= top_of[p.mesh.index(place[0], place[1], place[2])])) continue;
-    if (inside++ == 0) first = s;
-  }
-  if (inside > 0)
-    throw InputError("inversion: stations",
-                     fmt::format("{} of {} lie inside active cells (first: station {}, up {:g} m)", inside,
-                                 p.easting.size(), first + 1, p.up[first]),
-                     "Lower the top of the mesh, or give model.topography, above which cells are air.");
+/// Stations that lie inside of active cells, as in a borehole; and none where a row of G has no value.
+void check_stations(const gravity::SensitivityColumns& source, std::vector<std::string>& warnings) {
+  const auto& up = source.stations().up;
+  if (const auto undefined = source.contacts().undefined(); !undefined.empty())
+    throw InputError(
+        "inversion: stations",
+        fmt::format("{} of {} lie on faces, edges or corners of cells, where gradients and magnetic "
+                    "fields have no single value (first: station {}, up {:g} m)",
+                    undefined.size(), up.size(), undefined.front() + 1, up[undefined.front()]),
+        "On faces simulation.singular = \"outside\" or \"mean\" takes a limit; move stations off "
+        "edges and corners, or the mesh by part of a cell.");
+  if (const auto inside = source.contacts().inside(); !inside.empty())
+    warnings.push_back(
+        fmt::format("{} of {} stations lie inside active cells (first: station {}, up {:g} m): right "
+                    "in boreholes; if they stand on the ground, lower the top of the mesh, or give "
+                    "model.topography, above which cells are air",
+                    inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
 }
 
 constexpr std::size_t most_groups = 8;  // of stations at one height and place within the cells
@@ -151,7 +144,6 @@ InversionJob::InversionJob(Problem problem, PrismSet cells, Settings settings, S
   problem_.easting = survey_.easting;
   problem_.northing = survey_.northing;
   problem_.up = survey_.up;
-  check_stations(problem_, cells.top);
   std::vector<gravity::Observable> observables;
   for (const auto& kind : observations_.kinds) {
     observables.push_back(kind.observable);
@@ -163,8 +155,20 @@ InversionJob::InversionJob(Problem problem, PrismSet cells, Settings settings, S
   }
   source_ = std::make_shared<gravity::SensitivityColumns>(
       std::move(cells), gravity::KeptStations{survey_.easting, survey_.northing, survey_.up},
-      std::move(observables), storage_.accuracy);
+      std::move(observables), storage_.accuracy, observations_.singular);
   warnings_ = observations_.warnings;
+  check_stations(*source_, warnings_);
+}
+
+void InversionJob::hold_fixed(FixedCells fixed, int threads) {
+  if (fixed.place.empty()) return;
+  fixed_ = std::move(fixed);
+  of_fixed_ = data_of(fixed_, *source_, observations_.singular, threads);
+  for (std::size_t n = 0; n < of_fixed_.size(); ++n) problem_.data[n] -= of_fixed_[n];
+  notes_.push_back(
+      fmt::format("{} cells that are not active keep the values of inversion.reference: their field is "
+                  "part of the data",
+                  grouped(fixed_.place.size())));
 }
 
 namespace {
@@ -503,6 +507,8 @@ void InversionJob::fill(Result& result) const {
     if (!outcome_.predicted.empty())
       field.values.assign(outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first),
                           outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
+    if (!of_fixed_.empty())
+      for (std::size_t n = 0; n < field.values.size(); ++n) field.values[n] += of_fixed_[set.first + n];
     result.fields.push_back(std::move(field));
     const auto of_data = [&](const char* name, const char* unit, const char* what,
                              const std::vector<double>& all) {
@@ -527,7 +533,13 @@ void InversionJob::fill(Result& result) const {
 }
 
 std::vector<Column> InversionJob::cells() const {
-  return cell_columns(problem_, settings_, outcome_, observations_.property, outcome_.model, outcome_.apart);
+  auto columns =
+      cell_columns(problem_, settings_, outcome_, observations_.property, outcome_.model, outcome_.apart);
+  for (auto& column : columns)
+    if (column.name.starts_with(observations_.property) && !column.name.ends_with("_deviation") &&
+        !column.values.empty())
+      for (std::size_t n = 0; n < fixed_.place.size(); ++n) column.values[fixed_.place[n]] = fixed_.value[n];
+  return columns;
 }
 
 std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runtime& runtime) {
@@ -539,7 +551,7 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   simulation.text("physics");
   auto stations = build_survey(job, memory);
   auto observations = read_observations(physics, simulation, stations.survey);
-  read_uncertainties(table, observations);
+  read_uncertainties(table, observations, stations.notes);
   Problem problem;
   std::string mesh_file;
   problem.mesh = read_mesh(job, mesh_file);
@@ -553,8 +565,10 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
     return read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);
   };
   problem.reference = cells("reference");
+  auto fixed = read_fixed(table, observations.property, problem, mesh_file);
   problem.bounds = {cells("lower"), cells("upper")};
   problem.weights = read_weights(table, problem.mesh);
+  problem.own_weight = read_own_weight(table, problem, mesh_file);
   complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
   const auto settings = read_settings(table, observations, problem.mesh);
   const auto storage = read_storage(table);
@@ -566,6 +580,8 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
   made->rocks_ = read_rocks(table, property);
   made->job_ = job.source();
   made->notes_ = std::move(stations.notes);
+  made->notes_.insert(made->notes_.end(), fixed.notes.begin(), fixed.notes.end());
+  made->hold_fixed(std::move(fixed), runtime.threads);
   made->warnings_.insert(made->warnings_.end(), stations.warnings.begin(), stations.warnings.end());
   return made;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "terrane/base/memory.hpp"
+#include "terrane/inversion/fixed_cells.hpp"
 #include "terrane/inversion/joint.hpp"
 #include "terrane/inversion/observations.hpp"
 #include "terrane/inversion/operators.hpp"
@@ -100,6 +101,8 @@ class InversionJob final : public InversionSimulation {
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;
 
  private:
+  /// Their field is taken off the data.
+  void hold_fixed(FixedCells fixed, int threads);
   /// Once for each budget, number of threads, device and number of ranks.
   const StorageChoice& choose(const Runtime& runtime);
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
@@ -127,6 +130,8 @@ class InversionJob final : public InversionSimulation {
   std::optional<std::pair<std::string, StorageChoice>> chosen_;  ///< for what, and what
   std::shared_ptr<solve::Crew> crew_;                            ///< of the other ranks, shared with others
   double seconds_to_make_ = 0;
+  FixedCells fixed_;
+  std::vector<double> of_fixed_;  ///< [rows] the data that they give; empty: none
   std::vector<std::string> notes_, warnings_;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/cell_files.hpp"
 #include "terrane/inversion/job_report.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
@@ -27,8 +28,9 @@ constexpr std::array<std::string_view, 7> storages{"auto",   "lattice", "tree", 
 
 constexpr Key keys_of_inversion[] = {
     {"floor", "list of numbers", "[]",
-     "Least uncertainty of the data, in their unit, one for each channel: where the survey has no column of "
-     "them; nothing: 0. Of waves for each recorded component, Pa or m/s.",
+     "Least uncertainty of the data, in their unit, one for each channel. Where floor or percent is given it "
+     "rules over uncertainties of the survey; 0 in both keeps a channel's own. Of waves for each recorded "
+     "component, Pa or m/s.",
      "[0.01]"},
     {"percent", "list of numbers", "[]",
      "Percentage of each datum that is added to the floor, one for each channel; of waves, of the root mean "
@@ -54,12 +56,17 @@ constexpr Key keys_of_inversion[] = {
     {"weighting", "text", "\"depth\"",
      "What counteracts the decay with depth: depth, distance, sensitivity, none; of resistivities none, "
      "unless sensitivity is asked for; of chargeabilities sensitivity, or none; of velocities none."},
+    {"weighting_file", "path", "none",
+     "The weight w of each cell, in place of weighting: a model file of numbers above zero, such as UBC's "
+     "distance_weight.txt. Of gravity and magnetics."},
     {"exponent", "number", "none",
      "Exponent of depth and distance weights; without it, 2 for gravity, 3 for gradients and magnetic "
      "fields."},
     {"z0", "length", "0", "z0 of depth weights; 0 fits it to the decay below the middle station."},
     {"weights_in_gradients", "true or false", "true",
-     "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG."},
+     "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG, and as compact norms "
+     "have "
+     "it unless true stands here."},
     {"weights_file", "path", "none",
      "Factors of the summands of the model norm, in the format of UBC's weights: cells (W.S), faces across "
      "easting, northing and up (W.E, W.N, W.Z)."},
@@ -112,7 +119,10 @@ constexpr Key keys_of_inversion[] = {
      "ε of compact norms, as a fraction of the largest value of the smooth model."},
     {"topography", "path or length", "none",
      "Elevation grid, or one height; cells whose centres lie above it are left out."},
-    {"active_file", "path", "none", "A model file: cells with 0, or none, are left out."},
+    {"active_file", "path", "none",
+     "A file of 1 and 0 for each cell: cells with 0, or none, are not changed. They keep the values of a "
+     "file "
+     "named by reference, whose field is part of gravity and magnetic data; otherwise they are empty."},
     {"storage", "text", "\"auto\"",
      "How sensitivities are held: lattice (by FFT), tree (clusters of cells), single (memory, single "
      "precision), dense (double), disk, none (made anew for each product)."},
@@ -266,6 +276,7 @@ Weighting read_weighting(const Config& table, Weighting otherwise) {
 void read_linear_settings(const Config& table, Settings& s) {
   const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
   std::copy(norms.begin(), norms.end(), s.norms.p.begin());
+  if (!table.has("weights_in_gradients")) s.weights_in_gradients = s.norms.square();
   s.epsilon = table.positive("epsilon");
   s.solver = chosen<Solver>(table, "solver", solvers);
   s.posterior = table.flag("posterior");
@@ -301,6 +312,25 @@ Settings read_settings(const Config& table, const Observations& observations, co
 std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh) {
   if (!table.has("weights_file")) return {};
   return io::read_ubc_weights(table.input_file("weights_file").string(), mesh);
+}
+
+std::vector<double> read_own_weight(const Config& table, const Problem& problem,
+                                    const std::string& mesh_file) {
+  if (!table.has("weighting_file")) return {};
+  if (table.has("weighting"))
+    throw table.wrong("weighting_file", "inversion.weighting is there already", "Keep one of the two.");
+  const auto whole = marks_of_file(table, "weighting_file", problem.mesh, mesh_file);
+  const auto& active = problem.active;
+  std::vector<double> weight(active.empty() ? whole.size() : active.size());
+  for (std::size_t c = 0; c < weight.size(); ++c) {
+    weight[c] = whole[active.empty() ? c : active[c]];
+    if (!(weight[c] > 0) || !std::isfinite(weight[c]))
+      throw table.wrong(
+          "weighting_file",
+          fmt::format("the weight of cell {} is {:g}", active.empty() ? c : active[c], weight[c]),
+          "They are above zero.");
+  }
+  return weight;
 }
 
 void complete(Bounds& bounds, std::size_t cells) {
@@ -343,38 +373,6 @@ TensorMesh read_mesh(const Config& job, std::string& file) {
   return data->mesh;
 }
 
-namespace {
-
-/// A column of a model file on the cells of the mesh.
-std::vector<double> column_of_file(const Config& table, const char* key, const std::string& property,
-                                   const TensorMesh& mesh, const std::string& mesh_file) {
-  const auto path = table.input_file(key).string();
-  io::ReadOptions options;
-  options.mesh = mesh_file;
-  options.property = property;
-  const auto content = io::read(path, options);
-  const auto* data = std::get_if<io::MeshData>(&content);
-  if (data == nullptr || data->cells.empty())
-    throw table.wrong(key, fmt::format("\"{}\" holds no values of cells", path));
-  if (data->mesh.easting() != mesh.easting() || data->mesh.northing() != mesh.northing() ||
-      data->mesh.up() != mesh.up())
-    throw table.wrong(key, fmt::format("\"{}\" is of another mesh", path));
-  if (const auto* column = data->find(property)) return column->values;
-  const char* inverse = property == "resistivity" ? "conductivity" : "resistivity";
-  if (const auto* column = data->find(inverse);
-      column != nullptr && (property == "resistivity" || property == "conductivity")) {
-    auto values = column->values;
-    for (double& value : values) value = 1 / value;
-    return values;
-  }
-  const auto& only = data->cells.front();
-  if (find_property(only.name) != nullptr && find_property(property) != nullptr)
-    throw table.wrong(key, fmt::format("\"{}\" holds {}, no {}", path, only.name, property));
-  return only.values;
-}
-
-}  // namespace
-
 std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& mesh,
                                        const std::string& mesh_file,
                                        const std::optional<Projection>& projection,
@@ -383,7 +381,7 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
     throw table.wrong("active_file", "inversion.topography is there already", "Keep one of the two.");
   std::vector<std::uint32_t> active;
   if (table.has("active_file")) {
-    const auto values = column_of_file(table, "active_file", "active", mesh, mesh_file);
+    const auto values = marks_of_file(table, "active_file", mesh, mesh_file);
     if (std::any_of(values.begin(), values.end(), [](double v) { return v < 0; }))
       throw table.wrong("active_file", "it marks cells -1: fixed, but part of the model norm",
                         "Mark them 1, and set both of their bounds to the reference.");
@@ -443,20 +441,23 @@ Ground take_ground(const Config& job, const Config& other, const char* key,
   return height;
 }
 
+bool names_file(const Config& table, const char* key) {
+  if (!table.has(key) || !table.is_text(key)) return false;
+  const auto text = table.text(key);
+  return std::filesystem::path(text).has_extension() && std::filesystem::path(text).stem() != "" &&
+         !std::isdigit(static_cast<unsigned char>(text.front())) && text.front() != '-';
+}
+
 std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,
                                const TensorMesh& mesh, const std::string& mesh_file,
                                std::span<const std::uint32_t> active) {
   const std::size_t cells = active.empty() ? mesh.size() : active.size();
-  if (table.is_text(key)) {
-    const auto text = table.text(key);
-    if (text == "none") return {};
-    if (std::filesystem::path(text).has_extension() && std::filesystem::path(text).stem() != "" &&
-        !std::isdigit(static_cast<unsigned char>(text.front())) && text.front() != '-') {
-      const auto whole = column_of_file(table, key, property, mesh, mesh_file);
-      std::vector<double> values(cells);
-      for (std::size_t c = 0; c < cells; ++c) values[c] = whole[active.empty() ? c : active[c]];
-      return values;
-    }
+  if (table.is_text(key) && table.text(key) == "none") return {};
+  if (names_file(table, key)) {
+    const auto whole = values_of_file(table, key, property, mesh, mesh_file);
+    std::vector<double> values(cells);
+    for (std::size_t c = 0; c < cells; ++c) values[c] = whole[active.empty() ? c : active[c]];
+    return values;
   }
   const auto number = table.optional_number(key, property_kind(property).quantity);
   return number ? std::vector<double>(cells, *number) : std::vector<double>{};
@@ -482,27 +483,39 @@ std::vector<double> exponentials_of(std::vector<double> logarithms) {
   return logarithms;
 }
 
-void read_uncertainties(const Config& table, Observations& observations) {
+void read_uncertainties(const Config& table, Observations& observations, std::vector<std::string>& notes) {
+  constexpr double no_datum = 1e15;  // what files give to gaps, which stay gaps
   const auto floor = table.numbers("floor"), percent = table.numbers("percent");
   const auto& kinds = observations.kinds;
-  for (const auto& [key, list] : {std::pair{"floor", &floor}, {"percent", &percent}})
+  for (const auto& [key, list] : {std::pair{"floor", &floor}, {"percent", &percent}}) {
     if (!list->empty() && list->size() != kinds.size())
       throw table.wrong(key, fmt::format("{} numbers for {} observed channels", list->size(), kinds.size()));
+    for (const double value : *list)
+      if (!(value >= 0)) throw table.wrong(key, fmt::format("{} is below zero", value));
+  }
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     auto& column = observations.kinds[k].column;
-    if (column.uncertainty) continue;
+    const double least = floor.empty() ? 0 : floor[k], part = percent.empty() ? 0 : percent[k] / 100;
+    if (column.uncertainty && least == 0 && part == 0) continue;
     if (floor.empty() && percent.empty())
       throw table.wrong("floor", "missing",
                         fmt::format("{} has no uncertainties: give inversion.floor, their least value in {}, "
                                     "inversion.percent, or a column {}_uncertainty.",
                                     column.field, column.observed.unit, column.field));
-    const double least = floor.empty() ? 0 : floor[k];
-    if (!floor.empty() && !(least > 0))
+    if (!floor.empty() && !(least > 0) && !column.uncertainty)
       throw table.wrong("floor", fmt::format("{} is not above zero", least));
-    const double part = percent.empty() ? 0 : percent[k] / 100;
-    if (!(part >= 0)) throw table.wrong("percent", "it is below zero");
     Column sigma{column.field + "_uncertainty", column.observed.unit, "standard deviation", {}};
     for (const double d : column.observed.values) sigma.values.push_back(least + part * std::fabs(d));
+    if (column.uncertainty) {
+      const auto& of_file = column.uncertainty->values;
+      for (std::size_t n = 0; n < std::min(of_file.size(), sigma.values.size()); ++n)
+        if (of_file[n] >= no_datum) sigma.values[n] = of_file[n];
+      notes.push_back(fmt::format(
+          "uncertainties of {} are those of the job, {}{}{}: the survey's own are not used", column.field,
+          floor.empty() ? "" : fmt::format("floor {:g} {}", least, column.observed.unit),
+          floor.empty() || percent.empty() ? "" : " and ",
+          percent.empty() ? "" : fmt::format("{:g} percent", percent[k])));
+    }
     column.uncertainty = std::move(sigma);
   }
 }

@@ -63,9 +63,16 @@ std::vector<double> exponentials_of(std::vector<double> logarithms);
 std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh);
 
 /// Bounds of which one side was given: the other is far away.
+/// w of the active cells from a file of numbers; empty: none.
+std::vector<double> read_own_weight(const Config& table, const Problem& problem,
+                                    const std::string& mesh_file);
 void complete(Bounds& bounds, std::size_t cells);
 
-/// σ = floor + percent/100 |d| where the survey has no uncertainties; puts them into the observations.
-void read_uncertainties(const Config& table, Observations& observations);
+/// Whether the text of a key is the name of a file.
+bool names_file(const Config& table, const char* key);
+
+/// σ = floor + percent/100 |d| where the job gives one of the two, with a note where the survey has its own;
+/// otherwise the survey's. Puts them into the observations.
+void read_uncertainties(const Config& table, Observations& observations, std::vector<std::string>& notes);
 
 }  // namespace terrane::inversion

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/magnetic/simulation.hpp"
 
@@ -24,6 +26,10 @@ constexpr Key keys_of_gravity[] = {
      "Names, axes and signs of data and output: enu, harmonica, simpeg, ubc, tomofast."},
     {"units", "text", "\"geo\"", "Of data and output: geo (mGal, E) or si."},
     {"gravitational_constant", "number", "6.67430e-11", "G in m3/(kg s2)."},
+    {"singular", "text", "\"nan\"",
+     "Gradients and magnetic fields at stations on faces of cells: nan refuses such stations, mean, outside "
+     "or "
+     "inside takes that limit."},
 };
 
 constexpr Key keys_of_magnetics[] = {
@@ -35,7 +41,13 @@ constexpr Key keys_of_magnetics[] = {
     {"declination", "number", "0", "Of the main field, degrees east of north."},
     {"frame", "text", "\"enu\"", "Names and axes of data and output: enu, harmonica, simpeg, ubc."},
     {"units", "text", "\"geo\"", "Of data and output: geo (nT) or si (T)."},
+    {"singular", "text", "\"nan\"",
+     "Gradients and magnetic fields at stations on faces of cells: nan refuses such stations, mean, outside "
+     "or "
+     "inside takes that limit."},
 };
+
+constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
 
 /// What differs between the physics: their frames, and the datum of a cell in SI.
 struct Linear {
@@ -98,6 +110,7 @@ Observations read_observations(std::string_view physics, const Config& table, co
       linear.conventions.named(table.choice("frame", std::span<const std::string_view>(frames)));
   const auto units = unit_system_from_name(table.choice("units", {"geo", "si"}));
   Observations made;
+  made.singular = chosen<gravity::SingularPolicy>(table, "singular", policies);
   made.property = linear.property;
   made.frame = frame.name;
   auto columns = observed_columns(survey, linear.conventions, frame, units);

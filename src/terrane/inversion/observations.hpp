@@ -24,6 +24,7 @@ struct Observations {
   std::string property;        ///< "density", "susceptibility"
   std::string frame;
   double exponent = 2;  ///< with which the fields decay: of depth and distance weights
+  gravity::SingularPolicy singular = gravity::SingularPolicy::nan;  ///< at stations on faces of cells
   std::vector<std::string> warnings;
 };
 

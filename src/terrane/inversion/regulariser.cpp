@@ -305,16 +305,18 @@ double Regulariser::bytes_on_device(const TensorMesh& mesh) {
 }
 
 Factors Regulariser::magnitudes(std::span<const double> u) const {
-  auto whole = on_mesh(u);
-  for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];
+  const auto whole = on_mesh(u);
+  auto in_differences = whole;
+  for (std::size_t c = 0; c < whole.size() && weights_in_gradients_; ++c)
+    in_differences[c] *= whole_weight_[c];
   Factors made;
   made.fill(std::vector<double>(whole.size(), std::numeric_limits<double>::quiet_NaN()));
   for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
     made[0][cell] = whole[cell];
     for (std::size_t a = 0; a < 3; ++a)
       if (place[a] + 1 < n_[a] && whole_weight_[cell + step_[a]] != 0)
-        made[a + 1][cell] =
-            (whole[cell + step_[a]] - whole[cell]) * 2 / (h_[a][place[a]] + h_[a][place[a] + 1]);
+        made[a + 1][cell] = (in_differences[cell + step_[a]] - in_differences[cell]) * 2 /
+                            (h_[a][place[a]] + h_[a][place[a] + 1]);
   });
   return made;
 }
@@ -323,11 +325,14 @@ Factors Regulariser::measures() const {
   Factors made;
   made.fill(std::vector<double>(whole_weight_.size()));
   for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
-    made[0][cell] = h_[0][place[0]] * h_[1][place[1]] * h_[2][place[2]];
+    const double w = whole_weight_[cell];
+    made[0][cell] = h_[0][place[0]] * h_[1][place[1]] * h_[2][place[2]] * w * w;
     for (std::size_t a = 0; a < 3; ++a) {
       if (place[a] + 1 >= n_[a] || whole_weight_[cell + step_[a]] == 0) continue;
       const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
-      made[a + 1][cell] = h_[b][place[b]] * h_[c][place[c]] * 0.5 * (h_[a][place[a]] + h_[a][place[a] + 1]);
+      const double next = whole_weight_[cell + step_[a]];
+      made[a + 1][cell] = h_[b][place[b]] * h_[c][place[c]] * 0.5 * (h_[a][place[a]] + h_[a][place[a] + 1]) *
+                          (weights_in_gradients_ ? 1 : 0.5 * (w * w + next * next));
     }
   });
   if (own_)

@@ -97,8 +97,9 @@ class Regulariser {
   void reweight(std::optional<Factors> factors);
   /// R with the forms that couple the model to others; terms() leaves them out.
   void couple(Couplings couplings) { couplings_ = std::move(couplings); }
-  /// What sparse norms weigh: w u, and its differences over δ, in the places of Factors; NaN where there is
-  /// no cell or face. And what each stands for: V, and A δ, times own factors.
+  /// What sparse norms weigh: u, and the differences over δ of u or, with the weights inside, of w u, in the
+  /// places of Factors; NaN where there is no cell or face. And what each stands for: w² V, and A δ times w²
+  /// of the face where the differences have no w; times own factors.
   Factors magnitudes(std::span<const double> u) const;
   Factors measures() const;
 

@@ -3,9 +3,11 @@
 //   φ_m = Σ_terms α_t Σ_i v_i ε_t² s_t Ψ_p(x_i/ε_t),  Ψ_p(x) = (2/p)[(1+x²)^{p/2} − 1],  Ψ_0 = ln(1+x²),  Ψ_2
 //   = x² factor of a summand:  r_i = s_t (1 + x_i²/ε²)^{p/2−1}
 //
-// x: w u for the smallness, its difference over δ for a gradient; v: V or A δ. r x² + const lies above ε²Ψ
-// and touches it at the present x: so each step at one β, ε and s cannot raise φ_d + β φ_m. s_t keeps the
-// largest gradient of a term that of its square norm; without it sparse terms fade as ε falls.
+// x: u for the smallness, its difference over δ for a gradient; v: w² V, or w² A δ. The weights of the cells
+// stand outside the norm: ln(1 + (w u/ε)²) would hardly feel them, and bodies would rise. (With
+// weights_in_gradients gradients are the differences of w u, and v is A δ.) r x² + const lies above ε²Ψ and
+// touches it at the present x: so each step at one β, ε and s cannot raise φ_d + β φ_m. s_t keeps the largest
+// gradient of a term that of its square norm; without it sparse terms fade as ε falls.
 #pragma once
 
 #include <array>

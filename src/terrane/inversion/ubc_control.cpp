@@ -97,13 +97,22 @@ struct Writer {
 };
 
 /// mesh / data / topography / 1 depth, 2 distance / exponent z0 / wavelet … : G is made as Terrane makes it.
+/// From version 6 on the weights of the cells are a file, in place of the kind and its numbers.
 void read_sensitivities(Control& control, Writer& job) {
   job.mesh = control.path(control.words("the mesh").front());
   job.data = control.path(control.words("the file of data").front());
   if (const auto topography = control.words("the topography"); !is_none(topography))
     job.inversion += fmt::format("topography = {}\n", job.relative(control.path(topography.front())));
-  const auto kind =
-      control.numbers(control.words("the kind of weighting"), 0, 1, 1, "1 (depth) or 2 (distance)").front();
+  const auto weighting = control.words("the kind of weighting, or a file of weights");
+  if (is_none(weighting)) {
+    job.inversion += "weighting = \"none\"\n";
+    return;
+  }
+  if (weighting.front().find_first_not_of("0123456789+-.eE") != std::string::npos) {
+    job.inversion += fmt::format("weighting_file = {}\n", job.relative(control.path(weighting.front())));
+    return;
+  }
+  const auto kind = control.numbers(weighting, 0, 1, 1, "1 (depth) or 2 (distance)").front();
   if (kind != 1 && kind != 2) control.fail("weighting is neither 1 (depth) nor 2 (distance)", {});
   if (kind == 2) job.inversion += "weighting = \"distance\"\n";
   const auto words = control.words("exponent and z0 of the weighting");

@@ -18,13 +18,20 @@ std::size_t cell(std::span<const std::uint32_t> active, std::size_t c) {
   return active.empty() ? c : active[c];
 }
 
-/// Up of the highest active face of each column, m.
-std::vector<double> tops(const TensorMesh& mesh, std::span<const std::uint32_t> active) {
+/// Up of what is no air in a cell, at most.  ground: share of each cell of the mesh; empty: all are whole
+double top_of_rock(const TensorMesh& mesh, std::span<const double> ground, std::size_t at, std::size_t k) {
+  const double share = ground.empty() ? 1 : ground[at];
+  return share < 1 ? mesh.up()[k] + share * (mesh.up()[k + 1] - mesh.up()[k]) : mesh.up()[k + 1];
+}
+
+/// Up of the ground above the active cells of each column, m.
+std::vector<double> tops(const TensorMesh& mesh, std::span<const std::uint32_t> active,
+                         std::span<const double> ground) {
   const std::size_t columns = mesh.n_east() * mesh.n_north();
   std::vector<double> top(columns, mesh.up().front());
   for (std::size_t c = 0; c < cells_of(mesh, active); ++c) {
     const std::size_t at = cell(active, c);
-    top[at % columns] = std::max(top[at % columns], mesh.up()[at / columns + 1]);
+    top[at % columns] = std::max(top[at % columns], top_of_rock(mesh, ground, at, at / columns));
   }
   return top;
 }
@@ -37,14 +44,14 @@ void divide_by_maximum(std::vector<double>& w) {
 }  // namespace
 
 std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active, double z0,
-                                  double exponent) {
+                                  double exponent, std::span<const double> ground) {
   if (!(z0 > 0)) throw InputError("inversion.z0", "it must be above zero");
-  const auto top = tops(mesh, active);
+  const auto top = tops(mesh, active, ground);
   const std::size_t columns = top.size();
   std::vector<double> w(cells_of(mesh, active));
   for (std::size_t c = 0; c < w.size(); ++c) {
     const std::size_t at = cell(active, c), k = at / columns;
-    const double near = top[at % columns] - mesh.up()[k + 1] + z0,
+    const double near = top[at % columns] - top_of_rock(mesh, ground, at, k) + z0,
                  far = top[at % columns] - mesh.up()[k] + z0;
     const double integral =
         exponent == 1 ? std::log(far / near)
@@ -56,7 +63,7 @@ std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::u
 }
 
 double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> row,
-              double easting, double northing, double exponent) {
+              double easting, double northing, double exponent, std::span<const double> ground) {
   const auto index = [](const std::vector<double>& faces, double x) {
     const auto above = std::upper_bound(faces.begin(), faces.end(), x) - faces.begin();
     return static_cast<std::size_t>(
@@ -65,13 +72,14 @@ double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std
   const std::size_t column =
       index(mesh.easting(), easting) + mesh.n_east() * index(mesh.northing(), northing);
   const std::size_t columns = mesh.n_east() * mesh.n_north();
-  const double top = tops(mesh, active)[column];
+  const double top = tops(mesh, active, ground)[column];
   std::vector<double> depth, decay;
   for (std::size_t c = 0; c < row.size(); ++c) {
     const std::size_t at = cell(active, c), k = at / columns;
     if (at % columns != column || row[c] == 0) continue;
-    depth.push_back(top - 0.5 * (mesh.up()[k] + mesh.up()[k + 1]));
-    decay.push_back(std::log(std::fabs(row[c]) / mesh.prism(at).volume()));
+    depth.push_back(top - 0.5 * (mesh.up()[k] + top_of_rock(mesh, ground, at, k)));
+    decay.push_back(
+        std::log(std::fabs(row[c]) / (mesh.prism(at).volume() * (ground.empty() ? 1 : ground[at]))));
   }
   const double thickness = mesh.up().back() - mesh.up().front();
   if (depth.size() < 2) return 0.1 * thickness;

@@ -18,16 +18,16 @@ struct Points {
   std::size_t size() const noexcept { return easting.size(); }
 };
 
-/// w = [ (1/Δz) ∫_cell dζ/(ζ+z₀)^a ]^½, ζ: depth below the highest active face of the column (Li & Oldenburg
-/// 1998). exponent: 2 for gravity, 3 for gradients and magnetic fields.  active: as of Regulariser · →
-/// [active]
+/// w = [ (1/Δz) ∫_cell dζ/(ζ+z₀)^a ]^½, ζ: depth below the ground, which is the highest active face of the
+/// column or cuts the cell there (Li & Oldenburg 1998). exponent: 2 for gravity, 3 for gradients and magnetic
+/// fields. active: as of Regulariser · ground: as of Problem · → [active]
 std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active, double z0,
-                                  double exponent);
+                                  double exponent, std::span<const double> ground = {});
 
 /// The z₀ for which (ζ+z₀)^−a decays as a row of G does below its station: least squares of logarithms.
 /// row: [active], of the station at (easting, northing)
 double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> row,
-              double easting, double northing, double exponent);
+              double easting, double northing, double exponent, std::span<const double> ground = {});
 
 /// w = { Σ_stations [ (1/V) ∫ dv/(R+R₀)^a ]² }^¼, R₀: a quarter of the smallest cell width; 8 Gauss points,
 /// 64 near a station.
