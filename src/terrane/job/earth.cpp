@@ -733,7 +733,53 @@ Grid read_elevation(const Config& table, std::string_view key, const std::option
   return elevation_of(table, key, projection, memory, field, window, region, spacing, notes);
 }
 
-Earth build_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
+namespace {
+
+/// What rock, water and air can be; a model whose largest value lies outside has another unit.
+struct Usual {
+  std::string_view property;
+  double least, most;  ///< of the largest |value|
+  std::string_view advice;
+};
+constexpr Usual usual_values[] = {
+    {"density", 100, 25'000, "A plain number is in kg/m3; write \"2.67 g/cm3\"."},
+    {"velocity_p", 50, 15'000, "A plain number is in m/s; write \"3.5 km/s\"."},
+    {"velocity_s", 1, 10'000, "A plain number is in m/s; write \"2 km/s\"."},
+};
+constexpr double least_contrast = 5;  // kg/m³, where a density is a contrast
+
+/// The key of the job that gives this value, or that of the model.
+std::string where_is(const Config& job, std::string_view property, double value) {
+  const auto model = job.table("model");
+  std::vector<Config> tables = model.tables("body");
+  if (model.has("background")) tables.push_back(model.table("background"));
+  for (const auto& table : tables)
+    if (table.has(property) && table.number(property, property_kind(property).quantity) == value)
+      return table.where(property);
+  return model.where();
+}
+
+void warn_of_unusual(const Config& job, Earth& earth) {
+  const auto simulation = job.table("simulation");
+  const bool of_gravity = !simulation.has("physics") || simulation.text("physics") == "gravity";
+  for (const auto& one : usual_values) {
+    const std::string name(one.property);
+    if (!earth.model.has(name)) continue;
+    double largest = 0;
+    for (const double v : earth.model.property(name))
+      if (std::fabs(v) > std::fabs(largest)) largest = v;
+    const bool contrast = name == "density" && of_gravity;
+    if (largest == 0 ||
+        (std::fabs(largest) >= (contrast ? least_contrast : one.least) && std::fabs(largest) <= one.most))
+      continue;
+    const auto& kind = property_kind(name);
+    const auto word = name == "density" ? "density" : "velocity";
+    earth.warnings.push_back(fmt::format("{}: {:g} {} is no {} of rock. {}", where_is(job, name, largest),
+                                         largest, si_unit(kind.quantity), word, one.advice));
+  }
+}
+
+Earth built_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
                   const EarthRequest& request) {
   const auto mesh = job.table("mesh");
   const auto kind = kind_of_mesh(job, request);
@@ -827,6 +873,15 @@ Earth build_earth(const Config& job, const std::optional<Projection>& projection
   if (earth.ground && !request.cuts_ground) above = above_ground(earth.model, earth.ground);
   apply_maps(model, earth, above);
   take_contrasts(earth, request.reference_density, above);
+  return earth;
+}
+
+}  // namespace
+
+Earth build_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
+                  const EarthRequest& request) {
+  auto earth = built_earth(job, projection, memory, request);
+  warn_of_unusual(job, earth);
   return earth;
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double strongest = 1e9;  // A/m: the strongest magnets have 1e6
 
 // name, quantity, least, most, absent, meaning
 constexpr std::array kinds{
@@ -27,11 +28,11 @@ constexpr std::array kinds{
 
     PropertyKind{"susceptibility", Quantity::susceptibility, -1, infinite, 0, "Magnetic susceptibility (SI)"},
     PropertyKind{"permeability", Quantity::dimensionless, 0, infinite, 1, "Relative magnetic permeability"},
-    PropertyKind{"magnetization_east", Quantity::magnetic_field, -infinite, infinite, 0,
+    PropertyKind{"magnetization_east", Quantity::magnetic_field, -strongest, strongest, 0,
                  "Remanent magnetization, eastward"},
-    PropertyKind{"magnetization_north", Quantity::magnetic_field, -infinite, infinite, 0,
+    PropertyKind{"magnetization_north", Quantity::magnetic_field, -strongest, strongest, 0,
                  "Remanent magnetization, northward"},
-    PropertyKind{"magnetization_up", Quantity::magnetic_field, -infinite, infinite, 0,
+    PropertyKind{"magnetization_up", Quantity::magnetic_field, -strongest, strongest, 0,
                  "Remanent magnetization, upward"},
 
     PropertyKind{"conductivity", Quantity::conductivity, 0, infinite, none, "Electric conductivity"},
