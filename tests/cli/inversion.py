@@ -508,6 +508,18 @@ model = ["susceptibility.csv"]
             self.assertIn(best // 5 % 10, (4, 5), property_)
             self.assertIn(best // 50, (4, 5), property_)
             self.assertTrue(0 <= min(values) and max(values) <= float(bound))
+        # From version 6 on the weights of the cells are a file; and the active cells are one, of 1 and 0.
+        self.write("w.txt", "".join(f"{1 / (k + 1)}\n" for _ in range(100) for k in range(5)))
+        self.write("active.txt", "".join(f"{0 if k == 4 else 1}\n" for _ in range(100) for k in range(5)))
+        self.write("sen3d.inp", "mesh.msh\ntotal.mag\nnull\nw.txt\nNONE\n")
+        self.write("inv3d.inp", "1\n1.0 0.02\ntotal.mag\nsen3d.mtx\nnull\nVALUE 0\nactive.txt\nVALUE 0\nVALUE 0.5\n"
+                                "150 150 150\nSMOOTH_MOD\nnull\nVALUE 1 2 2 2\n")
+        self.terrane("new", "inversion", "--from", "sen3d.inp", "inv3d.inp", "-o", "six.toml")
+        out, _ = self.terrane("invert", "six.toml", "--set", 'output.model=["model.csv"]')
+        self.assertIn("susceptibility of 400 active cells from 16 data", out)
+        model = self.rows(self.folder / "output/model.csv")
+        self.assertTrue(all(chi == 0 for chi, top in zip(model["susceptibility"], model["top"]) if top < -350))
+        self.assertTrue(any(chi != 0 for chi in model["susceptibility"]))
 
     def test_WeightsOfCellsAndFacesKeepTheModelWhereItShallNotBe(self):
         coarse = ["mesh.shape=[10, 10, 5]"]
