@@ -296,10 +296,13 @@ files = ["line.edi", "line.modem"]
     def test_TextThatWasAskedForAndIsLostIsAnError(self):
         self.job()
         for words in ("new gravity", "check job.toml", "info stations.csv", "convert --formats", "devices"):
-            done = subprocess.run(f"'{command.TERRANE}' {words} >/dev/full", shell=True, cwd=self.folder,
-                                  capture_output=True, text=True)
-            self.assertEqual(done.returncode, 1, words)
-            self.assertIn("standard output: cannot be written", done.stderr)
+            for lost in (">/dev/full", ">&-"):
+                done = subprocess.run(f"'{command.TERRANE}' {words} {lost}", shell=True, cwd=self.folder,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1, f"{words} {lost}")
+                self.assertIn("standard output: cannot be written", done.stderr)
+        done = subprocess.run(f"'{command.TERRANE}' convert stations.csv stations.nc >&-", shell=True, cwd=self.folder)
+        self.assertEqual(done.returncode, 0)  # it has nothing to say
 
     def test_CurrentFolderThatIsGoneDoesNotEndTheRun(self):
         self.job()

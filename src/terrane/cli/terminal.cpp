@@ -14,6 +14,7 @@ namespace terrane::cli {
 namespace {
 
 int first_failure = 0;  // of standard output; the command speaks from one thread
+bool closed = false;    // it was closed when the program started
 
 }  // namespace
 
@@ -23,13 +24,14 @@ void prepare_terminal() {
       // The lowest free number is this one.
       const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY);
       if (opened >= 0 && opened != descriptor) ::close(opened);
-      if (descriptor == STDOUT_FILENO) first_failure = EBADF;
+      if (descriptor == STDOUT_FILENO) closed = true;
     }
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
 }
 
 void put(std::FILE* stream, std::string_view text) {
+  if (stream == stdout && closed && first_failure == 0) first_failure = EBADF;
   errno = 0;
   const bool taken =
       std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
