@@ -308,9 +308,8 @@ double first_time(const std::string& name, const Layout& layout, const ReadHeade
 class Counted {
  public:
   void add(const std::string& what) { ++counts_[what]; }
-  void tell(std::vector<std::string>& notes, std::size_t traces) const {
-    for (const auto& [what, count] : counts_)
-      notes.push_back(fmt::format("{} of {} traces {}", count, traces, what));
+  void tell(std::vector<std::string>& notes) const {
+    for (const auto& [what, count] : counts_) notes.push_back(fmt::format("{} traces {}", count, what));
   }
 
  private:
@@ -328,10 +327,6 @@ std::string unit_of_values(std::int16_t code) {
 /// What a trace says that its numbers here do not show.
 void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
   const auto& h = headers.first;
-  const auto said = h.u16(in_trace::samples);
-  if (said != 0 && said != layout.samples && layout.samples <= 65535)
-    seen.add(fmt::format("say another number of samples than the {} that the file's length confirms",
-                         layout.samples));
   const auto kind = h.i16(in_trace::kind);
   if (kind == 2 || kind == 3) seen.add(kind == 2 ? "are marked as dead" : "are marked as dummies");
   constexpr int first_of_su = 101, last_of_su = 199;
@@ -450,6 +445,7 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
   std::vector<double> offsets;
   std::vector<PlaceUnit> units;
   std::vector<std::int16_t> value_units;
+  std::size_t other_lengths = 0;
   Steps steps;
   Counted seen;
   for (std::size_t n = 0; n < traces; ++n) {
@@ -463,6 +459,8 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
                        "Traces that begin at different times are not read.");
     steps.take(name, layout, h, n);
     see(seen, layout, h);
+    const auto said = h.first.u16(in_trace::samples);
+    if (said != 0 && said != layout.samples && layout.samples <= 65535) ++other_lengths;
     units.push_back(place_unit(h.first));
     take_places(h, layout, g);
     g.kind.push_back(h.first.i16(in_trace::kind));
@@ -473,7 +471,12 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
                                 layout.format, layout.order));
   }
   g.step = steps.get(name, layout, notes);
-  seen.tell(notes, traces);
+  seen.tell(notes);
+  if (other_lengths > 0)
+    notes.insert(
+        notes.begin(),
+        fmt::format("{} traces say another number of samples than the {} that the file's length confirms",
+                    other_lengths, layout.samples));
   const bool components =
       std::any_of(g.kind.begin(), g.kind.end(), [](std::int16_t kind) { return kind >= 12 && kind <= 14; });
   if (!components) g.kind.clear();
