@@ -187,6 +187,90 @@ TEST(AcousticWaves, EnergyIsKeptBetweenWalls) {
   for (const double energy : energies) EXPECT_NEAR(energy / energies.front(), 1, 1e-12);
 }
 
+/// The same box `turns` times along an axis, each the mirror image of the one before; in the middle as it is.
+Problem beside_its_images(const Problem& p, int axis, Index turns) {
+  const auto a = static_cast<std::size_t>(axis);
+  const Index nodes = p.grid.nodes[a];
+  auto all = p;
+  all.grid.nodes[a] *= turns;
+  all.grid.first[a] -= static_cast<double>(turns / 2 * nodes) * p.grid.spacing[a];
+  const auto box = p.grid.box(), wide = all.grid.box();
+  for (auto* values : {&all.velocity, &all.density, &all.epsilon, &all.delta, &all.tilt, &all.azimuth}) {
+    if (values->empty()) continue;
+    const auto of = *values;
+    values->clear();
+    for (Index k = 0; k < wide.last[0]; ++k)
+      for (Index j = 0; j < wide.last[1]; ++j)
+        for (Index i = 0; i < wide.last[2]; ++i) {
+          Index at[3] = {k, j, i};
+          const Index turn = at[axis] / nodes - turns / 2, within = at[axis] % nodes;
+          const bool mirrored = turn % 2 != 0;
+          at[axis] = mirrored ? nodes - 1 - within : within;
+          double value = of[static_cast<std::size_t>((at[0] * box.size(1) + at[1]) * box.size(2) + at[2])];
+          if (mirrored && values == (axis == up ? &all.tilt : &all.azimuth))
+            value = (axis == north ? pi : 0) - value;
+          values->push_back(value);
+        }
+  }
+  return all;
+}
+
+/// What is heard of sources with alternating signs at a place and its images.
+std::vector<double> heard_of_images(const Problem& p, const Place& from, int axis, double width, Index turns,
+                                    Device::Kind kind) {
+  Stream stream({kind, -1});
+  Alone alone;
+  const Medium<double> medium(p, stream, cut_grid(p, 1), 0);
+  Wave<double> wave(stream, medium, alone);
+  std::vector<Place> places;
+  std::vector<double> scales;
+  for (Index turn = -(turns / 2); turn <= turns / 2; ++turn) {
+    const double sign = turn % 2 == 0 ? 1 : -1;
+    auto& at = places.emplace_back(from)[static_cast<std::size_t>(2 - axis)];
+    at = (static_cast<double>(turn) + 0.5) * width + sign * (at - 0.5 * width);
+    scales.push_back(sign);
+  }
+  Sources<double> sources(stream, medium, pressure_at(places), scales);
+  sources.send(stream, p.steps(), p.source_series());
+  Receivers<double> receivers(stream, medium, p.taps(p.shots[0]), p.steps());
+  Clock clock(stream, 0);
+  for (std::size_t n = 0; n < p.steps(); ++n) {
+    receivers.read(stream, wave.zero_of_now(), clock, wave.zero_of_now_q());
+    wave.step(stream, &sources, clock);
+    clock.tick(stream, 1);
+  }
+  return receivers.gather(stream, alone);
+}
+
+TEST(AcousticWaves, BetweenTwoFreeSurfacesImagesHaveImages) {
+  constexpr Index thin = 3, turns = 7;
+  for (const auto rock : every_rock)
+    for (const int axis : {up, north, east}) {
+      std::array<Index, 3> nodes{12, 12, 12};
+      nodes[static_cast<std::size_t>(axis)] = thin;
+      auto p = test::rough_rock(rock, nodes, 0.05);
+      p.sides = {{{Boundary::wall, Boundary::wall}, {Boundary::wall, Boundary::wall}, {}}};
+      p.sides[east] = p.sides[up];
+      p.sides[static_cast<std::size_t>(axis)] = {Boundary::free_surface, Boundary::free_surface};
+      p.grid.first[static_cast<std::size_t>(axis)] = 5;  // the lower surface at 0
+      // The tilt of what a velocity is read of is not mirrored (weights.cpp).
+      if (rock != Rock::tti)
+        p.record = {Component::pressure, Component::velocity_up, Component::velocity_east};
+      Place from{63.1, 71.3, 82.7}, to{81.9, 61.3, 55.2};
+      from[static_cast<std::size_t>(2 - axis)] = 13.7, to[static_cast<std::size_t>(2 - axis)] = 21.1;
+      p.shots = {{{from}, {to}}};
+      p.step = 0.4 * p.longest_step();
+      p.settle();
+      auto wide = beside_its_images(p, axis, turns);
+      wide.settle();
+      const double width = static_cast<double>(thin) * p.grid.spacing[static_cast<std::size_t>(axis)];
+      const auto exact = heard_of_images(wide, from, axis, width, turns, Device::Kind::cpu);
+      for (const auto kind : {Device::Kind::cpu, Device::Kind::debug})
+        EXPECT_LT(apart(heard_of_images(p, from, axis, width, 1, kind), exact), 1e-12)
+            << static_cast<int>(rock) << " " << axis;
+    }
+}
+
 /// The largest difference to a box so large that nothing comes back from its ends, against the direct wave.
 double reflection(Boundary kind, int points, double wanted, double angle) {
   constexpr double deep = 11;  // nodes between source and layer, 10 steps
@@ -302,6 +386,19 @@ TEST(AcousticWaves, SeveralStepsInOnePassHaveTheBitsOfStepsTakenOneByOne) {
       passes.steps = 7, passes.rows = 16;
       expect_bits_of_single_steps<double>(p, passes, 1);
     }
+}
+
+TEST(AcousticWaves, SeveralStepsInOnePassBetweenTwoFreeSurfacesHaveTheBitsOfStepsTakenOneByOne) {
+  for (const auto rock : every_rock) {
+    auto p = test::rough_rock(rock, {3, 22, 24}, 0.07);
+    p.sides[up] = {Boundary::free_surface, Boundary::free_surface};
+    p.shots = {{{{83.1, 71.3, 12.7}}, {{131.9, 61.3, 6.1}, {40, 50, 10}}}};
+    p.layers.points = 6;
+    p.settle();
+    Passes passes{4, 5, {}};
+    passes.lag = {(p.reach() > p.points() ? 2 : 1) * p.points(), 2 * p.points()};
+    expect_bits_of_single_steps<float>(p, passes, 3);
+  }
 }
 
 TEST(AcousticWaves, PassesAreForFieldsThatCachesDoNotHold) {

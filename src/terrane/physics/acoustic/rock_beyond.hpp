@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "terrane/physics/acoustic/formula/images.hpp"
 #include "terrane/physics/acoustic/problem.hpp"
 
 namespace terrane::acoustic {
@@ -12,6 +13,12 @@ namespace terrane::acoustic {
 inline Boundary side_of(const Problem& p, int axis, int side) {
   return p.grid.there(axis) ? p.sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
                             : Boundary::wall;
+}
+
+/// Of a node on an axis: itself, or where it lies beyond a free surface its image.
+inline Image image_of(const Problem& p, int axis, Index node) {
+  const auto is_free = [&](int side) { return side_of(p, axis, side) == Boundary::free_surface; };
+  return image_of(node, p.grid.nodes[static_cast<std::size_t>(axis)], is_free(0), is_free(1));
 }
 
 /// The node of the mesh whose rock a node has.
@@ -23,15 +30,11 @@ struct RockOf {
 inline RockOf rock_of(const Problem& p, const std::array<Index, 3>& at) {
   RockOf found{0, {}};
   for (std::size_t a = 0; a < 3; ++a) {
-    Index n = at[a];
     const Index nodes = p.grid.nodes[a];
-    const int side = n < 0 ? 0 : 1;
-    if ((n < 0 || n >= nodes) && side_of(p, static_cast<int>(a), side) == Boundary::free_surface) {
-      n = side == 0 ? -1 - n : 2 * nodes - 1 - n;
-      found.mirrored[a] = true;
-    }
+    const auto image = image_of(p, static_cast<int>(a), at[a]);
+    found.mirrored[a] = image.odd;
     found.node = found.node * static_cast<std::size_t>(nodes) +
-                 static_cast<std::size_t>(std::clamp<Index>(n, 0, nodes - 1));
+                 static_cast<std::size_t>(std::clamp<Index>(image.node, 0, nodes - 1));
   }
   return found;
 }

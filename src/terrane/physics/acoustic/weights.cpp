@@ -50,8 +50,12 @@ IndexBox<3> box_around(const Problem& problem, const Place& at) {
     Index first = node - reach, last = node + reach + 1;
     const auto a = static_cast<std::size_t>(axis);
     const Index nodes = problem.grid.nodes[a];
-    if (problem.sides[a][0] == Boundary::free_surface) last = std::max(last, -first);
-    if (problem.sides[a][1] == Boundary::free_surface) first = std::min(first, 2 * nodes - last);
+    const bool below = problem.sides[a][0] == Boundary::free_surface,
+               above = problem.sides[a][1] == Boundary::free_surface;
+    const Index lowest = first, highest = last;
+    if (below) last = std::max(last, -lowest);
+    if (above) first = std::min(first, 2 * nodes - highest);
+    if (below && above && highest - lowest > nodes) first = 0, last = nodes;  // images of images
     box = box.with(axis, std::max(first, whole.first[axis]), std::min(last, whole.last[axis]));
   }
   return box;
@@ -62,12 +66,9 @@ IndexBox<3> box_around(const Problem& problem, const Place& at) {
 template <class Add>
 void add_folded(const Problem& problem, const IndexBox<3>& box, int axis, Index node, double weight,
                 const Add& add) {
-  const auto a = static_cast<std::size_t>(axis);
-  const Index nodes = problem.grid.nodes[a];
-  if (node < 0 && problem.sides[a][0] == Boundary::free_surface) node = -1 - node, weight = -weight;
-  if (node >= nodes && problem.sides[a][1] == Boundary::free_surface)
-    node = 2 * nodes - 1 - node, weight = -weight;
-  if (node >= box.first[axis] && node < box.last[axis]) add(node, weight);
+  const auto image = image_of(problem, axis, node);
+  if (image.node >= box.first[axis] && image.node < box.last[axis])
+    add(image.node, image.odd ? -weight : weight);
 }
 
 std::map<Index, double> of_place(const Problem& problem, const IndexBox<3>& box, const Place& at, int axis) {

@@ -5,6 +5,7 @@
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
+#include "terrane/physics/acoustic/rock_beyond.hpp"
 
 namespace terrane::acoustic {
 
@@ -215,16 +216,17 @@ __global__ void __launch_bounds__(block_of_taps)
 }
 #endif
 
-/// p(n + r) = −p(n − 1 − r): a node beyond the free surface.
+/// A node beyond a free surface has the value of its image.
 template <class T>
 struct Mirror {
   View<T, 3> field;
   int axis;
-  Index sum;  ///< of the indices of a node and its image
+  Index nodes;        ///< of the mesh on the axis
+  bool below, above;  ///< which of its sides are free surfaces
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
-    field(k, j, i) = -(axis == 0   ? field(sum - k, j, i)
-                       : axis == 1 ? field(k, sum - j, i)
-                                   : field(k, j, sum - i));
+    const auto [node, odd] = image_of(axis == 0 ? k : axis == 1 ? j : i, nodes, below, above);
+    const T value = axis == 0 ? field(node, j, i) : axis == 1 ? field(k, node, i) : field(k, j, node);
+    field(k, j, i) = odd ? -value : value;
   }
 };
 
@@ -714,19 +716,16 @@ void Wave<T>::mirror(Stream& stream, const View<T, 3>& field) {
   if (problem.rock == Rock::tti)
     for (int axis = 0; axis < 3; ++axis)
       if (problem.grid.there(axis)) part = part.grown(axis, medium_.reach(), medium_.reach());
-  for (int axis = 0; axis < 3; ++axis)
-    for (int side = 0; side < 2; ++side) {
-      const auto a = static_cast<std::size_t>(axis);
-      if (!problem.grid.there(axis) ||
-          problem.sides[a][static_cast<std::size_t>(side)] != Boundary::free_surface)
-        continue;
-      if (side == 0 && medium_.part().first[axis] == whole.first[axis])
-        for_each(stream, part.with(axis, -medium_.reach(), 0), Mirror<T>{field, axis, -1});
-      const Index nodes = problem.grid.nodes[a];
-      if (side == 1 && medium_.part().last[axis] == whole.last[axis])
-        for_each(stream, part.with(axis, nodes, nodes + medium_.reach()),
-                 Mirror<T>{field, axis, 2 * nodes - 1});
-    }
+  for (int axis = 0; axis < 3; ++axis) {
+    const Index nodes = problem.grid.nodes[static_cast<std::size_t>(axis)], reach = medium_.reach();
+    const bool below = side_of(problem, axis, 0) == Boundary::free_surface,
+               above = side_of(problem, axis, 1) == Boundary::free_surface;
+    const Mirror<T> images{field, axis, nodes, below, above};
+    if (below && medium_.part().first[axis] == whole.first[axis])
+      for_each(stream, part.with(axis, -reach, 0), images);
+    if (above && medium_.part().last[axis] == whole.last[axis])
+      for_each(stream, part.with(axis, nodes, nodes + reach), images);
+  }
 }
 
 template <class T>

@@ -4,35 +4,36 @@
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/physics/acoustic/march/host_kernels.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
+#include "terrane/physics/acoustic/rock_beyond.hpp"
 
 namespace terrane::acoustic {
 
 namespace {
 
-/// The images of these nodes beyond free surfaces: p(−1 − n) = −p(n).
+/// Nodes beyond free surfaces whose images are among these: p(−1 − n) = −p(n).
 template <class T>
 void put_images(const Problem& problem, Index reach, const StepArguments<T>& g, T* next,
                 const IndexBox<3>& box) {
   const Index stride[3] = {g.stride[0], g.stride[1], 1};
-  for (int axis = 0; axis < 3; ++axis)
-    for (int side = 0; side < 2; ++side) {
-      const auto a = static_cast<std::size_t>(axis);
-      if (!problem.grid.there(axis) ||
-          problem.sides[a][static_cast<std::size_t>(side)] != Boundary::free_surface)
-        continue;
-      const Index nodes = problem.grid.nodes[a], sum = side == 0 ? -1 : 2 * nodes - 1;
-      const auto near = overlap(
-          box, box.with(axis, side == 0 ? 0 : nodes - reach, side == 0 ? std::min(reach, nodes) : nodes));
-      for (Index k = near.first[0]; k < near.last[0]; ++k)
-        for (Index j = near.first[1]; j < near.last[1]; ++j) {
-          T* const row = next + k * stride[0] + j * stride[1];
-          const Index to = axis == 0 ? (sum - 2 * k) * stride[0] : (sum - 2 * j) * stride[1];
-          if (axis < 2)
-            for (Index i = near.first[2]; i < near.last[2]; ++i) row[to + i] = -row[i];
-          else
-            for (Index i = near.first[2]; i < near.last[2]; ++i) row[sum - i] = -row[i];
-        }
+  const auto put = [&](int axis, Index to) {
+    const auto [from, odd] = image_of(problem, axis, to);
+    if (from < box.first[axis] || from >= box.last[axis]) return;
+    const auto images = box.with(axis, from, from + 1);
+    const Index apart = (to - from) * stride[axis];
+    const T sign = odd ? T(-1) : T(1);
+    for (Index k = images.first[0]; k < images.last[0]; ++k)
+      for (Index j = images.first[1]; j < images.last[1]; ++j) {
+        T* const row = next + k * stride[0] + j * stride[1];
+        for (Index i = images.first[2]; i < images.last[2]; ++i) row[i + apart] = sign * row[i];
+      }
+  };
+  for (int axis = 0; axis < 3; ++axis) {
+    const Index nodes = problem.grid.nodes[static_cast<std::size_t>(axis)];
+    for (Index n = 0; n < reach; ++n) {
+      if (side_of(problem, axis, 0) == Boundary::free_surface) put(axis, -1 - n);
+      if (side_of(problem, axis, 1) == Boundary::free_surface) put(axis, nodes + n);
     }
+  }
 }
 
 /// Offsets of the first nodes of a plane's rows: of the first row, and beyond the last.

@@ -1,0 +1,33 @@
+// Nodes beyond free surfaces. On a surface p = 0, so that p is odd about it, and beyond it a node has the
+// value of its image with a minus:
+//
+//   below node 0       p(−1 − n) = −p(n)
+//   above node N − 1   p(N + n) = −p(N − 1 − n)
+//
+// Between two surfaces images have images: p repeats itself after 2N nodes.
+#pragma once
+
+#include "terrane/base/function.hpp"
+#include "terrane/parallel/arrays/index_box.hpp"
+
+namespace terrane::acoustic {
+
+/// The node whose value another has, and whether with a minus.
+struct Image {
+  Index node;
+  bool odd;
+};
+
+/// Of node n of an axis with `nodes` of them. below, above: whether there is a free surface; beyond other
+/// sides a node is its own image.
+TERRANE_FN constexpr Image image_of(Index n, Index nodes, bool below, bool above) {
+  if (below && above) {
+    const Index rest = n % (2 * nodes), place = rest < 0 ? rest + 2 * nodes : rest;
+    return place < nodes ? Image{place, false} : Image{2 * nodes - 1 - place, true};
+  }
+  if (below && n < 0) return {-1 - n, true};
+  if (above && n >= nodes) return {2 * nodes - 1 - n, true};
+  return {n, false};
+}
+
+}  // namespace terrane::acoustic
