@@ -18,6 +18,9 @@ namespace {
 
 using std::numbers::pi;
 using test::apart;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::message;
 
 Wavelet wavelet(WaveletKind kind, double frequency, double delay = -1, double amplitude = 1) {
   Wavelet made;
@@ -71,6 +74,61 @@ TEST(Wavelets, GivenBySamplesArePassedThroughThemByTheirSpectrum) {
   EXPECT_LT(apart(between, exact), 1e-4);
   EXPECT_NEAR(given.main_frequency(), 20, 1);
   EXPECT_NEAR(given.highest_frequency(), ricker.highest_frequency(), 3);
+}
+
+/// Σ s_m sinc(t/h − m), term by term.
+double sum_of_sincs(const Wavelet& w, double t) {
+  double sum = 0;
+  for (std::size_t m = 0; m < w.samples.size(); ++m) {
+    const double x = t / w.sample_step - static_cast<double>(m);
+    sum += w.samples[m] * (std::abs(x) < 1e-12 ? 1 : std::sin(pi * x) / (pi * x));
+  }
+  return sum;
+}
+
+TEST(Wavelets, OfManySamplesAreTheSumsOfTheirSincs) {
+  test::Chance chance(3);
+  Wavelet given;
+  given.kind = WaveletKind::samples;
+  given.samples = chance.list(3001);
+  given.sample_step = 1e-3;
+  for (const double step : {1e-3, 0.77e-3, 21.4159e-3}) {
+    const auto at = given.at(step, 150);
+    for (std::size_t n = 0; n < at.size(); ++n)
+      ASSERT_NEAR(at[n], sum_of_sincs(given, static_cast<double>(n) * step), 1e-12) << step << " " << n;
+  }
+}
+
+TEST(Wavelets, ThatTheRunCutsAreDoubted) {
+  auto p = test::even_box({20, 1, 20}, 10, 2000);
+  p.wavelet = wavelet(WaveletKind::ricker, 10);
+  p.end = 0.4;
+  const auto doubt = [&] {
+    const auto all = p.doubts_of_wavelet();
+    return all.empty() ? std::string("none") : all.front();
+  };
+  EXPECT_EQ(doubt(), "none");
+  p.wavelet.delay = 0;
+  EXPECT_THAT(doubt(), AllOf(HasSubstr("100 % of its largest value"), HasSubstr("middle is at 0.15 s")));
+  p.wavelet.delay = 0.1;  // 1e-3 of it
+  EXPECT_EQ(doubt(), "none");
+  p.wavelet.delay = -1;
+  p.end = 0.1;
+  EXPECT_THAT(doubt(), HasSubstr("the run ends at 0.1 s, before the wavelet is at its largest"));
+  p.end = 0.4;
+  p.wavelet.kind = WaveletKind::samples;
+  p.wavelet.samples = {0.5, -2, 1, 0};
+  p.wavelet.sample_step = 0.02;
+  EXPECT_THAT(doubt(), HasSubstr("24.8 % of its largest value"));
+  p.wavelet.amplitude = 0;
+  EXPECT_THAT(doubt(), HasSubstr("zero: nothing is sent"));
+}
+
+TEST(Wavelets, AreNotStrongerThanNumbersHold) {
+  auto w = wavelet(WaveletKind::ricker, 10, -1, 1e300);
+  EXPECT_THAT(message([&] { w.check(); }), AllOf(HasSubstr("acoustic: amplitude"), HasSubstr("1e+15 Pa m")));
+  w.amplitude = 1e15;
+  w.check();
 }
 
 /// Relative error of the group velocity along an axis, dK/dk − 1 with K² h² = Σ 2 c_r (1 − cos r kh).

@@ -124,6 +124,27 @@ TEST(AcousticObserved, GathersOfAnyOrderAndStepFitThePlacesAndStepsOfAProblem) {
       }
 }
 
+TEST(AcousticObserved, ReceiversAndShotsAtOnePlaceTakeTheirTracesInTheOrderOfTheFile) {
+  auto p = two_flat_shots();
+  for (auto& shot : p.shots) shot.receivers.push_back(shot.receivers[0]);
+  p.shots.push_back(p.shots[0]);
+  std::vector<std::string> notes;
+  io::Gathers g;
+  g.step = p.step;
+  g.samples = p.steps() + 1;
+  for (const auto& shot : p.shots)
+    for (const auto& receiver : shot.receivers) {
+      g.source.push_back(shot.sources[0]);
+      g.receiver.push_back(receiver);
+      g.values.resize(g.values.size() + g.samples, static_cast<float>(g.source.size()));
+    }
+  const auto data = fitted("a.sgy", g, p, notes);
+  for (std::size_t s = 0; s < 3; ++s)
+    for (std::size_t r = 0; r < 4; ++r) EXPECT_EQ(data[s][r], static_cast<double>(4 * s + r + 1));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("at one place take its traces in the order of the file"));
+}
+
 TEST(AcousticObserved, AGapIsOneAsFarAsASincReaches) {
   const auto p = two_flat_shots();
   std::vector<std::string> notes;

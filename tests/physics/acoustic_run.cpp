@@ -8,6 +8,8 @@
 #include "support/files.hpp"
 #include "support/heap.hpp"
 #include "terrane/parallel/comm/comm.hpp"
+#include "terrane/physics/acoustic/filters.hpp"
+#include "terrane/physics/acoustic/host_memory.hpp"
 #include "terrane/physics/acoustic/image/records.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
@@ -528,6 +530,25 @@ TEST(AcousticRun, BornModellingTakesTheMemoryThatACheckSays) {
   }
 }
 
+/// With models in double precision and gathers of all shots.
+TEST(AcousticRun, TakesTheMemoryThatItsPlanSays) {
+  for (const auto rock : {Rock::constant_density, Rock::tti}) {
+    auto p = test::rough_rock(rock, {50, 60, 70}, rock == Rock::tti ? 0.006 : 0.05);
+    test::all_sides(p, Boundary::sponge);
+    p.shots[0].receivers.assign(rock == Rock::tti ? 3 : 300, p.shots[0].receivers[0]);
+    Simulation simulation(p, {});
+    p = {};
+    const auto plan = simulation.check(on_cpu());
+    const double models = bytes_of_models(simulation.problem(), simulation.settings());
+    const double held = test::most_bytes([&] { simulation.run(on_cpu()); });
+    if (held <= 0) GTEST_SKIP() << "this build has another heap";
+    const auto foreseen = static_cast<double>(plan.memory_bytes);
+    // Lists of weights are made twice, which counts in so small a box: 1.18.
+    EXPECT_LT(held + models, 1.25 * foreseen) << static_cast<int>(rock);
+    EXPECT_GT(held + models, 0.7 * foreseen) << static_cast<int>(rock);
+  }
+}
+
 /// Also the model with its walls, in double precision on the host.
 TEST(AcousticRun, RandomWallsTakeTheMemoryThatACheckSays) {
   const Device cpu{Device::Kind::cpu, -1};
@@ -784,6 +805,63 @@ TEST(AcousticRun, AJobTakesTheRockOfItsModel) {
              leaning = peaks("tti", "epsilon = 0.2\ndelta = 0.05\ntilt = 40\ntilt_azimuth = 90");
   EXPECT_NEAR(upright[0] / upright[1], 1, 1e-3);
   EXPECT_GT(std::abs(leaning[0] / upright[0] - 1), 0.02);
+}
+
+TEST(AcousticRun, KeysThatCannotBeAreBlamedThemselves) {
+  const auto blamed = [](const std::string& table, const std::string& key, const std::string& value) {
+    const bool there = std::string(job).find("[" + table + "]") != std::string::npos;
+    const std::string line = key + " = " + value + "\n";
+    const auto text = there ? with("[" + table + "]\n", "[" + table + "]\n" + line)
+                            : with("[simulation]\n", "[" + table + "]\n" + line + "[simulation]\n");
+    const auto last = key.substr(key.rfind('\n') + 1);
+    EXPECT_THAT(message([&] { read(text); }), HasSubstr(table + "." + last + ":")) << line;
+  };
+  blamed("simulation", "step", "-1");
+  blamed("boundary", "reflection", "2");
+  blamed("boundary", "reflection", "-1");
+  blamed("boundary", "power", "-1");
+  blamed("boundary", "frequency", "-1");
+  blamed("boundary", "points", "0");
+  blamed("source", "amplitude", "1e300");
+  blamed("source", "amplitude", "inf");
+  blamed("simulation", "kind = \"born\"\nsmoothing", "-60");
+  blamed("simulation", "kind = \"migration\"\nsmoothing", "0");
+  blamed("simulation", "kind = \"born\"\nsmoothing", "1e6");
+}
+
+TEST(AcousticRun, NotesAndWarningsOfAPlanAreThoseOfTheRun) {
+  auto text = with("end = 0.4", "end = 0.05");
+  text.replace(text.find("[survey]"), 8, "[survey]\nwindow = [0, 200, -1, 1]");
+  const auto simulation = read(text);
+  const auto plan = simulation->check(on_cpu());
+  EXPECT_THAT(plan.notes, testing::Contains(HasSubstr("1 of 2 stations kept")));
+  EXPECT_THAT(plan.warnings, testing::Contains(HasSubstr("before the wavelet is at its largest")));
+  const auto report = simulation->run(on_cpu()).report;
+  EXPECT_EQ(report.notes, plan.notes);
+  EXPECT_EQ(report.warnings, plan.warnings);
+}
+
+TEST(AcousticRun, ASmoothModelHasTheSameBitsOnAnyThreadsAndIsTheMeanUnderAGaussian) {
+  const auto p = test::rough_box({14, 9, 11});
+  const auto box = p.grid.box();
+  constexpr double length = 17;
+  const auto one = smoothed(p.grid, p.velocity, length, 1);
+  EXPECT_EQ(one, smoothed(p.grid, p.velocity, length, 5));
+  const std::array<Index, 3> here{2, 5, 10};
+  double sum = 0, weights = 0;
+  for (Index a = -7; a <= 7; ++a)
+    for (Index b = -7; b <= 7; ++b)
+      for (Index c = -7; c <= 7; ++c) {
+        const auto at = [&](Index axis, Index by) {
+          return std::clamp<Index>(here[static_cast<std::size_t>(axis)] + by, 0,
+                                   box.last[static_cast<std::size_t>(axis)] - 1);
+        };
+        const double v = p.velocity[static_cast<std::size_t>((at(0, a) * 9 + at(1, b)) * 11 + at(2, c))];
+        const double w = std::exp(-static_cast<double>(a * a + b * b + c * c) * 100 / (2 * length * length));
+        sum += w / (v * v);
+        weights += w;
+      }
+  EXPECT_NEAR(one[(2 * 9 + 5) * 11 + 10], 1 / std::sqrt(sum / weights), 1e-9);
 }
 
 TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {

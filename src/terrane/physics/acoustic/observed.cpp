@@ -19,14 +19,57 @@ double distance(const Place& a, const Place& b) { return std::hypot(a[0] - b[0],
 
 std::string text_of(const Place& at) { return fmt::format("{:.9g}, {:.9g}, {:.9g}", at[0], at[1], at[2]); }
 
-/// The place of a list that is this one, looked for from `hint` on; nowhere where none is nearer than `far`.
-std::size_t place_in(const std::vector<Place>& list, const Place& at, double far, std::size_t hint) {
-  for (std::size_t n = 0; n < list.size(); ++n) {
-    const auto to = (hint + n) % list.size();
-    if (distance(list[to], at) < far) return to;
+/// Which trace of a file each receiver of each shot takes. Shots or receivers at one place take theirs in
+/// their order, which is that of the file.
+class Places {
+ public:
+  Places(const Problem& p, double far) : far_(far) {
+    for (const auto& shot : p.shots) {
+      shots.push_back(shot.sources.front());
+      receivers_.push_back(&shot.receivers);
+      found.emplace_back(shot.receivers.size(), nowhere);
+    }
   }
-  return nowhere;
-}
+  /// Gives a trace to the first shot and receiver at its places that has none. Otherwise whether there is one
+  /// at all, that has the trace `taken`.
+  enum class Fit { good, again, none };
+  Fit take(std::size_t trace, const Place& source, const Place& receiver) {
+    auto fit = Fit::none;
+    for (std::size_t n = 0; n < shots.size(); ++n) {
+      const auto s = (shot_ + n) % shots.size();
+      if (distance(shots[s], source) >= far_) continue;
+      const auto& list = *receivers_[s];
+      for (std::size_t m = 0; m < list.size(); ++m) {
+        const auto r = ((s == shot_ ? next_ : 0) + m) % list.size();
+        if (distance(list[r], receiver) >= far_) continue;
+        if (found[s][r] == nowhere) {
+          found[s][r] = trace;
+          shot_ = s, next_ = r + 1;
+          return Fit::good;
+        }
+        fit = Fit::again, taken = found[s][r];
+      }
+    }
+    return fit;
+  }
+  bool any_twice() const {
+    return twice(shots) ||
+           std::any_of(receivers_.begin(), receivers_.end(), [&](const auto* list) { return twice(*list); });
+  }
+
+  std::vector<Place> shots;
+  std::vector<std::vector<std::size_t>> found;  ///< [shots][receivers]
+  std::size_t taken = nowhere;
+
+ private:
+  static bool twice(std::vector<Place> list) {
+    std::sort(list.begin(), list.end());
+    return std::adjacent_find(list.begin(), list.end()) != list.end();
+  }
+  double far_;
+  std::vector<const std::vector<Place>*> receivers_;
+  std::size_t shot_ = 0, next_ = 0;  ///< where the next trace is looked for first
+};
 
 /// For each shot and receiver of the problem its trace in the file.
 std::vector<std::vector<std::size_t>> traces_of(const std::string& path, const io::Gathers& g,
@@ -34,33 +77,20 @@ std::vector<std::vector<std::size_t>> traces_of(const std::string& path, const i
   double least = std::numeric_limits<double>::infinity();
   for (int a = 0; a < 3; ++a)
     if (p.grid.there(a)) least = std::min(least, p.grid.spacing[static_cast<std::size_t>(a)]);
-  const double far = 0.01 * least;
-  std::vector<Place> shots;
-  std::vector<std::vector<std::size_t>> found;
-  for (const auto& shot : p.shots) {
-    shots.push_back(shot.sources.front());
-    found.emplace_back(shot.receivers.size(), nowhere);
-  }
-  std::size_t s = 0, r = 0, passed = 0;
+  Places places(p, 0.01 * least);
+  std::size_t passed = 0;
   for (std::size_t n = 0; n < g.traces(); ++n) {
-    s = place_in(shots, g.source[n], far, s);
-    if (s == nowhere) {
-      s = 0, ++passed;
-      continue;
-    }
-    r = place_in(p.shots[s].receivers, g.receiver[n], far, r + 1);
-    if (r == nowhere) {
-      r = 0, ++passed;
-      continue;
-    }
-    if (found[s][r] != nowhere)
+    const auto fit = places.take(n, g.source[n], g.receiver[n]);
+    if (fit == Places::Fit::again)
       throw InputError(
-          path, fmt::format("traces {} and {} have the same source and receiver", found[s][r] + 1, n + 1),
-          "Stack them, or keep one.");
-    found[s][r] = n;
+          path, fmt::format("traces {} and {} have the same source and receiver", places.taken + 1, n + 1),
+          "Stack them, keep one, or give [survey] as many receivers at that place.");
+    passed += fit == Places::Fit::none ? 1 : 0;
   }
-  for (s = 0; s < found.size(); ++s)
-    for (r = 0; r < found[s].size(); ++r) {
+  auto& found = places.found;
+  const auto& shots = places.shots;
+  for (std::size_t s = 0; s < found.size(); ++s)
+    for (std::size_t r = 0; r < found[s].size(); ++r) {
       if (found[s][r] != nowhere) continue;
       const auto& receiver = p.shots[s].receivers[r];
       std::size_t nearest = 0;
@@ -75,9 +105,12 @@ std::vector<std::vector<std::size_t>> traces_of(const std::string& path, const i
                        fmt::format("The nearest is trace {}: source {}, receiver {} m.", nearest + 1,
                                    text_of(g.source[nearest]), text_of(g.receiver[nearest])));
     }
+  if (places.any_twice())
+    notes.push_back(
+        fmt::format("{}: shots or receivers at one place take its traces in the order of the file", path));
   if (passed > 0)
     notes.push_back(fmt::format("{}: {} traces of other shots or receivers are not used", path, passed));
-  return found;
+  return std::move(found);
 }
 
 double bessel_0(double x) {  // modified, of the first kind

@@ -9,6 +9,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/formula/interpolation.hpp"
 #include "terrane/physics/acoustic/formula/time_dispersion.hpp"
+#include "terrane/simulation/wavelet_cut.hpp"
 
 namespace terrane::acoustic {
 
@@ -17,6 +18,11 @@ namespace {
 constexpr double fewest_points_per_wavelength = 2.5;
 constexpr double slower_than_any_rock = 20;  ///< m/s
 constexpr const char* axis_names[3] = {"up", "northing", "easting"};
+
+double usual_start(Wavelet wavelet) {
+  wavelet.delay = -1;
+  return wavelet.start();
+}
 
 bool is_layer(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
 
@@ -201,6 +207,17 @@ std::vector<double> Problem::source_series() const {
   return series;
 }
 
+std::vector<std::string> Problem::doubts_of_wavelet() const {
+  std::vector<std::string> doubts;
+  if (wavelet.largest() == 0) doubts.emplace_back("the amplitude of the source is zero: nothing is sent");
+  auto cut = cut_of_wavelet(wavelet.course(), wavelet.begins(), wavelet.ends(), 0, end);
+  if (!cut) return doubts;
+  if (wavelet.begins() < 0)
+    *cut += fmt::format("; without a delay its middle is at {:.4g} s", usual_start(wavelet));
+  doubts.push_back(std::move(*cut));
+  return doubts;
+}
+
 Index Problem::points() const {
   if (rock != Rock::constant_density) return order <= 8 ? 4 : 8;
   return std::max<Index>(2, (order / 2 + 1) / 2 * 2);
@@ -244,6 +261,30 @@ void check_record(const Problem& p) {
                      "It must be more than zero.");
 }
 
+void check_times(const Problem& p) {
+  if (!(p.end > 0) || !std::isfinite(p.end))
+    throw InputError("acoustic: end", fmt::format("{} s", p.end), "It must be more than zero.");
+  if (!(p.step >= 0) || !std::isfinite(p.step))
+    throw InputError("acoustic: step", fmt::format("{} s", p.step),
+                     "It must be more than zero; left open, it is 0.9 of the longest stable one.");
+}
+
+void check_layers(const Layers& layers) {
+  if (layers.points < 1 || layers.points > 1000)
+    throw InputError("acoustic: points", fmt::format("a layer of {} cells", layers.points),
+                     "Allowed: 1 to 1000.");
+  if (!(layers.reflection > 0 && layers.reflection < 1))
+    throw InputError("acoustic: reflection",
+                     fmt::format("{} is not what a layer may send back", layers.reflection),
+                     "It must be more than 0 and less than 1.");
+  if (!(layers.power >= 0) || !std::isfinite(layers.power))
+    throw InputError("acoustic: power", fmt::format("damping that grows with the power {}", layers.power),
+                     "It must be 0 or more.");
+  if (!(layers.frequency >= 0) || !std::isfinite(layers.frequency))
+    throw InputError("acoustic: lowest frequency", fmt::format("{} Hz", layers.frequency),
+                     "It must be 0 or more.");
+}
+
 }  // namespace
 
 void Problem::settle() {
@@ -259,15 +300,8 @@ void Problem::settle() {
   check_rock(*this);
   const auto scheme = differences(order, coefficients, rock);
   wavelet.check();
-  if (!(end > 0) || !std::isfinite(end) || !(step >= 0) || !std::isfinite(step))
-    throw InputError("acoustic: end", fmt::format("end {} s, step {} s", end, step),
-                     "The end is a time above zero; a step is not negative.");
-  if (layers.points < 1 || layers.points > 1000 || !(layers.reflection > 0 && layers.reflection < 1) ||
-      !(layers.power >= 0) || !(layers.frequency >= 0))
-    throw InputError(
-        "acoustic: layers",
-        fmt::format("{} points, reflection {}, power {}", layers.points, layers.reflection, layers.power),
-        "Allowed: 1 to 1000 points, a reflection between 0 and 1, a power from 0.");
+  check_times(*this);
+  check_layers(layers);
   if (layers.frequency == 0) layers.frequency = wavelet.main_frequency();
   sinc_weights(0.5, radius);
   check_record(*this);

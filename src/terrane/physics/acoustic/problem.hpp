@@ -147,6 +147,8 @@ struct Problem {
   double group_error() const;            ///< of that wave, relative
   /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
   std::vector<double> source_series() const;
+  /// What a user should hear of the wavelet: that the run begins or ends within it, or that it is zero.
+  std::vector<std::string> doubts_of_wavelet() const;
 
   /// Nodes between the mesh and the outermost node on a side: where a layer is, and what keeps the stencils
   /// of sources and of the mesh out of it.

@@ -15,6 +15,8 @@
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/acoustic/filters.hpp"
+#include "terrane/physics/acoustic/host_memory.hpp"
 #include "terrane/physics/acoustic/inverse_scattering.hpp"
 #include "terrane/physics/acoustic/mesh_plan.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
@@ -190,7 +192,7 @@ void read_boundary(const Config& table, Problem& p) {
   p.layers.points = static_cast<int>(table.count("points", 1, 1000));
   p.layers.reflection = table.positive("reflection");
   p.layers.power = table.number("power");
-  p.layers.frequency = table.optional_number("frequency", Quantity::frequency).value_or(0);
+  if (table.has("frequency")) p.layers.frequency = table.positive("frequency", Quantity::frequency);
 }
 
 std::vector<Component> read_record(const Config& table) {
@@ -213,7 +215,7 @@ void read_simulation(const Config& table, Problem& p, Settings& s, bool inverts)
     throw table.wrong("density", "rock = \"variable_density\" does not take it",
                       "Take it away; the density is that of the model.");
   p.end = table.positive("end", Quantity::time);
-  p.step = table.optional_number("step", Quantity::time).value_or(0);
+  if (table.has("step")) p.step = table.positive("step", Quantity::time);
   p.order = static_cast<int>(table.count("order", 2, 16));
   p.coefficients = chosen<Coefficients>(table, "coefficients", coefficient_names);
   p.radius = static_cast<int>(table.count("interpolation", 2, 8));
@@ -341,64 +343,69 @@ std::size_t read_sample(const Config& table, Problem& p) {
   return static_cast<std::size_t>(parts);
 }
 
+/// Where an error of the problem begins, and the key of the job that it is about.
+struct Blame {
+  std::string_view where, table, key;
+};
+constexpr Blame blames[] = {
+    {"step", "simulation", "step"},       {"end", "simulation", "end"},
+    {"order", "simulation", "order"},     {"coefficients", "simulation", "coefficients"},
+    {"record", "simulation", "record"},   {"lags", "simulation", "lags"},
+    {"rock", "simulation", "rock"},       {"wavelet", "source", "wavelet"},
+    {"amplitude", "source", "amplitude"}, {"frequency", "source", "frequency"},
+    {"points", "boundary", "points"},     {"reflection", "boundary", "reflection"},
+    {"power", "boundary", "power"},       {"lowest frequency", "boundary", "frequency"},
+    {"snapshots", "snapshots", ""},       {"grid", "mesh", ""},
+};
+
 /// Turns an error of the problem into one at the key that it is about.
-[[noreturn]] void at_key(const InputError& error, const Config& simulation, const Config& source,
-                         const Config& job) {
-  const std::string_view where = error.where();
-  const auto is = [&](std::string_view what) { return where.substr(0, what.size()) == what; };
-  if (is("acoustic: step")) throw simulation.wrong("step", error.problem(), error.next());
-  if (is("acoustic: order")) throw simulation.wrong("order", error.problem(), error.next());
-  if (is("acoustic: coefficients")) throw simulation.wrong("coefficients", error.problem(), error.next());
-  if (is("acoustic: wavelet")) throw source.wrong("wavelet", error.problem(), error.next());
-  if (is("acoustic: end")) throw simulation.wrong("end", error.problem(), error.next());
-  if (is("acoustic: snapshots")) throw InputError(job.where("snapshots"), error.problem(), error.next());
-  if (is("acoustic: layers")) throw InputError(job.where("boundary"), error.problem(), error.next());
-  if (is("acoustic: source"))  // "source of shot 3"
+[[noreturn]] void at_key(const InputError& error, const Config& job) {
+  constexpr std::string_view house = "acoustic: ";
+  if (!std::string_view(error.where()).starts_with(house)) throw;
+  const auto where = std::string_view(error.where()).substr(house.size());
+  for (const auto& blame : blames) {
+    if (!where.starts_with(blame.where)) continue;
+    if (blame.key.empty()) throw InputError(job.where(blame.table), error.problem(), error.next());
+    throw job.table(blame.table).wrong(blame.key, error.problem(), error.next());
+  }
+  const auto source = job.table("source");
+  if (where.starts_with("source of "))  // "source of shot 3"
     throw source.wrong(source.has("at") ? "at" : "first",
-                       fmt::format("{}: {}", where.substr(20), error.problem()), error.next());
-  if (is("acoustic: shots")) throw source.wrong("at", error.problem(), error.next());
-  if (is("acoustic: receiver"))
-    throw InputError(job.where("survey"), fmt::format("{} {}", where.substr(10), error.problem()),
-                     error.next());
-  for (const auto* what : {"acoustic: density", "acoustic: epsilon", "acoustic: delta", "acoustic: tilt"})
-    if (is(what))
-      throw InputError(job.table("model").where(), fmt::format("{} {}", where.substr(10), error.problem()),
+                       fmt::format("{}: {}", where.substr(10), error.problem()), error.next());
+  if (where.starts_with("shots")) throw source.wrong("at", error.problem(), error.next());
+  if (where.starts_with("receiver"))
+    throw InputError(job.where("survey"), fmt::format("{} {}", where, error.problem()), error.next());
+  for (const auto* property : {"density", "epsilon", "delta", "tilt"})
+    if (where.starts_with(property))
+      throw InputError(job.table("model").where(), fmt::format("{} {}", where, error.problem()),
                        error.next());
-  if (is("acoustic: record")) throw simulation.wrong("record", error.problem(), error.next());
-  if (is("acoustic: lags")) throw simulation.wrong("lags", error.problem(), error.next());
-  if (is("acoustic: rock")) throw simulation.wrong("rock", error.problem(), error.next());
-  if (is("acoustic: grid")) throw InputError(job.where("mesh"), error.problem(), error.next());
   throw;
 }
 
-/// One axis of a Gaussian filter.
-void smooth_axis(const Grid& grid, std::vector<double>& values, int axis, double length) {
-  const auto a = static_cast<std::size_t>(axis);
-  const auto radius = static_cast<Index>(std::ceil(4 * length / grid.spacing[a]));
-  if (!grid.there(axis) || radius == 0) return;
-  std::vector<double> weights;
-  double sum = 0;
-  for (Index n = -radius; n <= radius; ++n) {
-    const double x = static_cast<double>(n) * grid.spacing[a] / length;
-    weights.push_back(std::exp(-x * x / 2));
-    sum += weights.back();
-  }
-  const auto box = grid.box();
-  const Index stride = axis == 2 ? 1 : axis == 1 ? box.size(2) : box.size(1) * box.size(2);
-  std::vector<double> out(values.size());
-  for (Index k = 0, n = 0; k < box.last[0]; ++k)
-    for (Index j = 0; j < box.last[1]; ++j)
-      for (Index i = 0; i < box.last[2]; ++i, ++n) {
-        const Index at = axis == 0 ? k : axis == 1 ? j : i;
-        double total = 0;
-        for (Index m = -radius; m <= radius; ++m) {
-          const Index there = std::clamp<Index>(at + m, 0, box.last[axis] - 1);
-          total += weights[static_cast<std::size_t>(m + radius)] *
-                   values[static_cast<std::size_t>(n + (there - at) * stride)];
-        }
-        out[static_cast<std::size_t>(n)] = total / sum;
-      }
-  values = std::move(out);
+/// Throws InputError: below zero, or so wide that hardly the mesh has a say in the mean.
+std::optional<double> read_smoothing(const Config& table, const Grid& grid) {
+  const auto length = table.optional_number("smoothing", Quantity::length);
+  if (!length) return length;
+  double widest = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    widest = std::max(widest, static_cast<double>(grid.nodes[a]) * grid.spacing[a]);
+  if (!(*length >= 0 && *length <= widest))
+    throw table.wrong("smoothing", fmt::format("a Gaussian of {:.4g} m", *length),
+                      fmt::format("Allowed: 0 to {:.6g} m, the width of the mesh.", widest));
+  return length;
+}
+
+/// Smooths the velocity that waves run through. Without data what was taken away is what scatters.
+void smooth(Problem& p, Settings& s, double length, bool observed, int threads) {
+  const auto rough = p.velocity;
+  if (length > 0) p.velocity = smoothed(p.grid, rough, length, threads);
+  if (observed) return;
+  for (std::size_t n = 0; n < rough.size(); ++n)
+    s.change.push_back(1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]));
+  if (p.step != 0 || s.task != Task::migration) return;
+  auto fast = p;  // waves of the rough rock take the same steps
+  fast.velocity = rough;
+  p.step = 0.9 * fast.longest_step();
 }
 
 }  // namespace
@@ -426,34 +433,6 @@ Grid grid_of(const TensorMesh& mesh) {
   return grid;
 }
 
-std::vector<double> smoothed(const Grid& grid, const std::vector<double>& velocity, double length) {
-  auto values = velocity;
-  for (double& v : values) v = 1 / (v * v);
-  for (int axis = 0; axis < 3; ++axis) smooth_axis(grid, values, axis, length);
-  for (double& m : values) m = 1 / std::sqrt(m);
-  return values;
-}
-
-std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& image) {
-  const auto box = grid.box();
-  std::vector<double> out(image.size(), 0.0);
-  for (Index k = 0, n = 0; k < box.last[0]; ++k)
-    for (Index j = 0; j < box.last[1]; ++j)
-      for (Index i = 0; i < box.last[2]; ++i, ++n) {
-        const Index at[3] = {k, j, i}, stride[3] = {box.size(1) * box.size(2), box.size(2), 1};
-        for (int a = 0; a < 3; ++a) {
-          if (!grid.there(a)) continue;
-          const auto value = [&](Index to) {
-            return image[static_cast<std::size_t>(
-                n + (std::clamp<Index>(at[a] + to, 0, box.last[a] - 1) - at[a]) * stride[a])];
-          };
-          const double h = grid.spacing[static_cast<std::size_t>(a)];
-          out[static_cast<std::size_t>(n)] += (value(1) - 2 * value(0) + value(-1)) / (h * h);
-        }
-      }
-  return out;
-}
-
 Simulation::Simulation(Problem problem, Settings settings, std::string job)
     : problem_(std::move(problem)), settings_(std::move(settings)), job_(std::move(job)) {
   problem_.settle();
@@ -474,6 +453,7 @@ Simulation::Simulation(Problem problem, Settings settings, std::string job)
         "acoustic: lags",
         fmt::format("waves {} cells apart do not fit in {} cells along easting", 2 * settings_.lags, cells),
         fmt::format("Allowed: 0 to {}.", (cells - 1) / 2));
+  warnings_ = problem_.doubts_of_wavelet();
   const double error = problem_.group_error();
   if (error > 0.02)
     warnings_.push_back(fmt::format(
@@ -482,15 +462,6 @@ Simulation::Simulation(Problem problem, Settings settings, std::string job)
         problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
         differences(problem_.order, problem_.coefficients, problem_.rock).points_per_wavelength(0.01)));
 }
-
-namespace {
-
-Problem with_velocity(Problem problem, const std::vector<double>& velocity) {
-  problem.velocity = velocity;
-  return problem;
-}
-
-}  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   return read(job, runtime, nullptr);
@@ -529,41 +500,38 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   try {
     p.grid = grid_of(std::get<MeshCells>(earth.model.geometry).mesh);
   } catch (const InputError& error) {
-    at_key(error, table, source, job);
+    at_key(error, job);
   }
   const auto receivers = positions_of(stations.survey);
   for (const auto& at : read_shots(source)) p.shots.push_back({{at}, receivers});
 
-  const auto smoothing = table.optional_number("smoothing", Quantity::length);
+  const auto smoothing = read_smoothing(table, p.grid);
   const bool given = table.optional_text("observed").has_value(), observed = given || inverts;
   if (given && s.task != Task::migration)
     throw table.wrong("observed", "is of migration", "Take it away, or kind = \"migration\".");
+  if (s.task == Task::modelling && smoothing) throw table.wrong("smoothing", "is of born and migration");
   if (s.task != Task::modelling) {
     if (!smoothing && !observed)
       throw table.wrong("smoothing", "missing",
                         "The model less a smooth one is what scatters: smoothing = \"100 m\".");
-    const auto rough = p.velocity;
-    if (smoothing) p.velocity = smoothed(p.grid, rough, *smoothing);
-    if (!observed)
-      for (std::size_t n = 0; n < rough.size(); ++n)
-        s.change.push_back(1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]));
-    // Of the rough rock, too: its waves take the same steps.
-    if (p.step == 0 && s.task == Task::migration && !observed)
-      p.step = 0.9 * with_velocity(p, rough).longest_step();
-  } else if (smoothing) {
-    throw table.wrong("smoothing", "is of born and migration");
+    if (smoothing == 0.0 && !observed)
+      throw table.wrong("smoothing", "leaves the model as it is, and nothing would scatter",
+                        "The model less a smooth one is what scatters: smoothing = \"100 m\".");
+    smooth(p, s, smoothing.value_or(0), observed, runtime.threads);
   }
   try {
     if (inverts) (*prepare)(p, std::get<MeshCells>(earth.model.geometry).mesh, s.task);
   } catch (const InputError& error) {
-    at_key(error, table, source, job);
+    at_key(error, job);
   }
   const auto every = read_sample(table, p);
   try {
     auto made = std::make_unique<Simulation>(std::move(p), std::move(s), job.source());
-    made->notes_ = std::move(earth.notes);
     made->every_ = every;
-    made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
+    for (const auto* notes : {&earth.notes, &stations.notes})
+      made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
+    for (const auto* warnings : {&earth.warnings, &stations.warnings})
+      made->warnings_.insert(made->warnings_.end(), warnings->begin(), warnings->end());
     if (given) {
       try {
         made->settings_.data = observed_of(table.text("observed"), read_content(table, "observed"),
@@ -575,7 +543,7 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
     }
     return made;
   } catch (const InputError& error) {
-    at_key(error, table, source, job);
+    at_key(error, job);
   }
 }
 
@@ -597,7 +565,9 @@ int Simulation::shots_on_disk(const Settings& settings, const Runtime& runtime) 
 
 /// What one rank may take. Memory and a disk are shared among the ranks that keep a shot each.
 Room Simulation::room_of(const Settings& settings, const Runtime& runtime) const {
-  const auto memory = static_cast<double>(memory_budget(runtime).bytes) / shots_on_machine(runtime);
+  const double beside = bytes_of_models(problem_, settings) + bytes_of_gathers(problem_, settings, every_),
+               all = static_cast<double>(memory_budget(runtime).bytes) / shots_on_machine(runtime),
+               memory = std::max(0.0, all - beside);
   const auto device = device_of(runtime);
   Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0};
   if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
@@ -648,6 +618,13 @@ void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, con
 
 namespace {
 
+/// On the host, beside the waves of a shot.
+double bytes_beside_waves(const Problem& problem, const Settings& settings, std::size_t every,
+                          const Device& device, bool on_disk) {
+  return bytes_on_host(problem, settings, device) + bytes_of_models(problem, settings) +
+         bytes_of_gathers(problem, settings, every) + bytes_of_snapshots(problem, settings, on_disk);
+}
+
 /// How many steps the CPU takes in each pass over memory, or why one.
 void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem, const Settings& settings,
                      bool others) {
@@ -691,10 +668,10 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
   facts.work_unit = "node steps";
-  const double on_host = device_of(runtime).has_own_memory()
-                             ? 0
-                             : bytes_on_host(p, settings, device_of(runtime)) +
-                                   bytes_of_snapshots(p, settings, !runtime.checkpoint.file.empty());
+  const double on_host =
+      device_of(runtime).has_own_memory()
+          ? 0
+          : bytes_beside_waves(p, settings, every_, device_of(runtime), !runtime.checkpoint.file.empty());
   facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device_of(runtime)) + on_host);
   facts.add(
       "nodes", nodes, "", "nodes",
@@ -821,14 +798,16 @@ std::string less_memory(const Problem& problem, const Settings& settings) {
 void Simulation::check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const {
   const auto device = device_of(runtime);
   const int shots = shots_on_machine(runtime);
-  const double pictures = bytes_of_snapshots(problem_, settings, !runtime.checkpoint.file.empty());
   std::string what = plan.problem;
   if (shots > 1) what += fmt::format(", {} shots at once", shots);
   if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";
-  const double needed = device.has_own_memory() ? bytes_on_host(problem_, settings, device) + pictures
+  const double needed = device.has_own_memory() ? bytes_beside_waves(problem_, settings, every_, device,
+                                                                     !runtime.checkpoint.file.empty())
                                                 : static_cast<double>(plan.memory_bytes);
   try {
-    memory_budget(runtime).require("run", what, needed * shots);
+    // Gathers come together on one rank.
+    const double gathers = bytes_of_gathers(problem_, settings, every_);
+    memory_budget(runtime).require("run", what, needed * shots - gathers * (shots - 1));
   } catch (const MemoryError& error) {
     throw MemoryError(error.where(), error.problem(), less_memory(problem_, settings));
   }
@@ -862,12 +841,13 @@ Plan Simulation::check(const Runtime& runtime) {
 }
 
 Result Simulation::run(const Runtime& runtime) {
-  check(runtime);
+  const auto plan = check(runtime);
   const auto begin = std::chrono::steady_clock::now();
   const auto settings = settled(runtime);
   Result result;
   auto& report = result.report;
   describe(report, settings, runtime);
+  report.warnings = plan.warnings;
   auto done = run_shots(problem_, settings, runtime);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
@@ -925,6 +905,7 @@ Dataset Simulation::gathers(const Outcome& done) const {
     const auto component = problem_.record[c];
     const bool is_pressure = component == Component::pressure;
     std::vector<float> values;
+    values.reserve(done.gathers.size() * samples * each);
     for (const auto& gather : done.gathers)
       for (std::size_t n = 0; n < samples; ++n) {
         const auto row = gather.begin() + static_cast<std::ptrdiff_t>(n * every_ * traces + c * each);
@@ -987,7 +968,7 @@ Dataset Simulation::images(Outcome done) const {
     const double most = *std::max_element(image.illumination.begin(), image.illumination.end());
     for (std::size_t n = 0; n < even.size(); ++n)
       even[n] = image.correlation[n] / (image.illumination[n] + 1e-3 * most);
-    filtered = laplacian_of(grid, image.correlation);
+    filtered = laplacian_of(grid, image.correlation, 0);
     if (problem_.fields() == 1) scattering = inverse_scattering_of(problem_, image.correlation);
   }
   data.variables = {{"image", "Pa2", "zero-lag cross-correlation", names, std::move(image.correlation), {}},

@@ -20,13 +20,6 @@ std::span<const Section> sections();
 /// The nodes in the middle of the cells of a mesh. Throws InputError: cells of an axis differ in width.
 Grid grid_of(const TensorMesh& mesh);
 
-/// m = 1/v² under a Gaussian of this standard deviation, m; at the sides the edge goes on. As velocities.
-std::vector<double> smoothed(const Grid& grid, const std::vector<double>& velocity, double length);
-
-/// The second difference of an image on the mesh: what lies between waves that run the same way, smooth,
-/// goes.
-std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& image);
-
 /// Changes the problem of a job that an inversion reads, before its step is chosen: with the mesh and what
 /// kind the job has.
 using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;

@@ -129,12 +129,15 @@ double Differences::group_error(double kh) const {
   // group velocity / v = dK/dk; of L it is (K²)' / (2 K)
   if (rock == Rock::variable_density) return sine_sum(half, 0.5, kh)[1] - 1;
   if (rock == Rock::tti) return sine_sum(first, 0, kh)[1] - 1;
-  double slope = 0;
+  double slope = 0,
+         square = 0;  // of K²; 1 − cos as a square of a sine, which very long waves leave above zero
   for (std::size_t r = 0; r < second.size(); ++r) {
     const auto n = static_cast<double>(r + 1);
+    const double sine = std::sin(n * kh / 2);
     slope += 2 * second[r] * n * std::sin(n * kh);
+    square += 4 * second[r] * sine * sine;
   }
-  return slope / (2 * std::sqrt(symbol(kh))) - 1;
+  return slope / (2 * std::sqrt(square)) - 1;
 }
 
 double Differences::worst_group_error(double points_per_wavelength) const {

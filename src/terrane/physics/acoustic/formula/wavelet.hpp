@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,16 +28,24 @@ struct Wavelet {
 
   /// t₀.
   double start() const;
+  double largest() const;  ///< |s| at the peak, or of the samples
+  /// Between them it is more than next to nothing; t₀ and the last of samples.
+  double begins() const;
+  double ends() const;
   /// The highest frequency that counts: 2.5 f of a Ricker wavelet (3 % of its peak), f₄, 1.7 f; of samples
   /// where the spectrum falls below 3 % for good.
   double highest_frequency() const;
   /// The frequency that layers are made for: f, the middle of the corners, the peak of the spectrum.
   double main_frequency() const;
-  /// [count] at the times n · step. Samples are read between their points by their spectrum (sinc), and are
-  /// zero outside.
+  /// s(t). Samples are read between their points by their spectrum (sinc), and are zero outside.
+  std::function<double(double)> course() const;
+  /// [count] at the times n · step.
   std::vector<double> at(double step, std::size_t count) const;
   /// Throws InputError.
   void check() const;
+
+ private:
+  double half_length() const;  ///< from the middle to where it is next to nothing; of samples all of it
 };
 
 }  // namespace terrane::acoustic

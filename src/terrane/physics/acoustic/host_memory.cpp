@@ -1,0 +1,32 @@
+#include "terrane/physics/acoustic/host_memory.hpp"
+
+#include <algorithm>
+
+namespace terrane::acoustic {
+
+double bytes_of_models(const Problem& problem, const Settings& settings) {
+  constexpr double properties[] = {1, 2, 3, 5};  // in the order of Rock
+  double models = properties[static_cast<int>(problem.rock)];
+  // The rock that data are made of; what scatters, twice: as the job has it, and the run.
+  if (settings.task == Task::migration && settings.data.empty()) models *= 2;
+  if (settings.task == Task::born || (settings.task == Task::migration && settings.data.empty())) models += 2;
+  return models * sizeof(double) * static_cast<double>(problem.velocity.size());
+}
+
+double bytes_of_gathers(const Problem& problem, const Settings& settings, std::size_t every) {
+  double samples = 0, largest = 0;
+  for (const auto& shot : problem.shots) {
+    const auto of_shot = static_cast<double>(problem.steps() * problem.traces(shot));
+    samples += of_shot;
+    largest = std::max(largest, of_shot);
+  }
+  // Of a shot as it comes from its receivers, three times, and as a gather, in double precision too.
+  const double of_shot = largest * (3 * (settings.twofold ? 8 : 4) + 8 + 4);
+  if (settings.task == Task::migration)
+    return of_shot + samples * (4 + (settings.data.empty() ? 0 : 2 * sizeof(double)));
+  // In single precision as they are collected; what is written also as a data set, and by its writer.
+  const double written = samples / static_cast<double>(every);
+  return samples * 4 + std::max(of_shot, written * (4 + 4 + 8));
+}
+
+}  // namespace terrane::acoustic
