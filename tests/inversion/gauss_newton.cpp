@@ -238,7 +238,7 @@ TEST(GaussNewton, ThatIsStoppedGoesOnToTheSameBits) {
   int stops = 0;
   for (int patience = 60; !out; patience += 8) {
     settings.resume = stops > 0 && std::filesystem::exists(settings.file);
-    Keeper keeper(settings, {{"problem", "p"}}, 1e9);
+    Keeper keeper(settings, {{"problem", "p"}});
     Patience progress(patience);
     try {
       out = invert(p, s, {}, &progress, &keeper);

@@ -253,7 +253,7 @@ TEST(JointInversion, GoesOnAfterTheLastModelWithTheSameBits) {
   std::optional<JointOutcome> out;
   while (!out) {
     kept.resume = stops > 0;
-    Keeper keeper(kept, {{"problem", "block"}}, 1e9);
+    Keeper keeper(kept, {{"problem", "block"}});
     Hasty progress(patience);
     try {
       out = invert_jointly(problems, settings, joint, &progress, &keeper);

@@ -38,7 +38,7 @@ class StoppedInversion : public ::testing::Test {
   Keeper keeper(bool resume, const std::string& problem = "p1") {
     settings_.resume = resume;
     settings_.interval = 1e9;  // the last one alone
-    return {settings_, {{"problem", problem}}, 1e9};
+    return {settings_, {{"problem", problem}}};
   }
   /// Stops again and again, and compares with a run that was not stopped.
   void expect_same_bits(const Problem& p, const Settings& s, int patience) {
@@ -126,6 +126,23 @@ TEST_F(StoppedInversion, RefusesTheCheckpointOfAnotherAndSaysWhenThereIsNone) {
   auto none = keeper(true);
   invert(p, quick(), {}, nullptr, &none);
   EXPECT_THAT(none.warnings, ::testing::ElementsAre(::testing::HasSubstr("starts afresh")));
+}
+
+TEST_F(StoppedInversion, IsKeptByTheTimeItTookWhateverWasExpected) {
+  const auto p = problem(mesh_a(), read_columns("p1_data.csv"));
+  const auto stopped_with = [&](double interval, double least_run) {
+    std::filesystem::remove(settings_.file);
+    settings_.interval = interval;
+    settings_.least_run = least_run;
+    Keeper kept(settings_, {{"problem", "p1"}});
+    Impatient soon(4);
+    EXPECT_THROW(invert(p, quick(), {}, &soon, &kept), Cancelled);
+    return std::filesystem::exists(settings_.file);
+  };
+  EXPECT_TRUE(stopped_with(0, 600));     // the interval has passed
+  EXPECT_FALSE(stopped_with(300, 600));  // it has hardly begun, and the job does not say how often
+  EXPECT_TRUE(stopped_with(300, 0));     // the job does
+  EXPECT_FALSE(stopped_with(CheckpointSettings::never, CheckpointSettings::never));
 }
 
 // ---- regional fields ----

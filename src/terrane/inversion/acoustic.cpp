@@ -101,6 +101,50 @@ std::vector<double> Shots::adjoint(std::span<const double> velocity, std::span<c
   return run(settings, velocity).images.kernel;
 }
 
+namespace {
+
+/// By how many samples a trace is late, at most `most`; both are `apart` numbers from sample to sample.
+Index lag_of(const double* computed, const double* observed, Index samples, Index apart, Index most) {
+  const auto number = [](double value) { return std::isnan(value) ? 0 : value; };
+  Index late = 0;
+  double largest = 0;
+  for (Index lag = -most; lag <= most; ++lag) {
+    double sum = 0;
+    for (Index n = std::max<Index>(0, -lag); n < std::min(samples, samples - lag); ++n)
+      sum += number(observed[n * apart]) * computed[(n + lag) * apart];
+    if (sum > largest) largest = sum, late = lag;
+  }
+  return late;
+}
+
+}  // namespace
+
+Lags lags_of(const Shots& shots, std::span<const double> computed, std::span<const double> observed) {
+  constexpr std::size_t enough = 1000;
+  const auto& p = shots.problem();
+  const double period = 1 / p.wavelet.main_frequency(), step = shots.sample_step();
+  const auto most = static_cast<Index>(std::ceil(1.5 * period / step));
+  const std::size_t all = shots.rows() / shots.samples(), every = (all + enough - 1) / enough;
+  Lags lags;
+  std::size_t first = 0, trace = 0;
+  for (std::size_t c = 0; c < p.record.size(); ++c)
+    for (const auto& shot : p.shots) {
+      const std::size_t receivers = shot.receivers.size();
+      for (std::size_t r = 0; r < receivers; ++r) {
+        if (trace++ % every != 0) continue;
+        const double late =
+            step * std::abs(static_cast<double>(lag_of(&computed[first + r], &observed[first + r],
+                                                       static_cast<Index>(shots.samples()),
+                                                       static_cast<Index>(receivers), most)));
+        ++lags.traces;
+        lags.far += late >= 0.5 * period ? 1 : 0;
+        lags.largest = std::max(lags.largest, late);
+      }
+      first += receivers * shots.samples();
+    }
+  return lags;
+}
+
 // ---- J ----
 
 void Born::apply(std::span<const double> change, std::span<double> data) const {
@@ -148,14 +192,111 @@ std::shared_ptr<const solve::LinearOperator> scattering(std::shared_ptr<const Sh
   return std::make_shared<Chained>(std::move(born), active, std::move(slope));
 }
 
+// ---- sides ----
+
+std::vector<Follower> followers_at_sides(const acoustic::Problem& waves, std::vector<std::uint32_t>& active) {
+  const auto box = waves.grid.box();
+  const auto inner = [&](std::uint32_t cell) {
+    Index at[3] = {cell / (box.size(1) * box.size(2)), cell / box.size(2) % box.size(1), cell % box.size(2)};
+    for (int axis = 0; axis < 3; ++axis) {
+      if (at[axis] == 0 && waves.margin(axis, 0) > 0) at[axis] = 1;
+      if (at[axis] + 1 == box.size(axis) && waves.margin(axis, 1) > 0) --at[axis];
+    }
+    return static_cast<std::uint32_t>((at[0] * box.size(1) + at[1]) * box.size(2) + at[2]);
+  };
+  if (active.empty())
+    for (std::uint32_t c = 0; c < waves.velocity.size(); ++c) active.push_back(c);
+  std::vector<std::uint32_t> kept;
+  for (const auto cell : active)
+    if (inner(cell) == cell) kept.push_back(cell);
+  std::vector<Follower> followers;
+  for (const auto cell : active)
+    if (const auto of = inner(cell); of != cell && std::binary_search(kept.begin(), kept.end(), of))
+      followers.push_back({cell, of, waves.velocity[cell] / waves.velocity[of]});
+  active = std::move(kept);
+  return followers;
+}
+
+namespace {
+
+/// x of the cells that are found, and of their followers c x: what these add to a product.
+class WithFollowers final : public solve::LinearOperator {
+ public:
+  /// born: over 1/v² of all cells · velocity: of all cells
+  WithFollowers(std::shared_ptr<const Born> born, const std::vector<double>& velocity,
+                const std::vector<std::uint32_t>& active, const std::vector<Follower>& followers)
+      : born_(std::move(born)), columns_(active.empty() ? velocity.size() : active.size()) {
+    std::vector<std::uint32_t> column(velocity.size());
+    const auto add = [&](std::size_t cell, std::uint32_t of, double factor) {
+      const double v = velocity[cell];
+      terms_.push_back({static_cast<std::uint32_t>(cell), of, -2 * factor / (v * v * v)});
+    };
+    for (std::size_t c = 0; c < columns_; ++c) {
+      const auto cell = active.empty() ? c : active[c];
+      column[cell] = static_cast<std::uint32_t>(c);
+      add(cell, column[cell], 1);
+    }
+    for (const auto& f : followers) add(f.cell, column[f.of], f.factor);
+  }
+  std::size_t rows() const override { return born_->rows(); }
+  std::size_t columns() const override { return columns_; }
+  void apply(std::span<const double> model, std::span<double> data) const override {
+    solve::expect_shapes(*this, model.size(), data.size());
+    std::vector<double> change(born_->columns());
+    for (const auto& t : terms_) change[t.cell] = t.slope * model[t.column];
+    born_->apply(change, data);
+  }
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override {
+    solve::expect_shapes(*this, model.size(), data.size());
+    std::vector<double> change(born_->columns());
+    born_->apply_transpose(data, change);
+    gather(change, model);
+  }
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
+    solve::expect_shapes(*this, diagonal.size(), weight.size());
+    std::vector<double> of_cells(born_->columns());
+    born_->weighted_diagonal(weight, of_cells);
+    std::fill(diagonal.begin(), diagonal.end(), 0.0);
+    for (const auto& t : terms_) diagonal[t.column] += t.slope * t.slope * of_cells[t.cell];
+  }
+  void row(std::size_t i, std::span<double> out) const override {
+    solve::expect_shapes(*this, out.size(), rows());
+    std::vector<double> change(born_->columns());
+    born_->row(i, change);
+    gather(change, out);
+  }
+
+ private:
+  struct Term {
+    std::uint32_t cell, column;
+    double slope;  ///< ∂m of the cell / ∂v of the column
+  };
+  void gather(std::span<const double> change, std::span<double> model) const {
+    std::fill(model.begin(), model.end(), 0.0);
+    for (const auto& t : terms_) model[t.column] += t.slope * change[t.cell];
+  }
+  std::shared_ptr<const Born> born_;
+  std::size_t columns_;
+  std::vector<Term> terms_;
+};
+
+}  // namespace
+
+std::vector<double> Waves::velocity(std::span<const double> found) const {
+  auto all = shots_->problem().velocity;
+  for (std::size_t c = 0; c < found.size(); ++c) all[active_.empty() ? c : active_[c]] = found[c];
+  for (const auto& f : followers_) all[f.cell] = f.factor * all[f.of];
+  return all;
+}
+
 Linearised Waves::at(std::span<const double> found, Progress* progress) const {
   if (progress != nullptr && progress->cancelled()) throw Cancelled();
-  auto velocity = shots_->problem().velocity;
-  for (std::size_t c = 0; c < found.size(); ++c) velocity[active_.empty() ? c : active_[c]] = found[c];
-  Linearised here{shots_->model(velocity), nullptr, {}};
+  auto all = velocity(found);
+  Linearised here{shots_->model(all), nullptr, {}};
   const auto finite = [](double value) { return std::isfinite(value); };
   if (std::all_of(here.data.begin(), here.data.end(), finite))
-    here.jacobian = scattering(shots_, std::move(velocity), active_);
+    here.jacobian =
+        std::make_shared<WithFollowers>(std::make_shared<Born>(shots_, all), all, active_, followers_);
   return here;
 }
 

@@ -7,8 +7,12 @@
 //
 // A product with J or Jᵀ runs all shots anew, shared among ranks as a run of them is (physics/acoustic/
 // run.hpp): the bits are those of one process. Gathers come back in single precision, so that ⟨J x, r⟩ and
-// ⟨x, Jᵀ r⟩ differ by 1e-7. Layers go on as the cells at the sides of the mesh, which J leaves out: it is the
-// tangent of F where those do not change.
+// ⟨x, Jᵀ r⟩ differ by 1e-7.
+//
+// Cells at absorbing sides, from which layers go on, change by the factor by which the cells beside them do
+// (Sides): v_s = c v_i. So ∂m_s/∂v_i = −2/(c² v_i³), and J is the tangent of F but for what a change of the
+// layers themselves does, which Born modelling does not know: where sides are right already it is the
+// tangent.
 #pragma once
 
 #include <memory>
@@ -39,10 +43,11 @@ class Shots {
   template <class T>
   std::vector<double> rows_of(const std::vector<std::vector<T>>& gathers) const;
   std::vector<std::vector<double>> gathers_of(std::span<const double> rows) const;
+  std::size_t samples() const { return (problem_.steps() - 1) / every_ + 1; }
+  double sample_step() const { return static_cast<double>(every_) * problem_.step; }
 
  private:
   acoustic::Outcome run(const acoustic::Settings& settings, std::span<const double> velocity) const;
-  std::size_t samples() const { return (problem_.steps() - 1) / every_ + 1; }
   template <class Use>
   void each(const Use& use) const;
 
@@ -51,6 +56,15 @@ class Shots {
   std::size_t every_;
   Runtime runtime_;
 };
+
+/// How far computed traces are from observed ones in time: where their correlation is largest. Beyond half a
+/// period a descent finds the wrong one of several waves.
+struct Lags {
+  std::size_t traces = 0, far = 0;  ///< that were compared; that are half a period off and more
+  double largest = 0;               ///< s
+};
+/// Of a thousand traces at most, evenly among all.  computed, observed: [rows]; gaps are NaN
+Lags lags_of(const Shots& shots, std::span<const double> computed, std::span<const double> observed);
 
 /// J of 1/v² at a velocity: Born modelling of all shots.
 class Born final : public solve::LinearOperator {
@@ -76,19 +90,34 @@ std::shared_ptr<const solve::LinearOperator> scattering(std::shared_ptr<const Sh
                                                         std::vector<double> velocity,
                                                         const std::vector<std::uint32_t>& active);
 
+/// A cell whose velocity is that of another times a factor.
+struct Follower {
+  std::uint32_t cell, of;
+  double factor;
+};
+/// The cells of these at sides with layers, each after the nearest cell that is not there; which are left in
+/// `active`. Cells at sides without such a one among them go out of it and stay as they are.  active:
+/// ascending; empty: all
+std::vector<Follower> followers_at_sides(const acoustic::Problem& waves, std::vector<std::uint32_t>& active);
+
 class Waves final : public Forward {
  public:
-  /// active: cells that are found, ascending; empty: all; the others keep the velocity of the problem
-  Waves(std::shared_ptr<const Shots> shots, std::vector<std::uint32_t> active)
-      : shots_(std::move(shots)), active_(std::move(active)) {}
+  /// active: cells that are found, ascending; empty: all · followers: of them; all others keep the velocity
+  /// of the problem
+  Waves(std::shared_ptr<const Shots> shots, std::vector<std::uint32_t> active,
+        std::vector<Follower> followers = {})
+      : shots_(std::move(shots)), active_(std::move(active)), followers_(std::move(followers)) {}
   std::size_t rows() const override { return shots_->rows(); }
   std::size_t columns() const override { return active_.empty() ? shots_->nodes() : active_.size(); }
+  /// Of all cells.  found: m/s, of those that are found
+  std::vector<double> velocity(std::span<const double> found) const;
   /// model: m/s. Without a jacobian where waves grow, as the steps are too long for such a model.
   Linearised at(std::span<const double> velocity, Progress* progress = nullptr) const override;
 
  private:
   std::shared_ptr<const Shots> shots_;
   std::vector<std::uint32_t> active_;
+  std::vector<Follower> followers_;
 };
 
 }  // namespace terrane::inversion

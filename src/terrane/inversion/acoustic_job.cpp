@@ -39,29 +39,30 @@ Device device_of_shots(const Runtime& runtime) {
   return runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
 }
 
-/// Takes away the cells from which layers go on: J does not know what a change of theirs does there.
-void leave_out_sides(const acoustic::Problem& waves, Problem& p) {
-  const auto box = waves.grid.box();
-  const auto at_layer = [&](std::uint32_t cell) {
-    const Index at[3] = {cell / (box.size(1) * box.size(2)), cell / box.size(2) % box.size(1),
-                         cell % box.size(2)};
-    for (int axis = 0; axis < 3; ++axis)
-      if ((at[axis] == 0 && waves.margin(axis, 0) > 0) ||
-          (at[axis] + 1 == box.size(axis) && waves.margin(axis, 1) > 0))
-        return true;
-    return false;
-  };
-  if (p.active.empty())
-    for (std::size_t c = 0; c < p.mesh.size(); ++c) p.active.push_back(static_cast<std::uint32_t>(c));
-  std::erase_if(p.active, at_layer);
+/// Cells from which layers go on change with the cells beside them.
+std::vector<Follower> let_sides_follow(const acoustic::Problem& waves, Problem& p) {
+  auto followers = followers_at_sides(waves, p.active);
   if (p.active.empty())
     throw InputError("inversion: active cells", "none is left beside those at the sides of the mesh");
   if (p.active.size() == p.mesh.size()) p.active.clear();
+  return followers;
+}
+
+/// The largest or the smallest factor of the followers of each cell that is found, and 1.
+std::vector<double> factors_of(const std::vector<Follower>& followers, const Problem& p, bool largest) {
+  std::vector<double> factors(p.active.empty() ? p.mesh.size() : p.active.size(), 1.0);
+  for (const auto& f : followers) {
+    const auto c = std::lower_bound(p.active.begin(), p.active.end(), f.of) - p.active.begin();
+    auto& factor = factors[static_cast<std::size_t>(c)];
+    factor = largest ? std::max(factor, f.factor) : std::min(factor, f.factor);
+  }
+  return factors;
 }
 
 /// Reference, first model and bounds of velocities, as logarithms; chooses a step that is stable for all of
-/// them.
-void take_velocities(const Config& job, const Config& table, acoustic::Problem& waves, Problem& p) {
+/// them and for what follows them.
+void take_velocities(const Config& job, const Config& table, const std::vector<Follower>& followers,
+                     acoustic::Problem& waves, Problem& p) {
   const std::size_t count = p.active.empty() ? p.mesh.size() : p.active.size();
   const auto cells = [&](const char* key) {
     return read_logarithms(table, key, velocity_found, p.mesh, {}, p.active);
@@ -80,6 +81,11 @@ void take_velocities(const Config& job, const Config& table, acoustic::Problem& 
     fast.velocity[place(c)] =
         p.bounds.upper.empty() ? faster * std::exp(most) : std::exp(std::max(most, p.bounds.upper[c]));
   }
+  for (const auto& f : followers) {
+    slow.velocity[f.cell] = f.factor * slow.velocity[f.of];
+    fast.velocity[f.cell] = f.factor * fast.velocity[f.of];
+  }
+  const auto raised = factors_of(followers, p, true), lowered = factors_of(followers, p, false);
   const double longest = fast.longest_step();
   if (waves.step == 0) waves.step = 0.9 * longest;
   if (!p.bounds.upper.empty() && waves.step > longest)
@@ -96,14 +102,14 @@ void take_velocities(const Config& job, const Config& table, acoustic::Problem& 
                         fmt::format("Allowed: {:.4g} m/s and more; left open, it is that.", resolved));
   if (p.bounds.lower.empty())
     for (std::size_t c = 0; c < count; ++c)
-      p.bounds.lower.push_back(std::min(std::log(resolved), std::log(slow.velocity[place(c)])));
+      p.bounds.lower.push_back(std::min(std::log(resolved / lowered[c]), std::log(slow.velocity[place(c)])));
   if (!p.bounds.upper.empty()) return;
   const double stable = 0.99 * longest / waves.step,
                fastest = *std::max_element(fast.velocity.begin(), fast.velocity.end());
   for (std::size_t c = 0; c < count; ++c) {
     const double most =
         stable * (waves.rock == acoustic::Rock::constant_density ? fastest : fast.velocity[place(c)]);
-    p.bounds.upper.push_back(std::max({std::log(most), p.reference[c], first[c]}));
+    p.bounds.upper.push_back(std::max({std::log(most / raised[c]), p.reference[c], first[c]}));
   }
 }
 
@@ -130,8 +136,8 @@ std::unique_ptr<Simulation> AcousticJob::from_job(const Config& job, const Runti
         p.active = read_active(table, mesh, {}, std::nullopt, made->memory_);
         made->linear_ = task == acoustic::Task::migration;
         if (!made->linear_) {
-          leave_out_sides(waves, p);
-          return take_velocities(job, table, waves, p);
+          made->followers_ = let_sides_follow(waves, p);
+          return take_velocities(job, table, made->followers_, waves, p);
         }
         p.reference = read_cells(table, "reference", velocity_found, mesh, {}, p.active);
         for (const char* key : {"start", "lower", "upper", "most_steps"})
@@ -246,7 +252,7 @@ void AcousticJob::choose(const Runtime& runtime) {
   const auto shots = std::make_shared<const Shots>(waves(), waves_settings_, fields_->every(), runtime);
   auto& p = problem_;
   if (linear_) p.g = scattering(shots, waves().velocity, p.active);
-  else p.forward = std::make_shared<OfLogarithms>(std::make_shared<Waves>(shots, p.active));
+  else p.forward = std::make_shared<OfLogarithms>(std::make_shared<Waves>(shots, p.active, followers_));
 }
 
 /// Of Lanczos a vector of all data for each product, and some more, in a migration again in its checkpoint;
@@ -348,6 +354,11 @@ void AcousticJob::describe_into(RunFacts& facts, const Runtime& runtime) const {
               fmt::format("from {:.4g} to {:.4g} m/s are allowed", least, most));
   }
   facts.notes = notes_;
+  if (!followers_.empty())
+    facts.notes.push_back(fmt::format(
+        "{} cells at absorbing sides, and the layers beyond them, change by the factors by which the "
+        "cells beside them do",
+        grouped(followers_.size())));
   facts.warnings = fields_->warnings();
   if (waves_settings_.kept_in == acoustic::KeptIn::disk)
     if (const auto warning = acoustic::disk_in_memory(waves_settings_); !warning.empty())
@@ -371,6 +382,7 @@ Fingerprint AcousticJob::fingerprint_of_all(const Runtime& runtime) {
   all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
   all.push_back({"steps between samples", fmt::format("{}", fields_->every())});
   all.push_back({"most_products", fmt::format("{}", settings_.most_products)});
+  all.push_back({"cells that follow", fmt::format("{}", followers_.size())});
   all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
   add_settings(all, problem_, settings_);
   return all;
@@ -382,6 +394,27 @@ void AcousticJob::begin(const Runtime& runtime) {
   date_text();
   choose(runtime);
   require_room(runtime);
+  if (!linear_) look_at_first_model(runtime);
+}
+
+/// Where a descent may go astray.
+void AcousticJob::look_at_first_model(const Runtime& runtime) {
+  const Shots shots(waves(), waves_settings_, fields_->every(), runtime);
+  const auto& first = problem_.start.empty() ? problem_.reference : problem_.start;
+  const auto computed = problem_.forward->at(first, runtime.progress).data;
+  const auto lags = lags_of(shots, computed, problem_.data);
+  const double frequency = waves().wavelet.main_frequency();
+  first_.notes = {
+      fmt::format("first model: of {} traces {} are half a period of {:.4g} Hz and more early or late, "
+                  "the farthest {:.3g} s",
+                  lags.traces, lags.far, frequency, lags.largest)};
+  first_.warnings.clear();
+  if (20 * lags.far > lags.traces)
+    first_.warnings.push_back(fmt::format(
+        "of {} traces of the first model {} are half a period of {:.4g} Hz ({:.3g} s) and more early or "
+        "late: waves may be matched with others of the data. Begin with waves of lower frequencies, "
+        "or with a first model that is nearer (inversion.start)",
+        lags.traces, lags.far, frequency, 0.5 / frequency));
 }
 
 Result AcousticJob::finish(Outcome outcome, const Runtime& runtime) {
@@ -392,6 +425,8 @@ Result AcousticJob::finish(Outcome outcome, const Runtime& runtime) {
   if (!linear_)
     report.add("forwards", std::uint64_t(outcome_.forwards), "", "computed",
                fmt::format("gathers of {} models", outcome_.forwards));
+  report.notes.insert(report.notes.end(), first_.notes.begin(), first_.notes.end());
+  report.warnings.insert(report.warnings.end(), first_.warnings.begin(), first_.warnings.end());
   report_outcome(report, problem_, settings_, outcome_, velocity_found, found(outcome_.model));
   add_attributes(result, outcome_);
   auto alone = runtime;  // what this run was given ends before the job does
@@ -460,6 +495,8 @@ std::vector<Column> AcousticJob::cells() const {
   for (std::size_t c = 0, n = 0; c < first.values.size() && !problem_.active.empty(); ++c)
     if (n < problem_.active.size() && problem_.active[n] == c) ++n;
     else first.values[c] = before[c];
+  if (first.values.empty()) return columns;
+  for (const auto& f : followers_) first.values[f.cell] = f.factor * first.values[f.of];
   return columns;
 }
 

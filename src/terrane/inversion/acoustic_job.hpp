@@ -36,8 +36,9 @@ class AcousticJob final : public InversionSimulation {
   double memory_needed(const Runtime& runtime) const;
   void require_room(const Runtime& runtime) const;
   double seconds_of_products(double models, double products, const Runtime& runtime) const;
-  double expected_seconds(const Runtime& runtime) override;
+  double expected_seconds(const Runtime& runtime);
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
+  void look_at_first_model(const Runtime& runtime);
   Dataset dataset() const;
   std::vector<double> found(const std::vector<double>& model) const;
   std::vector<Column> cells() const override;
@@ -45,8 +46,12 @@ class AcousticJob final : public InversionSimulation {
   std::unique_ptr<acoustic::Simulation> fields_;  ///< of the model of the job
   acoustic::Settings waves_settings_;             ///< with the way in which waves are kept
   bool linear_ = false;
-  std::size_t gaps_ = 0;  ///< samples that were not recorded
+  std::vector<Follower> followers_;  ///< cells at sides
+  std::size_t gaps_ = 0;             ///< samples that were not recorded
   std::vector<std::string> notes_;
+  struct {
+    std::vector<std::string> notes, warnings;
+  } first_;  ///< of the first model
 };
 
 /// As one of inversions().

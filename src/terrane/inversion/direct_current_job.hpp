@@ -62,7 +62,6 @@ class DirectCurrentJob : public InversionSimulation {
   Sharing sharing(const Runtime& runtime) const;
   double memory_needed(const Runtime& runtime) const;
   double bytes_on_device(const Runtime& runtime) override;
-  double expected_seconds(const Runtime& runtime) override { return check(runtime).seconds; }
 
   electric::Electrodes electrodes_;
   electric::Parameters parameters_;

@@ -28,7 +28,7 @@ class ElectromagneticJob final : public InversionSimulation {
   void make_forward(const Runtime& runtime);
   double memory_needed(const Runtime& runtime) const;
   void require_memory(const Runtime& runtime, const std::string& what);
-  double expected_seconds(const Runtime& runtime) override;
+  double expected_seconds(const Runtime& runtime);
   void describe_into(RunFacts& facts, const Runtime& runtime) const;
   Fingerprint fingerprint_of_all(const Runtime& runtime) override;
   Dataset dataset() const;

@@ -327,12 +327,13 @@ bool Steps::arrived(double slope) {
   return still && fits && doubt_ < 0.03;
 }
 
-/// The misfit is above its target and has not fallen by 2 % in three steps.
+/// The misfit is above its target and has not fallen by 2 % in three steps; nor was it there already, from
+/// where β lets it rise.
 bool Steps::stuck() const {
   const std::size_t n = misfits_.size();
-  return settings_.choice == Choice::discrepancy && n > 3 &&
-         misfits_[n - 1] > out_.target * (1 + settings_.misfit_tolerance) &&
-         misfits_[n - 1] > 0.98 * misfits_[n - 4];
+  if (settings_.choice != Choice::discrepancy || n <= 3) return false;
+  const double least = *std::min_element(misfits_.end() - 4, misfits_.end());
+  return least > out_.target * (1 + settings_.misfit_tolerance) && misfits_[n - 1] > 0.98 * misfits_[n - 4];
 }
 
 void Steps::step() {
@@ -378,7 +379,8 @@ void Steps::step() {
   line();
   remember();
   if (stuck())
-    out_.reason = "the misfit falls no more: the uncertainties are too small, or the cells too large";
+    out_.reason =
+        "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
 }
 
 void Steps::line() {

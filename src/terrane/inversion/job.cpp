@@ -106,7 +106,7 @@ MemoryBudget InversionSimulation::budget(const Runtime& runtime) const {
 Result InversionSimulation::run(const Runtime& runtime) {
   const auto begun = std::chrono::steady_clock::now();
   begin(runtime);
-  Keeper keeper(runtime.checkpoint, fingerprint_of_all(runtime), expected_seconds(runtime));
+  Keeper keeper(runtime.checkpoint, fingerprint_of_all(runtime));
   auto result = finish(invert(problem_, settings_, {}, runtime.progress, &keeper), runtime);
   result.report.seconds = seconds_since(begun);
   for (auto [from, to] :

@@ -70,8 +70,6 @@ class InversionSimulation : public Simulation {
   InversionSimulation() = default;
   InversionSimulation(Problem problem, const Settings& settings, MemoryBudget memory)
       : problem_(std::move(problem)), settings_(settings), memory_(memory) {}
-  /// After begin(): how long finding the model may take.
-  virtual double expected_seconds(const Runtime& runtime) = 0;
   /// The model on the cells of the mesh, and what is written beside it.
   virtual std::vector<Column> cells() const = 0;
   MemoryBudget budget(const Runtime& runtime) const;
@@ -112,9 +110,6 @@ class InversionJob final : public InversionSimulation {
   void fill(Result& result) const;
   std::vector<Column> cells() const override;
   double expected_seconds(const StorageChoice& choice, const Runtime& runtime) const;
-  double expected_seconds(const Runtime& runtime) override {
-    return expected_seconds(choose(runtime), runtime);
-  }
   double memory_needed(const StorageChoice& choice, const Runtime& runtime) const;
   /// Of a step of Lanczos or of conjugate gradients.
   double seconds_beside_products(const Runtime& runtime) const;

@@ -131,8 +131,7 @@ void Shared::describe(Result& result, const JointOutcome& found, double phi_m_ra
 /// of_run: ranks, progress and checkpoint; device and threads are each job's own.
 void Shared::run(const Runtime& of_run) {
   const auto begin = std::chrono::steady_clock::now();
-  double expected = 0;
-  for (const auto& one : check(of_run.comm)) expected += one.seconds;
+  check(of_run.comm);
   std::vector<const Problem*> problems;
   std::vector<const Settings*> of_each;
   const auto crew = of_run.comm != nullptr ? call_crew(*of_run.comm) : nullptr;
@@ -144,7 +143,7 @@ void Shared::run(const Runtime& of_run) {
     problems.push_back(&job[p]->problem());
     of_each.push_back(&job[p]->settings());
   }
-  Keeper keeper(of_run.checkpoint, fingerprint(), expected);
+  Keeper keeper(of_run.checkpoint, fingerprint());
   auto found = invert_jointly(problems, of_each, settings, of_run.progress, &keeper);
   for (std::size_t p = 0; p < job.size(); ++p) {
     const double apart = found.apart[p].phi_m.sum(), together = found.together[p].phi_m.sum();

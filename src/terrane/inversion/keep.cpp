@@ -34,13 +34,14 @@ std::vector<std::string> words_of(const std::vector<unsigned char>& bytes) {
 
 }  // namespace
 
-Keeper::Keeper(CheckpointSettings settings, Fingerprint of, double expected_seconds)
+Keeper::Keeper(CheckpointSettings settings, Fingerprint of)
     : settings_(std::move(settings)),
       of_(std::move(of)),
-      keeps_(!settings_.file.empty() && (settings_.resume || expected_seconds >= settings_.least_run)) {}
+      keeps_(!settings_.file.empty() &&
+             (settings_.resume || settings_.interval < CheckpointSettings::never)) {}
 
 std::optional<Standing> Keeper::begin() {
-  last_ = Clock::now();
+  begin_ = last_ = Clock::now();
   if (!keeps_ || !settings_.resume) return std::nullopt;
   auto in = CheckpointReader::open(settings_.file);
   if (!in) {
@@ -60,8 +61,12 @@ std::optional<Standing> Keeper::begin() {
   return standing;
 }
 
-bool Keeper::due() const {
-  return keeps_ && std::chrono::duration<double>(Clock::now() - last_).count() >= settings_.interval;
+bool Keeper::due() const { return keeps_ && seconds_since(last_) >= settings_.interval; }
+
+void Keeper::keep_last(const Standing& standing) {
+  if (settings_.interval == CheckpointSettings::never) return;
+  if (settings_.resume || seconds_since(begin_) >= std::min(settings_.least_run, worth_keeping))
+    write(standing);
 }
 
 void Keeper::write(const Standing& standing) {

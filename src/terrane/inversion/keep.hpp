@@ -2,6 +2,7 @@
 // steps. What is read back gives the bits of a run that was never stopped.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -22,12 +23,13 @@ struct Standing {
   bool has(const std::string& name) const { return lists.contains(name); }
 };
 
-/// Keeps it from time to time. Without a file it does nothing.
+/// Keeps it from time to time, by the time that was spent: how long the whole will take is an estimate, which
+/// may be far too short. Without a file it does nothing.
 class Keeper {
  public:
   Keeper() = default;
-  /// of: all that determines the bits of the inversion · expected_seconds: of the whole
-  Keeper(CheckpointSettings settings, Fingerprint of, double expected_seconds);
+  /// of: all that determines the bits of the inversion
+  Keeper(CheckpointSettings settings, Fingerprint of);
 
   bool keeps() const noexcept { return keeps_; }
   /// What the file has, where the run is to go on from it; else nothing. Throws FileError, InputError: made
@@ -37,19 +39,21 @@ class Keeper {
   bool due() const;
   /// A disk that is full ends the keeping, with a warning, and not the run.
   void write(const Standing& standing);
-  /// When the run is stopped.
-  void keep_last(const Standing& standing) {
-    if (settings_.interval < CheckpointSettings::never) write(standing);
-  }
+  /// When the run is stopped: unless it has hardly begun, of a job that does not say how often.
+  void keep_last(const Standing& standing);
 
   std::vector<std::string> notes, warnings;
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr double worth_keeping = 30;  ///< seconds
+  static double seconds_since(Clock::time_point t) {
+    return std::chrono::duration<double>(Clock::now() - t).count();
+  }
   CheckpointSettings settings_;
   Fingerprint of_;
   bool keeps_ = false;
-  Clock::time_point last_ = Clock::now();
+  Clock::time_point begin_ = Clock::now(), last_ = begin_;
 };
 
 }  // namespace terrane::inversion
