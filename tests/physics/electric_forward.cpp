@@ -411,7 +411,9 @@ TEST(DirectCurrent, BitsDoNotDependOnThreadsNorOnTheDebugDevice) {
 }
 
 TEST(DirectCurrent, ErrorFallsWithTheSquareOfTheCellSize) {
-  // Two layers, the total potential between far electrodes: second order.
+  // Two layers, the total potential between far electrodes: second order. (That of layers is exact.)
+  Parameters total;
+  total.potential = Potential::total;
   std::vector<double> errors;
   const auto row = rows_of("dc_layered.csv");
   double expected = 0;
@@ -428,10 +430,10 @@ TEST(DirectCurrent, ErrorFallsWithTheSquareOfTheCellSize) {
                                 {{0, 3, 1, 2}}};
     Stream stream(cpu);
     errors.push_back(std::abs(
-        direct_current(earth.mesh, earth.conductivity(), electrodes, {}, stream).apparent_resistivity[0] -
+        direct_current(earth.mesh, earth.conductivity(), electrodes, total, stream).apparent_resistivity[0] -
         expected));
   }
-  EXPECT_LT(errors[0], 0.02 * expected);
+  EXPECT_LT(errors[0], 0.3 * expected);
   EXPECT_LT(errors[1], 0.5 * errors[0]);
 }
 

@@ -191,7 +191,7 @@ TEST(UnevenGround, AHillsideMeasuresAsAFlatEarthDoes) {
   const auto layered = direct_current(mesh, rock, electrodes, {}, stream);
   const auto at = [](double r) { return two_layers(r, 100, 10, thickness).real(); };
   const double expected = 2 * pi * 20 * 2 * (at(20) - at(40));
-  EXPECT_NEAR(layered.apparent_resistivity[2], expected, 0.06 * expected);  // the layer's cells are stairs
+  EXPECT_NEAR(layered.apparent_resistivity[2], expected, 0.09 * expected);  // the layer's cells are stairs
 }
 
 TEST(UnevenGround, AirAboveAFlatEarthChangesNothing) {

@@ -95,7 +95,8 @@ class Simulation3DNodal(OfTensorMesh):
     Parameters
     ----------
     mesh : discretize.TensorMesh
-        x east, y north, z up, m; its top is the ground, or where cells of at most 1e-7 S/m begin.
+        x east, y north, z up, m; its top is the ground, or where cells of at most 1e-7 S/m end that reach
+        the top; those below rock, as of a cavity, are rock.
     survey : simpeg.electromagnetics.static.resistivity.Survey
         Of Pole and Dipole sources and receivers, with data_type "volt" or "apparent_resistivity".
     sigma, sigmaMap, rho, rhoMap
@@ -165,8 +166,10 @@ class Simulation3DNodal(OfTensorMesh):
         at, arrays, scale = self._arrays()
         key = sigma.tobytes() + at.tobytes() + arrays.tobytes()
         if self._of is None or self._of[0] != key:
-            ground = None if np.all(sigma > 1e-7) else (sigma > 1e-7).astype(float)
-            unit = self._unit if self._unit is not None and self._unit.size == len(arrays) else None
+            rock = (sigma > 1e-7).reshape(self._cells.shape)
+            below = np.logical_or.accumulate(rock[::-1], axis=0)[::-1]  # rock, or below rock
+            ground = None if np.all(below) else below.astype(float)
+            unit = self._unit if self._unit is not None and self._unit.size in (len(arrays), 2 * len(arrays)) else None
             made = Sensitivity(self._cells, sigma, at, arrays, ground=ground, datum="resistance",
                                unknown="conductivity", tolerance=self.tolerance,
                                boundary=_WALLS[self.bc_type], unit=unit,

@@ -18,7 +18,7 @@ using electric::Datum;
 DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                              electric::Electrodes electrodes, const electric::Parameters& parameters,
                              Datum datum, Device device, int threads, Comm* comm,
-                             std::shared_ptr<solve::Crew> crew, int at_once)
+                             std::shared_ptr<solve::Crew> crew, int at_once, std::vector<double> slopes)
     : mesh_(std::move(mesh)),
       active_(std::move(active)),
       ground_(std::move(ground)),
@@ -29,7 +29,8 @@ DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active,
       device_(device),
       comm_(comm && comm->size() > 1 ? comm : nullptr),
       crew_(std::move(crew)),
-      at_once_(at_once) {}
+      at_once_(at_once),
+      slopes_(std::move(slopes)) {}
 
 namespace {
 
@@ -51,6 +52,7 @@ Asked unpacked(Packet& packet) {
   asked.mesh = TensorMesh(easting, northing, up);
   asked.rock.conductivity = packet.get_vector<double>();
   asked.rock.ground = packet.get_vector<double>();
+  asked.rock.slopes = packet.get_vector<double>();
   asked.electrodes.place = packet.get_vector<electric::Point>();
   asked.electrodes.arrays = packet.get_vector<electric::Array>();
   asked.parameters = packet.get<electric::Parameters>();
@@ -89,6 +91,7 @@ Packet DirectCurrent::request(Service service, const std::vector<double>& conduc
   for (const auto* faces : {&mesh_.easting(), &mesh_.northing(), &mesh_.up()}) packet.put(*faces);
   packet.put(conductivity);
   packet.put(ground_);
+  packet.put(slopes_);
   packet.put(electrodes_.place);
   packet.put(electrodes_.arrays);
   packet.put(parameters_);
@@ -104,7 +107,7 @@ void serve_unit_currents(Packet packet, Comm& comm) {
     auto asked = unpacked(packet);
     auto stream = stream_of_rank(asked.device, asked.threads, comm);
     electric::unit_transfers(asked.mesh, asked.rock.ground, asked.electrodes, asked.parameters, *stream,
-                             &comm, asked.at_once);
+                             &comm, asked.at_once, asked.rock.slopes);
   });
 }
 
@@ -131,7 +134,8 @@ const std::vector<double>& DirectCurrent::unit() const {
   }
   keep_in_step(comm, [&] {
     auto stream = stream_of_rank(device_, threads_, comm);
-    unit_ = electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, *stream, comm_, at_once_);
+    unit_ =
+        electric::unit_transfers(mesh_, ground_, electrodes_, parameters_, *stream, comm_, at_once_, slopes_);
   });
   return unit_;
 }
@@ -140,6 +144,7 @@ Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* prog
   electric::Rock rock;
   rock.conductivity.assign(mesh_.size(), 1.0);
   rock.ground = ground_;
+  rock.slopes = slopes_;
   std::vector<double> slope(columns());
   for (std::size_t c = 0; c < resistivity.size(); ++c) {
     rock.conductivity[active_.empty() ? c : active_[c]] = 1 / resistivity[c];
@@ -212,11 +217,11 @@ void MeasuredArrays::as(Datum datum, std::vector<double>& data, std::vector<doub
     data[n] = std::log(data[n]);
   }
   if (bad > 0)
-    throw InputError(
-        "survey",
-        fmt::format("{} of {} apparent resistivities are not above zero (first: array {})", bad, data.size(),
-                    first + 1),
-        "Leave them out (swapped electrodes?), or set inversion.datum = \"apparent_resistivity\".");
+    throw InputError("survey",
+                     fmt::format("{} of {} apparent resistivities are not above zero (first: array {})", bad,
+                                 data.size(), first + 1),
+                     "Leave them out (inversion.leave_out = \"unusable\"; swapped electrodes?), or set "
+                     "inversion.datum = \"apparent_resistivity\".");
 }
 
 void MeasuredArrays::from(Datum datum, const std::vector<double>& factor, std::vector<double> predicted) {

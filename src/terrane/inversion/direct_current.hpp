@@ -24,17 +24,19 @@ class DirectCurrent final : public Forward {
   /// empty · device: of the solves; products are made on the CPU · comm: where this is rank 0, whose others
   /// serve(): electrodes are shared, then layers of cells, with the same bits. While there is a jacobian,
   /// they serve nothing but this and the crew · crew: that the others may be in, or null · at_once: into how
-  /// many groups ranks are divided, 0: each rank is one
+  /// many groups ranks are divided, 0: each rank is one · slopes: of the ground (electric::slopes_at()), or
+  /// empty
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 electric::Electrodes electrodes, const electric::Parameters& parameters,
                 electric::Datum datum, Device device = {Device::Kind::cpu, -1}, int threads = 0,
-                Comm* comm = nullptr, std::shared_ptr<solve::Crew> crew = nullptr, int at_once = 0);
+                Comm* comm = nullptr, std::shared_ptr<solve::Crew> crew = nullptr, int at_once = 0,
+                std::vector<double> slopes = {});
   std::size_t rows() const override { return electrodes_.arrays.size(); }
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
   Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
-  /// ΔV/I of each array over ground of 1 Ω·m, the sides included: from the mesh, with a solve for each
-  /// current electrode.
+  /// electric::unit_transfers(): ΔV/I of each array over ground of 1 Ω·m, the sides included, with a solve
+  /// for each current electrode.
   const std::vector<double>& unit() const;
 
  private:
@@ -51,6 +53,7 @@ class DirectCurrent final : public Forward {
   Comm* comm_;
   mutable std::shared_ptr<solve::Crew> crew_;
   int at_once_;
+  std::vector<double> slopes_;
   mutable std::vector<double> unit_;
 };
 

@@ -14,6 +14,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/grid/ground.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/provenance.hpp"
@@ -137,32 +138,128 @@ electric::Measured DirectCurrentJob::read_ground_and_arrays(const Config& job, c
       place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();
   electrodes_ = survey.electrodes;
   parameters_ = simulation.parameters;
+  leave_out(table, survey);
+  if (height && !even()) slopes_ = electric::slopes_at(p.mesh, electrodes_.place, height);
   return survey;
 }
 
-void DirectCurrentJob::take_factors() {
-  double surface = problem_.mesh.up().back();
-  if (!even()) {
-    surface = 0;
-    for (const auto& place : electrodes_.place)
-      surface += place.u / static_cast<double>(electrodes_.place.size());
+namespace {
+
+/// Numbers of "7" or "12-20", from 0. Throws InputError.
+std::pair<std::size_t, std::size_t> numbers_of(const Config& table, const std::string& word,
+                                               std::size_t count) {
+  const auto wrong = [&](const std::string& what) {
+    return table.wrong(
+        "leave_out", what,
+        fmt::format("Allowed: \"unusable\", numbers of arrays from 1 to {}, and ranges of them, such "
+                    "as \"12-20\".",
+                    count));
+  };
+  const auto dash = word.find('-');
+  const auto number = [&](const std::string& digits) {
+    if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
+      throw wrong(fmt::format("\"{}\" is neither a kind nor a number of an array", word));
+    return static_cast<std::size_t>(std::stoul(digits));
+  };
+  const auto first = number(word.substr(0, dash));
+  const auto last = dash == std::string::npos ? first : number(word.substr(dash + 1));
+  if (first < 1 || last < first || last > count) throw wrong(fmt::format("there are no arrays {}", word));
+  return {first - 1, last};
+}
+
+/// "4, 17 and 9 more"
+std::string some_of(const std::vector<std::size_t>& numbers) {
+  constexpr std::size_t most = 12;
+  std::string text;
+  for (std::size_t n = 0; n < std::min(most, numbers.size()); ++n)
+    text += fmt::format("{}{}", n > 0 ? ", " : "", numbers[n] + 1);
+  return numbers.size() > most ? fmt::format("{} and {} more", text, numbers.size() - most) : text;
+}
+
+template <class T>
+void keep(std::vector<T>& values, const std::vector<bool>& left) {
+  std::size_t n = 0;
+  std::erase_if(values, [&](const T&) { return left[n++]; });
+}
+
+}  // namespace
+
+void DirectCurrentJob::leave_out(const Config& table, electric::Measured& survey) {
+  const std::size_t count = electrodes_.arrays.size();
+  std::vector<bool> left(count);
+  for (const auto& word : table.texts("leave_out")) {
+    if (word != "unusable") {
+      const auto [first, last] = numbers_of(table, word, count);
+      std::vector<std::size_t> named;
+      for (std::size_t n = first; n < last; ++n) named.push_back(n), left[n] = true;
+      left_out_.push_back(fmt::format("left out, as inversion.leave_out says: array {}", some_of(named)));
+      continue;
+    }
+    const bool charges = table.text("datum") == "chargeability";
+    const auto* resistance = charges ? nullptr : survey.find("resistance");
+    const auto* column = charges      ? survey.find("chargeability")
+                         : resistance ? resistance
+                                      : survey.find("apparent_resistivity");
+    const auto datum = charges ? electric::Datum::log_apparent_resistivity : read_datum(table);
+    std::vector<std::size_t> empty, without, negative;
+    for (std::size_t n = 0; n < count; ++n) {
+      const double k = electric::geometric_factor(electrodes_, electrodes_.arrays[n], flat_surface());
+      const double value = column == nullptr ? NAN : column->values[n];
+      if (!std::isfinite(value)) empty.push_back(n);
+      else if (std::isnan(k) && datum != electric::Datum::resistance) without.push_back(n);
+      else if (!charges && datum == electric::Datum::log_apparent_resistivity &&
+               !((resistance ? k * value : value) > 0))
+        negative.push_back(n);
+    }
+    for (const auto& [of, why] : {std::pair{&empty, "no datum"},
+                                  {&without, "no geometric factor below 1e6 m"},
+                                  {&negative, "an apparent resistivity that is not above zero"}}) {
+      for (const std::size_t n : *of) left[n] = true;
+      if (!of->empty())
+        left_out_.push_back(fmt::format("left out as unusable, {} of {} arrays with {}: {}", of->size(),
+                                        count, why, some_of(*of)));
+    }
   }
+  keep(electrodes_.arrays, left);
+  if (electrodes_.arrays.empty()) throw table.wrong("leave_out", "no array is left");
+  survey.electrodes.arrays = electrodes_.arrays;
+  for (auto& column : survey.columns) {
+    keep(column.values, left);
+    if (!column.uncertainty.empty()) keep(column.uncertainty, left);
+  }
+}
+
+double DirectCurrentJob::flat_surface() const {
+  if (even()) return problem_.mesh.up().back();
+  double surface = 0;
+  for (const auto& place : electrodes_.place)
+    surface += place.u / static_cast<double>(electrodes_.place.size());
+  return surface;
+}
+
+void DirectCurrentJob::take_factors() {
+  const double surface = flat_surface();
   electrodes_.check();
   for (std::size_t n = 0; n < electrodes_.arrays.size(); ++n) {
     factor_.push_back(electric::geometric_factor(electrodes_, electrodes_.arrays[n], surface));
     if (std::isnan(factor_.back()) && datum_ != electric::Datum::resistance)
-      throw InputError(fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
-                       "Leave it out, or set inversion.datum = \"resistance\".");
+      throw InputError(
+          fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
+          "Leave it out (inversion.leave_out = \"unusable\"), or set inversion.datum = \"resistance\".");
   }
 }
 
 void DirectCurrentJob::take_factors_of(const DirectCurrent& physics) {
-  factor_ = physics.unit();
+  factor_ =
+      physics.unit();  // where the ground is uneven, also what the mesh has not wrong (unit_transfers())
+  if (factor_.size() > electrodes_.arrays.size())
+    factor_.erase(factor_.begin(), factor_.begin() + static_cast<std::ptrdiff_t>(electrodes_.arrays.size()));
   for (double& k : factor_) k = 1 / k;
 }
 
 void DirectCurrentJob::take_rock(electric::Rock rock) {
   rock.ground = problem_.ground;
+  rock.slopes = slopes_;
   electric::Settings settings;
   settings.parameters = parameters_;
   arrays_ = std::make_unique<electric::Simulation>(problem_.mesh, std::move(rock), electrodes_, settings);
@@ -181,9 +278,9 @@ void DirectCurrentJob::take_data() {
   electric::Rock rock;
   rock.conductivity.assign(p.mesh.size(), 1 / std::exp(p.reference.front()));
   take_rock(std::move(rock));
-  p.forward = std::make_shared<OfLogarithms>(
-      std::make_shared<DirectCurrent>(p.mesh, p.active, p.ground, electrodes_, parameters_, datum_,
-                                      Device{Device::Kind::cpu, -1}, settings_.threads));
+  p.forward = std::make_shared<OfLogarithms>(std::make_shared<DirectCurrent>(
+      p.mesh, p.active, p.ground, electrodes_, parameters_, datum_, Device{Device::Kind::cpu, -1},
+      settings_.threads, nullptr, nullptr, 0, slopes_));
 }
 
 // ---- what it costs ----
@@ -279,6 +376,7 @@ void DirectCurrentJob::describe_into(RunFacts& facts, const Runtime& runtime) co
   arrays_->describe_into(arrays, processors);
   facts.notes = std::move(arrays.notes);
   facts.notes.insert(facts.notes.end(), notes_.begin(), notes_.end());
+  facts.notes.insert(facts.notes.end(), left_out_.begin(), left_out_.end());
   facts.warnings = std::move(arrays.warnings);
 }
 
@@ -328,7 +426,7 @@ Fingerprint DirectCurrentJob::fingerprint_of_all(const Runtime& runtime) {
 std::shared_ptr<DirectCurrent> DirectCurrentJob::currents(const Runtime& runtime) const {
   return std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground, electrodes_,
                                          parameters_, datum_, runtime.device, settings_.threads, runtime.comm,
-                                         crew_, sharing(runtime).fields_at_once);
+                                         crew_, sharing(runtime).fields_at_once, slopes_);
 }
 
 void DirectCurrentJob::begin(const Runtime& runtime) {

@@ -29,6 +29,10 @@ class DirectCurrentJob : public InversionSimulation {
   /// Mesh, ground, electrodes and settings of solves; what the survey measured is returned.
   electric::Measured read_ground_and_arrays(const Config& job, const Runtime& runtime,
                                             std::string& mesh_file);
+  /// Arrays that inversion.leave_out names go.
+  void leave_out(const Config& table, electric::Measured& survey);
+  /// At which height a flat earth ends.
+  double flat_surface() const;
   /// Geometric factors of a flat earth.
   void take_factors();
   /// Those of the ground and its sides, which take a solve for each current electrode.
@@ -64,6 +68,8 @@ class DirectCurrentJob : public InversionSimulation {
   double bytes_on_device(const Runtime& runtime) override;
 
   electric::Electrodes electrodes_;
+  std::vector<double> slopes_;  ///< of the ground at them
+  std::vector<std::string> left_out_;
   electric::Parameters parameters_;
   MeasuredArrays measured_;
   bool reference_is_median_ = false;

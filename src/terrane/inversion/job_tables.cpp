@@ -94,6 +94,13 @@ constexpr Key keys_of_inversion[] = {
      "chargeability, in rock whose resistivity is known. Of electromagnetic fields: amplitude_phase (the "
      "default there; of impedances the apparent resistivity and "
      "the phase, but real and imaginary parts of ee, nn and tippers) or real_imaginary."},
+    {"leave_out", "list of texts", "[]",
+     "Of direct current: arrays that are left out: their numbers, counted from 1, such as \"7\" or "
+     "\"12-20\", and "
+     "\"unusable\", all without a datum, without a geometric factor below 1e6 m, or whose apparent "
+     "resistivity is not "
+     "above zero where its logarithm is fitted. A note names them.",
+     ""},
     {"resistivity", "property or path", "none",
      "Of datum = \"chargeability\": of the rock, a number or a model that an inversion of the resistances "
      "has written.",

@@ -234,10 +234,15 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, const Descri
   PaintReport report;
   EarthModel model;
   if (averages) {
-    const auto columns = static_cast<double>(earth.properties().size() + (request.along_axes ? 3 : 0));
+    const auto columns = static_cast<double>(earth.properties().size() +
+                                             (request.along_axes || request.along_axes_of_layers ? 3 : 0));
     memory.require(table.where(), fmt::format("averages of {} cells", mesh.size()),
                    static_cast<double>(mesh.size()) * 8 * (2 * columns + 1));
-    model = average(mesh, earth, {4, request.along_axes, request.cuts_ground, 0}, &report);
+    AverageOptions options;
+    options.along_axes = request.along_axes || request.along_axes_of_layers;
+    options.of_layers_alone = !request.along_axes;
+    options.above_ground = request.cuts_ground;
+    model = average(mesh, earth, options, &report);
     out.notes.push_back(
         "cells have the mean of what is in them: density by volume, velocities by compliance, conductivity "
         "in series and parallel");
@@ -259,6 +264,10 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, const Descri
     if (report.cells[i] == 0)
       out.warnings.push_back(fmt::format(
           "{}: the body holds no cell: it is finer than the mesh, or outside it", tables[i].where()));
+  if (!request.warn) return model;
+  std::vector<std::string> names;
+  for (const auto& body : tables) names.push_back(body.where());
+  for (auto& text : request.warn(earth, mesh, names)) out.warnings.push_back(std::move(text));
   return model;
 }
 

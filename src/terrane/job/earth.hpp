@@ -37,9 +37,15 @@ struct MeshPlan {
 struct EarthRequest {
   /// Makes a mesh from the survey, which the house knows, and the earth; empty: the job has to have [mesh].
   std::function<MeshPlan(const Description& earth, const MeshWish& wish)> plan = {};
-  double reference_density = 0;  ///< kg/m³; rock that has a density has what it differs from this
-  bool along_axes = false;       ///< of mixed cells conductivity_east, _north, _up
+  double reference_density = 0;       ///< kg/m³; rock that has a density has what it differs from this
+  bool along_axes = false;            ///< of mixed cells conductivity_east, _north, _up
+  bool along_axes_of_layers = false;  ///< the same, of cells that horizontal layers alone are mixed in
   bool cells_go_on = false;  ///< beyond the mesh of model.file rock is as at its sides, and air as above it
+  /// Told of the mesh, also of one that the job gives, and of the bodies' tables: warns of what it does not
+  /// hold.
+  std::function<std::vector<std::string>(const Description& earth, const TensorMesh& mesh,
+                                         const std::vector<std::string>& tables)>
+      warn = {};
   bool cuts_ground = false;  ///< it puts the ground into its mesh itself: rock goes on above
 };
 

@@ -6,6 +6,11 @@
 
 namespace terrane {
 
+/// Where cells shall be at most so wide; beyond they grow as beyond the core, or slower.
+struct FineCells {
+  double low = 0, high = 0, cell = 1;  ///< m
+};
+
 struct GradedAxis {
   double low = 0, high = 1;         ///< the core, m
   double cell = 1;                  ///< h, of the core, m
@@ -13,6 +18,7 @@ struct GradedAxis {
   double growth_high = 1.3;         ///< g above it
   double from = 0, to = 1;          ///< where the axis ends, m
   std::vector<double> wanted = {};  ///< where faces shall be
+  std::vector<FineCells> fine = {};
 };
 
 /// Ascending, from axis.from to axis.to.

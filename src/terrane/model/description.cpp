@@ -406,6 +406,18 @@ struct Mixed {
     return sigma;
   }
 
+  /// Whether all lines meet the same rocks in the same order.
+  bool is_layered() const {
+    const auto same_line = [](const Piece& p, const Piece& q) { return p.a == q.a && p.b == q.b; };
+    std::size_t of_line = 1;
+    while (of_line < pieces.size() && same_line(pieces[0], pieces[of_line])) ++of_line;
+    if (of_line == 1 || pieces.size() != of_line * east.size() * north.size()) return false;
+    for (std::size_t n = of_line; n < pieces.size(); ++n)
+      if (pieces[n].rock != pieces[n % of_line].rock || !same_line(pieces[n], pieces[n - n % of_line]))
+        return false;
+    return true;
+  }
+
   bool has_air() const {
     return std::any_of(shares.begin(), shares.end(), [&](const auto& s) { return kinds[s.first].air; });
   }
@@ -738,7 +750,7 @@ EarthModel average(const TensorMesh& mesh, const Description& described, const A
         const auto conducts = [&](double value) { return columns.resistive ? 1 / value : value; };
         const auto of_rock = [&](std::uint32_t rock) { return conducts(kinds[rock].values[sigma]); };
         const double isotropic = conducts(averages[sigma].values[cell]);
-        const bool by_axes = !one && !mixed->has_air() &&
+        const bool by_axes = !one && !mixed->has_air() && (!options.of_layers_alone || mixed->is_layered()) &&
                              std::none_of(pieces[k].begin(), pieces[k].end(), [&](const Piece& p) {
                                return std::isnan(kinds[p.rock].values[sigma]);
                              });

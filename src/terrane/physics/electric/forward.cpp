@@ -76,11 +76,13 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
   return at;
 }
 
-/// Potentials of homogeneous ground at all electrodes, by the mesh and in closed form: on rank 0. Of
-/// electrodes whose total potentials are held against them.
+/// Potentials of homogeneous ground at all electrodes, by the mesh, and in closed form, or under uneven
+/// ground with that of its slopes taken out: on rank 0. Of electrodes whose total potentials are held against
+/// them.
 struct HomogeneousPotentials {
   std::set<std::size_t> solved;  // electrodes; on all ranks
   std::map<std::size_t, std::vector<double>> by_mesh, exact;
+  std::vector<Array> solved_arrays;  // as_solved() of the first conductivities; on all ranks
 };
 
 /// Of the mean conductivities along the axes; a mean of 1 S/m.
@@ -89,22 +91,29 @@ HalfSpace homogeneous(const Conductivity& conductivity) {
   return {{1 / (s.e * s.e), 1 / (s.n * s.n), 1 / (s.u * s.u)}};
 }
 
-/// Adds those of these electrodes that are not known: a solve for each.
+/// Adds those of these electrodes that are not known: a solve for each, under uneven ground two.
 void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
                     Parameters parameters, Stream& stream, Progress& progress, const Groups& groups,
                     std::vector<std::size_t> sources, HomogeneousPotentials& known) {
   std::array<std::vector<double>, 3> values;
-  Conductivity even{{&values[0], &values[0], &values[0]}};
+  Conductivity even{{&values[0], &values[0], &values[0]}, {}, conductivity.ground, conductivity.slopes};
   Primary ground;
+  Primaries slopes;
   groups.together([&] {
     std::erase_if(sources, [&](std::size_t source) { return !known.solved.insert(source).second; });
     if (sources.empty()) return;
-    ground.own = homogeneous(conductivity);
-    const std::size_t axes = conductivity.differs_by_axis() ? 3 : 1;
+    if (even.ground) ground.own = {{1, 1, 1}, {}};
+    else ground.own = homogeneous(conductivity);
+    const std::size_t axes = !even.ground && conductivity.differs_by_axis() ? 3 : 1;
     for (std::size_t a = 0; a < axes; ++a) {
       values[a].assign(mesh.size(), ground.own.along[a]);
       even.along[a] = &values[a];
     }
+    if (!even.ground) return;
+    Electrodes poles{electrodes.place, {}};
+    for (const std::size_t one : sources)
+      poles.arrays.push_back({static_cast<int>(one), Array::far_away, Array::far_away, Array::far_away});
+    slopes = primaries_of(mesh, even, parameters, poles);
   });
   if (sources.empty()) return;
   parameters.potential = Potential::total;
@@ -117,11 +126,18 @@ void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, co
         std::vector<double> of_place;
         for (const Number& value : solver.at_electrodes(source, std::nullopt, solved))
           of_place.push_back(value.real());
+        if (!even.ground) return of_place;
+        Solved again;
+        for (const Number& value : solver.at_electrodes(source, slopes.at(source), again))
+          of_place.push_back(value.real());
         return of_place;
       },
       [&](std::size_t source, const Solved&, std::vector<double> found) {
-        for (const auto& p : place)
-          known.exact[source].push_back(ground.potential(place[source], p, surface).real());
+        auto& exact = known.exact[source];
+        if (even.ground) exact.assign(found.begin() + static_cast<std::ptrdiff_t>(place.size()), found.end());
+        else
+          for (const auto& p : place) exact.push_back(ground.potential(place[source], p, surface).real());
+        found.resize(place.size());
         known.by_mesh[source] = std::move(found);
       });
 }
@@ -160,16 +176,24 @@ Number transfer(const Array& array, const std::set<std::size_t>& held, const Hom
 
 /// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
-                              const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
+                              const Electrodes& given, const Parameters& parameters, Stream& stream,
                               DirectCurrentReport& report, Progress& progress, const Groups& groups,
                               HomogeneousPotentials& known, const Volume& wanted = {},
                               std::vector<CellValues>* cells = nullptr) {
-  const auto sources = current_electrodes(electrodes);
+  Electrodes electrodes;
+  std::vector<std::size_t> sources, of_volume, held;
   Primaries primaries;
-  std::vector<std::size_t> held;
   groups.together([&] {
-    check(mesh, conductivity, electrodes.place);
-    primaries = primaries_of(mesh, conductivity, parameters, electrodes);
+    check(mesh, conductivity, given.place);
+    if (known.solved_arrays.empty())
+      known.solved_arrays = as_solved(mesh, conductivity, parameters, given).arrays;
+    electrodes = {given.place, known.solved_arrays};
+    sources = sources_of(given, electrodes, parameters);
+    if (wanted.arrays() > 0) of_volume = current_electrodes(given);
+    auto all = electrodes;
+    for (const std::size_t one : sources)  // some for the volume alone
+      all.arrays.push_back({static_cast<int>(one), Array::far_away, Array::far_away, Array::far_away});
+    primaries = primaries_of(mesh, conductivity, parameters, all);
     held = held_against_homogeneous(primaries, conductivity, parameters);
   });
   add_potentials(mesh, conductivity, electrodes, parameters, stream, progress, groups, held, known);
@@ -181,12 +205,13 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
       progress,
       [&](Potentials& solver, std::size_t source, Solved& solved) {
         const auto at = solver.at_electrodes(source, primaries.at(source), solved);
-        if (!groups.hands_over() || wanted.arrays() == 0) return numbers_of(at, {});
+        if (!groups.hands_over() || !std::binary_search(of_volume.begin(), of_volume.end(), source))
+          return numbers_of(at, {});
         return numbers_of(at, solver.in_cells(wanted));
       },
       [&](std::size_t source, const Solved& solved, std::vector<double> found) {
         potentials[source] =
-            values_of(found, electrodes.place.size(), conductivity.complex(), sources.size(), volume);
+            values_of(found, electrodes.place.size(), conductivity.complex(), of_volume.size(), volume);
         report.sources.push_back(source);
         report.solves.push_back(solved.report);
         report.secondary += solved.secondary ? 1 : 0;
@@ -195,10 +220,16 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
   report.operator_complexity = turns.solver().operator_complexity();
   if (cells != nullptr) *cells = std::move(volume);
   const std::set<std::size_t> of_homogeneous(held.begin(), held.end());
+  const auto of_array = [&](const Array& array) {
+    return transfer(array, of_homogeneous, known,
+                    [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; });
+  };
   std::vector<Number> all;
-  for (const auto& array : electrodes.arrays)
-    all.push_back(transfer(array, of_homogeneous, known,
-                           [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; }));
+  for (std::size_t n = 0; n < given.arrays.size(); ++n) {
+    const auto turned = given.arrays.size() + n;
+    all.push_back(of_array(electrodes.arrays[n]));
+    if (turned < electrodes.arrays.size()) all[n] = (all[n] + of_array(electrodes.arrays[turned])) / 2.0;
+  }
   return all;
 }
 
@@ -215,8 +246,9 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
   const std::vector<double> ones(mesh.size(), 1.0);
   DirectCurrentReport unread;
   HomogeneousPotentials none;
-  for (const Number& unit : transfers(mesh, {{&ones, &ones, &ones}, {}, conductivity.ground}, electrodes,
-                                      parameters, stream, unread, progress, groups, none))
+  const Conductivity even{{&ones, &ones, &ones}, {}, conductivity.ground, conductivity.slopes};
+  for (const Number& unit :
+       transfers(mesh, even, electrodes, parameters, stream, unread, progress, groups, none))
     all.push_back(factor_or_nan(1 / unit.real()));
   return all;
 }
@@ -238,7 +270,17 @@ Conductivity Rock::view() const {
   Conductivity all{axes(conductivity, conductivity_north, conductivity_up)};
   if (!quadrature.empty()) all.quadrature = axes(quadrature, quadrature_north, quadrature_up);
   if (!ground.empty()) all.ground = &ground;
+  if (!slopes.empty()) all.slopes = &slopes;
   return all;
+}
+
+std::vector<std::size_t> sources_of(const Electrodes& given, const Electrodes& solved,
+                                    const Parameters& parameters) {
+  const auto own = current_electrodes(solved);
+  std::set<std::size_t> all(own.begin(), own.end());
+  if (parameters.volume.arrays() > 0)
+    for (const std::size_t one : current_electrodes(given)) all.insert(one);
+  return {all.begin(), all.end()};
 }
 
 void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume) {

@@ -45,6 +45,8 @@ struct Rock {
   /// Along northing and up, each by itself; empty: that of easting.
   std::vector<double> conductivity_north = {}, conductivity_up = {};
   std::vector<double> quadrature_north = {}, quadrature_up = {};
+  std::vector<double> slopes =
+      {};  ///< of the ground at the electrodes (grid/ground.hpp); empty: as cells show it
 
   bool differs_by_axis() const { return !(conductivity_north.empty() && conductivity_up.empty()); }
 
@@ -95,8 +97,13 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
 /// mixed; a volume of single electrodes in a closed mesh.
 void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume = {});
 
-/// Electrodes that an array sends current from or to, ascending: those that are solved for.
+/// Electrodes that an array sends current from or to, ascending.
 std::vector<std::size_t> current_electrodes(const Electrodes& electrodes);
+
+/// Electrodes that are solved for, ascending: the current electrodes of as_solved() arrays
+/// (surroundings.hpp), and those whose volume is wanted.
+std::vector<std::size_t> sources_of(const Electrodes& given, const Electrodes& solved,
+                                    const Parameters& parameters);
 
 /// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes; and those
 /// that every further rank that shares this mesh takes of the host while it makes its part.

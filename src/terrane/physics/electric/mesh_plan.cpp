@@ -1,9 +1,13 @@
+// Outline: sides of bodies as intervals along the three axes; faces and fine cells that they ask for; where
+// these are too many, wider ones.
 #include "terrane/physics/electric/mesh_plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <variant>
 
 #include "terrane/mesh/graded.hpp"
 
@@ -13,6 +17,201 @@ namespace {
 constexpr double seen = 0.25;                 // of the survey's reach: how deep even cells go
 constexpr double far = 3;                     // reaches from an electrode to a wall
 constexpr double sideways = 1.4, down = 1.2;  // growth
+
+using Interval3 = std::array<std::array<double, 2>, 3>;  // easting, northing, up
+
+/// What a mesh has to know of a body.
+struct Sides {
+  std::size_t body = 0;
+  Interval3 at{};
+  std::array<bool, 3> even{};  // whether its sides are planes there
+  double conductivity = 0;     // S/m; 0: it has none
+  double thinnest = INFINITY;  // of a layer between surfaces: m upwards
+};
+
+double conductivity_of(const std::vector<PropertyValue>& values) {
+  for (const auto& value : values) {
+    if (value.property.starts_with("conductivity")) return value.value;
+    if (value.property.starts_with("resistivity")) return 1 / value.value;
+  }
+  return 0;
+}
+
+/// The least thickness of a layer between surfaces over a box, where it has any, and the heights between
+/// which it lies.
+void look_at_layer(const Shape& layer, const Prism& over, Sides& sides) {
+  constexpr int steps = 24;
+  auto& up = sides.at[2];
+  up = {INFINITY, -INFINITY};
+  for (int j = 0; j <= steps; ++j)
+    for (int i = 0; i <= steps; ++i) {
+      const auto here = along_vertical(layer, over.west + (over.east - over.west) * i / steps,
+                                       over.south + (over.north - over.south) * j / steps);
+      if (here.empty()) continue;
+      up = {std::min(up[0], here.bottom), std::max(up[1], here.top)};
+      sides.thinnest = std::min(sides.thinnest, here.top - here.bottom);
+    }
+}
+
+/// Bodies and layers of other rock, those that the survey's box, wider by its reach, has a part of.
+std::vector<Sides> sides_of(const Description& earth, const Prism& survey, double reach) {
+  std::vector<Sides> all;
+  const Prism wide{survey.west - reach,  survey.east + reach,   survey.south - reach,
+                   survey.north + reach, survey.bottom - reach, survey.top + reach};
+  for (std::size_t n = 0; n < earth.bodies.size(); ++n) {
+    const auto& shape = earth.bodies[n].shape;
+    const auto box = bounds(shape);
+    Sides sides{n,
+                {{{box.west, box.east}, {box.south, box.north}, {box.bottom, box.top}}},
+                {},
+                conductivity_of(earth.bodies[n].values)};
+    if (const auto* layer = std::get_if<Layer>(&shape)) {
+      sides.even[2] =
+          std::holds_alternative<double>(layer->bottom) && std::holds_alternative<double>(layer->top);
+      if (!sides.even[2]) look_at_layer(shape, wide, sides);
+    } else {
+      const bool is_box = std::holds_alternative<Box>(shape);
+      sides.even = {is_box, is_box, is_box || std::holds_alternative<Polygon>(shape)};
+    }
+    const auto& at = sides.at;
+    const bool near = at[0][0] < wide.east && at[0][1] > wide.west && at[1][0] < wide.north &&
+                      at[1][1] > wide.south && at[2][0] < wide.top && at[2][1] > wide.bottom;
+    if (near && sides.conductivity > 0) all.push_back(sides);
+  }
+  return all;
+}
+
+bool is_layer(const Sides& sides) { return !std::isfinite(sides.at[0][0]) && !std::isfinite(sides.at[1][0]); }
+
+/// From a body to the nearest point of the survey, and across it along an axis.
+double away(const Sides& sides, const Prism& survey) {
+  const double low[3] = {survey.west, survey.south, survey.bottom},
+               high[3] = {survey.east, survey.north, survey.top};
+  double sum = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double gap = std::max({0.0, sides.at[a][0] - high[a], low[a] - sides.at[a][1]});
+    sum += gap * gap;
+  }
+  return std::sqrt(sum);
+}
+double across(const Sides& sides, std::size_t axis) {
+  const double whole = sides.at[axis][1] - sides.at[axis][0];
+  return axis == 2 ? std::min(whole, sides.thinnest) : whole;
+}
+
+/// What is asked of one axis.
+struct Wanted {
+  std::vector<double> faces;
+  std::vector<FineCells> fine;
+};
+
+class Planner {
+ public:
+  Planner(const Description& earth, const std::vector<Position>& electrodes, const Prism& survey,
+          double reach, double cell)
+      : earth_(earth),
+        electrodes_(electrodes),
+        survey_(survey),
+        cell_(cell),
+        sides_(sides_of(earth, survey, reach)) {}
+
+  /// easting, northing, up.  wider: by how much fine cells are wider than they should be
+  std::array<Wanted, 3> wanted(double wider) const {
+    std::array<Wanted, 3> all;
+    for (const double level : levels_of(earth_)) all[2].faces.push_back(level);
+    for (const auto& one : sides_) {
+      const double gap = away(one, survey_);
+      for (std::size_t a = 0; a < 3; ++a) {
+        if (is_layer(one) && a < 2) continue;
+        const double size = across(one, a);
+        if (one.even[a])
+          for (const double side : one.at[a])
+            if (std::isfinite(side)) all[a].faces.push_back(side);
+        if (!std::isfinite(size) || !(size > 0)) continue;
+        // Two cells across; four of what is nearer than its size, unless the primary potential has it.
+        const bool by_primary = is_layer(one) && !earth_.topography;
+        const double cells = gap < size && !by_primary ? 4 : 2;
+        const double least = by_primary ? 0 : std::max(cell_ / 8, gap / 6);
+        const double width = std::max(size / cells, least) * (by_primary ? 1 : wider);
+        if (width < cell_ + 0.3 * gap) all[a].fine.push_back({one.at[a][0], one.at[a][1], width});
+      }
+    }
+    at_electrodes(wider, all);
+    return all;
+  }
+
+ private:
+  double conductivity_at(const Position& p) const {
+    const double up = std::isnan(p[2]) ? earth_.ground(p[0], p[1]) : p[2];
+    const double below = (std::isfinite(up) ? up : 0) - 1e-6 * cell_;
+    for (std::size_t n = earth_.bodies.size(); n-- > 0;) {
+      const auto part = along_vertical(earth_.bodies[n].shape, p[0], p[1]);
+      if (const double sigma = conductivity_of(earth_.bodies[n].values);
+          sigma > 0 && part.bottom <= below && below < part.top)
+        return sigma;
+    }
+    return conductivity_of(earth_.background);
+  }
+  /// The distance to the nearest side of a body, along each axis where the electrode is beside it.
+  double to_side(const Sides& one, const Position& p) const {
+    const double at[3] = {p[0], p[1], std::isnan(p[2]) ? survey_.top : p[2]};
+    double outside = 0, inside = INFINITY;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double gap = std::max({0.0, one.at[a][0] - at[a], at[a] - one.at[a][1]});
+      outside += gap * gap;
+      // The top of a body that reaches the ground is no side.
+      const double to_low = at[a] - one.at[a][0], to_high = a == 2 ? INFINITY : one.at[a][1] - at[a];
+      for (const double to : {to_low, to_high})
+        if (to > 0) inside = std::min(inside, to);
+    }
+    return outside > 0 ? std::sqrt(outside) : inside;
+  }
+  void at_electrodes(double wider, std::array<Wanted, 3>& all) const {
+    for (const auto& p : electrodes_) {
+      const double own = conductivity_at(p);
+      double least = INFINITY;
+      for (const auto& one : sides_) {
+        if (is_layer(one) && !earth_.topography) continue;
+        const double t = to_side(one, p);
+        if (!(t > 1e-6 * cell_) || !std::isfinite(t) || one.conductivity == own) continue;
+        const double c = std::max(1.0, std::max(one.conductivity, own) / own);
+        least = std::min(least, t / std::sqrt(2 * c));
+      }
+      const double width = std::max(least, cell_ / 4) * wider;
+      if (!(width < cell_)) continue;
+      const double at[3] = {p[0], p[1], std::isnan(p[2]) ? survey_.top : p[2]};
+      for (std::size_t a = 0; a < 3; ++a)
+        if (std::isfinite(at[a])) all[a].fine.push_back({at[a] - 2 * width, at[a] + 2 * width, width});
+    }
+  }
+
+  const Description& earth_;
+  const std::vector<Position>& electrodes_;
+  const Prism& survey_;
+  double cell_;
+  std::vector<Sides> sides_;
+};
+
+/// Where electrodes are, but for those next to a side of a body; none where they are closer than cells.
+void add_electrodes(const std::vector<Position>& electrodes, std::size_t axis, double cell,
+                    std::vector<double>& faces) {
+  if (axis < 2 && faces.empty()) return;  // they are at even cells already
+  std::vector<double> places;
+  for (const auto& p : electrodes)
+    if (std::isfinite(p[axis])) places.push_back(p[axis]);
+  std::sort(places.begin(), places.end());
+  places.erase(
+      std::unique(places.begin(), places.end(), [&](double p, double q) { return q - p < 1e-6 * cell; }),
+      places.end());
+  for (std::size_t n = 1; n < places.size(); ++n)
+    if (places[n] - places[n - 1] < 0.45 * cell) return;
+  const auto sides = faces;
+  for (const double place : places)
+    if (std::none_of(sides.begin(), sides.end(),
+                     [&](double side) { return std::abs(side - place) < 0.2 * cell; }))
+      faces.push_back(place);
+}
+
 }  // namespace
 
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::vector<Position>& electrodes) {
@@ -40,18 +239,108 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
                   "{:.4g} m away, three times that",
                   core, reach, far * reach));
   if (wish.box) all = *wish.box;
-  const auto axis = [&](double low, double high, double from, double to, double up) {
-    low = std::max(low - 2 * cell, from);
-    high = std::min(high + 2 * cell, to);
-    return graded_faces({low, std::max(high, low + cell), cell, sideways, up, from, to, {}});
+  Prism survey = box;
+  survey.bottom = lowest;
+  survey.top = std::isfinite(box.top) ? std::max(near.highest, box.top) : near.highest;
+  const Planner planner(earth, electrodes, survey, reach, cell);
+  const auto faces = [&](double wider) {
+    auto wanted = planner.wanted(wider);
+    const auto axis = [&](std::size_t a, double low, double high, double from, double to) {
+      low = std::max(low - 2 * cell, from);
+      high = std::min(high + 2 * cell, to);
+      add_electrodes(electrodes, a, cell, wanted[a].faces);
+      return graded_faces({low, std::max(high, low + cell), cell, sideways, sideways, from, to,
+                           wanted[a].faces, wanted[a].fine});
+    };
+    add_electrodes(electrodes, 2, cell, wanted[2].faces);
+    return TensorMesh(axis(0, box.west, box.east, all.west, all.east),
+                      axis(1, box.south, box.north, all.south, all.north),
+                      graded_faces({core, all.top, cell, down, sideways, all.bottom, all.top, wanted[2].faces,
+                                    wanted[2].fine}));
   };
-  auto upwards = graded_faces({core, all.top, cell, down, sideways, all.bottom, all.top, {}});
-  plan.mesh = TensorMesh(axis(box.west, box.east, all.west, all.east, sideways),
-                         axis(box.south, box.north, all.south, all.north, sideways), std::move(upwards));
+  const auto even = faces(1e3).size(), most = std::max<std::size_t>(300'000, 4 * even);
+  double wider = 1;
+  plan.mesh = faces(wider);
+  while (plan.mesh.size() > most && wider < 64) plan.mesh = faces(wider *= 1.25);
+  if (plan.mesh.size() != even)
+    plan.reasons.push_back(
+        fmt::format("faces at sides of layers and bodies, and cells there so small that these are "
+                    "two cells across or more: {:.2g} times as many cells",
+                    static_cast<double>(plan.mesh.size()) / static_cast<double>(even)));
+  if (wider > 1)
+    plan.reasons.push_back(
+        fmt::format("cells at bodies are {:.2g} times as wide as they ask for: else there were more "
+                    "than {} cells",
+                    wider, most));
   plan.reasons.push_back(fmt::format("{} × {} × {} cells, growing by {} sideways and {} downwards",
                                      plan.mesh.n_east(), plan.mesh.n_north(), plan.mesh.n_up(), sideways,
                                      down));
   return plan;
+}
+
+namespace {
+
+/// The width of the widest cell that an interval has a part of, and of those at its ends.
+double widest_within(const std::vector<double>& faces, double low, double high) {
+  double widest = 0;
+  for (std::size_t n = 0; n + 1 < faces.size(); ++n)
+    if (faces[n] < high && faces[n + 1] > low) widest = std::max(widest, faces[n + 1] - faces[n]);
+  return widest;
+}
+
+/// How far a place is from the nearest face, in cells.
+double off_face(const std::vector<double>& faces, double at) {
+  if (!(at > faces.front()) || !(at < faces.back())) return 0;
+  const auto above = std::upper_bound(faces.begin(), faces.end(), at);
+  return std::min(at - *(above - 1), *above - at) / (*above - *(above - 1));
+}
+
+}  // namespace
+
+std::vector<std::string> what_mesh_misses(const Description& earth, const TensorMesh& mesh,
+                                          const std::vector<Position>& electrodes,
+                                          const std::vector<std::string>& tables) {
+  constexpr const char* axes[3] = {"from west to east", "from south to north", "upwards"};
+  Prism survey = box_around(electrodes);
+  const double reach = std::max({survey.east - survey.west, survey.north - survey.south,
+                                 std::isfinite(survey.bottom) ? survey.top - survey.bottom : 0.0});
+  const double top = mesh.up().back();
+  const auto ground = relief(earth, survey, top);
+  survey.bottom = std::isfinite(survey.bottom) ? std::min(survey.bottom, ground.lowest) : ground.lowest;
+  survey.top =
+      std::min(std::isfinite(survey.top) ? std::max(survey.top, ground.highest) : ground.highest, top);
+  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  std::vector<std::string> all;
+  for (const auto& one : sides_of(earth, survey, reach)) {
+    const double gap = away(one, survey);
+    const auto name = one.body < tables.size() ? tables[one.body] : fmt::format("body {}", one.body + 1);
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double size = across(one, a);
+      const double low = std::max(one.at[a][0], faces[a]->front()),
+                   high = std::min(one.at[a][1], faces[a]->back());
+      if (!(low < high) || size < gap / 20) continue;
+      const double cell = widest_within(*faces[a], low, high);
+      const bool thin = size < 1.99 * cell && std::isfinite(size) && high - low > 0.5 * size;
+      double nearest = INFINITY;
+      for (const double side : one.at[a])
+        if (one.even[a] && off_face(*faces[a], side) > 0.01) nearest = gap;
+      if (!thin && !(nearest < 2 * cell)) continue;
+      all.push_back(
+          thin ? fmt::format(
+                     "{}: it is {:.3g} m across {}, and cells there are {:.3g} m: less than two cells do not "
+                     "hold it, and data may be wrong by tens of per cent; let cells be {:.3g} m there, with "
+                     "faces at its sides (kind = \"planned\" does so, with a smaller mesh.cell where it "
+                     "warns, too)",
+                     name, size, axes[a], cell, size / 2)
+               : fmt::format(
+                     "{}: a side lies within a cell of {:.3g} m ({}), near electrodes: cells mix its rock "
+                     "with what is beside it, and data may be wrong by ten per cent and more; put a face "
+                     "there (kind = \"planned\" does so)",
+                     name, cell, axes[a]));
+      break;
+    }
+  }
+  return all;
 }
 
 }  // namespace terrane::electric

@@ -82,6 +82,7 @@ struct Potentials::Solver {
         parameters(settings),
         stream(on),
         has_ground(conductivity.ground != nullptr),
+        ground(conductivity.ground),
         filled(has_ground ? std::optional<CellsWithAir>(std::in_place, cells, conductivity) : std::nullopt),
         sigma(filled ? filled->view() : conductivity),
         from(viewpoint(cells, conductivity.ground, electrodes)),
@@ -110,29 +111,137 @@ struct Potentials::Solver {
   std::vector<double> less_primary(std::size_t source, const Primary& primary, bool imaginary = false) const {
     std::vector<double> nodes(static_cast<std::size_t>(host.nodes.count()));
     const View<double, 3> phi(nodes.data(), host.nodes);
-    const PrimaryPotential potential(primary, place[source], from.surface);
+    const PrimaryPotential potential(primary, place[source], from.surface,
+                                     on_planes(primary, place[source].u));
+    const double at_source = 1e-6 * narrowest();
     for_each(mesh.up().size(), stream.threads(), [&](std::size_t k) {
       for (std::size_t j = 0; j < mesh.northing().size(); ++j)
         for (std::size_t i = 0; i < mesh.easting().size(); ++i) {
           const Point p{mesh.easting()[i], mesh.northing()[j], mesh.up()[k]};
           const Number at = potential(p);
           const double value = imaginary ? at.imag() : at.real();
-          // At the source K − K₀ is zero.
-          phi(static_cast<Index>(k), static_cast<Index>(j), static_cast<Index>(i)) =
-              std::isfinite(value) ? -value : 0;
+          // At the source, to rounding, K − K₀ is zero.
+          const bool there = !std::isfinite(value) || distance(p, place[source]) < at_source;
+          phi(static_cast<Index>(k), static_cast<Index>(j), static_cast<Index>(i)) = there ? 0 : -value;
         }
     });
     return nodes;
+  }
+  /// The potential of layers on the planes of nodes, kept for electrodes at one height; null: there are none.
+  std::shared_ptr<const LayersPotential> on_planes(const Primary& primary, double up) const {
+    if (!primary.layered) return nullptr;
+    if (of_layers.rock != primary.layered || of_layers.up != up)
+      of_layers = {primary.layered, up, layers_potential(primary, up, mesh.up())};
+    return of_layers.potential;
+  }
+  std::shared_ptr<const LayersPotential> layers_potential(const Primary& primary, double up,
+                                                          const std::vector<double>& planes) const {
+    const double across = std::hypot(mesh.easting().back() - mesh.easting().front(),
+                                     mesh.northing().back() - mesh.northing().front());
+    return std::make_shared<LayersPotential>(primary.layered->layers, up, from.surface, planes,
+                                             1e-3 * narrowest(), across);
+  }
+  /// The width of the narrowest cell.
+  double narrowest() const {
+    double least = INFINITY;
+    for (const auto* faces : {&mesh.easting(), &mesh.northing()})
+      for (std::size_t n = 1; n < faces->size(); ++n) least = std::min(least, (*faces)[n] - (*faces)[n - 1]);
+    return least;
   }
   /// sums += sign (K − K₀) φ, of one part of complex conductivities; empty sums: zeros.
   void add_difference(double sign, bool quadrature, const Primary& primary, std::size_t source,
                       const std::vector<double>& phi, std::vector<double>& sums) const {
     const Viewpoint seen{place[source], from.surface, primary.own.stretch()};
+    if (primary.slope) return add_difference_of_slope(sign, quadrature, primary, phi, sums);
     auto currents =
         difference_times(mesh, quadrature ? sigma.quadrature : sigma.along, {primary, seen, quadrature},
                          parameters.boundary, from, phi, stream.threads());
     if (sums.empty()) return sums.swap(currents);
     for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += sign * currents[n];
+  }
+
+  /// −K φ_p + χ K₀ φ_p, K₀ with cells that the surface of a slope cuts, and air above it. Where cells are
+  /// alike χ is 1, and the source's singularity cancels; in what is rock in K₀ and little of it in K, χ is 0:
+  /// there K₀ φ_p, but for errors of the mesh nothing, would meet conductances that are next to none.
+  void add_difference_of_slope(double sign, bool quadrature, const Primary& primary,
+                               const std::vector<double>& phi, std::vector<double>& sums) const {
+    const auto& slope = *primary.slope;
+    const auto share = ground_below(mesh, [&](double e, double n) { return slope.height(e, n); });
+    const double own = (quadrature ? primary.own.quadrature : primary.own.along)[0], air = filled->air;
+    std::vector<double> taken(share);
+    for (double& value : taken)
+      value = quadrature ? value * own : value > 0 ? std::max(value * own, air) : air;
+    const PrimaryRock nothing{Primary{}, {}, false};
+    auto currents = difference_times(mesh, quadrature ? sigma.quadrature : sigma.along, nothing,
+                                     parameters.boundary, from, phi, stream.threads());
+    const auto by_slope = difference_times(mesh, {&taken, &taken, &taken}, nothing, parameters.boundary, from,
+                                           phi, stream.threads());
+    auto free = by_slope;  // K₀ φ_p, which away from the electrode is that of errors of the mesh
+    for (double& value : free) value = -value;
+    if (!quadrature && !imaginary_of_slope) add_flow_through_top(slope, free);
+    const auto alike = likeness(share);
+    for (std::size_t n = 0; n < currents.size(); ++n) currents[n] += alike[n] * free[n];
+    weights_of_source(slope).add(left_out(slope, alike, free), currents);
+    if (sums.empty()) return sums.swap(currents);
+    for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += sign * currents[n];
+  }
+  NodeWeights weights_of_source(const Slope& slope) const {
+    return node_weights(mesh, slope.electrode, "electrode");
+  }
+  /// The current that (1 − χ) leaves out within six cells of the electrode, where it counts.
+  double left_out(const Slope& slope, const std::vector<double>& alike,
+                  const std::vector<double>& free) const {
+    const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+    const double at[3] = {slope.electrode.e, slope.electrode.n, slope.electrode.u};
+    std::size_t from[3], to[3];
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto above = static_cast<std::size_t>(
+          std::upper_bound(faces[a]->begin(), faces[a]->end(), at[a]) - faces[a]->begin());
+      from[a] = above > 7 ? above - 7 : 1;
+      to[a] = std::min(above + 6, faces[a]->size() - (a == 2 ? 0 : 1));
+    }
+    double sum = 0;
+    for (std::size_t k = from[2]; k < to[2]; ++k)
+      for (std::size_t j = from[1]; j < to[1]; ++j)
+        for (std::size_t i = from[0]; i < to[0]; ++i) {
+          const auto node = (k * faces[1]->size() + j) * faces[0]->size() + i;
+          sum += (1 - alike[node]) * free[node];
+        }
+    return sum;
+  }
+  /// χ of the nodes: the least of ground over that of the slope, of the cells around.
+  std::vector<double> likeness(const std::vector<double>& share) const {
+    const std::size_t rows = mesh.northing().size(), row = mesh.easting().size();
+    std::vector<double> alike(static_cast<std::size_t>(host.nodes.count()), 1.0);
+    for (std::size_t k = 0; k < mesh.n_up(); ++k)
+      for (std::size_t j = 0; j < mesh.n_north(); ++j)
+        for (std::size_t i = 0; i < mesh.n_east(); ++i) {
+          const auto cell = mesh.index(i, j, k);
+          if (!((*ground)[cell] < share[cell])) continue;
+          for (std::size_t corner = 0; corner < 8; ++corner) {
+            auto& least =
+                alike[((k + (corner >> 2)) * rows + j + (corner >> 1 & 1)) * row + i + (corner & 1)];
+            least = std::min(least, (*ground)[cell] / share[cell]);
+          }
+        }
+    return alike;
+  }
+  /// Where a slope rises above the mesh, its current flows on through the top, which K₀ on the mesh does not
+  /// know of: σ E_u of φ_p, given to the corners of each cell.
+  void add_flow_through_top(const Slope& slope, std::vector<double>& currents) const {
+    const double top = mesh.up().back();
+    const auto &east = mesh.easting(), &north = mesh.northing();
+    const std::size_t rows = north.size(), row = east.size(), first = (mesh.up().size() - 1) * rows * row;
+    for (std::size_t j = 0; j + 1 < rows; ++j)
+      for (std::size_t i = 0; i + 1 < row; ++i)
+        for (std::size_t corner = 0; corner < 4; ++corner) {
+          const double a = corner & 1 ? 0.75 : 0.25, b = corner & 2 ? 0.75 : 0.25;
+          const Point p{east[i] + a * (east[i + 1] - east[i]), north[j] + b * (north[j + 1] - north[j]), top};
+          if (!(slope.height(p.e, p.n) > top)) continue;
+          const double area = (east[i + 1] - east[i]) * (north[j + 1] - north[j]) / 4;
+          const auto node = first + (j + (corner >> 1)) * row + i + (corner & 1);
+          currents[node] += area * slope.field(p)[2];
+        }
   }
 
   /// Once devices have the network.
@@ -150,6 +259,7 @@ struct Potentials::Solver {
   const Parameters& parameters;
   Stream& stream;
   bool has_ground;
+  const std::vector<double>* ground;
   std::optional<CellsWithAir> filled;
   Conductivity sigma;
   Viewpoint from;
@@ -158,6 +268,12 @@ struct Potentials::Solver {
   solve::Network<double> network;
   std::vector<NodeWeights> weights;
   solve::SharedMemory lent;
+  bool imaginary_of_slope = false;  // whether it is the imaginary part of φ_p that is multiplied
+  mutable struct {
+    std::shared_ptr<const LayeredRock> rock;
+    double up = 0;
+    std::shared_ptr<const LayersPotential> potential;
+  } of_layers;
 };
 
 namespace {
@@ -225,6 +341,7 @@ struct ComplexSolver final : Potentials::Solver {
       std::vector<double> imaginary;
       for (const bool turned_phi : {false, true}) {
         const auto phi = less_primary(source, *secondary, turned_phi);
+        imaginary_of_slope = turned_phi;
         add_difference(turned_phi ? -1 : 1, turned_phi, *secondary, source, phi, parts);
         add_difference(1, !turned_phi, *secondary, source, phi, imaginary);
       }
@@ -278,11 +395,18 @@ std::vector<Number> Potentials::at_electrodes(std::size_t source, const std::opt
   imaginary_.assign(real_.begin() + nodes, real_.end());
   real_.resize(static_cast<std::size_t>(nodes));
   std::vector<Number> at(s.place.size());
-  for (std::size_t n = 0; n < at.size(); ++n) {
+  for (std::size_t n = 0; n < at.size(); ++n)
     at[n] = {s.weights[n].at(real_), imaginary_.empty() ? 0 : s.weights[n].at(imaginary_)};
-    if (!secondary_) continue;
-    at[n] += secondary_->potential(s.place[source], s.place[n], s.from.surface);
+  if (!secondary_) return at;
+  const auto& from = s.place[source];
+  std::shared_ptr<const LayersPotential> layered;
+  if (secondary_->layered) {
+    std::vector<double> heights;
+    for (const auto& p : s.place) heights.push_back(p.u);
+    layered = s.layers_potential(*secondary_, from.u, heights);
   }
+  const PrimaryPotential potential(*secondary_, from, s.from.surface, std::move(layered));
+  for (std::size_t n = 0; n < at.size(); ++n) at[n] += potential(s.place[n]);
   return at;
 }
 
@@ -311,6 +435,17 @@ InCell<double> in_cell(const View<const double, 3>& phi, const TensorMesh& mesh,
   return mean;
 }
 
+/// E of layers, easting, northing, up; their φ is added to `potential`. Both are zero at the electrode
+/// itself.
+std::array<Number, 3> layered_field(const LayersPotential& layers, const Point& from, const Point& p,
+                                    Number& potential) {
+  const double e = p.e - from.e, n = p.n - from.n, r = std::hypot(e, n);
+  if (r == 0 && p.u == from.u) return {};
+  potential += layers.potential(p.u, r);
+  const auto [radial, up] = layers.field(p.u, r);
+  return r > 0 ? std::array{radial * (e / r), radial * (n / r), up} : std::array{Number(0), Number(0), up};
+}
+
 }  // namespace
 
 std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
@@ -323,6 +458,12 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
     if (complex) one.imaginary.reserve(mesh.size());
   }
   const View<const double, 3> real(real_.data(), s.host.nodes), imaginary(imaginary_.data(), s.host.nodes);
+  std::shared_ptr<const LayersPotential> layered;
+  if (secondary_ && secondary_->layered) {
+    std::vector<double> middles;
+    for (std::size_t k = 0; k < mesh.n_up(); ++k) middles.push_back((mesh.up()[k] + mesh.up()[k + 1]) / 2);
+    layered = s.layers_potential(*secondary_, s.place[source_].u, middles);
+  }
   for (std::size_t k = 0; k < mesh.n_up(); ++k)
     for (std::size_t j = 0; j < mesh.n_north(); ++j)
       for (std::size_t i = 0; i < mesh.n_east(); ++i) {
@@ -335,8 +476,9 @@ std::vector<CellValues> Potentials::in_cells(const Volume& wanted) const {
                              (mesh.northing()[j] + mesh.northing()[j + 1]) / 2,
                              (mesh.up()[k] + mesh.up()[k + 1]) / 2};
           const auto& from = s.place[source_];
-          here.potential += secondary_->potential(from, middle, s.from.surface);
-          const auto primary = secondary_->field(from, middle, s.from.surface);
+          if (!layered) here.potential += secondary_->potential(from, middle, s.from.surface);
+          const auto primary = layered ? layered_field(*layered, from, middle, here.potential)
+                                       : secondary_->field(from, middle, s.from.surface);
           for (std::size_t a = 0; a < 3; ++a) here.field[a] += primary[a];
         }
         const auto cell = mesh.index(i, j, k);

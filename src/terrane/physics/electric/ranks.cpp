@@ -16,7 +16,7 @@ Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electr
   for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) packet.put(*faces);
   for (const auto* values :
        {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground, &rock.conductivity_north,
-        &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up})
+        &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up, &rock.slopes})
     packet.put(*values);
   packet.put(electrodes.place);
   packet.put(electrodes.arrays);
@@ -95,7 +95,7 @@ void serve(Comm& comm) {
       mesh.emplace(easting, northing, up);
       for (auto* values :
            {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground, &rock.conductivity_north,
-            &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up})
+            &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up, &rock.slopes})
         *values = packet.get_vector<double>();
       electrodes.place = packet.get_vector<Point>();
       electrodes.arrays = packet.get_vector<Array>();

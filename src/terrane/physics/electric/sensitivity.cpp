@@ -158,7 +158,7 @@ Viewpoint viewpoint_in(const TensorMesh& mesh, const Conductivity& sigma, const 
 
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                                   Comm* comm, int at_once) {
+                                   Comm* comm, int at_once, const std::vector<double>& slopes) {
   Alone alone;
   std::vector<double> ones;
   together(comm ? *comm : alone, [&] {
@@ -177,6 +177,14 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
   });
   std::vector<double> real;
   for (const Number& transfer : transfers) real.push_back(transfer.real());
+  if (ground.empty() || !parameters.boundary.of_half_space()) return real;
+  auto automatic = parameters;
+  automatic.potential = Potential::automatic;
+  automatic.volume = {};
+  const Conductivity even{{&ones, &ones, &ones}, {}, &ground, slopes.empty() ? nullptr : &slopes};
+  const auto better =
+      direct_current(mesh, even, electrodes, automatic, stream, nullptr, nullptr, comm, at_once).resistance;
+  real.insert(real.end(), better.begin(), better.end());
   return real;
 }
 
@@ -291,8 +299,8 @@ void Sensitivity::Kept::scale(const std::vector<Number>& transfers, Datum datum)
   const Number i(0, 1);
   for (std::size_t n = 0; n < count; ++n) {
     const Number transfer = transfers[n];
-    const double factor =
-        has_ground ? 1 / unit[n] : geometric_factor(electrodes, electrodes.arrays[n], mesh.up().back());
+    const double factor = has_ground ? 1 / unit[unit.size() > count ? count + n : n]
+                                     : geometric_factor(electrodes, electrodes.arrays[n], mesh.up().back());
     const bool by_factor = !has_ground && !parameters.boundary.of_half_space();
     const bool null = !(std::abs(factor) <= 1e6) || !(by_factor || std::abs(unit[n]) > 0);
     if (null && datum != Datum::resistance)
@@ -434,7 +442,8 @@ Sensitivity::Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrode
   Comm& ranks = comm ? *comm : alone;
   bool known = !unit.empty();
   ranks.broadcast(std::as_writable_bytes(std::span(&known, 1)), 0);
-  if (!known) unit = unit_transfers(mesh, rock.ground, electrodes, parameters, stream, comm, at_once);
+  if (!known)
+    unit = unit_transfers(mesh, rock.ground, electrodes, parameters, stream, comm, at_once, rock.slopes);
   together(ranks, [&] {
     if (!rock.chargeability.empty())
       throw InputError("chargeability", "sensitivities are those of conductivities",
@@ -448,7 +457,7 @@ Sensitivity::Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrode
     MemoryBudget{}.require("sensitivity", fmt::format("{} electrodes on {} nodes", numbers.size(), nodes),
                            bytes_of_potentials(kept.mesh, numbers.size(), complex, ranks.size()) +
                                (stream.device().has_own_memory() ? 0 : bytes_needed(nodes, complex)));
-    if (ranks.rank() == 0 && unit.size() != kept.arrays())
+    if (ranks.rank() == 0 && unit.size() != kept.arrays() && unit.size() != 2 * kept.arrays())
       throw ShapeError("unit", fmt::format("{} values for {} arrays", unit.size(), kept.arrays()));
     for (const auto electrode : numbers) {
       auto& room = kept.potentials[electrode];

@@ -11,11 +11,11 @@
 // d ln σ = d ln |σ| + i dθ.
 //
 // Potentials are total ones, which depend smoothly on every cell. Their error near electrodes is that of a
-// homogeneous ground on the same mesh, too: ρ_a = ΔV[σ]/ΔV[1 S/m], both of the mesh, and R = ρ_a/k. Where
-// sides are grounded or insulated, R is that of the mesh, and on flat ground ρ_a = k R with the k of a half
-// space, as direct_current() has it; under uneven ground 1/ΔV[1 S/m] is k in both. Mixed walls are those of
-// the mean conductivities along the axes; their change with these, which walls that are far do not show, is
-// left out: none where all axes conduct alike.
+// homogeneous ground on the same mesh, too: ρ_a = ΔV[σ]/ΔV[1 S/m], both of the mesh, and R = ρ_a/k, k under
+// uneven ground that of direct_current(). Where sides are grounded or insulated, R is that of the mesh, and
+// on flat ground ρ_a = k R with the k of a half space, as direct_current() has it; under uneven ground beside
+// such sides 1/ΔV[1 S/m] is k in both. Mixed walls are those of the mean conductivities along the axes; their
+// change with these, which walls that are far do not show, is left out: none where all axes conduct alike.
 //
 // For rock of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
 // that of induced polarization. The entries of a row of that J add up to −1.
@@ -33,11 +33,14 @@ namespace terrane::electric {
 enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
 enum class Unknown { conductivity, log_conductivity };
 
-/// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against. Of one mesh
-/// and survey, whatever the conductivity.  comm, at_once: as of direct_current(); rank 0 has it
+/// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against; under uneven
+/// ground these are followed by the same of direct_current(), from which the singularity is taken out. Of one
+/// mesh and survey, whatever the conductivity.  comm, at_once: as of direct_current(); rank 0 has it ·
+/// slopes: as of Rock
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                                   Comm* comm = nullptr, int at_once = 0);
+                                   Comm* comm = nullptr, int at_once = 0,
+                                   const std::vector<double>& slopes = {});
 
 /// Rows [arrays]; of complex conductivities [2, arrays]: resistance and reactance, V/A; or apparent
 /// resistivity, or its logarithm, and the phase by which the voltage lags, rad.

@@ -40,14 +40,17 @@ constexpr Key simulation_keys[] = {
      "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); grounded (Dirichlet); or "
      "insulated (Neumann). [sides] says it of single ones."},
     {"potential", "text", "\"auto\"",
-     "What is solved for: secondary, the difference from a half space or from the images behind one vertical "
-     "contact, right to 0.5 %; total, where eight cells lie between electrodes; auto takes secondary where "
+     "What is solved for: secondary, the difference from a half space, from horizontal layers or from the "
+     "images "
+     "behind one vertical contact, right to 0.5 %; total, where eight cells lie between electrodes; auto "
+     "takes secondary where "
      "the "
      "rock around an electrode is such, else total, times closed form over mesh of homogeneous ground, which "
      "takes a second solve."},
     {"topography", "path", "none",
      "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share of "
-     "rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m begin."},
+     "rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m end that "
+     "reach the top; those below rock, as of a cavity, are rock."},
     {"frequency", "frequency", "0",
      "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
      "phase. 0: currents that flow for long, and data have a chargeability."},
@@ -177,17 +180,9 @@ void turn(Rock& rock, const EarthModel& model, const Config& job, double frequen
   rock.chargeability.clear();
 }
 
-/// Air that is painted as cells of little conductivity.
-void find_air(Rock& rock) {
-  constexpr double most = 1e-7;  // S/m
-  const auto& sigma = rock.conductivity;
-  if (std::none_of(sigma.begin(), sigma.end(), [](double value) { return value <= most; })) return;
-  for (const double value : sigma) rock.ground.push_back(value <= most ? 0 : 1);
-}
-
 /// From conductivity or resistivity, chargeability and the Cole-Cole parameters.  ground: share of each cell,
 /// or empty
-Rock rock_of(const EarthModel& model, const Config& job, const Settings& settings,
+Rock rock_of(const EarthModel& model, const TensorMesh& mesh, const Config& job, const Settings& settings,
              std::vector<double> ground) {
   const auto table = job.table("model");
   Rock rock;
@@ -202,10 +197,16 @@ Rock rock_of(const EarthModel& model, const Config& job, const Settings& setting
     rock.conductivity = along("east");
     rock.conductivity_north = along("north");
     rock.conductivity_up = along("up");
+    const auto alike = [&](const std::vector<double>& other) {
+      return std::equal(other.begin(), other.end(), rock.conductivity.begin(),
+                        [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
+    };
+    if (alike(rock.conductivity_north) && alike(rock.conductivity_up))
+      rock.conductivity_north = rock.conductivity_up = {};  // no cell was mixed
   } else {
     rock.conductivity = along("");
   }
-  if (rock.ground.empty()) find_air(rock);
+  if (rock.ground.empty()) rock.ground = ground_below_air(mesh, rock.conductivity);
   if (model.has("chargeability")) {
     rock.chargeability = model.dense("chargeability");
     for (double& m : rock.chargeability) {
@@ -294,7 +295,9 @@ std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& ele
 /// What total potentials have wrong (docs/theory/electric.md), where electrodes measure so near to a source
 /// that has no primary one; empty: none do.
 std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrodes, const Primaries& primaries,
-                             const Boundaries& walls) {
+                             const Parameters& parameters) {
+  if (parameters.potential != Potential::automatic) return "";
+  const auto& walls = parameters.boundary;
   constexpr double near = 8;  // cells
   std::set<std::size_t> sources;
   double nearest = INFINITY;
@@ -319,6 +322,17 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
       "voltages are measured down to {:.2g} cells from there: potentials within 4 cells may be wrong by "
       "20 %, within 8 by 5 %; let cells be smaller, so that eight lie between these electrodes",
       sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, why, nearest);
+}
+
+/// Where rock is chargeable a source is solved for twice: the rock around it counts as either has it.
+Primaries primaries_of_rock(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+                            const Parameters& parameters) {
+  auto primaries = primaries_of(mesh, rock.view(), parameters, electrodes);
+  if (rock.chargeability.empty()) return primaries;
+  const auto first = begun(rock);
+  for (auto& [source, primary] : primaries_of(mesh, first.view(), parameters, electrodes))
+    if (!primary) primaries[source] = std::nullopt;
+  return primaries;
 }
 
 Electrodes across(const Config& table) {
@@ -390,19 +404,14 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
     node_weights(mesh_, electrodes_.place[n], name);
     if (!rock_.ground.empty()) refuse_air(mesh_, rock_.ground, electrodes_.place[n], name);
   }
-  if (rock_.ground.empty()) {
-    electric::check(mesh_, rock_.view());
+  {
+    electric::check(mesh_, rock_.view(), electrodes_.place);
     const auto& parameters = settings_.parameters;
-    auto primaries = primaries_of(mesh_, rock_.view(), parameters, electrodes_);
-    if (!rock_.chargeability.empty()) {
-      // A source is solved for twice: the rock around it counts as either has it.
-      const auto first = begun(rock_);
-      for (auto& [source, primary] : primaries_of(mesh_, first.view(), parameters, electrodes_))
-        if (!primary) primaries[source] = std::nullopt;
-    }
+    const auto solved = as_solved(mesh_, rock_.view(), parameters, electrodes_);
+    sources_ = sources_of(electrodes_, solved, parameters).size();
+    const auto primaries = primaries_of_rock(mesh_, rock_, solved, parameters);
     held_against_ = held_against_homogeneous(primaries, rock_.view(), parameters).size();
-    if (auto text = warning_of_total(mesh_, electrodes_, primaries, parameters.boundary);
-        parameters.potential == Potential::automatic && !text.empty())
+    if (auto text = warning_of_total(mesh_, solved, primaries, parameters); !text.empty())
       warnings_.push_back(std::move(text));
   }
   double nearest_wall = INFINITY, widest = 0;
@@ -430,12 +439,19 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto memory = memory_budget(runtime);
   EarthRequest request;
   request.cuts_ground = true;
-  request.plan = [&](const Description& described, const MeshWish& wish) {
+  request.along_axes_of_layers = true;
+  const auto places_over = [&](const Description& described) {
     std::function<double(double, double)> ground;
     if (described.topography) ground = [&](double e, double n) { return described.ground(e, n); };
     std::vector<Position> places;
     for (const auto& p : build_survey(job, ground).electrodes.place) places.push_back({p.e, p.n, p.u});
-    return plan_mesh(described, wish, places);
+    return places;
+  };
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    return plan_mesh(described, wish, places_over(described));
+  };
+  request.warn = [&](const Description& described, const TensorMesh& mesh, const auto& tables) {
+    return what_mesh_misses(described, mesh, places_over(described), tables);
   };
   auto earth = build_earth(job, std::nullopt, memory, request);
   const auto mesh = mesh_of_cells(earth.model, job, "direct current needs");
@@ -447,12 +463,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; })) ground.clear();
   }
   auto survey = build_survey(job, height);
-  auto rock = rock_of(earth.model, job, settings, std::move(ground));
+  auto rock = rock_of(earth.model, mesh, job, settings, std::move(ground));
   for (auto& p : survey.electrodes.place)
     if (std::isnan(p.u))
       p.u = height                ? std::min(height(p.e, p.n), mesh.up().back())
             : rock.ground.empty() ? mesh.up().back()
                                   : ground_level(mesh, rock.ground, p);
+  if (height && !rock.ground.empty()) rock.slopes = slopes_at(mesh, survey.electrodes.place, height);
   auto made = std::make_unique<Simulation>(mesh, std::move(rock), std::move(survey.electrodes), settings);
   made->measured_ = std::move(survey.columns);
   if (height && made->rock_.ground.empty())
@@ -463,17 +480,20 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   return made;
 }
 
-std::size_t Simulation::sources() const { return current_electrodes(electrodes_).size(); }
+std::size_t Simulation::sources() const { return sources_; }
 
 std::size_t Simulation::solves_of_source() const {
   return 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
 }
 
-std::size_t Simulation::solves() const { return sources() * solves_of_source() + held_against_; }
+/// Of a held electrode two in homogeneous uneven ground, and one below a flat surface.
+std::size_t Simulation::solves() const {
+  return sources() * solves_of_source() + held_against_ * (rock_.ground.empty() ? 1 : 2);
+}
 
 /// Of the result, and of a copy on its way into a file.
 double Simulation::volume_bytes() const {
-  return 2 * static_cast<double>(sources()) * volume_bytes_of_solve();
+  return 2 * static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
 }
 
 double Simulation::volume_bytes_of_solve() const {
@@ -487,11 +507,13 @@ double Simulation::rock_bytes() const {
   std::size_t values = 0;
   for (const auto* of :
        {&rock_.conductivity, &rock_.conductivity_north, &rock_.conductivity_up, &rock_.quadrature,
-        &rock_.quadrature_north, &rock_.quadrature_up, &rock_.chargeability, &rock_.ground})
+        &rock_.quadrature_north, &rock_.quadrature_up, &rock_.chargeability, &rock_.ground, &rock_.slopes})
     values += of->size();
   const int copies = 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
   const std::size_t even = held_against_ > 0 ? (rock_.differs_by_axis() ? 3 : 1) * mesh_.size() : 0;
-  return 8.0 * (copies * static_cast<double>(values) + static_cast<double>(even));
+  // Shares and currents of a slope, while a solve begins.
+  const std::size_t of_slope = rock_.ground.empty() ? 0 : 6 * mesh_.size();
+  return 8.0 * (copies * static_cast<double>(values) + static_cast<double>(even + of_slope));
 }
 
 double Simulation::found_bytes() const {
@@ -530,7 +552,8 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.notes = notes_;
   if (!rock_.ground.empty())
     facts.notes.push_back(
-        "the ground is uneven: geometric factors are those of a homogeneous one on this mesh");
+        "the ground is uneven: geometric factors are those of a homogeneous one with the same surface, on "
+        "this mesh");
   facts.warnings = warnings_;
 }
 

@@ -85,6 +85,7 @@ class Simulation final : public terrane::Simulation {
   Settings settings_;
   std::string job_;
   std::vector<std::string> notes_, warnings_;
+  std::size_t sources_ = 0;       // of currents, as arrays are solved for
   std::size_t held_against_ = 0;  // sources whose total potentials take a solve for homogeneous ground
 };
 

@@ -9,11 +9,13 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/physics/electric/grid/ground.hpp"
 
 namespace terrane::electric {
 
@@ -76,6 +78,7 @@ bool lags_alike(const HalfSpace& rock) {
 
 /// An image behind the contact needs both rocks in the same stretched coordinates.
 bool has_closed_form(const Primary& primary) {
+  if (primary.layered) return true;
   if (!lags_alike(primary.own)) return false;
   if (!primary.contact) return true;
   const auto one = primary.own.stretch(), other = primary.contact->beyond.stretch();
@@ -91,13 +94,55 @@ std::array<std::size_t, 3> cell_of(const TensorMesh& mesh, const Point& p) {
   return {around[0].first, around[1].first, around[2].first};
 }
 
+/// What columns of cells have, each once.
+class Columns {
+ public:
+  Columns(const TensorMesh& mesh, const Conductivity& sigma) : mesh_(mesh), sigma_(sigma) {
+    for (const std::size_t j : {std::size_t{0}, mesh.n_north() - 1})
+      for (const std::size_t i : {std::size_t{0}, mesh.n_east() - 1}) add(corners_, of(i, j));
+  }
+  using Column = std::shared_ptr<const LayeredRock>;
+
+  /// At the corners of the mesh: what the rock around bodies is likely to be.
+  const std::vector<Column>& corners() const { return corners_; }
+  /// Null where a cell conducts along easting otherwise than along northing.
+  Column of(std::size_t i, std::size_t j) {
+    std::vector<double> between;
+    std::vector<HalfSpace> rock;
+    for (std::size_t k = 0; k < mesh_.n_up(); ++k) {
+      const auto here = rock_of(mesh_, sigma_, {i, j, k});
+      if (here.of(0) != here.of(1)) return nullptr;
+      if (!rock.empty() && rock.back() == here) continue;
+      if (k > 0) between.push_back(mesh_.up()[k]);
+      rock.push_back(here);
+    }
+    for (const auto& one : known_)
+      if (one->rock == rock && one->layers.between == between) return one;
+    return known_.emplace_back(std::make_shared<LayeredRock>(std::move(between), std::move(rock)));
+  }
+  static void add(std::vector<Column>& all, const Column& one) {
+    if (one && std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+
+ private:
+  const TensorMesh& mesh_;
+  const Conductivity& sigma_;
+  std::vector<Column> known_, corners_;
+};
+
 std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigma, const Point& p,
-                                bool contacts) {
+                                bool unbounded, Columns& columns) {
   const auto here = cell_of(mesh, p);
   const auto own = rock_of(mesh, sigma, here);
-  std::vector<Primary> all{{own, std::nullopt}};
+  std::vector<Primary> all;
+  auto layered = unbounded ? columns.corners() : std::vector<Columns::Column>{};
+  if (unbounded) Columns::add(layered, columns.of(here[0], here[1]));
+  for (const auto& column : layered)
+    if (column->rock.size() > 1) all.push_back({own, std::nullopt, column});
+    else if (column->rock[0] == own) all.push_back({own});
+  all.push_back({own});
   const std::vector<double>* faces[2] = {&mesh.easting(), &mesh.northing()};
-  for (std::size_t axis = 0; axis < 2 && contacts; ++axis) {
+  for (std::size_t axis = 0; axis < 2 && unbounded; ++axis) {
     const std::size_t cells = faces[axis]->size() - 1;
     for (const bool above : {false, true}) {
       auto at = here;
@@ -163,7 +208,7 @@ class Errors {
   /// Of the total potential.  held: against that of homogeneous ground
   double of_total(const HalfSpace& own, bool held) const {
     double nearest = infinite;
-    for_other({own, std::nullopt}, [&](const HalfSpace&, const HalfSpace&, double squared) {
+    for_other({own}, [&](const HalfSpace&, const HalfSpace&, double squared) {
       nearest = std::min(nearest, squared);
     });
     if (nearest < 1) return held ? as_total_at_contact : as_plain_total_at_contact;
@@ -175,7 +220,8 @@ class Errors {
   template <class Use>
   void for_other(const Primary& primary, const Use& use) const {
     for_cells(near_, [&](std::size_t i, std::size_t j, std::size_t k) {
-      const auto& taken = taken_in(primary, i, j);
+      if (is_air(i, j, k)) return;
+      const auto& taken = taken_in(primary, i, j, k);
       const auto rock = rock_of(mesh_, sigma_, {i, j, k});
       if (rock == taken) return;
       use(taken, rock,
@@ -183,9 +229,13 @@ class Errors {
               gap_squared_[2][k - near_[2].first]);
     });
   }
-  const HalfSpace& taken_in(const Primary& primary, std::size_t i, std::size_t j) const {
+  const HalfSpace& taken_in(const Primary& primary, std::size_t i, std::size_t j, std::size_t k) const {
     return primary.rock_at((mesh_.easting()[i] + mesh_.easting()[i + 1]) / 2,
-                           (mesh_.northing()[j] + mesh_.northing()[j + 1]) / 2);
+                           (mesh_.northing()[j] + mesh_.northing()[j + 1]) / 2,
+                           (mesh_.up()[k] + mesh_.up()[k + 1]) / 2);
+  }
+  bool is_air(std::size_t i, std::size_t j, std::size_t k) const {
+    return sigma_.ground != nullptr && !((*sigma_.ground)[mesh_.index(i, j, k)] > 0);
   }
   /// How much better or worse than the primary's rock any conducts that another electrode lies in, or that is
   /// on the way to it.
@@ -197,8 +247,9 @@ class Errors {
                       source_.u + part * (place.u - source_.u)};
         for_cells(cells_around(mesh_, part == 1 ? place : p),
                   [&](std::size_t i, std::size_t j, std::size_t k) {
+                    if (is_air(i, j, k)) return;
                     const auto rock = rock_of(mesh_, sigma_, {i, j, k});
-                    const auto& taken = taken_in(primary, i, j);
+                    const auto& taken = taken_in(primary, i, j, k);
                     if (!(rock == taken)) most = std::max(most, unlike(taken, rock).ratio);
                   });
       }
@@ -228,6 +279,21 @@ class Errors {
   std::array<std::vector<double>, 3> gap_squared_;  // in cells, from the electrode
 };
 
+/// The rock of a cell at a point that has some.
+HalfSpace ground_at(const TensorMesh& mesh, const Conductivity& sigma, const Point& p) {
+  std::optional<HalfSpace> found;
+  for_cells(cells_around(mesh, p), [&](std::size_t i, std::size_t j, std::size_t k) {
+    if (!found && (*sigma.ground)[mesh.index(i, j, k)] > 0) found = rock_of(mesh, sigma, {i, j, k});
+  });
+  return found.value_or(HalfSpace{});
+}
+/// The width of a cell at a point.
+double cell_at(const TensorMesh& mesh, const Point& p) {
+  const auto at = cell_of(mesh, p);
+  return std::min(mesh.easting()[at[0] + 1] - mesh.easting()[at[0]],
+                  mesh.northing()[at[1] + 1] - mesh.northing()[at[1]]);
+}
+
 // ---- walls ----
 
 /// Whether a half space of infinite extent has no such wall.
@@ -251,7 +317,7 @@ bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point
 /// measured: at which other electrodes
 std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& sigma,
                                   const Parameters& parameters, const Point& source, const std::string& name,
-                                  const std::vector<Point>& measured) {
+                                  const std::vector<Point>& measured, Columns& columns, double& left) {
   const bool automatic = parameters.potential == Potential::automatic;
   if (parameters.potential == Potential::total) return std::nullopt;
   // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
@@ -269,13 +335,14 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   const bool unbounded = parameters.boundary.of_half_space();
   double least =
       automatic ? errors.of_total(rock_of(mesh, sigma, cell_of(mesh, source)), unbounded) : infinite;
-  for (const auto& one : candidates(mesh, sigma, source, unbounded)) {
+  for (const auto& one : candidates(mesh, sigma, source, unbounded, columns)) {
     const double error = errors.of(one);
     if (!(error < (one.contact ? std::min(least, as_total_at_contact) : least))) continue;
     least = error;
     best = one;
     if (error == 0) break;
   }
+  left = least;
   if (!best && !automatic)
     throw InputError(name, "the cells around it differ in conductivity, so there is no secondary potential",
                      "Make them alike, or so on either side of one vertical contact; or take "
@@ -283,23 +350,137 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   return best;
 }
 
+/// Under an uneven surface: below its slope, where the rock around is one that conducts alike in all
+/// directions.
+std::optional<Primary> primary_under(const TensorMesh& mesh, const Conductivity& sigma,
+                                     const Parameters& parameters, std::shared_ptr<const Slope> slope,
+                                     const std::string& name, const std::vector<Point>& measured,
+                                     double& left) {
+  const auto& source = slope->electrode;
+  if (parameters.potential == Potential::total) return std::nullopt;
+  const bool automatic = parameters.potential == Potential::automatic;
+  Primary primary{ground_at(mesh, sigma, source)};
+  primary.slope = std::move(slope);
+  const auto& along = primary.own.along;
+  const bool alike = along[0] == along[1] && along[0] == along[2] && along[0] > 0 && lags_alike(primary.own);
+  const Errors errors(mesh, sigma, source, measured);
+  const double error = alike ? errors.of(primary) : infinite;
+  left = std::min(error, errors.of_total(primary.own, true));
+  if (parameters.boundary.of_half_space() && (automatic ? left == error : std::isfinite(error)))
+    return primary;
+  if (!automatic)
+    throw InputError(
+        name,
+        "the cells around it differ in conductivity, or a side is grounded or insulated, so there "
+        "is no secondary potential",
+        "Take potential = \"auto\".");
+  return std::nullopt;
+}
+
 }  // namespace
 
 Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
-                       const Electrodes& electrodes) {
+                       const Electrodes& electrodes, std::map<std::size_t, double>* errors) {
   std::map<std::size_t, std::set<int>> measured;
   for (const auto& array : electrodes.arrays)
     for (const int source : {array.a, array.b})
       if (source != Array::far_away) measured[static_cast<std::size_t>(source)].insert({array.m, array.n});
   Primaries all;
+  std::optional<Columns> columns;
+  const auto* slopes = conductivity.slopes;
+  std::vector<double> as_cells_show;
+  if (!conductivity.ground) columns.emplace(mesh, conductivity);
+  else if (slopes == nullptr || slopes->size() != electrodes.place.size() * (1 + Slope::rays)) {
+    as_cells_show = slopes_at(mesh, electrodes.place, surface_of(mesh, *conductivity.ground), 2);
+    // Next to the ground that cells show is on it.
+    for (std::size_t n = 0; n < electrodes.place.size(); ++n) {
+      auto& level = as_cells_show[n * (1 + Slope::rays)];
+      const auto& p = electrodes.place[n];
+      if (std::abs(level - p.u) < 0.5 * cell_at(mesh, p)) level = p.u;
+    }
+    slopes = &as_cells_show;
+  }
   for (auto& [source, places] : measured) {
     places.erase(Array::far_away);
     std::vector<Point> at;
     for (const int n : places) at.push_back(electrodes.place[static_cast<std::size_t>(n)]);
-    all[source] = conductivity.ground ? std::nullopt
-                                      : primary_at(mesh, conductivity, parameters, electrodes.place[source],
-                                                   fmt::format("electrode {}", source + 1), at);
+    double left = 0;
+    const auto keep = [&, number = source](std::optional<Primary> primary) {
+      all[number] = std::move(primary);
+      if (errors != nullptr) (*errors)[number] = left;
+    };
+    if (conductivity.ground) {
+      const auto* row = slopes->data() + source * (1 + Slope::rays);
+      const auto& place = electrodes.place[source];
+      const auto slope = std::make_shared<Slope>(place, row[0], row + 1, 0.02 * cell_at(mesh, place));
+      keep(primary_under(mesh, conductivity, parameters, slope, fmt::format("electrode {}", source + 1), at,
+                         left));
+      continue;
+    }
+    keep(primary_at(mesh, conductivity, parameters, electrodes.place[source],
+                    fmt::format("electrode {}", source + 1), at, *columns, left));
   }
+  return all;
+}
+
+namespace {
+Array turned(const Array& array) { return {array.m, array.n, array.a, array.b}; }
+}  // namespace
+
+Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
+                     const Electrodes& electrodes) {
+  Electrodes all = electrodes;
+  if (parameters.potential != Potential::automatic) return all;
+  const auto place = [&](int n) {
+    const auto& p = electrodes.place[static_cast<std::size_t>(n)];
+    return std::array{p.e, p.n, p.u};
+  };
+  using Pair = std::pair<std::array<double, 3>, std::array<double, 3>>;
+  const auto pair_of = [&](int one, int other) {
+    if (one == Array::far_away || other == Array::far_away) return Pair(place(std::max(one, other)), {});
+    return Pair(std::minmax(place(one), place(other)));
+  };
+  std::map<Pair, double> arrays_of;  // of either role
+  Electrodes either = electrodes;
+  for (const auto& array : electrodes.arrays) {
+    ++arrays_of[pair_of(array.a, array.b)];
+    ++arrays_of[pair_of(array.m, array.n)];
+    either.arrays.push_back(turned(array));
+  }
+  std::map<std::size_t, double> errors;
+  primaries_of(mesh, conductivity, parameters, either, &errors);
+  const auto error_of = [&](int one, int other) {
+    double sum = 1e-3;  // less is none
+    for (const int n : {one, other})
+      if (n != Array::far_away) sum += errors.at(static_cast<std::size_t>(n));
+    return sum;
+  };
+  const auto length = [&](int one, int other) {
+    if (one == Array::far_away || other == Array::far_away) return infinite;
+    return distance(electrodes.place[static_cast<std::size_t>(one)],
+                    electrodes.place[static_cast<std::size_t>(other)]);
+  };
+  const auto better_turned = [&](const Array& array) {
+    constexpr double many = 5;
+    const auto current = pair_of(array.a, array.b), potential = pair_of(array.m, array.n);
+    const double own = arrays_of.at(current), others = arrays_of.at(potential);
+    if (own >= many * others || others >= many * own) return others > own;
+    const double leaves = error_of(array.a, array.b), other_way = error_of(array.m, array.n);
+    if (std::abs(leaves - other_way) > 0.2 * std::max(leaves, other_way)) return other_way < leaves;
+    const double long_one = length(array.a, array.b), other = length(array.m, array.n);
+    if (long_one != other) return other > long_one;
+    return own != others ? others > own : potential < current;
+  };
+  for (auto& array : all.arrays)
+    if (better_turned(array)) array = turned(array);
+  if (conductivity.ground == nullptr) return all;
+  std::set<int> sources, named;
+  for (const auto& array : all.arrays) {
+    sources.insert({array.a, array.b});
+    named.insert({array.a, array.b, array.m, array.n});
+  }
+  if (named.size() > 2 * sources.size() + 8) return all;
+  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n) all.arrays.push_back(turned(all.arrays[n]));
   return all;
 }
 
@@ -307,9 +488,7 @@ std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,
                                                   const Conductivity& conductivity,
                                                   const Parameters& parameters) {
   std::vector<std::size_t> all;
-  if (conductivity.ground || parameters.potential != Potential::automatic ||
-      !parameters.boundary.of_half_space())
-    return all;
+  if (parameters.potential != Potential::automatic || !parameters.boundary.of_half_space()) return all;
   for (const auto& [source, primary] : primaries)
     if (!primary) all.push_back(source);
   return all;

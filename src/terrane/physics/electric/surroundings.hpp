@@ -1,6 +1,6 @@
 // What is solved for around a current electrode: the difference from a primary potential in closed form
-// (formula/primary.hpp), of a half space or beside a vertical contact, whichever the cells are; or the total
-// potential, where they are neither.
+// (formula/primary.hpp), of a half space, of the layers that a column of cells has, or beside a vertical
+// contact, whichever the cells are; or the total potential, where they are none of these.
 //
 // A secondary potential begins with (σ − σ_p) E_p of the cells that are not the primary's rock. The mesh has
 // these fluxes wrong by a part of (h/d)², d from the electrode and h the width of the cell. Measured with
@@ -23,17 +23,27 @@
 namespace terrane::electric {
 
 /// Of an electrode that gives current: the rock of its primary potential, or none where the total one is
-/// solved for. Under an uneven surface that is so everywhere: both potentials are numbers of the mesh there,
-/// whose ratio is what counts.
+/// solved for. Under an uneven surface the primary potential is that below the slope at the electrode
+/// (formula/slope.hpp).
 using Primaries = std::map<std::size_t, std::optional<Primary>>;
 
 /// Of all electrodes that arrays take current from, by the rock around them and on the way to the electrodes
 /// that measure with them.  Throws InputError: `secondary`, where there is no primary potential.
+/// errors: gets what each is estimated to leave of potentials, relative; or null
 Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
-                       const Electrodes& electrodes);
+                       const Electrodes& electrodes, std::map<std::size_t, double>* errors = nullptr);
+
+/// Arrays as they are solved for: with `automatic` potentials, whose errors differ from source to source,
+/// current and potential electrodes change places where this leaves less; or, where both leave as little,
+/// where the latter are farther apart, or come first from west to east. But electrodes of many more arrays
+/// than the others are always those of currents. So ABMN and MNAB are one array, and their data the same.
+/// Under uneven ground, where solves the other way are not many, arrays are followed by as many turned ones,
+/// and data are the mean of both.
+Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
+                     const Electrodes& electrodes);
 
 /// Which of them have total potentials that are held against those of homogeneous ground on the same mesh:
-/// where `automatic` finds no primary potential, in a half space of flat ground.
+/// where `automatic` finds no primary potential, in a half space.
 std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,
                                                   const Conductivity& conductivity,
                                                   const Parameters& parameters);

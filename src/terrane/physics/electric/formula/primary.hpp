@@ -1,5 +1,5 @@
-// Primary potentials, in closed form: of a point electrode in a half space, or beside one vertical contact of
-// two rocks that both reach the surface.
+// Primary potentials, in closed form: of a point electrode in a half space, in horizontal layers
+// (layers.hpp), or beside one vertical contact of two rocks that both reach the surface.
 //
 //   own side      φ = 1/(4πσ₁) (S + k S*)       S = 1/r + 1/r', S* the same from the image behind the contact
 //   beyond        φ = (1 + k)/(4πσ₁) S          k = (σ₁ − σ₂)/(σ₁ + σ₂)
@@ -12,10 +12,15 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <memory>
 #include <numbers>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "terrane/physics/electric/formula/half_space.hpp"
+#include "terrane/physics/electric/formula/layers.hpp"
+#include "terrane/physics/electric/formula/slope.hpp"
 
 namespace terrane::electric {
 
@@ -49,12 +54,29 @@ struct Contact {
   }
 };
 
+/// Horizontal layers, each alike along easting and northing.
+struct LayeredRock {
+  std::vector<HalfSpace> rock;  ///< the lowest first
+  Layers layers;                ///< the same for the closed form
+
+  LayeredRock(std::vector<double> between, std::vector<HalfSpace> of_layers) : rock(std::move(of_layers)) {
+    layers.between = std::move(between);
+    for (const auto& one : rock) {
+      layers.along.push_back(one.of(0));
+      layers.upwards.push_back(one.of(2));
+    }
+  }
+};
+
 /// What is taken for the rock around an electrode, wherever it ends.
 struct Primary {
   HalfSpace own;
-  std::optional<Contact> contact;
+  std::optional<Contact> contact = {};
+  std::shared_ptr<const LayeredRock> layered = {};  ///< of which own is the layer at the electrode; or null
+  std::shared_ptr<const Slope> slope = {};          ///< below which own is; null: a flat surface
 
-  const HalfSpace& rock_at(double easting, double northing) const {
+  const HalfSpace& rock_at(double easting, double northing, double up) const {
+    if (layered) return layered->rock[layered->layers.at(up)];
     const bool other = contact && contact->is_beyond(contact->axis == 0 ? easting : northing);
     return other ? contact->beyond : own;
   }
@@ -62,12 +84,13 @@ struct Primary {
     const auto one = own.mean(), other = contact->beyond.mean();
     return (one - other) / (one + other);
   }
-  /// φ of 1 A at an electrode, V; infinite there.  surface: height of the ground
+  /// φ of 1 A at an electrode, V; infinite there. Not of layers (PrimaryPotential).  surface: height of the
+  /// ground
   std::complex<double> potential(const Point& source, const Point& p, double surface) const;
   /// E = −∇φ of it, along easting, northing, up.  V/m
   std::array<std::complex<double>, 3> field(const Point& source, const Point& p, double surface) const {
     const auto sigma = own.mean();
-    const auto seen = half_space_field(source, p, surface, own.stretch(), 1);
+    const auto seen = slope ? slope->field(p) : half_space_field(source, p, surface, own.stretch(), 1);
     std::array<std::complex<double>, 3> e{};
     for (std::size_t a = 0; a < 3; ++a) e[a] = seen[a] / sigma;
     if (!contact) return e;
@@ -85,8 +108,12 @@ struct Primary {
 /// The same for many points: what does not depend on them is found once.
 class PrimaryPotential {
  public:
-  PrimaryPotential(const Primary& primary, const Point& source, double surface)
-      : contact_(primary.contact),
+  /// layered: of the primary's layers with the heights of all points among its planes; null where it has none
+  PrimaryPotential(const Primary& primary, const Point& source, double surface,
+                   std::shared_ptr<const LayersPotential> layered = nullptr)
+      : layered_(std::move(layered)),
+        slope_(primary.slope),
+        contact_(primary.contact),
         source_(source),
         image_(primary.contact ? primary.contact->image(source) : source),
         surface_(surface),
@@ -98,7 +125,9 @@ class PrimaryPotential {
   }
 
   std::complex<double> operator()(const Point& p) const {
-    const double seen = half_space_potential(source_, p, surface_, stretch_, 1);
+    if (layered_) return layered_->potential(p.u, std::hypot(p.e - source_.e, p.n - source_.n));
+    const double seen =
+        slope_ ? slope_->potential(p) : half_space_potential(source_, p, surface_, stretch_, 1);
     if (!std::isfinite(seen)) return seen;  // not infinity times a complex number
     if (!contact_) return seen * own_;
     if (contact_->is_beyond(contact_->coordinate(p))) return seen * beyond_;
@@ -106,6 +135,8 @@ class PrimaryPotential {
   }
 
  private:
+  std::shared_ptr<const LayersPotential> layered_;
+  std::shared_ptr<const Slope> slope_;
   std::optional<Contact> contact_;
   Point source_, image_;
   double surface_;

@@ -25,6 +25,8 @@ struct Conductivity {
   std::array<const std::vector<double>*, 3> quadrature = {};
   /// Which part of each cell is ground and not air, 0 to 1 (ground.hpp). Null: all of the mesh.
   const std::vector<double>* ground = nullptr;
+  /// slopes_at() the electrodes (ground.hpp), of the true surface. Null: as the cells show it.
+  const std::vector<double>* slopes = nullptr;
 
   bool differs_by_axis() const { return along[1] != along[0] || along[2] != along[0]; }
   bool complex() const { return quadrature[0] != nullptr; }

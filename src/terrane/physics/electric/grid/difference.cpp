@@ -56,12 +56,13 @@ class Difference {
   void take(const PrimaryRock& rock) {
     const auto& contact = rock.primary.contact;
     if (contact && contact->axis == 1) across_ = 1;
+    if (rock.primary.layered) across_ = 0;
     for (Index cell = 0; cell + 1 < axes_.nodes(across_); ++cell) {
       Index low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
       low[across_] = cell;
       high[across_] = cell + 1;
       const Point from = axes_.point(low), to = axes_.point(high);
-      const auto& here = rock.primary.rock_at((from.e + to.e) / 2, (from.n + to.n) / 2);
+      const auto& here = rock.primary.rock_at((from.e + to.e) / 2, (from.n + to.n) / 2, (from.u + to.u) / 2);
       const auto& sigma = rock.quadrature ? here.quadrature : here.along;
       for (std::size_t a = 0; a < 3; ++a) taken_[a].push_back(sigma[2 - a]);
     }
@@ -74,7 +75,7 @@ class Difference {
     Index first[3], second[3];  // numbers of cells, inside the mesh
     const double taken_of[2] = {taken(a, std::max<Index>(node[across_] - 1, 0)),
                                 taken(a, std::min(node[across_], axes_.nodes(across_) - 2))};
-    const std::size_t bit = across_ == 2 ? 1 : 2;
+    const std::size_t bit = across_ == 2 ? 1 : across_ == 1 ? 2 : 4;
     for (std::size_t x = 0; x < 3; ++x) {
       first[x] = std::max<Index>(node[x] - 1, 0) * cells_step_[x];
       second[x] = std::min(node[x], axes_.nodes(x) - 2) * cells_step_[x];

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
+#include "terrane/physics/electric/formula/slope.hpp"
 
 namespace terrane::electric {
 
@@ -52,6 +53,77 @@ std::vector<double> ground_below(const TensorMesh& mesh,
   return share;
 }
 
+std::vector<double> ground_below_air(const TensorMesh& mesh, const std::vector<double>& conductivity) {
+  constexpr double most = 1e-7;  // S/m
+  const std::size_t columns = mesh.n_east() * mesh.n_north(), cells = mesh.size();
+  std::vector<double> ground;
+  std::vector<bool> open(columns, true);  // nothing but air above
+  for (std::size_t cell = cells; cell-- > 0;) {
+    const std::size_t column = cell % columns;
+    if (!open[column]) continue;
+    open[column] = conductivity[cell] <= most;
+    if (!open[column]) continue;
+    if (ground.empty()) ground.assign(cells, 1.0);
+    ground[cell] = 0;
+  }
+  return ground;
+}
+
+std::function<double(double, double)> surface_of(const TensorMesh& mesh, const std::vector<double>& ground) {
+  const auto middles = [](const std::vector<double>& faces) {
+    std::vector<double> all;
+    for (std::size_t n = 0; n + 1 < faces.size(); ++n) all.push_back((faces[n] + faces[n + 1]) / 2);
+    return all;
+  };
+  auto easting = middles(mesh.easting()), northing = middles(mesh.northing());
+  std::vector<double> height(mesh.n_east() * mesh.n_north(), mesh.up().front());
+  for (std::size_t j = 0; j < mesh.n_north(); ++j)
+    for (std::size_t i = 0; i < mesh.n_east(); ++i)
+      for (std::size_t k = mesh.n_up(); k-- > 0;)
+        if (const double share = ground[mesh.index(i, j, k)]; share > 0) {
+          height[j * mesh.n_east() + i] = mesh.up()[k] + share * (mesh.up()[k + 1] - mesh.up()[k]);
+          break;
+        }
+  return [easting = std::move(easting), northing = std::move(northing), height = std::move(height)](
+             double e, double n) {
+    const auto place = [](const std::vector<double>& at, double x) {
+      if (at.size() == 1) return std::pair{std::size_t{0}, 0.0};
+      const auto above = std::upper_bound(at.begin() + 1, at.end() - 1, x);
+      const double low = *(above - 1);
+      return std::pair{static_cast<std::size_t>(above - at.begin()) - 1,
+                       std::clamp((x - low) / (*above - low), 0.0, 1.0)};
+    };
+    const auto [i, right] = place(easting, e);
+    const auto [j, upper] = place(northing, n);
+    const auto at = [&](std::size_t a, std::size_t b) { return height[b * easting.size() + a]; };
+    const std::size_t next_i = std::min(i + 1, easting.size() - 1),
+                      next_j = std::min(j + 1, northing.size() - 1);
+    return (1 - upper) * ((1 - right) * at(i, j) + right * at(next_i, j)) +
+           upper * ((1 - right) * at(i, next_j) + right * at(next_i, next_j));
+  };
+}
+
+std::vector<double> slopes_at(const TensorMesh& mesh, const std::vector<Point>& electrodes,
+                              const std::function<double(double, double)>& height, double cells) {
+  std::vector<double> all;
+  for (const auto& p : electrodes) {
+    const auto width = [](const std::vector<double>& faces, double x) {
+      const auto cell = cell_of(faces, x);
+      return faces[cell + 1] - faces[cell];
+    };
+    const double radius = cells * std::min(width(mesh.easting(), p.e), width(mesh.northing(), p.n));
+    const double level = height(p.e, p.n);
+    all.push_back(level);
+    // Rays of a cone begin at the electrode, where it is on the ground or next to it.
+    const double from = std::abs(level - p.u) < 0.5 * radius ? p.u : level;
+    for (std::size_t ray = 0; ray < Slope::rays; ++ray) {
+      const double angle = Slope::angle(ray);
+      all.push_back((height(p.e + radius * std::cos(angle), p.n + radius * std::sin(angle)) - from) / radius);
+    }
+  }
+  return all;
+}
+
 double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p) {
   const auto i = cell_of(mesh.easting(), p.e), j = cell_of(mesh.northing(), p.n);
   double level = mesh.up().front();
@@ -73,7 +145,7 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
   if (rock == 0)
     throw InputError("simulation.topography", "no cell of the mesh lies below the ground",
                      "Heights of the mesh and of the topography must be of one datum.");
-  const double air = conductivity_of_air * std::exp(logarithms / rock);
+  air = conductivity_of_air * std::exp(logarithms / rock);
   const auto mixed = [&](const std::vector<double>& sigma, double least) {
     std::vector<double> values(mesh.size());
     for (std::size_t cell = 0; cell < values.size(); ++cell)

@@ -20,6 +20,21 @@ namespace terrane::electric {
 std::vector<double> ground_below(const TensorMesh& mesh,
                                  const std::function<double(double easting, double northing)>& height);
 
+/// What is painted as cells of little conductivity and is air: cells of at most 1e-7 S/m with none but such
+/// cells up to the top of the mesh. Others, such as a cavity or salt, are rock. As shares; empty where there
+/// is none.
+std::vector<double> ground_below_air(const TensorMesh& mesh, const std::vector<double>& conductivity);
+
+/// The surface that the shares of cells show: heights of columns, between whose middles it is bilinear.
+std::function<double(double easting, double northing)> surface_of(const TensorMesh& mesh,
+                                                                  const std::vector<double>& ground);
+
+/// Of each electrode, the height of the surface there and how it rises along the rays of a Slope, over the
+/// width of a cell: [electrodes, 1 + Slope::rays].  cells: so many widths, at least
+std::vector<double> slopes_at(const TensorMesh& mesh, const std::vector<Point>& electrodes,
+                              const std::function<double(double easting, double northing)>& height,
+                              double cells = 1);
+
 /// Mean height of the ground in the column of cells that holds a point, m.
 double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p);
 
@@ -31,6 +46,7 @@ void check_ground(const TensorMesh& mesh, const std::vector<double>& ground);
 struct CellsWithAir {
   std::array<std::vector<double>, 3> along;  ///< easting, northing, up; the others empty where all are alike
   std::array<std::vector<double>, 3> quadrature;
+  double air = 0;  ///< S/m
 
   /// The geometric mean of the rocks' conductivities times 1e-8 is that of air.  conductivity.ground: not
   /// null
