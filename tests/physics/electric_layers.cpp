@@ -196,7 +196,7 @@ TEST(UnevenGround, ResistancesAreThoseOfTheGroundAndNotOfTheMesh) {
   Stream stream(processor);
   const auto data = direct_current(mesh, rock, electrodes, {}, stream);
   for (std::size_t n = 0; n < data.resistance.size(); ++n) {
-    EXPECT_NEAR(data.resistance[n] / measured[n].second, 1, 0.02) << measured[n].first;
+    EXPECT_NEAR(data.resistance[n] / measured[n].second, 1, 0.03) << measured[n].first;
     EXPECT_NEAR(data.apparent_resistivity[n], 100, 1e-6);
   }
 }
