@@ -13,9 +13,9 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr Channel diagonal[3] = {Channel::g_ee, Channel::g_nn, Channel::g_uu};
+constexpr Channel diagonal_channels[3] = {Channel::g_ee, Channel::g_nn, Channel::g_uu};
 
-double weight_of(const Observable& observable, Channel channel) {
+double weight_in(const Observable& observable, Channel channel) {
   return observable.weight[static_cast<std::size_t>(channel)];
 }
 
@@ -25,15 +25,15 @@ double missing(const Observable& observable, const std::array<double, 8>& rho, S
   for (std::size_t o = 0; o < 8; ++o) size[o] = std::fabs(rho[o]);
   double sum = 0;
   for (std::size_t a = 0; a < 3; ++a) {
-    const double weight = weight_of(observable, diagonal[a]);
+    const double weight = weight_in(observable, diagonal_channels[a]);
     if (weight == 0) continue;
-    const auto fix =
-        observable.flux[a] ? flux_correction(a, rho, size, policy) : correction(diagonal[a], rho, policy);
+    const auto fix = observable.flux[a] ? flux_correction(a, rho, size, policy)
+                                        : correction(diagonal_channels[a], rho, policy);
     if (fix.undefined) return std::numeric_limits<double>::quiet_NaN();
     sum += weight * fix.add;
   }
   for (const auto channel : {Channel::g_en, Channel::g_eu, Channel::g_nu})
-    if (weight_of(observable, channel) != 0 && correction(channel, rho, policy).undefined)
+    if (weight_in(observable, channel) != 0 && correction(channel, rho, policy).undefined)
       return std::numeric_limits<double>::quiet_NaN();
   return sum;
 }
