@@ -331,10 +331,11 @@ TEST(Segy, PlacesInDegreesAreLongitudesAndLatitudesAndNotMetres) {
     EXPECT_THAT(message([&] { check_segy("b.sgy", g); }), HasSubstr("Project them"));
   }
   // Metres that are called seconds of arc: 23,500,000 of them are no latitude.
-  EXPECT_THAT(message([&] {
-                read_segy("a.sgy", in_unit(2, {0, 1}, {0, 8, 0, 0}, {0x01, 0x66, 0x94, 0xE0}));
-              }),
-              AllOf(HasSubstr("latitude 6527"), HasSubstr("Write 1")));
+  const auto lengths = read_segy("a.sgy", in_unit(2, {0, 1}, {0, 8, 0, 0}, {0x01, 0x66, 0x94, 0xE0}));
+  EXPECT_FALSE(lengths.geographic);
+  EXPECT_EQ(lengths.source.at(0)[1], 23.5e6);
+  EXPECT_THAT(lengths.attributes.at("note"),
+              AllOf(HasSubstr("latitude 6527"), HasSubstr("taken for lengths")));
   auto mixed = SegyFile{}.bytes();
   mixed = SegyFile::with(mixed, 1, 89, {0, 3});
   mixed = SegyFile::with(mixed, 0, 73, {0, 0, 0, 1});

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "terrane/base/error.hpp"
@@ -192,8 +193,8 @@ double scaled(double number, std::int16_t scale) {
 /// What a header says of places: lengths, or angles on the Earth.
 enum class PlaceUnit : std::uint8_t { length, seconds, degrees, sexagesimal };
 
-PlaceUnit place_unit(const ReadHeader& h) {
-  const auto code = h.i16(in_trace::place_unit);
+PlaceUnit place_unit(const ReadHeader& h, bool angles = true) {
+  const auto code = angles ? h.i16(in_trace::place_unit) : std::int16_t{1};
   return code == 2   ? PlaceUnit::seconds
          : code == 3 ? PlaceUnit::degrees
          : code == 4 ? PlaceUnit::sexagesimal
@@ -232,12 +233,12 @@ struct TraceHeaders {
 
 /// Easting and northing, m, or longitude and latitude, degrees.
 std::array<double, 2> across(const TraceHeaders& h, const Layout& layout, std::size_t place,
-                             std::size_t place_in_second) {
+                             std::size_t place_in_second, bool angles) {
   std::array<double, 2> at{};
   for (std::size_t a = 0; a < 2; ++a) {
     const double number = h.or_of_second(
         scaled(h.first.i32(place + 4 * a), h.first.i16(in_trace::place_scale)), place_in_second + 8 * a);
-    switch (place_unit(h.first)) {
+    switch (place_unit(h.first, angles)) {
       case PlaceUnit::seconds:
         at[a] = number / 3600;
         break;
@@ -254,13 +255,13 @@ std::array<double, 2> across(const TraceHeaders& h, const Layout& layout, std::s
   return at;
 }
 
-void take_places(const TraceHeaders& h, const Layout& layout, Gathers& g) {
+void take_places(const TraceHeaders& h, const Layout& layout, bool angles, Gathers& g) {
   const auto upward = [&](std::size_t place, std::size_t place_in_second) {
     return layout.length *
            h.or_of_second(scaled(h.first.i32(place), h.first.i16(in_trace::height_scale)), place_in_second);
   };
-  const auto source = across(h, layout, in_trace::source, in_second::source),
-             receiver = across(h, layout, in_trace::receiver, in_second::receiver);
+  const auto source = across(h, layout, in_trace::source, in_second::source, angles),
+             receiver = across(h, layout, in_trace::receiver, in_second::receiver, angles);
   g.source.push_back({source[0], source[1],
                       upward(in_trace::source_up, in_second::source_up) -
                           upward(in_trace::source_depth, in_second::source_depth)});
@@ -406,25 +407,36 @@ void check_whole(const std::string& name, const Layout& layout) {
   if (traces == 0) throw InputError(name, "there are no traces", "It may be truncated.");
 }
 
-/// Throws InputError: some places are angles and some lengths, or they are not on the Earth.
-void check_places(const std::string& name, const Gathers& g, const std::vector<PlaceUnit>& units) {
-  for (std::size_t n = 1; n < units.size(); ++n)
-    if ((units[n] == PlaceUnit::length) != (units[0] == PlaceUnit::length))
+/// Whether places are angles: all traces say so, and all are on the Earth. Where one is not, headers are
+/// wrong and a note says so. Throws InputError: some traces say angles and some lengths.
+bool places_are_angles(const std::string& name, std::string_view bytes, const Layout& layout,
+                       std::vector<std::string>& notes) {
+  const auto each = layout.trace_bytes();
+  std::optional<bool> angles;
+  for (std::size_t n = 0; n < layout.traces(); ++n) {
+    const TraceHeaders h(layout, bytes.substr(layout.begin + n * each, each));
+    const bool here = place_unit(h.first) != PlaceUnit::length;
+    if (angles && *angles != here)
       throw InputError(name,
                        fmt::format("trace {} has places in {}, those before it have {}", n + 1,
-                                   units[n] == PlaceUnit::length ? "lengths" : "degrees",
-                                   units[0] == PlaceUnit::length ? "lengths" : "degrees"),
+                                   here ? "degrees" : "lengths", here ? "lengths" : "degrees"),
                        "Bytes 89 and 90 say it: 1 lengths, 2 seconds of arc, 3 degrees, 4 degrees, minutes "
                        "and seconds.");
-  if (!g.geographic) return;
-  for (std::size_t n = 0; n < g.traces(); ++n)
-    for (const auto* at : {&g.source[n], &g.receiver[n]})
-      if (!(std::abs((*at)[0]) <= 360 && std::abs((*at)[1]) <= 90))
-        throw InputError(name,
-                         fmt::format("trace {} has a place at longitude {:.6g}, latitude {:.6g}", n + 1,
-                                     (*at)[0], (*at)[1]),
-                         "Bytes 89 and 90 of traces say that places are angles. Write 1 there if they are "
-                         "lengths.");
+    angles = here;
+  }
+  for (std::size_t n = 0; angles.value_or(false) && n < layout.traces(); ++n) {
+    const TraceHeaders h(layout, bytes.substr(layout.begin + n * each, each));
+    for (const auto& at : {across(h, layout, in_trace::source, in_second::source, true),
+                           across(h, layout, in_trace::receiver, in_second::receiver, true)})
+      if (!(std::abs(at[0]) <= 360 && std::abs(at[1]) <= 90)) {
+        notes.push_back(fmt::format(
+            "bytes 89 of traces say that places are angles, but trace {} would be at longitude {:.6g}, "
+            "latitude {:.6g}: they are taken for lengths",
+            n + 1, at[0], at[1]));
+        return false;
+      }
+  }
+  return angles.value_or(false);
 }
 
 /// One unit of all samples, or none.
@@ -443,7 +455,7 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
   g.samples = layout.samples;
   g.values.reserve(traces * layout.samples);
   std::vector<double> offsets;
-  std::vector<PlaceUnit> units;
+  const bool angles = places_are_angles(name, bytes, layout, notes);
   std::vector<std::int16_t> value_units;
   std::size_t other_lengths = 0;
   Steps steps;
@@ -461,8 +473,7 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
     see(seen, layout, h);
     const auto said = h.first.u16(in_trace::samples);
     if (said != 0 && said != layout.samples && layout.samples <= 65535) ++other_lengths;
-    units.push_back(place_unit(h.first));
-    take_places(h, layout, g);
+    take_places(h, layout, angles, g);
     g.kind.push_back(h.first.i16(in_trace::kind));
     value_units.push_back(h.first.i16(in_trace::value_unit));
     offsets.push_back(layout.length * h.or_of_second(h.first.i32(in_trace::offset), in_second::offset));
@@ -480,12 +491,11 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
   const bool components =
       std::any_of(g.kind.begin(), g.kind.end(), [](std::int16_t kind) { return kind >= 12 && kind <= 14; });
   if (!components) g.kind.clear();
-  g.geographic = units.front() != PlaceUnit::length;
+  g.geographic = angles;
   places_from_offsets(g, offsets);
-  check_places(name, g, units);
   take_units(g, layout, value_units);
   number_shots(g);
-  if (!notes.empty()) g.attributes["note"] = fmt::format("{}", fmt::join(notes, "\n"));
+  if (!notes.empty()) g.attributes["note"] = fmt::format("{}", fmt::join(notes, "; "));
   return g;
 }
 
