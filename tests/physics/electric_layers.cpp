@@ -13,6 +13,7 @@
 #include "terrane/physics/electric/formula/layers.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
+#include "terrane/physics/electric/sensitivity.hpp"
 #include "terrane/physics/electric/simulation.hpp"
 
 namespace terrane::electric::layers_of_tests {
@@ -195,9 +196,12 @@ TEST(UnevenGround, ResistancesAreThoseOfTheGroundAndNotOfTheMesh) {
   rock.slopes = slopes_at(mesh, electrodes.place, ridge);
   Stream stream(processor);
   const auto data = direct_current(mesh, rock, electrodes, {}, stream);
+  const Sensitivity inverted(mesh, rock, electrodes, {}, Datum::resistance, Unknown::log_conductivity,
+                             stream);
   for (std::size_t n = 0; n < data.resistance.size(); ++n) {
     EXPECT_NEAR(data.resistance[n] / measured[n].second, 1, 0.03) << measured[n].first;
     EXPECT_NEAR(data.apparent_resistivity[n], 100, 1e-6);
+    EXPECT_NEAR(inverted.data()[n] / data.resistance[n], 1, 1e-6);  // what an inversion begins with
   }
 }
 
