@@ -24,7 +24,7 @@ constexpr Key keys[] = {
     {"plot_channels", "list of names", "[]", "What to draw; nothing named: everything."},
     {"checkpoint", "text", "\"auto\"",
      "How often a long run keeps what is done, for `terrane run --resume`: \"5 min\", \"never\"; auto: every "
-     "5 minutes when more than 10 are expected."},
+     "5 minutes when more than 10 are expected, of inversions always."},
 };
 
 constexpr Section description{"output", "", "Which files are written.", keys};
