@@ -220,6 +220,19 @@ files = ["line.edi", "line.modem"]
         self.write("job.toml", job.replace("frequencies", 'responses = ["phase"]\nfrequencies'))
         _, message = self.terrane("check", "job.toml", expect=2)
         self.assertIn("simulation.responses asks for impedance", message)
+        # Sites of several files are one survey, and keep their names.
+        site = self.folder / "some_S001.edi"
+        site.write_text(site.read_text().replace("S001", "East 1"))
+        self.terrane("convert", "some_S001.edi", "some_S002.edi", "two.modem")
+        self.assertIn(" East_1 ", (self.folder / "two.modem").read_text())
+        again = job.replace("stations = [[-50, 0, 0], [150, 0, 0], [-250, 0, 0]]", 'file = "some_*.edi"')
+        self.write("again.toml", again.replace('"line.edi", "line.modem"', '"again.edi"').replace("[30, 100]", "[100]"))
+        out, _ = self.terrane("run", "again.toml")
+        self.assertIn('DATAID="East 1"', (self.folder / "output/again_East_1.edi").read_text())
+        site.write_text(site.read_text().replace(" X=0 Y=-50 ", " ").replace("written by Terrane", ""))
+        self.write("again.toml", again.replace("some_*.edi", "some_S001.edi"))
+        _, message = self.terrane("check", "again.toml", expect=2)
+        self.assertIn("The file gives no place of its site", message)
 
     def test_WhereAFileCannotGoIsFoundBeforeTheRun(self):
         (self.folder / "output/taken.csv").mkdir(parents=True)

@@ -16,9 +16,11 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/base/units.hpp"
+#include "terrane/io/airborne.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/electrodes.hpp"
 #include "terrane/io/emg3d.hpp"
+#include "terrane/io/ert_tables.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/hdf5.hpp"
 #include "terrane/io/magnetotellurics.hpp"
@@ -167,6 +169,30 @@ void ubc_dcip(std::string bytes) {
   io::read_ubc_dcip(in).electrodes.check();
 }
 
+void res2dinv(std::string bytes) {
+  auto in = text(std::move(bytes));
+  io::read_res2dinv(in).electrodes.check();
+}
+
+void syscal(std::string bytes) {
+  auto in = text(std::move(bytes));
+  (void)io::to_table(io::read_syscal(in));
+}
+
+void geosoft(std::string bytes) {
+  (void)io::begins_geosoft_xyz(bytes);
+  auto in = text(std::move(bytes));
+  (void)io::read_geosoft(in);
+}
+
+/// The definition, then a line of "==", then the data.
+void aseg(std::string bytes) {
+  const auto end = std::min(bytes.find("\n==\n"), bytes.size());
+  auto definition = text(bytes.substr(0, end));
+  auto in = text(bytes.substr(std::min(end + 4, bytes.size())));
+  (void)io::read_aseg(in, definition);
+}
+
 void segy(std::string bytes) { (void)io::to_dataset(io::read_segy("input", bytes, little_memory)); }
 
 void su(std::string bytes) { (void)io::to_dataset(io::read_su("input", bytes, little_memory)); }
@@ -248,7 +274,11 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 28> all{{{"csv", csv},
+constexpr std::array<Reader, 32> all{{{"csv", csv},
+                                      {"aseg", aseg},
+                                      {"geosoft", geosoft},
+                                      {"res2dinv", res2dinv},
+                                      {"syscal", syscal},
                                       {"emg3d", emg3d},
                                       {"gmsh", gmsh},
                                       {"specfem", specfem},

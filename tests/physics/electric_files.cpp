@@ -323,7 +323,7 @@ TEST(FilesOfArrays, WhatIsWrongIsNamedWithItsLine) {
   };
   EXPECT_THAT(ubc("0 0 10 0 2\n20 0 30 0 1 2\n"), HasSubstr("1 of 2 potential pairs"));
   EXPECT_THAT(ubc("0 0 10 0 1\n20 0 30\n"), HasSubstr("input:2: 3 numbers"));
-  EXPECT_THAT(ubc("0 0 10 1\n"), HasSubstr("4 numbers on the line of a current pair"));
+  EXPECT_THAT(ubc("0 10\n"), HasSubstr("2 numbers on the line of a current pair"));
   EXPECT_THAT(ubc("0 0 10 0 1.5\n"), HasSubstr("1.5 is not a number of potential pairs"));
   const std::string block = "0 0 10 0 1\n20 0 30 0 -0.003 0.0001\n";
   EXPECT_THAT(ubc(("IPTYPE=2\n" + block).c_str()), HasSubstr("input:1: IPTYPE=2 is not read: secondary"));

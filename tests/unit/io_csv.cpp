@@ -7,6 +7,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/registry.hpp"
 
 namespace terrane::io {
 namespace {
@@ -198,6 +199,52 @@ TEST(Csv, TakesNoMoreMemoryThanItIsAllowed) {
   EXPECT_EQ(read(4'000'000), "no error");
   EXPECT_NE(read(2'000'000).find("rows.csv:1: would need 2.4 MB"), std::string::npos) << read(2'000'000);
   EXPECT_NE(read(100'000).find("rows.csv: would need"), std::string::npos) << read(100'000);
+}
+
+TEST(Csv, DecimalCommasAreReadWhereCommasDoNotPartEntries) {
+  const auto table = [](const std::string& text) {
+    TextReader in("t.csv", text);
+    return read_csv(in);
+  };
+  const auto t = table("easting [m];northing [m];up [m]\n1,5;-2,25;3\n");
+  EXPECT_EQ(t.find("easting")->values[0], 1.5);
+  EXPECT_EQ(t.find("northing")->values[0], -2.25);
+  EXPECT_THAT(t.attributes.at("note"), HasSubstr("decimal signs"));
+  EXPECT_THAT(message([&] { table("a;b\n1,5;2\n1.5;2\n"); }), HasSubstr("some numbers have decimal commas"));
+  EXPECT_THAT(message([&] { table("Line 10\n1 2 3 4\n"); }), HasSubstr("Is it a table?"));
+}
+
+TEST(GeosoftXyz, LinesHaveTheNamesOfTheLastCommentThatFits) {
+  const TemporaryFolder folder;
+  const auto t =
+      std::get<Table>(read(folder.put("survey.xyz",
+                                      "/ Geosoft database export\n/ X Y Z TMI\n//====\nLine 10\n"
+                                      " 500000.0 7000000.0 80.0 51234.5\n 500010.0 7000000.0 80.0 *\n"
+                                      "Tie 20\n 500010.0 7000100.0 80.0 51230.1\n")));
+  EXPECT_EQ(t.rows(), 3U);
+  EXPECT_EQ(t.find("X")->values[1], 500010);
+  EXPECT_TRUE(std::isnan(t.find("TMI")->values[1]));
+  EXPECT_EQ(t.texts.at(0).values.at(2), "20");
+  EXPECT_THAT(message([&] { read(folder.put("b.xyz", "Line 1\n1 2 3\n1 2\n")); }),
+              HasSubstr("b.xyz:3: 2 entries"));
+}
+
+TEST(AsegGdf, ColumnsAreThoseOfTheDefinitionBesideTheData) {
+  const TemporaryFolder folder;
+  folder.put("survey.dfn",
+             "DEFN   ST=RECD,RT=COMM;RT:A4;COMMENTS:A76\nDEFN 1 ST=RECD,RT=;LINE:I6\nDEFN 2 "
+             "ST=RECD,RT=;X:F10.1:UNIT=m\n"
+             "DEFN 3 ST=RECD,RT=;Y:F10.1:UNIT=m\nDEFN 4 ST=RECD,RT=;Z:F8.1:UNIT=m\n"
+             "DEFN 5 ST=RECD,RT=;MAG:F9.2:UNIT=nT,NULL=-9999.99;END DEFN\n");
+  const auto t = std::get<Table>(read(folder.put("survey.dat",
+                                                 "    10  500000.0 7000000.0    80.0 51234.50\n"
+                                                 "    10  500010.0 7000000.0    80.0 -9999.99\n"
+                                                 "    10  500010.0 7000000.0    80.0-12345.25\n")));
+  EXPECT_EQ(t.find("MAG")->values[0], 51234.5);
+  EXPECT_TRUE(std::isnan(t.find("MAG")->values[1]));
+  EXPECT_EQ(t.find("MAG")->values[2], -12345.25) << "no blank before it";
+  EXPECT_EQ(t.find("Y")->unit, "m");
+  EXPECT_EQ(t.find("Y")->values[1], 7000000);
 }
 
 }  // namespace

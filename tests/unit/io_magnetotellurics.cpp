@@ -312,6 +312,10 @@ TEST(Edi, APlaceIsThatOfTheHeadOrOfTheReferenceAndIsNeverInvented) {
   EXPECT_DOUBLE_EQ(at(other, "latitude", 0), 0);
   EXPECT_DOUBLE_EQ(at(other, "longitude", 0), -12.5);
   EXPECT_DOUBLE_EQ(at(other, "up", 0), 100);
+  EXPECT_DOUBLE_EQ(at(edi_with(" LAT=-12:30 S\n LONG=5 E\n", ""), "latitude", 0), -12.5);
+  const auto unknown = edi_with(" LAT=0\n LONG=0\n>=DEFINEMEAS\n REFLAT=-23.5\n REFLONG=134.25\n", "");
+  EXPECT_DOUBLE_EQ(at(unknown, "latitude", 0), -23.5) << "0, 0 of programs that know no place";
+  EXPECT_THAT(edi_with(" LAT=0\n LONG=0\n", "").attributes.at("note"), HasSubstr("LAT and LONG are 0"));
 }
 
 TEST(Edi, CommentsAndStarsAreSkippedAndWhatIsNotReadIsSaid) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/files.hpp"
+#include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
 
 namespace terrane::io {
@@ -261,6 +262,25 @@ TEST(UbcGradient, SaysWhichComponentsItKnows) {
   EXPECT_THAT(message([] { gradient_from("5\n1 2 3\n"); }), HasSubstr("list of components"));
   EXPECT_THAT(message([] { gradient_from("datacomp=xx,zz\n1\n1 2 3 4\n"); }),
               AllOf(HasSubstr("data.gg:3"), HasSubstr("4 numbers")));
+}
+
+TEST(UbcMesh, RunsMayHaveBlanksAndAnOctreeIsCalledSo) {
+  const auto mesh = [](const std::string& text) {
+    TextReader in("m.msh", text);
+    return read_ubc_mesh(in);
+  };
+  const auto m = mesh("6 4 5\n-1000 -1000 300\n200 4 * 100 300\n2 *100 2* 150\n3 * 50 2 * 75\n");
+  EXPECT_THAT(m.easting(), testing::ElementsAre(-1000, -800, -700, -600, -500, -400, -100));
+  EXPECT_THAT(m.northing(), testing::ElementsAre(-1000, -900, -800, -650, -500));
+  EXPECT_THAT(message([&] { mesh("8 8 8\n0 0 80\n10 10 10\n3\n5 1 1 4\n1 5 1 4\n5 5 1 4\n"); }),
+              HasSubstr("an octree mesh"));
+}
+
+TEST(UbcMagnetic, IsKnownByItsFirstThreeLinesWhateverItIsCalled) {
+  const TemporaryFolder folder;
+  const auto t = std::get<Table>(read(folder.put(
+      "data.obs", "60.0 10.0 50000.0\n60.0 10.0 1\n2\n0.0 0.0 50.0 12.5 1.0\n100.0 0.0 50.0 -3.5 1.0\n")));
+  EXPECT_EQ(t.find("tmi")->values[1], -3.5);
 }
 
 }  // namespace

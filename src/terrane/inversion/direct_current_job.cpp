@@ -133,6 +133,7 @@ electric::Measured DirectCurrentJob::read_ground_and_arrays(const Config& job, c
     if (height) put_ground(height, of_simulation.where("topography"), p);
   }
   auto survey = electric::build_survey(job, height);
+  if (!survey.note.empty()) notes_.push_back(survey.note);
   for (auto& place : survey.electrodes.place)
     if (std::isnan(place.u))
       place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();

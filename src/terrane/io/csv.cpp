@@ -177,6 +177,7 @@ class CsvReader {
       in_.rewind(start);
       read_words();
     }
+    if (commas_) table_.attributes["note"] = "commas within numbers are taken as decimal signs";
     if (const auto it = table_.attributes.find("projection"); it != table_.attributes.end()) {
       table_.projection = it->second;
       table_.attributes.erase(it);
@@ -202,9 +203,10 @@ class CsvReader {
     const char separator = separator_of(line_);
     splitter_.emplace(separator);
     splitter_->split(in_, line_, entries_);
-    headless_ = std::all_of(entries_.begin(), entries_.end(), [](std::string_view entry) {
+    comma_may_be_decimal_ = separator == ';' || separator == '\t';
+    headless_ = std::all_of(entries_.begin(), entries_.end(), [&](std::string_view entry) {
       double ignored = 0;
-      return parse_number(entry, ignored);
+      return number_of(entry, ignored);
     });
     std::unordered_set<std::string> names;
     for (std::size_t c = 0; c < entries_.size(); ++c) {
@@ -239,7 +241,10 @@ class CsvReader {
       if (entries_.size() == n + 1 && entries_.back().empty()) entries_.pop_back();
       if (entries_.size() != n)
         in_.fail(fmt::format("{} entries where there are {} columns", entries_.size(), n),
-                 "Every row needs one entry per column; quote entries that contain the separator.");
+                 table_.lines.empty()
+                     ? "Is it a table? Its first line names the columns: easting [m],northing [m],up [m]. "
+                       "Another format can be named; `terrane convert --formats` lists them."
+                     : "Every row needs one entry per column; quote entries that contain the separator.");
       use();
     }
   }
@@ -248,7 +253,7 @@ class CsvReader {
     const std::size_t row = table_.lines.size();
     for (std::size_t c = 0; c < entries_.size(); ++c) {
       double value = nan;
-      if (!entry_is_missing(entries_[c]) && !parse_number(entries_[c], value)) {
+      if (!entry_is_missing(entries_[c]) && !number_of(entries_[c], value)) {
         if (must_be_numbers(table_.columns[c]) || headless_)
           in_.fail(fmt::format("column \"{}\": \"{}\" stands where a number belongs", table_.columns[c].name,
                                shown(entries_[c])),
@@ -261,6 +266,29 @@ class CsvReader {
     table_.lines.push_back(in_.line_number());
   }
 
+  /// A number, whose decimal sign may be a comma where commas do not part entries. One file has one such
+  /// sign.
+  bool number_of(std::string_view entry, double& value) {
+    if (parse_number(entry, value)) {
+      const bool point = entry.find('.') != entry.npos;
+      if (point && commas_) refuse_both(entry);
+      points_ = points_ || point;
+      return true;
+    }
+    const auto comma = entry.find(',');
+    if (!comma_may_be_decimal_ || comma == entry.npos || comma != entry.rfind(',') ||
+        entry.find('.') != entry.npos)
+      return false;
+    std::string with_point(entry);
+    with_point[comma] = '.';
+    if (!parse_number(with_point, value)) return false;
+    if (points_) refuse_both(entry);
+    return commas_ = true;
+  }
+  [[noreturn]] void refuse_both(std::string_view entry) const {
+    in_.fail(fmt::format("\"{}\": some numbers have decimal commas, and others points", shown(entry)),
+             "Write all numbers with a decimal point.");
+  }
   /// Columns with a word in them become texts.
   void read_words() {
     std::vector<Column> numbers;
@@ -286,7 +314,7 @@ class CsvReader {
   std::string_view line_;
   std::vector<std::string_view> entries_;
   std::vector<std::size_t> first_text_;  // 1 + row of the first entry that is no number
-  bool headless_ = false;
+  bool headless_ = false, comma_may_be_decimal_ = false, points_ = false, commas_ = false;
 };
 
 }  // namespace

@@ -100,6 +100,7 @@ class Site {
     if (all.empty()) in_.fail("there are no frequencies", "An EDI file has a block >FREQ //N.");
     for (const double hertz : all)
       if (!(hertz > 0) || !std::isfinite(hertz)) in_.fail("a frequency that is not above zero");
+    in_.expect_memory(40 * all.size());
     frequency_ = std::move(all);
     Transfer gap;
     gap.value.fill({NAN, NAN});
@@ -195,7 +196,8 @@ class Site {
     const auto rotation = lower(edi::text_in(block->options, "rot"));
     double angle = 0;
     if (rotation == "north") return axes;
-    if (parse_number(rotation, angle)) return turned(std::vector<double>(frequency_.size(), angle));
+    if (parse_number(rotation, angle) && std::isfinite(angle))
+      return turned(std::vector<double>(frequency_.size(), angle));
     const auto* angles = find(own);
     if (!rotation.empty()) {
       const bool named = rotation != "none";
@@ -230,7 +232,7 @@ class Site {
       if (channel.type == "hx" && !x) x = edi::number_in(in_, channel.options, "azm");
       if (channel.type == "hy" && !y) y = edi::number_in(in_, channel.options, "azm");
     }
-    if (!x || *x == 0) return 0;
+    if (!x || *x == 0 || is_empty(*x)) return 0;
     if (y && std::abs(std::remainder(*y - *x - 90, 360)) > 0.5)
       in_.fail(fmt::format("HX lies at {} degrees and HY at {}, and no angle of impedances is said", *x, *y),
                "Write a block >ZROT with the azimuth of x, at right angles to y.");
@@ -307,9 +309,11 @@ class Site {
     const auto latitude = edi::angle_in(in_, file_.head, "lat", pole);
     auto longitude = edi::angle_in(in_, file_.head, "long", turn);
     if (!longitude) longitude = edi::angle_in(in_, file_.head, "lon", turn);
-    if (latitude && longitude) {
+    const bool zero = latitude && longitude && *latitude == 0 && *longitude == 0;
+    if (latitude && longitude && !(zero && has_reference())) {
       constant("longitude", "degree", *longitude);
       constant("latitude", "degree", *latitude);
+      if (zero) note("LAT and LONG are 0: is that the place?");
     } else {
       add_place_of_sensors();
     }
@@ -318,6 +322,12 @@ class Site {
     else if (const auto reference = edi::number_in(in_, file_.measured, "refelev");
              reference && !is_empty(*reference))
       constant("up", "m", *reference * length_of(file_.measured));
+  }
+  /// Whether there is a reference other than 0, 0, which programs write that know no place.
+  bool has_reference() const {
+    const auto latitude = edi::angle_in(in_, file_.measured, "reflat", 90),
+               longitude = edi::angle_in(in_, file_.measured, "reflong", 360);
+    return latitude && longitude && (*latitude != 0 || *longitude != 0);
   }
   bool is_empty(double value) const { return std::abs(value - empty_) <= 1e-6 * std::abs(empty_); }
 

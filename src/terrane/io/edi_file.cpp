@@ -232,15 +232,15 @@ std::optional<double> angle_in(const TextReader& in, const Options& options, con
   std::string plain;
   for (const char c : option->value)  // "00:00: 0.00"
     if (c != ' ' || (!plain.empty() && plain.back() != ':')) plain += c;
-  double sign = 1;
+  std::optional<double> sign;
   if (const auto side = lower(plain).find_last_of("nsew"); side != plain.npos && side + 1 == plain.size()) {
-    if (lower(plain)[side] == 's' || lower(plain)[side] == 'w') sign = -1;
+    sign = lower(plain)[side] == 's' || lower(plain)[side] == 'w' ? -1 : 1;
     plain.pop_back();
   }
   const auto angle = degrees_of(first_word(plain));
   if (!angle) refuse(in, key, *option, "is no angle", "Write degrees, or degrees:minutes:seconds.");
   if (std::abs(*angle) > most) refuse(in, key, *option, fmt::format("is beyond {} degrees", most));
-  return sign * *angle;
+  return sign ? *sign * std::abs(*angle) : *angle;
 }
 
 }  // namespace terrane::io::edi

@@ -16,6 +16,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/ert_tables.hpp"
 
 namespace terrane::io {
 
@@ -93,12 +94,22 @@ class Places {
   std::map<std::tuple<double, double, double, bool>, int> known_;
 };
 
-/// Two electrodes of a row: 1, 2 or 3 coordinates each. The second is far away where it is the first.
-std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t each, Places& places) {
+/// Coordinates of an electrode in a file of UBC.
+enum class Coordinates : std::size_t { x = 1, x_y = 2, x_y_z = 3, x_z = 12 };
+std::size_t count_of_coordinates(Coordinates has) { return static_cast<std::size_t>(has) % 10; }
+
+/// Two electrodes, whose coordinates begin at `from` of a row. The second is far away where it is the first.
+std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t from, Coordinates has,
+                            Places& places) {
+  const std::size_t each = count_of_coordinates(has);
   const auto point = [&](std::size_t first) {
-    return Point{row[first], each > 1 ? row[first + 1] : 0, each > 2 ? row[first + 2] : on_the_ground};
+    const bool along = has == Coordinates::x_z;
+    return Point{row[first], each > 1 && !along ? row[first + 1] : 0,
+                 along      ? row[first + 1]
+                 : each > 2 ? row[first + 2]
+                            : on_the_ground};
   };
-  const int one = places.of(point(0)), other = places.of(point(each));
+  const int one = places.of(point(from)), other = places.of(point(from + each));
   return {one, other == one ? FourElectrodes::far_away : other};
 }
 
@@ -116,12 +127,24 @@ bool says_type(TextReader& in, const std::vector<std::string_view>& words, bool 
   return polarized = true;
 }
 
+/// A word that says how DCIP2D writes arrays: in blocks of a current pair, or one a line.
+bool says_layout(const std::vector<std::string_view>& words) {
+  if (words.size() != 1) return false;
+  const auto word = lower(words.front());
+  return word == "common_current" || word == "general" || word == "simple" || word == "surface";
+}
+
 /// The numbers that begin the first block; what stands before them is title and counts of old files.
-std::vector<double> first_block(TextReader& in, bool& polarized) {
+/// layout: gets the word of DCIP2D that stands there, in small letters
+std::vector<double> first_block(TextReader& in, bool& polarized, std::string& layout) {
   std::vector<std::string_view> words;
   bool title = false;
   while (next_words(in, "!", words)) {
     if (says_type(in, words, false, polarized)) continue;
+    if (says_layout(words)) {
+      layout = lower(words.front());
+      continue;
+    }
     const auto numbers = numbers_of(words);
     if (!numbers) {
       if (title)
@@ -182,25 +205,44 @@ void name_polarization(TextReader& in, std::vector<Token>& tokens) {
       }
 }
 
-std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
+/// "A/x" → "a": what a word of a line of names is called, without its unit.
+std::string name_in(std::string_view word) {
+  static const std::map<std::string, std::string> same{
+      {"c1", "a"},  {"c2", "b"},       {"p1", "m"},  {"p2", "n"},   {"ra", "rhoa"},
+      {"imp", "r"}, {"rho_a", "rhoa"}, {"u/i", "r"}, {"phi", "ip"}, {"error", "err"}};
+  auto name = lower(word);
+  if (name != "u/i") name = name.substr(0, name.find('/'));
+  const auto known = same.find(name);
+  return known == same.end() ? name : known->second;
+}
+
+std::vector<std::string_view> words_behind_hash(std::string_view line) {
   line.remove_prefix(std::min(line.find('#') + 1, line.size()));
+  return words_of(line, "#");
+}
+
+/// Whether a comment names columns: coordinates of electrodes, or the electrodes of arrays.
+bool names_electrodes(const std::vector<std::string_view>& words) {
+  return !words.empty() && std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    const auto name = name_in(word);
+    return name == "x" || name == "y" || name == "z";
+  });
+}
+bool names_arrays(const std::vector<std::string_view>& words) {
+  constexpr std::string_view first[] = {"a", "m"};
+  return std::all_of(std::begin(first), std::end(first), [&](std::string_view wanted) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return name_in(word) == wanted; });
+  });
+}
+
+std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
   std::vector<Token> tokens;
-  for (const auto word : words_of(line, "#")) {
-    const auto slash = word.find('/');
-    std::string name(word.substr(0, slash));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    static const std::map<std::string, std::string> same{
-        {"c1", "a"},  {"c2", "b"},       {"p1", "m"},  {"p2", "n"},   {"ra", "rhoa"},
-        {"imp", "r"}, {"rho_a", "rhoa"}, {"u/i", "r"}, {"phi", "ip"}, {"error", "err"}};
-    if (word == "u/i" || word == "U/I") {
-      tokens.push_back({"r", 1});
-      continue;
-    }
+  for (const auto word : words_behind_hash(line)) {
+    const auto name = name_in(word);
+    const auto slash = lower(word) == "u/i" ? word.npos : word.find('/');
     const auto unit = slash == std::string_view::npos ? std::string_view{} : word.substr(slash + 1);
-    const double factor = unit_factor(in, unit);
-    const auto known = same.find(name);
-    tokens.push_back({known == same.end() ? name : known->second, factor, std::string(unit)});
+    tokens.push_back({name, unit_factor(in, unit), std::string(unit)});
   }
   name_polarization(in, tokens);
   return tokens;
@@ -212,27 +254,46 @@ struct Block {
   std::vector<std::vector<double>> rows;
 };
 
-Block read_block(TextReader& in, const char* what, bool gaps = false) {
-  std::vector<std::string_view> words;
-  if (!next_words(in, "#!", words)) in.fail(fmt::format("the number of {} is missing", what));
-  const auto count = count_of(in, numbers_or_fail(in, words, "a count").front(), what);
-  Block block;
+/// Reads comments up to the next line with numbers; the first that names columns becomes the tokens.
+void read_names(TextReader& in, bool arrays, Block& block) {
   auto mark = in.mark();
   for (std::string_view line; in.line(line); mark = in.mark()) {
-    const auto begin = line.find_first_not_of(" \t");
+    const auto begin = line.find_first_not_of(" \t\r");
     if (begin == std::string_view::npos) continue;
     if (line[begin] != '#') break;
-    if (block.tokens.empty()) block.tokens = tokens_of(in, line);
+    const auto words = words_behind_hash(line);
+    if (block.tokens.empty() && (arrays ? names_arrays(words) : names_electrodes(words)))
+      block.tokens = tokens_of(in, line);
   }
   in.rewind(mark);
+}
+
+Block read_block(TextReader& in, const char* what, bool arrays) {
+  Block block;
+  const auto missing = fmt::format("the number of {} is missing", what);
+  const auto next = fmt::format("It stands on a line of its own before the {}.", what);
+  read_names(in, arrays, block);
+  std::vector<std::string_view> words;
+  if (!next_words(in, "#!", words)) in.fail(missing, next);
+  if (const auto numbers = numbers_of(words, true); words.size() > 1 && numbers) in.fail(missing, next);
+  if (words.size() > 1 || !numbers_of(words))
+    in.fail(fmt::format("\"{}\" stands where the number of {} belongs", shown(words.front()), what),
+            "A file of BERT begins with the number of its electrodes. Other files of arrays may be called "
+            "so, too, "
+            "such as those of ABEM's instruments, which are not read.");
+  const auto count = count_of(in, numbers_of(words)->front(), what);
+  read_names(in, arrays, block);
   while (block.rows.size() < count) {
     if (!next_words(in, "#", words))
       in.fail(fmt::format("{} of {} {} are there", block.rows.size(), count, what));
-    block.rows.push_back(numbers_or_fail(in, words, "a number", gaps));
+    block.rows.push_back(numbers_or_fail(in, words, "a number", arrays));
     if (block.rows.back().size() != block.rows.front().size())
       in.fail(fmt::format("{} numbers, where the first line has {}", block.rows.back().size(),
                           block.rows.front().size()));
   }
+  if (!block.tokens.empty() && count > 0 && block.tokens.size() != block.rows.front().size())
+    in.fail(fmt::format("{} numbers on a line of {}, where {} columns are named", block.rows.front().size(),
+                        what, block.tokens.size()));
   return block;
 }
 
@@ -247,20 +308,73 @@ std::vector<double> column_named(const Block& block, const std::string& name) {
   return {};
 }
 
-/// Sensors, whose second coordinate is the height where there are two.
-std::vector<Point> sensors_of(TextReader& in) {
-  auto block = read_block(in, "electrodes");
+/// Places of electrodes by the names of their columns: x east, y north, z up. Without names two coordinates
+/// are x and z.
+std::vector<Point> sensors_of(TextReader& in, std::string& note) {
+  auto block = read_block(in, "electrodes", false);
   const std::size_t columns = block.rows.empty() ? 0 : block.rows.front().size();
-  if (columns > 3) in.fail(fmt::format("electrodes have {} coordinates", columns), "Allowed: one to three.");
-  std::vector<Point> all;
-  for (const auto& row : block.rows) {
-    const auto at = [&](std::size_t c) {
-      return row[c] * (c < block.tokens.size() ? block.tokens[c].factor : 1);
-    };
-    if (columns == 3) all.push_back({at(0), at(1), at(2)});
-    else all.push_back({at(0), 0, columns == 2 ? at(1) : on_the_ground});
+  if (columns > 3)
+    in.fail(fmt::format("electrodes have {} coordinates", columns),
+            "Allowed: one to three. A protocol of R2 or R3t has numbers of electrodes and not their places, "
+            "and is not "
+            "read: write both as a file of BERT (.ohm).");
+  if (block.tokens.empty() && columns > 0) {
+    constexpr const char* named[3][3] = {{"x", "", ""}, {"x", "z", ""}, {"x", "y", "z"}};
+    for (std::size_t c = 0; c < columns; ++c) block.tokens.push_back({named[columns - 1][c]});
+    if (columns == 2) note += "electrodes have two coordinates without names: taken as x and z, the height\n";
   }
+  const auto x = column_named(block, "x"), y = column_named(block, "y"), z = column_named(block, "z");
+  if (!block.rows.empty() && x.empty() && y.empty()) in.fail("electrodes have no column x");
+  if (!y.empty() && z.empty())
+    note += "electrodes have x and y: taken as easting and northing, on the ground. A height is called z\n";
+  std::vector<Point> all;
+  for (std::size_t n = 0; n < block.rows.size(); ++n)
+    all.push_back({x.empty() ? 0 : x[n], y.empty() ? 0 : y[n], z.empty() ? on_the_ground : z[n]});
   return all;
+}
+
+/// "ip" without a unit is a phase in mrad, as this format has it, or what was asked for.
+void take_polarization_as(const UbcColumn& asked, Block& block, std::string& note) {
+  for (auto& token : block.tokens) {
+    const bool error = token.name == "iperr";
+    if ((token.name != "ip" && !error) || !token.unit.empty()) continue;
+    if (asked.name == "chargeability") token.name = error ? chargeability_error : chargeability;
+    else if (!error)
+      note += "ip has no unit and is taken as a phase, mrad. Chargeabilities are called ip/mV/V\n";
+  }
+}
+
+/// What stands behind the arrays: a count of points of topography, with them, or nothing.
+void read_topography(TextReader& in, std::size_t arrays, std::string& note) {
+  std::vector<std::string_view> words;
+  if (!next_words(in, "#!", words)) return;
+  if (words.size() > 1 || !numbers_of(words))
+    in.fail(fmt::format("\"{}\" stands after the {} arrays", shown(words.front()), arrays),
+            "Is their number wrong? Behind them may be points of topography, with a count before them.");
+  const auto points = count_of(in, numbers_of(words)->front(), "points of topography");
+  for (std::size_t n = 0; n < points; ++n)
+    if (!next_words(in, "#!", words))
+      in.fail(fmt::format("{} of {} points of topography are there", n, points));
+  if (points > 0)
+    note += fmt::format(
+        "{} points of topography behind the arrays are not read: model.topography takes a file of "
+        "heights\n",
+        points);
+  if (next_words(in, "#!", words))
+    in.fail(fmt::format("\"{}\" stands after the last thing that such a file has", shown(words.front())),
+            "Check the counts.");
+}
+
+/// Columns of data that are not among those that are read.
+std::string columns_not_read(const Block& block) {
+  static const std::set<std::string> read{"a",     "b",  "m",     "n",           "r",
+                                          "u",     "i",  "rhoa",  "ip",          "err",
+                                          "iperr", "k",  "valid", chargeability, chargeability_error,
+                                          "nr",    "no", "num",   "id"};
+  std::string names;
+  for (const auto& token : block.tokens)
+    if (!read.contains(token.name)) names += (names.empty() ? "" : ", ") + token.name;
+  return names;
 }
 
 }  // namespace
@@ -271,56 +385,121 @@ const ElectrodeColumn* ElectrodeData::find(const std::string& name) const {
   return nullptr;
 }
 
-ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& given) {
-  ElectrodeData data;
-  Places places(data.electrodes);
-  bool polarized = false;
-  auto header = first_block(in, polarized);
-  ElectrodeColumn column;
-  std::size_t extra = 0;
-  std::vector<std::string_view> words;
-  for (bool more = true; more;) {
-    if (header.size() != 3 && header.size() != 5 && header.size() != 7)
-      in.fail(fmt::format("{} numbers on the line of a current pair", header.size()),
-              "Allowed: XA YA XB YB n, with ZA and ZB for heights, or XA XB n along a line.");
-    const std::size_t each = header.size() / 2;
-    const auto [a, b] = pair_of(header, each, places);
-    const auto count = count_of(in, header.back(), "potential pairs");
-    for (std::size_t n = 0; n < count; ++n) {
-      if (!next_words(in, "!", words)) in.fail(fmt::format("{} of {} potential pairs are there", n, count));
-      if (says_type(in, words, !data.electrodes.arrays.empty(), polarized)) {
-        --n;
-        continue;
-      }
-      const auto row = numbers_or_fail(in, words, "a number");
-      if (row.size() < 2 * each || row.size() > 2 * each + 2)
-        in.fail(fmt::format("{} numbers on the line of a potential pair", row.size()),
-                fmt::format("Allowed: {} of places, then a value and its uncertainty.", 2 * each));
-      if (data.electrodes.arrays.empty()) extra = row.size() - 2 * each;
-      if (row.size() - 2 * each != extra)
-        in.fail("some pairs have a value and others none", "All have one, all with an uncertainty, or none.");
-      const auto [m, second] = pair_of(row, each, places);
-      data.electrodes.arrays.push_back({a, b, m, second});
-      if (extra > 0) column.values.push_back(row[2 * each]);
-      if (extra > 1) column.uncertainty.push_back(std::abs(row[2 * each + 1]));
-    }
-    more = next_words(in, "!", words);
-    while (more && says_type(in, words, !data.electrodes.arrays.empty(), polarized))
-      more = next_words(in, "!", words);
-    if (more) header = numbers_or_fail(in, words, "a place of A");
-  }
-  if (extra > 0) {
-    column.name = !given.name.empty() ? given.name : polarized ? "chargeability" : "resistance";
-    column.unit = !given.unit.empty() ? given.unit : column.name == "resistance" ? "V/A" : "mV/V";
-    data.columns.push_back(std::move(column));
-  }
-  return data;
-}
+namespace {
 
-ElectrodeData read_bert(TextReader& in) {
+/// Reads the arrays of a file of UBC.
+class UbcArrays {
+ public:
+  UbcArrays(TextReader& in, const UbcColumn& given) : in_(in), given_(given), places_(data_.electrodes) {}
+
+  ElectrodeData read() {
+    std::string layout;
+    auto header = first_block(in_, polarized_, layout);
+    if (const auto has = of_single_lines(header.size(), layout)) single_lines(*has, std::move(header));
+    else blocks(std::move(header), !layout.empty());
+    if (extra_ > 0) {
+      column_.name = !given_.name.empty() ? given_.name : polarized_ ? "chargeability" : "resistance";
+      column_.unit = !given_.unit.empty() ? given_.unit : column_.name == "resistance" ? "V/A" : "mV/V";
+      data_.columns.push_back(std::move(column_));
+    }
+    return std::move(data_);
+  }
+
+ private:
+  /// Coordinates of each electrode where a line is a whole array; nothing: it is a current pair and a count.
+  std::optional<Coordinates> of_single_lines(std::size_t width, const std::string& layout) const {
+    constexpr std::size_t values = 2;
+    if (width >= 12 && width <= 12 + values) return Coordinates::x_y_z;
+    if (width >= 8 && width <= 8 + values) {
+      if (layout.empty())
+        in_.fail(
+            fmt::format("{} numbers on a line of an array: x and z of each electrode, or x and y", width),
+            "Write SIMPLE on a line before the data of a section (x and z), or give x, y and z.");
+      return Coordinates::x_z;
+    }
+    if (width == 4 || width == 6 || (width == 5 && layout == "simple")) return Coordinates::x;
+    return std::nullopt;
+  }
+  /// A line with the electrodes of an array, or of its potential pair, and what was measured.
+  void take(const std::vector<double>& row, std::size_t places) {
+    if (row.size() < places || row.size() > places + 2)
+      in_.fail(fmt::format("{} numbers on the line of {}", row.size(),
+                           places_before_ ? "a potential pair" : "an array"),
+               fmt::format("Allowed: {} of places, then a value and its uncertainty.", places));
+    if (data_.electrodes.arrays.empty()) extra_ = row.size() - places;
+    if (row.size() - places != extra_)
+      in_.fail("some pairs have a value and others none", "All have one, all with an uncertainty, or none.");
+    if (extra_ > 0) column_.values.push_back(row[places]);
+    if (extra_ > 1) column_.uncertainty.push_back(std::abs(row[places + 1]));
+  }
+  void single_lines(Coordinates has, std::vector<double> row) {
+    const std::size_t pair = 2 * count_of_coordinates(has);
+    std::vector<std::string_view> words;
+    for (bool more = true; more;) {
+      take(row, 2 * pair);
+      const auto [a, b] = pair_of(row, 0, has, places_);
+      const auto [m, n] = pair_of(row, pair, has, places_);
+      data_.electrodes.arrays.push_back({a, b, m, n});
+      more = next_words(in_, "!", words);
+      while (more && says_type(in_, words, true, polarized_)) more = next_words(in_, "!", words);
+      if (more) row = numbers_or_fail(in_, words, "a place of A");
+    }
+  }
+  void blocks(std::vector<double> header, bool two_dimensional) {
+    places_before_ = true;
+    std::vector<std::string_view> words;
+    for (bool more = true; more;) {
+      if (header.size() != 3 && header.size() != 5 && header.size() != 7)
+        in_.fail(fmt::format("{} numbers on the line of a current pair", header.size()),
+                 "Allowed: XA YA XB YB n, with ZA and ZB for heights, or XA XB n along a line; or four "
+                 "electrodes and "
+                 "a value on each line.");
+      const auto has = header.size() == 3                      ? Coordinates::x
+                       : header.size() == 5 && two_dimensional ? Coordinates::x_z
+                       : header.size() == 5                    ? Coordinates::x_y
+                                                               : Coordinates::x_y_z;
+      const auto [a, b] = pair_of(header, 0, has, places_);
+      const auto count = count_of(in_, header.back(), "potential pairs");
+      for (std::size_t n = 0; n < count; ++n) {
+        if (!next_words(in_, "!", words))
+          in_.fail(fmt::format("{} of {} potential pairs are there", n, count));
+        if (says_type(in_, words, !data_.electrodes.arrays.empty(), polarized_)) {
+          --n;
+          continue;
+        }
+        const auto row = numbers_or_fail(in_, words, "a number");
+        take(row, 2 * count_of_coordinates(has));
+        const auto [m, second] = pair_of(row, 0, has, places_);
+        data_.electrodes.arrays.push_back({a, b, m, second});
+      }
+      more = next_words(in_, "!", words);
+      while (more && says_type(in_, words, !data_.electrodes.arrays.empty(), polarized_))
+        more = next_words(in_, "!", words);
+      if (more) header = numbers_or_fail(in_, words, "a place of A");
+    }
+  }
+
+  TextReader& in_;
+  UbcColumn given_;
+  ElectrodeData data_;
+  Places places_;
+  ElectrodeColumn column_;
+  std::size_t extra_ = 0;
+  bool polarized_ = false, places_before_ = false;
+};
+
+}  // namespace
+
+ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& given) { return UbcArrays(in, given).read(); }
+
+ElectrodeData read_bert(TextReader& in, const UbcColumn& asked) {
   ElectrodeData data;
-  data.electrodes.place = sensors_of(in);
-  const auto block = read_block(in, "arrays", true);
+  data.electrodes.place = sensors_of(in, data.note);
+  auto block = read_block(in, "arrays", true);
+  read_topography(in, block.rows.size(), data.note);
+  if (const auto names = columns_not_read(block); !names.empty())
+    data.note += fmt::format("columns that are not read: {}\n", names);
+  take_polarization_as(asked, block, data.note);
   const auto count = static_cast<double>(data.electrodes.place.size());
   std::array<std::vector<double>, 4> numbers;
   for (std::size_t p = 0; p < 4; ++p) {
@@ -351,7 +530,15 @@ ElectrodeData read_bert(TextReader& in) {
   const auto u = of_kept(column_named(block, "u")), i = of_kept(column_named(block, "i"));
   if (resistance.empty() && !u.empty() && !i.empty())
     for (std::size_t n = 0; n < u.size(); ++n) resistance.push_back(i[n] == 0 ? NAN : u[n] / i[n]);
-  const auto relative = of_kept(column_named(block, "err")), spread = of_kept(column_named(block, "iperr"));
+  const auto unit_of_error = std::find_if(block.tokens.begin(), block.tokens.end(),
+                                          [](const Token& token) { return token.name == "err"; });
+  const auto relative = of_kept(column_named(block, "err"));
+  if (unit_of_error != block.tokens.end() && unit_of_error->unit.empty() &&
+      std::any_of(relative.begin(), relative.end(), [](double share) { return share >= 1; }))
+    data.note +=
+        fmt::format("err has no unit and is a share of the value: up to {:.3g}. Per cent are called err/%\n",
+                    *std::max_element(relative.begin(), relative.end()));
+  const auto spread = of_kept(column_named(block, "iperr"));
   const auto add = [&](const char* name, const char* unit, std::vector<double> values,
                        const std::vector<double>& uncertainty, bool is_relative) {
     if (values.empty()) return;
@@ -366,6 +553,7 @@ ElectrodeData read_bert(TextReader& in) {
   add("chargeability", "mV/V", of_kept(column_named(block, chargeability)),
       of_kept(column_named(block, chargeability_error)), false);
   add("geometric_factor", "m", of_kept(column_named(block, "k")), {}, false);
+  if (!data.note.empty()) data.note.pop_back();
   return data;
 }
 
@@ -682,6 +870,7 @@ Table to_table(const ElectrodeData& data) {
       table.columns.push_back({column.name + "_uncertainty", column.unit, "", column.uncertainty});
   }
   table.attributes["electrodes"] = fmt::format("{}", place.size());
+  if (!data.note.empty()) table.attributes["note"] = data.note;
   return table;
 }
 
@@ -770,16 +959,66 @@ std::optional<double> number_alone(const std::vector<std::string_view>& words) {
 
 }  // namespace
 
+namespace {
+
+/// The lines that come next, as one text.
+std::string head_of(TextReader& in) {
+  constexpr std::size_t lines = 8;
+  const auto mark = in.mark();
+  std::string head;
+  std::string_view line;
+  for (std::size_t n = 0; n < lines && head.size() < head_bytes && in.line(line); ++n)
+    head += std::string(line) + "\n";
+  in.rewind(mark);
+  return head;
+}
+
+/// Columns XA, YA, ZA and so on, V/A, RHOA as Terrane calls them; where there is no Y, electrodes stand along
+/// x.
+void take_usual_names(Table& table) {
+  constexpr std::string_view from = "xyz";
+  for (auto& column : table.columns) {
+    const auto name = lower(column.name);
+    if (name.size() == 2 && from.find(name[0]) != from.npos && letters.find(name[1]) != letters.npos) {
+      column.name = name_of(name[1], from.find(name[0]));
+      if (column.unit.empty()) column.unit = "m";
+    } else if (name == "v/a") {
+      column = {"resistance_observed", "V/A", "", std::move(column.values)};
+    } else if (name == "rhoa") {
+      column = {"apparent_resistivity_observed", "ohm m", "", std::move(column.values)};
+    }
+  }
+  for (const char letter : letters) {
+    const auto* x = table.find(name_of(letter, 0));
+    if (x == nullptr || table.find(name_of(letter, 1)) != nullptr) continue;
+    std::vector<double> y;
+    for (const double value : x->values) y.push_back(std::isnan(value) ? value : 0);
+    table.columns.push_back({name_of(letter, 1), "m", "", std::move(y)});
+  }
+}
+
+}  // namespace
+
 ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
   const auto begin = in.mark();
+  const auto head = head_of(in);
+  if (begins_res2dinv(head)) return read_res2dinv(in);
+  if (begins_syscal(head)) return read_syscal(in);
   std::vector<std::string_view> words;
   if (!next_words(in, "#!", words)) in.fail("the file is empty");
-  const bool table = std::any_of(words.begin(), words.end(),
-                                 [](std::string_view word) { return word.starts_with("a_easting"); });
+  const auto is_there = [&](std::string_view wanted) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return lower(word).starts_with(wanted); });
+  };
+  const bool table = is_there("a_easting"), usual = is_there("xa") && is_there("xm");
   const bool bert = number_alone(words).has_value();
   in.rewind(begin);
-  if (table) return to_electrode_data(read_csv(in), TakenValues::observed);
-  return bert ? read_bert(in) : read_ubc_dcip(in, column);
+  if (table || usual) {
+    auto rows = read_csv(in);
+    if (usual && !table) take_usual_names(rows);
+    return to_electrode_data(rows, TakenValues::observed);
+  }
+  return bert ? read_bert(in, column) : read_ubc_dcip(in, column);
 }
 
 namespace {
@@ -816,7 +1055,7 @@ bool begins_ubc_dcip(std::string_view head) {
   auto lines = lines_of(head, "!");
   std::size_t words_of_title = 0;
   while (!lines.empty() && !numbers_of(lines.front())) {
-    if (lines.front().front().starts_with("IPTYPE")) return true;
+    if (lines.front().front().starts_with("IPTYPE") || says_layout(lines.front())) return true;
     if (words_of_title > 0) return false;
     words_of_title = lines.front().size();
     lines.erase(lines.begin());

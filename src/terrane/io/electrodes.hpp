@@ -1,7 +1,9 @@
 // Arrays of electrodes and what they measured, in files of other programs and as tables.
 //
-//   UBC DCIP    blocks of a current pair and its potential pairs: DCIP3D with and without heights, DCIP2D on
-//               a flat surface; an electrode that stands twice is far away. One value of each array.
+//   UBC DCIP    blocks of a current pair and its potential pairs: DCIP3D with and without heights, DCIP2D
+//   along
+//               x, and with heights after a word such as COMMON_CURRENT; or an array a line (4 places and
+//               what was measured); an electrode that stands twice is far away. One value of each array.
 //   BERT        pyGIMLi's and BERT's unified format (.ohm, .dat): a list of electrodes, then arrays by their
 //               numbers, 0 far away, with named columns: r, rhoa, ip and k are read and written; ip is a
 //               phase, and with the unit mV/V, V/V or % a chargeability, which is read alone
@@ -32,20 +34,25 @@ struct ElectrodeColumn {
 struct ElectrodeData {
   electric::Electrodes electrodes;  ///< a height of NaN: on the ground
   std::vector<ElectrodeColumn> columns;
+  std::string note = {};  ///< what the file has that was not taken as it may be meant; several lines
 
   const ElectrodeColumn* find(const std::string& name) const;
 };
 
 /// What one column of a UBC file is; empty: chargeability in files of IPTYPE=1, as mV/V, else resistance.
+/// With "chargeability" also the column ip of a file of BERT that says no unit.
 struct UbcColumn {
   std::string name, unit;
 };
 
 /// Throws InputError with the line, also for secondary potentials (IPTYPE=2).
 ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& column = {});
-ElectrodeData read_bert(TextReader& in);
+/// Columns of electrodes by their names (x east, y north, z up; without names x, x z, x y z). Throws
+/// InputError: a count is missing or wrong, something stands behind the last thing read.
+ElectrodeData read_bert(TextReader& in, const UbcColumn& column = {});
 
-/// A file that is known to hold arrays, by its first line: a table, BERT or UBC DCIP.
+/// A file that is known to hold arrays, by its first lines: a table, also with the columns XA, YA, ZA, XB,
+/// ..., V/A, RHOA; BERT, UBC DCIP, Res2dinv or Syscal.
 ElectrodeData read_arrays(TextReader& in, const UbcColumn& column = {});
 
 /// First bytes that tell formats apart; of fewer the file is whole.

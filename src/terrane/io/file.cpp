@@ -648,6 +648,20 @@ std::int64_t TextReader::integer(std::string_view what, std::int64_t least, std:
   return value;
 }
 
+std::string TextReader::with_its_star(std::string_view word) {
+  std::string whole(word);
+  for (;;) {
+    const auto before = mark();
+    std::string_view more;
+    if (whole.ends_with('*') ? !token(more) : !(token(more) && more.starts_with('*'))) {
+      rewind(before);
+      return whole;
+    }
+    whole += more;
+    if (!whole.ends_with('*')) return whole;
+  }
+}
+
 std::vector<double> TextReader::numbers(std::size_t count, std::string_view what, bool run_lengths,
                                         bool allow_nan) {
   std::vector<double> out;
@@ -658,6 +672,8 @@ std::vector<double> TextReader::numbers(std::size_t count, std::string_view what
     if (!token(word))
       fail(fmt::format("the file ends after {} of {} values: {}", out.size(), count, what),
            "It may be truncated, or the counts at its top are wrong.");
+    const auto run = run_lengths ? with_its_star(word) : std::string();
+    if (run_lengths) word = run;
     const auto star = run_lengths ? word.find('*') : std::string_view::npos;
     if (star == std::string_view::npos) {
       out.push_back(parsed(word, what, allow_nan));

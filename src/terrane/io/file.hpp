@@ -115,8 +115,8 @@ class TextReader {
   double number(std::string_view what, bool allow_nan = false);
   std::int64_t integer(std::string_view what, std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        std::int64_t most = std::numeric_limits<std::int64_t>::max());
-  /// `count` numbers; "60*20" stands for sixty times 20 where run lengths are allowed. Memory grows with what
-  /// is in the file, not with what its counts claim.
+  /// `count` numbers; "60*20", also with blanks, stands for sixty times 20 where run lengths are allowed.
+  /// Memory grows with what is in the file, not with what its counts claim.
   std::vector<double> numbers(std::size_t count, std::string_view what, bool run_lengths = false,
                               bool allow_nan = false);
   /// Throws InputError when anything but blanks and comments is left.
@@ -142,6 +142,8 @@ class TextReader {
   void expect_memory(std::size_t values) const { ReadBudget(budget_).take(where(), values); }
 
  private:
+  /// "4", "*", "100" as one word.
+  std::string with_its_star(std::string_view word);
   double parsed(std::string_view token, std::string_view what, bool allow_nan) const;
   std::string name_, text_;
   ReadBudget budget_;  // beside the text

@@ -11,10 +11,12 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/airborne.hpp"
 #include "terrane/io/axes.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/electrodes.hpp"
 #include "terrane/io/emg3d.hpp"
+#include "terrane/io/ert_tables.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/gathers.hpp"
@@ -307,6 +309,10 @@ Content array_on_mesh(Array array, const Source& from) {
 Content read_rows(const Source& from) {
   const auto& options = from.options;
   auto in = from.text();
+  if (const auto beside = aseg_definition(from.path); !beside.empty()) {
+    auto definition = TextReader::open(beside, options.memory);
+    return read_aseg(in, definition);
+  }
   auto table = read_csv(in);
   if (holds_prisms(table)) {
     // Seven bare numbers per line, as in lists of prisms without a header: metres and kg/m³ unless told
@@ -557,6 +563,7 @@ const std::array all_formats{
         .title = "MAG3D total-field anomalies",
         .extensions = ".mag",
         .holds = "table",
+        .begins = begins_ubc_magnetic,
         .read = from_text<static_cast<Table (*)(TextReader&)>(read_ubc_magnetic)>,
     },
     Format{
@@ -596,10 +603,40 @@ const std::array all_formats{
         .begins = begins_bert,
         .read = [](const Source& from) -> Content {
           auto in = from.text();
-          return to_table(read_bert(in));
+          return to_table(read_bert(in, {from.options.property, ""}));
         },
         .write = [](const Destination& to) { write_bert_rows(to.path, to.table()); },
         .left_out = [](const Destination& to) { return left_out_of_bert(to.path, to.table()); },
+    },
+    Format{
+        .name = "geosoft-xyz",
+        .title = "Geosoft XYZ table of lines",
+        .extensions = "",
+        .holds = "table",
+        .resembles = begins_geosoft_xyz,
+        .read = from_text<static_cast<Table (*)(TextReader&)>(read_geosoft)>,
+    },
+    Format{
+        .name = "res2dinv",
+        .title = "Res2dinv arrays of electrodes",
+        .extensions = "",
+        .holds = "table",
+        .resembles = begins_res2dinv,
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return to_table(read_res2dinv(in));
+        },
+    },
+    Format{
+        .name = "syscal",
+        .title = "Syscal (Prosys) table of arrays",
+        .extensions = "",
+        .holds = "table",
+        .resembles = begins_syscal,
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return to_table(read_syscal(in));
+        },
     },
     Format{
         .name = "modem-data",

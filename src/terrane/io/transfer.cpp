@@ -14,13 +14,12 @@ using Matrix = std::array<std::array<double, 2>, 2>;
 
 /// North and east parts of a direction; 0 and ±1 exactly at quarters of a turn.
 std::array<double, 2> direction(double azimuth) {
-  const double quarters = azimuth / 90;
+  const double within = std::remainder(azimuth, 360), quarters = within / 90;
   if (quarters == std::floor(quarters)) {
     constexpr std::array<std::array<double, 2>, 4> exact{{{1, 0}, {0, 1}, {-1, 0}, {0, -1}}};
-    const double turn = quarters - 4 * std::floor(quarters / 4);
-    return exact[static_cast<std::size_t>(turn)];
+    return exact[static_cast<std::size_t>(quarters + 4) % 4];
   }
-  const double angle = azimuth * std::numbers::pi / 180;
+  const double angle = within * std::numbers::pi / 180;
   return {std::cos(angle), std::sin(angle)};
 }
 

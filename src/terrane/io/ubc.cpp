@@ -227,7 +227,42 @@ const Conventions& names_in_ubc_files() {
   return own;
 }
 
+namespace {
+
+/// Throws InputError where a mesh of octree cells begins: three counts, corner and smallest widths, the
+/// number of cells alone on its line, and so many lines of four whole numbers.
+void refuse_octree(TextReader& in) {
+  const auto begin = in.mark();
+  const auto numbers = [&] {
+    std::string_view line;
+    std::vector<std::string_view> found;
+    while (found.empty() && in.line(line)) found = words(line);
+    std::vector<double> values;
+    double value = 0;
+    for (const auto word : found)
+      if (parse_number(word, value)) values.push_back(value);
+    return values.size() == found.size() ? values : std::vector<double>{};
+  };
+  const auto is_whole = [](double x) { return x == std::floor(x) && x >= 1; };
+  bool octree = true;
+  for (int n = 0; n < 3; ++n) octree = octree && numbers().size() == 3;
+  const auto count = numbers();
+  const auto cell = numbers();
+  octree = octree && count.size() == 1 && is_whole(count[0]) && cell.size() == 4 &&
+           std::all_of(cell.begin(), cell.end(), is_whole) &&
+           static_cast<double>(in.lines_left()) + 2 >= count[0] &&
+           static_cast<double>(in.lines_left()) <= count[0] + 1;
+  if (octree)
+    in.fail("an octree mesh of UBC-GIF, which is not read",
+            "Tensor meshes are: make one with cells of its finest size "
+            "where it matters.");
+  in.rewind(begin);
+}
+
+}  // namespace
+
 TensorMesh read_ubc_mesh(TextReader& in) {
+  refuse_octree(in);
   in.set_comment('!');
   std::array<std::int64_t, 3> n{};
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -429,6 +464,32 @@ std::vector<double> header_line(TextReader& in, std::size_t count, std::string_v
 }
 
 }  // namespace
+
+bool begins_ubc_magnetic(std::string_view head) {
+  std::vector<std::vector<double>> lines;
+  while (lines.size() < 4 && !head.empty()) {
+    const auto end = std::min(head.find('\n'), head.size());
+    auto line = head.substr(0, end);
+    head.remove_prefix(std::min(end + 1, head.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const auto found = words(line);
+    if (found.empty()) continue;
+    lines.emplace_back();
+    double value = 0;
+    for (const auto word : found) {
+      if (!parse_number(word, value)) return false;
+      lines.back().push_back(value);
+    }
+  }
+  if (lines.size() < 4 || lines[0].size() != 3 || lines[1].size() != 3 || lines[2].size() != 1) return false;
+  constexpr double weakest = 1000;  // nT; nowhere on the Earth is it less than 20,000
+  const auto is_direction = [](const std::vector<double>& line) {
+    return std::abs(line[0]) <= 90 && std::abs(line[1]) <= 360;
+  };
+  return is_direction(lines[0]) && is_direction(lines[1]) && lines[0][2] >= weakest &&
+         (lines[1][2] == 0 || lines[1][2] == 1) && lines[2][0] >= 1 &&
+         lines[2][0] == std::floor(lines[2][0]) && lines[3].size() >= 3 && lines[3].size() <= 7;
+}
 
 Table read_ubc_magnetic(TextReader& in) {
   in.set_comment('!');

@@ -70,6 +70,8 @@ std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const
 /// file names: main_field_intensity (nT), main_field_inclination, main_field_declination (degrees), the same
 /// in every row. Throws FileError where data are no total-field anomalies: projections on another direction.
 Table read_ubc_magnetic(TextReader& in);
+/// Whether first bytes are those of such a file: two lines of a direction and a number, then a count.
+bool begins_ubc_magnetic(std::string_view head);
 Table read_ubc_magnetic(const std::string& path);
 
 }  // namespace terrane::io

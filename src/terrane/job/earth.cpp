@@ -662,7 +662,8 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
                     rows_of.empty()
                         ? "`terrane info FILE` tells what a file holds."
                         : "A table holds a grid as easting, northing, height (or the three without "
-                          "names), a row for each node.");
+                          "names), a row for each node. Make a grid of scattered points, as UBC's files of "
+                          "topography may hold, for example with GMT (surface, triangulate) or Verde.");
 }
 
 /// notes: gets what was taken for granted.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "terrane/io/emg3d.hpp"
 #include "terrane/io/registry.hpp"
@@ -399,13 +400,23 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
   Stations made;
   const auto rows = rows_of(table, memory);
   std::string words;
-  for (const auto& column : rows.texts) words += (words.empty() ? "" : ", ") + column.name;
+  const io::TextColumn* sites = nullptr;
+  for (const auto& column : rows.texts)
+    if (column.name == "site" && rows.find("frequency") != nullptr) sites = &column;
+    else words += (words.empty() ? "" : ", ") + column.name;
   if (const auto note = rows.attributes.find("note"); note != rows.attributes.end())
     made.notes.push_back(
         fmt::format("{}: {}", std::filesystem::path(rows.source).filename().string(), note->second));
   if (!words.empty()) made.notes.push_back("survey: columns of words stay out of the results: " + words);
   auto [survey, geographic] = listed_in(table, rows);
+  Column numbers{"row", "1", "", std::vector<double>(survey.size())};  // which rows are kept
+  std::iota(numbers.values.begin(), numbers.values.end(), 0.0);
+  survey.columns.push_back(std::move(numbers));
   keep_asked_for(table, survey, made.notes);
+  if (sites != nullptr)
+    for (const double row : survey.columns.back().values)
+      made.sites.push_back(sites->values[static_cast<std::size_t>(row)]);
+  survey.columns.pop_back();
   if (geographic) {
     if (!definition)
       throw table.wrong("file", fmt::format("\"{}\" gives longitudes and latitudes", rows.source),

@@ -16,6 +16,7 @@ namespace terrane {
 struct Stations {
   Survey survey;  ///< columns: those of the file; "observed" (SI), "geoid_height", "ellipsoidal_height" (m)
   std::optional<Projection> projection;  ///< of the whole job
+  std::vector<std::string> sites;        ///< names of magnetotelluric sites, of each station; empty: none
   std::vector<std::string> notes, warnings;
 };
 

@@ -105,11 +105,12 @@ constexpr Key line_keys[] = {
 constexpr Key file_keys[] = {
     {"file", "path", "",
      "CSV with columns a_easting, a_northing, a_up and so for b, m, n; empty: far away, without a height: on "
-     "the ground. Or a file of UBC DCIP (2-D, 3-D) or of BERT and pyGIMLi (.ohm, .dat), whose data are "
-     "compared."},
+     "the ground. Or a file of UBC DCIP (2-D, 3-D), of BERT and pyGIMLi (.ohm, .dat), of Res2dinv or of "
+     "Syscal "
+     "(.csv of Prosys), whose data are compared."},
     {"column", "text", "\"none\"",
      "What the data of a UBC file are: resistance, V/A, or chargeability, mV/V; none: chargeability where it "
-     "says IPTYPE=1."},
+     "says IPTYPE=1. chargeability: also of a file of BERT whose ip has no unit, otherwise a phase in mrad."},
 };
 constexpr Key hole_keys[] = {
     {"first", "list of 3 lengths", "", "Easting, northing and up of the highest electrode of one hole.",
@@ -476,6 +477,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     made->warnings_.push_back("the topography lies above the whole mesh: its top is the ground");
   made->job_ = job.source();
   made->notes_ = std::move(earth.notes);
+  if (!survey.note.empty()) made->notes_.push_back(survey.note);
   made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
   return made;
 }

@@ -254,6 +254,30 @@ std::vector<Vector3> places_of(const Survey& survey, bool once) {
   return all;
 }
 
+/// Names, longitudes and latitudes of sites, in the order of places_of().
+std::vector<Variable> names_of_sites(const Stations& stations) {
+  std::vector<std::string> names;
+  std::vector<double> longitude, latitude;
+  const auto *east = stations.survey.find("longitude"), *north = stations.survey.find("latitude");
+  std::set<Vector3> seen;
+  for (std::size_t n = 0; n < stations.survey.size(); ++n) {
+    const auto& at = stations.survey;
+    if (!seen.insert({at.easting[n], at.northing[n], at.up[n]}).second) continue;
+    if (!stations.sites.empty()) names.push_back(stations.sites[n]);
+    if (east != nullptr && north != nullptr) {
+      longitude.push_back(east->values[n]);
+      latitude.push_back(north->values[n]);
+    }
+  }
+  std::vector<Variable> made;
+  if (!names.empty()) made.push_back({"site", "", "name of the site", {"receiver"}, std::move(names), {}});
+  if (!longitude.empty()) {
+    made.push_back({"longitude", "degree", "longitude of the site", {"receiver"}, std::move(longitude), {}});
+    made.push_back({"latitude", "degree", "latitude of the site", {"receiver"}, std::move(latitude), {}});
+  }
+  return made;
+}
+
 std::vector<Component> read_components(const Config& table) {
   std::vector<Component> all;
   refuse_twice(table, "components", table.texts("components"));
@@ -692,6 +716,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                       : std::make_unique<Simulation>(std::move(meshes.front().problem), job.source());
   made->gridding_ = gridding;
   if (plane) made->responses_ = std::move(responses);
+  if (plane) made->of_sites_ = names_of_sites(stations);
   made->notes_.insert(made->notes_.begin(), of_earth.begin(), of_earth.end());
   made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
   for (const std::vector<std::string>* more : {&warned, &std::as_const(stations.warnings)})
@@ -855,6 +880,7 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
                                 std::move(places),
                                 {}});
   }
+  data.coordinates.insert(data.coordinates.end(), of_sites_.begin(), of_sites_.end());
   if (is_magnetotelluric(problem_))
     data.variables = response_variables(
         problem_,

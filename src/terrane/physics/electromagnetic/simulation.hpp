@@ -47,6 +47,7 @@ class Simulation final : public terrane::Simulation {
   std::vector<OnMesh> meshes_;
   Gridding gridding_ = Gridding::same;  // where it parts solves, the result tells the cells of each
   std::vector<std::string> responses_;  // of plane waves
+  std::vector<Variable> of_sites_;  // what their file says of the receivers of plane waves: names, degrees
   std::string job_;
   std::vector<std::string> notes_, warnings_;
 };

@@ -1,0 +1,415 @@
+#include "terrane/io/ert_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+#include "terrane/io/csv.hpp"
+
+namespace terrane::io {
+
+namespace {
+
+using FourElectrodes = electric::Array;
+using electric::Point;
+constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  constexpr std::string_view between = " \t\r,;";
+  for (auto at = line.find_first_not_of(between); at != line.npos; at = line.find_first_not_of(between, at)) {
+    const auto end = std::min(line.find_first_of(between, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+std::optional<std::vector<double>> numbers_of(std::string_view line) {
+  std::vector<double> values;
+  for (const auto word : words_of(line)) {
+    double value = 0;
+    if (!parse_number(word, value) || !std::isfinite(value)) return std::nullopt;
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// Electrodes once each, by x and the height that was measured.
+class Line {
+ public:
+  explicit Line(electric::Electrodes& electrodes) : electrodes_(electrodes) {}
+
+  int at(double x, double height = nowhere) {
+    const bool ground = std::isnan(height);
+    const auto [found, fresh] =
+        known_.try_emplace({x, ground ? 0 : height, ground}, static_cast<int>(electrodes_.place.size()));
+    if (fresh) electrodes_.place.push_back({x, 0, height});
+    return found->second;
+  }
+
+ private:
+  electric::Electrodes& electrodes_;
+  std::map<std::tuple<double, double, bool>, int> known_;
+};
+
+/// Places of A, B, M, N from the first electrode of an array of Res2dinv, in spacings a; NaN: far away.
+struct Shape {
+  std::array<double, 4> at;
+  double length;  ///< to the last electrode
+};
+
+enum Kind : int {
+  wenner_alpha = 1,
+  pole_pole,
+  dipole_dipole,
+  wenner_beta,
+  wenner_gamma,
+  pole_dipole,
+  schlumberger,
+  general = 11
+};
+
+Shape shape_of(int kind, double n) {
+  switch (kind) {
+    case wenner_alpha:
+      return {{0, 3, 1, 2}, 3};
+    case wenner_beta:
+      return {{1, 0, 2, 3}, 3};
+    case wenner_gamma:
+      return {{0, 2, 1, 3}, 3};
+    case pole_pole:
+      return {{0, nowhere, 1, nowhere}, 1};
+    case dipole_dipole:
+      return {{1, 0, 1 + n, 2 + n}, 2 + n};
+    case schlumberger:
+      return {{0, 2 * n + 1, n, n + 1}, 2 * n + 1};
+    default:
+      break;
+  }
+  // Pole-dipole; a negative n: the current electrode is behind the others.
+  if (n < 0) return {{1 - n, nowhere, 1, 0}, 1 - n};
+  return {{0, nowhere, n, n + 1}, n + 1};
+}
+bool has_n(int kind) { return kind == dipole_dipole || kind == pole_dipole || kind == schlumberger; }
+
+class Res2dinv {
+ public:
+  explicit Res2dinv(TextReader& in) : in_(in), line_(data_.electrodes) {}
+
+  ElectrodeData read() {
+    std::string_view line;
+    if (!in_.line(line)) in_.fail("the file is empty");
+    spacing_ = number("the unit spacing of electrodes");
+    kind_ = static_cast<int>(whole("the kind of array", 1, 1000));
+    if (!(kind_ <= schlumberger || kind_ == general))
+      in_.fail(fmt::format("arrays of kind {}", kind_),
+               "Kinds of Res2dinv that are read: 1 to 7 (Wenner, pole-pole, dipole-dipole, pole-dipole, "
+               "Wenner-Schlumberger) and 11, any arrays by places of electrodes.");
+    if (kind_ == general) begin_general();
+    const auto count = static_cast<std::size_t>(whole("the number of data", 1, 100'000'000));
+    middle_ = whole("where x is: 0, 1 or 2", 0, 2) == 1;
+    if (kind_ == general) middle_ = false;
+    if (middle_ && kind_ == pole_dipole)
+      in_.fail("pole-dipole arrays by their middles",
+               "Give x of the first electrode (0), or arrays of kind 11.");
+    begin_polarization();
+    begin_errors();
+    for (std::size_t n = 0; n < count; ++n) {
+      if (!next(line)) in_.fail(fmt::format("{} of {} data are there", n, count));
+      const auto numbers = numbers_of(line);
+      if (!numbers) in_.fail(fmt::format("\"{}\" is no line of numbers", shown(line)));
+      if (kind_ == general) take_general(*numbers);
+      else take(*numbers);
+    }
+    read_topography();
+    finish();
+    return std::move(data_);
+  }
+
+ private:
+  bool next(std::string_view& line) {
+    while (in_.line(line))
+      if (!words_of(line).empty()) return true;
+    return false;
+  }
+  double number(const char* what) {
+    std::string_view line;
+    if (!next(line)) in_.fail(fmt::format("the file ends where {} belongs", what));
+    double value = 0;
+    const auto words = words_of(line);
+    if (!parse_number(words.front(), value) || !std::isfinite(value))
+      in_.fail(fmt::format("\"{}\" stands where {} belongs", shown(line), what));
+    return value;
+  }
+  std::int64_t whole(const char* what, std::int64_t least, std::int64_t most) {
+    const double value = number(what);
+    if (value != std::floor(value) || value < static_cast<double>(least) || value > static_cast<double>(most))
+      in_.fail(fmt::format("{} stands where {} belongs", value, what),
+               fmt::format("Allowed: {} to {}.", least, most));
+    return static_cast<std::int64_t>(value);
+  }
+  /// A line that begins with this word, in any case; the place stays where it does not.
+  bool says(std::string_view word) {
+    const auto mark = in_.mark();
+    std::string_view line;
+    if (next(line) &&
+        lower(line.substr(std::min(line.find_first_not_of(" \t"), line.size()))).starts_with(word))
+      return true;
+    in_.rewind(mark);
+    return false;
+  }
+  void begin_general() {
+    sub_kind_ = whole("the kind of array within those of any places", 0, 1000);
+    if (says("type of measurement")) resistance_ = whole("the kind of measurement", 0, 1) == 1;
+  }
+  void begin_polarization() {
+    const auto flag = whole("0 or 1, for chargeabilities", 0, 2);
+    if (flag == 0) return;
+    std::string_view line;
+    if (!next(line)) in_.fail("the file ends before what is polarized");
+    if (!next(line)) in_.fail("the file ends before the unit of chargeabilities");
+    polarization_ = lower(line.substr(line.find_first_not_of(" \t")));
+    while (!polarization_.empty() && (polarization_.back() == ' ' || polarization_.back() == '\r'))
+      polarization_.pop_back();
+    if (!next(line)) in_.fail("the file ends before the times of chargeabilities");
+    polarized_ = true;
+  }
+  void begin_errors() {
+    if (!says("error")) return;
+    if (!says("type of error")) in_.fail("no line \"Type of error estimate\" behind \"Error estimate\"");
+    if (whole("the kind of error", 0, 1000) != 0)
+      in_.fail("errors of a kind other than 0", "Allowed: 0, in the unit of the data.");
+    with_errors_ = true;
+  }
+
+  void take(const std::vector<double>& row) {
+    const std::size_t of_place = has_n(kind_) ? 3 : 2, values = 1 + polarized_ + with_errors_;
+    if (row.size() != of_place + values)
+      in_.fail(fmt::format("{} numbers on a line of data", row.size()),
+               fmt::format("Here it has {}: x, a{}, value{}{}.", of_place + values, has_n(kind_) ? ", n" : "",
+                           polarized_ ? ", chargeability" : "", with_errors_ ? ", error" : ""));
+    const double a = row[1], n = has_n(kind_) ? row[2] : 1;
+    if (!(a > 0)) in_.fail(fmt::format("a spacing of {}", a), "It must be above zero.");
+    if (n == 0 || (n < 0 && kind_ != pole_dipole))
+      in_.fail(fmt::format("n is {}", n), "It must be above zero.");
+    const auto shape = shape_of(kind_, n);
+    const double first = row[0] - (middle_ ? shape.length * a / 2 : 0);
+    std::array<int, 4> numbers{};
+    for (std::size_t p = 0; p < 4; ++p)
+      numbers[p] =
+          std::isnan(shape.at[p]) ? FourElectrodes::far_away : line_.at(rounded(first + shape.at[p] * a));
+    add(numbers, row, of_place);
+  }
+  /// Places that are equal but for rounding are one electrode.
+  static double rounded(double x) {
+    constexpr double digits = 1e7;
+    return std::round(x * digits) / digits + 0.0;
+  }
+  void take_general(const std::vector<double>& row) {
+    const double electrodes = row.empty() ? 0 : row[0];
+    if (electrodes != 2 && electrodes != 3 && electrodes != 4)
+      in_.fail(fmt::format("an array of {} electrodes", electrodes), "Such a line begins with 2, 3 or 4.");
+    const auto count = static_cast<std::size_t>(electrodes), of_place = 1 + 2 * count,
+               values = std::size_t{1} + polarized_ + with_errors_;
+    if (row.size() != of_place + values)
+      in_.fail(fmt::format("{} numbers on a line of an array of {} electrodes", row.size(), count),
+               fmt::format("Here it has {}: the count, x and z of each, the value.", of_place + values));
+    constexpr std::array<std::array<int, 4>, 3> order{{{0, -1, 1, -1}, {0, -1, 1, 2}, {0, 1, 2, 3}}};
+    std::array<int, 4> numbers{};
+    for (std::size_t p = 0; p < 4; ++p) {
+      const int which = order[count - 2][p];
+      numbers[p] = FourElectrodes::far_away;
+      if (which < 0) continue;
+      const auto from = static_cast<std::size_t>(1 + 2 * which);
+      heights_ = heights_ || row[from + 1] != 0;
+      numbers[p] = line_.at(row[from], row[from + 1]);
+    }
+    add(numbers, row, of_place);
+  }
+  void add(const std::array<int, 4>& n, const std::vector<double>& row, std::size_t first) {
+    in_.expect_memory(16);
+    data_.electrodes.arrays.push_back({n[0], n[1], n[2], n[3]});
+    value_.push_back(row[first]);
+    if (polarized_) chargeability_.push_back(row[first + 1]);
+    if (with_errors_) error_.push_back(std::abs(row.back()));
+  }
+
+  /// A flag, a count, and points of x and height; then where the first electrode is among them.
+  void read_topography() {
+    std::string_view line;
+    if (!next(line)) return;
+    const auto flag = numbers_of(line);
+    if (!flag || flag->size() != 1 || ((*flag)[0] != 0 && (*flag)[0] != 1 && (*flag)[0] != 2))
+      in_.fail(fmt::format("\"{}\" stands after the data", shown(line)),
+               "Is their number wrong? Behind them is 0, or topography: 1 (x is horizontal) or 2 (x is along "
+               "the ground).");
+    if ((*flag)[0] != 0) {
+      const auto count = static_cast<std::size_t>(whole("the number of points of topography", 2, 1'000'000));
+      std::vector<std::pair<double, double>> points;
+      for (std::size_t n = 0; n < count; ++n) {
+        const auto numbers = next(line) ? numbers_of(line) : std::nullopt;
+        if (!numbers || numbers->size() != 2)
+          in_.fail(fmt::format("{} of {} points of topography are there", n, count),
+                   "Such a line has x and the height.");
+        points.emplace_back((*numbers)[0], (*numbers)[1]);
+      }
+      std::sort(points.begin(), points.end());
+      take_topography(points, (*flag)[0] == 2);
+    }
+    bool others = false;
+    while (next(line)) {
+      const auto numbers = numbers_of(line);
+      others = others || !numbers || (numbers->size() != 1 && !numbers->empty());
+    }
+    if (others) note("what stands behind the topography, such as fixed regions, is not read");
+  }
+  /// Heights, linear between points; where distances are along the ground, x becomes horizontal.
+  void take_topography(const std::vector<std::pair<double, double>>& points, bool along_ground) {
+    if (heights_)
+      return note("heights of the electrodes are those of their lines; the topography behind is not read");
+    std::vector<double> horizontal{points.front().first};
+    for (std::size_t n = 1; n < points.size(); ++n) {
+      const double step = points[n].first - points[n - 1].first,
+                   rise = points[n].second - points[n - 1].second;
+      if (!(step > 0)) in_.fail("two points of topography at one x");
+      if (along_ground && std::abs(rise) >= step)
+        in_.fail(fmt::format("the ground rises by {} within {} along it", rise, step));
+      horizontal.push_back(horizontal.back() + (along_ground ? std::sqrt(step * step - rise * rise) : step));
+    }
+    for (auto& place : data_.electrodes.place) {
+      const double tolerance = 1e-6 * std::max(std::abs(spacing_), 1e-6);
+      if (place.e < points.front().first - tolerance || place.e > points.back().first + tolerance)
+        in_.fail(fmt::format("an electrode at x = {:g} lies beside the topography", place.e),
+                 fmt::format("It has points from {:g} to {:g}.", points.front().first, points.back().first));
+      std::size_t n = 1;
+      while (n + 1 < points.size() && place.e > points[n].first) ++n;
+      const double share = (place.e - points[n - 1].first) / (points[n].first - points[n - 1].first);
+      place.u = points[n - 1].second + share * (points[n].second - points[n - 1].second);
+      place.e = horizontal[n - 1] + share * (horizontal[n] - horizontal[n - 1]);
+    }
+    heights_ = true;
+  }
+  void finish() {
+    if (!heights_)
+      for (auto& place : data_.electrodes.place) place.u = nowhere;
+    data_.columns.push_back({resistance_ ? "resistance" : "apparent_resistivity",
+                             resistance_ ? "V/A" : "ohm m", std::move(value_), std::move(error_)});
+    if (!polarized_) return;
+    if (polarization_.starts_with("mv/v"))
+      data_.columns.push_back({"chargeability", "mV/V", std::move(chargeability_), {}});
+    else if (polarization_.starts_with("mrad"))
+      data_.columns.push_back({"phase", "mrad", std::move(chargeability_), {}});
+    else note(fmt::format("chargeabilities in \"{}\" are not read: mV/V and mrad are", shown(polarization_)));
+  }
+  void note(const std::string& text) { data_.note += (data_.note.empty() ? "" : "\n") + text; }
+
+  TextReader& in_;
+  ElectrodeData data_;
+  Line line_;
+  double spacing_ = 0;
+  int kind_ = 0;
+  std::int64_t sub_kind_ = 0;
+  bool middle_ = false, polarized_ = false, with_errors_ = false, resistance_ = false, heights_ = false;
+  std::string polarization_;
+  std::vector<double> value_, chargeability_, error_;
+};
+
+/// A column of a table of an instrument, whatever blanks and letters its name has.
+const Column* find(const Table& table, std::string_view wanted) {
+  for (const auto& column : table.columns)
+    if (lower(column.name) == wanted) return &column;
+  return nullptr;
+}
+
+}  // namespace
+
+bool begins_res2dinv(std::string_view head) {
+  constexpr std::size_t lines = 6;
+  std::vector<std::string_view> all;
+  while (all.size() < lines && !head.empty()) {
+    const auto end = std::min(head.find('\n'), head.size());
+    all.push_back(head.substr(0, end));
+    head.remove_prefix(std::min(end + 1, head.size()));
+  }
+  if (all.size() < lines) return false;
+  std::array<double, lines> first{};
+  for (std::size_t n = 1; n < lines; ++n) {
+    const auto words = words_of(all[n]);
+    const bool text =
+        n == 4 && first[2] == double{general} && !words.empty() && lower(words.front()) == "type";
+    if (text) return true;
+    if (words.size() != 1 || !parse_number(words.front(), first[n])) return false;
+  }
+  const auto is_whole = [](double x, double least, double most) {
+    return x == std::floor(x) && x >= least && x <= most;
+  };
+  return first[1] > 0 && is_whole(first[2], 1, 15) && is_whole(first[3], 0, 1e8) &&
+         (first[2] == double{general} || (is_whole(first[4], 0, 2) && is_whole(first[5], 0, 2)));
+}
+
+bool begins_syscal(std::string_view head) {
+  const auto line = lower(head.substr(0, head.find_first_of("\r\n")));
+  return line.find("spa.1") != line.npos && line.find("spa.4") != line.npos;
+}
+
+ElectrodeData read_res2dinv(TextReader& in) { return Res2dinv(in).read(); }
+
+ElectrodeData read_syscal(TextReader& in) {
+  const auto table = read_csv(in);
+  ElectrodeData data;
+  Line line(data.electrodes);
+  std::array<const Column*, 4> places{};
+  for (std::size_t p = 0; p < 4; ++p)
+    if (places[p] = find(table, fmt::format("spa.{}", p + 1)); places[p] == nullptr)
+      throw InputError(in.name(), fmt::format("there is no column of numbers Spa.{}", p + 1));
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    std::array<int, 4> n{};
+    for (std::size_t p = 0; p < 4; ++p) {
+      const double x = places[p]->values[row];
+      if (std::isnan(x)) throw InputError(table.where(row), fmt::format("Spa.{} is empty", p + 1));
+      n[p] = line.at(x);
+    }
+    data.electrodes.arrays.push_back({n[0], n[1], n[2], n[3]});
+  }
+  if (const auto* rho = find(table, "rho")) {
+    std::vector<double> error;
+    const auto* deviation = find(table, "dev.");
+    const bool zero = deviation != nullptr && std::any_of(deviation->values.begin(), deviation->values.end(),
+                                                          [](double percent) { return !(percent > 0); });
+    if (zero) data.note = "Dev. is 0 or empty in some rows: uncertainties are not taken from it";
+    else if (deviation != nullptr)
+      for (std::size_t row = 0; row < table.rows(); ++row)
+        error.push_back(std::abs(rho->values[row]) * deviation->values[row] / 100);
+    data.columns.push_back({"apparent_resistivity", "ohm m", rho->values, std::move(error)});
+  } else if (const auto* voltage = find(table, "vp"), *current = find(table, "in");
+             voltage != nullptr && current != nullptr) {
+    std::vector<double> resistance;  // mV by mA
+    for (std::size_t row = 0; row < table.rows(); ++row)
+      resistance.push_back(current->values[row] == 0 ? nowhere : voltage->values[row] / current->values[row]);
+    data.columns.push_back({"resistance", "V/A", std::move(resistance), {}});
+  }
+  if (const auto* m = find(table, "m")) data.columns.push_back({"chargeability", "mV/V", m->values, {}});
+  for (const auto& text : table.texts)
+    for (const auto& word : text.values)
+      if (lower(word).find("pole") != std::string::npos &&
+          lower(word).find("dipole dipole") == std::string::npos && lower(word).starts_with("pole")) {
+        data.note =
+            fmt::format("arrays \"{}\": far electrodes are taken to stand where the table says", shown(word));
+        return data;
+      }
+  return data;
+}
+
+}  // namespace terrane::io

@@ -1,0 +1,177 @@
+// Arrays of electrodes in files of other programs: what each field is taken for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/files.hpp"
+#include "terrane/io/electrodes.hpp"
+#include "terrane/io/ert_tables.hpp"
+#include "terrane/io/registry.hpp"
+
+namespace terrane::io {
+namespace {
+
+using electric::Point;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace testing_support;
+
+ElectrodeData arrays_from(const std::string& text, const UbcColumn& column = {}) {
+  TextReader in("a.dat", text);
+  return read_arrays(in, column);
+}
+std::string refusal(const std::string& text) {
+  return message([&] { arrays_from(text); });
+}
+/// x of A, B, M, N; -1: far away.
+std::vector<double> places(const ElectrodeData& data, std::size_t n) {
+  const auto& array = data.electrodes.arrays.at(n);
+  std::vector<double> all;
+  for (const int e : {array.a, array.b, array.m, array.n})
+    all.push_back(e < 0 ? -1 : data.electrodes.place[static_cast<std::size_t>(e)].e);
+  return all;
+}
+
+const std::string four = "4\n# x z\n0 0\n5 0.5\n10 0\n15 0\n";
+
+TEST(Bert, PlacesAreThoseThatColumnsAreCalled) {
+  const auto plane = arrays_from("4\n# x y\n0 0\n5 0\n0 5\n5 5\n1\n# a b m n r\n1 3 2 4 1.86\n0\n");
+  EXPECT_EQ(plane.electrodes.place[3].n, 5);
+  EXPECT_TRUE(std::isnan(plane.electrodes.place[3].u)) << "on the ground";
+  EXPECT_THAT(plane.note, HasSubstr("taken as easting and northing"));
+  EXPECT_EQ(arrays_from(four + "1\n# a b m n r\n1 2 3 4 1\n").electrodes.place[1], (Point{5, 0, 0.5}));
+  const auto swapped = arrays_from("2\n#z/cm y/m x/m\n100 2 3\n0 0 0\n1\n# a b m n r\n1 0 2 0 1\n");
+  EXPECT_EQ(swapped.electrodes.place[0], (Point{3, 2, 1}));
+  const auto unnamed = arrays_from("2\n# a line of 2020/05/01\n0 1\n5 1\n1\n# a b m n r\n1 0 2 0 1\n");
+  EXPECT_EQ(unnamed.electrodes.place[0], (Point{0, 0, 1}));
+  EXPECT_THAT(unnamed.note, HasSubstr("without names"));
+}
+
+TEST(Bert, WhatStandsBehindTheCountsIsLookedAt) {
+  EXPECT_THAT(refusal(four + "1\n# a b m n r\n1 2 3 4 1\n2 3 4 1 1\n"),
+              HasSubstr("\"2\" stands after the 1 arrays"));
+  EXPECT_THAT(refusal(four + "# a b m n rhoa\n1 2 3 4 100\n1 2 4 3 100\n"),
+              HasSubstr("a.dat:8: the number of arrays is missing"));
+  EXPECT_THAT(refusal(four + "1\n# a b m n r\n1 2 3 4 1\n0\n9\n"),
+              HasSubstr("a.dat:11: \"9\" stands after the last"));
+  EXPECT_THAT(arrays_from(four + "1\n# a b m n r foo\n1 2 3 4 1 7\n2\n0 1\n5 2\n").note,
+              AllOf(HasSubstr("columns that are not read: foo"), HasSubstr("2 points of topography")));
+  EXPECT_THAT(refusal(four + "1\n# a b m n r\n1 2 3 4 1 9\n"),
+              HasSubstr("6 numbers on a line of arrays, where 5"));
+  EXPECT_THAT(message([] {
+                TextReader in("l.ohm", "Line7_block.dat\n 0 5.0\n");
+                read_bert(in);
+              }),
+              HasSubstr("ABEM"));
+}
+
+TEST(Bert, UnitsThatAreNotSaidAreNotedAndMayBeGiven) {
+  const std::string data = four + "1\n# a b m n r err ip iperr\n1 2 3 4 2 3 8 0.5\n0\n";
+  const auto plain = arrays_from(data);
+  EXPECT_THAT(plain.note, HasSubstr("err has no unit and is a share of the value: up to 3"));
+  EXPECT_THAT(plain.note, HasSubstr("ip has no unit and is taken as a phase"));
+  EXPECT_EQ(plain.find("phase")->values[0], 8);
+  const auto charged = arrays_from(data, {"chargeability", ""});
+  EXPECT_EQ(charged.find("phase"), nullptr);
+  EXPECT_EQ(charged.find("chargeability")->values[0], 8);
+  EXPECT_EQ(charged.find("chargeability")->uncertainty[0], 0.5);
+}
+
+std::string res2dinv(int kind, const std::string& where, const std::string& rows,
+                     const std::string& end = "0\n") {
+  return "A line\n5.0\n" + std::to_string(kind) + "\n2\n" + where + "\n0\n" + rows + end;
+}
+
+TEST(Res2dinv, KindsOfArraysHaveTheirElectrodes) {
+  const auto first = [](int kind, const std::string& where, const std::string& row) {
+    const auto data = arrays_from(res2dinv(kind, where, row + " 100\n" + row + " 90\n"));
+    EXPECT_THAT(data.find("apparent_resistivity")->values, ElementsAre(100, 90));
+    EXPECT_TRUE(std::isnan(data.electrodes.place[0].u));
+    return places(data, 0);
+  };
+  EXPECT_THAT(first(1, "0", "10 5"), ElementsAre(10, 25, 15, 20));
+  EXPECT_THAT(first(1, "1", "17.5 5"), ElementsAre(10, 25, 15, 20)) << "x of the middle";
+  EXPECT_THAT(first(2, "0", "10 5"), ElementsAre(10, -1, 15, -1));
+  EXPECT_THAT(first(3, "0", "10 5 2"), ElementsAre(15, 10, 25, 30));
+  EXPECT_THAT(first(3, "1", "20 5 2"), ElementsAre(15, 10, 25, 30));
+  EXPECT_THAT(first(4, "0", "10 5"), ElementsAre(15, 10, 20, 25));
+  EXPECT_THAT(first(5, "0", "10 5"), ElementsAre(10, 20, 15, 25));
+  EXPECT_THAT(first(6, "0", "10 5 2"), ElementsAre(10, -1, 20, 25));
+  EXPECT_THAT(first(6, "0", "10 5 -2"), ElementsAre(25, -1, 15, 10)) << "the current electrode behind";
+  EXPECT_THAT(first(7, "0", "10 5 2"), ElementsAre(10, 35, 20, 25));
+  EXPECT_THAT(refusal(res2dinv(8, "0", "10 5 2 100\n10 5 2 100\n")), HasSubstr("arrays of kind 8"));
+  EXPECT_THAT(refusal(res2dinv(6, "1", "10 5 2 100\n10 5 2 100\n")), HasSubstr("by their middles"));
+  EXPECT_THAT(refusal(res2dinv(1, "0", "10 5 100\n10 5 100\n15 5 100\n")),
+              HasSubstr("\"15 5 100\" stands after the data"));
+  EXPECT_THAT(refusal(res2dinv(1, "0", "10 5 2 100\n10 5 100\n")), HasSubstr("4 numbers on a line of data"));
+}
+
+TEST(Res2dinv, ArraysOfAnyPlacesHaveResistancesChargeabilitiesAndTopography) {
+  const auto data = arrays_from(
+      "t\n1\n11\n0\nType of measurement (0=app. "
+      "resistivity,1=resistance)\n1\n2\n2\n1\nChargeability\nmV/V\n0.1 1.1\n"
+      "Error estimate for data present\nType of error estimate (0=same unit as data)\n0\n"
+      "4 0 0 3 0 1 0 2 0 84 5 0.5\n3 4 0 6 0 8 0 21 4 0.25\n2\n3\n0 10\n5 13\n10 13\n1\n0\n0\n");
+  EXPECT_THAT(data.find("resistance")->values, ElementsAre(84, 21));
+  EXPECT_THAT(data.find("resistance")->uncertainty, ElementsAre(0.5, 0.25));
+  EXPECT_THAT(data.find("chargeability")->values, ElementsAre(5, 4));
+  EXPECT_EQ(data.electrodes.arrays[1].b, electric::Array::far_away);
+  // 3 up within 5 along the ground is 4 across.
+  const auto& p = data.electrodes.place;
+  EXPECT_NEAR(p[1].e, 2.4, 1e-12);
+  EXPECT_NEAR(p[1].u, 11.8, 1e-12);
+  EXPECT_NEAR(p.back().e, 4 + 3, 1e-12);
+  EXPECT_NEAR(p.back().u, 13, 1e-12);
+  const auto flat = arrays_from(res2dinv(1, "0", "0 5 100\n5 5 90\n", "1\n2\n0 100\n20 120\n1\n"));
+  EXPECT_EQ(flat.electrodes.place[1].e, 15);
+  EXPECT_EQ(flat.electrodes.place[1].u, 115);
+  EXPECT_THAT(refusal(res2dinv(1, "0", "0 5 100\n5 5 90\n", "1\n2\n0 100\n10 120\n1\n")),
+              HasSubstr("lies beside the topography"));
+  const auto other = arrays_from("t\n1\n1\n1\n0\n1\nChargeability\nmsec\n0 1\n0 5 100 3\n0\n");
+  EXPECT_EQ(other.find("chargeability"), nullptr);
+  EXPECT_THAT(other.note, HasSubstr("\"msec\" are not read"));
+}
+
+TEST(Syscal, TablesHaveTheirElectrodesAsSpacings) {
+  const TemporaryFolder folder;
+  const auto file = folder.put("s.csv",
+                               " El-array ,Spa.1,Spa.2,Spa.3,Spa.4,Rho,Dev.,M,Sp,Vp,In\n"
+                               " Dipole Dipole ,0.0,5.0,10.0,15.0,100.00,0.50,1.00,-5.0,106.1,1000.0\n"
+                               " Dipole Dipole ,5.0,10.0,15.0,20.0,80.00,0.10,1.10,-4.0,106.1,1000.0\n");
+  const auto t = std::get<Table>(read(file));
+  EXPECT_THAT(t.find("a_easting")->values, ElementsAre(0, 5));
+  EXPECT_THAT(t.find("n_easting")->values, ElementsAre(15, 20));
+  EXPECT_THAT(t.find("apparent_resistivity_observed")->values, ElementsAre(100, 80));
+  EXPECT_THAT(t.find("apparent_resistivity_uncertainty")->values,
+              ElementsAre(testing::DoubleEq(0.5), testing::DoubleEq(0.08)));
+  EXPECT_THAT(t.find("chargeability_observed")->values, ElementsAre(1, 1.1));
+}
+
+TEST(UbcSections, BlocksAndSingleLinesHavePlacesAlongXAndHeights) {
+  const auto common =
+      arrays_from("! DC data\nCOMMON_CURRENT\n 0 10 2\n 20 30 0.05 0.001\n 30 40 0.02 0.001\n");
+  EXPECT_THAT(places(common, 1), ElementsAre(0, 10, 30, 40))
+      << "the first current pair is not a count of old files";
+  const auto single = arrays_from("! GENERAL FORMAT\n0 10 20 30 0.05 0.001\n0 10 30 30 0.02 0.001\n");
+  EXPECT_THAT(places(single, 0), ElementsAre(0, 10, 20, 30));
+  EXPECT_THAT(places(single, 1), ElementsAre(0, 10, 30, -1));
+  EXPECT_THAT(single.find("resistance")->values, ElementsAre(0.05, 0.02));
+  const auto high = arrays_from("COMMON_CURRENT\n 0 100 10 101 1\n 20 102 30 103 0.05 0.001\n");
+  EXPECT_EQ(high.electrodes.place[1], (Point{10, 0, 101}));
+  const auto simple = arrays_from("SIMPLE\n0 100 10 101 20 102 30 103 0.05 0.001\n");
+  EXPECT_EQ(simple.electrodes.place[3], (Point{30, 0, 103}));
+  EXPECT_THAT(refusal("0 100 10 101 20 102 30 103 0.05 0.001\n"),
+              HasSubstr("x and z of each electrode, or x and y"));
+  EXPECT_THAT(refusal("0 10 20 30 0.05 0.001\n0 10 30 40 0.02\n"), HasSubstr("some pairs have a value"));
+}
+
+TEST(TablesOfArrays, MayCallPlacesXaYaZa) {
+  const auto data = arrays_from("XA,ZA,XB,ZB,XM,ZM,XN,ZN,V/A\n0,1,5,2,10,3,15,4,0.5\n");
+  EXPECT_EQ(data.electrodes.place[1], (Point{5, 0, 2}));
+  EXPECT_THAT(data.find("resistance")->values, ElementsAre(0.5));
+}
+
+}  // namespace
+}  // namespace terrane::io
