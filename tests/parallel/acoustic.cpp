@@ -97,6 +97,30 @@ TEST(AcousticOnRanks, SnapshotsHaveTheSameBitsAsThoseOfOneProcess) {
   dismiss(*comm);
 }
 
+TEST(AcousticOnRanks, AnUnstableRunStopsOnAllRanksWithOneMessage) {
+  const auto comm = test::ranks();
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  auto problem = test::rough_box({40, 1, 24}, 0.2);
+  problem.settle();
+  problem.step *= 1.3, problem.end = 1000 * problem.step;
+  Runtime alone, shared;
+  alone.device.kind = shared.device.kind = Device::Kind::cpu;
+  shared.comm = comm.get();
+  const auto said = [&](const Runtime& runtime) -> std::string {
+    try {
+      run_shots(problem, Settings{}, runtime);
+    } catch (const InputError& error) {
+      return error.problem().substr(error.problem().find("pressures"));
+    }
+    return {};
+  };
+  const auto here = said(alone);
+  EXPECT_NE(here.find("after "), std::string::npos) << here;
+  EXPECT_EQ(said(shared), here);
+  EXPECT_EQ(said(shared), here);  // the ranks serve on
+  dismiss(*comm);
+}
+
 TEST(AcousticOnRanks, ADiskThatWouldFillIsNamedBeforeTheRunAndTheRanksServeOn) {
   const auto comm = test::ranks();
   if (comm->rank() > 0) return serve(physics::all(), *comm);

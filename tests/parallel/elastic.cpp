@@ -125,6 +125,30 @@ TEST(ElasticOnRanks, GraphsWithMessagesInThemHaveTheBitsOfSteps) {
     }
 }
 
+TEST(ElasticOnRanks, AnUnstableRunStopsOnAllRanksWithOneMessage) {
+  const auto comm = test::ranks();
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  auto problem = test::rough_earth(Precision::single_precision);
+  problem.settle();
+  problem.step = 2 * problem.stable_step, problem.end = problem.begin + 1000 * problem.step;
+  Runtime alone, shared;
+  alone.device.kind = shared.device.kind = Device::Kind::cpu;
+  shared.comm = comm.get();
+  const auto said = [&](const Runtime& runtime) -> std::string {
+    try {
+      march(problem, runtime);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const auto here = said(alone);
+  EXPECT_NE(here.find("after "), std::string::npos) << here;
+  EXPECT_EQ(said(shared), here);
+  EXPECT_EQ(said(shared), here);  // the ranks serve on
+  dismiss(*comm);
+}
+
 TEST(ElasticOnRanks, ARunThatIsCancelledEndsOnAllRanks) {
   test::Impatient progress;
   const auto below = test::ranks();

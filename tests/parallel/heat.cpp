@@ -53,6 +53,30 @@ TEST(HeatOnRanks, RanksThatWereToldOfADeviceServeAsBefore) {
   dismiss(*comm);
 }
 
+TEST(HeatOnRanks, AnUnstableRunStopsOnAllRanksWithOneMessage) {
+  const auto comm = test::ranks();
+  if (comm->rank() > 0) return serve(physics::all(), *comm);
+  auto problem = test::rough_heat_box(Method::explicit_steps, 0.1);
+  problem.settle();
+  problem.step = 2.5 * problem.stable_step(), problem.end = 2000 * problem.step;
+  Runtime alone, shared;
+  alone.device.kind = shared.device.kind = Device::Kind::cpu;
+  shared.comm = comm.get();
+  const auto said = [&](const Runtime& runtime) -> std::string {
+    try {
+      march(problem, runtime);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const auto here = said(alone);
+  EXPECT_NE(here.find("temperatures grow"), std::string::npos) << here;
+  EXPECT_EQ(said(shared), here);
+  EXPECT_EQ(said(shared), here);  // the ranks serve on
+  dismiss(*comm);
+}
+
 TEST(HeatOnRanks, ARunThatIsCancelledOrKeepsCheckpointsLeavesAllRanksInStep) {
   test::Impatient progress;
   const auto below = test::ranks();

@@ -57,6 +57,38 @@ class Stops final : public Progress {
   std::uint64_t done_ = 0;
 };
 
+TEST(AcousticWatch, StopsRunsWhosePressuresGrowOrAreNoNumbers) {
+  auto good = four_shots();
+  good.end = 0.6;
+  good.settle();
+  auto fast = good;
+  fast.step *= 1.3, fast.end = 2000 * fast.step;
+  for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
+    Runtime runtime;
+    runtime.device.kind = kind;
+    for (const auto task : {Task::modelling, Task::born, Task::migration}) {
+      auto settings = migration(good);
+      settings.task = task;
+      EXPECT_THAT(
+          message([&] { run_shots(fast, settings, runtime); }),
+          AllOf(HasSubstr("acoustic: step: pressures"), HasSubstr("easting"), HasSubstr("shorter step")));
+      EXPECT_EQ(run_shots(good, settings, runtime).gathers.size(), 4u);
+    }
+  }
+  // What receivers send back is no number in step 100 of 2000 or so.
+  Stream stream(Device{Device::Kind::cpu, -1}, false, 0);
+  Alone alone;
+  Engine<float> engine(good, stream, alone);
+  auto data = engine.model(good.shots[0], good.source_series());
+  data[data.size() - 3 * 100] = NAN;
+  const auto said =
+      message([&] { engine.adjoint(good.shots[0], good.source_series(), data, Keeping::store); });
+  ASSERT_THAT(said, HasSubstr("no numbers any more"));
+  const auto steps = std::stoul(said.substr(said.find("after ") + 6));
+  EXPECT_GE(steps, 98u);
+  EXPECT_LE(steps, 200u);
+}
+
 TEST(AcousticRun, AStoppedRunGoesOnWithTheSameBits) {
   const testing_support::TemporaryFolder folder;
   const auto p = four_shots();

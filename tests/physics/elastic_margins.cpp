@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <complex>
 #include <numbers>
+#include <random>
+#include <string>
 
 #include "support/elastic_meshes.hpp"
 #include "support/elastic_whole.hpp"
@@ -324,6 +326,130 @@ TEST(LongMargins, NothingGrowsInSixtyPeriods) {
     for (std::size_t n = 1; n < most.size(); ++n) EXPECT_LT(most[n], most[n - 1]) << elements << " elements";
     EXPECT_LT(most.back(), 1e-7 * most.front()) << elements << " elements";
   }
+}
+
+/// Columns of cubes of `rocks` from the top down, one element each, before margins on all sides but the top;
+/// a force in the middle, and receivers near the surface.
+Problem layered_box(const std::vector<Medium>& rocks, std::size_t wide, std::size_t fading, double h = 0.36) {
+  Problem p;
+  const std::size_t depth = rocks.size();
+  std::vector<std::uint32_t> medium;
+  for (std::size_t n = 0; n < wide * wide * depth; ++n)
+    medium.push_back(static_cast<std::uint32_t>(depth - 1 - n / (wide * wide)));
+  const double side = h * static_cast<double>(wide), low = -h * static_cast<double>(depth);
+  p.mesh = bricks(TensorMesh::regular({0, side, 0, side, low, 0}, {wide, wide, depth}), rocks, medium, {});
+  add_margins(p.mesh, fading);
+  p.sources = {{{0.47 * side, 0.55 * side, -1.3 * h}, false, {1, 2, 3, 0, 0, 0}, {Pulse::ricker, 1, 0, {}}}};
+  p.receivers = {{0.3 * side, 0.4 * side, -0.1 * h}, {0.9 * side, 0.8 * side, -0.1 * h}};
+  p.end = 1;
+  p.degree = 3;
+  p.settle();
+  return p;
+}
+
+/// Rock five times slower than what it lies on: P and S stand in it at about the same frequency.
+const std::vector<Medium> soil_on_rock{Medium::from_speeds(2.7, 1, 1.8), Medium::from_speeds(9.4, 5.2, 2.6)};
+
+/// Without what keeps waves from growing.
+Problem unbraked(Problem p) {
+  for (auto& margin : p.mesh.margins)
+    if (margin.from != margin.to) margin.braking = 0, margin.reflection = 1e-3;
+  return p;
+}
+
+TEST(Margins, OfSlowLayersOverFastRockLetNothingGrow) {
+  const auto box = layered_box(soil_on_rock, 2, 3);
+  const auto most = largest_between(box, {-10, 3, 6, 9});
+  EXPECT_LT(most[2], 0.5 * most[1]);
+  EXPECT_LT(most[2], 1e-2 * most[0]);
+}
+
+TEST(Margins, BrakeWhereSlownessesDifferAndNowhereElse) {
+  EXPECT_EQ(braking_of_layers(2, 1), 0);
+  EXPECT_NEAR(braking_of_layers(4, 1), 0.2, 1e-12);
+  EXPECT_EQ(braking_of_layers(9, 1), 0.3);
+  const auto alike = pushed_box(0, true, 3), layers = layered_box(soil_on_rock, 2, 3);
+  for (std::size_t side = 0; side < 5; ++side) {
+    EXPECT_EQ(alike.mesh.margins[side].braking, 0);
+    EXPECT_EQ(layers.mesh.margins[side].braking > 0, side < 4) << side;  // the bottom is of one rock
+  }
+}
+
+TEST(Margins, BrakeRockInWhichEnergyRunsAgainstThePhaseOrRefuseIt) {
+  EXPECT_EQ(braking_of(rock, 0), 0);
+  // Gentle anisotropy with a vertical axis has none; a tilted axis has, by the cosine of the angle between
+  // phase and energy where the phase runs along the side.
+  const Thomsen shale{3, 1.6, 0.2, 0.1, 0.1};
+  const auto upright = Medium::from_stiffness(vertical_axis(shale, 2.3), 2.3);
+  const auto leaning = Medium::from_stiffness(tilted(vertical_axis(shale, 2.3), 40, 20), 2.3);
+  EXPECT_EQ(braking_of(upright, 0), 0);
+  EXPECT_EQ(braking_of(upright, 2), 0);
+  EXPECT_GT(braking_of(leaning, 0), 0);
+  EXPECT_LT(braking_of(leaning, 0), 0.3);
+  const Thomsen wild{3, 1.2, 0.9, -0.2, 0.2};
+  auto mesh = test::cubes({2, 1, 1}, 1, Medium::from_stiffness(tilted(vertical_axis(wild, 2.3), 45, 0), 2.3));
+  mesh.absorbing = {{0, 0}};
+  EXPECT_THAT(message([&] { add_margins(mesh, 3); }),
+              testing::AllOf(HasSubstr("west side"), HasSubstr("stacey")));
+}
+
+TEST(LongMargins, NothingGrowsBesideLayersOfAnyContrast) {
+  std::mt19937 random(11);
+  const auto uniform = [&](double least, double most) {
+    return std::uniform_real_distribution<double>(least, most)(random);
+  };
+  for (int earth = 0; earth < 6; ++earth) {
+    const double contrast = uniform(1.5, 8);
+    std::vector<Medium> rocks;
+    for (int layer = earth % 2; layer < 2; ++layer) {
+      const double shear = layer == 1 ? 1 : uniform(1, contrast);
+      rocks.push_back(Medium::from_speeds(shear * uniform(1.5, 4), shear, uniform(1.6, 2.2)));
+    }
+    const auto base = Medium::from_speeds(contrast * uniform(1.6, 1.9), contrast, 2.6);
+    rocks.push_back(base);
+    if (earth % 3 == 0)
+      for (auto& one : rocks) one.quality_kappa = 80, one.quality_mu = 40;
+    const auto most = largest_between(layered_box(rocks, 3, earth % 2 == 0 ? 3 : 5), {-10, 6, 18, 30});
+    EXPECT_LT(most[2], 0.5 * most[1]) << "earth " << earth << ", contrast " << contrast;
+    EXPECT_LT(most[2], 0.05 * most[0]) << "earth " << earth << ", contrast " << contrast;
+  }
+}
+
+/// How many steps a run had made when it was stopped; 0: it was not, or for another reason.
+std::size_t stopped_after(const Problem& p, const Runtime& runtime, const std::string& reason) {
+  const auto said = message([&] { march(p, runtime); });
+  const auto at = said.find("after "), why = said.find(reason);
+  if (at == std::string::npos || why == std::string::npos || said.find("easting") == std::string::npos)
+    return 0;
+  return static_cast<std::size_t>(std::stoul(said.substr(at + 6)));
+}
+
+TEST(ElasticWatch, StopsRunsWhoseWavesGrowOrAreNoNumbers) {
+  for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
+    Runtime runtime;
+    runtime.device.kind = kind;
+    // A NaN that a source sends in step 100.
+    auto box = pushed_box(0, true, 0);
+    box.sources[0].course = {Pulse::samples, box.step, box.begin, std::vector<double>(130, 1.0)};
+    box.sources[0].course.samples[100] = NAN;
+    const auto by_nan = stopped_after(box, runtime, "no numbers");
+    EXPECT_GE(by_nan, 98u);
+    EXPECT_LE(by_nan, 200u);
+    // Steps beyond the limit: the largest speed becomes ten times what sources made, and is seen at once.
+    auto fast = pushed_box(0, true, 0);
+    fast.step = 1.3 * fast.stable_step, fast.end = fast.begin + 1000 * fast.step;
+    const auto by_growth = stopped_after(fast, runtime, "");
+    EXPECT_GT(by_growth, 0u);
+    EXPECT_LT(by_growth, 1000u);
+  }
+}
+
+TEST(ElasticWatch, StopsMatchedLayersThatAreNotBraked) {
+  auto box = unbraked(layered_box(soil_on_rock, 2, 3));
+  box.end = 40;
+  const auto steps = stopped_after(box, {}, "grow beyond all that sources can have made");
+  EXPECT_GT(steps, 0u);
+  EXPECT_LT(box.begin + static_cast<double>(steps) * box.step, 39);
 }
 
 TEST(Margins, GrowOnceInFrontOfAFaceThatAFileListsTwice) {

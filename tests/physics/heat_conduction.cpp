@@ -166,6 +166,26 @@ TEST(HeatConduction, ExplicitAndImplicitMeetAsStepsShrink) {
   EXPECT_LT(apart[0], 0.1 * highest);
 }
 
+TEST(HeatWatch, StopsRunsThatAreUnstableOrNoNumbers) {
+  for (const auto kind : {Device::Kind::cpu, Device::Kind::debug}) {
+    Runtime runtime;
+    runtime.device.kind = kind;
+    auto p = rough_heat_box(Method::explicit_steps);
+    p.settle();
+    p.step = 2.5 * p.stable_step(), p.end = 2000 * p.step, p.power_end = 10 * p.step;
+    const auto grows = message([&] { march(p, runtime); });
+    EXPECT_THAT(grows, AllOf(HasSubstr("heat: step: temperatures grow beyond"), HasSubstr("easting"),
+                             HasSubstr("implicit")));
+    for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
+      auto bad = rough_heat_box(method, 0.5);
+      bad.settle();
+      bad.initial[77] = NAN;
+      const auto none = message([&] { march(bad, runtime); });
+      EXPECT_THAT(none, HasSubstr("temperatures are no numbers any more"));
+    }
+  }
+}
+
 TEST(HeatConduction, SourceAndReceiverMayChangePlaces) {
   for (const auto method : {Method::explicit_steps, Method::implicit_steps}) {
     auto p = rough_heat_box(method, 0.25);

@@ -585,6 +585,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
     problem.send_rock(comm);
     ask_disks(problem, settings, device, comm);
   }
+  const auto errors = comm.errors_of_all();
   try {
     in_precision(settings.twofold, problem, settings, device, runtime.threads, out.first_shot, comm,
                  checkpoint, progress, &out);
@@ -593,7 +594,7 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   } catch (const Cancelled&) {
     throw;
   } catch (const std::exception& error) {
-    if (comm.size() == 1 || shared) throw;
+    if (comm.size() == 1 || shared || comm.errors_of_all() > errors) throw;
     throw OutOfStep("rank 0", error.what());
   }
   if (out.shots_kept > 0)
@@ -621,8 +622,10 @@ void serve(Comm& comm) {
     return;  // rank 0 tells the user
   }
   Progress silent;
-  in_precision(settings.twofold, problem, settings, device, threads, first, comm, checkpoint, silent,
-               static_cast<Outcome*>(nullptr));
+  serve_in_step(comm, [&] {
+    in_precision(settings.twofold, problem, settings, device, threads, first, comm, checkpoint, silent,
+                 static_cast<Outcome*>(nullptr));
+  });
 }
 
 }  // namespace terrane::acoustic

@@ -23,7 +23,8 @@ Fingerprint fingerprint(const Problem& p) {
   for (const auto& nodes : p.mesh.curves)
     for (const auto& x : nodes) mesh.insert(mesh.end(), x.begin(), x.end());
   mesh.insert(mesh.end(), p.mesh.fading.begin(), p.mesh.fading.end());
-  for (const auto& m : p.mesh.margins) mesh.insert(mesh.end(), {m.from, m.to, m.speed, m.reflection});
+  for (const auto& m : p.mesh.margins)
+    mesh.insert(mesh.end(), {m.from, m.to, m.speed, m.reflection, m.braking});
   for (const auto& rock : p.mesh.media) {
     rocks.push_back(rock.density);
     rocks.insert(rocks.end(), rock.taken_kappa.begin(), rock.taken_kappa.end());

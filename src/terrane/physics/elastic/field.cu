@@ -8,6 +8,7 @@
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/partition/exchange.hpp"
 #include "terrane/parallel/partition/peer_rows.hpp"
+#include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/elastic/attenuation.hpp"
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/kernels/forces.hpp"
@@ -103,6 +104,7 @@ class FieldOf final : public Field {
     seen_ = Buffer<Vec4<T>>(stream_.device(), points.size());
   }
   std::vector<double> watched(Of what) override;
+  std::array<double, 2> largest() override;
   State state() override;
   void set_state(const State& state) override;
   std::vector<double> forces() override;
@@ -174,6 +176,10 @@ class FieldOf final : public Field {
   Buffer<T> receiver_weight_, series_;
   std::size_t receivers_ = 0, in_rock_ = 0, rows_ = 0;
   bool apart_ = true;  // no source pushes a point that a receiver reads
+
+  Alone alone_;  // this rank's points, for looks at them
+  std::optional<Reduction<1>> looks_;
+  Buffer<std::uint8_t> in_fluid_;  // of each point; empty: none
 
   Buffer<std::uint32_t> watched_;
   Buffer<Vec4<T>> seen_;
@@ -638,6 +644,42 @@ std::vector<double> FieldOf<T>::watched(Of what) {
   all.reserve(3 * values.size());
   for (const auto& v : values) all.insert(all.end(), {v.x, v.y, v.z});
   return all;
+}
+
+/// |w|² of a point in rock, or else in a fluid.
+template <class T>
+struct Squared {
+  const Vec4<T>* w;
+  const std::uint8_t* in_fluid;
+  bool fluid;
+  TERRANE_FN double operator()(Index n) const {
+    if (in_fluid && (in_fluid[n] != 0) != fluid) return 0;
+    const double x = w[n].x, y = w[n].y, z = w[n].z;
+    return x * x + y * y + z * z;
+  }
+};
+
+template <class T>
+std::array<double, 2> FieldOf<T>::largest() {
+  if (part_.points == 0) return {};
+  if (!looks_) {
+    const auto all = index_box(part_.points);
+    looks_.emplace(stream_, all, all, alone_);
+    std::vector<std::uint8_t> in_fluid(part_.points, 0);
+    bool any = false;
+    for (const auto& s : part_.segments)
+      for (std::size_t n = s.first * each_; s.rheology == Rheology::fluid && n < (s.first + s.count) * each_;
+           ++n)
+        in_fluid[part_.point[n]] = any = true;
+    if (any) in_fluid_ = Buffer<std::uint8_t>(stream_, in_fluid);
+  }
+  wait();
+  const bool wet = in_fluid_.size() > 0;
+  const auto most = [&](bool fluid) {
+    return std::sqrt(
+        looks_->highest(Squared<T>{w_.view().data, wet ? in_fluid_.view().data : nullptr, fluid}));
+  };
+  return {most(false), wet ? most(true) : 0};
 }
 
 /// use(batch, its memory's numbers, of which the n-th is number(n) in Field::State and lies at place(n)).

@@ -35,6 +35,10 @@ class Field {
   enum class Of { displacement, change };
   virtual std::vector<double> watched(Of what) = 0;
 
+  /// The largest |w| of the part's points in rock, m, and in fluids; no number where one is. 0 where there
+  /// are none. The host waits.
+  virtual std::array<double, 2> largest() = 0;
+
   /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
   /// memory of attenuating rock and margins: [elements of the part][points of an element][memory_of()]; empty
   /// without.

@@ -14,6 +14,7 @@
 #include "terrane/physics/elastic/field.hpp"
 #include "terrane/physics/elastic/snapshots.hpp"
 #include "terrane/simulation/checkpoint_times.hpp"
+#include "terrane/simulation/field_watch.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::elastic {
@@ -42,6 +43,23 @@ std::vector<double> courses_of(const Problem& problem) {
   return all;
 }
 
+/// After how many steps no source pushes any more: a force that is gone, a moment that stays as it is.
+std::size_t quiet_after(const Problem& problem, const std::vector<double>& courses) {
+  const std::size_t sources = problem.sources.size(), steps = problem.steps();
+  const auto push = [&](std::size_t n, std::size_t s) {
+    const double now = courses[n * sources + s];
+    return std::fabs(problem.sources[s].is_moment && n > 0 ? now - courses[(n - 1) * sources + s] : now);
+  };
+  std::vector<double> most(sources);
+  for (std::size_t n = 0; n < steps; ++n)
+    for (std::size_t s = 0; s < sources; ++s) most[s] = std::max(most[s], push(n, s));
+  std::size_t first = steps, last = 0;
+  for (std::size_t n = 0; n < steps; ++n)
+    for (std::size_t s = 0; s < sources; ++s)
+      if (push(n, s) > 1e-3 * most[s]) first = std::min(first, n), last = n + 1;
+  return FieldWatch::quiet_after(first, last);
+}
+
 /// One rank's part, and what it hands to rank 0.
 class Rank {
  public:
@@ -51,6 +69,10 @@ class Rank {
         courses_(courses_of(problem)),
         field_(make_field(problem, make_part(problem, comm.rank(), comm.size()),
                           {device, threads, rows_at_once}, comm)) {
+    // A resumed run knows no more than what it finds.
+    const auto first = before.first_step;
+    const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
+    rock_ = FieldWatch(first, quiet), fluid_ = FieldWatch(first, quiet);
     if (problem.pictures() > 0) {
       sight_.emplace(problem, picture_of(problem), *field_);
     }
@@ -100,6 +122,25 @@ class Rank {
       });
       if (comm_.rank() == 0) out.pictures.put(last / problem_.snapshots.every - 1, picture);
     }
+  }
+
+  /// Collective, after so many steps: what has become of the field, on all ranks; empty: nothing.
+  std::optional<InputError> lost(std::size_t done) {
+    if (!rock_.due(done) && done < problem_.steps()) return {};
+    const auto mine = field_->largest();
+    const std::array<double, 2> all{comm_.highest(mine[0]), comm_.highest(mine[1])};
+    const bool lost[2] = {rock_.lost(done, all[0]), fluid_.lost(done, all[1])};
+    if (!lost[0] && !lost[1]) return {};
+    const auto place = largest_of(comm_, largest_place(!lost[0]));
+    const auto& margins = problem_.mesh.margins;
+    const bool matched =
+        std::any_of(margins.begin(), margins.end(), [](const Margin& m) { return m.from != m.to; });
+    return lost_field(matched ? "elastic: boundary" : "elastic: step", lost[0] ? "velocities" : "potentials",
+                      lost[0] ? "m/s" : "Pa s", done,
+                      problem_.begin + static_cast<double>(done) * problem_.step, place,
+                      matched ? "Matched layers beside this rock let waves grow: take boundary = \"stacey\"."
+                              : "The steps were too long for the mesh, or the source too strong for single "
+                                "precision.");
   }
 
   std::string way() const { return field_->way(); }
@@ -160,44 +201,56 @@ class Rank {
     }
   }
 
+  /// Of this rank's own elements of rock, or of fluids.
+  FieldPlace largest_place(bool fluid) {
+    const auto& part = field_->part();
+    const Basis basis(problem_.degree);
+    const auto points = static_cast<std::size_t>(basis.points());
+    const std::size_t each = problem_.points_of_element();
+    const auto change = field_->state().change;
+    FieldPlace most{-1, {}};
+    for (std::size_t e = 0; e < part.elements.size(); ++e)
+      for (std::size_t n = 0; n < each; ++n) {
+        if (problem_.mesh.rock(part.elements[e]).is_fluid() != fluid) break;
+        const double* const w = &change[3 * part.point[e * each + n]];
+        const double value = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / problem_.step;
+        if (value <= most.value) continue;
+        const Vector xi{basis.x[n % points], basis.x[n / points % points], basis.x[n / points / points]};
+        most = {value, problem_.mesh.element(part.elements[e]).at(xi)};
+        if (!std::isfinite(value)) return most;
+      }
+    return most;
+  }
+
   const Problem& problem_;
   Comm& comm_;
   std::vector<double> courses_;
+  FieldWatch rock_, fluid_;
   std::unique_ptr<Field> field_;
   std::optional<Sight> sight_;
 };
 
-/// Every rank: from step `first` to the end; false: cancelled. ask(before, done): what this rank wants.
-/// keep(done): on all ranks.
+/// Every rank: from step `first` to the end; false: cancelled, or lost. ask(before, done): what this rank
+/// wants. keep(done): on all ranks.
 template <class Ask, class Keep>
-bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, Outcome& out, const Ask& ask,
-             const Keep& keep) {
+bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, Outcome& out,
+             std::optional<InputError>& lost, const Ask& ask, const Keep& keep) {
   const std::size_t steps = problem.steps();
   for (std::size_t n = first; n < steps;) {
     std::size_t next = std::min(n + rows_at_once, steps);
     if (const auto every = problem.snapshots.every; every > 0) next = std::min(next, (n / every + 1) * every);
     rank.advance(n, next, out);
+    if ((lost = rank.lost(next))) return false;
     if (!go_on(comm, ask(n, next), [&] { keep(next); })) return false;
     n = next;
   }
   return true;
 }
 
-void check_finite(const Problem& problem, const Outcome& out, std::size_t first, std::size_t last) {
-  const std::size_t all = 3 * problem.receivers.size();
-  for (std::size_t n = first * all; n < last * all; ++n)
-    if (!std::isfinite(out.changes[n]))
-      throw InputError(
-          "elastic: step",
-          fmt::format("the waves at receiver {} are no numbers any more after {} steps", n % all / 3 + 1,
-                      n / all + 1),
-          "The steps were too long for the mesh, or the source too strong for single precision.");
-}
-
 /// Rank 0, from its part to the last step; returns whether it came to that. Then the part is gone, on all
 /// ranks together.
 bool lead(const Problem& problem, const Runtime& runtime, Device device, Comm& comm, Progress& progress,
-          Keep what, Outcome& out) {
+          Keep what, Outcome& out, std::optional<InputError>& lost) {
   Rank rank(problem, device, runtime.threads, comm, out);
   if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
   out.changes.resize(problem.steps() * problem.receivers.size() * 3);
@@ -207,14 +260,13 @@ bool lead(const Problem& problem, const Runtime& runtime, Device device, Comm& c
   const auto ask = [&](std::size_t before, std::size_t done) {
     progress.advance(done - before);
     if (progress.cancelled()) return Wish::stop;
-    check_finite(problem, out, before, done);
     return times.due(done) ? Wish::keep : Wish::go_on;
   };
   const auto keep = [&](std::size_t done) {
     rank.gather(out);
     times.keep([&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
   };
-  if (!advance(rank, problem, out.first_step, comm, out, ask, keep)) return false;
+  if (!advance(rank, problem, out.first_step, comm, out, lost, ask, keep)) return false;
   out.seconds = times.seconds();
   if (what == Keep::state) rank.gather(out);
   return true;
@@ -234,6 +286,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
   if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
   const Device device = device_of_rank(runtime.device, comm);
   bool to_the_end = false;
+  std::optional<InputError> lost;
   try {
     if (comm.size() > 1) {
       call(comm, "elastic");
@@ -246,11 +299,12 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
       packet.put(what);
       packet.broadcast(comm);
     }
-    to_the_end = lead(problem, runtime, device, comm, progress, what, out);
+    to_the_end = lead(problem, runtime, device, comm, progress, what, out, lost);
   } catch (const std::exception& error) {
     if (comm.size() == 1) throw;
     throw OutOfStep("rank 0", error.what());
   }
+  if (lost) throw *lost;
   if (!to_the_end) throw Cancelled();
   progress.finish();
   return out;
@@ -270,8 +324,9 @@ void serve(Comm& comm) {
   const auto what = packet.get<Keep>();
   Rank rank(problem, device, threads, comm, before);
   const auto ask = [](std::size_t, std::size_t) { return Wish::go_on; };
-  const bool done =
-      advance(rank, problem, before.first_step, comm, before, ask, [&](std::size_t) { rank.gather(before); });
+  std::optional<InputError> lost;  // rank 0 tells the user
+  const bool done = advance(rank, problem, before.first_step, comm, before, lost, ask,
+                            [&](std::size_t) { rank.gather(before); });
   if (done && what == Keep::state) rank.gather(before);
 }
 

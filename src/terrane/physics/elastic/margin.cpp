@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "terrane/base/error.hpp"
 
@@ -14,6 +15,8 @@ namespace terrane::elastic {
 namespace {
 
 constexpr const char* names_of_sides[6] = {"west", "east", "south", "north", "bottom", "top"};
+
+constexpr double most_braking = 0.5;
 
 /// Corners of a side in the order of their bits.
 std::array<std::size_t, 4> corners_of(std::uint32_t side) {
@@ -71,7 +74,7 @@ class Growth {
       : mesh_(mesh), axis_(side / 2), elements_(elements), margin_(mesh.margins[side]) {}
 
   void measure(const std::vector<AbsorbingFace>& faces, std::size_t side) {
-    double thickness = INFINITY;
+    double thickness = INFINITY, fast = 0, slow = INFINITY;
     margin_.from = coordinate(faces.front());
     for (const auto& face : faces) {
       double sum = 0;
@@ -85,8 +88,14 @@ class Growth {
                            "Layers that waves fade in need plane sides; boundary = \"stacey\" takes any.");
       }
       thickness = std::min(thickness, sum);
-      margin_.speed = std::max(margin_.speed, mesh_.rock(face.element).fastest());
+      const auto& rock = mesh_.rock(face.element);
+      margin_.speed = std::max(margin_.speed, rock.fastest());
+      if (!of_media_.insert(mesh_.medium[face.element]).second) continue;
+      const double slowest = rock.slowest();
+      fast = std::max(fast, slowest), slow = std::min(slow, slowest);
+      margin_.braking = std::max(margin_.braking, braking_of(rock, axis_));
     }
+    margin_.braking = std::max(margin_.braking, braking_of_layers(fast, slow));
     for (const auto& x : mesh_.nodes)
       if ((x[axis_] - margin_.from) * (side % 2 ? 1 : -1) > 1e-6 * thickness)
         throw InputError(
@@ -94,7 +103,17 @@ class Growth {
             fmt::format("elements lie beyond the {} side, at {:.6g} m", names_of_sides[side], x[axis_]),
             "Layers that waves fade in need the outermost plane; boundary = \"stacey\" takes any.");
     margin_.to = margin_.from + (side % 2 ? 1 : -1) * thickness * static_cast<double>(elements_);
-    margin_.reflection = std::pow(10.0, -static_cast<double>(elements_));
+    // Where rock is braked a stronger stretch would only brake it more.
+    const auto weakened = std::min(1.0, margin_.braking / 0.1), decades = static_cast<double>(elements_);
+    margin_.reflection = std::pow(10.0, -(decades + weakened * (2 - decades)));
+    if (margin_.braking > most_braking)
+      throw InputError(
+          "elastic: boundary",
+          fmt::format(
+              "plane waves of rock at the {} side bring their phase in where their energy goes out, and "
+              "would grow in a matched layer",
+              names_of_sides[side]),
+          "Take boundary = \"stacey\", or turn the axis of the anisotropy along or across the sides.");
   }
 
   /// The elements in front of a face.
@@ -143,10 +162,41 @@ class Growth {
   Mesh& mesh_;
   std::size_t axis_, elements_;
   Margin& margin_;
+  std::set<std::uint32_t> of_media_;                            // of the side
   std::map<std::uint32_t, std::vector<std::uint32_t>> beyond_;  // stays valid while others are added
 };
 
 }  // namespace
+
+double braking_of_layers(double fastest, double slowest) {
+  return std::clamp(0.1 * (fastest / slowest - 2), 0.0, 0.3);
+}
+
+double braking_of(const Medium& rock, std::size_t axis) {
+  if (rock.isotropic) return 0;
+  constexpr int around = 24, across = 12;
+  constexpr double aside = 1e-3;
+  double most = 0;
+  for (int a = 0; a < across; ++a)
+    for (int b = 0; b < around; ++b) {
+      // n, and n a little further along the axis: V_j = ∂ω/∂k_j
+      const double cosine = (a + 0.5) / across, sine = std::sqrt(1 - cosine * cosine),
+                   angle = 2 * std::numbers::pi * b / around;
+      Vector n{}, further{};
+      n[axis] = cosine, n[(axis + 1) % 3] = sine * std::cos(angle),
+      n[(axis + 2) % 3] = sine * std::sin(angle);
+      further = n;
+      further[axis] += aside;
+      const double longer = norm(further);
+      for (auto& x : further) x /= longer;
+      const auto here = rock.speeds(n), there = rock.speeds(further);
+      for (std::size_t wave = 0; wave < 3; ++wave) {
+        const double along = (longer * there[wave] - here[wave]) / aside;
+        most = std::max(most, -cosine * along / here[wave]);
+      }
+    }
+  return most > 1e-3 ? 2.5 * most : 0;
+}
 
 void add_margins(Mesh& mesh, std::size_t elements) {
   if (mesh.absorbing.empty()) return;
@@ -205,12 +255,14 @@ Fading fading_at(const Mesh& mesh, std::size_t axis, double x, double frequency)
     all.d = -3 * m.speed * std::log(m.reflection) / (2 * thickness) * q * q;
     all.alpha = std::numbers::pi * frequency * std::max(0.0, 1 - q);
     all.damping = 0.05 * frequency * q * q;
+    all.brake = m.braking * all.d;
   }
   return all;
 }
 
 std::array<double, fading_numbers> filters_of(const Fading& fading, double step) {
   std::array<double, fading_numbers> all{fading.d, fading.alpha};
+  all[8] = fading.brake;
   const auto put = [&](std::size_t at, double pole, double gain) {
     const double x = pole * step, e = std::exp(-x);
     // (1 − e^{−x})/x and what follows from it; where x is small by its series

@@ -7,6 +7,20 @@
 // Martin 2007). u = 0 at the outer edge. Damping 0.05 f q² ρ u̇ in each direction keeps modes of the layer,
 // which coarse elements may let grow slowly, from growing; four times as much sends back twice as much. What
 // a point does is in kernels/matched.hpp.
+//
+// A wave that decays along j where it runs outward grows where its energy runs out but its phase comes in.
+// Where the stretch is weak, a wave with the frequency ω, the wavenumber k_j and the group velocity V_j gets
+//
+//   δω = − k_j V_j d / (α + iω),   which is growth by  − (k_j V_j / ω) d ω² / (α² + ω²)
+//
+// (Bécache, Fauqueux & Joly 2003, Journal of Computational Physics 188, 399). V_j k_j < 0 have guided waves
+// of rock slow between a free surface and faster rock, near where P and S stand between both, and waves of
+// some anisotropic rock. No α, R or thickness keeps them from growing, but braking does:
+//
+//   ρ ü → ρ (ü + b u̇),   b = braking · d,   before coordinates are stretched
+//
+// takes b/2, so braking above −2 k_j V_j / ω suffices. It is no part of a perfect match and sends waves back;
+// so there is none where all rock at a side is alike, or nearly.
 #pragma once
 
 #include "terrane/physics/elastic/kernels/matched.hpp"
@@ -20,11 +34,17 @@ namespace terrane::elastic {
 /// InputError at "elastic: boundary".
 void add_margins(Mesh& mesh, std::size_t elements);
 
-/// s of an axis at a place, and the damping, 1/s. frequency: f, Hz.
+/// s of an axis at a place, the damping, and b, 1/s. frequency: f, Hz.
 struct Fading {
-  double d = 0, alpha = 0, damping = 0;
+  double d = 0, alpha = 0, damping = 0, brake = 0;
 };
 Fading fading_at(const Mesh& mesh, std::size_t axis, double x, double frequency);
+
+/// The braking that keeps waves from growing where rocks at a side have slowest waves of such unequal speeds.
+double braking_of_layers(double fastest, double slowest);
+
+/// The same for plane waves of one rock along an axis; 0 for isotropic rock.
+double braking_of(const Medium& rock, std::size_t axis);
 
 /// Numbers of kernels/matched.hpp.
 std::array<double, fading_numbers> filters_of(const Fading& fading, double step);

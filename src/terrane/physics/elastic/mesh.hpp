@@ -26,6 +26,7 @@ struct Margin {
   double from = 0, to = 0;  ///< m along the side's axis, outward; equal: there is none
   double speed = 0;         ///< of the fastest wave at the side, m/s
   double reflection = 0;    ///< of a wave that comes straight on, on paper
+  double braking = 0;       ///< the part of d by which rock is braked as well
   friend bool operator==(const Margin&, const Margin&) = default;
 };
 

@@ -384,7 +384,7 @@ void Builder::add_absorbing() {
       for (std::size_t d = 0; d < 3; ++d)
         if (axes >> d & 1) {
           const auto fading = fading_at(problem_.mesh, d, shape.at(xi(n))[d], problem_.fading_frequency);
-          rate += fading.d + fading.damping;
+          rate += fading.d + fading.damping + fading.brake;
         }
       if (rate == 0) continue;
       const double mass = problem_.mesh.rock(near_[e]).density * quadrature(n) * shape.map(xi(n)).det;

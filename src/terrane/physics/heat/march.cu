@@ -8,6 +8,7 @@
 #include "terrane/physics/heat/checkpoint.hpp"
 #include "terrane/physics/heat/march.hpp"
 #include "terrane/simulation/checkpoint_times.hpp"
+#include "terrane/simulation/field_watch.hpp"
 #include "terrane/simulation/serve.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/multigrid.hpp"
@@ -38,6 +39,11 @@ struct ImplicitSide {
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     side(k, j, i) = capacity(k, j, i) / step * temperature(k, j, i) + power(k, j, i);
   }
+};
+
+struct Magnitude {
+  Values temperature;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const { return std::fabs(temperature(k, j, i)); }
 };
 
 /// Keeps the temperature of the receivers in this rank's part: row `row` of series.
@@ -92,6 +98,8 @@ class Rank {
 
   void step(std::size_t n);
   double heat() { return sums_.sum(Product<3>{in(capacity_), in(now_)}); }
+  /// After so many steps: what has become of the field; empty: nothing.
+  std::optional<InputError> lost(std::size_t done);
   /// On rank 0 the temperature of all cells, and the rows of all receivers' series that are there now.
   void gather(std::size_t done, March& out);
   void report(March& out) const;
@@ -124,6 +132,8 @@ class Rank {
   std::size_t iterations_ = 0;
   double residual_ = 0;
   bool converged_ = true;
+  FieldWatch watch_;
+  double hottest_ = 0, faster_ = 0;  // K where the run began; K/s, the most that power can add
 };
 
 IndexBox<3> cells_of(const TensorMesh& mesh) { return index_box(mesh.n_up(), mesh.n_north(), mesh.n_east()); }
@@ -141,6 +151,12 @@ Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::
       next_(stream_, grid_.part()) {
   auto heat_per_kelvin = problem.capacity;
   for (std::size_t n = 0; n < heat_per_kelvin.size(); ++n) heat_per_kelvin[n] *= problem.volume(n);
+  watch_ = FieldWatch(first_step);
+  for (std::size_t n = 0; n < heat_per_kelvin.size(); ++n) {
+    hottest_ = std::max(hottest_, std::fabs(problem.initial[n]));
+    const double watt = std::fabs(problem.power[n]) + std::fabs(problem.production[n]);
+    faster_ = std::max(faster_, watt / heat_per_kelvin[n]);
+  }
   capacity_ = of_part(heat_per_kelvin);
   auto heated = problem.power;
   for (std::size_t n = 0; n < heated.size(); ++n) heated[n] += problem.production[n];
@@ -181,6 +197,31 @@ void Rank::step(std::size_t n) {
   record(n + 1 - first_step_);
 }
 
+/// By the maximum principle no cell leaves what the hottest has had and the strongest power has added since.
+std::optional<InputError> Rank::lost(std::size_t done) {
+  if (!watch_.due(done) && done < problem_.steps()) return {};
+  const double largest = sums_.highest(Magnitude{in(now_)}),
+               since = static_cast<double>(done - first_step_) * problem_.step;
+  if (!watch_.lost_beyond(done, largest, hottest_ + since * faster_)) return {};
+  const auto all = grid_.gather(stream_, now_);
+  FieldPlace most{-1, {}};
+  for (std::size_t n = 0; n < all.size(); ++n)
+    if (const double value = std::fabs(all[n]); !(value <= most.value)) {
+      const auto [i, j, k] = problem_.mesh.cell(n);
+      const auto middle = [](const auto& faces, auto at) {
+        return (faces[static_cast<std::size_t>(at)] + faces[static_cast<std::size_t>(at) + 1]) / 2;
+      };
+      most = {value,
+              {middle(problem_.mesh.easting(), i), middle(problem_.mesh.northing(), j),
+               middle(problem_.mesh.up(), k)}};
+      if (!std::isfinite(value)) break;
+    }
+  return lost_field("heat: step", "temperatures", "K", done, static_cast<double>(done) * problem_.step, most,
+                    problem_.method == Method::explicit_steps
+                        ? "Take shorter steps, or method = \"implicit\"."
+                        : "Take shorter steps, and look for rock that conducts or holds no heat.");
+}
+
 void Rank::gather(std::size_t done, March& out) {
   auto temperature = grid_.gather(stream_, now_);
   const std::size_t count = problem_.receivers.size(), rows = done - first_step_ + 1;
@@ -208,13 +249,14 @@ void Rank::report(March& out) const {
   out.converged = converged_;
 }
 
-/// Every rank: from step `first` to the end; false: cancelled. ask(done): what this rank wants after a step.
-/// keep(done): on all ranks.
+/// Every rank: from step `first` to the end; false: cancelled, or lost. ask(done): what this rank wants after
+/// a step. keep(done): on all ranks.
 template <class Ask, class Keep>
-bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, const Ask& ask,
-             const Keep& keep) {
+bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm,
+             std::optional<InputError>& lost, const Ask& ask, const Keep& keep) {
   for (std::size_t n = first; n < problem.steps(); ++n) {
     rank.step(n);
+    if ((lost = rank.lost(n + 1))) return false;
     if (!go_on(comm, ask(n + 1), [&] { keep(n + 1); })) return false;
   }
   return true;
@@ -239,6 +281,7 @@ March march(const Problem& problem, const Runtime& runtime) {
   if (out.first_step > 0) here.initial = out.temperature;
   const Device device = device_of_rank(runtime.device, comm);
   bool to_the_end = false;
+  std::optional<InputError> lost;
   try {
     if (comm.size() > 1) {
       call(comm, "heat");
@@ -264,7 +307,7 @@ March march(const Problem& problem, const Runtime& runtime) {
       rank.gather(done, out);
       times.keep([&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
     };
-    to_the_end = advance(rank, problem, out.first_step, comm, ask, keep);
+    to_the_end = advance(rank, problem, out.first_step, comm, lost, ask, keep);
     if (to_the_end) {
       rank.gather(problem.steps(), out);
       out.heat_after = rank.heat();
@@ -274,6 +317,7 @@ March march(const Problem& problem, const Runtime& runtime) {
     if (comm.size() == 1) throw;
     throw OutOfStep("rank 0", error.what());
   }
+  if (lost) throw *lost;
   if (!to_the_end) throw Cancelled();  // now that the parts are gone, on all ranks together
   progress.finish();
   double power = 0, production = 0;
@@ -295,7 +339,8 @@ void serve(Comm& comm) {
   rank.heat();
   March nothing;
   const auto ask = [](std::size_t) { return Wish::go_on; };
-  if (!advance(rank, problem, first, comm, ask, [&](std::size_t done) { rank.gather(done, nothing); }))
+  std::optional<InputError> lost;  // rank 0 tells the user
+  if (!advance(rank, problem, first, comm, lost, ask, [&](std::size_t done) { rank.gather(done, nothing); }))
     return;
   rank.gather(problem.steps(), nothing);
   rank.heat();

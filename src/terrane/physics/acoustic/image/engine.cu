@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "terrane/base/error.hpp"
@@ -163,6 +164,23 @@ std::vector<To> gathered(Comm& comm, const std::vector<From>& mine, const IndexB
   return values;
 }
 
+template <class T>
+struct Magnitude {
+  const T* p;
+  TERRANE_FN double operator()(Index n) const { return std::fabs(static_cast<double>(p[n])); }
+};
+
+/// After how many steps a series [steps, places] is over.
+std::size_t quiet_after(const std::vector<double>& series, Index steps) {
+  double most = 0;
+  for (const double value : series) most = std::max(most, std::fabs(value));
+  const std::size_t each = series.size() / std::max<std::size_t>(1, static_cast<std::size_t>(steps));
+  std::size_t first = series.size(), last = 0;
+  for (std::size_t n = 0; n < series.size(); ++n)
+    if (std::fabs(series[n]) > 1e-3 * most) first = std::min(first, n), last = n + 1;
+  return each == 0 ? FieldWatch::never : FieldWatch::quiet_after(first / each, (last + each - 1) / each);
+}
+
 template <class Use>
 void each_row(const IndexBox<3>& nodes, const Use& use) {
   for (Index k = nodes.first[0]; k < nodes.last[0]; ++k)
@@ -258,11 +276,55 @@ bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
   return comm_.lowest(progress && progress->cancelled() ? 0 : 1) != 0;
 }
 
+/// Collective, after goes_on(): throws InputError on all ranks where the wave is lost.
+template <class T>
+void Engine<T>::look_at(FieldWatch& watch, const Wave<T>& wave, Index done, double time) {
+  const auto steps = static_cast<std::size_t>(done);
+  if (!watch.due(steps) && done < steps_) return;
+  const auto& p = wave.buffer();
+  double mine = 0;
+  if (p.size() > 0) {
+    const auto all = index_box(p.size());
+    if (!looks_) looks_.emplace(stream_, all, all, alone_);
+    mine = looks_->highest(Magnitude<T>{p.view().data});
+  }
+  if (!watch.lost(steps, comm_.highest(mine))) return;
+  const auto place = largest_of(comm_, largest_place(wave));
+  together(comm_, [&] {
+    throw lost_field("acoustic: step", "pressures", "Pa", steps, time, place,
+                     "Take a shorter step; beside anisotropic rock sponges in place of cpml sides.");
+  });
+}
+
+template <class T>
+FieldPlace Engine<T>::largest_place(const Wave<T>& wave) {
+  FieldPlace most{-1, {}};
+  std::vector<T> p(wave.buffer().size());
+  if (p.empty()) return most;
+  wave.buffer().download(stream_, p);
+  const View<const T, 3> at(p.data(), medium_.box());
+  const auto& part = medium_.part();
+  for (Index k = part.first[0]; k < part.last[0]; ++k)
+    for (Index j = part.first[1]; j < part.last[1]; ++j)
+      for (Index i = part.first[2]; i < part.last[2]; ++i)
+        if (const double value = std::fabs(static_cast<double>(at(k, j, i))); !(value <= most.value)) {
+          const auto& g = problem_.grid;
+          most = {value,
+                  {g.first[2] + static_cast<double>(i) * g.spacing[2],
+                   g.first[1] + static_cast<double>(j) * g.spacing[1],
+                   g.first[0] + static_cast<double>(k) * g.spacing[0]}};
+          if (!std::isfinite(value)) return most;
+        }
+  return most;
+}
+
 template <class T>
 std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>& series, Progress* progress,
                                      const Watch* watch) {
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
-  sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
+  const auto wavelet = shared(series);
+  sources.send(stream_, static_cast<std::size_t>(steps_), wavelet);
+  FieldWatch field(0, quiet_after(wavelet, steps_));
   Receivers<T> receivers(stream_, medium_, problem_.taps(shot), static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
   clock_.set(stream_, 0);
@@ -293,6 +355,7 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
     }
     if (n - looked < between_looks && n < steps_) continue;
     if (!goes_on(progress, static_cast<std::uint64_t>(n - looked))) throw Cancelled();
+    look_at(field, wave_, n, static_cast<double>(n) * problem_.step);
     looked = n;
   }
   return receivers.gather(stream_, comm_);
@@ -330,7 +393,9 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   for (int n = 0; n < problem_.fields(); ++n) before.emplace_back(stream_.device(), change_here.size());
   Wave<T> scattered(stream_, medium_, comm_);
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
-  sources.send(stream_, static_cast<std::size_t>(steps_), shared(series));
+  const auto wavelet = shared(series);
+  sources.send(stream_, static_cast<std::size_t>(steps_), wavelet);
+  FieldWatch field(0, quiet_after(wavelet, steps_)), of_scattered;
   Receivers<T> receivers(stream_, medium_, problem_.taps(shot), static_cast<std::size_t>(steps_));
   wave_.rest(stream_);
   clock_.set(stream_, 0);
@@ -366,9 +431,12 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
     clock_.tick(stream_, count);
     if (n < looked) continue;
     if (!goes_on(progress, between_looks)) throw Cancelled();
+    look_at(field, wave_, n + count, static_cast<double>(n + count) * problem_.step);
+    look_at(of_scattered, scattered, n + count, static_cast<double>(n + count) * problem_.step);
     looked += between_looks;
   }
   scattered.wait(stream_);  // throws where a neighbour was lost
+  look_at(of_scattered, scattered, steps_, static_cast<double>(steps_) * problem_.step);
   return receivers.gather(stream_, comm_);
 }
 
@@ -480,7 +548,12 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                      reversed.begin() + static_cast<std::ptrdiff_t>((samples - 1 - n) * places));
 
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
-  sources.send(stream_, samples, shared(series));
+  const auto wavelet = shared(series);
+  sources.send(stream_, samples, wavelet);
+  FieldWatch field(0, quiet_after(wavelet, steps_)), of_back;
+  const auto look_back = [&](const Wave<T>& wave, Index n) {
+    look_at(of_back, wave, steps_ - n, static_cast<double>(n) * problem_.step);
+  };
   wave_.rest(stream_);
   room_.passes = images_in_passes(problem_, way, room_.place) ? passes_ : Passes{};
   const bool walls = way == Keeping::random_walls;
@@ -502,6 +575,7 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     clock_.tick(stream_, count);
     if (n < looked) continue;
     if (!goes_on(progress, between_looks)) throw Cancelled();
+    look_at(field, wave_, n + count, static_cast<double>(n + count) * problem_.step);
     looked += between_looks;
   }
 
@@ -540,7 +614,9 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     }
     back.step(stream_, &senders, clock_);
     clock_.tick(stream_, 1);
-    if (n % between_looks == 0 && !goes_on(progress, between_looks)) throw Cancelled();
+    if (n % between_looks != 0) continue;
+    if (!goes_on(progress, between_looks)) throw Cancelled();
+    look_back(back, n);
   }
   looked = steps_ - 2;
   for (Index n = steps_ - 2, count = 1; !axis && n >= 0; n -= count) {
@@ -561,9 +637,11 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     clock_.tick(stream_, count);
     if (n > looked) continue;
     if (!goes_on(progress, between_looks)) throw Cancelled();
+    look_back(back, n);
     looked -= between_looks;
   }
   back.wait(stream_);  // throws where a neighbour was lost
+  look_back(back, 0);
   Images images{gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination), {}};
   for (const auto& image : apart.images()) {
     const auto one = gather_mesh(image);

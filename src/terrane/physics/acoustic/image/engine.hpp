@@ -17,12 +17,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "terrane/base/progress.hpp"
+#include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/acoustic/image/history.hpp"
 #include "terrane/physics/acoustic/snapshots.hpp"
+#include "terrane/simulation/field_watch.hpp"
 
 namespace terrane::acoustic {
 
@@ -80,6 +83,8 @@ class Engine {
   Buffer<T> of_mesh(const std::vector<double>& values);
   Index look(const Watch* watch, const Wave<T>& wave, Index n);
   bool goes_on(Progress* progress, std::uint64_t steps);
+  void look_at(FieldWatch& watch, const Wave<T>& wave, Index done, double time);
+  FieldPlace largest_place(const Wave<T>& wave);
   void scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T>& sources, Receivers<T>& receivers,
                        std::vector<Buffer<T>>& before, const Buffer<T>& change);
   void keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources);
@@ -94,6 +99,8 @@ class Engine {
   bool graphs_ = true;
   Passes passes_;
   RecordRoom room_;
+  Alone alone_;  // this rank's nodes, for looks at them
+  std::optional<Reduction<1>> looks_;
 };
 
 }  // namespace terrane::acoustic

@@ -16,7 +16,8 @@
 //   y = z + c g,   z ← e y + b g         x = pole Δt, e = e^{−x}, r = (1 − e)/x,
 //                                        b = ± d Δt (r − e)/x, c = ± d Δt (1 − r)/x
 //
-// Inertia, axis by axis: s (p² + β p + γ) u + s m is (p² + β⁺ p + γ⁺) u + m⁺ with
+// Inertia, axis by axis, from p² + b p on, b what brakes the rock of the layer (margin.hpp):
+// s (p² + β p + γ) u + s m is (p² + β⁺ p + γ⁺) u + m⁺ with
 //
 //   β⁺ = β + d,   γ⁺ = γ − d α + β d,   m⁺ = m + d/(p + α) [(α² − β α + γ) u + m]
 //
@@ -34,8 +35,8 @@
 
 namespace terrane::elastic {
 
-/// Of an axis at a point: d, α; e, b, c of s; e, b, c of 1/s.
-inline constexpr int fading_numbers = 8;
+/// Of an axis at a point: d, α; e, b, c of s; e, b, c of 1/s; its part of what brakes.
+inline constexpr int fading_numbers = 9;
 
 /// Numbers that a point keeps. axes: along which it fades, bits 1, 2, 4.
 inline constexpr int matched_memory(unsigned axes) {
@@ -105,6 +106,9 @@ template <class V, class Axis, class Memory>
 TERRANE_FN void stretched_inertia(unsigned axes, const V (&u)[3], const Axis& axis, const Memory& memory,
                                   int at, V (&push)[3]) {
   V beta{}, gamma{}, m[3] = {};
+  TERRANE_UNROLL
+  for (int j = 0; j < 3; ++j)
+    if (axes >> j & 1) beta += axis(j)[8];
   TERRANE_UNROLL
   for (int j = 0; j < 3; ++j) {
     if (!(axes >> j & 1)) continue;
