@@ -460,6 +460,31 @@ tomography = "{}"
               AllOf(HasSubstr("velocity_s"), HasSubstr("or a tomography")));
 }
 
+TEST(TomographyFiles, OfTwentyOneConstantsAreCalledWhatTheyAre) {
+  std::string text = "0 0 -100 200 100 0\n100 100 100\n3 2 2\n1000 9000 100 5000 1000 4000\n0 0 -100";
+  for (int n = 0; n < 22; ++n) text += " 1e9";
+  EXPECT_THAT(
+      message([&] { Tomography::read("grid.xyz", text); }),
+      AllOf(HasSubstr("grid.xyz:5"), HasSubstr("anisotropic tomography files"), HasSubstr("stiffness")));
+}
+
+TEST(ElasticJobs, WhoseRocksAllHaveNamesNeedNoModelBesideTheirMesh) {
+  const auto made = [](const std::string& rock) {
+    return Simulation::from_job(Config::parse("[mesh]\nbox = [0, 300, 0, 300, -300, 0]\nshape = [3, 3, 3]\n"
+                                              "[elements]\nkind = \"layers\"\ncolumns = [2, 2]\n"
+                                              "[[elements.layer]]\nbottom = -300\nrows = 2\n" +
+                                              rock + rest),
+                                {});
+  };
+  const auto simulation = made(
+      "rock = \"granite\"\n[[elements.rock]]\nname = \"granite\"\ndensity = 2700\n"
+      "velocity_p = 6000\nvelocity_s = 3464\n");
+  const auto& mesh = dynamic_cast<const Simulation&>(*simulation).problem().mesh;
+  EXPECT_EQ(mesh.size(), 8u);
+  EXPECT_EQ(mesh.rock(0).density, 2700);
+  EXPECT_THAT(message([&] { made(""); }), HasSubstr("tables [mesh] and [model]"));
+}
+
 TEST(ElasticJobs, TakeTheTomographyThatAMeshOfSpecfemNames) {
   const TemporaryFolder folder;
   for (auto [name, text] : specfem_files()) {

@@ -220,6 +220,17 @@ TEST_F(PlacesOfFiles, KeysAreBlamedForThemselves) {
   EXPECT_THAT(message([&] { made(source("moment = [0, 0, 0, 0, 0, 0]")); }),
               HasSubstr("source.moment: it is zero"));
   EXPECT_THAT(message([&] { made("end = -90\n"); }), HasSubstr("job.toml:7: simulation.end"));
+  EXPECT_THAT(message([&] { made("end = 2\nbegin = 3\n"); }), HasSubstr("job.toml:8: simulation.begin"));
+  EXPECT_THAT(message([&] { made("end = 1e12\nstep = \"none\"\n"); }), HasSubstr("simulation.end: "));
+  EXPECT_THAT(message([&] {
+                Simulation::from_job(
+                    Config::parse("[elements]\nkind = \"specfem\"\nfile = \".\"\n[simulation]\n"
+                                  "physics = \"elastic\"\npar_file = \"Par_file\"\n"
+                                  "[snapshots]\nevery = 0.1\n[output]\nfiles = []\n",
+                                  "job.toml", folder_ / "."),
+                    {});
+              }),
+              HasSubstr("job.toml:10: output.files: no file takes the snapshots"));
   folder_.put("Par_file_faults", "1\n");
   EXPECT_THAT(message([&] { made(); }), HasSubstr("Par_file_faults: faults that rupture"));
 }

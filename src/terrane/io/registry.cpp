@@ -20,6 +20,7 @@
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/gathers.hpp"
+#include "terrane/io/gmsh.hpp"
 #include "terrane/io/hdf5.hpp"
 #include "terrane/io/magnetotellurics.hpp"
 #include "terrane/io/netcdf.hpp"
@@ -28,8 +29,11 @@
 #include "terrane/io/rsf.hpp"
 #include "terrane/io/segy.hpp"
 #include "terrane/io/sites.hpp"
+#include "terrane/io/specfem.hpp"
+#include "terrane/io/specfem_mesh.hpp"
 #include "terrane/io/surfer.hpp"
 #include "terrane/io/tomofast.hpp"
+#include "terrane/io/tomography.hpp"
 #include "terrane/io/ubc.hpp"
 #include "terrane/io/vtk.hpp"
 #include "terrane/io/vtkhdf.hpp"
@@ -826,6 +830,64 @@ const std::array all_formats{
         .read = from_text<static_cast<PrismData (*)(TextReader&)>(read_tomofast_grid)>,
     },
     Format{
+        .name = "gmsh",
+        .title = "Gmsh mesh of hexahedra (4.1)",
+        .extensions = "",
+        .holds = "dataset",
+        .begins = begins_gmsh,
+        .read = [](const Source& from) -> Content { return to_dataset(read_gmsh(from.path, from.bytes())); },
+    },
+    Format{
+        .name = "specfem-mesh",
+        .title = "folder with a mesh of SPECFEM3D",
+        .extensions = "",
+        .holds = "dataset",
+        .read = [](const Source& from) -> Content {
+          return to_dataset(read_specfem_mesh(from.path, from.options.memory));
+        },
+    },
+    Format{
+        .name = "specfem-par",
+        .title = "Par_file of SPECFEM3D",
+        .extensions = "",
+        .holds = "table",
+        .begins = begins_par_file,
+        .read = [](const Source& from) -> Content {
+          return to_table(read_par_lines(from.path, from.bytes()));
+        },
+    },
+    Format{
+        .name = "specfem-sources",
+        .title = "CMTSOLUTION or FORCESOLUTION of SPECFEM3D",
+        .extensions = "",
+        .holds = "table",
+        .begins = begins_specfem_sources,
+        .read = [](const Source& from) -> Content {
+          return to_table(read_specfem_sources(from.path, from.bytes()));
+        },
+    },
+    Format{
+        .name = "specfem-stations",
+        .title = "STATIONS of SPECFEM3D",
+        .extensions = "",
+        .holds = "table",
+        .resembles = resembles_specfem_stations,
+        .read = [](const Source& from) -> Content {
+          return to_table(read_specfem_stations(from.path, from.bytes()));
+        },
+    },
+    Format{
+        .name = "specfem-tomography",
+        .title = "tomography_model.xyz of SPECFEM3D",
+        .extensions = "",
+        .holds = "table",
+        .resembles = begins_tomography,
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return to_table(read_tomography(in));
+        },
+    },
+    Format{
         .name = "tomofast-data",
         .title = "Tomofast-x data",
         .extensions = "",
@@ -960,6 +1022,7 @@ std::string by_name_only(const std::string& path, const Format& format, const In
 std::span<const Format> formats() { return all_formats; }
 
 const Format& format_of(const std::string& path) {
+  if (is_specfem_mesh(path)) return named("specfem-mesh");
   const auto head = read_head(path, head_bytes);
   const auto* by_name = by_extension(path);
   if (const auto* format = by_content(head, by_name)) return *format;

@@ -9,25 +9,26 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/file.hpp"
 
 namespace terrane::io {
 
 namespace {
 
-std::string trimmed(const std::string& text) {
+std::string without_blanks(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
   return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> specfem_lines(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(trimmed(line));
+  for (std::string line; std::getline(in, line);) lines.push_back(without_blanks(line));
   return lines;
 }
 
 /// The keys of one source, in small letters, with their values.
-struct Block {
+struct SourceBlock {
   SpecfemSource source;
   std::map<std::string, std::string> values;
 
@@ -46,8 +47,9 @@ struct Block {
 };
 
 /// Divides a file at the lines where sources begin.
-std::vector<Block> blocks_of(const std::string& file, const std::vector<std::string>& lines, bool forces) {
-  std::vector<Block> blocks;
+std::vector<SourceBlock> source_blocks(const std::string& file, const std::vector<std::string>& lines,
+                                       bool forces) {
+  std::vector<SourceBlock> blocks;
   for (std::size_t n = 0; n < lines.size(); ++n) {
     const auto small = lower(lines[n]);
     if (small.rfind(forces ? "force " : "event name", 0) == 0) {
@@ -57,14 +59,14 @@ std::vector<Block> blocks_of(const std::string& file, const std::vector<std::str
     }
     const auto colon = small.find(':');
     if (colon == std::string::npos || blocks.empty() || small.front() == '#') continue;
-    const auto key = trimmed(small.substr(0, colon));
-    if (blocks.back().values.emplace(key, trimmed(small.substr(colon + 1))).second)
+    const auto key = without_blanks(small.substr(0, colon));
+    if (blocks.back().values.emplace(key, without_blanks(small.substr(colon + 1))).second)
       blocks.back().source.lines[key] = n + 1;
   }
   return blocks;
 }
 
-SpecfemSource source_of(const Block& block) {
+SpecfemSource source_of_block(const SourceBlock& block) {
   auto s = block.source;
   s.latitude = block.number({"latitude", "latorutm"});
   s.longitude = block.number({"longitude", "longorutm"});
@@ -99,12 +101,12 @@ double fortran_number(std::string word, const std::string& where) {
 
 std::vector<ParFileLine> read_par_lines(const std::string& file, const std::string& text) {
   std::vector<ParFileLine> all;
-  const auto lines = lines_of(text);
+  const auto lines = specfem_lines(text);
   for (std::size_t n = 0; n < lines.size(); ++n) {
     const auto line = lines[n].substr(0, lines[n].find('#'));
     const auto equals = line.find('=');
     if (equals == std::string::npos) continue;
-    const auto name = trimmed(line.substr(0, equals)), value = trimmed(line.substr(equals + 1));
+    const auto name = without_blanks(line.substr(0, equals)), value = without_blanks(line.substr(equals + 1));
     if (!name.empty() && !value.empty()) all.push_back({name, value, n + 1});
   }
   if (all.empty())
@@ -113,7 +115,7 @@ std::vector<ParFileLine> read_par_lines(const std::string& file, const std::stri
 }
 
 std::vector<SpecfemStation> read_specfem_stations(const std::string& file, const std::string& text) {
-  const auto lines = lines_of(text);
+  const auto lines = specfem_lines(text);
   std::vector<SpecfemStation> stations;
   for (std::size_t n = 0; n < lines.size(); ++n) {
     if (lines[n].empty() || lines[n].front() == '#') continue;
@@ -143,17 +145,104 @@ std::string SpecfemSource::where(std::initializer_list<const char*> keys) const 
 }
 
 std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const std::string& text) {
-  const auto lines = lines_of(text);
+  const auto lines = specfem_lines(text);
   const bool forces = std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return lower(line).rfind("factor force source", 0) == 0;
   });
   std::vector<SpecfemSource> sources;
-  for (const auto& block : blocks_of(file, lines, forces)) sources.push_back(source_of(block));
+  for (const auto& block : source_blocks(file, lines, forces)) sources.push_back(source_of_block(block));
   if (sources.empty())
     throw InputError(
         file, "it has no sources",
         "Each source of a CMTSOLUTION has a line \"event name:\", of a FORCESOLUTION one \"FORCE 001\".");
   return sources;
+}
+
+bool begins_par_file(std::string_view head) {
+  // Names that every version has.
+  bool steps = false, step = false;
+  for (const auto& line : specfem_lines(std::string(head))) {
+    const auto name = without_blanks(line.substr(0, line.find_first_of("=#")));
+    steps = steps || ((name == "NSTEP" || name == "SIMULATION_TYPE") && line.find('=') != line.npos);
+    step = step || ((name == "DT" || name == "NPROC" || name == "UTM_PROJECTION_ZONE") &&
+                    line.find('=') != line.npos);
+  }
+  return steps && step;
+}
+
+bool begins_specfem_sources(std::string_view head) {
+  const auto small = lower(head);
+  return small.find("time shift") != small.npos &&
+         (small.find("half duration") != small.npos || small.find("factor force source") != small.npos);
+}
+
+bool resembles_specfem_stations(std::string_view head) {
+  const bool cut = !head.empty() && head.back() != '\n' && head.find('\n') != head.npos;
+  std::size_t rows = 0;
+  const auto lines = specfem_lines(std::string(head));
+  for (std::size_t n = 0; n + (cut ? 1 : 0) < lines.size(); ++n) {  // the last may be half a line
+    if (lines[n].empty() || lines[n].front() == '#') continue;
+    std::istringstream words(lines[n]);
+    std::string name, network, word;
+    double value = 0;
+    if (!(words >> name >> network) || parse_number(name, value) || name.find(',') != name.npos) return false;
+    for (int k = 0; k < 4; ++k)
+      if (!(words >> word) || !parse_number(word, value)) return false;
+    if (words >> word) return false;
+    ++rows;
+  }
+  return rows > 0;
+}
+
+Table to_table(const std::vector<ParFileLine>& lines) {
+  Table table;
+  table.texts = {{"name", {}, 0}, {"value", {}, 0}};
+  for (const auto& line : lines) {
+    table.texts[0].values.push_back(line.name), table.texts[1].values.push_back(line.value);
+    table.lines.push_back(line.line);
+  }
+  return table;
+}
+
+Table to_table(const std::vector<SpecfemStation>& stations) {
+  Table table;
+  table.texts = {{"name", {}, 0}, {"network", {}, 0}};
+  table.columns = {{"latitude", "", "", {}},
+                   {"longitude", "", "", {}},
+                   {"elevation", "m", "", {}},
+                   {"burial", "m", "", {}}};
+  for (const auto& s : stations) {
+    table.texts[0].values.push_back(s.name), table.texts[1].values.push_back(s.network);
+    const double numbers[4] = {s.latitude, s.longitude, s.elevation, s.burial};
+    for (std::size_t k = 0; k < 4; ++k) table.columns[k].values.push_back(numbers[k]);
+  }
+  return table;
+}
+
+Table to_table(const std::vector<SpecfemSource>& sources) {
+  Table table;
+  const auto add = [&](const char* name, const char* unit, const auto& value) {
+    Column column{name, unit, "", {}};
+    for (const auto& source : sources) column.values.push_back(value(source));
+    table.columns.push_back(std::move(column));
+  };
+  const bool forces = !sources.empty() && sources.front().is_force;
+  add("latitude", "", [](const SpecfemSource& s) { return s.latitude; });
+  add("longitude", "", [](const SpecfemSource& s) { return s.longitude; });
+  add("depth", "", [](const SpecfemSource& s) { return s.depth; });
+  add("time_shift", "s", [](const SpecfemSource& s) { return s.time_shift; });
+  add(forces ? "hdurorf0" : "half_duration", forces ? "" : "s",
+      [](const SpecfemSource& s) { return s.duration; });
+  constexpr const char* moments[6] = {"mrr", "mtt", "mpp", "mrt", "mrp", "mtp"};
+  for (std::size_t k = 0; k < 6 && !forces; ++k)
+    add(moments[k], "dyne.cm", [k](const SpecfemSource& s) { return s.moment[k]; });
+  if (!forces) return table;
+  add("source_time_function", "", [](const SpecfemSource& s) { return s.function.value_or(NAN); });
+  add("factor", "N", [](const SpecfemSource& s) { return s.factor; });
+  constexpr const char* axes[3] = {"component_east", "component_north", "component_up"};
+  for (std::size_t d = 0; d < 3; ++d)
+    add(axes[d], "", [d](const SpecfemSource& s) { return s.direction[d]; });
+  return table;
 }
 
 }  // namespace terrane::io

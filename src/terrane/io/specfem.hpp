@@ -60,4 +60,19 @@ struct SpecfemSource {
 /// there, no number, no source.
 std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const std::string& text);
 
+// What `terrane info`, `convert` and Python have of them.
+
+/// Whether the first lines are those of a Par_file; of a CMTSOLUTION or FORCESOLUTION; of STATIONS.
+bool begins_par_file(std::string_view head);
+bool begins_specfem_sources(std::string_view head);
+bool resembles_specfem_stations(std::string_view head);
+
+/// Columns of words: name and value.
+Table to_table(const std::vector<ParFileLine>& lines);
+/// Columns latitude, longitude, elevation, burial; words name and network. The numbers have no units: places
+/// may be in degrees or m.
+Table to_table(const std::vector<SpecfemStation>& stations);
+/// A row for each source, with the names of the file's keys.
+Table to_table(const std::vector<SpecfemSource>& sources);
+
 }  // namespace terrane::io

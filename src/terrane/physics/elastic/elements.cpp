@@ -448,7 +448,9 @@ Elements build_elements(const Config& job, const Config& simulation,
   out.surface = read_surface(simulation, "surface", memory);
   std::optional<Sampled> model;
   TensorMesh cells;
-  if (!own || job.has("mesh")) {
+  if (own && job.has("mesh") && !job.has("model")) {
+    cells = build_mesh(job);  // says where layers lie; their rocks have names
+  } else if (!own || job.has("mesh")) {
     auto earth = build_earth(job, projection, memory, request);
     if (!out.surface) out.surface = earth.ground;
     cells = mesh_of_cells(earth.model, job, "elastic waves need");

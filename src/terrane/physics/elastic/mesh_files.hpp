@@ -1,10 +1,4 @@
-// Meshes that other programs made.
-//
-//   Gmsh        .msh 4.1, ASCII or binary: hexahedra of 8, 20 or 27 nodes; physical volumes name rocks,
-//   physical
-//               surfaces name sides (gmsh.info, reference manual, "MSH file format")
-//   SPECFEM3D   a folder with nodes_coords_file, mesh_file, materials_file, nummaterial_velocity_file and the
-//               surface files that there are (SPECFEM3D Cartesian, user manual 4.0, "external mesh")
+// Meshes that other programs made, Gmsh (io/gmsh.hpp) and SPECFEM3D (io/specfem_mesh.hpp): their shapes.
 //
 // Elements of 20 and 27 nodes have curved sides where these nodes do not lie on straight edges; the seven
 // nodes that 20 lack are where the 20 put them. Elements that go around the other way are turned.
@@ -14,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/io/specfem_mesh.hpp"
 #include "terrane/physics/elastic/mesh.hpp"
 
 namespace terrane::elastic {
@@ -29,10 +24,7 @@ struct MeshFile {
   /// Of the groups of SPECFEM3D whose rock a file gives by place (tomography.hpp): its name in the folder.
   std::vector<std::string> tomography;
 
-  struct Face {
-    std::array<std::uint32_t, 4> nodes;
-    std::uint32_t side;  ///< in `sides`
-  };
+  using Face = io::HexahedraFile::Face;
   std::vector<Face> faces;
   std::vector<std::string> sides;  ///< names: of SPECFEM3D west, east, south, north, bottom, top
 
@@ -46,8 +38,7 @@ MeshFile read_gmsh(const std::filesystem::path& file);
 MeshFile read_gmsh(std::string name, std::string bytes);
 MeshFile read_specfem_mesh(const std::filesystem::path& folder);
 /// Its parts, by the names of the files; for tests.
-MeshFile read_specfem_mesh(const std::string& name,
-                           const std::vector<std::pair<std::string, std::string>>& files);
+MeshFile read_specfem_mesh(const std::string& name, const io::SpecfemMeshFiles& files);
 
 /// Elements, with waves leaving through the sides named in `absorbing`. Medium of an element: its group.
 /// curved: with the sides that the file has; else corners alone count.

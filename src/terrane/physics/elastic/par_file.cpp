@@ -14,125 +14,127 @@ namespace terrane::elastic {
 
 namespace {
 
-using enum KeyEffect;
+constexpr auto is_taken = KeyEffect::taken, is_harmless = KeyEffect::harmless, is_noted = KeyEffect::noted,
+               is_refused = KeyEffect::refused;
 using About = ParFileKey::About;
 
-constexpr std::string_view no = ".false.";
+constexpr std::string_view off = ".false.";
 
 // In the order of SPECFEM3D's own Par_file; names of older versions at the end.
-constexpr ParFileKey keys[] = {
-    {"SIMULATION_TYPE", refused, "1", "Terrane computes type 1, forward waves."},
-    {"NOISE_TOMOGRAPHY", refused, "0", "Noise has no source at a point; Terrane's sources have."},
-    {"SAVE_FORWARD", harmless},
-    {"INVERSE_FWI_FULL_PROBLEM", refused, no, "Terrane inverts acoustic waves: `terrane new inversion`."},
-    {"UTM_PROJECTION_ZONE", taken},
-    {"SUPPRESS_UTM_PROJECTION", taken},
-    {"NPROC", harmless},
-    {"NSTEP", taken},
-    {"DT", taken},
-    {"LTS_MODE", taken},
-    {"PARTITIONING_TYPE", harmless},
-    {"USE_LDDRK", taken},
-    {"INCREASE_CFL_FOR_LDDRK", taken},
-    {"RATIO_BY_WHICH_TO_INCREASE_IT", taken},
-    {"NGNOD", harmless},
-    {"MODEL", refused, "default",
+constexpr ParFileKey known_keys[] = {
+    {"SIMULATION_TYPE", is_refused, "1", "Terrane computes type 1, forward waves."},
+    {"NOISE_TOMOGRAPHY", is_refused, "0", "Noise has no source at a point; Terrane's sources have."},
+    {"SAVE_FORWARD", is_harmless},
+    {"INVERSE_FWI_FULL_PROBLEM", is_refused, off, "Terrane inverts acoustic waves: `terrane new inversion`."},
+    {"UTM_PROJECTION_ZONE", is_taken},
+    {"SUPPRESS_UTM_PROJECTION", is_taken},
+    {"NPROC", is_harmless},
+    {"NSTEP", is_taken},
+    {"DT", is_taken},
+    {"LTS_MODE", is_taken},
+    {"PARTITIONING_TYPE", is_harmless},
+    {"USE_LDDRK", is_taken},
+    {"INCREASE_CFL_FOR_LDDRK", is_taken},
+    {"RATIO_BY_WHICH_TO_INCREASE_IT", is_taken},
+    {"NGNOD", is_harmless},
+    {"MODEL", is_refused, "default",
      "Rock comes from [model], from [[elements.rock]], or from the materials of a mesh of SPECFEM3D; a "
      "tomography_model.xyz is [[elements.rock]] tomography. Where that is what is meant, write default.",
      About::rock},
-    {"TOMOGRAPHY_PATH", harmless},
-    {"SEP_MODEL_DIRECTORY", harmless},
-    {"APPROXIMATE_OCEAN_LOAD", refused, no, "Make the sea of elements: a layer with velocity_s = 0."},
-    {"TOPOGRAPHY", harmless},
-    {"ATTENUATION", taken},
-    {"ANISOTROPY", noted, no, "materials with an anisotropy flag are refused; rock is as it is without"},
-    {"GRAVITY", refused, no, "Leave it out where waves have periods below some 100 s."},
-    {"ATTENUATION_f0_REFERENCE", taken},
-    {"MIN_ATTENUATION_PERIOD", taken},
-    {"MAX_ATTENUATION_PERIOD", taken},
-    {"COMPUTE_FREQ_BAND_AUTOMATIC", taken},
-    {"USE_OLSEN_ATTENUATION", taken},
-    {"OLSEN_ATTENUATION_RATIO", harmless},
-    {"PML_CONDITIONS", taken},
-    {"PML_INSTEAD_OF_FREE_SURFACE", taken},
-    {"f0_FOR_PML", harmless},
-    {"STACEY_ABSORBING_CONDITIONS", taken},
-    {"STACEY_INSTEAD_OF_FREE_SURFACE", taken},
-    {"BOTTOM_FREE_SURFACE", taken},
-    {"UNDO_ATTENUATION_AND_OR_PML", harmless},
-    {"NT_DUMP_ATTENUATION", harmless},
-    {"CREATE_SHAKEMAP", noted, no,
+    {"TOMOGRAPHY_PATH", is_harmless},
+    {"SEP_MODEL_DIRECTORY", is_harmless},
+    {"APPROXIMATE_OCEAN_LOAD", is_refused, off, "Make the sea of elements: a layer with velocity_s = 0."},
+    {"TOPOGRAPHY", is_harmless},
+    {"ATTENUATION", is_taken},
+    {"ANISOTROPY", is_noted, off, "materials with an anisotropy flag are refused; rock is as it is without"},
+    {"GRAVITY", is_refused, off, "Leave it out where waves have periods below some 100 s."},
+    {"ATTENUATION_f0_REFERENCE", is_taken},
+    {"MIN_ATTENUATION_PERIOD", is_taken},
+    {"MAX_ATTENUATION_PERIOD", is_taken},
+    {"COMPUTE_FREQ_BAND_AUTOMATIC", is_taken},
+    {"USE_OLSEN_ATTENUATION", is_taken},
+    {"OLSEN_ATTENUATION_RATIO", is_harmless},
+    {"PML_CONDITIONS", is_taken},
+    {"PML_INSTEAD_OF_FREE_SURFACE", is_taken},
+    {"f0_FOR_PML", is_harmless},
+    {"STACEY_ABSORBING_CONDITIONS", is_taken},
+    {"STACEY_INSTEAD_OF_FREE_SURFACE", is_taken},
+    {"BOTTOM_FREE_SURFACE", is_taken},
+    {"UNDO_ATTENUATION_AND_OR_PML", is_harmless},
+    {"NT_DUMP_ATTENUATION", is_harmless},
+    {"CREATE_SHAKEMAP", is_noted, off,
      "maps of shaking are drawn from receivers on a grid: peak_velocity and others"},
-    {"MOVIE_SURFACE", taken},
-    {"MOVIE_TYPE", taken},
-    {"MOVIE_VOLUME", noted, no, "films of a volume are [snapshots] of = \"volume\""},
-    {"MOVIE_VOLUME_STRESS", noted, no, "films show velocity or displacement"},
-    {"SAVE_DISPLACEMENT", taken},
-    {"USE_HIGHRES_FOR_MOVIES", harmless},
-    {"NTSTEP_BETWEEN_FRAMES", taken},
-    {"HDUR_MOVIE", taken},
-    {"SAVE_MESH_FILES", harmless},
-    {"LOCAL_PATH", harmless},
-    {"NTSTEP_BETWEEN_OUTPUT_INFO", harmless},
-    {"USE_SOURCES_RECEIVERS_Z", taken},
-    {"USE_FORCE_POINT_SOURCE", taken},
-    {"USE_RICKER_TIME_FUNCTION", taken},
-    {"USE_EXTERNAL_SOURCE_FILE", refused, no, "Give the time function as samples of a [[source]].",
+    {"MOVIE_SURFACE", is_taken},
+    {"MOVIE_TYPE", is_taken},
+    {"MOVIE_VOLUME", is_noted, off, "films of a volume are [snapshots] of = \"volume\""},
+    {"MOVIE_VOLUME_STRESS", is_noted, off, "films show velocity or displacement"},
+    {"SAVE_DISPLACEMENT", is_taken},
+    {"USE_HIGHRES_FOR_MOVIES", is_harmless},
+    {"NTSTEP_BETWEEN_FRAMES", is_taken},
+    {"HDUR_MOVIE", is_taken},
+    {"SAVE_MESH_FILES", is_harmless},
+    {"LOCAL_PATH", is_harmless},
+    {"NTSTEP_BETWEEN_OUTPUT_INFO", is_harmless},
+    {"USE_SOURCES_RECEIVERS_Z", is_taken},
+    {"USE_FORCE_POINT_SOURCE", is_taken},
+    {"USE_RICKER_TIME_FUNCTION", is_taken},
+    {"USE_EXTERNAL_SOURCE_FILE", is_refused, off, "Give the time function as samples of a [[source]].",
      About::sources},
-    {"PRINT_SOURCE_TIME_FUNCTION", harmless},
-    {"NTSTEP_BETWEEN_OUTPUT_SEISMOS", harmless},
-    {"SAVE_SEISMOGRAMS_DISPLACEMENT", taken},
-    {"SAVE_SEISMOGRAMS_VELOCITY", taken},
-    {"SAVE_SEISMOGRAMS_ACCELERATION", noted, no,
+    {"PRINT_SOURCE_TIME_FUNCTION", is_harmless},
+    {"NTSTEP_BETWEEN_OUTPUT_SEISMOS", is_harmless},
+    {"SAVE_SEISMOGRAMS_DISPLACEMENT", is_taken},
+    {"SAVE_SEISMOGRAMS_VELOCITY", is_taken},
+    {"SAVE_SEISMOGRAMS_ACCELERATION", is_noted, off,
      "no accelerations are written: they are differences of the velocity"},
-    {"SAVE_SEISMOGRAMS_PRESSURE", taken},
-    {"SAVE_SEISMOGRAMS_STRAIN", noted, no, "no strains are written"},
-    {"SAVE_SEISMOGRAMS_IN_ADJOINT_RUN", harmless},
-    {"subsamp_seismos", noted, "1", "every step is written, and NSTEP stays as it is"},
-    {"NTSTEP_BETWEEN_OUTPUT_SAMPLE", noted, "1", "every step is written, and NSTEP stays as it is"},
-    {"USE_BINARY_FOR_SEISMOGRAMS", harmless},
-    {"SU_FORMAT", harmless},
-    {"ASDF_FORMAT", harmless},
-    {"HDF5_FORMAT", harmless},
-    {"WRITE_SEISMOGRAMS_BY_MAIN", harmless},
-    {"SAVE_ALL_SEISMOS_IN_ONE_FILE", harmless},
-    {"USE_TRICK_FOR_BETTER_PRESSURE", harmless},
-    {"USE_SOURCE_ENCODING", taken},
-    {"OUTPUT_ENERGY", harmless},
-    {"NTSTEP_BETWEEN_OUTPUT_ENERGY", harmless},
-    {"NTSTEP_BETWEEN_READ_ADJSRC", harmless},
-    {"READ_ADJSRC_ASDF", harmless},
-    {"ANISOTROPIC_KL", harmless},
-    {"SAVE_TRANSVERSE_KL", harmless},
-    {"ANISOTROPIC_VELOCITY_KL", harmless},
-    {"APPROXIMATE_HESS_KL", harmless},
-    {"SAVE_MOHO_MESH", harmless},
-    {"COUPLE_WITH_INJECTION_TECHNIQUE", refused, no, "Terrane's waves come from sources inside the mesh."},
-    {"INJECTION_TECHNIQUE_TYPE", harmless},
-    {"MESH_A_CHUNK_OF_THE_EARTH", harmless},
-    {"TRACTION_PATH", harmless},
-    {"FKMODEL_FILE", harmless},
-    {"RECIPROCITY_AND_KH_INTEGRAL", harmless},
-    {"NUMBER_OF_SIMULTANEOUS_RUNS", refused, "1", "Each of the runs is a job with a Par_file of its own."},
-    {"BROADCAST_SAME_MESH_AND_MODEL", harmless},
-    {"GPU_MODE", harmless},
-    {"ADIOS_ENABLED", harmless},
-    {"ADIOS_FOR_DATABASES", harmless},
-    {"ADIOS_FOR_MESH", harmless},
-    {"ADIOS_FOR_FORWARD_ARRAYS", harmless},
-    {"ADIOS_FOR_KERNELS", harmless},
-    {"ADIOS_FOR_UNDO_ATTENUATION", harmless},
-    {"HDF5_ENABLED", harmless},
-    {"HDF5_FOR_MOVIES", harmless},
-    {"HDF5_IO_NODES", harmless},
-    {"ABSORBING_CONDITIONS", taken},
-    {"HAS_FINITE_FAULT_SOURCE", refused, no, "Give the fault as table of a [[source]].", About::sources},
+    {"SAVE_SEISMOGRAMS_PRESSURE", is_taken},
+    {"SAVE_SEISMOGRAMS_STRAIN", is_noted, off, "no strains are written"},
+    {"SAVE_SEISMOGRAMS_IN_ADJOINT_RUN", is_harmless},
+    {"subsamp_seismos", is_noted, "1", "every step is written, and NSTEP stays as it is"},
+    {"NTSTEP_BETWEEN_OUTPUT_SAMPLE", is_noted, "1", "every step is written, and NSTEP stays as it is"},
+    {"USE_BINARY_FOR_SEISMOGRAMS", is_harmless},
+    {"SU_FORMAT", is_harmless},
+    {"ASDF_FORMAT", is_harmless},
+    {"HDF5_FORMAT", is_harmless},
+    {"WRITE_SEISMOGRAMS_BY_MAIN", is_harmless},
+    {"SAVE_ALL_SEISMOS_IN_ONE_FILE", is_harmless},
+    {"USE_TRICK_FOR_BETTER_PRESSURE", is_harmless},
+    {"USE_SOURCE_ENCODING", is_taken},
+    {"OUTPUT_ENERGY", is_harmless},
+    {"NTSTEP_BETWEEN_OUTPUT_ENERGY", is_harmless},
+    {"NTSTEP_BETWEEN_READ_ADJSRC", is_harmless},
+    {"READ_ADJSRC_ASDF", is_harmless},
+    {"ANISOTROPIC_KL", is_harmless},
+    {"SAVE_TRANSVERSE_KL", is_harmless},
+    {"ANISOTROPIC_VELOCITY_KL", is_harmless},
+    {"APPROXIMATE_HESS_KL", is_harmless},
+    {"SAVE_MOHO_MESH", is_harmless},
+    {"COUPLE_WITH_INJECTION_TECHNIQUE", is_refused, off,
+     "Terrane's waves come from sources inside the mesh."},
+    {"INJECTION_TECHNIQUE_TYPE", is_harmless},
+    {"MESH_A_CHUNK_OF_THE_EARTH", is_harmless},
+    {"TRACTION_PATH", is_harmless},
+    {"FKMODEL_FILE", is_harmless},
+    {"RECIPROCITY_AND_KH_INTEGRAL", is_harmless},
+    {"NUMBER_OF_SIMULTANEOUS_RUNS", is_refused, "1", "Each of the runs is a job with a Par_file of its own."},
+    {"BROADCAST_SAME_MESH_AND_MODEL", is_harmless},
+    {"GPU_MODE", is_harmless},
+    {"ADIOS_ENABLED", is_harmless},
+    {"ADIOS_FOR_DATABASES", is_harmless},
+    {"ADIOS_FOR_MESH", is_harmless},
+    {"ADIOS_FOR_FORWARD_ARRAYS", is_harmless},
+    {"ADIOS_FOR_KERNELS", is_harmless},
+    {"ADIOS_FOR_UNDO_ATTENUATION", is_harmless},
+    {"HDF5_ENABLED", is_harmless},
+    {"HDF5_FOR_MOVIES", is_harmless},
+    {"HDF5_IO_NODES", is_harmless},
+    {"ABSORBING_CONDITIONS", is_taken},
+    {"HAS_FINITE_FAULT_SOURCE", is_refused, off, "Give the fault as table of a [[source]].", About::sources},
 };
 
 const ParFileKey* find_key(std::string_view name) {
-  const auto* const at =
-      std::find_if(std::begin(keys), std::end(keys), [&](const ParFileKey& key) { return key.name == name; });
-  return at == std::end(keys) ? nullptr : at;
+  const auto* const at = std::find_if(std::begin(known_keys), std::end(known_keys),
+                                      [&](const ParFileKey& key) { return key.name == name; });
+  return at == std::end(known_keys) ? nullptr : at;
 }
 
 /// Names and values, each with its line.
@@ -183,7 +185,7 @@ class Lines {
   bool is_neutral(const ParFileKey& key) const {
     const std::string name(key.name);
     if (!has(name)) return true;
-    if (key.neutral == no) return !flag(name);
+    if (key.neutral == off) return !flag(name);
     if (std::isdigit(static_cast<unsigned char>(key.neutral.front())))
       return number(name) == io::fortran_number(std::string(key.neutral), where(name));
     return lower(text(name)) == key.neutral;
@@ -214,14 +216,14 @@ void look_at_all(Lines& lines, const OwnParts& own) {
       unknown += fmt::format("{}{} (line {})", unknown.empty() ? "" : ", ", printable(name), line.first);
       continue;
     }
-    const bool asks = (key->effect == refused || key->effect == noted) && !lines.is_neutral(*key);
+    const bool asks = (key->effect == is_refused || key->effect == is_noted) && !lines.is_neutral(*key);
     if (!asks) continue;
     const bool is_own =
         (key->about == About::sources && own.sources) || (key->about == About::rock && own.rock);
     if (is_own)
       lines.note(name, fmt::format("{} is not taken, as the job has its own {}", lines.text(name),
                                    key->about == About::rock ? "rock" : "sources"));
-    else if (key->effect == noted) lines.note(name, key->text);
+    else if (key->effect == is_noted) lines.note(name, key->text);
     else
       throw InputError(lines.where(name), fmt::format("{} is not offered", printable(lines.text(name))),
                        std::string(key->text));
@@ -325,7 +327,7 @@ void read_film(Lines& lines, const OwnParts& own, ParFile& par) {
 
 }  // namespace
 
-std::span<const ParFileKey> par_file_keys() { return keys; }
+std::span<const ParFileKey> par_file_keys() { return known_keys; }
 
 std::string ParFile::where(const std::string& key) const {
   const auto at = lines.find(key);

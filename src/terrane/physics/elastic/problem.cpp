@@ -513,7 +513,7 @@ void Problem::settle() {
     highest_frequency = std::max(highest_frequency, source.course.highest_frequency());
   }
   if (!(end > begin))
-    throw InputError("elastic: end",
+    throw InputError(begin_given && begin > 0 ? "elastic: begin" : "elastic: end",
                      fmt::format("{:.6g} s is not after the beginning, {:.6g} s", end, begin));
 
   resolved_frequency = INFINITY;
@@ -545,7 +545,8 @@ void Problem::settle() {
     worst = contact;
   stiffest = worst.element;
   stable_step = 2 / std::sqrt(worst.eigenvalue);
-  if (step == 0) step = 0.97 * stable_step;
+  const bool own_step = step == 0;
+  if (own_step) step = 0.97 * stable_step;
   if (step > stable_step * (1 + 1e-12))
     throw InputError(
         "elastic: step", fmt::format("{:.6g} s is not stable on this mesh", step),
@@ -553,7 +554,8 @@ void Problem::settle() {
                     "of that.",
                     stable_step, stiffest));
   if ((end - begin) / step > 1e9)
-    throw InputError("elastic: step", fmt::format("{:.3g} steps are too many", (end - begin) / step));
+    throw InputError(own_step ? "elastic: end" : "elastic: step",
+                     fmt::format("{:.3g} steps are too many", (end - begin) / step));
   if (snapshots.of != Snapshots::Of::nothing) {
     if (!(snapshots.interval > 0 && snapshots.interval <= (end - begin) * (1 + 1e-12)))
       throw InputError("elastic: snapshots", fmt::format("one every {:.6g} s", snapshots.interval),

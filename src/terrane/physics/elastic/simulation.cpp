@@ -13,6 +13,7 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -452,6 +453,16 @@ Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
   return snapshots;
 }
 
+/// Throws InputError: there are snapshots, and the job writes no file that would have them.
+void require_a_file_for(const Snapshots& snapshots, const Config& job) {
+  if (snapshots.of == Snapshots::Of::nothing || !job.table("output").has("files")) return;
+  const auto output = job.table("output").describe({Output::section().keys});
+  if (output.texts("files").empty())
+    throw output.wrong(
+        "files", "no file takes the snapshots",
+        "Name a file .vtkhdf or .nc; or leave [snapshots], and MOVIE_SURFACE of a Par_file, out.");
+}
+
 /// Warnings of sources whose wavelets the run cuts; of many the first, and how many.
 void warn_of_cut_wavelets(const Problem& p, std::vector<std::string>& warnings) {
   std::string first;
@@ -632,6 +643,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.sources = std::move(sources.sources), p.receivers = std::move(receivers.places);
   p.origins = {std::move(sources.origins), std::move(receivers.origins)};
   p.snapshots = read_snapshots(job, defaults.par());
+  require_a_file_for(p.snapshots, job);
   if (elements.sphere) notes.clear();  // its longitudes and latitudes are those of the sphere
   for (const auto* more : {&notes, &sources.notes, &stations.notes})
     elements.notes.insert(elements.notes.end(), more->begin(), more->end());

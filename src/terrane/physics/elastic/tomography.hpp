@@ -1,19 +1,11 @@
-// Rock on a regular grid, as SPECFEM3D's files tomography_model.xyz have it:
-//
-//   ORIG_X ORIG_Y ORIG_Z END_X END_Y END_Z          m, z up
-//   SPACING_X SPACING_Y SPACING_Z
-//   NX NY NZ
-//   VP_MIN VP_MAX VS_MIN VS_MAX RHO_MIN RHO_MAX
-//   x y z v_P v_S ρ [Q_P Q_S]                       a line for each point: x fastest, then y, then z upward
-//
-// (SPECFEM3D Cartesian, user manual 4.0, "Using tomographic models"). Between points speeds and density are
-// trilinear; outside the grid they are those at its edge; and they are kept between the limits of the header.
+// Rock on a regular grid of points (io/tomography.hpp). Between points speeds and density are trilinear;
+// outside the grid they are those at its edge; and they are kept between the limits of the file.
 #pragma once
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
+#include "terrane/io/tomography.hpp"
 #include "terrane/physics/elastic/hexahedron.hpp"
 #include "terrane/physics/elastic/medium.hpp"
 
@@ -28,12 +20,8 @@ class Tomography {
   Medium at(const Vector& place) const;
 
  private:
-  static constexpr std::size_t most = 5;  ///< v_P, v_S, ρ, Q_P, Q_S
-  Vector origin_{}, spacing_{};
-  std::array<std::size_t, 3> count_{};
-  std::array<double, 6> limits_{};
-  std::size_t columns_ = 3;
-  std::vector<std::array<double, most>> values_;
+  static constexpr std::size_t most = io::TomographyFile::most;
+  io::TomographyFile grid_;
   std::string name_;
 };
 

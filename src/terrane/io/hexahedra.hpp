@@ -1,0 +1,52 @@
+// Hexahedra with names, as files of meshes have them: nodes as they stand there, in the order of the file.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/data/dataset.hpp"
+
+namespace terrane::io {
+
+struct HexahedraFile {
+  std::vector<std::array<double, 3>> nodes;  ///< m: east, north, up
+  std::vector<std::uint32_t> nodes_of;       ///< of all elements, one after the other: 8, 20 or 27 each
+  std::vector<std::size_t> first = {0};      ///< of each element in it, and its end
+  /// Where the k-th node of an element lies in the cube [−1, 1]³: ξ + 3 η + 9 ζ with 0, 1, 2 for −1, 0, 1.
+  std::array<int, 27> order{};
+  std::vector<std::uint32_t> group;  ///< of each element, in `groups`
+  std::vector<std::string> groups;   ///< names: of volumes; of SPECFEM3D's materials their numbers
+
+  /// Of the groups, where the file has it: a rock, or the name of a tomography file.
+  struct Rock {
+    double density = 0, velocity_p = 0, velocity_s = 0;  ///< kg/m³, m/s
+    double quality_kappa = INFINITY, quality_mu = INFINITY;
+    std::string tomography = {}, where = {};
+  };
+  std::vector<Rock> rocks;
+
+  struct Face {
+    std::array<std::uint32_t, 4> nodes;
+    std::uint32_t side;  ///< in `sides`
+  };
+  std::vector<Face> faces;
+  std::vector<std::string> sides;  ///< names: of SPECFEM3D west, east, south, north, bottom, top
+  std::vector<std::string> notes;
+
+  std::size_t size() const noexcept { return first.size() - 1; }
+  std::span<const std::uint32_t> element(std::size_t n) const {
+    return {nodes_of.data() + first[n], first[n + 1] - first[n]};
+  }
+  void add(std::span<const std::uint32_t> its_nodes, std::uint32_t its_group);
+};
+
+/// Places of nodes, the eight corners of elements, counted from 0 in the order of VTK, and what names they
+/// have.
+Dataset to_dataset(const HexahedraFile& mesh);
+
+}  // namespace terrane::io
