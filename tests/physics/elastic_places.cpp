@@ -244,7 +244,13 @@ TEST_F(PlacesOfFiles, WaveletsThatTheRunCutsAreWarnedOf) {
   EXPECT_THAT(warnings(""), testing::Not(Contains(HasSubstr("wavelet"))));
   EXPECT_THAT(warnings("begin = 0\n"),
               Contains(HasSubstr("source 1: the run begins at 0 s, where the wavelet has 100 %")));
+  EXPECT_THAT(warnings(""), testing::Not(Contains(HasSubstr("kg/m³"))));
   EXPECT_THAT(warnings("end = -0.5\n"), Contains(HasSubstr("before the wavelet is at its largest")));
+}
+
+TEST_F(PlacesOfFiles, RockInOtherUnitsIsWarnedOf) {
+  folder_.put("nummaterial_velocity_file", "2 1 2.3 2800 1500 9999 9999 0\n");
+  EXPECT_THAT(made()->check().warnings, Contains(HasSubstr("rock of 2.3 kg/m³ with waves of 2800 m/s")));
 }
 
 TEST(SphereChunk, SaysInDegreesWhereASourceLiesOutsideIt) {

@@ -1039,7 +1039,9 @@ const Format& format_of(const std::string& path) {
 
 Content read(const std::string& path, const ReadOptions& options) {
   check_name(path);
-  if (const auto files = files_named(path); files.size() > 1 || files.front() != path)
+  const bool one = options.format == "specfem-mesh" || is_specfem_mesh(path);  // a folder that is one mesh
+  if (const auto files = one ? std::vector{path} : files_named(path);
+      files.size() > 1 || files.front() != path)
     return read_sites(files, options);
   const Format& format = options.format.empty() ? format_of(path) : named(options.format);
   if (!format.reads())

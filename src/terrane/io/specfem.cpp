@@ -171,9 +171,15 @@ bool begins_par_file(std::string_view head) {
 }
 
 bool begins_specfem_sources(std::string_view head) {
-  const auto small = lower(head);
-  return small.find("time shift") != small.npos &&
-         (small.find("half duration") != small.npos || small.find("factor force source") != small.npos);
+  bool shift = false, other = false;
+  for (const auto& line : specfem_lines(lower(head))) {
+    const auto colon = line.find(':');
+    if (colon == line.npos) continue;
+    const auto key = without_blanks(line.substr(0, colon));
+    shift = shift || key == "time shift";
+    other = other || key == "half duration" || key == "factor force source";
+  }
+  return shift && other;
 }
 
 bool resembles_specfem_stations(std::string_view head) {

@@ -481,6 +481,23 @@ void warn_of_cut_wavelets(const Problem& p, std::vector<std::string>& warnings) 
     warnings.push_back(cut == 1 ? first : fmt::format("{}; so of {} sources and more", first, cut));
 }
 
+/// A warning of rock whose numbers look as if they were in other units: lighter than snow, or faster than any
+/// wave in the earth.
+void warn_of_odd_rock(const Mesh& mesh, std::vector<std::string>& warnings) {
+  constexpr double lightest = 100, heaviest = 25'000, fastest = 20'000;  // kg/m³, m/s
+  std::size_t odd = 0;
+  std::string first;
+  for (const auto& rock : mesh.media) {
+    const double speed = rock.fastest();
+    if (rock.is_fluid() || (rock.density >= lightest && rock.density <= heaviest && speed <= fastest))
+      continue;
+    if (++odd == 1) first = fmt::format("rock of {:g} kg/m³ with waves of {:g} m/s", rock.density, speed);
+  }
+  if (odd > 0)
+    warnings.push_back(fmt::format("{}{}: densities are in kg/m³ and velocities in m/s", first,
+                                   odd > 1 ? fmt::format(" and {} more like it", odd - 1) : ""));
+}
+
 /// "element 17 at easting …" for people.
 std::string place_of(const Mesh& mesh, std::uint32_t element) {
   const auto x = mesh.element(element).monomial[0];
@@ -549,6 +566,7 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std
                     problem_.highest_frequency, problem_.coarsest, problem_.points_per_wavelength,
                     problem_.resolved_frequency));
   warn_of_cut_wavelets(problem_, warnings_);
+  warn_of_odd_rock(problem_.mesh, warnings_);
   if (problem_.pictures() > 0) shown_ = picture_of(problem_);
   if (problem_.precision == Precision::single_precision && problem_.steps() > 50'000)
     warnings_.push_back(
