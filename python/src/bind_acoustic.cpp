@@ -29,6 +29,10 @@ struct Acoustic {
   Runtime runtime;
   bool twofold = true;
   std::unique_ptr<Operators> operators;
+  OneAtATime alone;  // operators change while they compute
+
+  Acoustic(Problem p, Runtime r, bool is_double)
+      : problem(std::move(p)), runtime(std::move(r)), twofold(is_double) {}
 
   Operators& at() {
     if (!operators)
@@ -40,7 +44,7 @@ struct Acoustic {
 
 std::unique_ptr<Acoustic> of_problem(Problem problem, const Runtime& runtime, bool twofold) {
   problem.settle();
-  return std::unique_ptr<Acoustic>(new Acoustic{std::move(problem), runtime, twofold, nullptr});
+  return std::make_unique<Acoustic>(std::move(problem), runtime, twofold);
 }
 
 std::unique_ptr<Acoustic> of_config(const Config& config, const std::string& name, bool twofold) {
@@ -53,15 +57,13 @@ std::unique_ptr<Acoustic> of_config(const Config& config, const std::string& nam
 
 std::unique_ptr<Acoustic> of_job(const std::string& path, const Sets& sets, const Arguments& arguments,
                                  bool twofold) {
-  const nb::gil_scoped_release free;
-  return of_config(Config::read(path, {sets, arguments}), path, twofold);
+  return released([&] { return of_config(Config::read(path, {sets, arguments}), path, twofold); });
 }
 
 std::unique_ptr<Acoustic> of_text(const std::string& text, const Sets& sets, const Arguments& arguments,
                                   const nb::dict& contents, bool twofold) {
   const auto config = config_of(text, sets, arguments, contents);
-  const nb::gil_scoped_release free;
-  return of_config(config, "job", twofold);
+  return released([&] { return of_config(config, "job", twofold); });
 }
 
 std::vector<acoustic::Place> places_of(const Matrix& rows) {
@@ -141,7 +143,7 @@ std::unique_ptr<Acoustic> of_arrays(const Vector& velocity, const std::array<std
 /// What `compute` makes of the operators, with progress and Ctrl-C.
 template <class Compute>
 auto computed(Acoustic& self, const nb::object& report, const Compute& compute) {
-  return released(report, [&](Progress& progress) { return compute(self.at(), &progress); });
+  return self.alone.released(report, [&](Progress& progress) { return compute(self.at(), &progress); });
 }
 
 }  // namespace
@@ -188,7 +190,7 @@ void bind_acoustic(nb::module_& m) {
            [](Acoustic& a, const std::vector<Vector>& series) {
              std::vector<std::vector<double>> given;
              for (const auto& one : series) given.push_back(values_of(one));
-             a.at().send(std::move(given));
+             computed(a, nb::none(), [&](Operators& at, Progress*) { at.send(std::move(given)); });
            })
       .def(
           "snapshots",

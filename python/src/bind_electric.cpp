@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "module.hpp"
+#include "progress.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/cell_potentials.hpp"
 #include "terrane/physics/electric/forward.hpp"
@@ -80,12 +81,11 @@ nb::dict electric_data(const Vector& easting, const Vector& northing, const Vect
   const auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentData data;
   electric::DirectCurrentReport report;
-  {
-    const nb::gil_scoped_release free;
+  released([&] {
     Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
     data = electric::direct_current(mesh, rock, electrodes, parameters_of(boundary, potential, tolerance),
                                     stream, &report);
-  }
+  });
   nb::dict all;
   const auto put = [&](const char* name, std::vector<double> values) {
     if (!values.empty()) all[name] = array_of(std::move(values));
@@ -111,15 +111,14 @@ nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, co
   auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentReport report;
   std::shared_ptr<electric::Sensitivity> made;
-  {
-    const nb::gil_scoped_release free;
+  released([&] {
     Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
     made = std::make_shared<electric::Sensitivity>(
         std::move(mesh), rock, std::move(electrodes), parameters_of(boundary, "total", tolerance),
         static_cast<electric::Datum>(datum),
         logarithm ? electric::Unknown::log_conductivity : electric::Unknown::conductivity, stream,
         std::move(known), &report);
-  }
+  });
   return nb::make_tuple(nb::cast(std::shared_ptr<solve::LinearOperator>(made)), array_of(made->data()),
                         array_of(made->unit()), trouble(report));
 }
@@ -164,9 +163,10 @@ class CellSolver {
       : stream_(Device{Device::Kind::cpu, -1}, false, threads) {
     TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
     auto rho = values_of(resistivity);
-    const nb::gil_scoped_release free;
-    made_ = std::make_unique<electric::CellPotentials>(
-        std::move(mesh), std::move(rho), parameters_of(boundary, "total", tolerance), stream_, fields);
+    made_ = released([&] {
+      return std::make_unique<electric::CellPotentials>(
+          std::move(mesh), std::move(rho), parameters_of(boundary, "total", tolerance), stream_, fields);
+    });
   }
 
   /// (potential, what did not converge or nothing)
@@ -180,13 +180,10 @@ class CellSolver {
     const auto phi = span_of(potential, kept[0]), by = span_of(change, kept[1]);
     return solved([&](solve::SolveReport& report) { return made_->change(phi, by, report); });
   }
-  nb::object slope(const Vector& potential, const Vector& of_receivers) const {
+  nb::object slope(const Vector& potential, const Vector& of_receivers) {
     std::vector<double> kept[2], slope(made_->cells());
     const auto phi = span_of(potential, kept[0]), lambda = span_of(of_receivers, kept[1]);
-    {
-      const nb::gil_scoped_release free;
-      made_->add_slope(phi, lambda, slope);
-    }
+    alone_.released(nb::none(), [&](Progress&) { made_->add_slope(phi, lambda, slope); });
     return array_of(std::move(slope));
   }
 
@@ -194,16 +191,13 @@ class CellSolver {
   template <class Work>
   nb::tuple solved(const Work& work) {
     solve::SolveReport report;
-    std::vector<double> found;
-    {
-      const nb::gil_scoped_release free;
-      found = work(report);
-    }
+    auto found = alone_.released(nb::none(), [&](Progress&) { return work(report); });
     return nb::make_tuple(array_of(std::move(found)), report.converged() ? std::string() : report.text());
   }
 
   Stream stream_;
   std::unique_ptr<electric::CellPotentials> made_;
+  OneAtATime alone_;
 };
 
 }  // namespace

@@ -38,8 +38,7 @@ class EdgeSolver {
     problem_.parameters.most_iterations = static_cast<int>(most_iterations);
     problem_.sources.resize(1);
     problem_.frequencies = {1};
-    const nb::gil_scoped_release free;
-    solves_ = std::make_unique<electromagnetic::Solves>(problem_, stream_);
+    solves_ = released([&] { return std::make_unique<electromagnetic::Solves>(problem_, stream_); });
   }
 
   /// b, E: real parts of the edges along up, north, east, then imaginary ones; interior edges, [up, north,
@@ -58,8 +57,7 @@ class EdgeSolver {
     if (!(hertz > 0)) throw InputError("electromagnetic", "the frequency is not above zero");
     electromagnetic::Solve done;
     std::vector<double> e(2 * all);
-    {
-      const nb::gil_scoped_release free;
+    alone_.released(nb::none(), [&](Progress&) {
       EdgeValues sent;
       std::size_t at = 0;
       for (std::size_t a = 0; a < 3; ++a)
@@ -73,7 +71,7 @@ class EdgeSolver {
           e[all + at] = value.imag();
           ++at;
         }
-    }
+    });
     return nb::make_tuple(array_of(std::move(e)), done.converged(), solve::name(done.reason), done.iterations,
                           done.residual);
   }
@@ -82,6 +80,7 @@ class EdgeSolver {
   electromagnetic::Problem problem_;  // stays where it is: solves_ looks at it
   Stream stream_;
   std::unique_ptr<electromagnetic::Solves> solves_;
+  OneAtATime alone_;
 };
 
 /// Real parts of all, then imaginary ones.
@@ -114,21 +113,29 @@ class FieldSensitivity {
   std::array<std::size_t, 4> shape() const { return shape_; }
   std::size_t cells() const { return made_.cells(); }
   nb::object data() const { return array_of_complex(made_.outcome().data); }
-  /// Where solves did not converge, of the fields or of the last product, the first reason.
+  /// Where solves of the fields did not converge, the first reason.
   std::string trouble() const { return first_of(made_.outcome().solves); }
-  std::string trouble_of_product() const { return first_of(made_.solves_of_product()); }
-  nb::object apply(const Vector& model) {
+  /// (product, the first reason why a solve of it did not converge)
+  nb::tuple apply(const Vector& model) {
     const auto v = values_of(model);
-    return array_of_complex(
-        released(nb::none(), [&](Progress& progress) { return made_.times(v, &progress); }));
+    return product([&](Progress& progress) { return made_.times(v, &progress); });
   }
-  nb::object apply_transpose(const Vector& parts) {
+  nb::tuple apply_transpose(const Vector& parts) {
     const auto w = complex_of(parts);
-    return array_of_complex(
-        released(nb::none(), [&](Progress& progress) { return made_.transposed_times(w, &progress); }));
+    return product([&](Progress& progress) { return made_.transposed_times(w, &progress); });
   }
 
  private:
+  template <class Multiply>
+  nb::tuple product(const Multiply& multiply) {
+    std::string trouble;
+    auto made = alone_.released(nb::none(), [&](Progress& progress) {
+      auto values = multiply(progress);
+      trouble = first_of(made_.solves_of_product());
+      return values;
+    });
+    return nb::make_tuple(array_of_complex(made), trouble);
+  }
   std::string first_of(const std::vector<electromagnetic::Solve>& solves) const {
     for (std::size_t n = 0; n < solves.size(); ++n)
       if (!solves[n].converged()) return electromagnetic::trouble(problem_, n, solves[n]);
@@ -139,6 +146,7 @@ class FieldSensitivity {
   Stream stream_;
   std::array<std::size_t, 4> shape_;
   electromagnetic::Sensitivity made_;
+  OneAtATime alone_;
 };
 
 std::unique_ptr<FieldSensitivity> sensitivity_of(const Config& config, const std::string& name,
@@ -184,15 +192,14 @@ nb::object layered_fields(const Vector& interfaces, const Vector& horizontal, co
   for (std::size_t n = 0; n < receivers.shape(0); ++n)
     places.push_back({receivers(n, 0), receivers(n, 1), receivers(n, 2)});
   std::vector<std::complex<double>> found;
-  {
-    const nb::gil_scoped_release free;
+  released([&] {
     for (const auto& at : places) {
       const auto field = magnetic ? vertical_magnetic_dipole(earth, hertz, source, moment[2], at)
                                   : electric_dipole(earth, hertz, source, moment, at);
       found.insert(found.end(), field.e.begin(), field.e.end());
       found.insert(found.end(), field.h.begin(), field.h.end());
     }
-  }
+  });
   return array_of_complex(found);
 }
 
@@ -213,7 +220,6 @@ void bind_electromagnetic(nb::module_& m) {
       .def_prop_ro("shape", &FieldSensitivity::shape)
       .def_prop_ro("cells", &FieldSensitivity::cells)
       .def_prop_ro("trouble", &FieldSensitivity::trouble)
-      .def_prop_ro("trouble_of_product", &FieldSensitivity::trouble_of_product)
       .def("data", &FieldSensitivity::data)
       .def("apply", &FieldSensitivity::apply)
       .def("apply_transpose", &FieldSensitivity::apply_transpose);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "module.hpp"
+#include "progress.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/chargeability.hpp"
 #include "terrane/inversion/forward.hpp"
@@ -63,24 +64,25 @@ std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Ve
   }
   gravity::KeptStations stations{values_of(easting), values_of(northing), values_of(up)};
   auto cells = prisms_of_faces(faces);
-  const nb::gil_scoped_release free;
-  const auto source = std::make_shared<gravity::SensitivityColumns>(
-      std::move(cells), std::move(stations), std::move(observables), accuracy, policy_named(singular));
-  inversion::StorageSettings settings;
-  settings.storage = storage_named(storage);
-  settings.accuracy = accuracy;
-  settings.tree_accuracy = tree_accuracy;
-  const Device wanted = resolve(device_from_text(device));
-  if (wanted.has_own_memory() && inversion::runs_on_devices(settings.storage)) settings.device = wanted;
-  std::string reason;
-  if (settings.storage == inversion::Storage::lattice && !inversion::lattice_of(*source, threads, reason))
-    throw InputError("storage", "there is no lattice: " + reason, "Take storage=\"tree\" or \"single\".");
-  Runtime runtime;
-  runtime.threads = threads;
-  std::vector<std::string> notes;
-  // Python has no const; all that is bound below is.
-  return std::const_pointer_cast<solve::LinearOperator>(
-      inversion::make_operator(source, settings, runtime, notes));
+  return released([&] {
+    const auto source = std::make_shared<gravity::SensitivityColumns>(
+        std::move(cells), std::move(stations), std::move(observables), accuracy, policy_named(singular));
+    inversion::StorageSettings settings;
+    settings.storage = storage_named(storage);
+    settings.accuracy = accuracy;
+    settings.tree_accuracy = tree_accuracy;
+    const Device wanted = resolve(device_from_text(device));
+    if (wanted.has_own_memory() && inversion::runs_on_devices(settings.storage)) settings.device = wanted;
+    std::string reason;
+    if (settings.storage == inversion::Storage::lattice && !inversion::lattice_of(*source, threads, reason))
+      throw InputError("storage", "there is no lattice: " + reason, "Take storage=\"tree\" or \"single\".");
+    Runtime runtime;
+    runtime.threads = threads;
+    std::vector<std::string> notes;
+    // Python has no const; all that is bound below is.
+    return std::const_pointer_cast<solve::LinearOperator>(
+        inversion::make_operator(source, settings, runtime, notes));
+  });
 }
 
 /// result [n] = product of `given`, without holding Python up.
@@ -88,10 +90,7 @@ template <class Product>
 nb::object product(const Vector& given, std::size_t n, const Product& multiply) {
   std::vector<double> kept, result(n);
   const auto seen = span_of(given, kept);
-  {
-    const nb::gil_scoped_release free;
-    multiply(seen, std::span<double>(result));
-  }
+  released([&] { multiply(seen, std::span<double>(result)); });
   return array_of(std::move(result));
 }
 
@@ -116,11 +115,10 @@ nb::dict invert_chargeability(const std::shared_ptr<solve::LinearOperator>& j, c
   settings.tolerance = inversion::tolerance_of_charges;
   settings.threads = threads;
   inversion::Outcome found;
-  {
-    const nb::gil_scoped_release free;
+  released([&] {
     problem.g = inversion::in_memory(*inversion::operator_of_charges(j, problem.active, cells), threads);
     found = inversion::invert(problem, settings);
-  }
+  });
   std::vector<double> model(problem.mesh.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t c = 0; c < cells; ++c) model[share.empty() ? c : problem.active[c]] = found.model[c];
   nb::dict result;

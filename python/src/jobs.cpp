@@ -64,8 +64,7 @@ nb::dict to_dict(const Plan& plan) {
 }
 
 Plan plan_of(terrane::Simulation& simulation, const Runtime& runtime) {
-  const nb::gil_scoped_release free;
-  return simulation.check(runtime);
+  return released([&] { return simulation.check(runtime); });
 }
 
 Result run(terrane::Simulation& simulation, Runtime runtime, const nb::object& report) {
@@ -241,8 +240,7 @@ void bind_jobs(nb::module_& m) {
            })
       .def("write_model",
            [](const ReadJob& job, const std::string& path) {
-             const nb::gil_scoped_release free;
-             job.simulation->write_model(path);
+             released([&] { job.simulation->write_model(path); });
            })
       .def_prop_ro("files", [](const ReadJob& job) { return names_of(job.output.files); })
       .def_prop_ro("model", [](const ReadJob& job) { return names_of(job.output.model); })
@@ -258,8 +256,7 @@ void bind_jobs(nb::module_& m) {
   m.def("jobs",
         [](const std::string& path, const std::vector<std::string>& sets,
            const std::map<std::string, std::string>& arguments, const std::vector<std::string>& only) {
-          const nb::gil_scoped_release free;
-          return jobs_of(read_job(path, sets, arguments), only);
+          return released([&] { return jobs_of(read_job(path, sets, arguments), only); });
         });
   m.def("jobs_of",
         [](const std::string& text, const std::string& folder, const std::vector<std::string>& sets,
@@ -268,8 +265,9 @@ void bind_jobs(nb::module_& m) {
           auto given = std::make_shared<Contents>();
           for (const auto& [name, content] : contents)
             given->of[nb::cast<std::string>(name)] = content_of(nb::cast<nb::dict>(content));
-          const nb::gil_scoped_release free;
-          return jobs_of(Config::parse(text, "job", folder, {sets, arguments, given}), only);
+          return released([&] {
+            return jobs_of(Config::parse(text, "job", folder, {sets, arguments, given}), only);
+          });
         });
 }
 

@@ -9,9 +9,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/progress.hpp"
+#include "terrane/parallel/threads/interruptible.hpp"
 
 namespace terrane::python {
 
@@ -79,17 +82,67 @@ class PythonProgress final : public Progress {
   std::optional<nb::python_error> raised_;
 };
 
-/// work(progress) without the GIL; what stopped it becomes a Python exception.
+/// work(progress) without the GIL. Ctrl-C and exceptions of `report` end it within a second, wherever it is:
+/// what asks for itself has half of that. They are raised also where the work had come to its end meanwhile.
 template <class Work>
 auto released(const nb::object& report, Work&& work) {
   PythonProgress progress(report);
-  try {
-    const nb::gil_scoped_release free;
-    return work(progress);
-  } catch (const Cancelled&) {
+  const auto raise = [&] {
     if (progress.raised()) throw nb::python_error(std::move(*progress.raised()));
+  };
+  try {
+    const auto freely = [&] {
+      const nb::gil_scoped_release free;
+      const Interruptible heard([&] { return progress.cancelled(); }, std::chrono::milliseconds(500));
+      return work(progress);
+    };
+    if constexpr (std::is_void_v<decltype(freely())>) {
+      freely();
+      raise();
+    } else {
+      auto made = freely();
+      raise();
+      return made;
+    }
+  } catch (const Cancelled&) {
+    raise();
     throw;
   }
 }
+
+/// As released(), for work that says nothing of its progress.
+template <class Work>
+auto released(Work&& work) {
+  return released(nb::none(), [&](Progress&) { return work(); });
+}
+
+/// What several Python threads may not do at once: they wait for each other, and hear Ctrl-C meanwhile.
+class OneAtATime {
+ public:
+  /// released(report, work), alone. Throws InputError: called by a function that the work itself reports to.
+  template <class Work>
+  auto released(const nb::object& report, Work&& work) {
+    if (owner_.load() == std::this_thread::get_id())
+      throw InputError("progress",
+                       "the object computes, and cannot be asked by the function that hears of its progress",
+                       "Ask it when it is done.");
+    return python::released(report, [&](Progress& progress) {
+      std::unique_lock lock(mutex_, std::defer_lock);
+      while (!lock.try_lock_for(std::chrono::milliseconds(50)))
+        if (progress.cancelled()) throw Cancelled();
+      owner_ = std::this_thread::get_id();
+      const Leave leave{*this};
+      return work(progress);
+    });
+  }
+
+ private:
+  struct Leave {
+    OneAtATime& here;
+    ~Leave() { here.owner_ = std::thread::id(); }
+  };
+  std::timed_mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+};
 
 }  // namespace terrane::python

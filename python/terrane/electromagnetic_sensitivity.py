@@ -93,8 +93,9 @@ class Sensitivity(Strict):
     def apply(self, model: ArrayLike) -> Complex:
         """J v.  model: changes of ln σ, [cells] or [up, north, east] → as :attr:`data`"""
         given = np.asarray(model)
-        changes = self._engine.apply(vector(given.ravel() if given.ndim == 3 else given, "model", size=self.shape[1]))
-        _warn(self._engine.trouble_of_product)
+        changes, trouble = self._engine.apply(
+            vector(given.ravel() if given.ndim == 3 else given, "model", size=self.shape[1]))
+        _warn(trouble)
         return complex_of(changes).reshape(self._engine.shape)
 
     def apply_transpose(self, data: ArrayLike) -> Complex:
@@ -102,8 +103,8 @@ class Sensitivity(Strict):
         w = np.ravel(np.asarray(data, np.complex128))
         if w.size != self.shape[0]:
             raise ShapeError("data", f"has {w.size} values", f"Expected {self.shape[0]}, those of Sensitivity.data.")
-        gradient = self._engine.apply_transpose(np.concatenate([w.real, w.imag]))
-        _warn(self._engine.trouble_of_product)
+        gradient, trouble = self._engine.apply_transpose(np.concatenate([w.real, w.imag]))
+        _warn(trouble)
         return complex_of(gradient)
 
     def __repr__(self) -> str:

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "support/busy_machine.hpp"
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/interruptible.hpp"
 
 namespace terrane {
 namespace {
@@ -130,6 +132,35 @@ TEST(ThreadCount, IsWhatWasWantedOrWhatOpenMPGives) {
   EXPECT_EQ(thread_count(3), 3);
   EXPECT_EQ(thread_count(0), omp_get_max_threads());
   EXPECT_GE(thread_count(0), 1);
+}
+
+TEST(Interruptible, ALoopThatKnowsNothingOfItsUserEndsBetweenTasks) {
+  using namespace std::chrono_literals;
+  for (const int threads : {1, 3}) {
+    std::atomic<bool> stop{false};
+    std::atomic<std::size_t> done{0};
+    const Interruptible heard([&] { return stop.load(); });
+    EXPECT_THROW(for_each(100'000, threads,
+                          [&](std::size_t n) {
+                            if (n == 20) stop = true;
+                            std::this_thread::sleep_for(1ms);
+                            ++done;
+                          }),
+                 Cancelled);
+    EXPECT_LT(done.load(), 2000U) << "within a second or so";
+  }
+  std::size_t after = 0;
+  for_each(10, 1, [&](std::size_t) { ++after; });
+  EXPECT_EQ(after, 10U) << "once it is gone, nothing stops";
+}
+
+TEST(Interruptible, WhatEndsByItselfIsGivenTheTimeToDoSo) {
+  using namespace std::chrono_literals;
+  const Interruptible heard([] { return true; }, 10s);
+  std::this_thread::sleep_for(60ms);
+  std::size_t done = 0;
+  for_each(50, 1, [&](std::size_t) { ++done; });
+  EXPECT_EQ(done, 50U);
 }
 
 }  // namespace

@@ -14,6 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/interruptible.hpp"
+
 namespace terrane {
 
 namespace {
@@ -61,6 +64,16 @@ struct Work {
       if (!failed.exchange(true)) error = std::current_exception();
     }
   }
+  /// By the thread that called for_each, which hears of its user's wish to stop.
+  void lead() {
+    for (std::size_t index = 0; !failed.load(std::memory_order_relaxed);) {
+      if (Interruptible::ends_now() && !failed.exchange(true)) error = std::make_exception_ptr(Cancelled());
+      if (failed.load(std::memory_order_relaxed)) return;
+      index = next.fetch_add(1, std::memory_order_relaxed);
+      if (index >= count) return;
+      do_one(index);
+    }
+  }
   void run() {
     while (!failed.load(std::memory_order_relaxed)) {
       const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
@@ -86,7 +99,7 @@ class Helpers {
   void run(Work& work) {
     post(work);
     within_a_task = true;
-    work.run();
+    work.lead();
     within_a_task = false;
     withdraw(work);
   }
@@ -189,7 +202,7 @@ void for_each(std::size_t count, int threads, const std::function<void(std::size
       count, 1, static_cast<std::size_t>(std::min(thread_count(threads), omp_get_thread_limit()))));
   Work work(task, count, team - 1);
   if (team == 1 || omp_in_parallel()) {
-    work.run();
+    work.lead();
   } else if (omp_get_proc_bind() != omp_proc_bind_false && !team_stayed_behind()) {
     // The user has said which threads run where, and OpenMP alone knows how.
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team)
