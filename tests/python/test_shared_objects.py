@@ -30,12 +30,12 @@ def in_threads(count, work):
 
 
 def operators():
-    receivers = np.array([[x, 0.0, -10.0] for x in range(50, 350, 50)], float)
+    receivers = np.array([[x, 0.0, 390.0] for x in range(50, 350, 50)], float)
     velocity = np.full((40, 1, 40), 2000.0)
     velocity[20:] = 2400
     t = np.arange(60) * 0.004 - 0.08
     wavelet = (1 - 2 * (np.pi * 12 * t) ** 2) * np.exp(-(np.pi * 12 * t) ** 2)
-    return terrane.acoustic.Operators.of(velocity, 10.0, sources=[[[100.0, 0, -20]], [[300.0, 0, -20]]],
+    return terrane.acoustic.Operators.of(velocity, 10.0, sources=[[[100.0, 0, 380]], [[300.0, 0, 380]]],
                                          receivers=[receivers, receivers], wavelet=wavelet, sample_step=0.004, end=0.3,
                                          threads=1)
 

@@ -5,6 +5,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/interruptible.hpp"
 #include "terrane/solve/matrix_kernels.hpp"
 
 namespace terrane::solve {
@@ -45,8 +46,10 @@ void ChunkedOperator::for_chunks(const Range& parts,
   for_each((all.size() + a_task - 1) / a_task, threads_, [&](std::size_t task) {
     Scratch scratch;
     for (std::size_t c = all.first + task * a_task; c < std::min(all.first + (task + 1) * a_task, all.last);
-         ++c)
+         ++c) {
+      Interruptible::stop_here();
       body(c, chunk(c, scratch));
+    }
   });
 }
 
@@ -65,6 +68,7 @@ void ChunkedOperator::apply_parts(const Range& parts, std::span<const double> mo
     std::fill_n(sum, rows_, 0.0);
     const auto mine = chunks_of({parts.first + p, parts.first + p + 1});
     for (std::size_t c = mine.first; c < mine.last; ++c) {
+      Interruptible::stop_here();
       const std::size_t first = first_column(c), width = first_column(c + 1) - first;
       const auto seen = chunk(c, scratch);
       if (seen.wide) partial(seen.wide, width, model.data() + first, found.data());

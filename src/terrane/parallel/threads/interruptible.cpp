@@ -2,12 +2,18 @@
 
 #include <utility>
 
+#include "terrane/base/error.hpp"
+
 namespace terrane {
 
 thread_local Interruptible* Interruptible::current = nullptr;
 
 Interruptible::Interruptible(std::function<bool()> stop, Clock::duration grace)
     : stop_(std::move(stop)), grace_(grace), outer_(std::exchange(current, this)) {}
+
+void Interruptible::stop_here() {
+  if (ends_now()) throw Cancelled();
+}
 
 Interruptible::~Interruptible() { current = outer_; }
 

@@ -20,7 +20,9 @@ class Interruptible {
   Interruptible& operator=(const Interruptible&) = delete;
 
   /// Whether a loop of this thread is to end now.
-  static bool ends_now() noexcept { return current != nullptr && current->is_over(); }
+  static bool ends_now() { return current != nullptr && current->is_over(); }
+  /// In a task that takes long: throws Cancelled where it runs on that thread and is to end now.
+  static void stop_here();
 
  private:
   bool is_over();
