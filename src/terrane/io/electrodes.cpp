@@ -249,13 +249,13 @@ std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
 }
 
 /// A count, a line of names after '#' where there is one, and so many rows.
-struct Block {
+struct BlockOfArrays {
   std::vector<Token> tokens;
   std::vector<std::vector<double>> rows;
 };
 
 /// Reads comments up to the next line with numbers; the first that names columns becomes the tokens.
-void read_names(TextReader& in, bool arrays, Block& block) {
+void read_names(TextReader& in, bool arrays, BlockOfArrays& block) {
   auto mark = in.mark();
   for (std::string_view line; in.line(line); mark = in.mark()) {
     const auto begin = line.find_first_not_of(" \t\r");
@@ -268,8 +268,8 @@ void read_names(TextReader& in, bool arrays, Block& block) {
   in.rewind(mark);
 }
 
-Block read_block(TextReader& in, const char* what, bool arrays) {
-  Block block;
+BlockOfArrays read_block(TextReader& in, const char* what, bool arrays) {
+  BlockOfArrays block;
   const auto missing = fmt::format("the number of {} is missing", what);
   const auto next = fmt::format("It stands on a line of its own before the {}.", what);
   read_names(in, arrays, block);
@@ -298,7 +298,7 @@ Block read_block(TextReader& in, const char* what, bool arrays) {
 }
 
 /// Values of a named column, or nothing.
-std::vector<double> column_named(const Block& block, const std::string& name) {
+std::vector<double> column_named(const BlockOfArrays& block, const std::string& name) {
   for (std::size_t c = 0; c < block.tokens.size(); ++c)
     if (block.tokens[c].name == name && !block.rows.empty() && c < block.rows.front().size()) {
       std::vector<double> values;
@@ -334,7 +334,7 @@ std::vector<Point> sensors_of(TextReader& in, std::string& note) {
 }
 
 /// "ip" without a unit is a phase in mrad, as this format has it, or what was asked for.
-void take_polarization_as(const UbcColumn& asked, Block& block, std::string& note) {
+void take_polarization_as(const UbcColumn& asked, BlockOfArrays& block, std::string& note) {
   for (auto& token : block.tokens) {
     const bool error = token.name == "iperr";
     if ((token.name != "ip" && !error) || !token.unit.empty()) continue;
@@ -366,7 +366,7 @@ void read_topography(TextReader& in, std::size_t arrays, std::string& note) {
 }
 
 /// Columns of data that are not among those that are read.
-std::string columns_not_read(const Block& block) {
+std::string columns_not_read(const BlockOfArrays& block) {
   static const std::set<std::string> read{"a",     "b",  "m",     "n",           "r",
                                           "u",     "i",  "rhoa",  "ip",          "err",
                                           "iperr", "k",  "valid", chargeability, chargeability_error,

@@ -28,22 +28,22 @@ double element(const char* from, bool swap) {
   return static_cast<double>(value);
 }
 
-struct Kind {
+struct ElementKind {
   std::string_view code;
   std::size_t bytes;
   double (*read)(const char*, bool);
 };
-constexpr std::array<Kind, 11> kinds{{{"f4", 4, element<float>},
-                                      {"f8", 8, element<double>},
-                                      {"i1", 1, element<std::int8_t>},
-                                      {"i2", 2, element<std::int16_t>},
-                                      {"i4", 4, element<std::int32_t>},
-                                      {"i8", 8, element<std::int64_t>},
-                                      {"u1", 1, element<std::uint8_t>},
-                                      {"u2", 2, element<std::uint16_t>},
-                                      {"u4", 4, element<std::uint32_t>},
-                                      {"u8", 8, element<std::uint64_t>},
-                                      {"b1", 1, element<std::uint8_t>}}};
+constexpr std::array<ElementKind, 11> element_kinds{{{"f4", 4, element<float>},
+                                                     {"f8", 8, element<double>},
+                                                     {"i1", 1, element<std::int8_t>},
+                                                     {"i2", 2, element<std::int16_t>},
+                                                     {"i4", 4, element<std::int32_t>},
+                                                     {"i8", 8, element<std::int64_t>},
+                                                     {"u1", 1, element<std::uint8_t>},
+                                                     {"u2", 2, element<std::uint16_t>},
+                                                     {"u4", 4, element<std::uint32_t>},
+                                                     {"u8", 8, element<std::uint64_t>},
+                                                     {"b1", 1, element<std::uint8_t>}}};
 
 /// What stands after 'key': in the header's dictionary.
 std::string_view value_of(const std::string& name, std::string_view header, std::string_view key) {
@@ -103,8 +103,9 @@ Array read_npy(const std::string& name, std::string_view bytes) {
   const auto type_end = type.find_first_of("'\"", 1);
   const auto code =
       type_end == std::string_view::npos || type_end < 4 ? std::string_view{} : type.substr(2, type_end - 2);
-  const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.code == code; });
-  if (kind == kinds.end())
+  const auto kind = std::find_if(element_kinds.begin(), element_kinds.end(),
+                                 [&](const ElementKind& k) { return k.code == code; });
+  if (kind == element_kinds.end())
     throw InputError(name,
                      fmt::format("values of type {} are not read", shown(type.substr(0, type.find(',')))),
                      "Allowed: float32, float64, integers and booleans; convert with array.astype(float).");

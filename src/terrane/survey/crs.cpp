@@ -9,14 +9,14 @@ namespace terrane {
 
 namespace {
 
-struct Free {
+struct FreeOfProj {
   void operator()(PJ_CONTEXT* context) const { proj_context_destroy(context); }
   void operator()(PJ* object) const { proj_destroy(object); }
 };
 
 /// Whether both axes are in metres, to the east and to the north, in either order.
 bool in_metres(PJ_CONTEXT* context, const PJ* system) {
-  const std::unique_ptr<PJ, Free> axes(proj_crs_get_coordinate_system(context, system));
+  const std::unique_ptr<PJ, FreeOfProj> axes(proj_crs_get_coordinate_system(context, system));
   if (!axes || proj_cs_get_axis_count(context, axes.get()) != 2) return false;
   for (int n = 0; n < 2; ++n) {
     const char* direction = nullptr;
@@ -35,12 +35,12 @@ bool in_metres(PJ_CONTEXT* context, const PJ* system) {
 
 std::string crs_wkt(const std::string& definition) {
   if (definition.empty()) return {};
-  const std::unique_ptr<PJ_CONTEXT, Free> context(proj_context_create());
+  const std::unique_ptr<PJ_CONTEXT, FreeOfProj> context(proj_context_create());
   proj_log_level(context.get(), PJ_LOG_NONE);
   proj_context_set_enable_network(context.get(), 0);
   const bool bare =
       definition.find("+proj=") != std::string::npos && definition.find("+type=crs") == std::string::npos;
-  const std::unique_ptr<PJ, Free> system(
+  const std::unique_ptr<PJ, FreeOfProj> system(
       proj_create(context.get(), (bare ? definition + " +type=crs" : definition).c_str()));
   if (!system || proj_get_type(system.get()) != PJ_TYPE_PROJECTED_CRS ||
       !in_metres(context.get(), system.get()))
