@@ -271,6 +271,12 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, const Descri
   return model;
 }
 
+void look_at(const Description& description, const TensorMesh& mesh, const EarthRequest& request,
+             Earth& earth) {
+  if (!request.look) return;
+  for (auto& line : request.look(description, mesh)) earth.warnings.push_back(std::move(line));
+}
+
 /// model.property. Throws InputError when it is not known.
 std::optional<std::string> property_of(const Config& table) {
   auto name = table.optional_text("property");
@@ -859,6 +865,7 @@ Earth built_earth(const Config& job, const std::optional<Projection>& projection
   if (kind != "planned")
     earth.notes.push_back(fmt::format("mesh: {} × {} × {} = {} cells", cells.n_east(), cells.n_north(),
                                       cells.n_up(), cells.size()));
+  look_at(description, cells, request, earth);
   if (of.averages) {
     take_averages(of, cells, description, request, memory, earth);
     return earth;
@@ -911,6 +918,7 @@ void build_earths(const Config& job, const std::optional<Projection>& projection
   for (std::size_t n = 0; n < requests.size(); ++n) {
     Earth earth = read;
     const auto cells = planned(of->mesh, description, requests[n], memory, earth);
+    look_at(description, cells, requests[n], earth);
     take_averages(*of, cells, description, requests[n], memory, earth);
     take(n, std::move(earth));
   }

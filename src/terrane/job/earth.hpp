@@ -47,6 +47,8 @@ struct EarthRequest {
                                          const std::vector<std::string>& tables)>
       warn = {};
   bool cuts_ground = false;  ///< it puts the ground into its mesh itself: rock goes on above
+  /// Warnings about what is described on the mesh that takes it; empty: none.
+  std::function<std::vector<std::string>(const Description& earth, const TensorMesh& mesh)> look = {};
 };
 
 /// Tables [mesh] and [model] and all their kinds, in the order of the reference.

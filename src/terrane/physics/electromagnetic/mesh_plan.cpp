@@ -7,20 +7,13 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/model/conductivity.hpp"
+#include "terrane/physics/electromagnetic/earth_widths.hpp"
 
 namespace terrane::electromagnetic {
 
 namespace {
 
 constexpr double least_contrast = 1.5;  // of rock above and below, that a mesh has a face for
-
-/// Along the ground, as most of the current flows.
-double conductivity_at(const Description& earth, double easting, double northing, double up) {
-  for (const auto& source : conducts_along("east"))
-    if (const double value = earth.at(source.property, easting, northing, up); !std::isnan(value))
-      return source.conductivity(value);
-  return std::nan("");
-}
 
 /// Whether rock above and below a face differs by more than what changes from cell to cell in the result of
 /// an inversion, or one of the two has no conductivity.
@@ -52,7 +45,8 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   if (wish.box || wish.depth)
     throw InputError("mesh", "electromagnetic meshes end a wavelength away",
                      "Give mesh.cell alone, or a mesh.");
-  if (wanted.sources.empty()) wanted.sources = wanted.receivers;  // plane waves
+  wanted.plane_waves = wanted.sources.empty();
+  if (wanted.plane_waves) wanted.sources = wanted.receivers;
   // What the slowest wave meets: the mean of what conducts from 1 to 100 km below the middle of the survey.
   double mean = 0, count = 0, east = 0, north = 0;
   for (const auto& p : wanted.receivers) {
@@ -84,7 +78,10 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   if (earth.cells)
     for (const double height : contrasts_of_cells(*earth.cells, east, north))
       wanted.heights.push_back(height);
+  std::vector<std::string> reasons;
+  if (wanted.plane_waves && wanted.cell == 0) reasons = ask_for_earth(earth, wanted);
   auto made = plan_mesh(wanted);
+  made.reasons.insert(made.reasons.begin(), reasons.begin(), reasons.end());
   return {std::move(made.mesh), std::move(made.reasons)};
 }
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "terrane/base/error.hpp"
+#include "terrane/model/conductivity.hpp"
 #include "terrane/model/polarization.hpp"
 #include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
@@ -27,6 +28,15 @@ bool sends_nothing(const Source& source) {
     return source.moment[0] == 0 && source.moment[1] == 0 && source.moment[2] == 0;
   return source.current == 0 || std::all_of(source.points.begin(), source.points.end(),
                                             [&](const auto& p) { return p == source.points.front(); });
+}
+
+/// "top", "west", of the wall that a point lies on; "": none.
+std::string wall_of(const TensorMesh& mesh, const Vector3& p) {
+  const auto box = mesh.bounds();
+  if (p[2] == box.top || p[2] == box.bottom) return p[2] == box.top ? "top" : "bottom";
+  if (p[0] == box.west || p[0] == box.east) return p[0] == box.west ? "west wall" : "east wall";
+  if (p[1] == box.south || p[1] == box.north) return p[1] == box.south ? "south wall" : "north wall";
+  return {};
 }
 
 std::size_t cell_of(const std::vector<double>& faces, double x) {
@@ -162,8 +172,41 @@ void Problem::check() const {
   if (parameters.strike != Strike::none && sources.front().kind != Source::Kind::plane_wave)
     throw InputError("simulation.strike", "a strike is of plane waves", "Leave the key out.");
   if (parameters.field == Field::secondary) check_secondary();
-  for (std::size_t n = 0; n < receivers.size(); ++n)
-    receiver(mesh, along(), receivers[n], components.front(), fmt::format("receiver {}", n + 1));
+  for (std::size_t n = 0; n < receivers.size(); ++n) {
+    const auto what = fmt::format("receiver {}", n + 1);
+    receiver(mesh, along(), receivers[n], components.front(), what);
+    if (const auto wall = wall_of(mesh, receivers[n]); !wall.empty())
+      throw InputError(
+          what, fmt::format("it lies on the {} of the mesh, where E along it is held at zero", wall),
+          "Let cells that grow by up to 1.5 go on beyond it for a wavelength, above sites as air; "
+          "or leave [mesh] out, so that the mesh is planned.");
+  }
+  if (sources.front().kind == Source::Kind::plane_wave) check_air();
+}
+
+void Problem::check_air() const {
+  for (std::size_t n = 0; n < receivers.size(); ++n) {
+    const std::size_t i = cell_of(mesh.easting(), receivers[n][0]),
+                      j = cell_of(mesh.northing(), receivers[n][1]);
+    std::size_t air = 0;
+    while (air < mesh.n_up() &&
+           conductivity[0][mesh.index(i, j, mesh.n_up() - 1 - air)] <= conductivity_of_air)
+      ++air;
+    if (air >= 2) continue;
+    const auto what = air == 0 ? fmt::format(
+                                     "there is no air above receiver {}: plane waves come down through "
+                                     "air, and over a mesh that ends with rock impedances are wrong by "
+                                     "100 %",
+                                     n + 1)
+                               : fmt::format(
+                                     "there is one cell of air under the lid above receiver {}: "
+                                     "impedances may be wrong by more than 100 %",
+                                     n + 1);
+    throw InputError(
+        "mesh", what,
+        "Let the mesh go on with ten or more cells of air (1e-8 S/m) that grow by 1.3 to 1.5; or "
+        "leave [mesh] out, so that it is planned.");
+  }
 }
 
 void Problem::check_charges() const {
@@ -213,50 +256,188 @@ void Problem::check_secondary() const {
   }
 }
 
-std::vector<std::string> Problem::warnings() const {
-  std::vector<std::string> lines;
-  const auto [slowest, fastest] = std::minmax_element(frequencies.begin(), frequencies.end());
-  const auto box = mesh.bounds();
-  // Skin depth 503.3 √(ρ/f) beside the sources, and of the earth's mean conductivity.
-  double mean = 0, count = 0;
-  for (const double sigma : conductivity[0])
-    if (sigma > 1e-6) {
-      mean += std::log(sigma);
-      count += 1;
+namespace {
+
+double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma * hertz); }
+
+/// Cells along an axis that a place touches: two where it is on a face.
+std::vector<std::size_t> touched(const std::vector<double>& faces, double x) {
+  const std::size_t own = cell_of(faces, x);
+  if (own > 0 && x == faces[own]) return {own - 1, own};
+  return {own};
+}
+
+/// Sources as they run: corners of wires, and places between them.
+std::vector<Vector3> places_along(const Source& source) {
+  constexpr int between = 8;
+  auto places = source.points;
+  for (std::size_t n = 0; n + 1 < source.points.size(); ++n)
+    for (int m = 1; m < between; ++m) {
+      Vector3 at;
+      for (std::size_t a = 0; a < 3; ++a)
+        at[a] = source.points[n][a] + (source.points[n + 1][a] - source.points[n][a]) * m / between;
+      places.push_back(at);
     }
-  const double earth = count > 0 ? std::exp(mean / count) : 1;
-  const double wave = 2 * std::numbers::pi * 503.3 / std::sqrt(earth * *slowest);
-  double nearest = INFINITY, coarsest = 0, depth = INFINITY;
+  return places;
+}
+
+}  // namespace
+
+// Of what conducts from 1 to 100 km below the middle of the receivers, as meshes are planned; of all rock
+// where the mesh is not so deep.
+double Problem::conductivity_below() const {
+  double mean = 0, count = 0;
+  const auto add = [&](double sigma) {
+    if (sigma > conductivity_of_air) mean += std::log(sigma), count += 1;
+  };
+  Vector3 middle{};
+  for (const auto& p : receivers)
+    for (std::size_t a = 0; a < 2; ++a) middle[a] += p[a] / static_cast<double>(receivers.size());
+  const std::size_t i = cell_of(mesh.easting(), middle[0]), j = cell_of(mesh.northing(), middle[1]);
+  std::size_t top = mesh.n_up();
+  while (top > 0 && conductivity[0][mesh.index(i, j, top - 1)] <= conductivity_of_air) --top;
+  for (double depth = 1e3; depth < 1e5 && top > 0; depth *= 1.2)
+    add(conductivity[0][mesh.index(i, j, cell_of(mesh.up(), mesh.up()[top] - depth))]);
+  if (count == 0)
+    for (const double sigma : conductivity[0]) add(sigma);
+  return count > 0 ? std::exp(mean / count) : 1;
+}
+
+void Problem::warn_of_cells(std::vector<std::string>& lines) const {
+  const double fastest = *std::max_element(frequencies.begin(), frequencies.end());
   const bool plane = sources.front().kind == Source::Kind::plane_wave;
-  std::vector<Vector3> places;  // plane waves are looked at where they are recorded
-  if (plane) places = receivers;
-  for (const auto& source : sources) places.insert(places.end(), source.points.begin(), source.points.end());
-  for (auto p : places) {
-    if (plane) p[2] = std::nextafter(p[2], box.bottom);
-    nearest = std::min({nearest, p[0] - box.west, box.east - p[0], p[1] - box.south, box.north - p[1],
-                        p[2] - box.bottom, box.top - p[2]});
-    const std::size_t i = cell_of(mesh.easting(), p[0]), j = cell_of(mesh.northing(), p[1]),
-                      k = cell_of(mesh.up(), p[2]);
-    const double sigma = conductivity[0][mesh.index(i, j, k)];
-    if (sigma < 1e-6) continue;  // in air
-    depth = std::min(depth, 503.3 / std::sqrt(sigma * *fastest));
-    const double upright = mesh.up()[k + 1] - mesh.up()[k];
-    coarsest = std::max(coarsest, upright);
-    if (plane) continue;  // fields change with depth more than along the ground
-    coarsest = std::max(
-        {coarsest, mesh.easting()[i + 1] - mesh.easting()[i], mesh.northing()[j + 1] - mesh.northing()[j]});
-  }
-  const char* beside = plane ? "receiver" : "source";
+  if (plane) return warn_of_cells_below(lines);
+  double worst = 0, coarsest = 0, depth = INFINITY;
+  const char* beside = "source";
+  const auto look = [&](const Vector3& p, const char* what) {
+    for (const auto k : touched(mesh.up(), p[2]))
+      for (const auto j : touched(mesh.northing(), p[1]))
+        for (const auto i : touched(mesh.easting(), p[0])) {
+          const double sigma = conductivity[0][mesh.index(i, j, k)];
+          if (sigma <= conductivity_of_air) continue;
+          const double width = std::max({mesh.up()[k + 1] - mesh.up()[k],
+                                         mesh.easting()[i + 1] - mesh.easting()[i],
+                                         mesh.northing()[j + 1] - mesh.northing()[j]}),
+                       skin = skin_depth(sigma, fastest);
+          if (!(width / skin > worst)) continue;
+          worst = width / skin;
+          coarsest = width;
+          depth = skin;
+          beside = what;
+        }
+  };
+  for (const auto& source : sources)
+    for (const auto& p : places_along(source)) look(p, "source");
+  for (const auto& p : receivers) look(p, "receiver");
   if (coarsest > depth / 3)
     lines.push_back(
         fmt::format("cells of {} beside a {}, where the skin depth at {:.4g} Hz is {}: "
                     "errors of 5 % and more; 4 cells per skin depth give 1 to 2 %, 8 give 0.5 %",
-                    length_text(coarsest), beside, *fastest, length_text(depth)));
-  if (nearest < wave / 2)
+                    length_text(coarsest), beside, fastest, length_text(depth)));
+}
+
+// Impedances over layers are wrong by 0.4/n², n cells in the skin depth of the rock where fields have not
+// died out yet: they fall with e^{−a}, a = ∫ dz/δ, and cells may grow with e^{a/2}.
+void Problem::warn_of_cells_below(std::vector<std::string>& lines) const {
+  double fewest = INFINITY, height = 0, down = 0, hertz = 0, skin = 0;
+  for (const auto& p : receivers) {
+    const std::size_t i = cell_of(mesh.easting(), p[0]), j = cell_of(mesh.northing(), p[1]);
+    for (const double f : frequencies) {
+      double a = 0;
+      for (std::size_t k = mesh.n_up(); k-- > 0 && a < 4;) {
+        const double sigma = conductivity[0][mesh.index(i, j, k)], width = mesh.up()[k + 1] - mesh.up()[k];
+        if (sigma <= conductivity_of_air) continue;
+        const double own = skin_depth(sigma, f), cells = own * std::exp(a / 2) / width;
+        if (cells < fewest) fewest = cells, height = width, down = mesh.up()[k + 1], hertz = f, skin = own;
+        a += width / own;
+      }
+    }
+  }
+  if (fewest < 3)
+    lines.push_back(fmt::format(
+        "cells {} high from {} m downwards below a receiver, where the skin depth at {:.4g} Hz is {}: "
+        "impedances "
+        "may be wrong by {:.0f} %; 4 cells per skin depth of the rock they lie in give 2 %, 6 give 1 %",
+        length_text(height), std::round(down), hertz, length_text(skin),
+        std::min(100.0, 40 / (fewest * fewest))));
+}
+
+void Problem::warn_of_walls(std::vector<std::string>& lines) const {
+  const double slowest = *std::min_element(frequencies.begin(), frequencies.end());
+  const bool plane = sources.front().kind == Source::Kind::plane_wave;
+  constexpr double farthest = 1e5;  // as meshes are planned
+  const double wave = 2 * std::numbers::pi * skin_depth(conductivity_below(), slowest);
+  const auto box = mesh.bounds();
+  double nearest = INFINITY, below = INFINITY, offset = 0;
+  const auto look = [&](const Vector3& p) {
+    nearest = std::min(
+        {nearest, p[0] - box.west, box.east - p[0], p[1] - box.south, box.north - p[1], box.top - p[2]});
+    below = std::min(below, p[2] - box.bottom);
+  };
+  for (const auto& source : sources)
+    for (const auto& p : source.points) {
+      if (plane) break;
+      look(p);
+      for (const auto& q : receivers)
+        offset = std::max(offset, std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]));
+    }
+  if (plane)
+    for (const auto& p : receivers) look(p);
+  // Waves die out in rock that conducts, however near the bottom is.
+  double died = 0;
+  const std::size_t i = cell_of(mesh.easting(), receivers.front()[0]),
+                    j = cell_of(mesh.northing(), receivers.front()[1]);
+  for (std::size_t k = 0; k < mesh.n_up() && plane; ++k)
+    if (const double sigma = conductivity[0][mesh.index(i, j, k)]; sigma > conductivity_of_air)
+      died += (mesh.up()[k + 1] - mesh.up()[k]) / skin_depth(sigma, slowest);
+  if (died < 3) nearest = std::min(nearest, below);
+  const char* beside = plane ? "receiver" : "source";
+  // A plan knows the rock below its mesh.
+  const double share = planned ? 0.2 : 0.49;
+  if (nearest < share * std::min(wave, farthest))
     lines.push_back(
         fmt::format("a wall of the mesh is {} from a {}, and a wavelength at {:.4g} Hz is {}: "
                     "let cells that grow by up to 1.5 go on for a wavelength, also in the air",
-                    length_text(nearest), beside, *slowest, length_text(wave)));
+                    length_text(nearest), beside, slowest, length_text(wave)));
+  else if (nearest < offset)
+    lines.push_back(
+        fmt::format("a wall of the mesh is {} from a source, and a receiver is {} from one: fields that come "
+                    "through air and rock that resists may be wrong by tens of percent there; let cells that "
+                    "grow by up to 1.5 go on for 2.5 times that, also in the air",
+                    length_text(nearest), length_text(offset)));
+}
+
+void Problem::warn_of_displacement(std::vector<std::string>& lines) const {
+  constexpr double vacuum = 8.8541878128e-12, told = 0.01;
+  const double fastest = *std::max_element(frequencies.begin(), frequencies.end());
+  std::size_t most = mesh.size();
+  for (std::size_t n = 0; n < mesh.size(); ++n)
+    if (conductivity[0][n] > conductivity_of_air &&
+        (most == mesh.size() || conductivity[0][n] < conductivity[0][most]))
+      most = n;
+  if (most == mesh.size()) return;
+  const double share = 2 * std::numbers::pi * fastest * vacuum / conductivity[0][most];
+  if (share <= told) return;
+  const std::size_t i = most % mesh.n_east(), j = most / mesh.n_east() % mesh.n_north(),
+                    k = most / mesh.n_east() / mesh.n_north();
+  lines.push_back(fmt::format(
+      "displacement currents are left out: at {:.4g} Hz in rock of {:.4g} ohm m (as at {:.4g}, {:.4g}, "
+      "{:.4g} m) "
+      "they are {:.2g} of conduction currents already with the permittivity of vacuum, and that of rock is 4 "
+      "to "
+      "80 times as large",
+      fastest, 1 / conductivity[0][most], (mesh.easting()[i] + mesh.easting()[i + 1]) / 2,
+      (mesh.northing()[j] + mesh.northing()[j + 1]) / 2, (mesh.up()[k] + mesh.up()[k + 1]) / 2, share));
+}
+
+std::vector<std::string> Problem::warnings() const {
+  std::vector<std::string> lines;
+  const double slowest = *std::min_element(frequencies.begin(), frequencies.end());
+  const auto box = mesh.bounds();
+  const bool plane = sources.front().kind == Source::Kind::plane_wave;
+  warn_of_cells(lines);
+  warn_of_walls(lines);
+  warn_of_displacement(lines);
   // On a face between ground and air current enters the ground.
   const auto in_air = [&](const Vector3& p) {
     return conductivity_at(p) <= 1e-6 &&
@@ -271,13 +452,13 @@ std::vector<std::string> Problem::warnings() const {
           "{} is grounded in air: its current goes through what conducts a millionth of the ground",
           source_name(n)));
   }
-  if (plane && parameters.strike == Strike::none && !layers_of_sides(mesh, sigma(*slowest)).alike)
-    lines.push_back(
+  if (plane && parameters.strike == Strike::none && !layers_of_sides(mesh, sigma(slowest)).alike)
+    lines.emplace_back(
         "the sides of the mesh are not the same layers all around: plane waves come in over their mean, "
         "so keep the sides far from receivers, or give simulation.strike where the earth has one");
   if (plane && parameters.strike != Strike::none &&
-      !section_of_ends(mesh, sigma(*slowest), parameters.strike == Strike::north ? 1 : 2).alike)
-    lines.push_back(
+      !section_of_ends(mesh, sigma(slowest), parameters.strike == Strike::north ? 1 : 2).alike)
+    lines.emplace_back(
         "the two ends of the mesh along simulation.strike are not alike: plane waves come in over their "
         "mean, "
         "so keep the ends far from receivers");

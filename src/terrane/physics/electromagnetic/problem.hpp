@@ -28,6 +28,7 @@ struct Problem {
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
   std::vector<Component> components;
+  bool planned = false;  ///< whether the mesh is one that plan_mesh() made
   /// E, H: of all cells at their centres, beside what receivers record; E on the edges, where it is solved
   /// for, those on walls included.
   bool electric_volume = false, magnetic_volume = false, edge_volume = false;
@@ -95,6 +96,12 @@ struct Problem {
  private:
   Sigma sigma_of(const Conductivity& real, double hertz) const;
   void check_charges() const;
+  void check_air() const;
+  double conductivity_below() const;
+  void warn_of_cells(std::vector<std::string>& lines) const;
+  void warn_of_cells_below(std::vector<std::string>& lines) const;
+  void warn_of_walls(std::vector<std::string>& lines) const;
+  void warn_of_displacement(std::vector<std::string>& lines) const;
   void check_secondary() const;
 };
 

@@ -18,6 +18,7 @@
 #include "terrane/job/tables.hpp"
 #include "terrane/model/conductivity.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electromagnetic/earth_widths.hpp"
 #include "terrane/physics/electromagnetic/mesh_plan.hpp"
 #include "terrane/physics/electromagnetic/survey/gridding.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -84,7 +85,8 @@ constexpr Key simulation_keys[] = {
      "frequency, source or both (each frequency, source, or both has its own). none: same or single."},
     {"min_width_pps", "number", "4",
      "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for errors "
-     "of 1 to 2 %, 8 for 0.5 %."},
+     "of 1 to 2 % near the sources, 8 for 0.5 %; farther away stretching decides, too. Of plane waves 1.6 "
+     "times as many upright, in the rock they lie in: 4 for 1 % over layers."},
     {"min_width_limits", "length or list of 2 lengths", "none",
      "Of planned meshes: least and largest width of the smallest cells; or their width."},
     {"stretching", "number or list of 2 numbers", "1.3",
@@ -92,7 +94,9 @@ constexpr Key simulation_keys[] = {
      "1.5; or [in the domain, beyond it]."},
     {"domain", "list of 3 pairs of lengths", "none",
      "Of planned meshes: [[west, east], [south, north], [down, up]] where cells are even. none: what holds "
-     "sources and receivers, and three cells around them."},
+     "sources and receivers, and three cells around them; cells are smaller where a source and a receiver "
+     "are "
+     "near each other, or plane waves meet a body."},
     {"distance", "list of 3 pairs of lengths", "none",
      "In place of domain: how far it reaches from center on each side."},
     {"center", "list of 3 lengths", "none",
@@ -116,7 +120,8 @@ constexpr Key simulation_keys[] = {
      "LgConductivity (decimal), LnResistivity, LnConductivity (natural)."},
     {"lambda_factor", "number", "1",
      "Of planned meshes: how many wavelengths (2 pi skin depths) of the lowest frequency the walls are "
-     "away."},
+     "away. Where it is left out, they are no nearer than 2.5 times the largest distance from a source to a "
+     "receiver."},
     {"lambda_from_center", "flag", "false",
      "Of planned meshes: whether the way from center to a wall and back to the end of the domain has two "
      "such lengths, so that walls are nearer."},
@@ -316,6 +321,10 @@ void read_sent(Problem& p, const Config& job, const Config& table) {
     if (!(hertz > 0))
       throw table.wrong("frequencies", fmt::format("{} Hz is not above zero", hertz),
                         "physics = \"electric\" is direct current.");
+  auto sorted = p.frequencies;
+  std::sort(sorted.begin(), sorted.end());
+  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    throw table.wrong("frequencies", fmt::format("{} Hz stands there twice", *twice), "Name each once.");
 }
 
 /// Which fields of all cells are asked for.
@@ -467,9 +476,8 @@ GridRequest read_gridding(const Config& table) {
   if (!(wanted.growth > 1 && wanted.growth <= 1.5))
     throw table.wrong("stretching", fmt::format("cells do not grow by {}", wanted.growth),
                       "Allowed: above 1, up to 1.5; more makes fields wrong.");
-  if (!(wanted.growth_in_domain >= 1 && wanted.growth_in_domain <= wanted.growth))
-    throw table.wrong("stretching",
-                      fmt::format("cells do not grow by {} in the domain", wanted.growth_in_domain),
+  if (const double inside = wanted.growth_in_domain.value_or(1); !(inside >= 1 && inside <= wanted.growth))
+    throw table.wrong("stretching", fmt::format("cells do not grow by {} in the domain", inside),
                       "Allowed: 1 to what they grow by beyond it.");
   if (table.has("cell_numbers"))
     for (const double number : table.numbers("cell_numbers")) {
@@ -479,7 +487,8 @@ GridRequest read_gridding(const Config& table) {
       wanted.cell_numbers.push_back(static_cast<std::size_t>(number));
     }
   wanted.wavelengths = table.positive("lambda_factor");
-  wanted.farthest = table.positive("max_buffer", Quantity::length);
+  wanted.by_offset = !table.has("lambda_factor");
+  if (table.has("max_buffer")) wanted.farthest = table.positive("max_buffer", Quantity::length);
   read_domain(wanted, table);
   wanted.at_sources = 0;
   if (table.has("properties")) {
@@ -496,8 +505,11 @@ GridRequest read_gridding(const Config& table) {
 GridRequest request_of(const Problem& problem, GridRequest wanted) {
   wanted.frequencies = problem.frequencies;
   wanted.receivers = problem.receivers;
-  for (const auto& source : problem.sources)
+  for (const auto& source : problem.sources) {
     wanted.sources.insert(wanted.sources.end(), source.points.begin(), source.points.end());
+    for (std::size_t n = 0; n + 1 < source.points.size(); ++n)
+      wanted.parts.push_back({source.points[n], source.points[n + 1]});
+  }
   return wanted;
 }
 
@@ -522,6 +534,29 @@ void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>&
   p.chargeability = std::move(charge);
 }
 
+/// Models that are rock all the way up have air above sites of one height, as ModEM's have.
+void put_air(Problem& p, std::vector<std::string>& notes) {
+  const double height = p.receivers.front()[2];
+  const auto& up = p.mesh.up();
+  const auto ground =
+      std::find_if(up.begin(), up.end(), [&](double f) { return std::abs(f - height) < 1e-6; });
+  const auto first = static_cast<std::size_t>(ground - up.begin()) * p.mesh.n_east() * p.mesh.n_north();
+  const auto is_rock = [](double sigma) { return sigma > conductivity_of_air; };
+  if (first >= p.mesh.size() ||
+      std::any_of(p.receivers.begin(), p.receivers.end(), [&](const Vector3& q) { return q[2] != height; }) ||
+      !std::all_of(p.conductivity[0].begin() + static_cast<std::ptrdiff_t>(first), p.conductivity[0].end(),
+                   is_rock))
+    return;
+  for (auto& along : p.conductivity)
+    if (!along.empty()) std::fill(along.begin() + static_cast<std::ptrdiff_t>(first), along.end(), 1e-8);
+  if (!p.chargeability.empty())
+    std::fill(p.chargeability.begin() + static_cast<std::ptrdiff_t>(first), p.chargeability.end(), 0.0);
+  notes.push_back(
+      fmt::format("the model has no air: what lies above the receivers, at {:.6g} m, is taken for air "
+                  "of 1e-8 S/m",
+                  height));
+}
+
 std::string device_text(Device device, const Runtime& runtime) {
   const auto each = device.kind == Device::Kind::cuda
                         ? device_name(device)
@@ -543,7 +578,8 @@ std::vector<std::string> advice(const Problem& problem) {
     count += 1;
   }
   request.mean = count > 0 ? std::exp(mean / count) : 1;
-  if (request.sources.empty()) request.sources = problem.receivers;  // plane waves
+  request.plane_waves = request.sources.empty();
+  if (request.plane_waves) request.sources = problem.receivers;
   for (const auto& p : request.sources)
     request.at_sources = std::max(request.at_sources, problem.conductivity_at(p));
   if (request.at_sources <= 1e-6) request.at_sources = request.mean;
@@ -698,12 +734,20 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     requests[n].plan = [&, n](const Description& described, const MeshWish& wish) {
       return plan_mesh(described, wish, request_of(meshes[n].problem, read_gridding(table)));
     };
+    requests[n].look = [&, n](const Description& described, const TensorMesh& mesh) {
+      auto places = meshes[n].problem.receivers;
+      for (const auto& source : meshes[n].problem.sources)
+        places.insert(places.end(), source.points.begin(), source.points.end());
+      return not_resolved(described, mesh, places);
+    };
   }
   build_earths(job, stations.projection, memory, requests, [&](std::size_t n, Earth earth) {
     auto& part = meshes[n].problem;
     part.conductivity = read_conductivity(earth.model, job);
     part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+    part.planned = gridding != Gridding::same;
     read_charges(part, earth.model, earth.warnings);
+    if (plane && gridding != Gridding::same) put_air(part, earth.notes);
     held += part.model_memory();
     memory.require("simulation.gridding", fmt::format("models on {} meshes", n + 1), held);
     notes.push_back(std::move(earth.notes));

@@ -17,6 +17,11 @@ namespace {
 
 constexpr std::string_view axis_names[] = {"east", "north", "up"};
 
+constexpr double usually_farthest = 1e5;  // m, of walls
+constexpr double of_distance = 8;         // cells from a source to a receiver,
+constexpr double of_neighbours = 10;      // and where they grow from there
+constexpr double of_offset = 2.5;         // the largest, from it to a wall
+
 double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma * hertz); }
 
 void check_request(const GridRequest& r) {
@@ -29,11 +34,10 @@ void check_request(const GridRequest& r) {
     throw InputError("mesh", "a frequency, a conductivity or a number of cells is not above zero");
   if (!(r.growth > 1 && r.growth < 2))
     throw InputError("mesh", fmt::format("cells cannot grow by {}", r.growth), "Allowed: above 1, below 2.");
-  if (!(r.growth_in_domain >= 1 && r.growth_in_domain <= r.growth))
-    throw InputError("mesh",
-                     fmt::format("cells cannot grow by {} in the domain, and by {} beyond it",
-                                 r.growth_in_domain, r.growth),
-                     "Allowed in it: 1 to what they grow by beyond it.");
+  if (const double inside = r.growth_in_domain.value_or(1); !(inside >= 1 && inside <= r.growth))
+    throw InputError(
+        "mesh", fmt::format("cells cannot grow by {} in the domain, and by {} beyond it", inside, r.growth),
+        "Allowed in it: 1 to what they grow by beyond it.");
   for (std::size_t a = 0; a < 3; ++a) {
     const auto name = axis_names[a];
     if (r.domain[a] && !((*r.domain[a])[0] < (*r.domain[a])[1]))
@@ -55,17 +59,39 @@ struct Reach {
   std::array<double, 2> domain, wall;
 };
 
+double farthest_of(const GridRequest& r) { return r.farthest.value_or(usually_farthest); }
+
+/// Whether cells follow sources and receivers, and nothing is said of where they are small.
+bool has_core(const GridRequest& r) {
+  const auto given = [](const auto& one) { return one.has_value(); };
+  return !r.center && !r.growth_in_domain && std::none_of(r.domain.begin(), r.domain.end(), given) &&
+         std::all_of(r.faces.begin(), r.faces.end(), [](const auto& faces) { return faces.empty(); });
+}
+
+double distance(const Vector3& p, const Vector3& q) {
+  return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+}
+
+double largest_offset(const GridRequest& r) {
+  double most = 0;
+  if (r.plane_waves) return most;
+  for (const auto& s : r.sources)
+    for (const auto& p : r.receivers) most = std::max(most, distance(s, p));
+  return most;
+}
+
+/// least: how far away walls are at least
 Reach reach_of(const GridRequest& r, std::size_t axis, std::array<double, 2> domain, double center,
-               double hertz) {
+               double hertz, double least = 0) {
   Reach reach{domain, {}};
   for (const std::size_t side : {0U, 1U}) {
     const double own = r.beyond[2 * axis + side], away = side == 0 ? -1 : 1,
                  wave = r.wavelengths * 2 * std::numbers::pi * skin_depth(own > 0 ? own : r.mean, hertz);
     if (r.wavelengths_of_way) {
       const double more = std::max(0.0, wave - std::abs(domain[side] - center) / 2);
-      reach.wall[side] = away * std::min(away * domain[side] + more, away * center + r.farthest);
+      reach.wall[side] = away * std::min(away * domain[side] + more, away * center + farthest_of(r));
     } else {
-      reach.wall[side] = domain[side] + away * std::min(wave, r.farthest);
+      reach.wall[side] = domain[side] + away * std::max(std::min(wave, farthest_of(r)), least);
     }
     // A wall is no nearer than the domain's own last cell.
     if (away * reach.wall[side] < away * domain[side]) reach.wall[side] = domain[side];
@@ -122,7 +148,7 @@ std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
         "smaller domain or nearer walls (lambda_factor, max_buffer).");
   constexpr int trials = 100;
   double growth = r.growth;
-  const double slow = std::max(r.growth_in_domain, 1 + (r.growth - 1) / trials);
+  const double slow = std::max(r.growth_in_domain.value_or(1), 1 + (r.growth - 1) / trials);
   for (int n = 0; n < trials; ++n) {
     const double trial = slow + (r.growth - slow) * n / trials;
     auto slower = growing(trial);
@@ -143,6 +169,167 @@ std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
   return faces;
 }
 
+/// wave: m, from sources and receivers to the walls where all sides are alike
+std::string walls_in_words(const GridRequest& r, double wave) {
+  const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
+  const auto waves =
+      r.wavelengths == 1 ? std::string("a wavelength") : fmt::format("{:.3g} wavelengths", r.wavelengths);
+  if (r.beyond == std::array<double, 6>{} && !r.wavelengths_of_way)
+    return fmt::format(
+        "walls {:.4g} m away: {} at {:.4g} Hz in {:.3g} S/m ({:.4g} km at most), in the air too", wave, waves,
+        slowest, r.mean, farthest_of(r) / 1000);
+  return fmt::format(
+      "walls {} away at {:.4g} Hz in {} ({:.4g} km at most){}", waves, slowest,
+      r.beyond == std::array<double, 6>{} ? fmt::format("{:.3g} S/m", r.mean) : "what properties say",
+      farthest_of(r) / 1000,
+      r.wavelengths_of_way ? ", half of the way from the center to a wall and back to the domain" : "");
+}
+
+void tell_of_sea(const GridRequest& r, const std::vector<double>& up, std::vector<std::string>& reasons) {
+  if (r.sea_surface &&
+      std::any_of(up.begin(), up.end(), [&](double f) { return std::abs(f - *r.sea_surface) < 1e-3; }))
+    reasons.push_back(fmt::format("a face at {:.4g} m, the sea surface", *r.sea_surface));
+}
+
+/// A source's place, or that of a wire, and the receiver next to it.
+struct Pair {
+  Vector3 from, to;
+  double away = INFINITY;
+};
+
+Vector3 nearest_on(const std::array<Vector3, 2>& part, const Vector3& place) {
+  double along = 0, length = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    along += (place[a] - part[0][a]) * (part[1][a] - part[0][a]);
+    length += (part[1][a] - part[0][a]) * (part[1][a] - part[0][a]);
+  }
+  const double t = length > 0 ? std::clamp(along / length, 0.0, 1.0) : 0;
+  Vector3 at;
+  for (std::size_t a = 0; a < 3; ++a) at[a] = part[0][a] + t * (part[1][a] - part[0][a]);
+  return at;
+}
+
+/// The nearest receiver of each source, and the nearest source of each receiver, but for those at one place.
+std::vector<Pair> neighbours(const GridRequest& r) {
+  std::vector<Pair> of_receivers(r.receivers.size()), all;
+  auto parts = r.parts;
+  for (const auto& place : r.sources) parts.push_back({place, place});
+  for (const auto& part : parts) {
+    Pair own;
+    for (std::size_t n = 0; n < r.receivers.size(); ++n) {
+      const auto from = nearest_on(part, r.receivers[n]);
+      const double away = distance(from, r.receivers[n]);
+      if (away == 0) continue;
+      if (away < own.away) own = {from, r.receivers[n], away};
+      if (away < of_receivers[n].away) of_receivers[n] = {from, r.receivers[n], away};
+    }
+    all.push_back(own);
+  }
+  all.insert(all.end(), of_receivers.begin(), of_receivers.end());
+  std::erase_if(all, [](const Pair& pair) { return std::isinf(pair.away); });
+  return all;
+}
+
+/// Widths along an axis between sources and the receivers next to them, where `cell` is too wide.
+std::vector<WidthWish> between_neighbours(const GridRequest& r, const std::vector<Pair>& pairs,
+                                          std::size_t axis, double cell, double share) {
+  constexpr double growth = 1.15;
+  std::vector<WidthWish> wishes;
+  for (const auto& [from, to, away] : pairs) {
+    const double width = std::max(away / of_neighbours, r.limits[0]);
+    if (width < cell)
+      wishes.push_back(
+          {std::min(from[axis], to[axis]), std::max(from[axis], to[axis]), share * width, growth});
+  }
+  return wishes;
+}
+
+/// Of one axis of a mesh whose cells follow sources, receivers and the earth.
+std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& pairs, std::size_t axis,
+                                 double cell, double least_wall, double least_lid,
+                                 std::vector<std::string>& reasons) {
+  const double share = axis == 2 ? 0.5 : 1, own = share * cell;
+  double low = INFINITY, high = -INFINITY, mean = 0;
+  for (const auto* points : {&r.sources, &r.receivers})
+    for (const auto& p : *points) {
+      low = std::min(low, p[axis] - 3 * own);
+      high = std::max(high, p[axis] + 3 * own);
+    }
+  for (const auto& p : r.sources) mean += p[axis] / static_cast<double>(r.sources.size());
+  WidthAxis made;
+  made.wanted = axis == 2 ? r.heights : r.sides[axis];
+  if (axis == 2) {
+    made.least = r.layers;
+    if (r.sea_surface) {
+      made.wanted.push_back(*r.sea_surface);
+      high = std::max(high, *r.sea_surface);
+    }
+  }
+  auto wishes = between_neighbours(r, pairs, axis, cell, share);
+  wishes.insert(wishes.end(), r.finer[axis].begin(), r.finer[axis].end());
+  const bool of_earth = axis == 2 && r.plane_waves && !r.finer[2].empty() && r.cell == 0;
+  if (of_earth) low = INFINITY, high = -INFINITY;
+  for (const auto& wish : r.finer[axis]) {
+    low = std::min(low, wish.low);
+    high = std::max(high, wish.high);
+  }
+  if (!of_earth) wishes.push_back({low, high, own, r.growth});
+  made.wishes = without_others(std::move(wishes));
+  made.low = low;
+  made.high = high;
+  const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
+  const auto reach = reach_of(r, axis, {low, high}, mean, slowest, least_wall);
+  made.from = of_earth ? low : reach.wall[0];  // where waves have died out
+  made.to = std::max(reach.wall[1], high + least_lid);
+  return of_allowed_number(
+      r, axis,
+      [&](double growth) {
+        made.growth = growth;
+        return faces_of_widths(made);
+      },
+      reasons);
+}
+
+std::string names_of_cells(const GridRequest& r, const std::array<std::vector<double>, 3>& axes) {
+  return fmt::format("{} x {} x {} cells, growing by {}{} beyond the core", axes[0].size() - 1,
+                     axes[1].size() - 1, axes[2].size() - 1, r.growth,
+                     r.cell_numbers.empty() ? "" : " or less");
+}
+
+/// h: m, beside the sources
+GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
+  const auto pairs = r.plane_waves || r.cell > 0 ? std::vector<Pair>{} : neighbours(r);
+  double nearest = INFINITY;
+  for (const auto& pair : pairs) nearest = std::min(nearest, pair.away);
+  if (nearest / of_neighbours < h)
+    plan.reasons.push_back(
+        fmt::format("made {:.3g} m and growing by 1.15 from there, between sources and the "
+                    "receivers next to them: a tenth of {:.4g} m, the least distance",
+                    std::max(nearest / of_neighbours, r.limits[0]), nearest));
+  const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end()),
+               wave = std::min(r.wavelengths * 2 * std::numbers::pi * skin_depth(r.mean, slowest),
+                               farthest_of(r)),
+               offsets = r.farthest || !r.by_offset ? 0 : of_offset * largest_offset(r);
+  plan.reasons.push_back(
+      offsets > wave && r.beyond == std::array<double, 6>{}
+          ? fmt::format("walls {:.4g} m away: {} times the largest distance from a source to a receiver, in "
+                        "the air too",
+                        offsets, of_offset)
+          : walls_in_words(r, wave));
+  std::array<std::vector<double>, 3> axes;
+  double half = 0;  // from the middle to a side
+  for (std::size_t a = 0; a < 3; ++a) {
+    // Under a lid that is nearer than a third of that fields die out slowly (thin_air).
+    const double high = a == 2 ? 0.35 * half : 0;
+    axes[a] = faces_around(r, pairs, a, h, offsets, high, plan.reasons);
+    half = std::max(half, (axes[a].back() - axes[a].front()) / 2);
+  }
+  tell_of_sea(r, axes[2], plan.reasons);
+  plan.mesh = TensorMesh(axes[0], axes[1], axes[2]);
+  plan.reasons.push_back(names_of_cells(r, axes));
+  return plan;
+}
+
 }  // namespace
 
 GridPlan plan_mesh(const GridRequest& r) {
@@ -150,18 +337,18 @@ GridPlan plan_mesh(const GridRequest& r) {
   const auto [slowest, fastest] = std::minmax_element(r.frequencies.begin(), r.frequencies.end());
   GridPlan plan;
   const double depth = skin_depth(r.at_sources, *fastest);
+  const bool around = has_core(r);
   double nearest = INFINITY;
   for (const auto& s : r.sources)
-    for (const auto& p : r.receivers)
-      nearest = std::min(nearest, std::hypot(s[0] - p[0], s[1] - p[1], s[2] - p[2]));
+    for (const auto& p : r.receivers) nearest = std::min(nearest, distance(s, p));
   double h = r.cell > 0 ? r.cell : depth / r.cells_per_skin_depth;
   if (r.cell > 0) plan.reasons.push_back(fmt::format("cells of {:.3g} m, as asked for", h));
   else
     plan.reasons.push_back(
         fmt::format("cells of {:.3g} m: {} in the skin depth of {:.3g} m at {:.4g} Hz beside the sources", h,
                     r.cells_per_skin_depth, depth, *fastest));
-  if (r.cell == 0 && nearest > 0 && nearest / 8 < h) {
-    h = nearest / 8;
+  if (!around && r.cell == 0 && nearest > 0 && nearest / of_distance < h) {
+    h = nearest / of_distance;
     plan.reasons.push_back(
         fmt::format("made {:.3g} m, an eighth of the {:.4g} m from a source to a receiver", h, nearest));
   }
@@ -169,20 +356,9 @@ GridPlan plan_mesh(const GridRequest& r) {
     h = std::clamp(h, r.limits[0], r.limits[1]);
     plan.reasons.push_back(fmt::format("made {:.3g} m, as min_width_limits say", h));
   }
-  const double wave =
-      std::min(r.wavelengths * 2 * std::numbers::pi * skin_depth(r.mean, *slowest), r.farthest);
-  const auto waves =
-      r.wavelengths == 1 ? std::string("a wavelength") : fmt::format("{:.3g} wavelengths", r.wavelengths);
-  if (r.beyond == std::array<double, 6>{} && !r.wavelengths_of_way)
-    plan.reasons.push_back(
-        fmt::format("walls {:.4g} m away: {} at {:.4g} Hz in {:.3g} S/m ({:.4g} km at most), in the air too",
-                    wave, waves, *slowest, r.mean, r.farthest / 1000));
-  else
-    plan.reasons.push_back(fmt::format(
-        "walls {} away at {:.4g} Hz in {} ({:.4g} km at most){}", waves, *slowest,
-        r.beyond == std::array<double, 6>{} ? fmt::format("{:.3g} S/m", r.mean) : "what properties say",
-        r.farthest / 1000,
-        r.wavelengths_of_way ? ", half of the way from the center to a wall and back to the domain" : ""));
+  if (around) return plan_around(r, h, std::move(plan));
+  plan.reasons.push_back(walls_in_words(
+      r, std::min(r.wavelengths * 2 * std::numbers::pi * skin_depth(r.mean, *slowest), farthest_of(r))));
   std::array<std::vector<double>, 3> axes;
   std::size_t outside = 0;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -210,12 +386,13 @@ GridPlan plan_mesh(const GridRequest& r) {
     if (given.empty() && r.center)
       for (const double away : r.center_on_face ? std::vector<double>{0} : std::vector<double>{-0.5, 0.5})
         wanted.push_back(center + away * cell);
-    const bool even = given.empty() && r.growth_in_domain == 1;
+    const bool even = given.empty() && r.growth_in_domain.value_or(1) == 1;
     if (even && !r.domain[a]) high = low + std::ceil((high - low) / cell) * cell;
     const auto reach = reach_of(r, a, {low, high}, center, *slowest);
     const auto growing = [&](double growth) -> std::vector<double> {
       if (even) return graded_faces({low, high, cell, growth, growth, reach.wall[0], reach.wall[1], wanted});
-      const double core = std::clamp(center, low, high), within = std::min(r.growth_in_domain, growth);
+      const double core = std::clamp(center, low, high),
+                   within = std::min(r.growth_in_domain.value_or(1), growth);
       const auto middle = !given.empty()
                               ? continued(given, reach.domain, within)
                               : graded_faces({std::max(low, core - cell), std::min(high, core + cell), cell,
@@ -224,16 +401,12 @@ GridPlan plan_mesh(const GridRequest& r) {
     };
     axes[a] = of_allowed_number(r, a, growing, plan.reasons);
   }
-  if (r.sea_surface && std::any_of(axes[2].begin(), axes[2].end(),
-                                   [&](double f) { return std::abs(f - *r.sea_surface) < 1e-3; }))
-    plan.reasons.push_back(fmt::format("a face at {:.4g} m, the sea surface", *r.sea_surface));
+  tell_of_sea(r, axes[2], plan.reasons);
   if (outside > 0)
     plan.reasons.push_back(fmt::format(
         "{} coordinates of sources and receivers lie outside the domain, where cells grow", outside));
   plan.mesh = TensorMesh(axes[0], axes[1], axes[2]);
-  plan.reasons.push_back(fmt::format("{} x {} x {} cells, growing by {}{} beyond the core",
-                                     axes[0].size() - 1, axes[1].size() - 1, axes[2].size() - 1, r.growth,
-                                     r.cell_numbers.empty() ? "" : " or less"));
+  plan.reasons.push_back(names_of_cells(r, axes));
   return plan;
 }
 

@@ -2,17 +2,22 @@
 //
 //   cells      a `cells_per_skin_depth`th of 503.3 √(1/(σ f)) m, of the fastest frequency beside the sources
 //   (half of that
-//              upright), but no more than an eighth of the shortest distance between source and receiver
-//   core       even cells around all sources and receivers
+//              upright)
+//   core       such cells around all sources and receivers; from a source to the receivers next to it a
+//              tenth of their distance, growing by 1.15 from there
 //   beyond     a cell has h + d ln g, d its distance from the core: cells that grow by g, up to a wavelength
 //   (2π skin
-//              depths) of the slowest frequency in the mean earth, on all sides
+//              depths) of the slowest frequency in the earth, and 2.5 times the largest distance between
+//              source and receiver, on all sides
 //   faces      at the heights asked for: the sea floor, the surface
+//   finer      where the earth asks for it (mesh_plan.hpp): layers and bodies under sites of plane waves
 //
 // What else can be asked for are emg3d's words with emg3d's meaning (Werthmüller et al. 2019): a domain in
 // place of the core, a center at which cells are smallest, given faces, and how far walls are by side. Of
 // cell_numbers an axis has the least that its cells need when they grow as fast as they may; then they grow
-// as slowly as that many allow, and cells that are left are beyond the walls.
+// as slowly as that many allow, and cells that are left are beyond the walls. In a domain, around a center
+// and where its growth is given, cells are no larger than an eighth of the shortest distance between source
+// and receiver, and walls a wavelength away.
 #pragma once
 
 #include <array>
@@ -21,6 +26,7 @@
 #include <vector>
 
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/mesh/widths.hpp"
 #include "terrane/physics/electromagnetic/survey/sampling.hpp"
 
 namespace terrane::electromagnetic {
@@ -29,20 +35,31 @@ struct GridRequest {
   std::vector<double> frequencies;  ///< Hz
   double at_sources = 1;            ///< conductivity there, S/m
   double mean = 1;                  ///< of the earth, S/m
-  std::vector<Vector3> sources, receivers;
-  std::vector<double> heights;  ///< of contrasts
+  std::vector<Vector3> sources = {}, receivers = {};
+  std::vector<std::array<Vector3, 2>> parts = {};  ///< straight ones of wires, which end at sources
+  bool plane_waves = false;          ///< sources are then the receivers; upright cells are those of `finer`
+  std::vector<double> heights = {};  ///< of contrasts
+  /// What the earth asks for along east, north, up, and faces along east and north; in a core only.
+  std::array<std::vector<WidthWish>, 3> finer = {};
+  std::array<std::vector<double>, 2> sides = {};
+  std::vector<WidthAxis::Least> layers = {};  ///< cells upright of a layer, at least
   double cells_per_skin_depth = 4;
   double cell = 0;                         ///< m; 0: of the skin depth
   std::array<double, 2> limits{0, 1e300};  ///< of that cell
   double growth = 1.3;
-  double wavelengths = 1, farthest = 1e5;  ///< where walls are: of the lowest frequency, and m at most
+  double wavelengths = 1;               ///< where walls are: of the lowest frequency,
+  std::optional<double> farthest = {};  ///< and m at most; none: 100 km
+  bool by_offset =
+      true;  ///< no nearer than 2.5 times the largest distance of source and receiver; a core only
   /// What comes in place of the core around sources and receivers, along east, north, up.
   std::array<std::optional<std::array<double, 2>>, 3> domain = {};
   std::array<std::vector<double>, 3> faces = {};  ///< given ones, ascending, along east, north, up
   std::optional<Vector3> center = {};             ///< on a face, or in the middle of a cell
   bool center_on_face = true;
   std::vector<std::size_t> cell_numbers = {};  ///< that each axis may have; none: any
-  double growth_in_domain = 1;                 ///< away from the center, or from the mean source
+  /// Away from the center, or from the mean source. none: 1 in a domain or around a center; a core is as
+  /// above.
+  std::optional<double> growth_in_domain = {};
   bool wavelengths_of_way = false;  ///< from the center to a wall and back to the end of the domain: two
   std::optional<double> sea_surface = {};  ///< a face; the domain reaches up to it
   /// Conductivity that the waves to the walls meet: west, east, south, north, down, up; 0: the mean.

@@ -1,0 +1,30 @@
+// What an earth asks of the mesh of plane waves, and which of its bodies a mesh is too coarse for.
+//
+//   upright  below each of some places cells of δ/n e^{a/2}, n for the accuracy (0.4/n² of the impedance, at
+//            worst, over layers), δ the skin depth of the rock they lie in and a = ∫ dz/δ down to there, so
+//            that cells grow as fields fall; of all frequencies and places the least. Two or more in a layer
+//   across   half of the distance between a site and its neighbour
+//   bodies   faces at the sides of boxes near sites, there cells of a third of the body's smallest side, or
+//   of
+//            its distance from the sites where that is less, and three or more from side to side
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/job/earth.hpp"
+#include "terrane/physics/electromagnetic/survey/gridding.hpp"
+
+namespace terrane::electromagnetic {
+
+/// Along the ground, as most of the current flows; NaN where the earth has none.
+double conductivity_at(const Description& earth, double easting, double northing, double up);
+
+/// Adds it to what is wanted of plane waves whose heights are known.  Returns why, lines for the user.
+std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wanted);
+
+/// Lines for the user about bodies and layers near these places that a mesh has too few cells for.
+std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,
+                                      const std::vector<Vector3>& places);
+
+}  // namespace terrane::electromagnetic
