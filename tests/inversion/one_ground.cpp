@@ -73,7 +73,7 @@ class Slope {
                 "ncols 2\nnrows 2\nxllcenter -100\nyllcenter -100\ncellsize 200\n-15 15\n-15 15\n");
     folder_.put("gravity.csv",
                 "easting [m],northing [m],up [m],g_u_observed [mGal]\n-40,0,20,0.1\n40,0,20,0.1\n");
-    folder_.put("magnetic.csv", "easting [m],northing [m],up [m],tmi_observed [nT]\n-40,0,20,9\n40,0,20,9\n");
+    folder_.put("magnetic.csv", "easting [m],northing [m],up [m],tmi_observed [nT]\n-40,0,21,9\n40,0,21,9\n");
     folder_.put("arrays.csv",
                 "a_easting [m],a_northing [m],b_easting [m],b_northing [m],m_easting [m],m_northing [m],"
                 "n_easting [m],n_northing [m],apparent_resistivity_observed [ohm m]\n"

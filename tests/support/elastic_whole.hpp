@@ -20,7 +20,7 @@ struct Whole {
     problem.mesh = std::move(mesh);
     problem.degree = degree;
     problem.precision = precision;
-    problem.end = 1e9;
+    problem.end = 1e6;
     problem.step = 0;
     try {
       problem.settle();

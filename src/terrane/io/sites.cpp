@@ -79,7 +79,7 @@ void append(Table& all, const Table& more) {
 }
 
 /// The names of sites, with the file and the place of each.
-class Names {
+class SiteNames {
  public:
   void add(const std::string& file, const Table& table) {
     for (const auto& text : table.texts) {
@@ -135,7 +135,7 @@ std::vector<std::string> files_named(const std::string& path) {
 
 Table read_sites(const std::vector<std::string>& files, const ReadOptions& options) {
   Table all;
-  Names names;
+  SiteNames names;
   Place place = Place::none;
   std::string notes;
   for (const auto& file : files) {

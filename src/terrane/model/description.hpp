@@ -70,10 +70,9 @@ std::vector<bool> above_ground(const EarthModel& model, const Ground& ground);
 struct AverageOptions {
   std::size_t parts = 4;    ///< of a cell along easting and northing, at least
   bool along_axes = false;  ///< conductivity_east, _north and _up beside conductivity, where cells are mixed
-  bool of_layers_alone =
-      false;                  ///< these differ by axis only where pieces lie upon each other all over a cell
   bool above_ground = false;  ///< rock goes on above the topography, for a physics that cuts cells itself
   int threads = 0;
+  bool of_layers_alone = false;  ///< along axes only where pieces lie upon each other all over a cell
 };
 
 /// Cell averages. report->cells: cells that have a part of the body. Throws InputError.
