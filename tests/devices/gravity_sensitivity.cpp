@@ -56,7 +56,7 @@ std::shared_ptr<const SensitivityColumns> scattered(const std::vector<Channel>& 
     at.northing.push_back(reach * n[s]);
     at.up.push_back(1 + 60 * u[s]);
   }
-  const double special[][3] = {{40, 60, 1}, {20, 30, 0}, {20, 30, -10}, {0, 0, 12}};
+  const double special[][3] = {{40, 60, 1}, {20, 30, 0.01}, {20, 30, 5}, {0, 0, 12}};
   for (std::size_t s = 0; s < 4; ++s) {
     at.easting[s] = special[s][0];
     at.northing[s] = special[s][1];

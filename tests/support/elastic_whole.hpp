@@ -20,7 +20,7 @@ struct Whole {
     problem.mesh = std::move(mesh);
     problem.degree = degree;
     problem.precision = precision;
-    problem.end = 1e6;
+    problem.end = 1e5;
     problem.step = 0;
     try {
       problem.settle();

@@ -18,12 +18,12 @@ namespace terrane::io {
 namespace {
 
 constexpr double gap = std::numeric_limits<double>::quiet_NaN();
-constexpr std::string_view blanks = " \t\r";
+constexpr std::string_view blank_letters = " \t\r";
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(blanks);
+std::string_view without_blanks(std::string_view text) {
+  const auto begin = text.find_first_not_of(blank_letters);
   return begin == text.npos ? std::string_view{}
-                            : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+                            : text.substr(begin, text.find_last_not_of(blank_letters) - begin + 1);
 }
 
 std::vector<std::string_view> split(std::string_view line, std::string_view between) {
@@ -50,7 +50,7 @@ std::optional<std::string> line_begun(std::string_view text) {
 bool begins_geosoft_xyz(std::string_view head) {
   while (!head.empty()) {
     const auto end = std::min(head.find('\n'), head.size());
-    const auto line = trimmed(head.substr(0, end));
+    const auto line = without_blanks(head.substr(0, end));
     head.remove_prefix(std::min(end + 1, head.size()));
     if (line.empty()) continue;
     if (line_begun(line)) return true;
@@ -67,7 +67,7 @@ Table read_geosoft(TextReader& in) {
   std::string current;
   std::string_view text;
   while (in.line(text)) {
-    text = trimmed(text);
+    text = without_blanks(text);
     if (text.empty()) continue;
     if (text.starts_with('/')) {
       if (table.columns.empty()) comments.emplace_back(text.substr(1));
@@ -148,7 +148,7 @@ void add_fields(const TextReader& in, std::string_view text, std::size_t& at, st
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const auto end = std::min(text.find(':', begin), text.size());
-    parts.push_back(trimmed(text.substr(begin, end - begin)));
+    parts.push_back(without_blanks(text.substr(begin, end - begin)));
     begin = end + 1;
   }
   if (parts.size() < 2)
@@ -162,12 +162,12 @@ void add_fields(const TextReader& in, std::string_view text, std::size_t& at, st
   Field field;
   for (std::size_t p = 2; p < parts.size(); ++p)
     for (const auto option : split(parts[p], ",")) {
-      const auto word = trimmed(option);
+      const auto word = without_blanks(option);
       const auto small = lower(word);
       double null = 0;
       if (small.starts_with("unit=") || small.starts_with("units="))
         field.unit = word.substr(word.find('=') + 1);
-      if (small.starts_with("null=") && parse_number(trimmed(word.substr(5)), null)) field.null = null;
+      if (small.starts_with("null=") && parse_number(without_blanks(word.substr(5)), null)) field.null = null;
     }
   for (std::size_t n = 0; n < layout->times; ++n, at += layout->width) {
     field.name = layout->times == 1 ? std::string(parts[0]) : fmt::format("{}_{}", parts[0], n + 1);
@@ -183,16 +183,16 @@ std::vector<Field> fields_of(TextReader& in) {
   std::size_t at = 0;
   std::string_view line;
   while (in.line(line)) {
-    const auto text = trimmed(line);
+    const auto text = without_blanks(line);
     if (!lower(text.substr(0, 4)).starts_with("defn")) continue;
     const auto record = lower(text).find("rt=");
     if (record == std::string::npos) continue;
     auto rest = text.substr(record + 3);
-    const auto kind = trimmed(rest.substr(0, rest.find(';')));
+    const auto kind = without_blanks(rest.substr(0, rest.find(';')));
     if (!kind.empty() && lower(kind) != "data") continue;  // comments, projections
     rest.remove_prefix(std::min(rest.find(';') == rest.npos ? rest.size() : rest.find(';') + 1, rest.size()));
     for (const auto part : split(rest, ";"))
-      if (const auto one = trimmed(part); !one.empty() && lower(one) != "end defn")
+      if (const auto one = without_blanks(part); !one.empty() && lower(one) != "end defn")
         add_fields(in, one, at, fields);
   }
   if (fields.empty())
@@ -221,14 +221,14 @@ Table read_aseg(TextReader& in, TextReader& definition) {
     else table.columns.push_back({field.name, field.unit, "", {}});
   std::string_view line;
   while (in.line(line)) {
-    if (trimmed(line).empty() || line.starts_with("COMM")) continue;
+    if (without_blanks(line).empty() || line.starts_with("COMM")) continue;
     in.expect_memory(fields.size() + 4);
     std::size_t number = 0, word = 0;
     for (const auto& field : fields) {
       if (field.first + 1 > line.size())
         in.fail(fmt::format("the line ends before column {}", field.name),
                 "Its place and width are those of the .dfn file.");
-      const auto text = trimmed(line.substr(field.first, field.width));
+      const auto text = without_blanks(line.substr(field.first, field.width));
       if (field.words) {
         table.texts[word++].values.emplace_back(text);
         continue;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_value(std::string_view text) {
   const auto begin = text.find_first_not_of(blanks);
   if (begin == text.npos) return {};
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
@@ -44,9 +44,9 @@ void add_options(std::string_view line, std::size_t number, Options& to) {
   const auto signs = signs_of(line);
   for (std::size_t n = 0; n < signs.size(); ++n) {
     const auto end = n + 1 < signs.size() ? signs[n + 1].key : line.size();
-    const auto key = trimmed(line.substr(signs[n].key, signs[n].at - signs[n].key));
+    const auto key = trimmed_value(line.substr(signs[n].key, signs[n].at - signs[n].key));
     if (key.empty() || end <= signs[n].at) continue;
-    auto value = trimmed(line.substr(signs[n].at + 1, end - signs[n].at - 1));
+    auto value = trimmed_value(line.substr(signs[n].at + 1, end - signs[n].at - 1));
     if (value.starts_with('"')) {
       value.remove_prefix(1);
       value = value.substr(0, value.find('"'));
@@ -56,7 +56,7 @@ void add_options(std::string_view line, std::size_t number, Options& to) {
 }
 
 std::string_view first_word(std::string_view text) {
-  text = trimmed(text);
+  text = trimmed_value(text);
   return text.substr(0, text.find_first_of(blanks));
 }
 
@@ -67,7 +67,7 @@ class Reader {
   File read() {
     std::string_view line;
     while (section_ != "end" && in_.line(line)) {
-      line = trimmed(line);
+      line = trimmed_value(line);
       if (line.empty() || line.starts_with('!') || line.starts_with(">!")) continue;
       if (line.starts_with('>')) begin(line.substr(1));
       else within(line);
@@ -126,14 +126,14 @@ class Reader {
     add_options(line.substr(0, slashes), in_.line_number(), file_.section);
     if (line.find('=') != line.npos && slashes == line.npos) return;
     if (slashes != line.npos) {
-      line = trimmed(line.substr(slashes + 2));
+      line = trimmed_value(line.substr(slashes + 2));
       line.remove_prefix(first_word(line).size());  // how many
     }
-    for (line = trimmed(line); !line.empty();) {
+    for (line = trimmed_value(line); !line.empty();) {
       const auto word = first_word(line);
       in_.expect_memory(8);
       file_.order.emplace_back(word);
-      line = trimmed(line.substr(word.size()));
+      line = trimmed_value(line.substr(word.size()));
     }
   }
   void of_channel(std::string_view line) {

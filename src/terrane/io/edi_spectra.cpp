@@ -15,7 +15,7 @@ namespace terrane::io::edi {
 namespace {
 
 using Z = std::complex<double>;
-using Matrix = std::array<std::array<Z, 2>, 2>;
+using SpectralMatrix = std::array<std::array<Z, 2>, 2>;
 using magnetotelluric::Transfer;
 
 /// ⟨i j*⟩ of two channels.
@@ -50,7 +50,7 @@ double estimates(const TextReader& in, const Block& block) {
 /// One row of Z, or T: what a channel is of the magnetic field.
 class Row {
  public:
-  Row(const Powers& powers, int output, std::array<int, 2> h, std::array<int, 2> r, const Matrix& w)
+  Row(const Powers& powers, int output, std::array<int, 2> h, std::array<int, 2> r, const SpectralMatrix& w)
       : powers_(powers), output_(output), h_(h), r_(r), w_(w) {
     for (std::size_t l = 0; l < 2; ++l)
       for (std::size_t k = 0; k < 2; ++k) value_[l] += powers(output, r[k]) * w[k][l];
@@ -75,7 +75,7 @@ class Row {
   const Powers& powers_;
   int output_;
   std::array<int, 2> h_, r_;
-  Matrix w_;
+  SpectralMatrix w_;
   std::array<Z, 2> value_{};
 };
 
@@ -131,7 +131,7 @@ Transfer transfer_of(const TextReader& in, const Block& spectra, const SpectraCh
           det = xx * yy - xy * yx;
   const double size = std::abs(det);
   if (!(size > 0) || !std::isfinite(size)) return made;  // a gap
-  const Matrix w{{{yy / det, -xy / det}, {-yx / det, xx / det}}};
+  const SpectralMatrix w{{{yy / det, -xy / det}, {-yx / det, xx / det}}};
   const double count = estimates(in, spectra);
   const auto take = [&](int output, std::size_t x_element) {
     if (output < 0) return;

@@ -722,17 +722,17 @@ constexpr std::string_view letters = "abmn";
 constexpr const char* axes[3] = {"easting", "northing", "up"};
 
 /// What arrays measure, in the unit that columns have.
-struct Kind {
+struct DatumKind {
   const char *name, *unit;
   Quantity quantity;
 };
-constexpr Kind kinds[] = {{"resistance", "V/A", Quantity::resistance},
-                          {"apparent_resistivity", "ohm m", Quantity::resistivity},
-                          {"chargeability", "mV/V", Quantity::fraction},
-                          {"phase", "mrad", Quantity::angle},
-                          {"geometric_factor", "m", Quantity::length}};
+constexpr DatumKind datum_kinds[] = {{"resistance", "V/A", Quantity::resistance},
+                                     {"apparent_resistivity", "ohm m", Quantity::resistivity},
+                                     {"chargeability", "mV/V", Quantity::fraction},
+                                     {"phase", "mrad", Quantity::angle},
+                                     {"geometric_factor", "m", Quantity::length}};
 
-std::vector<double> in_unit(const Column& column, const Kind& kind) {
+std::vector<double> in_unit(const Column& column, const DatumKind& kind) {
   const double factor = column.unit.empty() || column.unit == kind.unit
                             ? 1
                             : si_factor(kind.quantity, column.unit) / si_factor(kind.quantity, kind.unit);
@@ -742,7 +742,8 @@ std::vector<double> in_unit(const Column& column, const Kind& kind) {
 }
 
 /// Columns that hold a kind, and its uncertainty where it was measured; null: there is none.
-std::pair<const Column*, const Column*> columns_of(const Table& table, const Kind& kind, TakenValues taken) {
+std::pair<const Column*, const Column*> columns_of(const Table& table, const DatumKind& kind,
+                                                   TakenValues taken) {
   const std::string name = kind.name;
   const bool measured = kind.quantity != Quantity::length;
   if (taken == TakenValues::computed || !measured)
@@ -817,17 +818,17 @@ std::vector<std::string> beside(const Table& table, std::set<const Column*> writ
 }
 
 /// The kind that a UBC file is to hold; null: none, but arrays alone.
-const Kind* kind_of_field(const std::string& path, const Table& table, const std::string& field) {
-  const auto is_there = [&](const Kind& kind) {
+const DatumKind* kind_of_field(const std::string& path, const Table& table, const std::string& field) {
+  const auto is_there = [&](const DatumKind& kind) {
     return columns_of(table, kind, TakenValues::computed).first != nullptr;
   };
   if (field.empty()) {
     for (const std::size_t k : {0U, 2U})
-      if (is_there(kinds[k])) return &kinds[k];
+      if (is_there(datum_kinds[k])) return &datum_kinds[k];
     return nullptr;
   }
   expect_in_ubc(path, field);
-  for (const auto& kind : kinds)
+  for (const auto& kind : datum_kinds)
     if (field == kind.name && is_there(kind)) return &kind;
   throw UnsupportedError(path, fmt::format("there is no column \"{}\" of arrays to write", field),
                          "Allowed: resistance or chargeability, where there are.");
@@ -838,7 +839,7 @@ ElectrodeData to_write(const Table& table) {
   auto data = to_electrode_data(table, TakenValues::computed);
   if (const auto* computed = table.find("resistance"), *reactance = table.find("reactance");
       computed != nullptr && reactance != nullptr) {
-    const auto out_of_phase = in_unit(*reactance, kinds[0]);
+    const auto out_of_phase = in_unit(*reactance, datum_kinds[0]);
     for (auto& column : data.columns)
       for (std::size_t n = 0; column.name == "resistance" && n < column.values.size(); ++n)
         column.values[n] = std::copysign(std::hypot(column.values[n], out_of_phase[n]), column.values[n]);
@@ -889,7 +890,7 @@ ElectrodeData to_electrode_data(const Table& table, TakenValues taken) {
   for (std::size_t row = 0; row < table.rows(); ++row)
     data.electrodes.arrays.push_back(
         {electrode(0, row), electrode(1, row), electrode(2, row), electrode(3, row)});
-  for (const auto& kind : kinds) {
+  for (const auto& kind : datum_kinds) {
     const auto [values, uncertainty] = columns_of(table, kind, taken);
     if (values == nullptr) continue;
     ElectrodeColumn column{kind.name, kind.unit, in_unit(*values, kind), {}};
@@ -903,7 +904,7 @@ std::vector<std::string> left_out_of_bert(const std::string& path, const Table& 
   expect_arrays(path, "a file of BERT", table);
   std::set<const Column*> written;
   bool with_error = false;
-  for (const auto& kind : kinds) {
+  for (const auto& kind : datum_kinds) {
     if (token_of(kind.name).empty()) continue;
     const auto [values, uncertainty] = columns_of(table, kind, TakenValues::computed);
     written.insert(values);

@@ -25,7 +25,7 @@ using FourElectrodes = electric::Array;
 using electric::Point;
 constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> words_of_line(std::string_view line) {
   std::vector<std::string_view> words;
   constexpr std::string_view between = " \t\r,;";
   for (auto at = line.find_first_not_of(between); at != line.npos; at = line.find_first_not_of(between, at)) {
@@ -38,7 +38,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 std::optional<std::vector<double>> numbers_of(std::string_view line) {
   std::vector<double> values;
-  for (const auto word : words_of(line)) {
+  for (const auto word : words_of_line(line)) {
     double value = 0;
     if (!parse_number(word, value) || !std::isfinite(value)) return std::nullopt;
     values.push_back(value);
@@ -141,14 +141,14 @@ class Res2dinv {
  private:
   bool next(std::string_view& line) {
     while (in_.line(line))
-      if (!words_of(line).empty()) return true;
+      if (!words_of_line(line).empty()) return true;
     return false;
   }
   double number(const char* what) {
     std::string_view line;
     if (!next(line)) in_.fail(fmt::format("the file ends where {} belongs", what));
     double value = 0;
-    const auto words = words_of(line);
+    const auto words = words_of_line(line);
     if (!parse_number(words.front(), value) || !std::isfinite(value))
       in_.fail(fmt::format("\"{}\" stands where {} belongs", shown(line), what));
     return value;
@@ -346,7 +346,7 @@ bool begins_res2dinv(std::string_view head) {
   if (all.size() < lines) return false;
   std::array<double, lines> first{};
   for (std::size_t n = 1; n < lines; ++n) {
-    const auto words = words_of(all[n]);
+    const auto words = words_of_line(all[n]);
     const bool text =
         n == 4 && first[2] == double{general} && !words.empty() && lower(words.front()) == "type";
     if (text) return true;

@@ -485,7 +485,7 @@ Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, c
 }
 
 std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,
-                                                  const Conductivity& conductivity,
+                                                  const Conductivity& /*conductivity*/,
                                                   const Parameters& parameters) {
   std::vector<std::size_t> all;
   if (parameters.potential != Potential::automatic || !parameters.boundary.of_half_space()) return all;

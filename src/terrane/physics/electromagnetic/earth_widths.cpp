@@ -8,6 +8,7 @@
 
 #include "terrane/job/mesh_plan.hpp"
 #include "terrane/model/conductivity.hpp"
+#include "terrane/physics/electromagnetic/formula/skin_depth.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -17,9 +18,7 @@ namespace {
 constexpr double upright_per_across = 1.6;
 constexpr std::size_t most_columns = 40;
 
-double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma * hertz); }
-
-struct Place {
+struct WidthPlace {
   double easting, northing;
 };
 
@@ -75,8 +74,8 @@ std::vector<Near> near_bodies(const Description& earth, const std::vector<Vector
 }
 
 /// Some of the sites, the middles of bodies, and the sides of the mesh.
-std::vector<Place> columns_of(const GridRequest& wanted, const std::vector<Near>& bodies) {
-  std::vector<Place> all;
+std::vector<WidthPlace> columns_of(const GridRequest& wanted, const std::vector<Near>& bodies) {
+  std::vector<WidthPlace> all;
   const auto some = [](std::size_t count) { return std::max<std::size_t>(1, count / most_columns); };
   for (std::size_t n = 0; n < wanted.receivers.size(); n += some(wanted.receivers.size()))
     all.push_back({wanted.receivers[n][0], wanted.receivers[n][1]});
@@ -97,10 +96,10 @@ std::vector<Place> columns_of(const GridRequest& wanted, const std::vector<Near>
 }
 
 /// Rock below a place, from the highest down: levels between which it is looked at.
-class Column {
+class RockColumn {
  public:
   /// ground: where the earth is rock all the way up, its top
-  Column(const Description& earth, Place place, std::vector<double> levels, double ground)
+  RockColumn(const Description& earth, WidthPlace place, std::vector<double> levels, double ground)
       : earth_(earth), place_(place), levels_(std::move(levels)) {
     if (earth.topography) levels_.push_back(earth.ground(place.easting, place.northing));
     else if (!std::isnan(ground)) {
@@ -128,7 +127,7 @@ class Column {
 
  private:
   const Description& earth_;
-  Place place_;
+  WidthPlace place_;
   std::vector<double> levels_;
   double top_ = std::nan("");
 };
@@ -147,7 +146,7 @@ double ground_without_air(const Description& earth, const std::vector<Vector3>& 
 }
 
 /// Down from the top of a column until all waves have died out.
-void ask_down(const Column& column, const std::vector<double>& frequencies, double per_skin_depth,
+void ask_down(const RockColumn& column, const std::vector<double>& frequencies, double per_skin_depth,
               double growth, double farthest, std::vector<WidthWish>& wishes) {
   constexpr double dead = 6, beside = 1.5;
   constexpr int most_cells = 2000;
@@ -296,7 +295,7 @@ double cells_between(const std::vector<double>& faces, double low, double high) 
   return count;
 }
 
-std::string length_text(double metres) {
+std::string text_of_length(double metres) {
   return metres < 1e4 ? fmt::format("{:.4g} m", metres) : fmt::format("{:.4g} km", metres / 1e3);
 }
 
@@ -318,7 +317,7 @@ std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wa
   const double ground = ground_without_air(earth, wanted.receivers);
   if (!std::isnan(ground)) wanted.heights.push_back(ground);
   for (const auto& place : columns_of(wanted, bodies)) {
-    const Column column(earth, place, levels, ground);
+    const RockColumn column(earth, place, levels, ground);
     if (std::isnan(column.top())) continue;
     ask_down(column, wanted.frequencies, per, wanted.growth, wanted.farthest.value_or(1e5), wanted.finer[2]);
   }
@@ -363,7 +362,7 @@ std::vector<std::string> not_resolved(const Description& earth, const TensorMesh
           "{} is not resolved: {} along {} in {:.2g} cells, and fields around it are wrong by tens of "
           "percent; "
           "give cells of {} there, or leave [mesh] out",
-          body.name, length_text(body.sides[a]), names[a], across[a], length_text(body.sides[a] / 4)));
+          body.name, text_of_length(body.sides[a]), names[a], across[a], text_of_length(body.sides[a] / 4)));
   }
   return lines;
 }

@@ -10,6 +10,7 @@
 #include "terrane/model/conductivity.hpp"
 #include "terrane/model/polarization.hpp"
 #include "terrane/parallel/partition/cartesian.hpp"
+#include "terrane/physics/electromagnetic/formula/skin_depth.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
 
 namespace terrane::electromagnetic {
@@ -257,8 +258,6 @@ void Problem::check_secondary() const {
 }
 
 namespace {
-
-double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma * hertz); }
 
 /// Cells along an axis that a place touches: two where it is on a face.
 std::vector<std::size_t> touched(const std::vector<double>& faces, double x) {

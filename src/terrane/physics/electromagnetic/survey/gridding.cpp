@@ -10,6 +10,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/mesh/graded.hpp"
+#include "terrane/physics/electromagnetic/formula/skin_depth.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -21,8 +22,6 @@ constexpr double usually_farthest = 1e5;  // m, of walls
 constexpr double of_distance = 8;         // cells from a source to a receiver,
 constexpr double of_neighbours = 10;      // and where they grow from there
 constexpr double of_offset = 2.5;         // the largest, from it to a wall
-
-double skin_depth(double sigma, double hertz) { return 503.292 / std::sqrt(sigma * hertz); }
 
 void check_request(const GridRequest& r) {
   if (r.frequencies.empty() || r.sources.empty() || r.receivers.empty())
