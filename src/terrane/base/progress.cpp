@@ -27,24 +27,38 @@ void on_interrupt(int) {
   if (++interrupts > 1) _exit(130);
 }
 
-class TerminalProgress final : public Progress {
+/// Takes a signal over, unless it was ignored when the program began, as `nohup` and scripts with `command &`
+/// wish; gives it back.
+class TakenSignal {
  public:
-  TerminalProgress() : visible_(isatty(STDERR_FILENO) != 0) {
-    interrupts = 0;
+  explicit TakenSignal(int number) : number_(number) {
+    sigaction(number, nullptr, &before_);
+    taken_ = before_.sa_handler != SIG_IGN;
+    if (!taken_) return;
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART;  // a read that was interrupted is no file that has ended
-    sigaction(SIGINT, &action, &previous_interrupt_);
-    sigaction(SIGTERM, &action, &previous_terminate_);
+    sigaction(number, &action, nullptr);
   }
+  TakenSignal(const TakenSignal&) = delete;
+  TakenSignal& operator=(const TakenSignal&) = delete;
+  ~TakenSignal() {
+    if (taken_) sigaction(number_, &before_, nullptr);
+  }
+
+ private:
+  int number_;
+  bool taken_ = false;
+  struct sigaction before_ {};
+};
+
+class TerminalProgress final : public Progress {
+ public:
+  TerminalProgress() : visible_(isatty(STDERR_FILENO) != 0) {}
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;
-  ~TerminalProgress() override {
-    wipe();
-    sigaction(SIGINT, &previous_interrupt_, nullptr);
-    sigaction(SIGTERM, &previous_terminate_, nullptr);
-  }
+  ~TerminalProgress() override { wipe(); }
 
   void start(std::string_view what, std::uint64_t total) override {
     const std::lock_guard lock(drawing_);
@@ -103,12 +117,15 @@ class TerminalProgress final : public Progress {
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> done_{0};
   Clock::time_point begin_, last_drawn_;
-  struct sigaction previous_interrupt_ {
-  }, previous_terminate_{};
+  // Ctrl-C, the end of an allocation of a batch queue, a terminal that is gone.
+  TakenSignal interrupt_{SIGINT}, terminate_{SIGTERM}, hang_up_{SIGHUP};
 };
 
 }  // namespace
 
-std::unique_ptr<Progress> terminal_progress() { return std::make_unique<TerminalProgress>(); }
+std::unique_ptr<Progress> terminal_progress() {
+  interrupts = 0;
+  return std::make_unique<TerminalProgress>();
+}
 
 }  // namespace terrane

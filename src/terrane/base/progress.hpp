@@ -45,8 +45,9 @@ class ShareOfProgress final : public Progress {
   std::atomic<std::uint64_t> done_{0};
 };
 
-/// A bar with time left on stderr when that is a terminal, silent otherwise. Ctrl-C sets cancelled();
-/// a second Ctrl-C ends the process. The handler is installed for the life of the object.
+/// A bar with time left on stderr when that is a terminal, silent otherwise. Ctrl-C (SIGINT), SIGTERM and
+/// SIGHUP set cancelled(); a second one ends the process. The handlers are installed for the life of the
+/// object; a signal that was ignored before stays ignored.
 std::unique_ptr<Progress> terminal_progress();
 
 }  // namespace terrane

@@ -274,6 +274,17 @@ void check_verb(std::string_view wanted) {
                      "Allowed: " + joined(names) + ". `terrane --help` tells what they do.");
 }
 
+/// What went wrong on one of several ranks.
+std::string told_of_rank(const std::exception& error, const Comm& comm) {
+  const std::string_view no_memory = std::bad_alloc().what();
+  const auto* known = dynamic_cast<const Error*>(&error);
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+                      (known != nullptr && known->problem() == no_memory);
+  if (!memory) return error.what();
+  return fmt::format("{}: out of memory\n         Start fewer ranks on each node, with more threads each.",
+                     known != nullptr ? known->where() : fmt::format("rank {}", comm.rank()));
+}
+
 /// Says what went wrong, and returns the status for it: 2 what the user gave, 1 all else, 130 interrupted.
 int status_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
@@ -318,7 +329,7 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const OutOfStep& error) {
-    complain(error.what());
+    complain(told_of_rank(error, comm));
     comm.abort(1);
     return 1;
   } catch (const std::exception& error) {
@@ -341,7 +352,7 @@ int command(int argc, const char* const* argv, Comm& comm, const std::string& mp
   try {
     serve(served, comm);
   } catch (const std::exception& error) {
-    complain(error.what());
+    complain(told_of_rank(error, comm));
     comm.abort(1);
     return 1;
   }

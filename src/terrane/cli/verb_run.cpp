@@ -195,6 +195,10 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
 
   // Files first: whoever reads what is said may be slow, or gone.
   Writing writing(progress);
+  try {
+    make_folders(output, plots);  // which may be gone since the run began
+  } catch (const FileError&) {    // each file says so
+  }
   write_files(writing, result, simulation, output);
   if (writing.failures().empty() && !finished.empty()) remove_checkpoint(finished);
   if (!options.quiet) {
@@ -221,12 +225,14 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
 }
 
 /// What an interrupted run says: where to go on, when there is something to go on from.
+/// On several ranks a signal may come from a launcher that ends all since one has failed.
 std::string interrupted(const JobOptions& options, const std::filesystem::path& checkpoint,
-                        std::string_view verb) {
-  if (!is_left(checkpoint)) return Cancelled().what();
+                        std::string_view verb, const Comm& comm) {
+  const auto* who = comm.size() > 1 ? ", by you or since a rank has ended" : "";
+  if (!is_left(checkpoint)) return fmt::format("{}: interrupted{}; nothing was written", verb, who);
   return fmt::format(
-      "run: interrupted; {} keeps what is done\n         `terrane {} {} --resume` goes on from it.",
-      shown(left_of(checkpoint)), verb, options.job);
+      "{}: interrupted{}; {} keeps what is done\n         `terrane {} {} --resume` goes on from it.", verb,
+      who, shown(left_of(checkpoint)), verb, options.job);
 }
 
 /// One of the jobs whose models are found together.
@@ -283,7 +289,7 @@ int run_joined(const Registry& registry, const std::vector<Config::Part>& parts,
   std::filesystem::path checkpoint;
   const auto last_words = [&] {
     progress.finish();
-    complain(interrupted(options, checkpoint, "invert"));
+    complain(interrupted(options, checkpoint, "invert", comm));
   };
   std::optional<Watch> watch;
   watch.emplace(progress, "", 0ms, last_words);
@@ -371,7 +377,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   const std::string_view verb = &registry == &inversion::inversions() ? "invert" : "run";
   const auto last_words = [&] {
     progress->finish();  // the bar goes first
-    complain(interrupted(options, checkpoint, verb));
+    complain(interrupted(options, checkpoint, verb, comm));
   };
   std::optional<Watch> watch;
   const auto begin_reading = [&] {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "terrane/io/file.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
 
 namespace terrane::cli {
 
@@ -17,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_every = 50ms;
+constexpr std::chrono::milliseconds look_every = 50ms, longest_step = 10s;
 
 void give_rank_0_time(int) {
   // Open MPI gives all ranks one second, and then kills them.
@@ -26,6 +27,9 @@ void give_rank_0_time(int) {
 }
 
 void handle(int signal, void (*handler)(int)) {
+  struct sigaction before {};
+  sigaction(signal, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;  // as rank 0 does
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
@@ -37,7 +41,7 @@ void handle(int signal, void (*handler)(int)) {
 
 void leave_signals_to_rank_0() {
   handle(SIGALRM, [](int) { _exit(130); });
-  for (const int signal : {SIGINT, SIGTERM}) handle(signal, give_rank_0_time);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal, give_rank_0_time);
 }
 
 Watch::Watch(const Progress& progress, std::filesystem::path checkpoint, std::chrono::milliseconds patience,
@@ -61,9 +65,11 @@ void Watch::look() {
   std::unique_lock guard(lock_);
   while (!progress_.cancelled())
     if (changed_.wait_for(guard, look_every, [&] { return over_; })) return;
+  const auto until = std::chrono::steady_clock::now() + longest_step;
   do {
     if (changed_.wait_for(guard, patience_, [&] { return over_; })) return;
-  } while (std::ranges::count(io::unfinished_files(), checkpoint_.string()) > 0);
+  } while (std::ranges::count(io::unfinished_files(), checkpoint_.string()) > 0 ||
+           (work_to_keep && std::chrono::steady_clock::now() < until));
   io::remove_unfinished();
   last_words_();
   _exit(130);

@@ -15,7 +15,8 @@ namespace terrane::cli {
 /// Work that asks Progress::cancelled() ends by itself. Work that does not (a model of 10⁸ cells being
 /// painted, a file being written) is ended by this thread soon after the signal: unfinished files are
 /// removed, `last_words` is called, and the process ends with status 130. While the checkpoint is being
-/// written it waits. On rank 0 of several it does the same: the launcher ends the others.
+/// written it waits, and up to ten seconds for the end of a step whose work a last checkpoint is to keep. On
+/// rank 0 of several it does the same: the launcher ends the others.
 class Watch {
  public:
   /// patience: what work that asks may take until it asks
@@ -37,8 +38,8 @@ class Watch {
   std::thread thread_;
 };
 
-/// On ranks other than 0: SIGINT and SIGTERM end the process, with status 130, only after rank 0 has had the
-/// time to end the run.
+/// On ranks other than 0: SIGINT, SIGTERM and SIGHUP end the process, with status 130, only after rank 0 has
+/// had the time to end the run.
 void leave_signals_to_rank_0();
 
 }  // namespace terrane::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "terrane/simulation/checkpoint_times.hpp"
+
 namespace terrane::inversion {
 
 namespace {
@@ -61,12 +63,16 @@ std::optional<Standing> Keeper::begin() {
   return standing;
 }
 
-bool Keeper::due() const { return keeps_ && seconds_since(last_) >= settings_.interval; }
+Keeper::~Keeper() { work_to_keep = false; }
+
+bool Keeper::due() const {
+  work_to_keep = keeps_ && settings_.interval < CheckpointSettings::never;
+  return keeps_ && seconds_since(last_) >= settings_.interval;
+}
 
 void Keeper::keep_last(const Standing& standing) {
   if (settings_.interval == CheckpointSettings::never) return;
-  if (settings_.resume || seconds_since(begin_) >= std::min(settings_.least_run, worth_keeping))
-    write(standing);
+  if (seconds_since(begin_) >= worth_keeping(settings_)) write(standing);
 }
 
 void Keeper::write(const Standing& standing) {

@@ -30,12 +30,15 @@ class Keeper {
   Keeper() = default;
   /// of: all that determines the bits of the inversion
   Keeper(CheckpointSettings settings, Fingerprint of);
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  ~Keeper();
 
   bool keeps() const noexcept { return keeps_; }
   /// What the file has, where the run is to go on from it; else nothing. Throws FileError, InputError: made
   /// for another inversion.
   std::optional<Standing> begin();
-  /// Whether the interval has passed since the last.
+  /// Where it stands now: whether the interval has passed since the last.
   bool due() const;
   /// A disk that is full ends the keeping, with a warning, and not the run.
   void write(const Standing& standing);
@@ -46,7 +49,6 @@ class Keeper {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr double worth_keeping = 30;  ///< seconds
   static double seconds_since(Clock::time_point t) {
     return std::chrono::duration<double>(Clock::now() - t).count();
   }

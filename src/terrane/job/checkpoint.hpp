@@ -1,8 +1,11 @@
 // Where and how often a long run writes checkpoints: the key output.checkpoint.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <limits>
+#include <string>
 #include <system_error>
 
 namespace terrane {
@@ -15,12 +18,31 @@ struct CheckpointSettings {
   double interval = 300;       ///< seconds between two checkpoints
   double least_run = 0;        ///< seconds; shorter runs write none
   bool resume = false;         ///< continue from `file` where it exists
-  double round = 10;           ///< seconds of work of which an interruption loses the result
+  double round = 3;            ///< seconds of work of which an interruption loses the result
+  bool also_whole = false;     ///< one of several that a job does in turn is kept when it is done, too
 };
+
+/// Seconds of work that a run that is stopped keeps: little less than a second where the job says how often
+/// checkpoints are written, and otherwise what people would not gladly wait for again.
+inline double worth_keeping(const CheckpointSettings& settings) {
+  return settings.resume || settings.least_run == 0 ? 0.5 : std::min(settings.least_run, 10.0);
+}
 
 /// A folder for parts that are done and that the checkpoint has not yet; it goes with the checkpoint.
 inline std::filesystem::path parts_beside(const std::filesystem::path& checkpoint) {
   return checkpoint.string() + ".parts";
+}
+
+/// Of the n-th of `count` runs that a job does in turn, which have files of their own beside the checkpoint.
+inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::size_t n, std::size_t count) {
+  if (job.file.empty() || count < 2) return job;
+  CheckpointSettings one = job;
+  std::error_code failed;
+  one.file = parts_beside(job.file) / std::to_string(n + 1);
+  one.least_run = job.least_run / static_cast<double>(count);
+  one.resume = job.resume && std::filesystem::exists(one.file, failed);
+  one.also_whole = true;
+  return one;
 }
 
 /// What an interrupted run left that --resume can go on from: the checkpoint, or the folder where only that

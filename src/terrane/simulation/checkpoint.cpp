@@ -56,6 +56,13 @@ io::ArrayFileReader opened(Arguments... arguments) {
   }
 }
 
+/// Its folder may be gone since the run began, and with it what was to be written there.
+std::string in_folder(const std::filesystem::path& file) {
+  std::error_code failed;  // the file says what is wrong
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), failed);
+  return file.string();
+}
+
 }  // namespace
 
 std::string hash(std::span<const std::span<const double>> columns) {
@@ -75,7 +82,7 @@ Determinant this_program() { return {"version", fmt::format("{} ({})", version()
 
 CheckpointWriter::CheckpointWriter(const std::filesystem::path& file, const Fingerprint& of,
                                    std::size_t parts)
-    : out_(file.string()) {
+    : out_(in_folder(file)) {
   for (const auto& [what, value, is_hash] : of) out_.note(what, value);
   const auto done = static_cast<std::int64_t>(parts);
   list(parts_name, std::span<const std::int64_t>(&done, 1));

@@ -1,6 +1,7 @@
 // When a run of steps, or of shots, keeps a checkpoint, and how its ranks come to one together.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -12,9 +13,19 @@
 
 namespace terrane {
 
+/// Whether this process has work in memory that would be lost with it, and a checkpoint to put it into once
+/// the step that is under way has ended: a signal then waits for that (cli/watch.hpp).
+inline std::atomic<bool> work_to_keep{false};
+
+/// What a rank wants after steps that all have made, in the order in which wishes prevail.
+enum class Wish { stop, keep_and_stop, keep, go_on };
+
 /// Of rank 0: when the next checkpoint is due, and what becomes of one that cannot be written.
 class CheckpointTimes {
  public:
+  CheckpointTimes(const CheckpointTimes&) = delete;
+  CheckpointTimes& operator=(const CheckpointTimes&) = delete;
+  ~CheckpointTimes() { work_to_keep = false; }
   /// From here on time counts. first: steps that are done already, of `all`. A checkpoint that fails is told
   /// in `warnings`, which must outlive this.
   CheckpointTimes(CheckpointSettings settings, std::size_t first, std::size_t all,
@@ -23,8 +34,12 @@ class CheckpointTimes {
   /// After `done` steps: whether a checkpoint is wanted, the last is old enough, and the run as a whole,
   /// judged by the steps so far, will be long enough for any.
   bool due(std::size_t done) const;
+  /// When the user stops the run after `done` steps: whether what was done since the last checkpoint is worth
+  /// one, and what a rank then wishes.
+  bool due_last(std::size_t done) const;
+  Wish last_wish(std::size_t done) const { return due_last(done) ? Wish::keep_and_stop : Wish::stop; }
   /// write: may throw std::exception, after which no other is tried.
-  void keep(const std::function<void(const CheckpointSettings&)>& write);
+  void keep(std::size_t done, const std::function<void(const CheckpointSettings&)>& write);
   /// Since the beginning.
   double seconds() const { return seconds_since(begin_); }
 
@@ -35,24 +50,21 @@ class CheckpointTimes {
   }
 
   CheckpointSettings settings_;
-  std::size_t first_, all_;
+  std::size_t first_, all_, kept_ = first_;
   std::vector<std::string>& warnings_;
   Clock::time_point begin_ = Clock::now(), last_ = begin_;
 };
-
-/// What a rank wants after steps that all have made, in the order in which wishes prevail.
-enum class Wish { stop, keep, go_on };
 
 /// Collective: does what the wishes of all come to, keep() on every rank; false: the run ends here. Ranks
 /// wait for a checkpoint on hosts, as long as a disk takes; in kernels they would give up.
 template <class Keep>
 bool go_on(Comm& comm, Wish mine, const Keep& keep) {
   const auto wish = static_cast<Wish>(comm.lowest(static_cast<int>(mine)));
-  if (wish == Wish::keep) {
+  if (wish == Wish::keep || wish == Wish::keep_and_stop) {
     keep();
     comm.lowest(0);
   }
-  return wish != Wish::stop;
+  return wish == Wish::keep || wish == Wish::go_on;
 }
 
 }  // namespace terrane

@@ -100,7 +100,7 @@ void wait_for_turn(Comm& comm) {
 
 void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, Progress& progress,
                  const std::function<void(std::size_t done)>& after_round,
-                 const std::function<void()>& when_stopped) {
+                 const std::function<void(std::size_t done)>& when_stopped) {
   Comm& comm = ranks.comm();
   const std::size_t parts = work.parts();
   const auto wanted_seconds = [&] {
@@ -122,7 +122,13 @@ void lead_rounds(InStep& ranks, RoundWork& work, const RoundSettings& settings, 
         work.compute(round, progress);
         if (progress.cancelled()) throw Cancelled();
       } catch (const Cancelled&) {
-        when_stopped();
+        if (const auto more = work.done_in_order(); comm.size() == 1 && more > 0) {
+          const Range part{round.first, std::min(round.first + more, round.last)};
+          work.take_own(part);
+          work.finish(part);
+          done = part.last;
+        }
+        when_stopped(done);
         throw;
       }
     });

@@ -74,6 +74,9 @@ class RoundWork {
   virtual void take_own(const Range& round) = 0;
   virtual void take(Comm& comm, int rank, const Range& round) = 0;
   virtual void finish(const Range& round) = 0;
+  /// Of a process alone, after compute() was cancelled: how many of the round's parts, from the first on, are
+  /// done and can be taken.
+  virtual std::size_t done_in_order() const { return 0; }
 
   static constexpr std::uint64_t steps_per_part = 1024;
 };
@@ -88,11 +91,11 @@ struct RoundSettings {
 };
 
 /// Rank 0: all rounds. after_round(parts done) follows each. Throws Cancelled; before that it calls
-/// when_stopped, and does not wait for the other ranks, which may be busy, or gone.
+/// when_stopped(parts done), and does not wait for the other ranks, which may be busy, or gone.
 void lead_rounds(
     InStep& ranks, RoundWork& work, const RoundSettings& settings, Progress& progress,
     const std::function<void(std::size_t done)>& after_round,
-    const std::function<void()>& when_stopped = [] {});
+    const std::function<void(std::size_t done)>& when_stopped = [](std::size_t) {});
 /// The other ranks.
 void follow_rounds(InStep& ranks, RoundWork& work);
 

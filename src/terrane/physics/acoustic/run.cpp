@@ -181,6 +181,7 @@ class ShotRounds final : public RoundWork {
     }
   }
   void finish(const Range&) override {}
+  std::size_t done_in_order() const override { return done_.size(); }
 
  private:
   ShotResult made(std::size_t n, Progress& progress) {
@@ -277,9 +278,10 @@ class Keeper {
         problem_(problem),
         what_(what),
         out_(out) {}
-  void operator()(std::size_t done) {
-    if (!times_.due(done)) return;
-    times_.keep([&](const CheckpointSettings& settings) {
+  /// After `done` shots.  last: the user has stopped the run
+  void operator()(std::size_t done, bool last = false) {
+    if (!(last ? times_.due_last(done) : times_.due(done))) return;
+    times_.keep(done, [&](const CheckpointSettings& settings) {
       write_checkpoint(settings.file, fingerprint(problem_, what_), done, what_.snapshots.shot, out_);
       ShotFiles::remove_before(settings, done);
     });
@@ -308,7 +310,7 @@ bool do_shots_together(const Problem& problem, const Settings& settings, Device 
     if (out) {
       take_into(*out, n, std::move(result));
       progress.advance(1);
-      (*keep)(n + 1);
+      (*keep)(n + 1, progress.cancelled());
     }
     if (comm.lowest(out && progress.cancelled() ? 0 : 1) == 0) return true;
   }
@@ -329,7 +331,9 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
       RoundSettings rounds{"acoustic",          first,           static_cast<std::size_t>(comm.size()), 0,
                            checkpoint.interval, checkpoint.round};
       rounds.expected_seconds = INFINITY;  // a round per shot and rank, until one has been timed
-      lead_rounds(ranks, work, rounds, progress, [&](std::size_t done) { (*keep)(done); });
+      lead_rounds(
+          ranks, work, rounds, progress, [&](std::size_t done) { (*keep)(done); },
+          [&](std::size_t done) { (*keep)(done, true); });
     });
     return;
   }

@@ -259,12 +259,12 @@ bool lead(const Problem& problem, const Runtime& runtime, Device device, Comm& c
   progress.advance(out.first_step);
   const auto ask = [&](std::size_t before, std::size_t done) {
     progress.advance(done - before);
-    if (progress.cancelled()) return Wish::stop;
+    if (progress.cancelled()) return times.last_wish(done);
     return times.due(done) ? Wish::keep : Wish::go_on;
   };
   const auto keep = [&](std::size_t done) {
     rank.gather(out);
-    times.keep([&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
+    times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
   };
   if (!advance(rank, problem, out.first_step, comm, out, lost, ask, keep)) return false;
   out.seconds = times.seconds();

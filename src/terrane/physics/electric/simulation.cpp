@@ -13,6 +13,7 @@
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/model/conductivity.hpp"
 #include "terrane/parallel/device/device.hpp"
@@ -435,7 +436,22 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
                     apart, cell));
 }
 
+namespace {
+
+/// Throws InputError: a run keeps nothing on its way, and the job asks for that.
+void refuse_checkpoint(const Config& job) {
+  const auto checkpoint = Output::read(job).checkpoint;
+  if (checkpoint.interval == CheckpointSettings::never || checkpoint.least_run > 0)
+    return;  // "never", "auto"
+  throw job.table("output").wrong(
+      "checkpoint", "runs of direct current keep no checkpoints",
+      "Allowed: \"auto\", \"never\", or leave it out. Cut a long survey into several jobs.");
+}
+
+}  // namespace
+
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  refuse_checkpoint(job);
   const auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
   EarthRequest request;
@@ -581,6 +597,9 @@ double Simulation::seconds_of_solve(const Device& device) const {
 }
 
 Result Simulation::run(const Runtime& runtime) {
+  if (runtime.checkpoint.resume)
+    throw InputError("--resume", "runs of direct current keep no checkpoints to go on from",
+                     "Run without --resume.");
   require_memory(solves_to_share(), runtime, fmt::format("{} cells", mesh_.size()));
   Result result;
   describe_into(result.report, runtime);

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 
+#include "terrane/base/error.hpp"
 #include "terrane/parallel/comm/groups.hpp"
+#include "terrane/physics/electromagnetic/checkpoint.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -98,47 +102,99 @@ std::vector<std::complex<double>> in_volume(const Problem& problem, Solves& own,
 
 namespace {
 
-Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const Groups& groups) {
+/// What the solves of a rank have left since rank 0 took the last.
+struct LeftBehind {
+  std::vector<Found> found;
+  std::vector<std::complex<double>> data, volume;
+
+  /// Collective.
+  void hand_over(const Problem& problem, Comm& comm, Outcome& out) {
+    collect(comm, found, data, problem.data_of_a_solve(), out.solves, out.data);
+    if (problem.volume_of_a_solve() > 0)
+      collect(comm, found, volume, problem.volume_of_a_solve(), out.solves, out.volume);
+    found.clear(), data.clear(), volume.clear();
+  }
+};
+
+/// Collective: makes the places of all solves at rank 0, which reads what a checkpoint has; the first turn
+/// that is to be done.
+std::size_t begin_solves(const Problem& problem, const CheckpointSettings& checkpoint, const Groups& groups,
+                         Outcome& out) {
   Comm& comm = groups.comm();
-  const std::size_t solves = problem.solves(), each = problem.data_of_a_solve();
+  std::size_t done = 0;
+  groups.together([&] {
+    if (comm.rank() > 0) return;
+    out.data.resize(problem.solves() * problem.data_of_a_solve());
+    out.solves.resize(problem.solves());
+    out.volume.resize(problem.solves() * problem.volume_of_a_solve());
+    if (checkpoint.resume && !checkpoint.file.empty()) done = read_checkpoint(checkpoint.file, problem, out);
+  });
+  return static_cast<std::size_t>(
+      comm.lowest(comm.rank() == 0 ? static_cast<int>(done) : std::numeric_limits<int>::max()));
+}
+
+Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const Groups& groups,
+                  const CheckpointSettings& checkpoint) {
+  Comm& comm = groups.comm();
+  const std::size_t solves = problem.solves();
+  Outcome out;
+  std::size_t done = begin_solves(problem, checkpoint, groups, out);
   std::optional<Solves> own;
   groups.in_step([&] {
-    if (groups.own() < solves) own.emplace(problem, stream, groups.sharing());
+    if (done + groups.own() < solves) own.emplace(problem, stream, groups.sharing());
   });
-  std::vector<Found> found;
-  std::vector<std::complex<double>> data, one, volume;
+  LeftBehind left;
+  std::vector<std::complex<double>> one;
+  CheckpointTimes times(checkpoint, done, solves, out.warnings);
+  const auto wish = [&] {
+    if (comm.rank() > 0) return told.cancelled() ? Wish::stop : Wish::go_on;
+    if (told.cancelled()) return times.last_wish(done);
+    return times.due(done) ? Wish::keep : Wish::go_on;
+  };
+  const auto keep = [&] {
+    left.hand_over(problem, comm, out);
+    if (comm.rank() == 0)
+      times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
+  };
+  if (own && comm.size() == 1) own->stop_when([&] { return told.cancelled(); });
+  const auto solved_or_kept = [&](std::size_t number) {
+    try {
+      return own->solve(number, one);
+    } catch (const Cancelled&) {  // of a process alone
+      go_on(comm, wish(), keep);
+      throw;
+    }
+  };
   told.start("solving for fields", solves);
-  for (std::size_t first = 0; first < solves; first += groups.count()) {
-    if (comm.lowest(told.cancelled() ? 0 : 1) == 0) throw Cancelled();
+  told.advance(done);
+  while (done < solves) {
+    if (!go_on(comm, wish(), keep)) throw Cancelled();
     groups.in_step([&] {
-      if (first + groups.own() >= solves) return;
-      const std::size_t mine = problem.solve_at(first + groups.own());
-      const auto done = own->solve(mine, one);
+      if (done + groups.own() >= solves) return;
+      const std::size_t mine = problem.solve_at(done + groups.own());
+      const auto solved = solved_or_kept(mine);
       std::vector<std::complex<double>> cells;
       if (problem.volume_of_a_solve() > 0) cells = in_volume(problem, *own, groups.hands_over());
       if (!groups.hands_over()) return;
-      found.push_back({mine, done});
-      data.insert(data.end(), one.begin(), one.end());
-      volume.insert(volume.end(), cells.begin(), cells.end());
+      left.found.push_back({mine, solved});
+      left.data.insert(left.data.end(), one.begin(), one.end());
+      left.volume.insert(left.volume.end(), cells.begin(), cells.end());
     });
-    told.advance(std::min(groups.count(), solves - first));
+    const std::size_t more = std::min(groups.count(), solves - done);
+    done += more;
+    told.advance(more);
   }
   told.finish();
-  Outcome out;
-  if (comm.rank() == 0) {
-    out.data.resize(solves * each);
-    out.solves.resize(solves);
-    out.volume.resize(solves * problem.volume_of_a_solve());
-  }
-  collect(comm, found, data, each, out.solves, out.data);
-  if (problem.volume_of_a_solve() > 0)
-    collect(comm, found, volume, problem.volume_of_a_solve(), out.solves, out.volume);
+  left.hand_over(problem, comm, out);
+  if (comm.rank() == 0 && times.due(done))  // one of several meshes
+    times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
   return out;
 }
 
 }  // namespace
 
-Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once) {
+Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm* ranks, int at_once,
+                const CheckpointSettings& checkpoint) {
   Alone alone;
   Progress silent;
   const auto solves = [&] {
@@ -146,7 +202,8 @@ Outcome forward(const Problem& problem, Stream& stream, Progress* progress, Comm
     return problem.solves();
   };
   const Groups groups(ranks ? *ranks : alone, solves, at_once);
-  return groups.run([&] { return of_groups(problem, stream, progress ? *progress : silent, groups); });
+  return groups.run(
+      [&] { return of_groups(problem, stream, progress ? *progress : silent, groups, checkpoint); });
 }
 
 }  // namespace terrane::electromagnetic

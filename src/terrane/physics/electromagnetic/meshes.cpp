@@ -68,6 +68,8 @@ void put(const Problem& whole, const OnMesh& mesh, const Outcome& computed, Outc
   const std::size_t each = whole.data_of_a_solve();
   all.data.resize(whole.solves() * each);
   all.solves.resize(whole.solves());
+  all.notes.insert(all.notes.end(), computed.notes.begin(), computed.notes.end());
+  all.warnings.insert(all.warnings.end(), computed.warnings.begin(), computed.warnings.end());
   std::size_t n = 0;
   for (const auto source : mesh.share.sources)
     for (const auto frequency : mesh.share.frequencies) {

@@ -125,7 +125,7 @@ Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device&
   }
   std::optional<Stream> stream;
   together(comm, [&] { stream.emplace(device, false, runtime.threads); });
-  return forward(problem, *stream, runtime.progress, &comm, at_once);
+  return forward(problem, *stream, runtime.progress, &comm, at_once, runtime.checkpoint);
 }
 
 void serve(Comm& comm) {

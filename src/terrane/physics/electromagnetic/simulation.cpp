@@ -791,10 +791,15 @@ Outcome Simulation::computed(const Runtime& runtime, Device& device) const {
   Progress& whole = runtime.progress ? *runtime.progress : silent;
   whole.start("solving for fields", problem_.solves());
   Outcome all;
-  for (const auto& mesh : meshes_) {
+  if (const auto& file = runtime.checkpoint.file;
+      runtime.checkpoint.resume && !file.empty() && !is_left(file))
+    all.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+  for (std::size_t n = 0; n < meshes_.size(); ++n) {
+    const auto& mesh = meshes_[n];
     ShareOfProgress mine(whole, static_cast<double>(mesh.problem.solves()));
     Runtime with_mine = runtime;
     with_mine.progress = &mine;
+    with_mine.checkpoint = checkpoint_of_one(runtime.checkpoint, n, meshes_.size());
     put(problem_, mesh, forward_on_ranks(mesh.problem, with_mine, device), all);
   }
   whole.finish();
@@ -862,6 +867,8 @@ Result Simulation::run(const Runtime& runtime) {
   const auto outcome = computed(runtime, device);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = device_text(device, runtime);
+  report.notes.insert(report.notes.end(), outcome.notes.begin(), outcome.notes.end());
+  report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
   int most = 0;
   double divergence = 0, in_earth = 0, in_air = 0, residual = 0;
   std::size_t rough = 0;

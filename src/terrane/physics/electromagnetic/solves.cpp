@@ -313,7 +313,11 @@ std::vector<std::complex<double>> Solves::fields() {
 void Solves::iterate(Solve& done) {
   const auto& p = problem_.parameters;
   solve::Stopping stopping{.relative = p.tolerance, .most_iterations = p.most_iterations, .patience = 25};
-  if (!receptions_.empty()) stopping.change = [&] { return done.change = change(); };
+  if (!receptions_.empty())
+    stopping.change = [&] {
+      if (stopped_ && stopped_()) throw Cancelled();
+      return done.change = change();
+    };
   stopping.most_change = p.receiver_tolerance;
   const auto go = [&](bool rough, int most) {
     stopping.most_iterations = most;

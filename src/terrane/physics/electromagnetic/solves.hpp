@@ -1,7 +1,9 @@
 // One source at one frequency after the other, on one mesh and model.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "terrane/physics/electromagnetic/problem.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
@@ -35,6 +37,8 @@ class Solves {
 
   /// Solve number, [source, frequency]. data: [component, receiver].
   Solve solve(std::size_t number, std::vector<std::complex<double>>& data);
+  /// Where ranks share no field: solve() asks this in every iteration, and throws Cancelled when it is true.
+  void stop_when(std::function<bool()> stopped) { stopped_ = std::move(stopped); }
   /// E of the last solve on interior edges, the known part included.
   EdgeValues field();
   /// A x = b at the frequency of a solve, by the same steps; b is destroyed.
@@ -68,6 +72,7 @@ class Solves {
   std::vector<std::complex<double>> fields();
 
   const Problem& problem_;
+  std::function<bool()> stopped_;
   Stream& stream_;
   Comm* comm_;
   // What prepare() makes for a frequency.

@@ -300,12 +300,12 @@ March march(const Problem& problem, const Runtime& runtime) {
     progress.advance(out.first_step);
     const auto ask = [&](std::size_t done) {
       progress.advance(1);
-      if (progress.cancelled()) return Wish::stop;
+      if (progress.cancelled()) return times.last_wish(done);
       return times.due(done) ? Wish::keep : Wish::go_on;
     };
     const auto keep = [&](std::size_t done) {
       rank.gather(done, out);
-      times.keep([&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
+      times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
     };
     to_the_end = advance(rank, problem, out.first_step, comm, lost, ask, keep);
     if (to_the_end) {

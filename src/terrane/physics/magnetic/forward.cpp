@@ -61,6 +61,14 @@ std::optional<std::array<double, 3>> common_direction(const Magnetization& m) {
   return u;
 }
 
+/// How many axes have any M: a sum each.
+std::size_t count_of_sums(const Magnetization& m) {
+  std::size_t count = 0;
+  for (const auto& along : m)
+    if (std::any_of(along.begin(), along.end(), [](double v) { return v != 0; })) ++count;
+  return count;
+}
+
 /// Γ̂ with a density: the channels of gravity that B needs.
 class Gradients {
  public:
@@ -156,12 +164,17 @@ FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const
   auto sum = parameters;
   sum.gravitational_constant = 1;
   sum.verify = 0;
-  auto alone = runtime;
-  alone.checkpoint = {};  // there may be three sums
+  const auto u = common_direction(m);
+  const auto count = u ? std::size_t{1} : count_of_sums(m);
+  const auto& checkpoint = runtime.checkpoint;
+  const bool had_some = is_left(checkpoint.file);
+  auto of_one = runtime;
+  std::size_t done = 0;
   std::vector<Touch> touches;
   bool first = true;
   const auto gradients = [&](std::span<const double> density, const std::array<double, 3>& along,
                              ChannelSet channels) {
+    of_one.checkpoint = checkpoint_of_one(checkpoint, done++, count);
     auto source = prisms;
     source.density = density;
     sum.channels = channels;
@@ -169,14 +182,14 @@ FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const
     std::vector<gravity::Contact> contacts;
     auto out = made.fields();
     out.contacts = &contacts;
-    const auto report = gravity::forward(source, stations, sum, out, progress, alone);
+    const auto report = gravity::forward(source, stations, sum, out, progress, of_one);
     if (first) field.report = report;
     else merge(field.report, report);
     first = false;
     for (const auto& contact : contacts) touches.push_back({contact, along});
     return made;
   };
-  if (const auto u = common_direction(m)) {
+  if (u) {
     std::vector<double> size(prisms.size());
     for (std::size_t n = 0; n < size.size(); ++n)
       size[n] = m[0][n] * (*u)[0] + m[1][n] * (*u)[1] + m[2][n] * (*u)[2];
@@ -196,6 +209,9 @@ FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const
           field.b[a][i] += mu0_over_4pi * g.of(tensor[a][c])[i];
     }
   }
+  if (count > 1 && checkpoint.resume && !checkpoint.file.empty() && !had_some)
+    field.report.warnings.push_back(
+        fmt::format("there is no checkpoint {}: the run starts afresh", checkpoint.file.string()));
   field.report.inside_stations = field.report.singular_stations = 0;
   settle(std::move(touches), parameters.singular, field);
   return field;

@@ -65,7 +65,9 @@ class Keeper {
   void keep(std::size_t done, std::size_t parts, Distributed& out) {
     state.parts = done;
     const std::chrono::duration<double> since = Clock::now() - last_written_;
-    if (keeps_ && done < parts && since.count() >= settings_.interval) write(out);
+    const bool whole =
+        done == parts && settings_.also_whole && settings_.interval < CheckpointSettings::never;
+    if (keeps_ && (whole || (done < parts && since.count() >= settings_.interval))) write(out);
   }
   /// When the run is cancelled: what is done so far is worth keeping.
   void keep_last(Distributed& out) {
@@ -179,7 +181,7 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
         {"gravity", keeper.state.parts, least_parts(plan, comm), expected_seconds, keeper.interval(),
          runtime.checkpoint.round},
         progress, [&](std::size_t done) { keeper.keep(done, rounds.parts(), out); },
-        [&] { keeper.keep_last(out); });
+        [&](std::size_t) { keeper.keep_last(out); });
   });
   if (another.valid()) another.get();
   sort_contacts(keeper.state.sums.contacts);
