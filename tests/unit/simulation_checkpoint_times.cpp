@@ -48,7 +48,7 @@ TEST(CheckpointTimes, ComeWhenTheLastIsOldEnough) {
   EXPECT_TRUE(times.due(1));
   // Time counts from the last one: it is not due at once, unless this machine slept meanwhile.
   const auto before = std::chrono::steady_clock::now();
-  times.keep([](const auto&) {});
+  times.keep(1, [](const auto&) {});
   const bool due = times.due(2);
   if (std::chrono::steady_clock::now() - before < std::chrono::milliseconds(50)) {
     EXPECT_FALSE(due);
@@ -70,12 +70,30 @@ TEST(CheckpointTimes, EndWithOneThatFailed) {
   std::vector<std::string> warnings;
   CheckpointTimes times(always(), 0, 10, warnings);
   std::string file;
-  times.keep([&](const auto& settings) { file = settings.file.string(); });
+  times.keep(0, [&](const auto& settings) { file = settings.file.string(); });
   EXPECT_EQ(file, "run.checkpoint");
   EXPECT_TRUE(times.due(1));
-  times.keep([](const auto&) { throw std::runtime_error("the disk is full"); });
+  times.keep(1, [](const auto&) { throw std::runtime_error("the disk is full"); });
   EXPECT_THAT(warnings, testing::ElementsAre("no checkpoint was kept: the disk is full"));
   EXPECT_FALSE(times.due(2));
+}
+
+TEST(CheckpointTimes, OfARunThatIsStoppedKeepWhatIsWorthIt) {
+  std::vector<std::string> warnings;
+  auto hourly = always();
+  hourly.interval = 3600;
+  CheckpointTimes times(hourly, 0, 10, warnings);
+  EXPECT_EQ(times.last_wish(1), Wish::stop) << "it has hardly begun";
+  std::this_thread::sleep_for(std::chrono::milliseconds(510));
+  EXPECT_FALSE(times.due(1));
+  EXPECT_EQ(times.last_wish(0), Wish::stop) << "nothing is done";
+  EXPECT_EQ(times.last_wish(1), Wish::keep_and_stop);
+  Alone alone;
+  int kept = 0;
+  EXPECT_FALSE(go_on(alone, times.last_wish(1), [&] { ++kept; }));
+  EXPECT_EQ(kept, 1);
+  EXPECT_FALSE(go_on(alone, Wish::stop, [&] { ++kept; }));
+  EXPECT_EQ(kept, 1);
 }
 
 TEST(CheckpointTimes, OfARankAloneAreItsWish) {

@@ -72,7 +72,8 @@ bool Keeper::due() const {
 
 void Keeper::keep_last(const Standing& standing) {
   if (settings_.interval == CheckpointSettings::never) return;
-  if (seconds_since(begin_) >= worth_keeping(settings_)) write(standing);
+  if (settings_.resume || settings_.least_run == 0 || seconds_since(begin_) >= worth_keeping(settings_))
+    write(standing);
 }
 
 void Keeper::write(const Standing& standing) {
