@@ -178,7 +178,7 @@ std::unique_ptr<Simulation> AcousticJob::from_job(const Config& job, const Runti
                       "Name the gathers that were recorded.");
   made->read_uncertainties(table);
   made->joint_ = read_joint(job);
-  made->job_ = job.source();
+  made->job_ = made->fields_->origin();
   made->choose(runtime);
   return made;
 }

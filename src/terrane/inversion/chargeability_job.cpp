@@ -84,7 +84,7 @@ std::unique_ptr<Simulation> ChargeabilityJob::from_job(const Config& job, const 
   made->problem_.weights = read_weights(table, made->problem_.mesh);
   made->joint_ = read_joint(job);
   made->rocks_ = read_rocks(table, charge_property);
-  made->job_ = job.source();
+  made->job_ = {job.source(), {}};
   return made;
 }
 

@@ -105,7 +105,7 @@ std::unique_ptr<Simulation> DirectCurrentJob::from_job(const Config& job, const 
   made->take_data();
   made->joint_ = read_joint(job);
   made->rocks_ = read_rocks_of_logarithms(table, found_property);
-  made->job_ = job.source();
+  made->job_ = {job.source(), {}};
   return made;
 }
 

@@ -358,7 +358,7 @@ std::unique_ptr<Simulation> ElectromagneticJob::from_job(const Config& job, cons
   made->make_forward(runtime);
   made->joint_ = read_joint(job);
   made->rocks_ = read_rocks_of_logarithms(table, "resistivity");
-  made->job_ = job.source();
+  made->job_ = made->fields_->origin();
   return made;
 }
 

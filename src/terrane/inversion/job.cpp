@@ -527,7 +527,6 @@ void InversionJob::fill(Result& result) const {
   compare(result, columns);
   result.attributes = provenance(
       observations_.property == "density" ? "inversion of gravity" : "inversion of magnetic fields", job_);
-  if (!survey_.projection.empty()) result.attributes["projection"] = survey_.projection;
   result.attributes["frame"] = observations_.frame;
   add_attributes(result, outcome_);
 }
@@ -578,7 +577,7 @@ std::unique_ptr<Simulation> InversionJob::from_job(const Config& job, const Runt
                                              std::move(observations), std::move(stations.survey), memory);
   made->joint_ = read_joint(job);
   made->rocks_ = read_rocks(table, property);
-  made->job_ = job.source();
+  made->job_ = {job.source(), made->survey_.projection};
   made->notes_ = std::move(stations.notes);
   made->notes_.insert(made->notes_.end(), fixed.notes.begin(), fixed.notes.end());
   made->hold_fixed(std::move(fixed), runtime.threads);

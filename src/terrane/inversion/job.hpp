@@ -13,6 +13,7 @@
 #include "terrane/inversion/joint.hpp"
 #include "terrane/inversion/observations.hpp"
 #include "terrane/inversion/operators.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::inversion {
@@ -80,7 +81,7 @@ class InversionSimulation : public Simulation {
   Outcome outcome_;
   JointSettings joint_;
   std::optional<TwoRocks> rocks_;
-  std::string job_;
+  JobOrigin job_;
 };
 
 /// Of linear physics: gravity and magnetics.

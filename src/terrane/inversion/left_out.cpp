@@ -14,8 +14,7 @@ constexpr const char* remedy = "Build all physics (make build).";
 const Registry& inversions() {
   static const Registry none = [] {
     Registry registry;
-    for (const char* physics : {"acoustic", "electric", "electromagnetic", "gravity", "magnetic"})
-      registry.leave_out(physics);
+    registry.built_without("inversion");
     return registry;
   }();
   return none;

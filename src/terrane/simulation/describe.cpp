@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/simulation/provenance.hpp"
 
 namespace terrane {
 
@@ -20,7 +19,7 @@ std::string device_text(const Runtime& runtime) {
   return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
 }
 
-Result outline_of(std::string_view physics, const std::string& job, Dataset data) {
+Result outline_of(std::string_view physics, const JobOrigin& job, Dataset data) {
   Result result;
   result.attributes = provenance(physics, job);
   result.data = std::move(data);
@@ -51,7 +50,13 @@ std::vector<std::string> add_cell_axes(Dataset& data, const TensorMesh& mesh) {
   return on;
 }
 
-void conclude(Result& result, std::string_view physics, const std::string& job, Dataset data) {
+void begin_with(RunFacts& facts, const std::vector<std::string>& notes,
+                const std::vector<std::string>& warnings) {
+  facts.notes.insert(facts.notes.begin(), notes.begin(), notes.end());
+  facts.warnings.insert(facts.warnings.begin(), warnings.begin(), warnings.end());
+}
+
+void conclude(Result& result, std::string_view physics, const JobOrigin& job, Dataset data) {
   result.attributes.merge(provenance(physics, job));
   result.attributes["device"] = result.report.device;
   result.attributes["method"] = result.report.method;

@@ -7,6 +7,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/result.hpp"
 #include "terrane/simulation/runtime.hpp"
 
@@ -20,13 +21,17 @@ MemoryBudget memory_budget(const Runtime& runtime);
 std::string device_text(const Runtime& runtime);
 
 /// A result of which only the shape is known: its data set without values, and provenance.
-Result outline_of(std::string_view physics, const std::string& job, Dataset data);
+Result outline_of(std::string_view physics, const JobOrigin& job, Dataset data);
 
 /// Adds the dimensions and coordinates of a mesh's cells and faces; returns those of a variable of cells.
 std::vector<std::string> add_cell_axes(Dataset& data, const TensorMesh& mesh);
 
+/// Puts what was known before the run in front of what it found: of a run whose report is made elsewhere.
+void begin_with(RunFacts& facts, const std::vector<std::string>& notes,
+                const std::vector<std::string>& warnings);
+
 /// Gives a result its data set. Both get provenance, device and method as attributes, beside those that the
 /// result has.
-void conclude(Result& result, std::string_view physics, const std::string& job, Dataset data);
+void conclude(Result& result, std::string_view physics, const JobOrigin& job, Dataset data);
 
 }  // namespace terrane

@@ -27,13 +27,14 @@ std::string date_text() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
-std::map<std::string, std::string> provenance(std::string_view physics, const std::string& job) {
+std::map<std::string, std::string> provenance(std::string_view physics, const JobOrigin& job) {
   std::map<std::string, std::string> all{{"program", "terrane"},
                                          {"version", std::string(version())},
                                          {"build", version_line()},
                                          {"date", date_text()},
                                          {"physics", std::string(physics)}};
-  if (!job.empty()) all["job"] = job;
+  if (!job.text.empty()) all["job"] = job.text;
+  if (!job.projection.empty()) all["projection"] = job.projection;
   return all;
 }
 

@@ -7,8 +7,14 @@
 
 namespace terrane {
 
-/// program, version, build, date, physics, and the job where there was one.
-std::map<std::string, std::string> provenance(std::string_view physics, const std::string& job);
+/// What the files of a run repeat of the job that asked for it.
+struct JobOrigin {
+  std::string text;        ///< of the job file; empty when there was none
+  std::string projection;  ///< of the coordinates, as PROJ takes it; empty when they are local
+};
+
+/// program, version, build, date, physics, and where there are such the job and its projection.
+std::map<std::string, std::string> provenance(std::string_view physics, const JobOrigin& job);
 
 /// The time now, or of SOURCE_DATE_EPOCH so that a result can be made again bit for bit. Throws InputError.
 std::string date_text();

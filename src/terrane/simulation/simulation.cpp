@@ -42,6 +42,9 @@ const Physics& Registry::find(std::string_view name) const {
     if (physics.name == name) return physics;
     names.push_back(physics.name);
   }
+  if (!built_without_.empty())
+    throw UnsupportedError("physics", fmt::format("this program was built without {}", built_without_),
+                           "Build all physics (make build).");
   if (std::find(left_out_.begin(), left_out_.end(), name) != left_out_.end())
     throw InputError("physics", fmt::format("this program was built without \"{}\"", name),
                      fmt::format("Build all physics (make build). This one has: {}.", joined(names)));

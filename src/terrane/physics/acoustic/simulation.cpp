@@ -22,7 +22,6 @@
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/simulation/describe.hpp"
-#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::acoustic {
@@ -433,7 +432,7 @@ Grid grid_of(const TensorMesh& mesh) {
   return grid;
 }
 
-Simulation::Simulation(Problem problem, Settings settings, std::string job)
+Simulation::Simulation(Problem problem, Settings settings, JobOrigin job)
     : problem_(std::move(problem)), settings_(std::move(settings)), job_(std::move(job)) {
   problem_.settle();
   if (settings_.snapshots.interval > 0) settings_.snapshots.settle(problem_);
@@ -526,7 +525,8 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   }
   const auto every = read_sample(table, p);
   try {
-    auto made = std::make_unique<Simulation>(std::move(p), std::move(s), job.source());
+    auto made = std::make_unique<Simulation>(std::move(p), std::move(s),
+                                             JobOrigin{job.source(), stations.survey.projection});
     made->every_ = every;
     for (const auto* notes : {&earth.notes, &stations.notes})
       made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());

@@ -10,6 +10,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/acoustic/run.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::acoustic {
@@ -30,7 +31,7 @@ std::string disk_in_memory(const Settings& settings);
 class Simulation final : public terrane::Simulation {
  public:
   /// Every shot has the same number of receivers. Throws InputError.
-  Simulation(Problem problem, Settings settings, std::string job = {});
+  Simulation(Problem problem, Settings settings, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
   /// Of a job whose gathers an inversion explains: of modelling or migration, without data.
   static std::unique_ptr<Simulation> for_inversion(const Config& job, const Runtime& runtime,
@@ -48,6 +49,7 @@ class Simulation final : public terrane::Simulation {
   const Settings& settings() const noexcept { return settings_; }
   /// Steps from one written sample to the next.
   std::size_t every() const noexcept { return every_; }
+  const JobOrigin& origin() const noexcept { return job_; }
   const std::vector<std::string>& notes() const noexcept { return notes_; }
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
   /// How many ranks of this machine keep a shot each; 1 where all ranks take each shot together.
@@ -76,7 +78,7 @@ class Simulation final : public terrane::Simulation {
 
   Problem problem_;
   Settings settings_;
-  std::string job_;
+  JobOrigin job_;
   std::size_t every_ = 1;  ///< steps from one written sample to the next
   std::vector<std::string> notes_, warnings_;
 };

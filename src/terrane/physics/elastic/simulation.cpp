@@ -26,7 +26,6 @@
 #include "terrane/physics/elastic/part.hpp"
 #include "terrane/physics/elastic/specfem.hpp"
 #include "terrane/simulation/describe.hpp"
-#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/wavelet_cut.hpp"
 
 namespace terrane::elastic {
@@ -546,7 +545,7 @@ std::vector<std::string> notes_of_sides(const Mesh& mesh) {
 
 std::span<const Section> sections() { return all_sections; }
 
-Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, std::string job)
+Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, JobOrigin job)
     : problem_(std::move(problem)), cells_(std::move(cells)), quantity_(quantity), job_(std::move(job)) {
   for (std::size_t n = 0; n < problem_.receivers.size(); ++n) names_.push_back(fmt::format("{}", n + 1));
   problem_.settle();
@@ -666,8 +665,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   for (const auto* more : {&notes, &sources.notes, &stations.notes})
     elements.notes.insert(elements.notes.end(), more->begin(), more->end());
   elements.warnings.insert(elements.warnings.end(), stations.warnings.begin(), stations.warnings.end());
+  JobOrigin origin{job.source(), of_files && !elements.sphere ? of_files->definition() : std::string()};
   try {
-    auto made = std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, job.source());
+    auto made =
+        std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, std::move(origin));
     made->names_ = std::move(receivers.names);
     if (elements.sphere && quantity != Quantity::pressure)
       for (const auto& x : made->problem_.receivers) made->frames_.push_back(elements.sphere->frame(x));

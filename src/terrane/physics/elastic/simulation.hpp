@@ -9,6 +9,7 @@
 #include "terrane/physics/elastic/chunk.hpp"
 #include "terrane/physics/elastic/march.hpp"
 #include "terrane/physics/elastic/snapshots.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::elastic {
@@ -20,7 +21,7 @@ class Simulation final : public terrane::Simulation {
  public:
   /// cells: of which the problem's elements were made, for files of the model; or none. Throws InputError
   /// (Problem::settle).
-  Simulation(Problem problem, TensorMesh cells, Quantity quantity, std::string job = {});
+  Simulation(Problem problem, TensorMesh cells, Quantity quantity, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
   Plan check(const Runtime& runtime = {}) override;
@@ -47,7 +48,7 @@ class Simulation final : public terrane::Simulation {
     double quality = 2;
   } worst_shape_;
   Picture shown_;  // in snapshots
-  std::string job_;
+  JobOrigin job_;
   std::vector<std::string> names_;        // of receivers
   std::vector<Placement::Frame> frames_;  // in which receivers record; empty: the axes of the mesh
   std::vector<std::string> notes_, warnings_;

@@ -25,7 +25,6 @@
 #include "terrane/physics/electric/survey/arrays.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
-#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::electric {
@@ -491,7 +490,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   made->measured_ = std::move(survey.columns);
   if (height && made->rock_.ground.empty())
     made->warnings_.push_back("the topography lies above the whole mesh: its top is the ground");
-  made->job_ = job.source();
+  made->job_ = {job.source(), {}};
   made->notes_ = std::move(earth.notes);
   if (!survey.note.empty()) made->notes_.push_back(survey.note);
   made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
@@ -615,9 +614,9 @@ Result Simulation::run(const Runtime& runtime) {
              fmt::format("{} at most in one solve", done.most_iterations()));
   report.add("secondary", std::uint64_t{done.secondary}, "", "secondary",
              fmt::format("{} of {} solves for the secondary potential", done.secondary, done.solves.size()));
-  report.add("held_against", std::uint64_t{done.held_against}, "", "held against homogeneous ground",
-             fmt::format("{} total potentials held against homogeneous ground, a solve for each",
-                         done.held_against));
+  report.add(
+      "held_against", std::uint64_t{done.held_against}, "", done.held_against > 0 ? "held" : "",
+      fmt::format("{} total potentials against homogeneous ground, a solve for each", done.held_against));
   report.add("null_arrays", std::uint64_t{done.null_arrays});
   if (done.null_arrays > 0)
     report.warnings.push_back(
@@ -680,13 +679,10 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
     result.fields.push_back({"chargeability", "mV/V", "apparent chargeability", data.chargeability});
   if (!rock_.chargeability.empty())
     for (double& value : result.fields.back().values) value *= 1e3;
-  result.attributes = {{"program", "terrane"},
-                       {"version", std::string(version())},
-                       {"physics", "electric"},
-                       {"boundary", text_of(settings_.parameters.boundary)},
-                       {"tolerance", fmt::format("{}", settings_.parameters.tolerance)}};
+  result.attributes = provenance("electric", job_);
+  result.attributes["boundary"] = text_of(settings_.parameters.boundary);
+  result.attributes["tolerance"] = fmt::format("{}", settings_.parameters.tolerance);
   if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
-  if (!job_.empty()) result.attributes["job"] = job_;
 }
 
 /// Potentials and fields [electrode, cell_up, cell_northing, cell_easting].  volume: of the data; or empty

@@ -13,6 +13,7 @@
 #include "terrane/physics/electric/parameters.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::electric {
@@ -83,7 +84,7 @@ class Simulation final : public terrane::Simulation {
   Electrodes electrodes_;
   std::vector<MeasuredColumn> measured_;
   Settings settings_;
-  std::string job_;
+  JobOrigin job_;
   std::vector<std::string> notes_, warnings_;
   std::size_t sources_ = 0;       // of currents, as arrays are solved for
   std::size_t held_against_ = 0;  // sources whose total potentials take a solve for homogeneous ground

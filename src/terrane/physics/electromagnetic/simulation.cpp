@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <numbers>
@@ -22,7 +23,6 @@
 #include "terrane/physics/electromagnetic/mesh_plan.hpp"
 #include "terrane/physics/electromagnetic/survey/gridding.hpp"
 #include "terrane/simulation/describe.hpp"
-#include "terrane/simulation/provenance.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -224,6 +224,41 @@ std::vector<Source> read_sources(const Config& job, std::vector<double>* frequen
     throw InputError(job.where("source"), "nothing sends",
                      "Give [[source]] tables, such as kind = \"dipole\".");
   return all;
+}
+
+/// Where the job has its n-th source: "job.toml:12: source.at".
+std::string place_of_source(const Config& job, std::size_t n) {
+  std::size_t before = 0;
+  for (const auto& table : job.tables("source")) {
+    const auto kind = table.has("kind") ? table.text("kind") : "dipole";
+    if (kind == "plane_wave") return table.where();
+    const bool of_file = kind == "file";
+    before += of_file ? io::read_emg3d_survey(table.input_file("file").string()).sources.size() : 1;
+    if (n < before)
+      return of_file ? table.where("file") : table.has("at") ? table.where("at") : table.where();
+  }
+  return job.where("source");
+}
+
+/// Errors of a problem name its sources and receivers by their numbers; those of a job say where these stand,
+/// too.
+[[noreturn]] void throw_at_its_table(const InputError& error, const Config& job) {
+  const std::string_view where = error.where();
+  const auto number_after = [&](std::string_view what) -> std::size_t {
+    std::size_t n = 0;
+    if (where.starts_with(what)) std::from_chars(where.data() + what.size(), where.data() + where.size(), n);
+    return n;
+  };
+  const auto survey = job.table("survey");
+  std::string place;
+  if (const auto n = number_after("source "); n > 0) place = place_of_source(job, n - 1);
+  else if (number_after("receiver ") > 0)
+    place = survey.has("file")       ? survey.where("file")
+            : survey.has("stations") ? survey.where("stations")
+                                     : survey.where();
+  else if (where == "mesh") throw InputError(job.where("mesh"), error.problem(), error.next());
+  else throw InputError(error.where(), error.problem(), error.next());
+  throw InputError(place, fmt::format("{}: {}", where, error.problem()), error.next());
 }
 
 void refuse_twice(const Config& table, const char* key, std::vector<std::string> names) {
@@ -678,8 +713,7 @@ std::vector<std::int32_t> whole_numbers(std::size_t count) {
 
 std::span<const Section> sections() { return all_sections; }
 
-Simulation::Simulation(Problem problem, std::string job)
-    : problem_(std::move(problem)), job_(std::move(job)) {
+Simulation::Simulation(Problem problem, JobOrigin job) : problem_(std::move(problem)), job_(std::move(job)) {
   problem_.check();
   if (is_magnetotelluric(problem_))
     responses_.assign(names_of_responses().begin(), names_of_responses().end());
@@ -687,7 +721,7 @@ Simulation::Simulation(Problem problem, std::string job)
   if (!warnings_.empty()) notes_ = advice(problem_);
 }
 
-Simulation::Simulation(std::vector<OnMesh> meshes, Gridding gridding, std::string job)
+Simulation::Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job)
     : meshes_(std::move(meshes)), gridding_(gridding), job_(std::move(job)) {
   std::vector<std::vector<std::string>> warnings;
   for (const auto& mesh : meshes_) {
@@ -756,8 +790,14 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const bool several = meshes.size() > 1;
   const auto of_earth = several ? told_of(meshes, gridding, notes) : notes.front(),
              warned = several ? told_of(meshes, gridding, warnings) : warnings.front();
-  auto made = several ? std::make_unique<Simulation>(std::move(meshes), gridding, job.source())
-                      : std::make_unique<Simulation>(std::move(meshes.front().problem), job.source());
+  JobOrigin origin{job.source(), stations.survey.projection};
+  std::unique_ptr<Simulation> made;
+  try {
+    made = several ? std::make_unique<Simulation>(std::move(meshes), gridding, std::move(origin))
+                   : std::make_unique<Simulation>(std::move(meshes.front().problem), std::move(origin));
+  } catch (const InputError& error) {
+    throw_at_its_table(error, job);
+  }
   made->gridding_ = gridding;
   if (plane) made->responses_ = std::move(responses);
   if (plane) made->of_sites_ = names_of_sites(stations);

@@ -10,6 +10,7 @@
 #include "terrane/physics/electromagnetic/meshes.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::electromagnetic {
@@ -20,9 +21,9 @@ std::span<const Section> sections();
 class Simulation final : public terrane::Simulation {
  public:
   /// Throws as Problem::check.
-  explicit Simulation(Problem problem, std::string job = {});
+  explicit Simulation(Problem problem, JobOrigin job = {});
   /// Solves on two or more meshes (meshes.hpp), of one or more, each as check() wants it.
-  Simulation(std::vector<OnMesh> meshes, Gridding gridding, std::string job = {});
+  Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job = {});
   /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -30,6 +31,7 @@ class Simulation final : public terrane::Simulation {
   const Problem& problem() const { return problem_; }
   /// Empty where all solves share the mesh of problem().
   const std::vector<OnMesh>& meshes() const { return meshes_; }
+  const JobOrigin& origin() const noexcept { return job_; }
   Plan check(const Runtime& runtime = {}) override;
   Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
@@ -48,7 +50,7 @@ class Simulation final : public terrane::Simulation {
   Gridding gridding_ = Gridding::same;  // where it parts solves, the result tells the cells of each
   std::vector<std::string> responses_;  // of plane waves
   std::vector<Variable> of_sites_;  // what their file says of the receivers of plane waves: names, degrees
-  std::string job_;
+  JobOrigin job_;
   std::vector<std::string> notes_, warnings_;
 };
 

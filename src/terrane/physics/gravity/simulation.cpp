@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -23,7 +24,7 @@
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 #include "terrane/simulation/compare.hpp"
-#include "terrane/simulation/provenance.hpp"
+#include "terrane/simulation/describe.hpp"
 
 namespace terrane::gravity {
 
@@ -231,6 +232,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto stations = build_survey(job, memory);
   EarthRequest request;
   request.reference_density = table.number("reference_density", Quantity::density);
+  if (constexpr double most = 1e5; !(std::fabs(request.reference_density) <= most))
+    throw table.wrong("reference_density",
+                      fmt::format("{:g} kg/m3 is no density of rock", request.reference_density),
+                      "Densities of rock are 1000 to 5000 kg/m3.");
   request.plan = [&](const Description& described, const MeshWish& wish) {
     return plan_prisms(described, wish, positions_of(stations.survey));
   };
@@ -253,7 +258,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     const auto key = error.where().substr(error.where().rfind('.') + 1);
     throw table.wrong(key, error.problem(), error.next());
   }
-  made->job_ = job.source();
+  made->job_ = {job.source(), made->survey_.projection};
   for (auto* notes : {&stations.notes, &earth.notes})
     made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
   for (auto* warnings : {&stations.warnings, &earth.warnings})
@@ -340,7 +345,6 @@ std::map<std::string, std::string> Simulation::attributes() const {
   all["gravitational_constant"] = fmt::format("{}", p.gravitational_constant);
   all["accuracy"] = accuracy_text(p.accuracy);
   all["settings"] = to_string(settings_);
-  if (!survey_.projection.empty()) all["projection"] = survey_.projection;
   return all;
 }
 
@@ -359,7 +363,7 @@ Result Simulation::run(const Runtime& runtime) {
   Result result;
   const auto done = forward(views(all), views(survey_), parameters, out, runtime.progress, runtime);
   result.report = done.named();
-  result.report.warnings.insert(result.report.warnings.begin(), warnings_.begin(), warnings_.end());
+  begin_with(result.report, notes_, warnings_);
   if (std::any_of(singular.begin(), singular.end(), [](auto flag) { return flag != 0; }))
     result.singular = std::move(singular);
 
@@ -430,14 +434,11 @@ void Simulation::reduce(Result& result, const std::vector<double>& g_u) const {
 }
 
 void Simulation::write_model(const std::string& path) const {
-  io::Attributes notes{{"program", "terrane"}, {"version", std::string(version())}};
-  if (!survey_.projection.empty()) notes["projection"] = survey_.projection;
-  if (!job_.empty()) notes["job"] = job_;
   if (const auto* cells = std::get_if<MeshCells>(&model_.geometry))
     memory_.require(
         "output.model", fmt::format("{} cells", cells->mesh.size()),
         static_cast<double>(cells->mesh.size()) * 8 * (1 + static_cast<double>(model_.properties.size())));
-  io::write(path, io::to_content(model_, notes));
+  io::write(path, io::to_content(model_, provenance("gravity", job_)));
 }
 
 void Simulation::check_model(const std::string& path) const {

@@ -10,6 +10,7 @@
 #include "terrane/model/earth_model.hpp"
 #include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::gravity {
@@ -70,7 +71,7 @@ class Simulation final : public terrane::Simulation {
   Survey survey_;
   Settings settings_;
   MemoryBudget memory_;
-  std::string job_;  ///< text of the job file; empty when there was none
+  JobOrigin job_;
   std::vector<std::string> notes_, warnings_;
 };
 

@@ -13,7 +13,6 @@
 #include "terrane/job/tables.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/field_facts.hpp"
-#include "terrane/simulation/provenance.hpp"
 
 namespace terrane::heat {
 
@@ -176,7 +175,7 @@ std::span<const Section> sections() {
   return all;
 }
 
-Simulation::Simulation(Problem problem, Survey receivers, std::string job)
+Simulation::Simulation(Problem problem, Survey receivers, JobOrigin job)
     : problem_(std::move(problem)), receivers_(std::move(receivers)), job_(std::move(job)) {
   points_ = record_at(problem_, positions_of(receivers_), "survey: station");
   problem_.settle();
@@ -203,7 +202,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto source = read_source(job.table("source").describe({source_keys()}), p);
   if (source) warn_of_near_sources(p.mesh, *source, positions_of(stations.survey), earth.warnings);
   try {
-    auto made = std::make_unique<Simulation>(std::move(p), std::move(stations.survey), job.source());
+    JobOrigin origin{job.source(), stations.survey.projection};
+    auto made = std::make_unique<Simulation>(std::move(p), std::move(stations.survey), std::move(origin));
     for (const auto* from : {&earth.notes, &stations.notes})
       made->notes_.insert(made->notes_.end(), from->begin(), from->end());
     for (const auto* from : {&earth.warnings, &stations.warnings})

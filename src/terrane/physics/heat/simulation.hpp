@@ -7,6 +7,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/physics/heat/march.hpp"
 #include "terrane/physics/heat/places.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 #include "terrane/survey/survey.hpp"
 
@@ -19,7 +20,7 @@ class Simulation final : public terrane::Simulation {
  public:
   /// receivers: points whose temperature is recorded; problem.receivers is made for them. Throws InputError
   /// (one lies outside the mesh; Problem::settle).
-  Simulation(Problem problem, Survey receivers, std::string job = {});
+  Simulation(Problem problem, Survey receivers, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
   Plan check(const Runtime& runtime = {}) override;
@@ -38,7 +39,7 @@ class Simulation final : public terrane::Simulation {
   Problem problem_;
   Survey receivers_;
   std::vector<Weights> points_;  // of the receivers
-  std::string job_;
+  JobOrigin job_;
   std::vector<std::string> notes_, warnings_;
 };
 

@@ -15,7 +15,6 @@
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
-#include "terrane/simulation/provenance.hpp"
 
 namespace terrane::magnetic {
 
@@ -159,7 +158,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   } catch (const InputError& error) {
     throw InputError(job.table("model").where(), error.problem(), error.next());
   }
-  made->job_ = job.source();
+  made->job_ = {job.source(), made->survey_.projection};
   for (auto* notes : {&stations.notes, &earth.notes})
     made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
   for (auto* warnings : {&stations.warnings, &earth.warnings})
@@ -198,6 +197,9 @@ Plan Simulation::check(const Runtime& runtime) {
   plan.add("stations", std::uint64_t{survey_.size()}, "", "stations");
   plan.notes = notes_;
   plan.warnings = warnings_;
+  const auto columns =
+      observed_columns(survey_, conventions(), conventions().named(settings_.frame), settings_.units);
+  plan.warnings.insert(plan.warnings.end(), columns.warnings.begin(), columns.warnings.end());
   plan.memory_available = budget(runtime).bytes;
   gravity::check_values(prisms(), views(survey_));
   const auto chosen = gravity::plan(prisms(), views(survey_), parameters(runtime));
@@ -221,7 +223,7 @@ Result Simulation::run(const Runtime& runtime) {
   for (auto& fact : result.report.values)  // there is no key here that measures it
     if (fact.name == "estimated_error")
       fact.text = fmt::format("{:.1e} expected", field.report.estimated_error);
-  result.report.warnings.insert(result.report.warnings.begin(), warnings_.begin(), warnings_.end());
+  begin_with(result.report, notes_, warnings_);
   fill(result, field);
   result.attributes["device"] = result.report.device;
   result.attributes["method"] = result.report.method;
@@ -256,14 +258,11 @@ void Simulation::fill(Result& result, const FluxDensity& field) const {
                   settings_.field.inclination, settings_.field.declination);
   result.attributes["anomaly"] = settings_.exact_anomaly ? "exact" : "projection";
   result.attributes["accuracy"] = fmt::format("{}", settings_.parameters.accuracy);
-  if (!survey_.projection.empty()) result.attributes["projection"] = survey_.projection;
   result.conventions = &conventions();
 }
 
 void Simulation::write_model(const std::string& path) const {
-  io::Attributes notes{{"program", "terrane"}, {"version", std::string(version())}};
-  if (!job_.empty()) notes["job"] = job_;
-  io::write(path, io::to_content(model_, notes));
+  io::write(path, io::to_content(model_, provenance("magnetic", job_)));
 }
 
 void Simulation::check_model(const std::string& path) const {

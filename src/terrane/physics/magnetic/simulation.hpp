@@ -9,6 +9,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/model/earth_model.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
+#include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 
 namespace terrane::magnetic {
@@ -56,7 +57,7 @@ class Simulation final : public terrane::Simulation {
   MemoryBudget memory_;
   PrismSet prisms_;              ///< of the model, those that are magnetized
   Magnetization magnetization_;  ///< A/m
-  std::string job_;
+  JobOrigin job_;
   std::vector<std::string> notes_, warnings_;
 };
 
