@@ -34,7 +34,7 @@ double two_layers(double r, double rho, double below, double thick) {
 }
 
 TEST(LayersInClosedForm, AreTheSeriesOfImagesAtAllDistances) {
-  const Layers layers{{-0.7}, {1 / 300.0, 0.1}, {1 / 300.0, 0.1}};
+  const electric::Layers layers{{-0.7}, {1 / 300.0, 0.1}, {1 / 300.0, 0.1}};
   const LayersPotential potential(layers, 0, 0, {0.0, -0.4}, 1e-3, 1e3);
   for (const double r : {0.003, 0.1, 1.0, 4.7, 33.0, 150.0}) {
     EXPECT_NEAR(potential.potential(0, r).real() / two_layers(r, 10, 300, 0.7), 1, 1e-8) << r;
@@ -46,12 +46,12 @@ TEST(LayersInClosedForm, AreTheSeriesOfImagesAtAllDistances) {
 }
 
 TEST(LayersInClosedForm, AreReciprocalAndLookAlikeFromAboveWhereTheyAreAnisotropicByTheirThickness) {
-  const Layers layers{{-20, -6}, {0.1, 0.001, 0.02}, {0.05, 0.001, 0.02}};
+  const electric::Layers layers{{-20, -6}, {0.1, 0.001, 0.02}, {0.05, 0.001, 0.02}};
   const LayersPotential down(layers, -2, 0, {-25.0}, 1e-2, 1e3), up(layers, -25, 0, {-2.0}, 1e-2, 1e3);
   for (const double r : {0.3, 13.0, 200.0})
     EXPECT_NEAR(down.potential(-25, r).real() / up.potential(-2, r).real(), 1, 1e-8);
   // σ_v a quarter of σ_h: half of the thickness, with (σ_h σ_v)^½.
-  const Layers stretched{{-4}, {0.01, 0.2}, {0.01, 0.05}}, like{{-8}, {0.01, 0.1}, {0.01, 0.1}};
+  const electric::Layers stretched{{-4}, {0.01, 0.2}, {0.01, 0.05}}, like{{-8}, {0.01, 0.1}, {0.01, 0.1}};
   const LayersPotential one(stretched, 0, 0, {0.0}, 1e-2, 1e3), other(like, 0, 0, {0.0}, 1e-2, 1e3);
   for (const double r : {1.0, 10.0, 70.0})
     EXPECT_NEAR(one.potential(0, r).real() / other.potential(0, r).real(), 1, 1e-8);
