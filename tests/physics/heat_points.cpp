@@ -62,8 +62,7 @@ TEST(HeatAtPoints, ThermometersReadWhatIsAtTheirPlaceAndNotAtTheirCellsCentre) {
     }
     const auto read = last_temperatures(p, points);
     for (std::size_t n = 0; n < points.size(); ++n)
-      EXPECT_NEAR(read[n], truth[n], 0.04 * truth[n])
-          << "earth " << earth << ", point " << n;  // measured
+      EXPECT_NEAR(read[n], truth[n], 0.04 * truth[n]) << "earth " << earth << ", point " << n;  // measured
   }
 }
 
