@@ -4,12 +4,15 @@ Every file of tests is run as `python FILE.py COMMAND [Class.test]`; a skipped t
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+# Where the tests began with an interrupt that is ignored (in the background of a shell), the command would ignore it, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 SOURCE = Path(__file__).resolve().parents[2]
 TERRANE = None
 

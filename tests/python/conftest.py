@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+# Where the tests began with an interrupt that is ignored (in the background of a shell), processes would ignore it, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "support" / "data"
 
