@@ -165,7 +165,7 @@ TEST(AcousticRun, ShotsThatOtherRanksFinishedBeforeARunWasKilledAreNotDoneAgain)
   ASSERT_FALSE(std::filesystem::exists(kept));
   auto often = runtime.checkpoint;
   often.interval = 300;
-  ShotFiles(often, p, settings, 3).keep(2, of_third, 9);
+  ShotFiles(often, p, settings, 3).keep(2, of_third, 2);
   auto large = of_third;
   large.images.at_lags.resize(8'000'000);
   ShotFiles(often, p, settings, 3).keep(2, large, 11);
