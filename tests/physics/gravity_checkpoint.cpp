@@ -352,6 +352,7 @@ TEST_F(GravityCheckpoint, ThatHoldsNonsenseIsRefused) {
 
 TEST_F(GravityCheckpoint, ThatCannotBeWrittenDoesNotCostTheRun) {
   const Problem problem;
+  std::ofstream(folder / "no") << "a file where a folder would have to be";
   const auto outcome = compute(problem, {nullptr, {folder / "no/such/folder.h5", 0, 0, false}});
   EXPECT_TRUE(same_bits(outcome.values, compute(problem).values));
   ASSERT_EQ(outcome.report.warnings.size(), 1U);
