@@ -31,7 +31,7 @@ files = ["fields.npy"]
 """
 
 
-class Stopping(CommandTest):
+class StoppingTest(CommandTest):
     def start(self, *words):
         process = subprocess.Popen([command.TERRANE, *words], cwd=self.folder, text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
@@ -58,7 +58,7 @@ class Stopping(CommandTest):
         return {path.name for path in (self.folder / "output").iterdir()}
 
 
-class StoppedRuns(Stopping):
+class StoppedRuns(StoppingTest):
     def test_WritingEndsWithinASecondAndLeavesNothing(self):
         self.write("job.toml", LARGE)
         process = self.start("run", "job.toml")
@@ -276,7 +276,7 @@ files = ["fields.csv"]
 """
 
 
-class LastCheckpoints(Stopping):
+class LastCheckpoints(StoppingTest):
     """Of runs that are stopped long before a checkpoint would be due."""
 
     def result(self):

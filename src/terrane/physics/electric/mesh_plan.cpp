@@ -258,7 +258,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
                       graded_faces({core, all.top, cell, down, sideways, all.bottom, all.top, wanted[2].faces,
                                     wanted[2].fine}));
   };
-  const auto even = faces(1e3).size(), most = std::max<std::size_t>(300'000, 4 * even);
+  const auto even = faces(1e3).size(), most = std::max<std::size_t>(200'000, 2 * even);
   double wider = 1;
   plan.mesh = faces(wider);
   while (plan.mesh.size() > most && wider < 64) plan.mesh = faces(wider *= 1.25);
