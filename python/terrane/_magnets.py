@@ -26,7 +26,7 @@ def flux_density(box: Floats, magnetization: Floats, stations: Floats, *,
     places = [np.ascontiguousarray(one, dtype=float) for one in stations]
     with reporting(progress) as report:
         *field, inside, _ = _core.field_of_magnets(
-            box, east, north, high, *places, _accuracy(accuracy), _choice("method", method, _METHODS),
+            box, east, north, high, places[0], places[1], places[2], _accuracy(accuracy), _choice("method", method, _METHODS),
             _choice("singular", singular, _SINGULAR), _device(device), _threads(threads), report)
     mask = np.zeros(stations.shape[1], bool)
     mask[inside.astype(int)] = True

@@ -179,8 +179,8 @@ class Sensitivity(Strict):
     chargeabilities m.
     """
 
-    data: Any
-    unit: str
+    data: Floats
+    unit: Floats
 
     def __init__(self, mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayLike]],
                  electrodes: ArrayLike, arrays: ArrayLike, *,

@@ -29,27 +29,27 @@ def in_threads(count, work):
     return results
 
 
-def operators():
+def operators(end=0.3):
     receivers = np.array([[x, 0.0, 390.0] for x in range(50, 350, 50)], float)
     velocity = np.full((40, 1, 40), 2000.0)
     velocity[20:] = 2400
     t = np.arange(60) * 0.004 - 0.08
     wavelet = (1 - 2 * (np.pi * 12 * t) ** 2) * np.exp(-(np.pi * 12 * t) ** 2)
     return terrane.acoustic.Operators.of(velocity, 10.0, sources=[[[100.0, 0, 380]], [[300.0, 0, 380]]],
-                                         receivers=[receivers, receivers], wavelet=wavelet, sample_step=0.004, end=0.3,
+                                         receivers=[receivers, receivers], wavelet=wavelet, sample_step=0.004, end=end,
                                          threads=1)
 
 
 def test_operators_of_waves_give_the_same_in_four_threads_at_once_as_alone():
     rng = np.random.default_rng(1)
     alone = operators()
-    data = np.asarray(alone.model())
+    data = alone.run()["pressure"].values
     changes = [rng.standard_normal(alone.velocity.shape) for _ in range(4)]
     residuals = [rng.standard_normal(data.shape) for _ in range(4)]
     born = [np.asarray(alone.born(change)) for change in changes]
     images = [np.asarray(alone.adjoint(residual)) for residual in residuals]
     shared = operators()
-    for n, made in enumerate(in_threads(4, lambda n: np.asarray(shared.model()))):
+    for n, made in enumerate(in_threads(4, lambda n: shared.run()["pressure"].values)):
         assert_array_equal(made, data)
     for made, expected in zip(in_threads(4, lambda n: np.asarray(shared.born(changes[n]))), born):
         assert_array_equal(made, expected)
@@ -79,14 +79,14 @@ def test_sensitivities_of_fields_give_the_same_in_four_threads_at_once_as_alone(
 
 
 def test_an_object_that_computes_cannot_be_asked_by_its_own_progress():
-    waves = operators()
+    waves = operators(end=6.0)
 
     def ask(what, done, total):
-        waves.model()
+        waves.run()
 
     with pytest.raises(terrane.InputError, match="when it is done"):
-        waves.model(progress=ask)
-    assert np.isfinite(np.asarray(waves.model())).all(), "and works afterwards"
+        waves.run(progress=ask)
+    assert np.isfinite(waves.run()["pressure"].values).all(), "and works afterwards"
 
 
 class Stop(Exception):

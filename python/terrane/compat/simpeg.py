@@ -484,7 +484,7 @@ class MagneticSimulation3DIntegral(Simulation3DIntegral):
         for direction in self._directions():
             weights = np.stack([self._weights_along(_of_derivative(c), direction) for c in names])
             at = [self._sensitivity(where, weights, "none", 1e-15, 1 << axis, held) for where in (plus, minus)]
-            parts.append(Difference(*at, steps, self._sensitivity(stations, edges, "none", 1e-3, 0, held)))
+            parts.append(Difference(at[0], at[1], steps, self._sensitivity(stations, edges, "none", 1e-3, 0, held)))
         return parts[0] if len(parts) == 1 else Beside(parts)
 
     def _around(self, stations: Floats, axis: int, cells: Floats) -> tuple[Floats, Floats, Floats]:
