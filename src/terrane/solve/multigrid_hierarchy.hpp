@@ -377,7 +377,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   /// make_finest(): level 0 with its network. grid: null where this rank has everything.
   template <class Finest>
   Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index fewer, Transfers transfers,
-         InTurn in_turn, const Finest& make_finest)
+         const InTurn& in_turn, const Finest& make_finest)
       : together(fewer),
         axis_by_axis(!goes_in_passes(stream, transfers) &&
                      (transfers == Transfers::axis_by_axis || transfers == Transfers::in_passes ||

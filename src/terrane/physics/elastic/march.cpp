@@ -304,7 +304,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
     if (comm.size() == 1) throw;
     throw OutOfStep("rank 0", error.what());
   }
-  if (lost) throw *lost;
+  if (lost) throw InputError(*lost);
   if (!to_the_end) throw Cancelled();
   progress.finish();
   return out;

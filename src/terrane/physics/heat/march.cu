@@ -317,7 +317,7 @@ March march(const Problem& problem, const Runtime& runtime) {
     if (comm.size() == 1) throw;
     throw OutOfStep("rank 0", error.what());
   }
-  if (lost) throw *lost;
+  if (lost) throw InputError(*lost);
   if (!to_the_end) throw Cancelled();  // now that the parts are gone, on all ranks together
   progress.finish();
   double power = 0, production = 0;
