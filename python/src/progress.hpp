@@ -116,16 +116,17 @@ auto released(Work&& work) {
   return released(nb::none(), [&](Progress&) { return work(); });
 }
 
-/// What several Python threads may not do at once: they wait for each other, and hear Ctrl-C meanwhile.
+/// Lets one Python thread at a time use an object; others wait, and Ctrl-C ends their wait.
 class OneAtATime {
  public:
   /// released(report, work), alone. Throws InputError: called by a function that the work itself reports to.
   template <class Work>
   auto released(const nb::object& report, Work&& work) {
     if (owner_.load() == std::this_thread::get_id())
-      throw InputError("progress",
-                       "the object computes, and cannot be asked by the function that hears of its progress",
-                       "Ask it when it is done.");
+      throw InputError(
+          "progress",
+          "the object computes, and cannot be used by the function that its progress is reported to",
+          "Use it when it is done.");
     return python::released(report, [&](Progress& progress) {
       std::unique_lock lock(mutex_, std::defer_lock);
       while (!lock.try_lock_for(std::chrono::milliseconds(50)))
