@@ -133,6 +133,24 @@ class Resistivity(CommandTest):
         _, message = self.invert("inversion.lower=80", "inversion.reference=50", expect=2)
         self.assertIn("the reference model", message)
 
+    def test_ArraysThatCannotBeUsedAreNamedAndLeftOutWhereAskedFor(self):
+        bad = arrays()[4]
+        self.write_table(value=lambda *four: -1.0 if four == bad else apparent(*four))
+        _, message = self.invert(verb="check", expect=2)
+        self.assertIn('inversion.leave_out = "unusable"', message)
+        self.assertIn("5", message)
+        whole, _ = self.invert("inversion.leave_out=unusable", "inversion.most_steps=1")
+        self.assertRegex(whole, r"left out as unusable, 1 of 30 arrays with an apparent resistivity that is not above zero: 5\b")
+        self.assertEqual(len(self.rows(self.folder / "output/fit.csv")["a_easting"]), len(arrays()) - 1)
+        self.write_table()
+        by_number, _ = self.invert('inversion.leave_out=["5"]', "inversion.most_steps=1")
+        self.assertRegex(by_number, r"left out[^\n]*array 5\b")
+        rows = self.rows(self.folder / "output/fit.csv")
+        self.assertNotIn(bad, list(zip(*(rows[f"{p}_easting"] for p in "abmn"))))
+        for wrong in ("999", "3-1", "those"):
+            _, message = self.invert(f'inversion.leave_out=["{wrong}"]', verb="check", expect=2)
+            self.assertIn("inversion.leave_out", message)
+
     def test_UnevenGroundHasItsOwnFactors(self):
         nodes = [-400, -40, 40, 400]
         self.write("ground.asc", "ncols 4\nnrows 4\nxllcenter -400\nyllcenter -400\ncellsize 267\nNODATA_value -9999\n"
