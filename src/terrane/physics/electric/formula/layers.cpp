@@ -237,8 +237,8 @@ struct Weights {
 
   Weights(double steps, std::size_t count, bool with_slope) {
     const auto most = static_cast<double>(count - points);
-    first = static_cast<std::size_t>(
-        std::clamp(std::floor(steps) - static_cast<double>(points / 2 - 1), 0.0, most));
+    constexpr int below = points / 2 - 1;
+    first = static_cast<std::size_t>(std::clamp(std::floor(steps) - below, 0.0, most));
     const double x = steps - static_cast<double>(first);
     constexpr double factorial[points] = {1, 1, 2, 6, 24, 120, 720, 5040};
     for (int n = 0; n < points; ++n) {
