@@ -134,7 +134,7 @@ power = 500
 physics = "heat"
 thermal_conductivity = "2.8 W/(m.K)"
 heat_capacity = 2.1e6
-end = "300 day"
+end = "160 day"
 step = "1 day"
 method = "implicit"
 threads = 1
@@ -162,7 +162,7 @@ height = -20
 [source]
 first = [100, 0, -20]
 last = [500, 0, -20]
-count = 250
+count = 130
 frequency = "12 Hz"
 [boundary]
 top = "cpml"
@@ -174,7 +174,7 @@ threads = 1
 files = ["fields.npy"]
 """
 MIGRATION = ACOUSTIC.replace('physics = "acoustic"', 'physics = "acoustic"\nkind = "migration"\nsmoothing = "60 m"')
-MIGRATION = MIGRATION.replace("count = 250", "count = 60")
+MIGRATION = MIGRATION.replace("count = 130", "count = 32")
 ELASTIC = """\
 [mesh]
 kind = "regular"
@@ -197,7 +197,7 @@ force = [0, 0, 1e9]
 frequency = 5
 [simulation]
 physics = "elastic"
-end = 6
+end = 3
 quantity = "velocity"
 threads = 1
 [output]
@@ -226,7 +226,7 @@ threads = 1
 [output]
 files = ["fields.csv"]
 """
-ELECTROMAGNETIC = ELECTROMAGNETIC.replace("FREQUENCIES", ", ".join(str(1 + 0.1 * n) for n in range(50)))
+ELECTROMAGNETIC = ELECTROMAGNETIC.replace("FREQUENCIES", ", ".join(str(1 + 0.1 * n) for n in range(28)))
 
 #: Two directions of magnetization: three sums.
 MAGNETIC = """\
@@ -243,7 +243,7 @@ magnetization_east = 2
 magnetization_north = 1
 [survey]
 region = [0, 4, 0, 4, "km"]
-shape = [550, 550]
+shape = [400, 400]
 height = 50
 [simulation]
 physics = "magnetic"
@@ -296,11 +296,12 @@ class LastCheckpoints(StoppingTest):
 
     def goes_on(self, job, number=signal.SIGTERM):
         self.write("job.toml", job)
+        begin = time.monotonic()
         self.terrane("run", "job.toml")
+        whole = time.monotonic() - begin
         undisturbed, file = self.result()
         file.unlink()
-        # A machine that others use may have done nothing in a second.
-        self.assertTrue(any(self.stopped(seconds, number) for seconds in (1.0, 1.5, 3.0)), "nothing was kept")
+        self.assertTrue(any(self.stopped(part * whole, number) for part in (0.4, 0.6, 0.8)), "nothing was kept")
         out, _ = self.terrane("run", "job.toml", "--resume")
         self.assertIn("resumed from", out)
         self.assertEqual(self.result()[0], undisturbed)

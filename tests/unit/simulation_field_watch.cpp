@@ -52,6 +52,14 @@ TEST(FieldWatch, IsQuietHalfOfTheSourcesTimeAndAHundredStepsAfterThem) {
   EXPECT_EQ(FieldWatch::quiet_after(0, 0), 100u);
 }
 
+TEST(FieldWatch, NamesTheSamePlaceInWhateverOrderTheFieldIsLookedAt) {
+  const FieldPlace order[] = {{NAN, {0, 5, 0}}, {INFINITY, {0, 6, 0}}, {NAN, {1, 0, 0}},
+                              {7, {3, 0, 0}},   {7, {3, 0, 1}},        {6, {0, 0, 0}}};
+  for (std::size_t a = 0; a < std::size(order); ++a)
+    for (std::size_t b = 0; b < std::size(order); ++b)
+      EXPECT_EQ(order[a].comes_before(order[b]), a < b) << a << ", " << b;
+}
+
 TEST(FieldWatch, SaysWhatWhereWhenAndWhatNext) {
   const auto grows =
       lost_field("elastic: step", "velocities", "m/s", 1234, 5.5, {7.25e3, {10, 20, -30}}, "Do this.");

@@ -15,15 +15,20 @@ bool FieldWatch::lost_beyond(std::size_t done, double largest, double bound) {
   return above_ && before;
 }
 
+bool FieldPlace::comes_before(const FieldPlace& other) const noexcept {
+  const bool number = std::isfinite(value), is_other = std::isfinite(other.value);
+  if (number != is_other) return is_other;
+  if (number && value != other.value) return value > other.value;
+  return at < other.at;
+}
+
 FieldPlace largest_of(Comm& comm, const FieldPlace& mine) {
   std::vector<FieldPlace> all(static_cast<std::size_t>(comm.size()), mine);
   if (comm.size() > 1)
     comm.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
   FieldPlace most = all.front();
-  for (const auto& one : all) {
-    if (!std::isfinite(one.value)) return one;
-    if (one.value > most.value) most = one;
-  }
+  for (const auto& one : all)
+    if (one.comes_before(most)) most = one;
   return most;
 }
 

@@ -52,6 +52,11 @@ class FieldWatch {
 struct FieldPlace {
   double value = 0;
   std::array<double, 3> at{};
+
+  /// Whether a user is rather told of this one: of what is no number before what is one, then of the larger
+  /// one, then of the one whose coordinates are smaller. So it is the same place however ranks divide the
+  /// field.
+  bool comes_before(const FieldPlace& other) const noexcept;
 };
 
 /// Collective: the largest of the ranks' values, or one that is no number, on all ranks.

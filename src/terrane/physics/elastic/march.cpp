@@ -214,10 +214,10 @@ class Rank {
         if (problem_.mesh.rock(part.elements[e]).is_fluid() != fluid) break;
         const double* const w = &change[3 * part.point[e * each + n]];
         const double value = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / problem_.step;
-        if (value <= most.value) continue;
+        if (value < most.value) continue;
         const Vector xi{basis.x[n % points], basis.x[n / points % points], basis.x[n / points / points]};
-        most = {value, problem_.mesh.element(part.elements[e]).at(xi)};
-        if (!std::isfinite(value)) return most;
+        const FieldPlace one{value, problem_.mesh.element(part.elements[e]).at(xi)};
+        if (one.comes_before(most)) most = one;
       }
     return most;
   }

@@ -206,15 +206,15 @@ std::optional<InputError> Rank::lost(std::size_t done) {
   const auto all = grid_.gather(stream_, now_);
   FieldPlace most{-1, {}};
   for (std::size_t n = 0; n < all.size(); ++n)
-    if (const double value = std::fabs(all[n]); !(value <= most.value)) {
+    if (const double value = std::fabs(all[n]); !(value < most.value)) {
       const auto [i, j, k] = problem_.mesh.cell(n);
       const auto middle = [](const auto& faces, auto at) {
         return (faces[static_cast<std::size_t>(at)] + faces[static_cast<std::size_t>(at) + 1]) / 2;
       };
-      most = {value,
-              {middle(problem_.mesh.easting(), i), middle(problem_.mesh.northing(), j),
-               middle(problem_.mesh.up(), k)}};
-      if (!std::isfinite(value)) break;
+      const FieldPlace one{value,
+                           {middle(problem_.mesh.easting(), i), middle(problem_.mesh.northing(), j),
+                            middle(problem_.mesh.up(), k)}};
+      if (one.comes_before(most)) most = one;
     }
   return lost_field("heat: step", "temperatures", "K", done, static_cast<double>(done) * problem_.step, most,
                     problem_.method == Method::explicit_steps

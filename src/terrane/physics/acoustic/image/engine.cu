@@ -307,13 +307,13 @@ FieldPlace Engine<T>::largest_place(const Wave<T>& wave) {
   for (Index k = part.first[0]; k < part.last[0]; ++k)
     for (Index j = part.first[1]; j < part.last[1]; ++j)
       for (Index i = part.first[2]; i < part.last[2]; ++i)
-        if (const double value = std::fabs(static_cast<double>(at(k, j, i))); !(value <= most.value)) {
+        if (const double value = std::fabs(static_cast<double>(at(k, j, i))); !(value < most.value)) {
           const auto& g = problem_.grid;
-          most = {value,
-                  {g.first[2] + static_cast<double>(i) * g.spacing[2],
-                   g.first[1] + static_cast<double>(j) * g.spacing[1],
-                   g.first[0] + static_cast<double>(k) * g.spacing[0]}};
-          if (!std::isfinite(value)) return most;
+          const FieldPlace one{value,
+                               {g.first[2] + static_cast<double>(i) * g.spacing[2],
+                                g.first[1] + static_cast<double>(j) * g.spacing[1],
+                                g.first[0] + static_cast<double>(k) * g.spacing[0]}};
+          if (one.comes_before(most)) most = one;
         }
   return most;
 }
