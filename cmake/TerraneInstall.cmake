@@ -15,6 +15,12 @@ install(DIRECTORY src/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATC
 if(TARGET terrane_command)
   install(TARGETS terrane_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES python/terrane/plotting.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
+  # Where bash-completion, zsh, fish and man look for them.
+  install(FILES packaging/shell/terrane.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME terrane)
+  install(FILES packaging/shell/_terrane DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES packaging/shell/terrane.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES packaging/shell/terrane.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
@@ -24,3 +30,6 @@ configure_package_config_file(cmake/terraneConfig.cmake.in ${PROJECT_BINARY_DIR}
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/terraneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/terraneConfig.cmake ${PROJECT_BINARY_DIR}/terraneConfigVersion.cmake
   DESTINATION ${package_folder})
+
+# The same for builds without CMake: c++ -std=c++20 program.cpp $(pkg-config --cflags --libs terrane)
+include(TerranePkgConfig)

@@ -54,6 +54,23 @@ class Verbs(CommandTest):
         self.assertEqual(page.read_text(encoding="utf-8"), made,
                          "write it anew: tools/docs_command build/release/terrane > docs/reference/command.md")
 
+    def test_CompletionAndManualPageSayWhatHelpSays(self):
+        subprocess.run([sys.executable, SOURCE / "tools/shell_files", command.TERRANE, "--check"], check=True)
+
+    def test_CompletionOfBashKnowsVerbsOptionsValuesAndFiles(self):
+        for name in ("job.toml", "jam.csv"):
+            self.write(name, "")
+        (self.folder / "jars").mkdir()
+        for words, wanted in ((("ru",), "run"), (("run", "--out"), "--output"), (("run", "j"), "jars job.toml"),
+                              (("run", "-o", "j"), "jars"), (("info", "ja"), "jam.csv jars"),
+                              (("run", "--set", "j"), ""), (("convert", "--frame", "har"), "harmonica"), (("new", "inv"), "inversion"),
+                              (("plot", "--scale", ""), "log linear"), (("convert", "--to", "segy-"), "segy-ibm")):
+            with self.subTest(words):
+                script = 'source "$0"; COMP_WORDS=(terrane "$@"); COMP_CWORD=$#; _terrane; echo "${COMPREPLY[*]}"'
+                done = subprocess.run(["bash", "-c", script, SOURCE / "packaging/shell/terrane.bash", *words],
+                                      cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual((sorted(done.stdout.split()), done.stderr), (sorted(wanted.split()), ""))
+
     def test_CheckComputesAndWritesNothing(self):
         self.write("job.toml", JOB)
         out, _ = self.terrane("check", "job.toml")

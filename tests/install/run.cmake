@@ -1,5 +1,5 @@
-# Installs the build into a fresh prefix, builds the program beside this file against it, runs the program and,
-# where there is one, the installed command. Variables: BUILD (the build folder), WORK, GENERATOR, CXX, WITH_COMMAND.
+# Installs the build into a fresh prefix, moves it, builds the program beside this file against it by CMake and by
+# pkg-config, runs both and, where there is one, the installed command. Variables: BUILD (the build folder), WORK, GENERATOR, CXX, WITH_COMMAND.
 file(REMOVE_RECURSE ${WORK})
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -10,7 +10,8 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${WORK}/prefix)
 # Away from the source tree, so that nothing is found there by chance.
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/CMakeLists.txt ${CMAKE_CURRENT_LIST_DIR}/uses_terrane.cpp
   DESTINATION ${WORK}/source)
@@ -19,7 +20,21 @@ run(${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -G ${GENERATOR} -DCMAKE_
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/uses_terrane)
 message("${output}")
+file(GLOB description ${WORK}/prefix/lib*/pkgconfig/terrane.pc ${WORK}/prefix/lib*/*/pkgconfig/terrane.pc)
+cmake_path(GET description PARENT_PATH folder)
+set(ENV{PKG_CONFIG_PATH} "${folder}:$ENV{PKG_CONFIG_PATH}")
+run(pkg-config --cflags --libs terrane)
+separate_arguments(flags UNIX_COMMAND "${output}")
+run(${CXX} -std=c++20 ${WORK}/source/uses_terrane.cpp -o ${WORK}/by_pkg_config ${flags})
+run(${WORK}/by_pkg_config)
+message("${output}")
 if(WITH_COMMAND)
   run(${WORK}/prefix/bin/terrane --version)
   message("${output}")
+  foreach(file bash-completion/completions/terrane zsh/site-functions/_terrane fish/vendor_completions.d/terrane.fish
+      man/man1/terrane.1)
+    if(NOT EXISTS ${WORK}/prefix/share/${file})
+      message(FATAL_ERROR "share/${file} was not installed")
+    endif()
+  endforeach()
 endif()

@@ -1,0 +1,26 @@
+# terrane.pc: what pkg-config tells of the installed libraries. They are static and name each other, so they stand in
+# one group; libraries that have no .pc of their own everywhere are named by their files.
+set(TERRANE_PC_LIBRARIES "")
+foreach(room IN LISTS rooms)
+  get_target_property(type ${room} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY" AND NOT room STREQUAL "terrane_mpi")
+    string(APPEND TERRANE_PC_LIBRARIES " -l${room}")
+  endif()
+endforeach()
+set(others -lhdf5)
+if(EXISTS "${HDF5_C_LIBRARY_hdf5}")
+  set(others ${HDF5_C_LIBRARY_hdf5})  # Debian has several, and none where linkers look
+endif()
+list(APPEND others ${OpenMP_CXX_FLAGS})
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND others -lquadmath)
+endif()
+if(TERRANE_HAS_CUDA)
+  list(APPEND others -L${CUDAToolkit_LIBRARY_DIR} -lcufft -lcudart_static -lrt)
+endif()
+list(APPEND others -lpthread -ldl -lm)
+list(JOIN others " " TERRANE_PC_OTHERS)
+# The prefix from where this file stands, so that it may be moved.
+string(REGEX REPLACE "[^/]+" ".." TERRANE_PC_UP "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+configure_file(cmake/terrane.pc.in ${PROJECT_BINARY_DIR}/terrane.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/terrane.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
