@@ -22,6 +22,7 @@
 #include "terrane/io/emg3d.hpp"
 #include "terrane/io/ert_tables.hpp"
 #include "terrane/io/esri.hpp"
+#include "terrane/io/geotiff.hpp"
 #include "terrane/io/hdf5.hpp"
 #include "terrane/io/magnetotellurics.hpp"
 #include "terrane/io/netcdf.hpp"
@@ -140,6 +141,10 @@ void csv(std::string bytes) {
 void esri(std::string bytes) {
   auto in = text(std::move(bytes));
   (void)io::read_esri(in);
+}
+
+void geotiff(std::string bytes) {
+  if (io::reads_geotiff()) (void)io::read_geotiff("input", bytes, little_memory);
 }
 
 void edi(std::string bytes) {
@@ -274,7 +279,8 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 32> all{{{"csv", csv},
+constexpr std::array<Reader, 33> all{{{"csv", csv},
+                                      {"geotiff", geotiff},
                                       {"aseg", aseg},
                                       {"geosoft", geosoft},
                                       {"res2dinv", res2dinv},

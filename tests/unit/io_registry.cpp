@@ -9,6 +9,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/gathers.hpp"
+#include "terrane/io/geotiff.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane::io {
@@ -204,7 +205,7 @@ TEST(Registry, NamesFilesThatItKnowsAndDoesNotRead) {
   };
   for (const auto* name : {"dem.tif", "dem.asc", "dem.grd"})
     EXPECT_THAT(said(name, std::string("II*\0\x08\0\0\0", 8)),
-                AllOf(HasSubstr("is a TIFF, perhaps a GeoTIFF"), HasSubstr("gdal_translate -of netCDF")));
+                HasSubstr(reads_geotiff() ? "cannot be read as a TIFF" : "gdal_translate -of netCDF"));
   std::string geosoft(512, '\0');
   const std::int32_t start[] = {1028, 2, 3, 4, 1};
   geosoft.replace(0, sizeof start, reinterpret_cast<const char*>(start), sizeof start);

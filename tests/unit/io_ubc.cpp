@@ -11,6 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsNan;
 using namespace testing_support;
 
 TextReader mesh_reader(std::string text) { return {"mesh.msh", std::move(text)}; }
@@ -199,13 +200,28 @@ TEST(UbcMagnetic, ReadsAnomaliesWithTheMainField) {
   EXPECT_EQ(magnetic_from("90 0 55000\n90 0 1\n1\n1 2 3\n").find("tmi"), nullptr) << "locations alone";
 }
 
+TEST(UbcMagnetic, ComponentsOfOnePlaceAreOneStation) {
+  // Down is -b_u; a third station has the vertical component alone.
+  const auto all = magnetic_from("65 -12 50000\n0 0 0\n6\n1 2 3 0 90 10 1\n1 2 3 0 0 20 2\n1 2 3 90 0 30 3\n"
+                                 "1 2 3 65 348 40 4\n4 2 3 0 270 5 1\n7 2 3 -90 0 6 1\n");
+  EXPECT_THAT(all.find("easting")->values, ElementsAre(1, 4, 7));
+  EXPECT_THAT(all.find("b_e")->values, ElementsAre(10, -5, IsNan()));
+  EXPECT_THAT(all.find("b_n")->values, ElementsAre(20, IsNan(), IsNan()));
+  EXPECT_THAT(all.find("b_u")->values, ElementsAre(-30, IsNan(), 6));
+  EXPECT_THAT(all.find("tmi")->values, ElementsAre(40, IsNan(), IsNan()));
+  EXPECT_THAT(all.find("b_u_uncertainty")->values, ElementsAre(3, IsNan(), 1));
+  EXPECT_THAT(all.find("main_field_intensity")->values, ElementsAre(50000, 50000, 50000));
+  const auto down = magnetic_from("65 -12 50000\n90 0 1\n1\n1 2 3 4\n");
+  EXPECT_THAT(down.find("b_u")->values, ElementsAre(-4));
+}
+
 TEST(UbcMagnetic, SaysWhatIsWrong) {
   EXPECT_THAT(message([] { magnetic_from("65 -12\n"); }),
               AllOf(HasSubstr("data.mag:1"), HasSubstr("3 numbers")));
   EXPECT_THAT(message([] { magnetic_from("95 -12 50000\n95 -12 1\n1\n1 2 3 4\n"); }),
               HasSubstr("a main field of inclination 95"));
-  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n0 0 1\n1\n1 2 3 4\n"); }),
-              AllOf(HasSubstr("data.mag:2"), HasSubstr("Total-field anomalies alone")));
+  EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n0 30 1\n1\n1 2 3 4\n"); }),
+              AllOf(HasSubstr("data.mag:2"), HasSubstr("components along east, north and up")));
   EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n0 0 0\n1\n1 2 3 60 0 4\n"); }),
               HasSubstr("data.mag:4"));
   EXPECT_THAT(message([] { magnetic_from("65 -12 50000\n65 -12 2\n1\n1 2 3 4\n"); }), HasSubstr("0 or 1"));

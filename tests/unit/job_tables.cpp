@@ -436,7 +436,7 @@ TEST(EarthFromJob, GridsWithoutAUnitAreDegreesWhereNothingElseCanBeAndElseRefuse
       Config::parse("[mesh]\nkind = \"terrain\"\nelevation = \"" + folder / "m.nc" + "\"\n"), {}));
 }
 
-TEST(EarthFromJob, DepthsOfAGridAreTurnedUpAndPointsMustFillOne) {
+TEST(EarthFromJob, DepthsOfAGridAreTurnedUpAndPointsThatFillNoneAreTriangulated) {
   const testing_support::TemporaryFolder folder;
   io::GridData grid;
   grid.easting = grid.northing = {0, 1000};
@@ -448,9 +448,28 @@ TEST(EarthFromJob, DepthsOfAGridAreTurnedUpAndPointsMustFillOne) {
   };
   const auto built = build_earth(table("a.nc"), {});
   EXPECT_EQ(std::get<PrismSet>(built.model.geometry).bottom[0], -1000);
-  folder.put("a.xyz", "0 0 1\n1000 0 2\n0 1000 3\n");
-  EXPECT_THAT(message([&] { build_earth(table("a.xyz"), {}); }),
-              HasSubstr("its 3 rows are not the nodes of one"));
+  folder.put("a.xyz", "0 0 1\n1000 0 2\n0 1000 3\n400 400 5\n");
+  const auto scattered = build_earth(table("a.xyz"), {});
+  EXPECT_THAT(scattered.notes.front(), HasSubstr("4 scattered points: heights are linear in the triangles"));
+  folder.put("b.xyz", "0 0 1\n1000 0 2\n2000 0 3\n");
+  EXPECT_THAT(message([&] { build_earth(table("b.xyz"), {}); }), HasSubstr("they lie on one line"));
+}
+
+TEST(EarthFromJob, AGridOnAnotherMapThanTheJobIsRefused) {
+  const testing_support::TemporaryFolder folder;
+  io::GridData grid;
+  grid.easting = {500'000, 501'000};
+  grid.northing = {7'000'000, 7'001'000};
+  grid.fields.push_back({"height", "m", "", {1, 1, 1, 1}});
+  grid.projection = "EPSG:32734";
+  io::write(folder / "a.nc", grid);
+  const auto job = Config::parse("[mesh]\nkind = \"terrain\"\nelevation = \"" + folder / "a.nc" + "\"\n");
+  const auto on = [&](const char* map) { return message([&] { build_earth(job, Projection(map)); }); };
+  EXPECT_THAT(on("EPSG:32735"), AllOf(HasSubstr("job.toml:3: mesh.elevation"),
+                                      HasSubstr("is on the map EPSG:32734, and the job on EPSG:32735")));
+  EXPECT_EQ(on("EPSG:32734"), "no error");
+  EXPECT_EQ(on("+proj=utm +zone=34 +south +datum=WGS84"), "no error");
+  EXPECT_THAT(build_earth(job, {}).notes.front(), HasSubstr("which the job does not name"));
 }
 
 TEST(OutputOfJob, FilesStartFromTheFolderOfTheJob) {

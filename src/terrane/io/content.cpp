@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/scattered.hpp"
 
 namespace terrane::io {
 
@@ -212,33 +213,15 @@ bool holds_bare_points(const Table& table) {
 }
 
 std::optional<GridData> to_grid(const Table& table) {
-  const Column *x = table.find("easting"), *y = table.find("northing");
   GridData grid;
-  if (x == nullptr || y == nullptr) {
-    x = table.find("longitude");
-    y = table.find("latitude");
-    grid.geographic = true;
-  }
-  const bool bare = holds_bare_points(table);
-  if (bare) {
-    x = &table.columns[0], y = &table.columns[1];
-    grid.geographic = x->unit.starts_with("deg");
-  }
-  if (x == nullptr || y == nullptr) return {};
-  grid.unit_is_assumed = !grid.geographic && x->unit.empty() && y->unit.empty();
-  double x_factor = 1, y_factor = 1;
-  if (!grid.geographic) {
-    if (!x->unit.empty()) x_factor = si_factor(Quantity::length, x->unit);
-    if (!y->unit.empty()) y_factor = si_factor(Quantity::length, y->unit);
-  }
+  const auto nodes = nodes_of(table, grid);
+  const auto *x = nodes.x, *y = nodes.y;
+  if (x == nullptr) return {};
   const auto axis = [](std::vector<double> values) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
     return values;
   };
-  const auto finite = [](double v) { return std::isfinite(v); };
-  if (!std::all_of(x->values.begin(), x->values.end(), finite)) return {};
-  if (!std::all_of(y->values.begin(), y->values.end(), finite)) return {};
   grid.easting = axis(x->values);
   grid.northing = axis(y->values);
   const std::size_t n = table.rows(), n_east = grid.easting.size();
@@ -256,17 +239,14 @@ std::optional<GridData> to_grid(const Table& table) {
   }
   for (const auto& c : table.columns) {
     if (&c == x || &c == y) continue;
-    Column field{bare ? "up" : c.name, c.unit, c.description, {}};
+    Column field{nodes.bare ? "up" : c.name, c.unit, c.description, {}};
     if (!c.values.empty()) {  // it is, in an outline
       field.values.reserve(n);
       for (const auto row : row_of) field.values.push_back(c.values[row]);
     }
     grid.fields.push_back(std::move(field));
   }
-  for (auto& v : grid.easting) v *= x_factor;
-  for (auto& v : grid.northing) v *= y_factor;
-  grid.projection = table.projection;
-  grid.attributes = table.attributes;
+  scale_axes(grid, nodes);
   return grid;
 }
 

@@ -20,6 +20,7 @@
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/gathers.hpp"
+#include "terrane/io/geotiff.hpp"
 #include "terrane/io/gmsh.hpp"
 #include "terrane/io/hdf5.hpp"
 #include "terrane/io/magnetotellurics.hpp"
@@ -124,16 +125,20 @@ bool holds_property(const MeshData& mesh) {
 }  // namespace
 
 GridData Source::scaled(GridData grid) const {
-  if (!options.length_unit.empty() && !grid.geographic) {
-    const auto unit = lower(options.length_unit);
-    if (unit.starts_with("deg")) {
-      grid.geographic = true;
-    } else {
-      const double factor = si_factor(Quantity::length, options.length_unit);
-      for (auto& x : grid.easting) x *= factor;
-      for (auto& y : grid.northing) y *= factor;
+  if (!options.length_unit.empty()) {
+    const bool degrees = lower(options.length_unit).starts_with("deg");
+    const double factor = degrees ? 1 : si_factor(Quantity::length, options.length_unit);
+    if (!grid.unit_is_assumed && (degrees != grid.geographic || factor != 1))
+      throw InputError(path,
+                       fmt::format("says itself that its nodes are in {}",
+                                   grid.geographic ? "degrees" : "a unit of length"),
+                       "Leave the unit of length out.");
+    if (grid.unit_is_assumed) {
+      grid.geographic = degrees;
+      for (auto* axis : {&grid.easting, &grid.northing})
+        for (auto& x : *axis) x *= factor;
+      grid.unit_is_assumed = false;
     }
-    grid.unit_is_assumed = false;
   }
   give_unit(grid.fields, options.unit);
   return grid;
@@ -679,6 +684,16 @@ const std::array all_formats{
         .files = [](const Destination& to) { return files_of_edi(to.path, to.table()); },
     },
     Format{
+        .name = "geotiff",
+        .title = "GeoTIFF grid",
+        .extensions = ".tif .tiff",
+        .holds = "grid",
+        .begins = begins_tiff,
+        .read = [](const Source& from) -> Content {
+          return from.scaled(read_geotiff(from.path, from.bytes(), from.options.memory));
+        },
+    },
+    Format{
         .name = "esri",
         .title = "ESRI ASCII grid",
         .extensions = ".asc",
@@ -953,10 +968,6 @@ bool begins_geosoft(std::string_view head) {
 using namespace std::string_view_literals;
 constexpr std::string_view by_gdal = "`gdal_translate -of netCDF IN OUT.nc` makes NetCDF of it.";
 constexpr std::array foreigners{
-    Foreign{"a TIFF, perhaps a GeoTIFF", by_gdal,
-            [](std::string_view head) {
-              return begins_any(head, std::array{"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv});
-            }},
     Foreign{"a grid of Oasis montaj (Geosoft)", "Export it there as a Surfer grid or ESRI ASCII.",
             begins_geosoft, ".grd"},
     Foreign{"a Geosoft GXF grid", by_gdal,

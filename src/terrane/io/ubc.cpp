@@ -7,7 +7,11 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <numbers>
+#include <optional>
+#include <span>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/survey/observed.hpp"
@@ -491,6 +495,87 @@ bool begins_ubc_magnetic(std::string_view head) {
          lines[2][0] == std::floor(lines[2][0]) && lines[3].size() >= 3 && lines[3].size() <= 7;
 }
 
+namespace {
+
+/// What a datum is called that was measured along a direction, and its sign.
+struct MagneticChannel {
+  std::string_view name;
+  double sign = 1;
+};
+
+/// field: inclination and declination of the main field. Empty: it is neither along that nor along an axis.
+std::optional<MagneticChannel> magnetic_channel(double inclination, double declination,
+                                                std::span<const double> field) {
+  const double turn = std::remainder(declination - field[1], 360.0);
+  if (std::fabs(inclination - field[0]) <= 1e-6 && (std::fabs(turn) <= 1e-6 || std::fabs(field[0]) == 90))
+    return MagneticChannel{"tmi"};
+  constexpr double degree = std::numbers::pi / 180;
+  const double level = std::cos(inclination * degree);
+  const std::array<std::pair<std::string_view, double>, 3> along{
+      {{"b_e", level * std::sin(declination * degree)},
+       {"b_n", level * std::cos(declination * degree)},
+       {"b_u", -std::sin(inclination * degree)}}};
+  for (const auto& [name, cosine] : along)
+    if (1 - std::fabs(cosine) < 1e-12) return MagneticChannel{name, cosine > 0 ? 1.0 : -1.0};
+  return {};
+}
+
+/// Data of stations that follow one another, by channels: several of one place are those of one station.
+class MagneticRows {
+ public:
+  explicit MagneticRows(TextReader& in) : in_(in), table_(coordinates()) { table_.source = in.name(); }
+
+  void add(const MagneticChannel& channel, std::span<const double> row) {
+    const auto known = std::find(names_.begin(), names_.end(), channel.name);
+    const auto c = static_cast<std::size_t>(known - names_.begin());
+    if (known == names_.end()) {
+      names_.push_back(channel.name);
+      values_.emplace_back(stations(), nan);
+      errors_.emplace_back(stations(), nan);
+    }
+    if (!at_last_place(row) || !std::isnan(values_[c].back())) begin_station(row);
+    if (row.size() > 3) values_[c].back() = channel.sign * row[3];
+    if (row.size() > 4) errors_[c].back() = row[4];
+    with_values_ = row.size() > 3;
+    with_errors_ = row.size() > 4;
+  }
+
+  Table table() && {
+    for (std::size_t c = 0; c < names_.size() && with_values_; ++c) {
+      const std::string name(names_[c]);
+      const auto what = name == "tmi" ? std::string("total-field anomaly") : "anomaly of " + name;
+      table_.columns.push_back({name, "nT", what, std::move(values_[c])});
+      if (with_errors_)
+        table_.columns.push_back(
+            {name + "_uncertainty", "nT", "uncertainty of " + name, std::move(errors_[c])});
+    }
+    return std::move(table_);
+  }
+
+ private:
+  std::size_t stations() const { return table_.columns[0].values.size(); }
+  bool at_last_place(std::span<const double> row) const {
+    if (stations() == 0) return false;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (table_.columns[axis].values.back() != row[axis]) return false;
+    return true;
+  }
+  void begin_station(std::span<const double> row) {
+    for (std::size_t axis = 0; axis < 3; ++axis) table_.columns[axis].values.push_back(row[axis]);
+    for (auto* all : {&values_, &errors_})
+      for (auto& column : *all) column.push_back(nan);
+    table_.lines.push_back(in_.line_number());
+  }
+
+  TextReader& in_;
+  Table table_;
+  std::vector<std::string_view> names_;
+  std::vector<std::vector<double>> values_, errors_;
+  bool with_values_ = false, with_errors_ = false;
+};
+
+}  // namespace
+
 Table read_ubc_magnetic(TextReader& in) {
   in.set_comment('!');
   const auto field =
@@ -500,44 +585,41 @@ Table read_ubc_magnetic(TextReader& in) {
         fmt::format("a main field of inclination {}, declination {} and {} nT", field[0], field[1], field[2]),
         "Inclinations are between -90 and 90 degrees, declinations between -360 and 360, strengths above 0.");
   const auto data = header_line(in, 3, "inclination and declination of the data, and 0 or 1,");
-  const auto along_field = [&](double inclination, double declination) {
-    const double turn = std::remainder(declination - field[1], 360.0);
-    if (std::fabs(inclination - field[0]) > 1e-6 || (std::fabs(turn) > 1e-6 && std::fabs(field[0]) < 90))
-      in.fail(fmt::format("data along inclination {}, declination {}, in a main field along {}, {}",
-                          inclination, declination, field[0], field[1]),
-              "Total-field anomalies alone are read: data along the main field.");
+  const auto channel_of = [&](double inclination, double declination) {
+    const auto channel = magnetic_channel(inclination, declination, field);
+    if (!channel)
+      in.fail(
+          fmt::format("data along inclination {}, declination {}, in a main field along {}, {}", inclination,
+                      declination, field[0], field[1]),
+          "Total-field anomalies (along the main field) and components along east, north and up are read.");
+    return *channel;
   };
   if (data[2] != 0 && data[2] != 1)
     in.fail(fmt::format("{} stands where 0 or 1 belongs", data[2]),
             "1: all data have the direction that is named here; 0: each line names its own.");
   const bool own = data[2] == 0;
-  if (!own) along_field(data[0], data[1]);
+  auto channel = own ? MagneticChannel{"tmi"} : channel_of(data[0], data[1]);
   const auto count = station_count(in, "number of data");
-  Table table = coordinates();
-  table.source = in.name();
+  MagneticRows found(in);
   Rows rows(in, count);
   std::vector<double> row;
   while (rows.next(row)) {
     if (own && row.size() >= 5) {
-      along_field(row[3], row[4]);
+      channel = channel_of(row[3], row[4]);
       row.erase(row.begin() + 3, row.begin() + 5);
     }
     if (row.size() < 3 || row.size() > 5)
       in.fail(fmt::format("{} numbers on a line", row.size()),
               "Allowed: E N elevation, the datum's direction where the head says so, then nT, then its "
               "uncertainty.");
-    if (table.lines.empty()) {
-      if (row.size() > 3) table.columns.push_back({"tmi", "nT", "total-field anomaly", {}});
-      if (row.size() > 4) table.columns.push_back({"tmi_uncertainty", "nT", "uncertainty of tmi", {}});
-    }
     if (row.size() > 4 && row[4] < 0)
       in.fail(fmt::format("an uncertainty of {}", row[4]), "It must be zero or more.");
-    for (std::size_t c = 0; c < row.size(); ++c) table.columns[c].values.push_back(row[c]);
-    table.lines.push_back(in.line_number());
+    found.add(channel, row);
   }
   in.expect_end(fmt::format("the {} data", count));
+  auto table = std::move(found).table();
   const auto everywhere = [&](const char* name, const char* unit, const char* what, double value) {
-    table.columns.push_back({name, unit, what, std::vector<double>(count, value)});
+    table.columns.push_back({name, unit, what, std::vector<double>(table.columns[0].values.size(), value)});
   };
   everywhere("main_field_intensity", "nT", "strength of the main field", field[2]);
   everywhere("main_field_inclination", "degree", "inclination of the main field", field[0]);

@@ -66,9 +66,11 @@ std::vector<std::string> left_out_of_ubc_gradient(const std::string& path, const
                                                   std::string_view field = {},
                                                   const Conventions& known = names_in_ubc_files());
 
-/// Columns easting, northing, up (m), tmi and, where there, tmi_uncertainty (nT), and the main field that the
-/// file names: main_field_intensity (nT), main_field_inclination, main_field_declination (degrees), the same
-/// in every row. Throws FileError where data are no total-field anomalies: projections on another direction.
+/// Columns easting, northing, up (m), tmi, and b_e, b_n, b_u where data are along an axis, each with
+/// _uncertainty where there (nT), and the main field that the file names: main_field_intensity (nT),
+/// main_field_inclination, main_field_declination (degrees), the same in every row. Data of one place that
+/// follow one another are those of one station; NaN where it has none of a channel. Throws InputError where
+/// data are along another direction.
 Table read_ubc_magnetic(TextReader& in);
 /// Whether first bytes are those of such a file: two lines of a direction and a number, then a count.
 bool begins_ubc_magnetic(std::string_view head);

@@ -10,9 +10,11 @@
 #include <map>
 #include <numeric>
 
+#include "terrane/base/constants.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/gathers.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/io/scattered.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/described.hpp"
 #include "terrane/mesh/overlaps.hpp"
@@ -68,7 +70,7 @@ constexpr Key prisms_keys[] = {
     {"density_unit", "text", "none", "Unit of the densities, where the file's header does not say."},
 };
 constexpr Key terrain_keys[] = {
-    {"elevation", "path", "", "Elevation grid, m: .nc, .grd, .asc, also packed by gzip or xz."},
+    {"elevation", "path", "", "Elevation grid, m: .nc, .tif, .grd, .asc, also packed by gzip or xz."},
     {"field", "text", "\"\"", "Which variable of the file, when it has several."},
     {"reference", "length or path", "0", "Level the columns start from, or a grid of it."},
     {"window", "list of 4 angles", "none",
@@ -660,16 +662,54 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
   auto content = read_content(table, key, options);
   std::string rows_of;
   if (auto* rows = std::get_if<io::Table>(&content)) {
-    if (auto gridded = io::to_grid(*rows)) content = std::move(*gridded);
-    else rows_of = fmt::format(": its {} rows are not the nodes of one, each once", rows->rows());
+    auto gridded = io::to_grid(*rows);
+    if (!gridded) {
+      memory.require(table.where(key), fmt::format("{} points", rows->rows()),
+                     400.0 * static_cast<double>(rows->rows()));
+      gridded = io::triangulated(*rows, field);
+    }
+    if (gridded) content = std::move(*gridded);
+    else rows_of = fmt::format(": its {} rows name no places and heights", rows->rows());
   }
   if (auto* data = std::get_if<io::GridData>(&content)) return std::move(*data);
   throw table.wrong(key, fmt::format("\"{}\" is not a grid{}", path.filename().string(), rows_of),
                     rows_of.empty()
                         ? "`terrane info FILE` tells what a file holds."
-                        : "A table holds a grid as easting, northing, height (or the three without "
-                          "names), a row for each node. Make a grid of scattered points, as UBC's files of "
-                          "topography may hold, for example with GMT (surface, triangulate) or Verde.");
+                        : "A table holds heights as easting, northing, height, or the three without names: a "
+                          "row for each node of a grid, or for scattered points.");
+}
+
+/// Throws InputError where the file is on another map than the job.
+void expect_same_map(const Config& table, std::string_view key, const io::GridData& data,
+                     const std::optional<Projection>& projection, std::vector<std::string>& notes) {
+  if (data.geographic || data.projection.empty()) return;
+  const auto file = std::filesystem::path(table.text(key)).filename().string();
+  if (!projection) {
+    notes.push_back(
+        fmt::format("{}: \"{}\" is on the map {}, which the job does not name: its coordinates are "
+                    "taken as they are",
+                    table.where(key), file, data.projection));
+    return;
+  }
+  if (data.projection == projection->definition()) return;
+  const std::array x{data.easting.front(), data.easting.back()},
+      y{data.northing.front(), data.northing.back()};
+  std::array<double, 2> east{}, north{};
+  try {
+    Projection(data.projection).inverse(x, y, east, north);
+    projection->forward(east, north, east, north);
+  } catch (const InputError&) {
+    east = {nan, nan};
+  }
+  constexpr double same_place = 0.5;  // m; less than maps of one datum and another differ by
+  if (std::hypot(east[0] - x[0], north[0] - y[0]) < same_place &&
+      std::hypot(east[1] - x[1], north[1] - y[1]) < same_place)
+    return;
+  throw table.wrong(key,
+                    fmt::format("\"{}\" is on the map {}, and the job on {}", file, data.projection,
+                                projection->definition()),
+                    fmt::format("`gdalwarp -t_srs {} IN OUT.tif` brings it there; or set mesh.projection.",
+                                projection->definition()));
 }
 
 /// notes: gets what was taken for granted.
@@ -692,6 +732,7 @@ Grid elevation_of(const Config& table, std::string_view key, const std::optional
     for (double& value : grid.values) value = -value;
   if (const auto note = data.attributes.find("note"); note != data.attributes.end())
     notes.push_back(fmt::format("{}: {}", table.where(key), note->second));
+  expect_same_map(table, key, data, projection, notes);
   if (taken_for_degrees(table, key, data, projection)) {
     grid.geographic = true;
     notes.push_back(fmt::format("{}: \"{}\" does not say its unit: it is taken for longitudes and latitudes",

@@ -14,37 +14,77 @@ struct FreeOfProj {
   void operator()(PJ* object) const { proj_destroy(object); }
 };
 
-/// Whether both axes are in metres, to the east and to the north, in either order.
-bool in_metres(PJ_CONTEXT* context, const PJ* system) {
-  const std::unique_ptr<PJ, FreeOfProj> axes(proj_crs_get_coordinate_system(context, system));
-  if (!axes || proj_cs_get_axis_count(context, axes.get()) != 2) return false;
-  for (int n = 0; n < 2; ++n) {
-    const char* direction = nullptr;
-    double metre = 0;
-    if (proj_cs_get_axis_info(context, axes.get(), n, nullptr, nullptr, &direction, &metre, nullptr, nullptr,
-                              nullptr) == 0 ||
-        direction == nullptr || metre != 1)
-      return false;
-    const std::string_view to = direction;
-    if (to != "east" && to != "north") return false;
+using Context = std::unique_ptr<PJ_CONTEXT, FreeOfProj>;
+using Object = std::unique_ptr<PJ, FreeOfProj>;
+
+Context quiet_context() {
+  Context context(proj_context_create());
+  proj_log_level(context.get(), PJ_LOG_NONE);
+  proj_context_set_enable_network(context.get(), 0);
+  return context;
+}
+
+Object system_of(PJ_CONTEXT* context, const std::string& definition) {
+  const bool bare =
+      definition.find("+proj=") != std::string::npos && definition.find("+type=crs") == std::string::npos;
+  return Object(proj_create(context, (bare ? definition + " +type=crs" : definition).c_str()));
+}
+
+CrsAxes::Kind kind_of(const PJ* system) {
+  switch (proj_get_type(system)) {
+    case PJ_TYPE_PROJECTED_CRS:
+      return CrsAxes::Kind::projected;
+    case PJ_TYPE_GEOGRAPHIC_2D_CRS:
+    case PJ_TYPE_GEOGRAPHIC_3D_CRS:
+      return CrsAxes::Kind::geographic;
+    case PJ_TYPE_VERTICAL_CRS:
+      return CrsAxes::Kind::vertical;
+    default:
+      return CrsAxes::Kind::other;
   }
-  return true;
+}
+
+std::optional<CrsAxes> axes_of(PJ_CONTEXT* context, const PJ* system) {
+  const Object axes(proj_crs_get_coordinate_system(context, system));
+  if (!axes) return {};
+  CrsAxes all{kind_of(system), 1, true};
+  const int count = proj_cs_get_axis_count(context, axes.get());
+  const int horizontal = all.kind == CrsAxes::Kind::vertical ? 1 : 2;
+  if (count < horizontal) return {};
+  for (int n = 0; n < horizontal; ++n) {
+    const char* direction = nullptr;
+    double unit = 0;
+    if (proj_cs_get_axis_info(context, axes.get(), n, nullptr, nullptr, &direction, &unit, nullptr, nullptr,
+                              nullptr) == 0 ||
+        direction == nullptr)
+      return {};
+    const std::string_view to = direction;
+    all.usual = all.usual &&
+                (all.kind == CrsAxes::Kind::vertical ? to == "up" : to == "east" || to == "north") &&
+                (n == 0 || unit == all.unit);
+    all.unit = unit;
+  }
+  return all;
 }
 
 }  // namespace
 
+std::optional<CrsAxes> crs_axes(const std::string& definition) {
+  const auto context = quiet_context();
+  auto system = system_of(context.get(), definition);
+  if (system && proj_get_type(system.get()) == PJ_TYPE_COMPOUND_CRS)
+    system.reset(proj_crs_get_sub_crs(context.get(), system.get(), 0));
+  if (!system || proj_is_crs(system.get()) == 0) return {};
+  return axes_of(context.get(), system.get());
+}
+
 std::string crs_wkt(const std::string& definition) {
   if (definition.empty()) return {};
-  const std::unique_ptr<PJ_CONTEXT, FreeOfProj> context(proj_context_create());
-  proj_log_level(context.get(), PJ_LOG_NONE);
-  proj_context_set_enable_network(context.get(), 0);
-  const bool bare =
-      definition.find("+proj=") != std::string::npos && definition.find("+type=crs") == std::string::npos;
-  const std::unique_ptr<PJ, FreeOfProj> system(
-      proj_create(context.get(), (bare ? definition + " +type=crs" : definition).c_str()));
-  if (!system || proj_get_type(system.get()) != PJ_TYPE_PROJECTED_CRS ||
-      !in_metres(context.get(), system.get()))
-    return {};
+  const auto context = quiet_context();
+  const auto system = system_of(context.get(), definition);
+  if (!system || proj_get_type(system.get()) != PJ_TYPE_PROJECTED_CRS) return {};
+  const auto axes = axes_of(context.get(), system.get());
+  if (!axes || !axes->usual || axes->unit != 1) return {};
   const char* const one_line[] = {"MULTILINE=NO", nullptr};
   const char* text = proj_as_wkt(context.get(), system.get(), PJ_WKT2_2019, one_line);
   return text == nullptr ? std::string() : text;

@@ -1,6 +1,7 @@
 // Map projections in words that other programs read.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace terrane {
@@ -9,5 +10,15 @@ namespace terrane {
 /// eastings and northings in metres. Empty where PROJ does not know it, and where its axes are in other units
 /// or run to the west or south: such numbers would not be Terrane's.
 std::string crs_wkt(const std::string& definition);
+
+/// What the axes of a coordinate reference system are.
+struct CrsAxes {
+  enum class Kind { projected, geographic, vertical, other };
+  Kind kind = Kind::other;
+  double unit = 1;     ///< of the axes, in metres; of a geographic system in radians
+  bool usual = false;  ///< they run east and north, or up
+};
+/// Of an EPSG code, a PROJ string or WKT; empty where PROJ does not know it.
+std::optional<CrsAxes> crs_axes(const std::string& definition);
 
 }  // namespace terrane

@@ -1,0 +1,83 @@
+#include "terrane/io/scattered.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "terrane/base/error.hpp"
+#include "terrane/mesh/triangulation.hpp"
+
+namespace terrane::io {
+
+NodeColumns nodes_of(const Table& table, GridData& grid) {
+  NodeColumns nodes{table.find("easting"), table.find("northing")};
+  if (nodes.x == nullptr || nodes.y == nullptr) {
+    nodes.x = table.find("longitude");
+    nodes.y = table.find("latitude");
+    grid.geographic = true;
+  }
+  nodes.bare = holds_bare_points(table);
+  if (nodes.bare) {
+    nodes.x = &table.columns[0], nodes.y = &table.columns[1];
+    grid.geographic = nodes.x->unit.starts_with("deg");
+  }
+  if (nodes.x == nullptr || nodes.y == nullptr) return {};
+  const auto &x = nodes.x->unit, &y = nodes.y->unit;
+  grid.unit_is_assumed = !grid.geographic && x.empty() && y.empty();
+  if (!grid.geographic) {
+    if (!x.empty()) nodes.x_factor = si_factor(Quantity::length, x);
+    if (!y.empty()) nodes.y_factor = si_factor(Quantity::length, y);
+  }
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (!std::all_of(nodes.x->values.begin(), nodes.x->values.end(), finite) ||
+      !std::all_of(nodes.y->values.begin(), nodes.y->values.end(), finite))
+    return {};
+  grid.projection = table.projection;
+  grid.attributes = table.attributes;
+  return nodes;
+}
+
+void scale_axes(GridData& grid, const NodeColumns& nodes) {
+  for (auto& v : grid.easting) v *= nodes.x_factor;
+  for (auto& v : grid.northing) v *= nodes.y_factor;
+}
+
+std::optional<GridData> triangulated(const Table& table, std::string_view field) {
+  GridData grid;
+  const auto nodes = nodes_of(table, grid);
+  if (nodes.x == nullptr) return {};
+  const Column* height = nullptr;
+  std::size_t candidates = 0;
+  for (const auto& c : table.columns)
+    if (&c != nodes.x && &c != nodes.y && (field.empty() || c.name == field)) height = &c, ++candidates;
+  if (candidates != 1) height = field.empty() ? table.find("up") : nullptr;
+  if (height == nullptr) return {};
+  std::vector<double> x, y, z;
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    if (!std::isnan(height->values[row])) {
+      x.push_back(nodes.x->values[row]);
+      y.push_back(nodes.y->values[row]);
+      z.push_back(height->values[row]);
+    }
+  try {
+    auto made = grid_of_points(x, y, z);
+    grid.easting = std::move(made.easting);
+    grid.northing = std::move(made.northing);
+    grid.fields.push_back(
+        {nodes.bare ? "up" : height->name, height->unit, height->description, std::move(made.values)});
+  } catch (const InputError& error) {
+    throw InputError(table.source.empty() ? "table" : table.source, error.problem(), error.next());
+  }
+  scale_axes(grid, nodes);
+  auto& note = grid.attributes["note"];
+  note += fmt::format(
+      "{}{} scattered points: heights are linear in the triangles between them, and beyond "
+      "their outline those of the nearest",
+      note.empty() ? "" : "; ", x.size());
+  return grid;
+}
+
+}  // namespace terrane::io

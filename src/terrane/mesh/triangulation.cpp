@@ -1,0 +1,328 @@
+#include "terrane/mesh/triangulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "terrane/base/constants.hpp"
+#include "terrane/base/error.hpp"
+
+namespace terrane {
+
+namespace {
+
+__extension__ using Wide = __int128;  // a circle test takes 112 bits
+
+struct Place {
+  std::int64_t x = 0, y = 0;
+  bool operator==(const Place&) const = default;
+};
+
+/// More than 0: a, b, c turn left.
+std::int64_t turn(const Place& a, const Place& b, const Place& c) {
+  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+}
+
+/// Whether d lies within the circle through a, b, c, which turn left.
+bool in_circle(const Place& a, const Place& b, const Place& c, const Place& d) {
+  const auto ax = a.x - d.x, ay = a.y - d.y, bx = b.x - d.x, by = b.y - d.y, cx = c.x - d.x, cy = c.y - d.y;
+  const Wide of_a = Wide{ax * ax + ay * ay} * (bx * cy - cx * by);
+  const Wide of_b = Wide{bx * bx + by * by} * (cx * ay - ax * cy);
+  const Wide of_c = Wide{cx * cx + cy * cy} * (ax * by - bx * ay);
+  return of_a + of_b + of_c > 0;
+}
+
+/// Edges with what turns around their ends and faces (the quad-edge structure): edge e has its reverse e ^ 2,
+/// and e + 1 and e + 3 (within four) are those of the dual graph.
+class Edges {
+ public:
+  using Edge = std::uint32_t;
+
+  static Edge rot(Edge e) { return (e & ~3U) | ((e + 1) & 3U); }
+  static Edge back(Edge e) { return e ^ 2U; }
+  static Edge unrot(Edge e) { return (e & ~3U) | ((e + 3) & 3U); }
+  /// Counterclockwise around the origin; clockwise; and around the face on the left.
+  Edge next(Edge e) const { return next_[e]; }
+  Edge previous(Edge e) const { return rot(next_[rot(e)]); }
+  Edge along_left(Edge e) const { return rot(next_[unrot(e)]); }
+  Edge along_right(Edge e) const { return next_[back(e)]; }
+  std::uint32_t from(Edge e) const { return from_[e]; }
+  std::uint32_t to(Edge e) const { return from_[back(e)]; }
+  Edge size() const { return static_cast<Edge>(next_.size()); }
+  bool alive(Edge e) const { return from_[e] != gone; }
+
+  Edge make(std::uint32_t a, std::uint32_t b) {
+    const Edge e = size();
+    next_.insert(next_.end(), {e, e + 3, e + 2, e + 1});
+    from_.insert(from_.end(), {a, 0, b, 0});
+    return e;
+  }
+  void splice(Edge a, Edge b) {
+    const Edge alpha = rot(next_[a]), beta = rot(next_[b]);
+    std::swap(next_[a], next_[b]);
+    std::swap(next_[alpha], next_[beta]);
+  }
+  /// From the end of a to the origin of b, so that all three have the same face on the left.
+  Edge connect(Edge a, Edge b) {
+    const Edge e = make(to(a), from(b));
+    splice(e, along_left(a));
+    splice(back(e), b);
+    return e;
+  }
+  void remove(Edge e) {
+    splice(e, previous(e));
+    splice(back(e), previous(back(e)));
+    from_[e] = from_[back(e)] = gone;
+  }
+
+ private:
+  static constexpr std::uint32_t gone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<Edge> next_;
+  std::vector<std::uint32_t> from_;
+};
+
+class Delaunay {
+ public:
+  /// points: sorted by x, then y, each once.
+  explicit Delaunay(std::vector<Place> points) : points_(std::move(points)) {
+    if (points_.size() > 1) divide(0, static_cast<std::uint32_t>(points_.size()));
+  }
+
+  std::vector<std::array<std::uint32_t, 3>> triangles() const {
+    std::vector<std::array<std::uint32_t, 3>> all;
+    for (Edge e = 0; e < edges_.size(); e += 2) {  // every edge, in both directions
+      if (!edges_.alive(e)) continue;
+      const Edge second = edges_.along_left(e), third = edges_.along_left(second);
+      if (edges_.along_left(third) != e) continue;
+      const auto a = edges_.from(e), b = edges_.from(second), c = edges_.from(third);
+      if (a < b && a < c && turn(points_[a], points_[b], points_[c]) > 0) all.push_back({a, b, c});
+    }
+    return all;
+  }
+
+ private:
+  using Edge = Edges::Edge;
+
+  bool right_of(std::uint32_t p, Edge e) const {
+    return turn(points_[p], points_[edges_.to(e)], points_[edges_.from(e)]) > 0;
+  }
+  bool left_of(std::uint32_t p, Edge e) const {
+    return turn(points_[p], points_[edges_.from(e)], points_[edges_.to(e)]) > 0;
+  }
+  bool in_circle_of(Edge base, std::uint32_t c, std::uint32_t d) const {
+    return in_circle(points_[edges_.to(base)], points_[edges_.from(base)], points_[c], points_[d]);
+  }
+
+  /// The hull's edges out of its first point, counterclockwise, and out of its last, clockwise.
+  std::pair<Edge, Edge> few(std::uint32_t first, std::uint32_t count) {
+    const Edge a = edges_.make(first, first + 1);
+    if (count == 2) return {a, Edges::back(a)};
+    const Edge b = edges_.make(first + 1, first + 2);
+    edges_.splice(Edges::back(a), b);
+    const auto side = turn(points_[first], points_[first + 1], points_[first + 2]);
+    if (side == 0) return {a, Edges::back(b)};
+    const Edge c = edges_.connect(b, a);
+    return side > 0 ? std::pair{a, Edges::back(b)} : std::pair{Edges::back(c), c};
+  }
+
+  std::pair<Edge, Edge> divide(std::uint32_t first, std::uint32_t last) {
+    const auto count = last - first;
+    if (count <= 3) return few(first, count);
+    auto [outer_left, inner_left] = divide(first, first + count / 2);
+    auto [inner_right, outer_right] = divide(first + count / 2, last);
+    for (;;) {  // the lower tangent of both
+      if (left_of(edges_.from(inner_right), inner_left)) inner_left = edges_.along_left(inner_left);
+      else if (right_of(edges_.from(inner_left), inner_right)) inner_right = edges_.along_right(inner_right);
+      else break;
+    }
+    const Edge base = edges_.connect(Edges::back(inner_right), inner_left);
+    if (edges_.from(inner_left) == edges_.from(outer_left)) outer_left = Edges::back(base);
+    if (edges_.from(inner_right) == edges_.from(outer_right)) outer_right = base;
+    merge(base);
+    return {outer_left, outer_right};
+  }
+
+  bool valid(Edge e, Edge base) const { return right_of(edges_.to(e), base); }
+
+  /// Upwards from the lower tangent.
+  void merge(Edge base) {
+    for (;;) {
+      Edge left = edges_.next(Edges::back(base));
+      if (valid(left, base))
+        while (valid(edges_.next(left), base) &&
+               in_circle_of(base, edges_.to(left), edges_.to(edges_.next(left)))) {
+          const Edge after = edges_.next(left);
+          edges_.remove(left);
+          left = after;
+        }
+      Edge right = edges_.previous(base);
+      if (valid(right, base))
+        while (valid(edges_.previous(right), base) &&
+               in_circle_of(base, edges_.to(right), edges_.to(edges_.previous(right)))) {
+          const Edge after = edges_.previous(right);
+          edges_.remove(right);
+          right = after;
+        }
+      const bool from_left = valid(left, base), from_right = valid(right, base);
+      if (!from_left && !from_right) return;
+      if (!from_left || (from_right && in_circle(points_[edges_.to(left)], points_[edges_.from(left)],
+                                                 points_[edges_.from(right)], points_[edges_.to(right)])))
+        base = edges_.connect(right, Edges::back(base));
+      else base = edges_.connect(Edges::back(base), Edges::back(left));
+    }
+  }
+
+  std::vector<Place> points_;
+  Edges edges_;
+};
+
+/// Values once, ascending.
+std::vector<double> once(std::span<const double> values) {
+  std::vector<double> all(values.begin(), values.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+constexpr std::size_t nodes_per_point = 4;
+
+std::vector<double> even(double low, double high, double spacing) {
+  const auto n = static_cast<std::size_t>(std::ceil((high - low) / spacing)) + 1;
+  std::vector<double> axis(n);
+  for (std::size_t i = 0; i < n; ++i)
+    axis[i] = i + 1 == n ? high : low + (high - low) * static_cast<double>(i) / static_cast<double>(n - 1);
+  return axis;
+}
+
+/// Axes of a grid for these points.
+void lay_axes(Grid& grid, std::span<const double> x, std::span<const double> y) {
+  grid.easting = once(x);
+  grid.northing = once(y);
+  const std::size_t most = nodes_per_point * x.size();
+  if (grid.easting.size() <= most / grid.northing.size()) return;  // their places are those of a grid
+  const double width = grid.easting.back() - grid.easting.front(),
+               height = grid.northing.back() - grid.northing.front();
+  const double spacing = std::sqrt(width * height / static_cast<double>(most));
+  grid.easting = even(grid.easting.front(), grid.easting.back(),
+                      std::max(spacing, 2 * width / static_cast<double>(most)));
+  grid.northing = even(grid.northing.front(), grid.northing.back(),
+                       std::max(spacing, 2 * height / static_cast<double>(most)));
+}
+
+/// Nodes of the grid in one triangle.
+struct Corner {
+  double x, y, z;
+};
+void fill_triangle(Grid& grid, const std::array<Corner, 3>& t) {
+  const auto between = [](const std::vector<double>& axis, double low, double high) {
+    return std::pair{std::lower_bound(axis.begin(), axis.end(), low) - axis.begin(),
+                     std::upper_bound(axis.begin(), axis.end(), high) - axis.begin()};
+  };
+  const auto [west, east] =
+      between(grid.easting, std::min({t[0].x, t[1].x, t[2].x}), std::max({t[0].x, t[1].x, t[2].x}));
+  const auto [south, north] =
+      between(grid.northing, std::min({t[0].y, t[1].y, t[2].y}), std::max({t[0].y, t[1].y, t[2].y}));
+  const auto area = [](double ax, double ay, double bx, double by) { return ax * by - ay * bx; };
+  const double whole = area(t[1].x - t[0].x, t[1].y - t[0].y, t[2].x - t[0].x, t[2].y - t[0].y);
+  if (!(whole > 0)) return;  // flat, before places were rounded
+  constexpr double rounding = 1e-9;
+  for (auto j = south; j < north; ++j)
+    for (auto i = west; i < east; ++i) {
+      const double x = grid.easting[static_cast<std::size_t>(i)],
+                   y = grid.northing[static_cast<std::size_t>(j)];
+      const double b = area(x - t[0].x, y - t[0].y, t[2].x - t[0].x, t[2].y - t[0].y) / whole;
+      const double c = area(t[1].x - t[0].x, t[1].y - t[0].y, x - t[0].x, y - t[0].y) / whole;
+      if (b < -rounding || c < -rounding || b + c > 1 + rounding) continue;
+      grid.values[static_cast<std::size_t>(j) * grid.n_east() + static_cast<std::size_t>(i)] =
+          t[0].z + b * (t[1].z - t[0].z) + c * (t[2].z - t[0].z);
+    }
+}
+
+/// Nodes without a value take that of the nearest with one, by steps from node to node.
+void fill_outside(Grid& grid) {
+  const std::size_t columns = grid.n_east(), rows = grid.n_north();
+  std::vector<std::size_t> front;
+  for (std::size_t n = 0; n < grid.values.size(); ++n)
+    if (!std::isnan(grid.values[n])) front.push_back(n);
+  for (std::size_t at = 0; at < front.size(); ++at) {
+    const std::size_t n = front[at], i = n % columns, j = n / columns;
+    const auto give = [&](std::size_t to) {
+      if (!std::isnan(grid.values[to])) return;
+      grid.values[to] = grid.values[n];
+      front.push_back(to);
+    };
+    if (i > 0) give(n - 1);
+    if (i + 1 < columns) give(n + 1);
+    if (j > 0) give(n - columns);
+    if (j + 1 < rows) give(n + columns);
+  }
+}
+
+void check_points(std::span<const double> x, std::span<const double> y, std::span<const double> z) {
+  if (x.size() != y.size() || x.size() != z.size())
+    throw ShapeError("points",
+                     fmt::format("{} eastings, {} northings, {} heights", x.size(), y.size(), z.size()));
+  for (std::size_t n = 0; n < x.size(); ++n)
+    if (!std::isfinite(x[n]) || !std::isfinite(y[n]) || !std::isfinite(z[n]))
+      throw InputError("points", fmt::format("point {} has a place or height that is no number", n + 1));
+  if (x.size() < 3) throw InputError("points", "a surface needs three points and more");
+  std::vector<std::size_t> order(x.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair{x[a], y[a]} < std::pair{x[b], y[b]};
+  });
+  for (std::size_t n = 1; n < order.size(); ++n)
+    if (const auto a = order[n - 1], b = order[n]; x[a] == x[b] && y[a] == y[b] && z[a] != z[b])
+      throw InputError("points", fmt::format("two heights, {} and {}, at ({}, {})", z[a], z[b], x[a], y[a]),
+                       "Keep one of them.");
+}
+
+}  // namespace
+
+std::vector<std::array<std::uint32_t, 3>> triangulate(std::span<const double> x, std::span<const double> y) {
+  if (x.empty()) return {};
+  const auto [west, east] = std::minmax_element(x.begin(), x.end());
+  const auto [south, north] = std::minmax_element(y.begin(), y.end());
+  const double extent = std::max(*east - *west, *north - *south);
+  if (!(extent > 0) || x.size() > std::numeric_limits<std::uint32_t>::max() / 16) return {};
+  constexpr double steps = 1 << 26;
+  std::vector<std::pair<Place, std::uint32_t>> sorted(x.size());
+  for (std::size_t n = 0; n < x.size(); ++n)
+    sorted[n] = {
+        {std::llround((x[n] - *west) / extent * steps), std::llround((y[n] - *south) / extent * steps)},
+        static_cast<std::uint32_t>(n)};
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tuple{a.first.x, a.first.y, a.second} < std::tuple{b.first.x, b.first.y, b.second};
+  });
+  sorted.erase(std::unique(sorted.begin(), sorted.end(),
+                           [](const auto& a, const auto& b) { return a.first == b.first; }),
+               sorted.end());
+  std::vector<Place> places;
+  places.reserve(sorted.size());
+  for (const auto& [place, n] : sorted) places.push_back(place);
+  auto triangles = Delaunay(std::move(places)).triangles();
+  for (auto& t : triangles)
+    for (auto& corner : t) corner = sorted[corner].second;
+  return triangles;
+}
+
+Grid grid_of_points(std::span<const double> x, std::span<const double> y, std::span<const double> z) {
+  check_points(x, y, z);
+  const auto triangles = triangulate(x, y);
+  if (triangles.empty()) throw InputError("points", "they lie on one line, and a surface needs more");
+  Grid grid;
+  lay_axes(grid, x, y);
+  grid.values.assign(grid.n_east() * grid.n_north(), nan);
+  for (const auto& t : triangles) {
+    const auto corner = [&](std::uint32_t n) { return Corner{x[n], y[n], z[n]}; };
+    fill_triangle(grid, {corner(t[0]), corner(t[1]), corner(t[2])});
+  }
+  fill_outside(grid);
+  return grid;
+}
+
+}  // namespace terrane
