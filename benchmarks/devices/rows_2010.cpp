@@ -2,6 +2,11 @@
 // of 8 … 10⁶ cells at 30 stations; densities of 0.1 … 3.0 g/cm³ and widths of 1 … 11 km at random.
 //
 //   devices_rows_2010 [device] [repeats]      prints JSON; device cpu: without the GPU's columns
+//   devices_rows_2010 models [count]          so many (five) random models of each size, on one thread
+//
+// models: means and extremes, over the models, of seconds; and how far the gradients are from Poisson's
+// equation, U_xx + U_yy + U_zz = −4πGρ, at the 30 stations above the cells and at 30 in the middle of cells,
+// over the largest component there.
 //
 // Seconds, medians, on one thread of its processor time, so that other work on the machine does not count;
 // else by the clock on the wall: rows of sensitivities made on one thread and on all; the field with no row
@@ -18,7 +23,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <numbers>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "support/prism_field.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
@@ -67,8 +75,8 @@ std::vector<double> random_faces(std::size_t n, double from, std::mt19937& rando
 }
 
 /// n³ cells below 30 stations, which stand 1 m above and at random.
-Case make_case(std::size_t n) {
-  std::mt19937 random(static_cast<unsigned>(n));
+Case make_case(std::size_t n, unsigned model = 0) {
+  std::mt19937 random(static_cast<unsigned>(n) + 1000 * model);
   auto down = random_faces(n, 0, random);
   for (double& z : down) z = -z;
   std::reverse(down.begin(), down.end());
@@ -198,7 +206,76 @@ void report(std::size_t n, const char* what, ChannelSet channels, Device device,
   std::fflush(stdout);
 }
 
+/// Largest |trace + 4πGρ| over the largest component, at the stations of a case; density: there, kg/m³.
+double off_poisson(const Case& problem, const std::vector<double>& density) {
+  const ChannelSet channels{Channel::g_ee, Channel::g_nn, Channel::g_uu};
+  const auto field = field_of(problem, channels, {Device::Kind::cpu, -1}, 1);
+  double off = 0, largest = 0;
+  for (std::size_t i = 0; i < density.size(); ++i) {
+    off = std::max(off, std::fabs(field[0][i] + field[1][i] + field[2][i] +
+                                  4 * std::numbers::pi * default_gravitational_constant * density[i]));
+    for (const auto& component : field) largest = std::max(largest, std::fabs(component[i]));
+  }
+  return off / largest;
+}
+
+/// Stations in the middle of 30 cells, and the densities there.
+std::pair<Case, std::vector<double>> inside(const Case& problem) {
+  auto made = problem;
+  made.stations = {};
+  std::vector<double> density;
+  for (std::size_t i = 0; i < 30; ++i) {
+    const std::size_t cell = i * problem.cells.size() / 30;
+    const auto& p = problem.prisms;
+    made.stations.add((p.west[cell] + p.east[cell]) / 2, (p.south[cell] + p.north[cell]) / 2,
+                      (p.bottom[cell] + p.top[cell]) / 2);
+    density.push_back(p.density[cell]);
+  }
+  return {std::move(made), std::move(density)};
+}
+
+void report_models(std::size_t n, int models, bool first) {
+  const ChannelSet scalar{Channel::g_u},
+      tensor{Channel::g_ee, Channel::g_nn, Channel::g_uu, Channel::g_en, Channel::g_eu, Channel::g_nu};
+  const Device cpu{Device::Kind::cpu, -1};
+  std::map<std::string, std::vector<double>> all;
+  for (int m = 1; m <= models; ++m) {
+    const auto problem = make_case(n, static_cast<unsigned>(m));
+    const auto timed = [&](const char* what, const auto& work) {
+      all[what].push_back(median_seconds(n < 20 ? 3 : 1, work, true));
+    };
+    timed("scalar", [&] { field_of(problem, scalar, cpu, 1); });
+    timed("tensor", [&] { field_of(problem, tensor, cpu, 1); });
+    const auto& s = problem.stations;
+    const std::vector<Observable> g_u{Observable::of(Channel::g_u, default_gravitational_constant)};
+    const SensitivityColumns source(problem.cells, {s.easting, s.northing, s.up}, g_u, default_accuracy);
+    timed("rows_scalar", [&] { const solve::DenseOperator<double> made(source, 1); });
+    all["off_poisson_above"].push_back(off_poisson(problem, std::vector<double>(30, 0.0)));
+    const auto [within, density] = inside(problem);
+    all["off_poisson_inside"].push_back(off_poisson(within, density));
+  }
+  std::printf("%s\n {\"cells\": %zu, \"models\": %d", first ? "" : ",", n * n * n, models);
+  for (const auto& [what, values] : all) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    double mean = 0;
+    for (const double value : values) mean += value / models;
+    std::printf(", \"%s\": {\"mean\": %.3e, \"least\": %.3e, \"most\": %.3e}", what.c_str(), mean, *least,
+                *most);
+  }
+  std::printf("}");
+  std::fflush(stdout);
+}
+
+int main_models(int models) {
+  std::printf("{\"stations\": 30, \"cases\": [");
+  for (const std::size_t n : {2U, 3U, 5U, 10U, 22U, 46U, 100U}) report_models(n, models, n == 2);
+  std::printf("\n]}\n");
+  return 0;
+}
+
 int main_program(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "models")
+    return main_models(argc > 2 ? std::max(1, std::atoi(argv[2])) : 5);
   const Device device = resolve(device_from_text(argc > 1 ? argv[1] : "auto"));
   const int repeats = argc > 2 ? std::atoi(argv[2]) : 5;
   std::printf("{\"device\": \"%s\", \"threads\": %d, \"stations\": 30, \"cases\": [",
