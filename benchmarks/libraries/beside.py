@@ -1,0 +1,45 @@
+"""Terrane's Krylov methods and those of AztecOO and PETSc on the same equations and cores, in one run.
+
+    python beside.py BUILD/benchmarks PART...        prints JSON
+
+Parts: curves (time of an iteration over N), large (the sizes of 2010), band (columns brought together), whole (solves to
+1e-8 with the diagonal, and Terrane's with multigrid), earths (land and sea, 1 Hz to 100 kHz). One core: times to compare
+are the processor's (processor_s_per_1000), which other work on the machine disturbs little.
+"""
+
+import json
+import subprocess
+import sys
+
+DC = [31, 63, 125]
+EM = [16, 32, 64]
+PARTS = {
+    "curves": [("devices_krylov", [f"cg:{n}:20" for n in DC] + [f"{s}:{n}:20" for n in EM for s in ("bicg", "qmr")]),
+               ("libraries_aztec", [f"cg:{n}:20" for n in DC]),
+               ("libraries_petsc", [f"{s}:{n}:20" for n in EM for s in ("cocg", "bicg", "tfqmr")])],
+    "large": [("devices_krylov", ["cg:249:8"]), ("libraries_aztec", ["cg:249:8"]),
+              ("devices_krylov", ["bicg:132:5", "qmr:132:5"]),
+              ("libraries_petsc", [f"{s}:132:5" for s in ("cocg", "bicg", "tfqmr")])],
+    "band": [("libraries_petsc", [f"{s}:{n}:10" for n in (50, 80) for s in ("tfqmr", "tfqmr_band")])],
+    "whole": [("devices_krylov", ["cg:63:-5000", "cg_multigrid:63:-100"]), ("libraries_aztec", ["cg:63:-5000"]),
+              ("devices_krylov", ["bicg:16:-20000:marine", "bicg_multigrid:16:-200:marine"]),
+              ("libraries_petsc", [f"{s}:16:-20000:marine" for s in ("cocg", "tfqmr")])],
+    "earths": [("devices_krylov", [f"bicg_multigrid:32:-200:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
+                                   for hertz, metres in ((0.1, 100), (1, 100), (100, 20), (10_000, 5), (100_000, 2))]
+                                  + [f"bicg:32:-5000:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
+                                     for hertz, metres in ((1, 100), (100_000, 2))])],
+}
+
+
+def main():
+    build, rows = sys.argv[1], []
+    for part in sys.argv[2:]:
+        for program, cases in PARTS[part]:
+            command = [f"{build}/{program}", *(["cpu", "1"] if program == "devices_krylov" else []), *cases]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            rows += [{"part": part, "library": "Terrane", **row} for row in json.loads(done.stdout)]
+    print(json.dumps(rows, indent=1, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
