@@ -3,9 +3,9 @@
     python sphere.py CMTSOLUTION STATIONS OUT.npz [--highest HZ] [--seconds T] [--degrees L] [--rows FILE.csv]
     python sphere.py compare OUT.npz TERRANE.nc [--picture PICTURE.png]     prints JSON
 
-Needs numpy and scipy; compare netCDF4, and matplotlib for a picture. Isotropic PREM with its upper crust in place of the ocean, no gravity, rotation, ellipticity or attenuation, as the
-chunks of Terrane have it. --rows: an earth of even shells instead, columns top and bottom (depth, m), density,
-velocity_p, velocity_s.
+Needs numpy and scipy; compare netCDF4, and matplotlib for a picture. Isotropic PREM with its upper crust in place of the
+ocean, no gravity, rotation, ellipticity or attenuation, as the chunks of Terrane have it. --rows: an earth of even shells
+instead, columns top and bottom (depth, m), density, velocity_p, velocity_s.
 
 With the source on the axis, degree l and order m = 0, 1, 2 have the displacement
 U y r + V grad y + W (-r x grad y), y = P_l^m(cos θ) cos or sin mφ, and for each frequency and l the radial functions

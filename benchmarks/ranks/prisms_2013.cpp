@@ -4,6 +4,10 @@
 // The textbook's formula, all nine components at once, the seven spheres of support/seven_spheres.hpp.
 //
 //     mpirun -n RANKS ranks_prisms_2013 THREADS [EVERY]       prints JSON
+//     mpirun -n RANKS ranks_prisms_2013 window                the same, of Gz and Gzz in a window
+//
+// window: 32 × 20 stations over the ball in the middle, all prisms, the formula in double and in single
+// precision: the field and the differences from Terrane's, mGal and E (figures 18 to 21 of the paper).
 //
 // EVERY: one prism of so many (100); times are of the share, scaled_s of all. processor_s: of all ranks. The
 // sum is compared with Terrane's direct sum of the same prisms.
@@ -16,6 +20,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "support/seven_spheres.hpp"
@@ -90,6 +95,88 @@ double apart_from_terrane(const test::PrismList& prisms, const test::StationList
   return most;
 }
 
+/// Gz and Gzz at a station, places, formula and sum of the number type, for all prisms of a range; SI.
+template <class T>
+std::array<T, 2> at_station(const test::PrismList& p, Range range, double x, double y, double z) {
+  const T at[3] = {static_cast<T>(x), static_cast<T>(y), static_cast<T>(z)};
+  std::array<T, 2> sum{};
+  for (std::size_t n = range.first; n < range.last; ++n) {
+    RelativePrism<T> r{};
+    r.x[0] = static_cast<T>(p.west[n]) - at[0], r.x[1] = static_cast<T>(p.east[n]) - at[0];
+    r.y[0] = static_cast<T>(p.south[n]) - at[1], r.y[1] = static_cast<T>(p.north[n]) - at[1];
+    r.z[0] = static_cast<T>(p.bottom[n]) - at[2], r.z[1] = static_cast<T>(p.top[n]) - at[2];
+    const auto q = naive(
+        r, [](T v) { return std::log(v); }, [](T v) { return std::atan(v); });
+    const auto rho = static_cast<T>(default_gravitational_constant * p.density[n]);
+    sum[0] += rho * q.u;
+    sum[1] += rho * q.uu;
+  }
+  return sum;
+}
+
+void print_map(const char* name, const std::vector<double>& values, bool last = false) {
+  std::printf("  \"%s\": [", name);
+  for (std::size_t i = 0; i < values.size(); ++i) std::printf("%s%.9g", i ? ", " : "", values[i]);
+  std::printf("]%s\n", last ? "" : ",");
+}
+
+void window() {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto prisms = benchmarks::seven_spheres();
+  const auto all = benchmarks::grid(150, 100, 22'000, 100);
+  constexpr std::size_t east = 32, north = 20, first_east = 59, first_north = 40;
+  test::StationList stations;
+  for (std::size_t j = 0; j < north; ++j)
+    for (std::size_t i = 0; i < east; ++i) {
+      const std::size_t n = (first_north + j) * 150 + first_east + i;
+      stations.add(all.easting[n], all.northing[n], all.up[n]);
+    }
+  const auto range =
+      balanced_range(prisms.size(), static_cast<std::size_t>(ranks), static_cast<std::size_t>(rank));
+  const std::size_t count = stations.size();
+  std::vector<double> mine(4 * count), sum(4 * count);  // Gz, Gzz in double; in single
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = stations.easting[i], y = stations.northing[i], z = stations.up[i];
+    const auto in_double = at_station<double>(prisms, range, x, y, z);
+    const auto in_single = at_station<float>(prisms, range, x, y, z);
+    for (std::size_t c = 0; c < 2; ++c) {
+      mine[c * count + i] = in_double[c];
+      mine[(2 + c) * count + i] = static_cast<double>(in_single[c]);
+    }
+  }
+  MPI_Reduce(mine.data(), sum.data(), static_cast<int>(sum.size()), MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank != 0) return;
+  Parameters parameters;
+  parameters.channels = ChannelSet{Channel::g_u, Channel::g_uu};
+  parameters.method = Method::direct;
+  std::vector<std::vector<double>> right(2, std::vector<double>(count));
+  Fields fields;
+  fields.channels = parameters.channels;
+  for (auto& column : right) fields.values.emplace_back(column);
+  forward(prisms.view(), stations.view(), parameters, fields);
+  std::printf("{\n  \"east\": %zu, \"north\": %zu, \"ranks\": %d,\n", east, north, ranks);
+  print_map("easting", {stations.easting.begin(), stations.easting.begin() + east});
+  std::vector<double> northing;
+  for (std::size_t j = 0; j < north; ++j) northing.push_back(stations.northing[j * east]);
+  print_map("northing", northing);
+  const char* names[2][4] = {{"Gz", "Gz_single", "Gz_error_double", "Gz_error_single"},
+                             {"Gzz", "Gzz_single", "Gzz_error_double", "Gzz_error_single"}};
+  for (std::size_t c = 0; c < 2; ++c) {
+    const double unit = c == 0 ? 1e5 : 1e9;  // mGal, E
+    std::vector<double> map[4];
+    for (std::size_t i = 0; i < count; ++i) {
+      const double in_double = sum[c * count + i], in_single = sum[(2 + c) * count + i];
+      map[0].push_back(unit * in_double), map[1].push_back(unit * in_single);
+      map[2].push_back(unit * (in_double - right[c][i])), map[3].push_back(unit * (in_single - right[c][i]));
+    }
+    for (std::size_t m = 0; m < 4; ++m) print_map(names[c][m], map[m], c == 1 && m == 3);
+  }
+  std::printf("}\n");
+}
+
 void run(int threads, std::size_t every) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -127,6 +214,11 @@ void run(int threads, std::size_t every) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  if (argc > 1 && std::string(argv[1]) == "window") {
+    terrane::gravity::window();
+    MPI_Finalize();
+    return 0;
+  }
   const int threads = argc > 1 ? std::max(1, std::atoi(argv[1])) : 1;
   const int every = argc > 2 ? std::max(1, std::atoi(argv[2])) : 100;
   terrane::gravity::run(threads, static_cast<std::size_t>(every));
