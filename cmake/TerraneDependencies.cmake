@@ -2,7 +2,12 @@
 find_package(fmt REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(PkgConfig REQUIRED)
-find_package(PROJ CONFIG REQUIRED)
+if(CMAKE_CROSSCOMPILING)
+  pkg_check_modules(PROJ REQUIRED IMPORTED_TARGET GLOBAL proj)  # its package wants to be cross-compiled itself
+  add_library(PROJ::proj ALIAS PkgConfig::PROJ)
+else()
+  find_package(PROJ CONFIG REQUIRED)
+endif()
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
 

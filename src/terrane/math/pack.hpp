@@ -2,17 +2,27 @@
 // for which the file is compiled. A formula written on a number type T runs on a Pack unchanged.
 //
 // std::experimental::native_simd is a different type for every instruction set, so templates compiled several
-// times for run-time dispatch never collide at link time.
+// times for run-time dispatch never collide at link time. Only libstdc++ has it whole; elsewhere
+// math/lanes.hpp takes its place, and with TERRANE_OWN_LANES everywhere.
 #pragma once
 
-#include <experimental/simd>
+#include <cstddef>  // tells which standard library this is
 
+#include "terrane/math/lanes.hpp"
 #include "terrane/math/number.hpp"
+
+#if defined(__GLIBCXX__) && !defined(TERRANE_OWN_LANES)
+#include <experimental/simd>
 
 namespace terrane {
 
 using Pack = std::experimental::native_simd<double>;
 using PackMask = Pack::mask_type;
+
+inline constexpr std::experimental::element_aligned_tag element_aligned{};
+inline constexpr std::experimental::vector_aligned_tag vector_aligned{};
+TERRANE_FN double sum_of_lanes(const Pack& x) { return std::experimental::reduce(x); }
+TERRANE_FN double least_lane(const Pack& x) { return std::experimental::hmin(x); }
 
 TERRANE_FN Pack select(const PackMask& condition, const Pack& yes, const Pack& no) {
   Pack result = no;
@@ -43,3 +53,17 @@ TERRANE_FN Scaled<Pack> scale_towards(const Pack& a, const Pack& b) {
 }
 
 }  // namespace terrane
+
+#else
+
+namespace terrane {
+
+using Pack = Lanes<native_lanes>;
+using PackMask = Pack::Mask;
+
+inline constexpr ElementAligned element_aligned{};
+inline constexpr VectorAligned vector_aligned{};
+
+}  // namespace terrane
+
+#endif

@@ -18,7 +18,7 @@ inline constexpr std::size_t lanes = Pack::size();
 
 template <class T>
 Pack load(const T* at) {
-  return Pack(at, std::experimental::element_aligned);
+  return Pack(at, element_aligned);
 }
 
 /// Four running packs, so that additions do not wait for each other; joined in a fixed order.
@@ -40,8 +40,7 @@ template <class T>
 void add(double factor, const T* a, double* to, std::size_t n) {
   const Pack f(factor);
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    (load(to + i) + f * load(a + i)).copy_to(to + i, std::experimental::element_aligned);
+  for (; i + lanes <= n; i += lanes) (load(to + i) + f * load(a + i)).copy_to(to + i, element_aligned);
   for (; i < n; ++i) to[i] += factor * static_cast<double>(a[i]);
 }
 
@@ -61,8 +60,7 @@ void tile(std::size_t k, const double* a, std::size_t lda, const double* b, std:
     }
   }
   for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t q = 0; q < packs; ++q)
-      sum[r][q].copy_to(c + r * ldc + q * lanes, std::experimental::element_aligned);
+    for (std::size_t q = 0; q < packs; ++q) sum[r][q].copy_to(c + r * ldc + q * lanes, element_aligned);
 }
 
 template <std::size_t rows>

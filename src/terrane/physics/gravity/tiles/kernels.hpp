@@ -45,9 +45,9 @@ struct Sums : ChannelSums<Bits, Pack, false> {
   TERRANE_FN void store(double* sums, int station) const {
     for (int c = 0; c < count; ++c) {
       double* at = sums + c * tile_size + station;
-      Pack total(at, std::experimental::element_aligned);
+      Pack total(at, element_aligned);
       total += sum[c];
-      total.copy_to(at, std::experimental::element_aligned);
+      total.copy_to(at, element_aligned);
     }
   }
 };
@@ -59,9 +59,9 @@ template <unsigned Bits, int Order>
 struct AddFarField {
   static void run(const PrismTile& tile, const StationTile& stations, NearPairs&, double* sums) {
     for (int s = 0; s < stations.count; s += lanes) {
-      const Pack x = Pack(stations.x + s, std::experimental::element_aligned) - Pack(tile.origin[0]);
-      const Pack y = Pack(stations.y + s, std::experimental::element_aligned) - Pack(tile.origin[1]);
-      const Pack z = Pack(stations.z + s, std::experimental::element_aligned) - Pack(tile.origin[2]);
+      const Pack x = Pack(stations.x + s, element_aligned) - Pack(tile.origin[0]);
+      const Pack y = Pack(stations.y + s, element_aligned) - Pack(tile.origin[1]);
+      const Pack z = Pack(stations.z + s, element_aligned) - Pack(tile.origin[2]);
       Sums<Bits> total;
       if (tile.same_size) {
         for (int p = 0; p < tile.count; ++p) add(tile, p, tile.coefficients[0], x, y, z, total);
@@ -89,9 +89,9 @@ struct AddNearField {
 
   static void run(const PrismTile& tile, const StationTile& stations, NearPairs& near_pairs, double* sums) {
     for (int s = 0; s < stations.count; s += lanes) {
-      const Pack x(stations.x + s, std::experimental::element_aligned);
-      const Pack y(stations.y + s, std::experimental::element_aligned);
-      const Pack z(stations.z + s, std::experimental::element_aligned);
+      const Pack x(stations.x + s, element_aligned);
+      const Pack y(stations.y + s, element_aligned);
+      const Pack z(stations.z + s, element_aligned);
       Sums<Bits> total;
       for (int p = 0; p < tile.count; ++p) add(tile, p, stations, s, x, y, z, near_pairs, total);
       total.store(sums, s);
@@ -129,7 +129,7 @@ struct AddNearField {
     const Pack density(tile.density[p]), half(-0.5);
     const Pack xc = half * (prism.x[0] + prism.x[1]), yc = half * (prism.y[0] + prism.y[1]),
                zc = half * (prism.z[0] + prism.z[1]);  // the station relative to the centre
-    const double r2 = std::experimental::hmin(xc * xc + (yc * yc + zc * zc));
+    const double r2 = least_lane(xc * xc + (yc * yc + zc * zc));
     if (r2 >= tile.multipole2[p]) {
       total.add(multipole<8, uu_by_laplace>(tile.multipole(p), xc, yc, zc, Pack(tile.mass[p])));
       return;

@@ -20,7 +20,7 @@ namespace {
 constexpr int pack_lanes = static_cast<int>(Pack::size());
 constexpr int rows = most_order + 4;
 
-Pack load(const double* at) { return Pack(at, std::experimental::element_aligned); }
+Pack load(const double* at) { return Pack(at, element_aligned); }
 
 /// D^(a, b, c)(1/|ξ|) for c = 0, 1, 2, by degree m = a + b: t0[m][a], t1[m][a], t2[m][a].
 struct Derivatives {
@@ -107,7 +107,7 @@ void evaluate_pack(const Expansion& e, int order, const StationTile& stations, i
   }
   const auto add = [&](int channel, const Pack& value) {
     double* at = sums + channel * tile_size + s;
-    (load(at) + value).copy_to(at, std::experimental::element_aligned);
+    (load(at) + value).copy_to(at, element_aligned);
   };
   const Pack inverse2 = inverse * inverse, inverse3 = inverse2 * inverse;
   add(0, inverse * v);
@@ -157,13 +157,11 @@ struct FacesOfPack {
       for (int axis = 0; axis < 3; ++axis) {
         const Pack from = load(prisms.low[axis] + first), to = load(prisms.high[axis] + first);
         volume *= to - from;
-        ((from - Pack(centre[axis])) * Pack(inverse_scale))
-            .copy_to(low[axis], std::experimental::vector_aligned);
-        ((to - Pack(centre[axis])) * Pack(inverse_scale))
-            .copy_to(high[axis], std::experimental::vector_aligned);
+        ((from - Pack(centre[axis])) * Pack(inverse_scale)).copy_to(low[axis], vector_aligned);
+        ((to - Pack(centre[axis])) * Pack(inverse_scale)).copy_to(high[axis], vector_aligned);
       }
       if (prisms.density) volume *= load(prisms.density + first);
-      volume.copy_to(mass, std::experimental::vector_aligned);
+      volume.copy_to(mass, vector_aligned);
       return;
     }
     for (int lane = 0; lane < pack_lanes; ++lane) {
@@ -272,7 +270,7 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
   if (packs == 2) add_moments<2>(waiting, order, sums);
   if (packs == 3) add_moments<3>(waiting, order, sums);
   if (radial)
-    for (int n = 0; n < radials; ++n) radial[n] += std::experimental::reduce(radial_sums[n]);
+    for (int n = 0; n < radials; ++n) radial[n] += sum_of_lanes(radial_sums[n]);
   if (!coefficients) return;
 
   // (−1)^|k| / k!, then ∂z² = −∂x² − ∂y² from the highest c down.
@@ -283,8 +281,8 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
   for (int a = 0; a <= order; ++a)
     for (int b = 0; a + b <= order; ++b)
       for (int c = 0; a + b + c <= order; ++c)
-        by_c[c][a + b][a] = std::experimental::reduce(*at++) * inverse_factorial[a] * inverse_factorial[b] *
-                            inverse_factorial[c];
+        by_c[c][a + b][a] =
+            sum_of_lanes(*at++) * inverse_factorial[a] * inverse_factorial[b] * inverse_factorial[c];
   for (int c = order; c >= 2; --c)
     for (int m = 0; m + c <= order; ++m)
       for (int a = 0; a <= m; ++a) {
@@ -453,7 +451,7 @@ void add_series_of(const Series& series, int first, int top, const StationTile& 
       });
   for (int o = 0; o < together; ++o)
     for (int k = 0; k < packs; ++k)
-      total[o][k].copy_to(sums + o * tile_size + s + k * pack_lanes, std::experimental::element_aligned);
+      total[o][k].copy_to(sums + o * tile_size + s + k * pack_lanes, element_aligned);
 }
 
 template <int packs>
@@ -523,8 +521,7 @@ void collect_series_of(const Series& at, int first, std::span<const ServedTile> 
       collect_series_of<2, together>(at, tile, s, weights, stride, sums);
     if (s < tile.stations->count) collect_series_of<1, together>(at, tile, s, weights, stride, sums);
   }
-  for (int i = 0; i < count; ++i)
-    numbers[first * series_count(at.top) + i] = std::experimental::reduce(sums[i]);
+  for (int i = 0; i < count; ++i) numbers[first * series_count(at.top) + i] = sum_of_lanes(sums[i]);
 }
 
 void collect_series(const Series& at, std::span<const ServedTile> tiles, std::size_t stride,
@@ -553,8 +550,7 @@ void sum_moments(const PackOfPrisms* prisms, int order, const double* factor, do
     }
     for (int i = 0; i < packs; ++i) sum[i] += prisms[i].mean[0][a] * of_a[i];
   }
-  for (int i = 0; i < packs; ++i)
-    (prisms[i].mass * sum[i]).copy_to(found + i * pack_lanes, std::experimental::element_aligned);
+  for (int i = 0; i < packs; ++i) (prisms[i].mass * sum[i]).copy_to(found + i * pack_lanes, element_aligned);
 }
 
 void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
