@@ -599,6 +599,51 @@ TEST(Fields, OfAMarineLineAreThoseOfTheLayeredEarthOnBothSidesOfTheSeaFloor) {
   EXPECT_LE(errors.iterations, 25);
 }
 
+/// Upright E jumps where conductivity does, or chargeability alone, by however little. Linear E between the
+/// cells was wrong by half the jump, 10 %.
+TEST(Fields, JumpAtContactsThatDifferByLessThanAFifth) {
+  const auto axis = [](double low, double high, double width) {
+    std::vector<double> faces;
+    for (double x = low; x < high + width / 2; x += width) faces.push_back(x);
+    for (double h = width * 1.4; faces.back() < 12e3; h *= 1.4) faces.push_back(faces.back() + h);
+    for (double h = width * 1.4; faces.front() > -12e3; h *= 1.4)
+      faces.insert(faces.begin(), faces.front() - h);
+    return faces;
+  };
+  for (const bool charged : {false, true}) {
+    Problem problem;
+    problem.mesh = TensorMesh(axis(-200, 900, 50), axis(-300, 500, 50), axis(-200, 400, 25));
+    const auto& mesh = problem.mesh;
+    for (std::size_t n = 0; n < mesh.size(); ++n) {
+      const double height = mesh.up()[mesh.cell(n)[2]];
+      problem.conductivity[0].push_back(height >= 400 ? 1e-8 : height >= 0 || charged ? 1 : 1 / 1.19);
+      if (charged) {
+        problem.chargeability.push_back(height >= 0 ? 0 : 0.25);
+        problem.charge_time.push_back(0.5);
+        problem.charge_exponent.push_back(1);
+      }
+    }
+    problem.frequencies = {0.25};
+    problem.sources = {{Source::Kind::electric_dipole, {{0, 0, 100}}, {1, 0, 0}, 1}};
+    problem.receivers = {{600, 200, -0.02}, {600, 200, 0}};
+    problem.components = {{false, 0}, {false, 2}, {true, 1}};
+    Stream stream({Device::Kind::cpu, -1});
+    const auto out = forward(problem, stream);
+    const auto sigma = problem.sigma(0.25);
+    const auto below = sigma(0, 0);
+    const LayeredEarth earth{{{below, below}, {1, 1}, {1e-8, 1e-8}}, {0, 400}};
+    for (std::size_t n = 0; n < 2; ++n) {
+      auto at = problem.receivers[n];
+      if (n == 1) at[2] = 1e-3;
+      const auto right = electric_dipole(earth, 0.25, problem.sources[0].points[0], {1, 0, 0}, at);
+      const std::complex<double> expected[3] = {right.e[2], right.e[0], right.h[1]};
+      for (std::size_t c = 0; c < 3; ++c)
+        EXPECT_LT(std::abs(out.data[2 * c + n] - expected[c]), 0.015 * std::abs(expected[c]))
+            << charged << n << c << " " << out.data[2 * c + n] / expected[c];
+    }
+  }
+}
+
 TEST(Fields, OnAMeshMadeFromSkinDepthsAreThoseOfTheLayeredEarth) {
   const auto earth = ground();
   Problem problem;

@@ -18,25 +18,47 @@ namespace {
 using Z = std::complex<double>;
 using Values = std::vector<Z>;
 
-/// Wires and plane waves over land, with receivers in the ground and on it.
-Problem land_problem(bool plane) {
+/// Around the sources, which fields in layers are sent from.
+bool beside_sources(const std::array<std::size_t, 3>& cell) {
+  return cell[0] >= 4 && cell[0] < 8 && cell[1] >= 4 && cell[1] < 8 && cell[2] >= 3;
+}
+
+/// Wires, plane waves, and wires whose field in layers is known, over land whose cells differ by some percent
+/// from their neighbours, with receivers in the ground and on it.
+enum class Sent { wires, plane_waves, over_layers };
+Problem land_problem(Sent sent) {
+  const bool plane = sent == Sent::plane_waves;
   const auto earth = test::land(12, 1.3);
   Problem problem;
   problem.mesh = earth.mesh;
   problem.conductivity[0] = earth.sigma;
+  std::mt19937 generator(13);
+  std::uniform_real_distribution<double> some(0.93, 1.07);
+  for (std::size_t n = 0; n < problem.mesh.size(); ++n) {
+    const auto cell = problem.mesh.cell(n);
+    const auto [i, j, k] = cell;
+    if (i > 0 && j > 0 && i < 11 && j < 11 && k < 6 && !beside_sources(cell))
+      problem.conductivity[0][n] *= some(generator);
+  }
+  problem.contrasts = problem.conductivity[0];
   problem.sources =
       plane ? both_polarisations()
             : std::vector<Source>{{Source::Kind::wire, {{-133, 77, -21}, {112.5, -40, -155}}, {}, 1},
                                   {Source::Kind::magnetic_dipole, {{30, 40, -60}}, {1, -2, 3}, 1}};
+  if (sent == Sent::over_layers) {
+    problem.sources[1].moment = {0, 0, 3};
+    problem.parameters.field = Field::secondary;
+  }
   problem.frequencies = {0.5, 20};
   problem.receivers = {{310, 50, -60}, {-220, 160, 0}, {140, -330, -35}};
   for (const bool magnetic : {false, true})
     for (const int axis : {2, 1, 0}) problem.components.push_back({magnetic, axis});
-  problem.parameters = {.tolerance = 1e-12, .receiver_tolerance = 1e-10};
+  problem.parameters.tolerance = 1e-12;
+  problem.parameters.receiver_tolerance = 1e-10;
   return problem;
 }
 
-/// Changes of cells that are not at the sides of the mesh.
+/// Changes of cells that are not at the sides of the mesh nor beside the sources.
 std::vector<double> direction(const TensorMesh& mesh, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<double> normal;
@@ -44,7 +66,7 @@ std::vector<double> direction(const TensorMesh& mesh, unsigned seed) {
   for (std::size_t n = 0; n < v.size(); ++n) {
     const auto [i, j, k] = mesh.cell(n);
     const bool side = i == 0 || j == 0 || i + 1 == mesh.n_east() || j + 1 == mesh.n_north();
-    v[n] = side ? 0 : normal(generator);
+    v[n] = side || beside_sources(mesh.cell(n)) ? 0 : normal(generator);
   }
   return v;
 }
@@ -66,8 +88,9 @@ double norm(const Values& all, std::size_t each, const Problem& problem) {
 // Two steps of halves: what the tangent leaves falls by four.
 TEST(Sensitivity, IsTheTangentOfFieldsOfSourcesAndOfPlaneWaves) {
   Stream stream({Device::Kind::cpu, -1});
-  for (const bool plane : {false, true}) {
-    const auto problem = land_problem(plane);
+  for (const auto sent : {Sent::wires, Sent::plane_waves, Sent::over_layers}) {
+    const auto problem = land_problem(sent);
+    const int plane = static_cast<int>(sent);
     const auto v = direction(problem.mesh, 7);
     Sensitivity j(problem, stream);
     const auto tangent = j.times(v);
@@ -93,8 +116,9 @@ TEST(Sensitivity, IsTheTangentOfFieldsOfSourcesAndOfPlaneWaves) {
 
 TEST(Sensitivity, AndItsTransposeGiveTheSameProduct) {
   Stream stream({Device::Kind::cpu, -1});
-  for (const bool plane : {false, true}) {
-    const auto problem = land_problem(plane);
+  for (const auto sent : {Sent::wires, Sent::plane_waves, Sent::over_layers}) {
+    const auto problem = land_problem(sent);
+    const int plane = static_cast<int>(sent);
     Sensitivity j(problem, stream);
     const auto v = direction(problem.mesh, 3);
     std::mt19937 generator(5);
@@ -136,7 +160,7 @@ TEST(Sensitivity, AndItsTransposeGiveTheSameProduct) {
 
 TEST(Sensitivity, OfImpedancesFollowsFromThatOfFields) {
   Stream stream({Device::Kind::cpu, -1});
-  auto problem = land_problem(true);
+  auto problem = land_problem(Sent::plane_waves);
   problem.components = recorded_of_plane_waves();
   problem.receivers.resize(2);
   Sensitivity j(problem, stream);
@@ -289,7 +313,7 @@ TEST(Fields, OfAGroundedWireBecomeThoseOfDirectCurrentAsTheFrequencyFalls) {
 
 TEST(Fields, OfCellsAreThoseOfReceiversAtTheirCentres) {
   for (const bool plane : {false, true}) {
-    auto problem = land_problem(plane);
+    auto problem = land_problem(plane ? Sent::plane_waves : Sent::wires);
     problem.frequencies = {5};
     problem.electric_volume = problem.magnetic_volume = true;
     const auto& mesh = problem.mesh;
@@ -318,7 +342,7 @@ TEST(Fields, OfCellsAreThoseOfReceiversAtTheirCentres) {
 }
 
 TEST(Fields, OfAnElectricAndAMagneticSourceAreReciprocal) {
-  const auto problem = land_problem(false);
+  const auto problem = land_problem(Sent::wires);
   Stream stream({Device::Kind::cpu, -1});
   MaxwellSolver<double> solver(stream, problem.mesh, problem.along());
   solver.set_frequency(2);

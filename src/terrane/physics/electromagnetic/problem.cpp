@@ -175,7 +175,7 @@ void Problem::check() const {
   if (parameters.field == Field::secondary) check_secondary();
   for (std::size_t n = 0; n < receivers.size(); ++n) {
     const auto what = fmt::format("receiver {}", n + 1);
-    receiver(mesh, along(), receivers[n], components.front(), what);
+    receiver(mesh, {along(), {}, {}}, along(), receivers[n], components.front(), what);
     if (const auto wall = wall_of(mesh, receivers[n]); !wall.empty())
       throw InputError(
           what, fmt::format("it lies on the {} of the mesh, where E along it is held at zero", wall),

@@ -80,6 +80,20 @@ void by_turns(Comm* comm, const Problem& problem, const Make& make, const Take& 
   }
 }
 
+/// b += amount Q of a receiver.
+void add_sent(const Reception& reception, Z amount, double omega_mu, EdgeValues& b) {
+  const auto add = [&](const EdgeSum& sum, Z factor) {
+    for (const auto& term : sum) b[static_cast<std::size_t>(term.axis)][term.edge] += factor * term.weight;
+  };
+  add(reception.electric, amount);
+  add(reception.quadrature, amount * Z(0, 1));
+  add(reception.curl, amount * Z(0, 1 / omega_mu));
+}
+
+Z taken(const WeightChange& change, const EdgeValues& field) {
+  return change.weight * field[static_cast<std::size_t>(change.axis)][change.edge];
+}
+
 }  // namespace
 
 Sensitivity::Sensitivity(const Problem& problem, Stream& stream, Progress* progress, Comm* comm)
@@ -121,17 +135,6 @@ void Sensitivity::share(std::size_t n, int from, const std::vector<Z>& data) {
   for (auto& values : fields_[n]) send(std::span(values));
 }
 
-Z Sensitivity::taken(const EdgeSum& sum, const EdgeValues& field) const {
-  Z total = 0;
-  for (const auto& term : sum) total += term.weight * field[static_cast<std::size_t>(term.axis)][term.edge];
-  return total;
-}
-
-/// By Ampère's law.
-Z Sensitivity::taken_by(std::size_t datum, const Sigma& sigma, const EdgeValues& field) const {
-  return solves_->turn(datum, sigma) * taken(solves_->receptions()[datum].electric, field);
-}
-
 std::vector<Z> Sensitivity::times(std::span<const double> v, Progress* progress) {
   require(v.size(), cells(), "cells");
   begin_product();
@@ -152,7 +155,6 @@ std::vector<Z> Sensitivity::times(std::span<const double> v, Progress* progress)
 
 std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v) {
   const auto sigma = sigma_of(n);
-  const auto& receptions = solves_->receptions();
   auto b = zero(metric());
   for (int axis = 0; axis < 3; ++axis) {
     const auto a = static_cast<std::size_t>(axis);
@@ -166,20 +168,9 @@ std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v)
   of_product_[n] = solves_->solve_for(n, b);
   auto changes = solves_->recorded();
   for (std::size_t d = 0; d < changes.size(); ++d)
-    if (receptions[d].proportional_to != Reception::nothing)
-      changes[d] += v[receptions[d].proportional_to] * taken_by(d, sigma, fields_[n]);
+    for (const auto& change : solves_->weight_changes_of(n, d))
+      changes[d] += v[change.cell] * taken(change, fields_[n]);
   return changes;
-}
-
-/// b += amount Q of a receiver.
-void Sensitivity::add_sent(std::size_t datum, const Sigma& sigma, Z amount, double omega_mu,
-                           EdgeValues& b) const {
-  const auto& reception = solves_->receptions()[datum];
-  const auto add = [&](const EdgeSum& sum, Z factor) {
-    for (const auto& term : sum) b[static_cast<std::size_t>(term.axis)][term.edge] += factor * term.weight;
-  };
-  add(reception.electric, amount * solves_->turn(datum, sigma));
-  add(reception.curl, amount * Z(0, 1 / omega_mu));
 }
 
 /// row_c += −iωμ₀ Σ of twelve edges σV/4 λ E
@@ -210,7 +201,6 @@ std::vector<Z> Sensitivity::transposed_times(std::span<const Z> w, Progress* pro
 }
 
 std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
-  const auto& receptions = solves_->receptions();
   const std::size_t each = problem_.data_of_a_solve();
   std::vector<Z> gradient(cells(), 0.0);
   const double omega_mu = problem_.omega_mu(n);
@@ -221,9 +211,9 @@ std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
     const Z weight = w[n * each + d];
     if (weight == 0.0) continue;
     nothing = false;
-    add_sent(d, sigma, weight, omega_mu, b);
-    if (receptions[d].proportional_to != Reception::nothing)
-      gradient[receptions[d].proportional_to] += weight * taken_by(d, sigma, fields_[n]);
+    add_sent(solves_->receptions(n)[d], weight, omega_mu, b);
+    for (const auto& change : solves_->weight_changes_of(n, d))
+      gradient[change.cell] += weight * taken(change, fields_[n]);
   }
   if (nothing) return gradient;
   of_product_[n] = solves_->solve_for(n, b);
@@ -244,21 +234,19 @@ std::vector<Solve> Sensitivity::rows(std::span<const std::size_t> places, const 
   for (const auto& [which, wanted] : of) {
     if (progress != nullptr && progress->cancelled()) throw Cancelled();
     const auto& [frequency, d] = which;
-    const auto& reception = solves_->receptions()[d];
     const double omega_mu = problem_.omega_mu(frequency);
     const auto sigma = sigma_of(frequency);
     auto b = zero(metric());
-    add_sent(d, sigma, 1.0, omega_mu, b);
+    add_sent(solves_->receptions(frequency)[d], 1.0, omega_mu, b);
     solves.push_back(solves_->solve_for(frequency, b));
     const auto sent = solves_->found();
     std::vector<std::vector<Z>> made(wanted.size(), std::vector<Z>(cells(), 0.0));
     const auto& numbers = wanted;
-    const std::size_t datum = d;
+    const auto changes = solves_->weight_changes_of(frequency, d);
     for_each(numbers.size(), stream_.threads(), [&](std::size_t n) {
       const auto& field = fields_[places[numbers[n]] / each];
       add_products(omega_mu, sigma, sent, field, made[n]);
-      if (reception.proportional_to != Reception::nothing)
-        made[n][reception.proportional_to] += taken_by(datum, sigma, field);
+      for (const auto& change : changes) made[n][change.cell] += taken(change, field);
     });
     for (std::size_t n = 0; n < numbers.size(); ++n) take(numbers[n], made[n]);
   }

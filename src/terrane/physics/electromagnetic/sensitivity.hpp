@@ -1,7 +1,7 @@
 // How data change with the logarithm of conductivity, m = ln σ of each cell, along all axes alike.
 //
 //   A δE = −iωμ₀ δ(sV) E,   δ(sV) of an edge = Σ over its four cells of σ V/4 δm
-//   J v = Q δE + δQ E            Q: what receivers take; it holds σ where H follows Ampère's law
+//   J v = Q δE + δQ E            Q: what receivers take; it depends on σ (survey/sampling.hpp)
 //   Jᵀ w:  A λ = Qᵀ w  (A = Aᵀ: the same solver),  (Jᵀ w)_c = −iωμ₀ Σ of its twelve edges σV/4 λ E, and δQᵀ
 //
 // Jᵀ is transposed, not conjugated: the gradient of ½ Σ |W (d − d_obs)|² is Re Jᵀ w with w = W² conj(d −
@@ -52,13 +52,9 @@ class Sensitivity {
   void share(std::size_t solve, int from, const std::vector<std::complex<double>>& data);
   std::vector<std::complex<double>> changes_of(std::size_t solve, std::span<const double> v);
   std::vector<std::complex<double>> gradient_of(std::size_t solve, std::span<const std::complex<double>> w);
-  std::complex<double> taken(const EdgeSum& sum, const EdgeValues& field) const;
   Sigma sigma_of(std::size_t solve) const {
     return problem_.sigma(problem_.frequencies[solve % problem_.frequencies.size()]);
   }
-  void add_sent(std::size_t datum, const Sigma& sigma, std::complex<double> amount, double omega_mu,
-                EdgeValues& b) const;
-  std::complex<double> taken_by(std::size_t datum, const Sigma& sigma, const EdgeValues& field) const;
   void add_products(double omega_mu, const Sigma& sigma, const EdgeValues& sent, const EdgeValues& field,
                     std::span<std::complex<double>> row) const;
 

@@ -17,21 +17,27 @@ namespace {
 using Z = std::complex<double>;
 constexpr double vacuum = 4e-7 * std::numbers::pi;
 
-std::vector<Reception> receivers(const Problem& problem) {
+std::vector<Reception> receivers(const Problem& problem, const Sigma& sigma) {
   std::vector<Reception> all;
-  const auto sides = problem.sides();
   for (const auto& component : problem.components)
     for (std::size_t n = 0; n < problem.receivers.size(); ++n)
-      all.push_back(receiver(problem.mesh, problem.along(), problem.receivers[n], component,
-                             fmt::format("receiver {}", n + 1), &sides));
+      all.push_back(receiver(problem.mesh, sigma, problem.sides(), problem.receivers[n], component,
+                             fmt::format("receiver {}", n + 1)));
   return all;
 }
-/// What is taken of E at all receivers, then what is taken of its curl.
-std::vector<EdgeSum> sums(const std::vector<Reception>& receptions) {
+/// What is taken of E at all receivers, then what is taken of its curl, and of E where weights are complex.
+std::vector<EdgeSum> sums(const std::vector<Reception>& receptions, bool complex) {
   std::vector<EdgeSum> all;
   for (const auto& one : receptions) all.push_back(one.electric);
   for (const auto& one : receptions) all.push_back(one.curl);
+  for (std::size_t n = 0; n < receptions.size() && complex; ++n) all.push_back(receptions[n].quadrature);
   return all;
+}
+
+/// What a reception takes of a field that is known on edges.
+Z taken(const Reception& reception, const Metric& metric, const EdgeField& field, double omega_mu) {
+  return value(reception.electric, metric, field) + Z(0, 1) * value(reception.quadrature, metric, field) +
+         Z(0, 1 / omega_mu) * value(reception.curl, metric, field);
 }
 
 /// |σ| of the cells along each axis, and what σ is beyond it.
@@ -62,6 +68,51 @@ class Magnitudes {
   std::array<std::vector<double>, 3> size_;
   std::array<std::vector<Z>, 3> beyond_;
 };
+
+/// The layers of a mesh as conductivities of its cells at a frequency.
+class CellsOfLayers {
+ public:
+  CellsOfLayers(const TensorMesh& mesh, const Layers& layers) {
+    const std::size_t in_layer = mesh.n_north() * mesh.n_east();
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t k = 0; k < mesh.n_up(); ++k) {
+        const Z sigma = layers.conductivity[a][k];
+        real_[a].insert(real_[a].end(), in_layer, sigma.real());
+        quadrature_[a].insert(quadrature_[a].end(), in_layer, sigma.imag());
+      }
+  }
+  Sigma sigma() const {
+    Sigma all;
+    for (std::size_t a = 0; a < 3; ++a) all.real[a] = &real_[a], all.quadrature[a] = &quadrature_[a];
+    return all;
+  }
+
+ private:
+  std::array<std::vector<double>, 3> real_, quadrature_;
+};
+
+/// What two receptions of one receiver in two earths take of E, one less the other: nothing where the earths
+/// are alike around it.
+Reception difference(const Reception& one, const Reception& other) {
+  Reception made;
+  const auto take = [](const EdgeSum& terms, double sign, EdgeSum& sum) {
+    for (auto term : terms) {
+      term.weight *= sign;
+      sum.push_back(term);
+    }
+  };
+  const auto same = [](const EdgeSum& a, const EdgeSum& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& p, const auto& q) {
+             return p.edge == q.edge && p.weight == q.weight;
+           });
+  };
+  if (same(one.electric, other.electric) && same(one.quadrature, other.quadrature)) return made;
+  take(one.electric, 1, made.electric);
+  take(other.electric, -1, made.electric);
+  take(one.quadrature, 1, made.quadrature);
+  take(other.quadrature, -1, made.quadrature);
+  return made;
+}
 
 bool knows_a_part(const Problem& problem) {
   return problem.parameters.field == Field::secondary ||
@@ -133,10 +184,15 @@ Solves::Solves(const Problem& problem, Stream& stream, Comm* comm)
     : problem_(problem),
       stream_(stream),
       comm_(comm),
-      receptions_((prepare(problem.frequencies.front()), receivers(problem))),
+      receptions_((prepare(problem.frequencies.front()), receivers(problem, sigma_))),
       b_(solver_->vector()),
-      x_(solver_->vector()),
-      sampler_(stream, solver_->metric(), x_, sums(receptions_), comm) {}
+      x_(solver_->vector()) {
+  make_sampler();
+}
+
+void Solves::make_sampler() {
+  sampler_.emplace(stream_, metric(), x_, sums(receptions_, sigma_.complex()), comm_);
+}
 
 // Networks are those of a model; where it stores charge, of a model at a frequency.
 void Solves::prepare(double hertz) {
@@ -154,19 +210,27 @@ void Solves::prepare(double hertz) {
   if (knows_a_part(problem_)) layers_ = layers_of_sides(problem_.mesh, around);
   if (const auto strike = problem_.parameters.strike; strike != Strike::none)
     section_ = section_of_ends(problem_.mesh, around, strike == Strike::north ? 1 : 2);
+  if (!sampler_) return;  // the first frequency: its receptions follow
+  receptions_ = receivers(problem_, sigma_);
+  make_sampler();
 }
 
-Z Solves::turn(std::size_t reception, const Sigma& sigma) const {
-  const auto cell = receptions_[reception].proportional_to;
-  if (!sigma.complex() || cell == Reception::nothing) return 1.0;
-  const std::size_t axis = problem_.components[reception / problem_.receivers.size()].axis == 2 ? 1 : 2;
-  return sigma(axis, cell) / (*sigma.real[axis])[cell];
+const std::vector<Reception>& Solves::receptions(std::size_t number) {
+  prepare(hertz_of(number));
+  return receptions_;
+}
+
+std::vector<WeightChange> Solves::weight_changes_of(std::size_t number, std::size_t datum) {
+  prepare(hertz_of(number));
+  const std::size_t count = problem_.receivers.size();
+  return weight_changes(problem_.mesh, sigma_, problem_.sides(), problem_.receivers[datum % count],
+                        problem_.components[datum / count]);
 }
 
 Solve Solves::solve(std::size_t number, std::vector<Z>& data) {
   begin(number);
   const std::size_t source = number / problem_.frequencies.size();
-  const double hertz = problem_.frequencies[number % problem_.frequencies.size()];
+  const double hertz = hertz_of(number);
   const auto& sent = problem_.sources[source];
   if (sent.kind == Source::Kind::plane_wave) send_plane_wave(sent, hertz);
   else if (problem_.parameters.field == Field::secondary) send_dipoles(sent, hertz);
@@ -202,7 +266,7 @@ EdgeValues Solves::field() {
 
 // A frequency, no right-hand side, no field.
 void Solves::begin(std::size_t number) {
-  const double hertz = problem_.frequencies[number % problem_.frequencies.size()];
+  const double hertz = hertz_of(number);
   prepare(hertz);
   omega_mu_ = 2 * std::numbers::pi * hertz * vacuum;
   solver_->set_frequency(hertz);
@@ -273,8 +337,7 @@ void Solves::send_plane_wave(const Source& sent, double hertz) {
     });
   }
   for (std::size_t n = 0; n < known_.size(); ++n)
-    known_[n] = turn(n, sigma_) * value(receptions_[n].electric, metric(), primary_) +
-                Z(0, 1 / omega_mu_) * value(receptions_[n].curl, metric(), primary_);
+    known_[n] = taken(receptions_[n], metric(), primary_, omega_mu_);
 }
 
 void Solves::send_dipoles(const Source& sent, double hertz) {
@@ -298,15 +361,25 @@ void Solves::send_dipoles(const Source& sent, double hertz) {
       known_[c * count + n] = (magnetic ? there.h : there.e)[static_cast<std::size_t>(2 - axis)];
     }
   });
+  // Receivers take currents, of the primary field those that it has beside those in its layers.
+  const CellsOfLayers cells(problem_.mesh, layers_);
+  for (std::size_t n = 0; n < known_.size(); ++n) {
+    const auto in_layers = receiver(problem_.mesh, cells.sigma(), problem_.sides(),
+                                    problem_.receivers[n % count], problem_.components[n / count], "");
+    if (const auto beside = difference(receptions_[n], in_layers); !beside.electric.empty())
+      known_[n] += taken(beside, metric(), primary_, omega_mu_);
+  }
 }
 
 // E, and H = i/(ωμ₀) curl E, at the receivers.
 std::vector<std::complex<double>> Solves::fields() {
-  const auto sampled = sampler_.of(stream_, x_);
+  const auto sampled = sampler_->of(stream_, x_);
   auto values = known_;
-  for (std::size_t n = 0; n < values.size(); ++n)
-    values[n] +=
-        turn(n, sigma_) * sampled[n] + std::complex<double>(0, 1 / omega_mu_) * sampled[values.size() + n];
+  const std::size_t count = values.size();
+  for (std::size_t n = 0; n < count; ++n) {
+    values[n] += sampled[n] + Z(0, 1 / omega_mu_) * sampled[count + n];
+    if (sigma_.complex()) values[n] += Z(0, 1) * sampled[2 * count + n];
+  }
   return values;
 }
 

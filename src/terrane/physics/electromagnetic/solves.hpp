@@ -31,8 +31,8 @@ using EdgeValues = std::array<std::vector<std::complex<double>>, 3>;
 class Solves {
  public:
   /// The problem must outlive it.  Throws as MaxwellSolver and receiver().
-  /// comm: null, or the ranks that share every field; then all members are collective but receptions(),
-  /// metric(), known() and omega_mu(), and return the same on each rank
+  /// comm: null, or the ranks that share every field; then all members are collective but metric(), known()
+  /// and omega_mu(), and return the same on each rank
   Solves(const Problem& problem, Stream& stream, Comm* comm = nullptr);
 
   /// Solve number, [source, frequency]. data: [component, receiver].
@@ -51,14 +51,19 @@ class Solves {
   /// The known part of the last solve on an edge, also of the walls: interior nodes are counted from 0.
   std::complex<double> known(int axis, const std::array<Index, 3>& place) const;
 
-  const std::vector<Reception>& receptions() const { return receptions_; }
-  /// What a receiver takes of E by Ampère's law is proportional to σ, at rest in its weights: σ(ω) over that.
-  std::complex<double> turn(std::size_t reception, const Sigma& sigma) const;
+  /// Of the frequency of a solve, [component, receiver].
+  const std::vector<Reception>& receptions(std::size_t number);
+  /// How what receiver and component `datum` take changes with conductivities, at that frequency.
+  std::vector<WeightChange> weight_changes_of(std::size_t number, std::size_t datum);
   const Metric& metric() const { return solver_->metric(); }
   double omega_mu() const { return omega_mu_; }
 
  private:
+  double hertz_of(std::size_t number) const {
+    return problem_.frequencies[number % problem_.frequencies.size()];
+  }
   void prepare(double hertz);
+  void make_sampler();
   void begin(std::size_t number);
   void send_over(const Background& background, const EdgeField& primary);
   void send_over_layers(const EdgeField& primary);
@@ -83,7 +88,7 @@ class Solves {
   std::optional<MaxwellSolver<float>> solver_;
   std::vector<Reception> receptions_;  // [component, receiver]
   EdgeVector b_, x_;
-  Sampler sampler_;
+  std::optional<Sampler> sampler_;
   double omega_mu_ = 0;
   EdgeField primary_;                        // none: nothing is known
   std::vector<std::complex<double>> known_;  // what is not in x_, at the receivers

@@ -251,9 +251,16 @@ bool beyond_its_side(const Axes& axes, const Conductivity& conductivity, const s
   return height < axes.centre(up, low) || height > axes.centre(up, high - 1);
 }
 
-/// E of edges, or curl E of faces, at x in a cell; or its slope there along an axis.
-EdgeSum interpolated(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell,
-                     const std::array<double, 3>& x, const Component& component, int slope_along = -1) {
+/// An edge or a face that takes part.
+struct Point {
+  std::array<Index, 3> place;
+  double weight;
+};
+
+/// Those of a component of E or H at x in a cell; or of its slope there along an axis.
+std::vector<Point> points_around(const Axes& axes, const Conductivity& conductivity,
+                                 const std::array<Index, 3>& cell, const std::array<double, 3>& x,
+                                 const Component& component, int slope_along = -1) {
   // On the ground the horizontal contrasts that count are those below it, where E is as well.
   auto beside = cell;
   if (cell[up] > 0 && x[up] == axes.face(up, cell[up])) {
@@ -278,17 +285,102 @@ EdgeSum interpolated(const Axes& axes, const Conductivity& conductivity, const s
           std::max<Index>(low, 1), std::min(high + 1, axes.cells(a)), x[n],
           [&](Index p) { return axes.face(a, p); }, slope);
   }
-  EdgeSum sum;
+  std::vector<Point> made;
   for (std::size_t k = 0; k < s[0].weight.size(); ++k)
     for (std::size_t j = 0; j < s[1].weight.size(); ++j)
-      for (std::size_t i = 0; i < s[2].weight.size(); ++i) {
-        const std::array<Index, 3> p{s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
-                                     s[2].first + static_cast<Index>(i)};
-        const double weight = s[0].weight[k] * s[1].weight[j] * s[2].weight[i];
-        if (component.magnetic) add_face(axes, component.axis, p, weight, sum);
-        else add_term(axes, sum, component.axis, p, weight);
-      }
+      for (std::size_t i = 0; i < s[2].weight.size(); ++i)
+        made.push_back({{s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
+                         s[2].first + static_cast<Index>(i)},
+                        s[0].weight[k] * s[1].weight[j] * s[2].weight[i]});
+  return made;
+}
+
+/// Of curl E on faces normal to an axis.
+EdgeSum curl_of(const Axes& axes, int axis, const std::vector<Point>& faces, double factor = 1) {
+  EdgeSum sum;
+  for (const auto& face : faces) add_face(axes, axis, face.place, factor * face.weight, sum);
   return sum;
+}
+
+/// visit(cell, V) of the four cells around an edge, which lies on no wall.
+template <class Visit>
+void for_cells_around(const Axes& axes, int axis, const std::array<Index, 3>& edge, const Visit& visit) {
+  const auto b = static_cast<std::size_t>((axis + 1) % 3), e = static_cast<std::size_t>((axis + 2) % 3);
+  for (Index corner = 0; corner < 4; ++corner) {
+    auto cell = edge;
+    cell[b] -= corner & 1;
+    cell[e] -= corner >> 1;
+    visit(static_cast<std::size_t>(axes.cell_number(cell)),
+          axes.width(0, cell[0]) * axes.width(1, cell[1]) * axes.width(2, cell[2]));
+  }
+}
+
+/// σ of an edge: the mean of its four cells.
+std::complex<double> mean_around(const Axes& axes, const Sigma& sigma, int axis,
+                                 const std::array<Index, 3>& edge) {
+  std::complex<double> sum = 0;
+  double volume = 0;
+  for_cells_around(axes, axis, edge, [&](std::size_t cell, double part) {
+    sum += sigma(static_cast<std::size_t>(axis), cell) * part;
+    volume += part;
+  });
+  return sum / volume;
+}
+
+/// The edge beside another that lies in the receiver's cell along their axis.
+std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge, const std::array<Index, 3>& cell) {
+  auto own = edge;
+  own[static_cast<std::size_t>(axis)] = cell[static_cast<std::size_t>(axis)];
+  return own;
+}
+
+/// What a receiver takes, before conductivities are looked at.
+struct Taken {
+  std::array<Index, 3> cell{};  // the receiver's own
+  int axis = 0;                 // of the edges whose E is taken
+  std::vector<Point> edges;
+  double of_own = 0;  // not 0: times that and σ of the own cell along `axis`, by Ampère's law
+  EdgeSum curl;
+};
+
+Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3> x,
+               const Component& component) {
+  Taken made;
+  made.cell = {axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+  made.axis = component.axis;
+  if (!component.magnetic) {
+    made.edges = points_around(axes, sides, made.cell, x, component);
+    return made;
+  }
+  const double height = x[0] - axes.centre(0, made.cell[0]);
+  if (component.axis == up || !beyond_its_side(axes, sides, made.cell, x[0])) {
+    made.curl = curl_of(axes, component.axis, points_around(axes, sides, made.cell, x, component));
+    return made;
+  }
+  // H(z) = H(z_c) + (z − z_c) ∂_u H: the slope of H_u along the component, and the current across it.
+  const bool east = component.axis == 2;
+  made.axis = east ? 1 : 2;
+  made.edges = points_around(axes, sides, made.cell, x, {false, made.axis});
+  made.of_own = east ? height : -height;
+  const auto slope =
+      curl_of(axes, up, points_around(axes, sides, made.cell, x, {true, up}, component.axis), height);
+  x[0] -= height;
+  made.curl = curl_of(axes, component.axis, points_around(axes, sides, made.cell, x, component));
+  made.curl.insert(made.curl.end(), slope.begin(), slope.end());
+  return made;
+}
+
+/// By which σ turns the weight of an edge: σ_t/σ_o, and σ of the own cell where that is a factor.
+std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& taken,
+                             const std::array<Index, 3>& edge) {
+  std::complex<double> turn = 1;
+  const auto own = own_beside(taken.axis, edge, taken.cell);
+  if (own != edge)
+    turn = mean_around(axes, sigma, taken.axis, edge) / mean_around(axes, sigma, taken.axis, own);
+  if (taken.of_own != 0)
+    turn *= taken.of_own * sigma(static_cast<std::size_t>(taken.axis),
+                                 static_cast<std::size_t>(axes.cell_number(taken.cell)));
+  return turn;
 }
 
 }  // namespace
@@ -353,33 +445,47 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
   return sum;
 }
 
-Reception receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
-                   const Component& component, const std::string& what, const Conductivity* contrasts) {
+Reception receiver(const TensorMesh& mesh, const Sigma& sigma, const Conductivity& sides,
+                   const Vector3& place, const Component& component, const std::string& what) {
   const Axes axes(mesh);
-  const auto& sides = contrasts != nullptr ? *contrasts : conductivity;
-  auto x = inside(axes, place, what);
-  const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+  auto taken = taken_by(axes, sides, inside(axes, place, what), component);
   Reception made;
-  if (!component.magnetic) {
-    made.electric = interpolated(axes, sides, cell, x, component);
-    return made;
+  made.curl = std::move(taken.curl);
+  for (const auto& [edge, weight] : taken.edges) {
+    const auto turned = weight * turn_of(axes, sigma, taken, edge);
+    add_term(axes, made.electric, taken.axis, edge, turned.real());
+    add_term(axes, made.quadrature, taken.axis, edge, turned.imag());
   }
-  const double height = x[0] - axes.centre(0, cell[0]);
-  if (component.axis == up || !beyond_its_side(axes, sides, cell, x[0])) {
-    made.curl = interpolated(axes, sides, cell, x, component);
-    return made;
-  }
-  // H(z) = H(z_c) + (z − z_c) ∂_u H: the slope of H_u along the component, and the current across it.
-  const bool east = component.axis == 2;
-  made.electric = interpolated(axes, sides, cell, x, {false, east ? 1 : 2});
-  made.proportional_to = static_cast<std::size_t>(axes.cell_number(cell));
-  const double sigma = (*conductivity[east ? 1 : 2])[made.proportional_to];
-  for (auto& term : made.electric) term.weight *= (east ? height : -height) * sigma;
-  const auto slope = interpolated(axes, sides, cell, x, {true, up}, component.axis);
-  x[0] -= height;
-  made.curl = interpolated(axes, sides, cell, x, component);
-  for (const auto& term : slope) made.curl.push_back({term.axis, term.edge, height * term.weight});
   return made;
+}
+
+std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& sigma,
+                                         const Conductivity& sides, const Vector3& place,
+                                         const Component& component) {
+  const Axes axes(mesh);
+  const auto taken = taken_by(axes, sides, inside(axes, place, ""), component);
+  std::vector<WeightChange> changes;
+  for (const auto& [edge, weight] : taken.edges) {
+    const Index number = axes.edge(taken.axis, edge);
+    if (number < 0 || weight == 0) continue;
+    const auto turned = weight * turn_of(axes, sigma, taken, edge);
+    const auto add = [&](std::size_t cell, std::complex<double> part) {
+      changes.push_back({cell, taken.axis, static_cast<std::size_t>(number), turned * part});
+    };
+    if (taken.of_own != 0) add(static_cast<std::size_t>(axes.cell_number(taken.cell)), 1);
+    const auto own = own_beside(taken.axis, edge, taken.cell);
+    if (own == edge) continue;
+    for (const auto& [of, sign] : {std::pair{edge, 1.0}, std::pair{own, -1.0}}) {
+      std::complex<double> sum = 0;
+      const auto along = static_cast<std::size_t>(taken.axis);
+      for_cells_around(axes, taken.axis, of,
+                       [&](std::size_t cell, double part) { sum += sigma(along, cell) * part; });
+      for_cells_around(axes, taken.axis, of, [&, sign = sign](std::size_t cell, double part) {
+        add(cell, sign * sigma(along, cell) * part / sum);
+      });
+    }
+  }
+  return changes;
 }
 
 void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,

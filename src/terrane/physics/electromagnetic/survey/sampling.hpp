@@ -12,11 +12,18 @@
 // receiver's own (within 20 %), cubically where there are two on each side, else linearly, half a cell beyond
 // the last one at most. On a face of cells the receiver belongs to the cell above (east, north).
 //
+// Smaller contrasts count, too: along its own axis it is not E that goes on from cell to cell but the current
+// σE, of which a receiver takes E of its own cell,
+//
+//   E = Σ w_t σ_t/σ_o E_t,     σ of an edge: the mean of its four cells; o: beside t, in the receiver's cell
+//
 // H = i/(ωμ₀) curl E lies on faces; its weights are those of the edges around them. Above and below the last
 // faces of the receiver's own side, as on the ground or the sea floor, horizontal H follows Ampère's law from
 // the centre z_c of the receiver's cell:
 //
 //   H_n(z) = H_n(z_c) + (z − z_c)(∂_n H_u − σE_e),   H_e(z) = H_e(z_c) + (z − z_c)(∂_e H_u + σE_n)
+//
+// So weights depend on σ, and are complex where it is.
 #pragma once
 
 #include <complex>
@@ -24,7 +31,7 @@
 #include <string>
 #include <vector>
 
-#include "terrane/physics/electromagnetic/grid/maxwell.hpp"
+#include "terrane/physics/electromagnetic/survey/sigma.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -59,18 +66,26 @@ struct Component {
 EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what,
                 const Conductivity* conductivity = nullptr);
 
-/// What a receiver takes of E: electric + i/(ωμ₀) curl.
+/// What a receiver takes of E: electric + i quadrature + i/(ωμ₀) curl.
 struct Reception {
-  static constexpr std::size_t nothing = static_cast<std::size_t>(-1);
-  EdgeSum electric, curl;
-  std::size_t proportional_to = nothing;  ///< the cell whose conductivity `electric` has as a factor
+  EdgeSum electric, quadrature, curl;  ///< quadrature: none where conductivity is real
 };
 
-/// Of E or H. contrasts: conductivities whose contrasts count; null: conductivity's own.  Throws InputError
-/// at `what`: a point outside of the mesh.
-Reception receiver(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place,
-                   const Component& component, const std::string& what,
-                   const Conductivity* contrasts = nullptr);
+/// Of E or H. sides: conductivities whose contrasts count, as conductivity's own in most cases.  Throws
+/// InputError at `what`: a point outside of the mesh.
+Reception receiver(const TensorMesh& mesh, const Sigma& sigma, const Conductivity& sides,
+                   const Vector3& place, const Component& component, const std::string& what);
+
+/// How what a receiver takes of E changes with ln σ of a cell, along all axes: weight times E of the edge.
+struct WeightChange {
+  std::size_t cell;
+  int axis;
+  std::size_t edge;
+  std::complex<double> weight;
+};
+std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& sigma,
+                                         const Conductivity& sides, const Vector3& place,
+                                         const Component& component);
 
 /// Adds weight · amount to the edges that b has: b of a source, with amount = −iωμ₀.
 void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
