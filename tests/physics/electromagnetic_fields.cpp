@@ -373,6 +373,11 @@ TEST(Sources, ADipoleIsWhereItWasPut) {
   const auto cubic = spread();
   EXPECT_NEAR(cubic[3], 1, 1e-13);
   for (int n = 0; n < 3; ++n) EXPECT_NEAR(cubic[static_cast<std::size_t>(n)], 0, 1e-9);
+  for (std::size_t j = 0; j < 12; ++j)
+    for (std::size_t i = 0; i < 12; ++i) sigma[mesh.index(i, j, 6)] = 1e-8;  // under the ground: cubic across
+  const auto across = spread();
+  EXPECT_NEAR(across[3], 1, 1e-13);
+  for (int n = 0; n < 3; ++n) EXPECT_NEAR(across[static_cast<std::size_t>(n)], 0, 1e-9);
   sigma[mesh.index(6, 6, 4)] = 3;  // beside the dipole's cell: linear functions
   EXPECT_NEAR(spread()[0], 0, 1e-9);
   EXPECT_NEAR(spread()[1], 0, 1e-9);
@@ -482,6 +487,22 @@ TEST(Fields, AtATenThousandthOfAHertzAreThoseOfDirectCurrentOnTheMesh) {
   EXPECT_LT(stray, 1e-10);
   EXPECT_NEAR(leaves, 2, 1e-10);
   EXPECT_NEAR(arrives, -2, 1e-10);
+}
+
+TEST(Fields, HaveConvergedWhereRoundingEndsTheResidualAfterReceiversHaveSettled) {
+  auto problem = small_problem();
+  problem.frequencies = {1e-4, 1e-5};
+  problem.sources = {{Source::Kind::wire, {{-133, 77, -121}, {312.5, -140, -355}}, {}, 2}};
+  problem.receivers = {{400, 300, -60}};
+  problem.components = {{false, 2}, {true, 1}};
+  Stream stream({Device::Kind::cpu, -1});
+  const auto out = forward(problem, stream);
+  EXPECT_TRUE(out.solves[0].converged());
+  EXPECT_TRUE(out.solves[1].converged());
+  EXPECT_GT(out.solves[1].residual, problem.parameters.tolerance);
+  EXPECT_LT(out.solves[1].change, problem.parameters.receiver_tolerance / 10);
+  for (std::size_t c = 0; c < 2; ++c)  // both are those of direct current
+    EXPECT_LT(std::abs(out.data[2 + c] - out.data[c]), 1e-5 * std::abs(out.data[c])) << c;
 }
 
 TEST(Fields, AMagneticDipoleIsASmallLoop) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <numbers>
 #include <random>
 
@@ -256,17 +257,19 @@ double worst_of(const Sent& sent) {
   return worst;
 }
 
-void hold_fields(unsigned seed, int earths) {
+void hold_fields(unsigned seed, int earths, double bound) {
   Dice dice(seed);
   for (int n = 0; n < earths; ++n) {
     const auto sent = random_one(dice, n % 2 == 1);
     const double worst = worst_of(sent);
-    EXPECT_LT(worst, 0.1) << sent_job(sent);
+    if (std::getenv("SHOW")) fmt::print("{}: {:.1f} %\n", n, 100 * worst);
+    EXPECT_LT(worst, bound) << sent_job(sent);
   }
 }
 
-TEST(PlansOfSources, HoldFieldsOverLayersToTenPercent) { hold_fields(3, 2); }
-TEST(LongPlansOfSources, HoldFieldsOverLayersToTenPercent) { hold_fields(11, 22); }
+// Most to 1 to 2 %; beside a dipole, where the upright E is next to nothing, it may be 10 % of the whole.
+TEST(PlansOfSources, HoldFieldsOverLayersToFourPercent) { hold_fields(3, 2, 0.04); }
+TEST(LongPlansOfSources, HoldFieldsOverLayersToTenPercent) { hold_fields(11, 22, 0.1); }
 
 TEST(PlansOfSources, AreSmallBesideASourceOnly) {
   GridRequest wanted{.frequencies = {10}, .at_sources = 0.01, .mean = 0.01, .sources = {{0, 0, -0.5}}};

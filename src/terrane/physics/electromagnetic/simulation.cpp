@@ -921,6 +921,12 @@ Result Simulation::run(const Runtime& runtime) {
     residual = std::max(residual, solve.residual);
     rough += solve.rough ? 1 : 0;
     if (!solve.converged()) report.warnings.push_back(trouble(problem_, n, solve));
+    else if (solve.residual > 10 * problem_.parameters.tolerance)
+      report.notes.push_back(fmt::format(
+          "{} at {:.4g} Hz: rounding ends the residual at {:.1e}, above simulation.tolerance, long after "
+          "receivers have settled (they change by {:.1e})",
+          problem_.source_name(n / problem_.frequencies.size()),
+          problem_.frequencies[n % problem_.frequencies.size()], solve.residual, solve.change));
   }
   if (most > usual_iterations) {
     std::string why = "conductivities that differ by decades from cell to cell may take more";

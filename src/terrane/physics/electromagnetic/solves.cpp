@@ -102,9 +102,9 @@ Reception difference(const Reception& one, const Reception& other) {
     }
   };
   const auto same = [](const EdgeSum& a, const EdgeSum& b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& p, const auto& q) {
-             return p.edge == q.edge && p.weight == q.weight;
-           });
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(),
+                      [](const auto& p, const auto& q) { return p.edge == q.edge && p.weight == q.weight; });
   };
   if (same(one.electric, other.electric) && same(one.quadrature, other.quadrature)) return made;
   take(one.electric, 1, made.electric);
@@ -279,6 +279,7 @@ void Solves::begin(std::size_t number) {
 Solve Solves::finish() {
   solver_->complete(b_);
   seen_.clear();
+  settled_ = 0;
   Solve done;
   iterate(done);
   const auto charges = solver_->charges(b_, x_);
@@ -406,8 +407,12 @@ void Solves::iterate(Solve& done) {
   go(p.rough == Rough::always, plain_first ? patience_of_plain : p.most_iterations);
   if (!done.converged() && plain_first && done.reason != solve::Reason::not_finite)
     go(true, p.most_iterations - done.iterations);
-  // Where fields are below the rounding of the strongest, receivers never settle.
-  if (done.reason == solve::Reason::stagnated && done.residual <= p.tolerance)
+  // Where fields are below the rounding of the strongest, receivers never settle; and at low frequencies
+  // rounding may end the residual above its tolerance, long after receivers have settled.
+  constexpr int long_since = 20;
+  constexpr double of_rounding = 1e-6;
+  const bool settled = settled_ >= long_since && done.residual <= of_rounding;
+  if (done.reason == solve::Reason::stagnated && (done.residual <= p.tolerance || settled))
     done.reason = solve::Reason::converged;
 }
 
@@ -427,6 +432,7 @@ double Solves::change() {
       if (size > 0) most = std::max(most, std::sqrt(difference / size));
     }
   seen_ = std::move(now);
+  settled_ = most <= problem_.parameters.receiver_tolerance / 10 ? settled_ + 1 : 0;
   return most;
 }
 

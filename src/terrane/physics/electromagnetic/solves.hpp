@@ -86,13 +86,14 @@ class Solves {
   Layers layers_;         // where a part of the field is known
   CrossSection section_;  // in place of layers, where the earth has a strike
   std::optional<MaxwellSolver<float>> solver_;
+  std::optional<Sampler> sampler_;
   std::vector<Reception> receptions_;  // [component, receiver]
   EdgeVector b_, x_;
-  std::optional<Sampler> sampler_;
   double omega_mu_ = 0;
   EdgeField primary_;                        // none: nothing is known
   std::vector<std::complex<double>> known_;  // what is not in x_, at the receivers
   std::vector<std::complex<double>> seen_;
+  int settled_ = 0;  // for how many iterations receivers have changed by a tenth of what they may
 };
 
 }  // namespace terrane::electromagnetic

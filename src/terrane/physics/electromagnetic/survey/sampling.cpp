@@ -131,10 +131,16 @@ Shape shape(const Axes& axes, int a, Index cell, double x, bool cubic) {
   return made;
 }
 
+/// Along which axes functions are cubic, up, north, east.
+struct Cubic {
+  bool upright = false, across = false;
+  bool along(std::size_t axis) const { return axis == up ? upright : across; }
+};
+
 std::array<Shape, 3> shapes_at(const Axes& axes, const std::array<Index, 3>& cell,
-                               const std::array<double, 3>& x, bool cubic) {
-  return {shape(axes, 0, cell[0], x[0], cubic), shape(axes, 1, cell[1], x[1], cubic),
-          shape(axes, 2, cell[2], x[2], cubic)};
+                               const std::array<double, 3>& x, const Cubic& cubic) {
+  return {shape(axes, 0, cell[0], x[0], cubic.upright), shape(axes, 1, cell[1], x[1], cubic.across),
+          shape(axes, 2, cell[2], x[2], cubic.across)};
 }
 
 /// amount[a] · w of the edges along each axis.
@@ -188,14 +194,14 @@ std::vector<Piece> pieces(const Axes& axes, const std::array<double, 3>& from,
 }
 
 /// ∫ w along a piece: with functions of degree 8 along it five Gauss points are exact, of degree 2 two.
-void add_piece(const Axes& axes, const Piece& piece, double current, bool cubic, EdgeSum& sum) {
+void add_piece(const Axes& axes, const Piece& piece, double current, const Cubic& cubic, EdgeSum& sum) {
   static constexpr double x5[5] = {-0.906179845938664, -0.5384693101056831, 0, 0.5384693101056831,
                                    0.906179845938664},
                           w5[5] = {0.23692688505618908, 0.47862867049936647, 0.5688888888888889,
                                    0.47862867049936647, 0.23692688505618908};
   static constexpr double x2[2] = {-0.5773502691896258, 0.5773502691896258}, w2[2] = {1, 1};
-  const auto x = cubic ? std::span<const double>(x5) : std::span<const double>(x2),
-             w = cubic ? std::span<const double>(w5) : std::span<const double>(w2);
+  const auto x = cubic.across ? std::span<const double>(x5) : std::span<const double>(x2),
+             w = cubic.across ? std::span<const double>(w5) : std::span<const double>(w2);
   for (std::size_t g = 0; g < x.size(); ++g) {
     std::array<double, 3> at, amount;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -217,16 +223,25 @@ bool conduct_alike(const Axes& axes, const Conductivity& conductivity, const std
   });
 }
 
-/// Whether a cell has neighbours on all sides and corners, and these conduct like it.
-bool uniform_around(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell) {
-  for (int a = 0; a < 3; ++a)
+/// Whether a cell has neighbours on all sides and corners that conduct like it; or across alone, in its own
+/// layer and in those above and below.
+Cubic uniform_around(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell) {
+  for (int a = 1; a < 3; ++a)
     if (cell[static_cast<std::size_t>(a)] < 1 || cell[static_cast<std::size_t>(a)] + 1 >= axes.cells(a))
-      return false;
-  for (Index n = 0; n < 27; ++n)
-    if (!conduct_alike(axes, conductivity, cell,
-                       {cell[0] + n / 9 - 1, cell[1] + n / 3 % 3 - 1, cell[2] + n % 3 - 1}))
-      return false;
-  return true;
+      return {};
+  Cubic cubic{true, true};
+  for (Index k = cell[0] - 1; k <= cell[0] + 1; ++k) {
+    if (k < 0 || k >= axes.cells(up)) {
+      cubic.upright = false;
+      continue;
+    }
+    const std::array<Index, 3> middle{k, cell[1], cell[2]};
+    cubic.upright = cubic.upright && conduct_alike(axes, conductivity, cell, middle);
+    for (Index n = 0; n < 9; ++n)
+      if (!conduct_alike(axes, conductivity, middle, {k, cell[1] + n / 3 - 1, cell[2] + n % 3 - 1}))
+        return {};
+  }
+  return cubic;
 }
 
 /// Cells along an axis, through the receiver's own, that conduct like it: first … last − 1.
@@ -328,7 +343,8 @@ std::complex<double> mean_around(const Axes& axes, const Sigma& sigma, int axis,
 }
 
 /// The edge beside another that lies in the receiver's cell along their axis.
-std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge, const std::array<Index, 3>& cell) {
+std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge,
+                                const std::array<Index, 3>& cell) {
   auto own = edge;
   own[static_cast<std::size_t>(axis)] = cell[static_cast<std::size_t>(axis)];
   return own;
@@ -398,9 +414,11 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
       all.insert(all.end(), more.begin(), more.end());
     }
     // For the whole wire: where cubic and linear functions met, charge would stay behind.
-    const bool cubic = conductivity && std::all_of(all.begin(), all.end(), [&](const Piece& piece) {
-                         return uniform_around(axes, *conductivity, piece.cell);
-                       });
+    Cubic cubic{conductivity != nullptr, conductivity != nullptr};
+    for (std::size_t n = 0; n < all.size() && cubic.across; ++n) {
+      const auto here = uniform_around(axes, *conductivity, all[n].cell);
+      cubic = {cubic.upright && here.upright, cubic.across && here.across};
+    }
     for (const auto& piece : all) add_piece(axes, piece, source.current, cubic, sum);
     return sum;
   }
@@ -408,10 +426,11 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
   const auto x = inside(axes, source.points.front(), what), m = turned_over(source.moment);
   const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
   if (source.kind == Source::Kind::electric_dipole) {
-    const bool cubic = conductivity && uniform_around(axes, *conductivity, cell);
+    const auto cubic = conductivity ? uniform_around(axes, *conductivity, cell) : Cubic{};
     auto shapes = shapes_at(axes, cell, x, cubic);
     // Linear ones do not know where in its cell a dipole is: it goes to the two nearest edges.
-    for (std::size_t a = 0; a < 3 && conductivity && !cubic; ++a) {
+    for (std::size_t a = 0; a < 3 && conductivity; ++a) {
+      if (cubic.along(a)) continue;
       const int axis = static_cast<int>(a);
       auto next = cell;
       next[a] += x[a] < axes.centre(axis, cell[a]) ? -1 : 1;

@@ -1,11 +1,12 @@
-// Sources and receivers anywhere on the edges of a mesh: sums of edge values with real weights.
+// Sources and receivers anywhere on the edges of a mesh: sums of edge values.
 //
 // A source gives its moment, ∫ J w dV, to the edges around it by their own functions w: constant along an
 // edge and bilinear across; or, where all cells around it conduct alike, quadratic and bicubic, which leaves
-// out the linear ones' error of p(1−p)(kh)²/2 per axis for a source at the part p of a cell. Either way w is
-// the difference of functions of the nodes, so its charges are those of its ends, Gᵀ(J V) = I (w(end) −
-// w(start)) on the nodes, and a closed loop has none. A dipole beside contrasts goes to the two nearest edges
-// along itself. A magnetic dipole is current around the faces of cells, also without charge.
+// out the linear ones' error of p(1−p)(kh)²/2 per axis for a source at the part p of a cell. Near the ground
+// and the levels of layers they are so across alone, and linear upright. Either way w is the difference of
+// functions of the nodes, so its charges are those of its ends, Gᵀ(J V) = I (w(end) − w(start)) on the nodes,
+// and a closed loop has none. A dipole beside contrasts goes to the two nearest edges along itself. A
+// magnetic dipole is current around the faces of cells, also without charge.
 //
 // A receiver is interpolated on its own side of contrasts: the component of E normal to a contrast jumps
 // there, and the others have kinks. Along each axis only points are taken in cells that conduct like the
