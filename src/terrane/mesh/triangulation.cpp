@@ -17,18 +17,18 @@ namespace {
 
 __extension__ using Wide = __int128;  // a circle test takes 112 bits
 
-struct Place {
+struct PointOnGrid {
   std::int64_t x = 0, y = 0;
-  bool operator==(const Place&) const = default;
+  bool operator==(const PointOnGrid&) const = default;
 };
 
 /// More than 0: a, b, c turn left.
-std::int64_t turn(const Place& a, const Place& b, const Place& c) {
+std::int64_t turn(const PointOnGrid& a, const PointOnGrid& b, const PointOnGrid& c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
 /// Whether d lies within the circle through a, b, c, which turn left.
-bool in_circle(const Place& a, const Place& b, const Place& c, const Place& d) {
+bool in_circle(const PointOnGrid& a, const PointOnGrid& b, const PointOnGrid& c, const PointOnGrid& d) {
   const auto ax = a.x - d.x, ay = a.y - d.y, bx = b.x - d.x, by = b.y - d.y, cx = c.x - d.x, cy = c.y - d.y;
   const Wide of_a = Wide{ax * ax + ay * ay} * (bx * cy - cx * by);
   const Wide of_b = Wide{bx * bx + by * by} * (cx * ay - ax * cy);
@@ -88,7 +88,7 @@ class Edges {
 class Delaunay {
  public:
   /// points: sorted by x, then y, each once.
-  explicit Delaunay(std::vector<Place> points) : points_(std::move(points)) {
+  explicit Delaunay(std::vector<PointOnGrid> points) : points_(std::move(points)) {
     if (points_.size() > 1) divide(0, static_cast<std::uint32_t>(points_.size()));
   }
 
@@ -176,7 +176,7 @@ class Delaunay {
     }
   }
 
-  std::vector<Place> points_;
+  std::vector<PointOnGrid> points_;
   Edges edges_;
 };
 
@@ -290,7 +290,7 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(std::span<const double> x,
   const double extent = std::max(*east - *west, *north - *south);
   if (!(extent > 0) || x.size() > std::numeric_limits<std::uint32_t>::max() / 16) return {};
   constexpr double steps = 1 << 26;
-  std::vector<std::pair<Place, std::uint32_t>> sorted(x.size());
+  std::vector<std::pair<PointOnGrid, std::uint32_t>> sorted(x.size());
   for (std::size_t n = 0; n < x.size(); ++n)
     sorted[n] = {
         {std::llround((x[n] - *west) / extent * steps), std::llround((y[n] - *south) / extent * steps)},
@@ -301,7 +301,7 @@ std::vector<std::array<std::uint32_t, 3>> triangulate(std::span<const double> x,
   sorted.erase(std::unique(sorted.begin(), sorted.end(),
                            [](const auto& a, const auto& b) { return a.first == b.first; }),
                sorted.end());
-  std::vector<Place> places;
+  std::vector<PointOnGrid> places;
   places.reserve(sorted.size());
   for (const auto& [place, n] : sorted) places.push_back(place);
   auto triangles = Delaunay(std::move(places)).triangles();
