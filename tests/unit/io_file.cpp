@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -141,6 +142,11 @@ std::string xz(const std::string& text) {
   EXPECT_EQ(status, LZMA_OK);
   out.resize(size);
   return out;
+}
+
+TEST(ReadBytes, ReadsWhereNobodySaysHowMuchMemoryThereIs) {  // as without /proc
+  const TemporaryFolder folder;
+  EXPECT_EQ(read_bytes(folder.put("a.csv", "one\n"), std::numeric_limits<std::size_t>::max()), "one\n");
 }
 
 TEST(ReadBytes, UnpacksGzipAndXzWhateverTheName) {

@@ -17,7 +17,8 @@ namespace terrane {
 
 namespace {
 
-constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
+/// More than any machine has, and small enough that sums with it do not wrap.
+constexpr auto unlimited = std::numeric_limits<std::size_t>::max() / 2;
 
 /// The first number in a file of the kernel; `unlimited` when there is none ("max").
 std::size_t number_in(const std::string& file) {

@@ -401,7 +401,8 @@ std::string unpack(const std::string& path, std::string raw, std::size_t limit) 
 }  // namespace
 
 std::string read_bytes(const std::string& path, std::size_t memory) {
-  const std::size_t most = ReadBudget(memory).left();
+  // One byte more is asked for, to see whether there is more: the sum must not wrap.
+  const std::size_t most = std::min(ReadBudget(memory).left(), std::numeric_limits<std::size_t>::max() - 1);
   const auto within = [&](std::string bytes, const char* how) {
     if (bytes.size() > most)
       throw MemoryError(
