@@ -20,13 +20,13 @@ PARTS = {
     "large": [("devices_krylov", ["cg:249:8"]), ("libraries_aztec", ["cg:249:8"]),
               ("devices_krylov", ["bicg:132:5", "qmr:132:5"]),
               ("libraries_petsc", [f"{s}:132:5" for s in ("cocg", "bicg", "tfqmr")])],
-    "band": [("libraries_petsc", [f"{s}:{n}:10" for n in (50, 80) for s in ("tfqmr", "tfqmr_band")])],
+    "band": [("libraries_petsc", [f"{s}:{n}:10" for n in (32, 64) for s in ("tfqmr", "tfqmr_band")])],
     "whole": [("devices_krylov", ["cg:63:-5000", "cg_multigrid:63:-100"]), ("libraries_aztec", ["cg:63:-5000"]),
               ("devices_krylov", ["bicg:16:-20000:marine", "bicg_multigrid:16:-200:marine"]),
               ("libraries_petsc", [f"{s}:16:-20000:marine" for s in ("bicg", "tfqmr")])],
     "earths": [("devices_krylov", [f"bicg_multigrid:32:-200:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
                                    for hertz, metres in ((0.1, 100), (1, 100), (100, 20), (10_000, 5), (100_000, 2))]
-                                  + [f"bicg:32:-5000:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
+                                  + [f"bicg:32:-2000:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
                                      for hertz, metres in ((1, 100), (100_000, 2))])],
 }
 
