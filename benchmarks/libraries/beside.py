@@ -23,7 +23,7 @@ PARTS = {
     "band": [("libraries_petsc", [f"{s}:{n}:10" for n in (32, 64) for s in ("tfqmr", "tfqmr_band")])],
     "whole": [("devices_krylov", ["cg:63:-5000", "cg_multigrid:63:-100"]), ("libraries_aztec", ["cg:63:-5000"]),
               ("devices_krylov", ["bicg:16:-20000:marine", "bicg_multigrid:16:-200:marine"]),
-              ("libraries_petsc", [f"{s}:16:-20000:marine" for s in ("bicg", "tfqmr")])],
+              ("libraries_petsc", [f"{s}:16:-2000:marine" for s in ("bicg", "tfqmr")])],
     "earths": [("devices_krylov", [f"bicg_multigrid:32:-200:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
                                    for hertz, metres in ((0.1, 100), (1, 100), (100, 20), (10_000, 5), (100_000, 2))]
                                   + [f"bicg:32:-2000:{earth}:{hertz}:{metres}" for earth in ("land", "marine")
