@@ -30,6 +30,11 @@ class Verbs(CommandTest):
             out, _ = self.terrane("new", "--survey", survey)
             self.assertIn(f'kind = "{survey}"', out)
 
+    def test_NewNamesEveryKindOfJobWhereOneIsMistyped(self):
+        _, message = self.terrane("new", "inversoin", expect=2)
+        self.assertIn('Did you mean "inversion"?', message)
+        self.assertRegex(message, "Allowed: acoustic, .*gravity, .*inversion")
+
     def test_EveryPhysicsHasTheReferencePageThatThisCommandWrites(self):
         index = (SOURCE / "docs/reference/job.md").read_text(encoding="utf-8")
         for header in (SOURCE / "src/terrane/physics").glob("*/physics.hpp"):

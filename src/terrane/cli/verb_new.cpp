@@ -68,8 +68,9 @@ std::string text_of_job(const Physics& physics, const NewOptions& options) {
 }  // namespace
 
 int new_job(const Registry& registry, const NewOptions& options) {
-  const auto& physics =
-      options.physics == "inversion" ? inversion::job_of_inversions() : registry.find(options.physics);
+  Registry all = registry;
+  all.add(inversion::job_of_inversions());
+  const auto& physics = all.find(options.physics);
   if (physics.sections.empty())
     throw UnsupportedError("physics", fmt::format("this program was built without {}", physics.name),
                            "Build all physics (make build).");
