@@ -14,20 +14,20 @@ struct FreeOfProj {
   void operator()(PJ* object) const { proj_destroy(object); }
 };
 
-using Context = std::unique_ptr<PJ_CONTEXT, FreeOfProj>;
-using Object = std::unique_ptr<PJ, FreeOfProj>;
+using ProjContext = std::unique_ptr<PJ_CONTEXT, FreeOfProj>;
+using ProjObject = std::unique_ptr<PJ, FreeOfProj>;
 
-Context quiet_context() {
-  Context context(proj_context_create());
+ProjContext quiet_context() {
+  ProjContext context(proj_context_create());
   proj_log_level(context.get(), PJ_LOG_NONE);
   proj_context_set_enable_network(context.get(), 0);
   return context;
 }
 
-Object system_of(PJ_CONTEXT* context, const std::string& definition) {
+ProjObject system_of(PJ_CONTEXT* context, const std::string& definition) {
   const bool bare =
       definition.find("+proj=") != std::string::npos && definition.find("+type=crs") == std::string::npos;
-  return Object(proj_create(context, (bare ? definition + " +type=crs" : definition).c_str()));
+  return ProjObject(proj_create(context, (bare ? definition + " +type=crs" : definition).c_str()));
 }
 
 CrsAxes::Kind kind_of(const PJ* system) {
@@ -45,7 +45,7 @@ CrsAxes::Kind kind_of(const PJ* system) {
 }
 
 std::optional<CrsAxes> axes_of(PJ_CONTEXT* context, const PJ* system) {
-  const Object axes(proj_crs_get_coordinate_system(context, system));
+  const ProjObject axes(proj_crs_get_coordinate_system(context, system));
   if (!axes) return {};
   CrsAxes all{kind_of(system), 1, true};
   const int count = proj_cs_get_axis_count(context, axes.get());
