@@ -1,8 +1,7 @@
-# terrane_room(<folder> DEPENDS <room>... [PUBLIC <library>...] [PRIVATE <library>...] [KERNELS] [NEEDS <house>...])
+# terrane_room(<folder> DEPENDS <room>... [PUBLIC <library>...] [PRIVATE <library>...] [KERNELS])
 # One room of the house: every .cpp and .cu in src/terrane/<folder> and below, as a static library terrane::<folder>.
 # A room may use the rooms it names and what those use; nothing else.
 # KERNELS: the room computes, and is compiled with all of -O3. The others are compiled with -O2, in two thirds of the time.
-# NEEDS: where the build has not all of these physics, the room is its file left_out.cpp alone, which says so.
 
 # terrane_precompiled(<target> <kind> [<header>...])
 # Headers of the standard library and {fmt} that nearly every file includes, and those named, parsed once for all targets
@@ -71,18 +70,13 @@ function(terrane_rows_of_sweeps)
 endfunction()
 
 function(terrane_room folder)
-  cmake_parse_arguments(ROOM "KERNELS" "" "DEPENDS;PUBLIC;PRIVATE;NEEDS" ${ARGN})
+  cmake_parse_arguments(ROOM "KERNELS" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cpp)
   file(GLOB_RECURSE device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cu)
   terrane_device_code(${device_sources})
   list(APPEND sources ${device_sources})
-  list(FILTER sources EXCLUDE REGEX "/(main|comm_mpi|comm_nccl|left_out)\\.cpp$")
-  foreach(house IN LISTS ROOM_NEEDS)
-    if(NOT TARGET terrane_physics_${house})
-      set(sources ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/left_out.cpp)
-    endif()
-  endforeach()
+  list(FILTER sources EXCLUDE REGEX "/(main|comm_mpi|comm_nccl)\\.cpp$")
   set(target terrane_${name})
   if(sources)
     add_library(${target} STATIC ${sources})

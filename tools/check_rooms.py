@@ -10,7 +10,8 @@ those of STANDS_ON.
 
 Inside a house, physics/<house>/rooms.txt states the order, from the ground up: one storey a line, of folders and
 of files at the top of the house (without their ending). A storey may include what lies below it; folders and files
-that share a line do not include each other. Lines may carry a comment after #.
+that share a line do not include each other. Lines may carry a comment after #. The rooms of ORDERED have a rooms.txt, too,
+and there no unit (a header and its source) includes, by way of others, itself.
 
 Prints one line for each violation, file:line first, and exits with 1 when there is any.
 """
@@ -21,6 +22,9 @@ from pathlib import Path
 
 # The one house that stands on another: magnetics is gravity's gradients, by Poisson's relation.
 STANDS_ON = {"physics/magnetic": {"physics/gravity"}}
+
+# Rooms beside the houses that state their own order, and have no circles of units.
+ORDERED = {"inversion"}
 
 ROOM = re.compile(r"^\s*terrane_(?:room\(\s*(\S+)|(houses)\()([^)]*)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]terrane/([^">]+)[">]')
@@ -123,6 +127,21 @@ class Order:
         return None
 
 
+def circles(includes):
+    """Circles of units, {unit: those that it includes}: the units of each, which all reach each other."""
+    reached = {}
+    for unit in includes:
+        seen, todo = set(), [unit]
+        while todo:
+            for other in includes.get(todo.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        reached[unit] = seen
+    return sorted({tuple(sorted(u for u in reached[unit] if unit in reached.get(u, ()))) for unit in includes
+                   if unit in reached[unit]})
+
+
 def is_source(file):
     return Path(without_in(file.name)).suffix in SUFFIXES
 
@@ -139,9 +158,10 @@ def check(root):
     source = root / "src" / "terrane"
     orders = {}
     for room in graph:
-        if house(room) and (source / room).is_dir():
+        if (house(room) or room in ORDERED) and (source / room).is_dir():
             orders[room] = Order(source / room, f"src/terrane/{room}")
             complaints += orders[room].complaints
+    units = {}
     for file in sorted(source.rglob("*")):
         if not is_source(file):
             continue
@@ -168,9 +188,13 @@ def check(root):
                 complaints.append(f"{where}: room {room} may not include {other}; it may use "
                                   + (", ".join(r for r in graph if r in allowed[room] and r != room) or "no other room"))
             elif room == other and room in orders:
+                unit, included = inside.partition(".")[0], match.group(1).partition(".")[0]
+                if room in ORDERED and unit != included:
+                    units.setdefault(unit, set()).add(included)
                 fault = orders[room].fault(inside[len(room) + 1:], match.group(1)[len(room) + 1:])
                 if fault:
                     complaints.append(f"{where}: {fault}")
+    complaints += [f"src/terrane: {', '.join(circle)} include each other in a circle" for circle in circles(units)]
     return complaints
 
 

@@ -20,12 +20,14 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/inversion/invert.hpp"
-#include "terrane/inversion/operators.hpp"
+#include "terrane/inversion/loop/invert.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/inverse/operators.hpp"
 
 namespace terrane::inversion {
 namespace {
+
+using namespace gravity::inverse;
 
 using Clock = std::chrono::steady_clock;
 

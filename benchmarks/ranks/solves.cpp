@@ -22,13 +22,13 @@
 
 #include "support/land.hpp"
 #include "terrane/base/constants.hpp"
-#include "terrane/inversion/job.hpp"
-#include "terrane/inversion/operators.hpp"
 #include "terrane/parallel/comm/comm_gpu.hpp"
 #include "terrane/parallel/comm/comm_mpi.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/all.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
+#include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/simulation/serve.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/multigrid.hpp"
@@ -197,9 +197,9 @@ double seconds_of(const Work& work) {
 }
 
 /// Rank 0: products with G on its device alone, then divided among all.
-void products(Comm& ranks, Device device, const std::string& name, inversion::Storage storage, int side,
-              Rows& rows) {
-  using namespace inversion;
+void products(Comm& ranks, Device device, const std::string& name, gravity::inverse::Storage storage,
+              int side, Rows& rows) {
+  using namespace gravity::inverse;
   const auto source = sensitivities(side);
   StorageSettings settings;
   settings.storage = storage;
@@ -251,7 +251,7 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
         "\"rows\": [",
         device_name(device), thread_count(0));
   Registry registry;
-  registry.add(inversion::job_of_inversions());
+  registry.add(physics::inversions().job());
   for (const auto& word : what) {
     const auto size = std::atoi(word.substr(word.find('=') + 1).c_str());
     const auto name = word.substr(0, word.find('='));
@@ -263,9 +263,9 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
       serve(registry, ranks);
     } else {
       products(ranks, device, name,
-               name == "pairs"  ? inversion::Storage::none
-               : name == "kept" ? inversion::Storage::single
-                                : inversion::Storage::tree,
+               name == "pairs"  ? gravity::inverse::Storage::none
+               : name == "kept" ? gravity::inverse::Storage::single
+                                : gravity::inverse::Storage::tree,
                size, rows);
       dismiss(ranks);
     }

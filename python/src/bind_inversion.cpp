@@ -8,10 +8,10 @@
 #include "module.hpp"
 #include "progress.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/inversion/chargeability.hpp"
-#include "terrane/inversion/forward.hpp"
-#include "terrane/inversion/invert.hpp"
-#include "terrane/inversion/operators.hpp"
+#include "terrane/inversion/data/forward.hpp"
+#include "terrane/inversion/loop/invert.hpp"
+#include "terrane/physics/electric/inverse/chargeability.hpp"
+#include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/physics/magnetic/main_field.hpp"
 
 namespace terrane::python {
@@ -29,8 +29,8 @@ PrismSet prisms_of_faces(const Matrix& faces) {
   return p;
 }
 
-inversion::Storage storage_named(const std::string& name) {
-  using inversion::Storage;
+gravity::inverse::Storage storage_named(const std::string& name) {
+  using gravity::inverse::Storage;
   if (name == "none") return Storage::none;
   if (name == "double") return Storage::dense;
   if (name == "lattice") return Storage::lattice;
@@ -67,21 +67,23 @@ std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Ve
   return released([&] {
     const auto source = std::make_shared<gravity::SensitivityColumns>(
         std::move(cells), std::move(stations), std::move(observables), accuracy, policy_named(singular));
-    inversion::StorageSettings settings;
+    gravity::inverse::StorageSettings settings;
     settings.storage = storage_named(storage);
     settings.accuracy = accuracy;
     settings.tree_accuracy = tree_accuracy;
     const Device wanted = resolve(device_from_text(device));
-    if (wanted.has_own_memory() && inversion::runs_on_devices(settings.storage)) settings.device = wanted;
+    if (wanted.has_own_memory() && gravity::inverse::runs_on_devices(settings.storage))
+      settings.device = wanted;
     std::string reason;
-    if (settings.storage == inversion::Storage::lattice && !inversion::lattice_of(*source, threads, reason))
+    if (settings.storage == gravity::inverse::Storage::lattice &&
+        !gravity::inverse::lattice_of(*source, threads, reason))
       throw InputError("storage", "there is no lattice: " + reason, "Take storage=\"tree\" or \"single\".");
     Runtime runtime;
     runtime.threads = threads;
     std::vector<std::string> notes;
     // Python has no const; all that is bound below is.
     return std::const_pointer_cast<solve::LinearOperator>(
-        inversion::make_operator(source, settings, runtime, notes));
+        gravity::inverse::make_operator(source, settings, runtime, notes));
   });
 }
 
@@ -104,19 +106,20 @@ nb::dict invert_chargeability(const std::shared_ptr<solve::LinearOperator>& j, c
   std::vector<std::uint32_t> active;
   for (std::size_t cell = 0; cell < share.size(); ++cell)
     if (share[cell] > 0) active.push_back(static_cast<std::uint32_t>(cell));
-  auto problem =
-      inversion::problem_of_charges(TensorMesh(values_of(easting), values_of(northing), values_of(up)),
-                                    std::move(active), values_of(data), values_of(sigma), most);
+  auto problem = electric::inverse::problem_of_charges(
+      TensorMesh(values_of(easting), values_of(northing), values_of(up)), std::move(active), values_of(data),
+      values_of(sigma), most);
   const std::size_t cells = problem.bounds.upper.size();
   inversion::Settings settings;
   settings.alphas = inversion::Alphas::from_lengths({scale[0], scale[1], scale[2]});
   settings.weighting = inversion::Weighting::sensitivity;
   settings.chi = chi;
-  settings.tolerance = inversion::tolerance_of_charges;
+  settings.tolerance = electric::inverse::tolerance_of_charges;
   settings.threads = threads;
   inversion::Outcome found;
   released([&] {
-    problem.g = inversion::in_memory(*inversion::operator_of_charges(j, problem.active, cells), threads);
+    problem.g =
+        inversion::in_memory(*electric::inverse::operator_of_charges(j, problem.active, cells), threads);
     found = inversion::invert(problem, settings);
   });
   std::vector<double> model(problem.mesh.size(), std::numeric_limits<double>::quiet_NaN());

@@ -10,8 +10,7 @@
 
 #include "module.hpp"
 #include "progress.hpp"
-#include "terrane/inversion/job.hpp"
-#include "terrane/inversion/joint_job.hpp"
+#include "terrane/inversion/job/joint_job.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/all.hpp"
@@ -141,7 +140,8 @@ struct ReadJob : Job {
 
 /// The simulations of a job by name, ready to run.
 auto jobs_of(const Config& config, const std::vector<std::string>& only) {
-  const auto registry = inversion::asks_for_inversion(config) ? inversion::inversions() : physics::all();
+  const auto registry =
+      inversion::asks_for_inversion(config) ? physics::inversions().registry() : physics::all();
   std::vector<std::pair<std::string, std::unique_ptr<ReadJob>>> jobs;
   std::vector<NamedOutput> outputs;
   for (const auto& [name, job] : registry.parts(config, only)) {

@@ -1,6 +1,4 @@
 // Velocities, and their changes, from recorded waves.
-#include "terrane/inversion/acoustic.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,11 +9,15 @@
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
 #include "support/worse.hpp"
-#include "terrane/inversion/gauss_newton.hpp"
+#include "terrane/inversion/loop/gauss_newton.hpp"
+#include "terrane/inversion/loop/invert.hpp"
+#include "terrane/physics/acoustic/inverse/waves.hpp"
 #include "terrane/physics/acoustic/operators.hpp"
 
 namespace terrane::inversion {
 namespace {
+
+using namespace acoustic::inverse;
 
 acoustic::Settings in_double() {
   acoustic::Settings settings;

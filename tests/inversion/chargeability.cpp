@@ -1,5 +1,5 @@
 // Chargeabilities from apparent ones, where resistivities are known.
-#include "terrane/inversion/chargeability.hpp"
+#include "terrane/physics/electric/inverse/chargeability.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "terrane/base/error.hpp"
-#include "terrane/inversion/direct_current.hpp"
+#include "terrane/inversion/loop/invert.hpp"
 #include "terrane/physics/electric/forward.hpp"
+#include "terrane/physics/electric/inverse/direct_current.hpp"
 
 namespace terrane::inversion {
 namespace {
+
+using namespace electric::inverse;
 
 constexpr Device processor{Device::Kind::cpu, -1};
 

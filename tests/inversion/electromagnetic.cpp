@@ -1,6 +1,4 @@
 // Electromagnetic fields as data: two numbers for each complex datum, and their derivatives.
-#include "terrane/inversion/electromagnetic.hpp"
-
 #include <gtest/gtest.h>
 
 #include <numbers>
@@ -8,10 +6,13 @@
 
 #include "support/land.hpp"
 #include "support/worse.hpp"
+#include "terrane/physics/electromagnetic/inverse/fields.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
 
 namespace terrane::inversion {
 namespace {
+
+using namespace electromagnetic::inverse;
 
 using Z = std::complex<double>;
 

@@ -1,5 +1,5 @@
 // Data that are no linear function of the model.
-#include "terrane/inversion/gauss_newton.hpp"
+#include "terrane/inversion/loop/gauss_newton.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -299,7 +299,7 @@ TEST(GaussNewton, TheModelWrittenIsTheBestOneMet) {
 
 TEST(MeasuredArrays, HaveTheSameUncertaintyInBothQuantitiesWhereNothingWasMeasuredToo) {
   using electric::Datum;
-  MeasuredArrays arrays;
+  electric::inverse::MeasuredArrays arrays;
   std::vector<double> data, deviation;
   arrays.name = "resistance";
   arrays.values = {0, 2};

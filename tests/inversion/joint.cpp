@@ -1,5 +1,5 @@
 // Two models that share their structure.
-#include "terrane/inversion/joint.hpp"
+#include "terrane/inversion/loop/joint.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

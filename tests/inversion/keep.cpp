@@ -10,7 +10,7 @@
 #include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/inversion/robust.hpp"
+#include "terrane/inversion/data/robust.hpp"
 
 namespace terrane::inversion {
 namespace {

@@ -8,7 +8,7 @@
 #include "inversion/problems.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/inversion/data_space.hpp"
+#include "terrane/inversion/least_squares/data_space.hpp"
 #include "terrane/solve/symmetric.hpp"
 
 namespace terrane::inversion {

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "support/files.hpp"
-#include "terrane/inversion/job.hpp"
-#include "terrane/inversion/joint_job.hpp"
-#include "terrane/inversion/regulariser.hpp"
+#include "terrane/inversion/job/job.hpp"
+#include "terrane/inversion/job/joint_job.hpp"
+#include "terrane/inversion/model/regulariser.hpp"
+#include "terrane/physics/all.hpp"
 
 namespace terrane::inversion {
 namespace {
@@ -53,10 +54,10 @@ using testing_support::TemporaryFolder;
 /// Those of a job by name, found together if asked for.
 std::vector<std::unique_ptr<Simulation>> inversions_of(const std::string& text, const TemporaryFolder& folder,
                                                        bool together) {
-  const auto parts = inversions().parts(Config::parse(text, "job.toml", folder / ""));
+  const auto parts = physics::inversions().registry().parts(Config::parse(text, "job.toml", folder / ""));
   std::vector<Job> jobs;
   std::vector<Member> members;
-  for (const auto& part : parts) jobs.push_back(inversions().make(part.job));
+  for (const auto& part : parts) jobs.push_back(physics::inversions().registry().make(part.job));
   for (std::size_t n = 0; n < jobs.size(); ++n)
     members.push_back({parts[n].name, "job.toml: simulation", &jobs[n]});
   if (together) join(members);
@@ -124,7 +125,7 @@ KEYS
 };
 
 const Problem& found_by(const Simulation& simulation) {
-  return dynamic_cast<const InversionSimulation&>(simulation).problem();
+  return dynamic_cast<const InversionJob&>(simulation).problem();
 }
 
 constexpr const char* one_ground = "[model]\ntopography = \"slope.asc\"\n";

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "terrane/base/constants.hpp"
-#include "terrane/inversion/invert.hpp"
+#include "terrane/inversion/loop/invert.hpp"
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
 
 namespace terrane::inversion {

@@ -6,7 +6,7 @@
 
 #include "inversion/problems.hpp"
 #include "support/worse.hpp"
-#include "terrane/inversion/data_space.hpp"
+#include "terrane/inversion/least_squares/data_space.hpp"
 
 namespace terrane::inversion {
 namespace {

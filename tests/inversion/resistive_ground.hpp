@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "terrane/inversion/direct_current.hpp"
-#include "terrane/inversion/invert.hpp"
+#include "terrane/inversion/loop/invert.hpp"
+#include "terrane/physics/electric/inverse/direct_current.hpp"
 #include "terrane/physics/electric/survey/arrays.hpp"
 
 namespace terrane::inversion {
@@ -52,7 +52,7 @@ struct ResistiveGround {
   static double block_up() { return -12.5; }
 
   std::shared_ptr<const Forward> physics(int threads = 0) const {
-    return std::make_shared<DirectCurrent>(
+    return std::make_shared<electric::inverse::DirectCurrent>(
         mesh, std::vector<std::uint32_t>{}, std::vector<double>{}, electrodes, electric::Parameters{},
         electric::Datum::log_apparent_resistivity, Device{Device::Kind::cpu, -1}, threads);
   }

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <random>
 
-#include "terrane/inversion/operators.hpp"
+#include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
 
 namespace terrane::inversion {
 namespace {
+
+using namespace gravity::inverse;
 
 constexpr gravity::SingularPolicy policies[] = {gravity::SingularPolicy::nan, gravity::SingularPolicy::mean,
                                                 gravity::SingularPolicy::outside,

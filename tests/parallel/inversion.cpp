@@ -8,17 +8,21 @@
 #include "../support/land.hpp"
 #include "ranks.hpp"
 #include "terrane/base/constants.hpp"
-#include "terrane/inversion/direct_current.hpp"
-#include "terrane/inversion/electromagnetic.hpp"
-#include "terrane/inversion/invert.hpp"
-#include "terrane/inversion/job.hpp"
-#include "terrane/inversion/operators.hpp"
-#include "terrane/inversion/services.hpp"
+#include "terrane/inversion/job/services.hpp"
+#include "terrane/inversion/loop/invert.hpp"
+#include "terrane/physics/all.hpp"
+#include "terrane/physics/electric/inverse/direct_current.hpp"
+#include "terrane/physics/electromagnetic/inverse/fields.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
+#include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::inversion {
 namespace {
+
+using namespace electric::inverse;
+using namespace electromagnetic::inverse;
+using namespace gravity::inverse;
 
 std::vector<double> faces(std::size_t n, double width, double from) {
   std::vector<double> made;
@@ -83,7 +87,7 @@ Problem problem_of(std::shared_ptr<const solve::LinearOperator> g,
 
 void serve_inversions(Comm& comm) {
   Registry registry;
-  registry.add(job_of_inversions());
+  registry.add(physics::inversions().job());
   serve(registry, comm);
 }
 

@@ -147,6 +147,29 @@ class CheckRooms(unittest.TestCase):
         self.assertIn("physics/heat/list.cpp:1: room physics/heat may not include physics", output)
         self.assertIn("physics/waves has no physics.hpp", output)
 
+    def test_inversion_stands_below_physics_in_an_order_without_circles(self):
+        rooms = "terrane_room(inversion DEPENDS)\nterrane_houses(DEPENDS inversion)\n"
+        include = '#include "terrane/{}.hpp"\n'.format
+        files = {"inversion/rooms.txt": "model\nloop\n", "inversion/model/norm.hpp": "",
+                 "inversion/loop/newton.hpp": include("inversion/model/norm"),
+                 "physics/heat/rooms.txt": "physics\ninverse\n", "physics/heat/physics.hpp": "",
+                 "physics/heat/inverse/inverse.hpp": include("inversion/loop/newton")}
+        status, output = run_on(files, rooms)
+        self.assertEqual(status, 0, output)
+        for name, text, fault in (
+                ("inversion/loop/heat.cpp", include("physics/heat/physics"),
+                 "heat.cpp:1: room inversion may not include physics/heat"),
+                ("inversion/model/early.cpp", include("inversion/loop/newton"),
+                 "early.cpp:1: model may not include loop, which stands above it in src/terrane/inversion/rooms.txt"),
+                ("inversion/loop/newton.cpp", include("inversion/loop/line"),
+                 "inversion/loop/line, inversion/loop/newton include each other in a circle"),
+                ("inversion/rooms.txt", None, "src/terrane/inversion: says nothing of its order")):
+            with self.subTest(name=name):
+                status, output = run_on({**files, "inversion/loop/line.hpp": include("inversion/loop/newton"),
+                                         name: text}, rooms)
+                self.assertEqual(status, 1)
+                self.assertIn(fault, output)
+
 
 if __name__ == "__main__":
     unittest.main()

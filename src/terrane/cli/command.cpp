@@ -13,7 +13,6 @@
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/cli/watch.hpp"
-#include "terrane/inversion/job.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -117,7 +116,7 @@ void add_invert(CommandLine& line) {
       "  mpirun -n 4 terrane invert job.toml\n"
       "  terrane invert gravity.toml --with magnetics.toml --with resistivity.toml\n"
       "  terrane invert job.toml --set inversion.lower=0 --set inversion.upper=400");
-  verb->callback([&line] { line.status = run(inversion::inversions(), line.job, line.comm); });
+  verb->callback([&line] { line.status = run(physics::inversions().registry(), line.job, line.comm); });
 }
 
 void add_check(CommandLine& line) {
@@ -348,7 +347,7 @@ int command(int argc, const char* const* argv, Comm& comm, const std::string& mp
   }
   leave_signals_to_rank_0();
   Registry served = registry;
-  served.add(inversion::job_of_inversions());
+  served.add(physics::inversions().job());
   try {
     serve(served, comm);
   } catch (const std::exception& error) {

@@ -8,10 +8,10 @@
 #include "terrane/base/text.hpp"
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
-#include "terrane/inversion/job.hpp"
-#include "terrane/inversion/ubc_control.hpp"
+#include "terrane/inversion/job/ubc_control.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/document.hpp"
+#include "terrane/physics/all.hpp"
 
 namespace terrane::cli {
 
@@ -69,7 +69,7 @@ std::string text_of_job(const Physics& physics, const NewOptions& options) {
 
 int new_job(const Registry& registry, const NewOptions& options) {
   Registry all = registry;
-  all.add(inversion::job_of_inversions());
+  all.add(physics::inversions().job());
   const auto& physics = all.find(options.physics);
   if (physics.sections.empty())
     throw UnsupportedError("physics", fmt::format("this program was built without {}", physics.name),

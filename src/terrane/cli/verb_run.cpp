@@ -14,10 +14,10 @@
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/cli/watch.hpp"
-#include "terrane/inversion/job.hpp"
-#include "terrane/inversion/joint_job.hpp"
+#include "terrane/inversion/job/joint_job.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/job/output.hpp"
+#include "terrane/physics/all.hpp"
 #include "terrane/simulation/files.hpp"
 #include "terrane/simulation/serve.hpp"
 #include "terrane/simulation/write_result.hpp"
@@ -243,7 +243,7 @@ struct ReadJob {
 
 /// The registry that the job asks for. Throws InputError where it is not the verb's.
 const Registry& wanted(const Config& job, const Registry& registry, const JobOptions& options) {
-  if (!inversion::asks_for_inversion(job) || &registry == &inversion::inversions()) return registry;
+  if (!inversion::asks_for_inversion(job) || &registry == &physics::inversions().registry()) return registry;
   throw InputError(job.table("inversion").where(), "this job asks for an inversion",
                    fmt::format("`terrane invert {}` runs it.", options.job));
 }
@@ -259,7 +259,8 @@ std::vector<Config::Part> joined_parts(const Registry& registry, const Config& r
     another.job = name;
     all.push_back({"", read_job(another)});
   }
-  if (!all.empty() || &registry != &inversion::inversions() || !inversion::asks_for_joint(read)) return all;
+  if (!all.empty() || &registry != &physics::inversions().registry() || !inversion::asks_for_joint(read))
+    return all;
   all = registry.parts(read, options.only);
   if (all.size() == 1) all.clear();
   return all;
@@ -374,7 +375,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   using namespace std::chrono_literals;
   const auto progress = terminal_progress();
   std::filesystem::path checkpoint;
-  const std::string_view verb = &registry == &inversion::inversions() ? "invert" : "run";
+  const std::string_view verb = &registry == &physics::inversions().registry() ? "invert" : "run";
   const auto last_words = [&] {
     progress->finish();  // the bar goes first
     complain(interrupted(options, checkpoint, verb, comm));
@@ -472,7 +473,7 @@ int check_joined(const Registry& registry, const std::vector<Config::Part>& part
 
 int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto config = read_job(options);
-  const auto& wanted = inversion::asks_for_inversion(config) ? inversion::inversions() : registry;
+  const auto& wanted = inversion::asks_for_inversion(config) ? physics::inversions().registry() : registry;
   if (const auto joined = joined_parts(wanted, config, options); !joined.empty())
     return check_joined(wanted, joined, options, comm);
   double seconds = 0;

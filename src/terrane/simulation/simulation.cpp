@@ -10,9 +10,6 @@ namespace terrane {
 
 namespace {
 
-/// Jobs written when there was no other physics name none.
-constexpr std::string_view unnamed_physics = "gravity";
-
 /// The tables that a physics reads, as keys of the whole job: a mistyped one is found before its keys are
 /// missed.
 std::vector<Key> tables_of(const Physics& physics) {
@@ -42,14 +39,13 @@ const Physics& Registry::find(std::string_view name) const {
     if (physics.name == name) return physics;
     names.push_back(physics.name);
   }
-  if (!built_without_.empty())
-    throw UnsupportedError("physics", fmt::format("this program was built without {}", built_without_),
-                           "Build all physics (make build).");
   if (std::find(left_out_.begin(), left_out_.end(), name) != left_out_.end())
     throw InputError("physics", fmt::format("this program was built without \"{}\"", name),
-                     fmt::format("Build all physics (make build). This one has: {}.", joined(names)));
-  throw InputError("physics", fmt::format("\"{}\" is not known.{}", name, did_you_mean(name, names)),
-                   fmt::format("Allowed: {}.", joined(names)));
+                     fmt::format("Build all physics (make build).{}",
+                                 names.empty() ? "" : fmt::format(" This one has: {}.", joined(names))));
+  throw InputError(
+      "physics", fmt::format("\"{}\" is not known.{}", name, did_you_mean(name, names)),
+      names.empty() ? "This program was built without any." : fmt::format("Allowed: {}.", joined(names)));
 }
 
 Conventions Registry::conventions() const {

@@ -53,6 +53,9 @@ struct Physics {
   std::function<void(Comm&)> serve;  ///< what ranks other than 0 do during a run
 };
 
+/// That of jobs which name none: they were written when there was no other.
+inline constexpr std::string_view unnamed_physics = "gravity";
+
 /// A job that was read and is ready to run.
 struct Job {
   std::unique_ptr<Simulation> simulation;
@@ -66,8 +69,6 @@ class Registry {
   void add(Physics physics) { all_.push_back(std::move(physics)); }
   /// A physics of Terrane that this program was built without, so that find() can say so.
   void leave_out(std::string name) { left_out_.push_back(std::move(name)); }
-  /// That it has none because the whole of what this program does with them was left out: "inversion".
-  void built_without(std::string what) { built_without_ = std::move(what); }
   std::span<const Physics> all() const noexcept { return all_; }
   /// Throws InputError that lists the names and the nearest one.
   const Physics& find(std::string_view name) const;
@@ -86,7 +87,6 @@ class Registry {
   const Physics& find_for(const Config& simulation) const;
   std::vector<Physics> all_;
   std::vector<std::string> left_out_;
-  std::string built_without_;
 };
 
 }  // namespace terrane

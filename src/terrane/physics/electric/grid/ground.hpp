@@ -11,14 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "terrane/mesh/ground_below.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 
 namespace terrane::electric {
-
-/// Which part of each cell lies below a surface, from 8 × 8 columns of it.  height: of the ground, m
-std::vector<double> ground_below(const TensorMesh& mesh,
-                                 const std::function<double(double easting, double northing)>& height);
 
 /// What is painted as cells of little conductivity and is air: cells of at most 1e-7 S/m with none but such
 /// cells up to the top of the mesh. Others, such as a cavity or salt, are rock. As shares; empty where there

@@ -1,0 +1,15 @@
+// Which rows of the data are of one kind.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace terrane::inversion {
+
+/// Data of one kind: rows first .. first + count − 1 of G.
+struct DataSet {
+  std::string name, unit;  ///< "g_u", "mGal"
+  std::size_t first = 0, count = 0;
+};
+
+}  // namespace terrane::inversion

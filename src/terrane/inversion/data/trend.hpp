@@ -1,0 +1,65 @@
+// A regional field beside the model's: d = G m + T c, T polynomials of the stations' places, c unknown.
+//
+// For any m the best c is found by least squares, so that φ_d(m) = min_c ‖W(G m + T c − d)‖². With the
+// columns p_k of P, T made orthonormal in the product Σ w² p q, that is
+//   φ_d(m) = ‖W Q (G m − d)‖²,  Q = I − P PᵀW²
+// and so an inversion with the operator Q G and the data Q d. Nothing is fitted to the model's own field
+// beforehand, as it is where a trend is taken from the data first. A model cannot have what a trend explains.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "terrane/inversion/data/data_set.hpp"
+#include "terrane/solve/linear_operator.hpp"
+
+namespace terrane::inversion {
+
+enum class Trend { none, constant, plane, quadratic };
+
+/// P, for each set of data its own columns; columns that the stations do not tell apart (all on a line) are
+/// left out.
+class Trends {
+ public:
+  /// easting, northing [stations], to which the rows of each set belong · weight [rows] 1/σ, or 0
+  Trends(Trend trend, std::span<const DataSet> sets, std::span<const double> easting,
+         std::span<const double> northing, std::span<const double> weight);
+
+  std::size_t columns() const { return all_.size(); }
+  /// P PᵀW² r: the trend that is nearest to r [rows], also where there is no datum.
+  std::vector<double> nearest(std::span<const double> r) const;
+  /// d ← Q d
+  void remove(std::span<double> d) const;
+  /// w ← Qᵀ w
+  void remove_transposed(std::span<double> w) const;
+  /// W²p_k [rows]
+  std::vector<double> weighted_column(std::size_t k) const;
+
+ private:
+  struct Column {
+    std::size_t first;
+    std::vector<double> value;  ///< [rows of its set]
+  };
+  std::vector<double> squares_;  ///< W² [rows]
+  std::vector<Column> all_;
+};
+
+/// Q G.
+class Detrended final : public solve::LinearOperator {
+ public:
+  Detrended(std::shared_ptr<const solve::LinearOperator> g, Trends trends)
+      : g_(std::move(g)), trends_(std::move(trends)) {}
+  std::size_t rows() const override { return g_->rows(); }
+  std::size_t columns() const override { return g_->columns(); }
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  /// Precondition: weight is W², of which the trends were made.
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+
+ private:
+  std::shared_ptr<const solve::LinearOperator> g_;
+  Trends trends_;
+};
+
+}  // namespace terrane::inversion

@@ -1,0 +1,189 @@
+#include "terrane/inversion/job/cell_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "terrane/base/error.hpp"
+#include "terrane/io/csv.hpp"
+#include "terrane/io/file.hpp"
+#include "terrane/io/npy.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/io/ubc.hpp"
+#include "terrane/model/properties.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+constexpr double mesh_tolerance = 1e-3;  // of the thinnest cell: files have faces in few digits, or widths
+
+/// Faces of two meshes along one axis, which programs write with more or fewer digits.
+bool alike(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size()) return false;
+  double thinnest = std::numeric_limits<double>::infinity();
+  for (std::size_t n = 1; n < a.size(); ++n) thinnest = std::min(thinnest, a[n] - a[n - 1]);
+  for (std::size_t n = 0; n < a.size(); ++n)
+    if (!(std::fabs(a[n] - b[n]) <= mesh_tolerance * thinnest)) return false;
+  return true;
+}
+
+void expect_mesh(const Config& table, const char* key, const std::string& path, const TensorMesh& mesh,
+                 const TensorMesh& there) {
+  const std::pair<const char*, std::pair<std::span<const double>, std::span<const double>>> axes[] = {
+      {"easting", {mesh.easting(), there.easting()}},
+      {"northing", {mesh.northing(), there.northing()}},
+      {"up", {mesh.up(), there.up()}}};
+  for (const auto& [name, faces] : axes)
+    if (!alike(faces.first, faces.second))
+      throw table.wrong(
+          key,
+          fmt::format("\"{}\" is of another mesh: along {} it has {} cells from {:g} to {:g} m", path, name,
+                      faces.second.size() - 1, faces.second.front(), faces.second.back()),
+          fmt::format("The job's mesh has {} from {:g} to {:g} m there.", faces.first.size() - 1,
+                      faces.first.front(), faces.first.back()));
+}
+
+std::vector<double> of_array(const Config& table, const char* key, const std::string& path, io::Array array,
+                             const TensorMesh& mesh) {
+  const std::vector<std::size_t> wanted{mesh.n_up(), mesh.n_north(), mesh.n_east()};
+  if (array.shape != wanted && !(array.shape.size() == 1 && array.values.size() == mesh.size()))
+    throw table.wrong(
+        key, fmt::format("\"{}\" has {} values on {} axes", path, array.values.size(), array.shape.size()),
+        fmt::format("The array must be [up, north, east]: {} x {} x {}.", wanted[0], wanted[1], wanted[2]));
+  return std::move(array.values);
+}
+
+/// The cell of a point; nothing outside of the mesh, and on its faces.
+std::optional<std::size_t> cell_at(const TensorMesh& mesh, double e, double n, double u) {
+  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  const double at[3] = {e, n, u};
+  std::size_t place[3];
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto above = std::upper_bound(faces[a]->begin(), faces[a]->end(), at[a]) - faces[a]->begin();
+    if (above <= 0 || above >= static_cast<std::ptrdiff_t>(faces[a]->size())) return std::nullopt;
+    place[a] = static_cast<std::size_t>(above - 1);
+  }
+  return mesh.index(place[0], place[1], place[2]);
+}
+
+/// One row a cell: its centre, and the value in the column `named`, or the last.
+std::vector<double> of_table(const Config& table, const char* key, const std::string& path,
+                             const io::Table& rows, const std::string& named, const TensorMesh& mesh) {
+  const Column* column = rows.find(named);
+  for (const auto& one : rows.columns)
+    if (column == nullptr && &one == &rows.columns.back()) column = &one;
+  if (column == nullptr || rows.find("easting") == nullptr || rows.find("northing") == nullptr ||
+      rows.find("up") == nullptr || column->name == "up")
+    throw table.wrong(key, fmt::format("\"{}\" has no columns easting, northing, up and {}", path, named),
+                      "One row for each cell: its centre, and the value.");
+  const auto e = rows.si("easting", Quantity::length, "m"), n = rows.si("northing", Quantity::length, "m"),
+             u = rows.si("up", Quantity::length, "m");
+  std::vector<double> values(mesh.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t row = 0; row < e.size(); ++row) {
+    const auto cell = cell_at(mesh, e[row], n[row], u[row]);
+    if (!cell)
+      throw InputError(rows.where(row), "the point lies outside the mesh", "Give the centres of cells.");
+    if (!std::isnan(values[*cell])) throw InputError(rows.where(row), "its cell was there before");
+    values[*cell] = column->values[row];
+  }
+  const auto missing = std::count_if(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+  if (missing > 0)
+    throw table.wrong(key, fmt::format("\"{}\" has no value for {} of {} cells", path, missing, mesh.size()),
+                      "One row for each cell: its centre, and the value.");
+  return values;
+}
+
+/// Whether nothing but numbers, blanks and UBC's comments stands in the first lines, one number in each, or
+/// UBC's 3*1.
+bool begins_with_bare_numbers(std::string_view head) {
+  std::size_t numbers = 0;
+  while (!head.empty()) {
+    const auto end = head.find('\n');
+    if (end == head.npos && numbers > 0) break;  // cut in two
+    auto line = head.substr(0, end);
+    head = end == head.npos ? std::string_view{} : head.substr(end + 1);
+    if (const auto comment = line.find('!'); comment != line.npos) line = line.substr(0, comment);
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.front()))) line.remove_prefix(1);
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.remove_suffix(1);
+    if (line.empty()) continue;
+    if (line.find_first_not_of("0123456789+-.eE*") != line.npos) return false;
+    ++numbers;
+  }
+  return numbers > 0;
+}
+
+}  // namespace
+
+std::vector<double> values_of_file(const Config& table, const char* key, const std::string& property,
+                                   const TensorMesh& mesh, const std::string& mesh_file) {
+  const auto path = table.input_file(key).string();
+  const auto& format = io::format_of(path);
+  if (format.name == "npy") return of_array(table, key, path, io::read_npy(path), mesh);
+  if (format.name.starts_with("ubc-") && format.name != "ubc-mesh" && mesh_file.empty()) {
+    auto in = io::TextReader::open(path);  // of the job's own mesh
+    return io::read_ubc_property(in, mesh, property).cells.front().values;
+  }
+  io::ReadOptions options;
+  options.mesh = mesh_file;
+  options.property = property;
+  const auto content = io::read(path, options);
+  if (const auto* rows = std::get_if<io::Table>(&content)) {
+    const auto quantity = property_kind(property).quantity;
+    auto values = of_table(table, key, path, *rows, property, mesh);
+    const auto* column = rows->find(property) ? rows->find(property) : &rows->columns.back();
+    if (!column->unit.empty())
+      for (double& value : values) value *= si_factor(quantity, column->unit);
+    return values;
+  }
+  const auto* data = std::get_if<io::MeshData>(&content);
+  if (data == nullptr || data->cells.empty())
+    throw table.wrong(key, fmt::format("\"{}\" holds no values of cells", path));
+  expect_mesh(table, key, path, mesh, data->mesh);
+  if (const auto* column = data->find(property)) return column->values;
+  const char* inverse = property == "resistivity" ? "conductivity" : "resistivity";
+  if (const auto* column = data->find(inverse);
+      column != nullptr && (property == "resistivity" || property == "conductivity")) {
+    auto values = column->values;
+    for (double& value : values) value = 1 / value;
+    return values;
+  }
+  const auto& only = data->cells.front();
+  if (find_property(only.name) != nullptr && find_property(property) != nullptr)
+    throw table.wrong(key, fmt::format("\"{}\" holds {}, no {}", path, only.name, property));
+  return only.values;
+}
+
+std::vector<double> marks_of_file(const Config& table, const char* key, const TensorMesh& mesh,
+                                  const std::string& mesh_file) {
+  const auto path = table.input_file(key).string();
+  const auto head = io::read_head(path, 4096);
+  if (begins_with_bare_numbers(head)) {
+    auto in = io::TextReader::open(path);
+    return io::read_ubc_model(in, mesh);
+  }
+  const auto& format = io::format_of(path);
+  if (format.name == "npy") return of_array(table, key, path, io::read_npy(path), mesh);
+  if (format.name == "csv") return of_table(table, key, path, io::read_csv(path), "active", mesh);
+  io::ReadOptions options;
+  options.mesh = mesh_file;
+  const auto content = io::read(path, options);
+  const auto* data = std::get_if<io::MeshData>(&content);
+  if (data == nullptr || data->cells.empty())
+    throw table.wrong(
+        key, fmt::format("\"{}\" holds no values of cells", path),
+        "A UBC model or another list of numbers, .npy, .nc, .h5, or a table with easting, northing, "
+        "up and active.");
+  expect_mesh(table, key, path, mesh, data->mesh);
+  const auto* column = data->find("active");
+  return (column != nullptr ? *column : data->cells.front()).values;
+}
+
+}  // namespace terrane::inversion

@@ -1,0 +1,84 @@
+#include "terrane/inversion/job/services.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "terrane/base/error.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+constexpr const char* called = "inversion";   // by which ranks know that they are to serve
+constexpr const char* crew_service = "crew";  // all services in any order, for models that are found together
+
+const Service& named(const std::vector<Service>& services, const std::string& name) {
+  const auto found =
+      std::find_if(services.begin(), services.end(), [&](const Service& s) { return s.name == name; });
+  if (found == services.end()) throw Error("ranks", fmt::format("there is no service \"{}\"", name));
+  return *found;
+}
+
+/// Without a first operator: for a crew that stays, which has errands, too.
+void serve_operators(const std::vector<Service>& services, std::shared_ptr<const solve::PartedOperator> first,
+                     Comm& comm) {
+  std::map<std::string, Service::Work> errands;
+  Packet packet;
+  const auto next = [&]() -> const Service& {
+    packet = {};
+    packet.broadcast(comm);
+    return named(services, packet.get<std::string>());
+  };
+  solve::serve_products(
+      comm, std::move(first),
+      [&] {
+        const auto& service = next();
+        return service.share(std::move(packet), comm);
+      },
+      [&] {
+        const auto& service = next();
+        auto& work = errands[service.name];
+        if (!work) work = service.errands ? service.errands() : service.work;
+        work(std::move(packet), comm);
+      });
+}
+
+}  // namespace
+
+void serve(const std::vector<Service>& services, Comm& comm) {
+  Packet packet;
+  packet.broadcast(comm);
+  const auto name = packet.get<std::string>();
+  if (name == crew_service) return serve_operators(services, nullptr, comm);
+  const auto& service = named(services, name);
+  if (!service.share) return service.work(std::move(packet), comm);
+  if (auto first = service.share(std::move(packet), comm)) serve_operators(services, std::move(first), comm);
+}
+
+void call_for_work(Comm& comm, const std::shared_ptr<solve::Crew>& crew) {
+  if (crew && crew->serves()) crew->send_on_errand();
+  else call(comm, called);
+}
+
+void call_for_shares(Comm& comm, std::shared_ptr<solve::Crew>& crew, Packet packet) {
+  if (!crew) crew = std::make_shared<solve::Crew>(comm);
+  if (crew->serves()) crew->ask_for_another();
+  else call(comm, called);
+  packet.broadcast(comm);
+}
+
+std::shared_ptr<solve::Crew> call_crew(Comm& comm) {
+  auto crew = std::make_shared<solve::Crew>(comm);
+  if (comm.size() == 1) return crew;
+  call(comm, called);
+  Packet packet;
+  packet.put(std::string(crew_service));
+  packet.broadcast(comm);
+  crew->stay();
+  return crew;
+}
+
+}  // namespace terrane::inversion

@@ -1,0 +1,43 @@
+// What rank 0 asks of the other ranks of an inversion: call(comm, "inversion"), then a packet that begins
+// with the name of a service.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/solve/parted.hpp"
+
+namespace terrane::inversion {
+
+/// What the other ranks do for a physics, with the rest of the packet: they share an operator, or do other
+/// work.
+struct Service {
+  using Share = std::function<std::shared_ptr<const solve::PartedOperator>(Packet packet, Comm& comm)>;
+  using Work = std::function<void(Packet packet, Comm& comm)>;
+
+  std::string name;
+  /// Makes this rank's share of an operator, whose products it computes from then on; nothing when a rank
+  /// fails, which rank 0 throws. Empty: `work`.
+  Share share = {};
+  /// Until it is done.
+  Work work = {};
+  /// The same as errands of a crew, packet by packet: makes what does those of one crew. Empty: `work`.
+  std::function<Work()> errands = {};
+};
+
+/// The other ranks: the service that rank 0 names.
+void serve(const std::vector<Service>& services, Comm& comm);
+
+/// Rank 0: the others are to work next, and then read a packet that begins with the name of a service.  crew:
+/// null, or that which they may be in
+void call_for_work(Comm& comm, const std::shared_ptr<solve::Crew>& crew);
+/// Rank 0: the others are to make their shares of an operator, as the packet says.  crew: that they may be
+/// in; made where there is none
+void call_for_shares(Comm& comm, std::shared_ptr<solve::Crew>& crew, Packet packet);
+/// Rank 0: a crew of the ranks that stays until it is gone.
+std::shared_ptr<solve::Crew> call_crew(Comm& comm);
+
+}  // namespace terrane::inversion

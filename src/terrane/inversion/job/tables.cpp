@@ -1,0 +1,514 @@
+#include "terrane/inversion/job/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/inversion/job/cell_files.hpp"
+#include "terrane/inversion/job/report.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/io/ubc.hpp"
+#include "terrane/job/described.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/mesh/ground_below.hpp"
+#include "terrane/model/properties.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> choices{"discrepancy", "fixed", "gcv", "l_curve"};
+constexpr std::array<std::string_view, 2> solvers{"data_space", "model_space"};
+
+constexpr Key keys_of_inversion[] = {
+    {"floor", "list of numbers", "[]",
+     "Least uncertainty of the data, in their unit, one for each channel. Where floor or percent is given it "
+     "rules over uncertainties of the survey; 0 in both keeps a channel's own. Of waves for each recorded "
+     "component, Pa or m/s.",
+     "[0.01]"},
+    {"percent", "list of numbers", "[]",
+     "Percentage of each datum that is added to the floor, one for each channel; of waves, of the root mean "
+     "square of each trace."},
+    {"trend", "text", "\"none\"",
+     "A regional field found together with the model, for each channel: none, constant, plane or "
+     "quadratic."},
+    {"huber", "number", "0",
+     "Outliers: residuals in standard deviations beyond which data count less, such as 1.5; 0: squares "
+     "throughout."},
+    {"chi", "number", "1", "Target of φ_d, as a multiple of the number of data."},
+    {"choice", "text", "\"discrepancy\"",
+     "How β is chosen: discrepancy (so that φ_d = chi N), gcv, l_curve, or fixed."},
+    {"beta", "number", "0", "β of choice = \"fixed\"."},
+    {"length_scale", "list of 3 lengths", "none",
+     "Lengths over which a model is smooth along easting, northing and up; without it, three times the "
+     "median width of the cells."},
+    {"alpha_s", "number", "none",
+     "Weight of smallness, with alpha_x, alpha_y, alpha_z in place of length_scale."},
+    {"alpha_x", "number", "none", "Weight of flatness along easting."},
+    {"alpha_y", "number", "none", "Weight of flatness along northing."},
+    {"alpha_z", "number", "none", "Weight of flatness along up."},
+    {"weighting", "text", "\"depth\"",
+     "What counteracts the decay with depth: depth, distance, sensitivity, none; of resistivities none, "
+     "unless sensitivity is asked for; of chargeabilities sensitivity, or none; of velocities none."},
+    {"weighting_file", "path", "none",
+     "The weight w of each cell, in place of weighting: a model file of numbers above zero, such as UBC's "
+     "distance_weight.txt. Of gravity and magnetics."},
+    {"exponent", "number", "none",
+     "Exponent of depth and distance weights; without it, 2 for gravity, 3 for gradients and magnetic "
+     "fields."},
+    {"z0", "length", "0", "z0 of depth weights; 0 fits it to the decay below the middle station."},
+    {"weights_in_gradients", "true or false", "true",
+     "Differences of weighted cells, as UBC; false: weighted differences, as SimPEG, and as compact norms "
+     "have "
+     "it unless true stands here."},
+    {"weights_file", "path", "none",
+     "Factors of the summands of the model norm, in the format of UBC's weights: cells (W.S), faces across "
+     "easting, northing and up (W.E, W.N, W.Z)."},
+    {"reference", "property or path", "0",
+     "Reference model: a number, or a file of the property. Of direct current without it the median of the "
+     "apparent resistivities, of chargeabilities 0, of electromagnetic fields and waves [model]; of a "
+     "least-squares migration "
+     "the change of velocity."},
+    {"start", "property or path", "none",
+     "Of resistivities and velocities: the first model, where it is not the reference."},
+    {"observed", "path", "none",
+     "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
+     "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
+     "e_e_uncertainty (of each part). Of plane waves survey.file holds it: EDI, a ModEM list, or a table "
+     "with frequency, z_ne_real, z_ne_imag, z_ne_uncertainty, … Of waves: gathers, SEG-Y, SU, RSF or NetCDF "
+     "with traces of all shots and receivers, or .npy [shot, time, receiver] at the time steps of the run; "
+     "of "
+     "a least-squares migration without what comes straight from the source."},
+    {"elements", "list of texts", "[]",
+     "Of plane waves, which are inverted: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n; nothing named: all "
+     "that the file has.",
+     ""},
+    {"datum", "text", "\"log_apparent_resistivity\"",
+     "What is fitted. Of direct current: log_apparent_resistivity, apparent_resistivity or resistance; or "
+     "chargeability, in rock whose resistivity is known. Of electromagnetic fields: amplitude_phase (the "
+     "default there; of impedances the apparent resistivity and "
+     "the phase, but real and imaginary parts of ee, nn and tippers) or real_imaginary."},
+    {"leave_out", "list of texts", "[]",
+     "Of direct current: arrays that are left out: their numbers, counted from 1, such as \"7\" or "
+     "\"12-20\", and "
+     "\"unusable\", all without a datum, without a geometric factor below 1e6 m, or whose apparent "
+     "resistivity is not "
+     "above zero where its logarithm is fitted. A note names them.",
+     ""},
+    {"resistivity", "property or path", "none",
+     "Of datum = \"chargeability\": of the rock, a number or a model that an inversion of the resistances "
+     "has written.",
+     ""},
+    {"most_steps", "count", "30",
+     "Of resistivities and velocities: most steps of Gauss and Newton; 5 to 10 are usual."},
+    {"most_products", "count", "none",
+     "Of waves: most products with J and its transpose in a least-squares migration, or in each descent of a "
+     "step of Gauss and Newton, which has one, and up to three where bounds or its end ask for more; without "
+     "it, 20. Each models all shots, and migrates."},
+    {"reference_in_gradients", "true or false", "true",
+     "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
+    {"lower", "property or path", "none",
+     "Lower bound of every cell: a number, or a file of the property. Of chargeabilities without it 0, of "
+     "velocities what the cells resolve."},
+    {"upper", "property or path", "none",
+     "Upper bound. Of chargeabilities without it 0.99, of velocities what the time steps bear, 1.37 times "
+     "the largest at first."},
+    {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
+     "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies become "
+     "compact."},
+    {"epsilon", "number", "0.02",
+     "ε of compact norms, as a fraction of the largest value of the smooth model."},
+    {"topography", "path or length", "none",
+     "Elevation grid, or one height; cells whose centres lie above it are left out."},
+    {"active_file", "path", "none",
+     "A file of 1 and 0 for each cell: cells with 0, or none, are not changed. They keep the values of a "
+     "file "
+     "named by reference, whose field is part of gravity and magnetic data; otherwise they are empty."},
+    {"storage", "text", "\"auto\"",
+     "How sensitivities are held: lattice (by FFT), tree (clusters of cells), single (memory, single "
+     "precision), dense (double), disk, none (made anew for each product)."},
+    {"storage_file", "path", "none", "File of storage = \"disk\"; reused by later runs of the same problem."},
+    {"accuracy", "number", "1e-9", "Relative error allowed in every sensitivity."},
+    {"tree_accuracy", "number", "1e-6",
+     "Of products by storage = \"tree\", relative to the largest value that cells all alike give; 1e-7 at "
+     "best."},
+    {"solver", "text", "\"data_space\"",
+     "data_space: all β at once by Lanczos; model_space: β lowered step by step, for comparison."},
+    {"tolerance", "number", "1e-3",
+     "Of the solver: relative change of φ_d and β that counts as converged. Of chargeabilities without it "
+     "1e-5."},
+    {"misfit_tolerance", "number", "0.02", "Relative error of φ_d where β is found by trial, within bounds."},
+    {"posterior", "true or false", "false",
+     "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
+    {"rocks", "list of 2 properties", "none",
+     "Of joint.rocks: the property in the one rock and in the other, as differences from what the data do "
+     "not see, such as a reference density.",
+     ""},
+};
+constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",
+                                     keys_of_inversion};
+
+constexpr Key keys_of_joint[] = {
+    {"coupling", "number", "1",
+     "How strongly models are held to one structure, by their cross-gradients; 0: not at all.", ""},
+    {"rocks", "number", "0",
+     "How strongly models are held to mixtures of two rocks, whose properties are inversion.rocks.", ""},
+    {"most_rounds", "count", "12", "In a round every model is found anew, the others in their places.", ""},
+    {"tolerance", "number", "0.02",
+     "Change of the models in a round, relative to their largest value, that counts as none.", ""},
+};
+constexpr Section table_of_joint{
+    "joint", "",
+    "Models found together, over one mesh; keys of [inversion] for one simulation stand in [inversion.NAME].",
+    keys_of_joint, false};
+
+constexpr Key keys_of_ground[] = {
+    {"topography", "length or path", "none",
+     "The ground, of all simulations: an elevation grid, a level, or the name of a [[model.surface]]. Cells "
+     "that hold any of it are found, and count by their share of it; electromagnetic fields take whole cells "
+     "alone. In place of inversion.topography and simulation.topography.",
+     ""},
+    {"surface", "tables", "none", "[[model.surface]]: surfaces by name.", ""},
+};
+constexpr Section table_of_ground{
+    "model", "",
+    "Of an earth that is described there the ground is taken; `terrane run` computes fields of its rock.",
+    keys_of_ground, false};
+
+constexpr std::array<std::string_view, 4> trends{"none", "constant", "plane", "quadratic"};
+double median_width(const std::vector<double>& faces) {
+  std::vector<double> widths;
+  for (std::size_t i = 0; i + 1 < faces.size(); ++i) widths.push_back(faces[i + 1] - faces[i]);
+  std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2),
+                   widths.end());
+  return widths[widths.size() / 2];
+}
+
+Alphas read_alphas(const Config& table, const TensorMesh& mesh) {
+  const bool by_alpha =
+      table.has("alpha_s") || table.has("alpha_x") || table.has("alpha_y") || table.has("alpha_z");
+  if (by_alpha && table.has("length_scale"))
+    throw table.wrong("length_scale", "alpha_s … alpha_z are there already", "Keep one of the two.");
+  Alphas alphas;
+  if (!by_alpha) {
+    std::array<double, 3> length{3 * median_width(mesh.easting()), 3 * median_width(mesh.northing()),
+                                 3 * median_width(mesh.up())};
+    if (table.has("length_scale")) {
+      const auto given = table.numbers("length_scale", Quantity::length, 3);
+      std::copy(given.begin(), given.end(), length.begin());
+    }
+    for (const double l : length)
+      if (!(l >= 0)) throw table.wrong("length_scale", "a length is below zero");
+    return Alphas::from_lengths(length);
+  }
+  alphas.smallness = table.optional_number("alpha_s").value_or(1);
+  const char* names[] = {"alpha_x", "alpha_y", "alpha_z"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    alphas.flatness[a] = table.optional_number(names[a]).value_or(0);
+    if (!(alphas.flatness[a] >= 0)) throw table.wrong(names[a], "it is below zero");
+  }
+  if (!(alphas.smallness > 0))
+    throw table.wrong(
+        "alpha_s", "it is not above zero",
+        "Without smallness a constant model costs nothing; 1e-4 of alpha_x per square metre is little.");
+  return alphas;
+}
+
+}  // namespace
+
+const Section& inversion_section() { return table_of_inversion; }
+const Section& joint_section() { return table_of_joint; }
+const Section& ground_section() { return table_of_ground; }
+
+JointSettings read_joint(const Config& job) {
+  const auto table = job.table("joint").describe({keys_of_joint});
+  JointSettings joint;
+  joint.coupling = table.number("coupling");
+  joint.rocks = table.number("rocks");
+  for (const char* key : {"coupling", "rocks"})
+    if (!(table.number(key) >= 0)) throw table.wrong(key, "it is below zero");
+  joint.most_rounds = static_cast<int>(table.count("most_rounds", 1, 10'000));
+  joint.tolerance = table.positive("tolerance");
+  return joint;
+}
+
+std::optional<TwoRocks> read_rocks(const Config& table, const std::string& property) {
+  if (!table.has("rocks")) return std::nullopt;
+  const auto given = table.numbers("rocks", property_kind(property).quantity, 2);
+  if (given[0] == given[1]) throw table.wrong("rocks", "the two rocks are alike");
+  return TwoRocks{given[0], given[1]};
+}
+
+std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std::string& property) {
+  const auto rocks = read_rocks(table, property);
+  if (!rocks) return rocks;
+  if (!(rocks->first > 0 && rocks->second > 0))
+    throw table.wrong("rocks", fmt::format("a {} is not above zero", property));
+  return TwoRocks{std::log(rocks->first), std::log(rocks->second)};
+}
+
+Settings read_common_settings(const Config& table, const TensorMesh& mesh) {
+  Settings s;
+  s.alphas = read_alphas(table, mesh);
+  s.weights_in_gradients = table.flag("weights_in_gradients");
+  s.reference_in_gradients = table.flag("reference_in_gradients");
+  s.choice = chosen<Choice>(table, "choice", choices);
+  s.chi = table.positive("chi");
+  s.huber = table.number("huber");
+  s.beta = table.number("beta");
+  s.tolerance = table.positive("tolerance");
+  s.misfit_tolerance = table.positive("misfit_tolerance");
+  return s;
+}
+
+namespace {
+
+/// Of cells that are not seen from stations.
+Weighting read_weighting(const Config& table, Weighting otherwise) {
+  if (!table.has("weighting")) return otherwise;
+  const auto given = table.text("weighting");
+  if (given != "none" && given != "sensitivity")
+    throw table.wrong("weighting", fmt::format("\"{}\" is of fields that decay from a body", given),
+                      "Take none or sensitivity.");
+  return given == "none" ? Weighting::none : Weighting::sensitivity;
+}
+
+/// Beside what all have.
+void read_linear_settings(const Config& table, Settings& s) {
+  const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
+  std::copy(norms.begin(), norms.end(), s.norms.p.begin());
+  if (!table.has("weights_in_gradients")) s.weights_in_gradients = s.norms.square();
+  s.epsilon = table.positive("epsilon");
+  s.solver = chosen<Solver>(table, "solver", solvers);
+  s.posterior = table.flag("posterior");
+}
+
+}  // namespace
+
+Settings read_linear(const Config& table, const TensorMesh& mesh, Weighting weighting) {
+  Settings s = read_common_settings(table, mesh);
+  s.weighting = read_weighting(table, weighting);
+  read_linear_settings(table, s);
+  return s;
+}
+
+Settings read_steps(const Config& table, const TensorMesh& mesh) {
+  Settings s = read_common_settings(table, mesh);
+  s.weighting = read_weighting(table, Weighting::none);
+  s.most_steps = static_cast<int>(table.count("most_steps", 1, 10'000));
+  return s;
+}
+
+Settings read_at_stations(const Config& table, double exponent, const TensorMesh& mesh) {
+  Settings s = read_common_settings(table, mesh);
+  s.weighting = chosen<Weighting>(table, "weighting", weighting_names);
+  s.exponent = table.optional_number("exponent").value_or(exponent);
+  s.z0 = table.number("z0", Quantity::length);
+  if (s.z0 < 0) throw table.wrong("z0", "it is below zero");
+  s.trend = chosen<Trend>(table, "trend", trends);
+  read_linear_settings(table, s);
+  return s;
+}
+
+std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh) {
+  if (!table.has("weights_file")) return {};
+  return io::read_ubc_weights(table.input_file("weights_file").string(), mesh);
+}
+
+std::vector<double> read_own_weight(const Config& table, const Problem& problem,
+                                    const std::string& mesh_file) {
+  if (!table.has("weighting_file")) return {};
+  if (table.has("weighting"))
+    throw table.wrong("weighting_file", "inversion.weighting is there already", "Keep one of the two.");
+  const auto whole = marks_of_file(table, "weighting_file", problem.mesh, mesh_file);
+  const auto& active = problem.active;
+  std::vector<double> weight(active.empty() ? whole.size() : active.size());
+  for (std::size_t c = 0; c < weight.size(); ++c) {
+    weight[c] = whole[active.empty() ? c : active[c]];
+    if (!(weight[c] > 0) || !std::isfinite(weight[c]))
+      throw table.wrong(
+          "weighting_file",
+          fmt::format("the weight of cell {} is {:g}", active.empty() ? c : active[c], weight[c]),
+          "They are above zero.");
+  }
+  return weight;
+}
+
+void complete(Bounds& bounds, std::size_t cells) {
+  if (bounds.lower.empty() == bounds.upper.empty()) return;
+  auto& missing = bounds.lower.empty() ? bounds.lower : bounds.upper;
+  missing.assign(cells, bounds.lower.empty() ? -1e30 : 1e30);
+}
+
+TensorMesh read_mesh(const Config& job, std::string& file) {
+  const auto table = job.table("mesh");
+  if (!table.has("kind") || table.text("kind") != "file") return build_mesh(job);
+  const auto sections = earth_sections();
+  const auto of_file = std::find_if(sections.begin(), sections.end(),
+                                    [](const Section& s) { return s.path == "mesh" && s.kind == "file"; });
+  const auto described = table.describe({sections.front().keys, of_file->keys});
+  file = described.input_file("file").string();
+  io::ReadOptions options;
+  options.format = described.optional_text("format").value_or("");
+  const auto content = io::read(file, options);
+  const auto* data = std::get_if<io::MeshData>(&content);
+  if (data == nullptr)
+    throw described.wrong("file", fmt::format("\"{}\" holds no tensor mesh", file),
+                          "`terrane info FILE` tells what a file holds.");
+  require_widths(described, *data);
+  return data->mesh;
+}
+
+std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& mesh,
+                                       const std::string& mesh_file,
+                                       const std::optional<Projection>& projection,
+                                       const MemoryBudget& memory) {
+  if (table.has("topography") && table.has("active_file"))
+    throw table.wrong("active_file", "inversion.topography is there already", "Keep one of the two.");
+  std::vector<std::uint32_t> active;
+  if (table.has("active_file")) {
+    const auto values = marks_of_file(table, "active_file", mesh, mesh_file);
+    if (std::any_of(values.begin(), values.end(), [](double v) { return v < 0; }))
+      throw table.wrong("active_file", "it marks cells -1: fixed, but part of the model norm",
+                        "Mark them 1, and set both of their bounds to the reference.");
+    for (std::size_t c = 0; c < mesh.size(); ++c)
+      if (values[c] != 0 && !std::isnan(values[c])) active.push_back(static_cast<std::uint32_t>(c));
+  } else if (table.has("topography")) {
+    const std::size_t columns = mesh.n_east() * mesh.n_north();
+    std::vector<double> height(columns);
+    const bool even = !table.is_text("topography");
+    if (even) std::fill(height.begin(), height.end(), table.number("topography", Quantity::length));
+    const auto ground = even ? Grid{} : read_elevation(table, "topography", projection, memory);
+    for (std::size_t c = 0; c < columns && !even; ++c) {
+      const auto p = mesh.prism(c);
+      height[c] = ground.interpolate(0.5 * (p.west + p.east), 0.5 * (p.south + p.north));
+      if (std::isnan(height[c]))
+        throw table.wrong("topography",
+                          fmt::format("the grid does not reach to ({:g}, {:g}), a column of the mesh",
+                                      0.5 * (p.west + p.east), 0.5 * (p.south + p.north)));
+    }
+    for (std::size_t c = 0; c < mesh.size(); ++c) {
+      const auto p = mesh.prism(c);
+      if (0.5 * (p.bottom + p.top) <= height[c % columns]) active.push_back(static_cast<std::uint32_t>(c));
+    }
+  } else {
+    return active;
+  }
+  if (active.empty())
+    throw InputError(table.where(), "no cell is active",
+                     "The whole mesh lies above the topography, or is marked 0.");
+  if (active.size() == mesh.size()) active.clear();
+  return active;
+}
+
+void put_ground(const Ground& height, std::string where, Problem& problem) {
+  auto& ground = problem.ground;
+  ground = ground_below(problem.mesh, height);
+  for (double& share : ground)  // faces at the ground, but for rounding, leave no slivers
+    share = share < 1e-9 ? 0 : share > 1 - 1e-9 ? 1 : share;
+  if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; }))
+    return ground.clear();
+  for (std::size_t c = 0; c < ground.size(); ++c)
+    if (ground[c] > 0) problem.active.push_back(static_cast<std::uint32_t>(c));
+  if (problem.active.empty()) throw InputError(where, "the whole mesh lies above the ground");
+  problem.ground_of = std::move(where);
+}
+
+Ground take_ground(const Config& job, const Config& other, const char* key,
+                   const std::optional<Projection>& projection, const MemoryBudget& memory,
+                   Problem& problem) {
+  auto height = build_ground(job, projection, memory);
+  if (!height) return height;
+  const auto where = job.table("model").where("topography");
+  if (other.has(key))
+    throw other.wrong(key, fmt::format("a second ground, beside that of {}", where),
+                      "Keep model.topography, from which all simulations take it.");
+  put_ground(height, where, problem);
+  return height;
+}
+
+bool names_file(const Config& table, const char* key) {
+  if (!table.has(key) || !table.is_text(key)) return false;
+  const auto text = table.text(key);
+  return std::filesystem::path(text).has_extension() && std::filesystem::path(text).stem() != "" &&
+         !std::isdigit(static_cast<unsigned char>(text.front())) && text.front() != '-';
+}
+
+std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,
+                               const TensorMesh& mesh, const std::string& mesh_file,
+                               std::span<const std::uint32_t> active) {
+  const std::size_t cells = active.empty() ? mesh.size() : active.size();
+  if (table.is_text(key) && table.text(key) == "none") return {};
+  if (names_file(table, key)) {
+    const auto whole = values_of_file(table, key, property, mesh, mesh_file);
+    std::vector<double> values(cells);
+    for (std::size_t c = 0; c < cells; ++c) values[c] = whole[active.empty() ? c : active[c]];
+    return values;
+  }
+  const auto number = table.optional_number(key, property_kind(property).quantity);
+  return number ? std::vector<double>(cells, *number) : std::vector<double>{};
+}
+
+std::vector<double> read_logarithms(const Config& table, const char* key, const std::string& property,
+                                    const TensorMesh& mesh, const std::string& mesh_file,
+                                    std::span<const std::uint32_t> active) {
+  if (!table.has(key)) return {};
+  auto values = read_cells(table, key, property, mesh, mesh_file, active);
+  for (double& value : values) {
+    if (!(value > 0) || !std::isfinite(value))
+      throw table.wrong(
+          key, fmt::format("{:g} {} is not above zero", value, si_unit(property_kind(property).quantity)),
+          "The inversion finds logarithms.");
+    value = std::log(value);
+  }
+  return values;
+}
+
+std::vector<double> exponentials_of(std::vector<double> logarithms) {
+  for (double& value : logarithms) value = std::exp(value);
+  return logarithms;
+}
+
+void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observed,
+                        std::vector<std::string>& notes) {
+  constexpr double no_datum = 1e15;  // what files give to gaps, which stay gaps
+  const auto floor = table.numbers("floor"), percent = table.numbers("percent");
+  for (const auto& [key, list] : {std::pair{"floor", &floor}, {"percent", &percent}}) {
+    if (!list->empty() && list->size() != observed.size())
+      throw table.wrong(key,
+                        fmt::format("{} numbers for {} observed channels", list->size(), observed.size()));
+    for (const double value : *list)
+      if (!(value >= 0)) throw table.wrong(key, fmt::format("{} is below zero", value));
+  }
+  for (std::size_t k = 0; k < observed.size(); ++k) {
+    auto& column = observed[k];
+    const double least = floor.empty() ? 0 : floor[k], part = percent.empty() ? 0 : percent[k] / 100;
+    if (column.uncertainty && least == 0 && part == 0) continue;
+    if (floor.empty() && percent.empty())
+      throw table.wrong("floor", "missing",
+                        fmt::format("{} has no uncertainties: give inversion.floor, their least value in {}, "
+                                    "inversion.percent, or a column {}_uncertainty.",
+                                    column.field, column.observed.unit, column.field));
+    if (!floor.empty() && !(least > 0) && !column.uncertainty)
+      throw table.wrong("floor", fmt::format("{} is not above zero", least));
+    Column sigma{column.field + "_uncertainty", column.observed.unit, "standard deviation", {}};
+    for (const double d : column.observed.values) sigma.values.push_back(least + part * std::fabs(d));
+    if (column.uncertainty) {
+      const auto& of_file = column.uncertainty->values;
+      for (std::size_t n = 0; n < std::min(of_file.size(), sigma.values.size()); ++n)
+        if (of_file[n] >= no_datum) sigma.values[n] = of_file[n];
+      notes.push_back(fmt::format(
+          "uncertainties of {} are those of the job, {}{}{}: the survey's own are not used", column.field,
+          floor.empty() ? "" : fmt::format("floor {:g} {}", least, column.observed.unit),
+          floor.empty() || percent.empty() ? "" : " and ",
+          percent.empty() ? "" : fmt::format("{:g} percent", percent[k])));
+    }
+    column.uncertainty = std::move(sigma);
+  }
+}
+
+}  // namespace terrane::inversion

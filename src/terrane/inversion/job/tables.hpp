@@ -1,0 +1,82 @@
+// The keys of [inversion] and what they make.
+#pragma once
+
+#include <optional>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/inversion/loop/joint.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/job/described.hpp"
+#include "terrane/model/description.hpp"
+#include "terrane/survey/observed.hpp"
+#include "terrane/survey/projection.hpp"
+
+namespace terrane::inversion {
+
+const Section& inversion_section();
+const Section& joint_section();
+/// [model] of what takes the ground of it and nothing else.
+const Section& ground_section();
+
+/// The table [joint] but for the rocks, which are each model's.
+JointSettings read_joint(const Config& job);
+/// inversion.rocks in SI units.
+std::optional<TwoRocks> read_rocks(const Config& table, const std::string& property);
+/// And as logarithms. Throws InputError: not above zero.
+std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std::string& property);
+
+/// What all physics have; for default lengths the widths of the cells.
+Settings read_common_settings(const Config& table, const TensorMesh& mesh);
+/// The same of Gauss and Newton's steps, whose weights are none unless by sensitivity.
+Settings read_steps(const Config& table, const TensorMesh& mesh);
+/// And of linear physics without stations; weighting: where none is asked for.
+Settings read_linear(const Config& table, const TensorMesh& mesh, Weighting weighting);
+/// Of linear physics with stations.  exponent: with which fields decay, of depth and distance weights
+Settings read_at_stations(const Config& table, double exponent, const TensorMesh& mesh);
+
+/// The mesh of the job, regular, tensor or from a file, whose name is returned too.
+TensorMesh read_mesh(const Config& job, std::string& file);
+
+/// Cells whose centres lie below inversion.topography, or that inversion.active_file marks; empty: all.
+std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& mesh,
+                                       const std::string& mesh_file,
+                                       const std::optional<Projection>& projection,
+                                       const MemoryBudget& memory);
+
+/// Gives the problem the ground that [model] describes, if it does: cells that hold any of it are active.
+/// Returns its height. other, key: where a job may name a ground of its own. Throws InputError: that names
+/// another; the whole mesh is air.
+Ground take_ground(const Config& job, const Config& other, const char* key,
+                   const std::optional<Projection>& projection, const MemoryBudget& memory, Problem& problem);
+/// The same of a ground that was read already.
+void put_ground(const Ground& height, std::string where, Problem& problem);
+
+/// A number with a unit, or a file of a property, for every active cell; empty when the key is not there.
+std::vector<double> read_cells(const Config& table, const char* key, const std::string& property,
+                               const TensorMesh& mesh, const std::string& mesh_file,
+                               std::span<const std::uint32_t> active);
+
+/// Logarithms of a property that must be above zero, as read_cells; and back.
+std::vector<double> read_logarithms(const Config& table, const char* key, const std::string& property,
+                                    const TensorMesh& mesh, const std::string& mesh_file,
+                                    std::span<const std::uint32_t> active);
+std::vector<double> exponentials_of(std::vector<double> logarithms);
+
+/// inversion.weights_file; nothing where there is none.
+std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh);
+
+/// Bounds of which one side was given: the other is far away.
+/// w of the active cells from a file of numbers; empty: none.
+std::vector<double> read_own_weight(const Config& table, const Problem& problem,
+                                    const std::string& mesh_file);
+void complete(Bounds& bounds, std::size_t cells);
+
+/// Whether the text of a key is the name of a file.
+bool names_file(const Config& table, const char* key);
+
+/// σ = floor + percent/100 |d| where the job gives one of the two, with a note where the survey has its own;
+/// otherwise the survey's. Puts them into the columns.
+void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observed,
+                        std::vector<std::string>& notes);
+
+}  // namespace terrane::inversion

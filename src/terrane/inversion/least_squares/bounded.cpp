@@ -1,0 +1,257 @@
+#include "terrane/inversion/least_squares/bounded.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace terrane::inversion {
+
+void Bounds::clip(std::span<double> model) const {
+  for (std::size_t c = 0; c < lower.size(); ++c) model[c] = std::clamp(model[c], lower[c], upper[c]);
+}
+
+namespace {
+
+/// A model with its gradient g = A m − b and W G m, which follow every move.
+class Place {
+ public:
+  Place(NormalEquations& equations, const Bounds& bounds, std::span<double> start, Progress* progress)
+      : equations_(equations),
+        bounds_(bounds),
+        threads_(equations.objective().threads()),
+        progress_(progress),
+        model(start),
+        gradient(start.size()),
+        weighted(equations.objective().g->rows()),
+        change_(start.size()),
+        a_change_(start.size()),
+        w_change_(weighted.size()) {
+    equations_.apply(model, gradient, weighted);
+    for (std::size_t c = 0; c < model.size(); ++c) gradient[c] -= equations_.right_side()[c];
+  }
+
+  bool free(std::size_t c) const {
+    return !bounds_.any() || (model[c] > bounds_.lower[c] && model[c] < bounds_.upper[c]);
+  }
+  /// The gradient where the model may move downhill, else 0.
+  double projected(std::size_t c) const {
+    if (!bounds_.any()) return gradient[c];
+    if (bounds_.lower[c] == bounds_.upper[c]) return 0;
+    if (model[c] <= bounds_.lower[c]) return std::min(gradient[c], 0.0);
+    if (model[c] >= bounds_.upper[c]) return std::max(gradient[c], 0.0);
+    return gradient[c];
+  }
+  double metric(std::size_t c) const { return 1 / equations_.diagonal()[c]; }
+  double size() const {
+    std::vector<double> part(model.size());
+    for (std::size_t c = 0; c < part.size(); ++c) part[c] = projected(c) * std::sqrt(metric(c));
+    return solve::norm(part, threads_);
+  }
+  std::vector<unsigned char> bound_cells() const {
+    std::vector<unsigned char> bound(model.size());
+    for (std::size_t c = 0; c < bound.size(); ++c) bound[c] = !free(c);
+    return bound;
+  }
+  bool all_binding() const {
+    for (std::size_t c = 0; c < model.size(); ++c)
+      if (!free(c) && projected(c) != 0) return false;
+    return true;
+  }
+  double phi_d() const {
+    const auto& o = equations_.objective();
+    double sum = 0;
+    for (std::size_t i = 0; i < weighted.size(); ++i) {
+      if (!(o.weight[i] > 0)) continue;
+      const double r = o.weight[i] * o.data[i] - weighted[i];
+      sum += r * r;
+    }
+    return sum;
+  }
+
+  /// Moves to P(m + α dir) with the largest α ≤ first of first, first/2, … that descends enough; a_dir = A
+  /// dir, w_dir = W G dir. Returns what q gained; α is what was taken, and `whole` whether nothing bent and α
+  /// = first.
+  double search(std::span<const double> dir, std::span<const double> a_dir, std::span<const double> w_dir,
+                double first, bool& whole) {
+    for (double alpha = first; alpha > 1e-12 * first; alpha /= 2) {
+      bool bent = false;
+      for (std::size_t c = 0; c < dir.size(); ++c) {
+        double to = model[c] + alpha * dir[c];
+        if (bounds_.any() && (to < bounds_.lower[c] || to > bounds_.upper[c])) {
+          to = std::clamp(to, bounds_.lower[c], bounds_.upper[c]);
+          bent = true;
+        }
+        change_[c] = to - model[c];
+      }
+      if (bent) {
+        equations_.apply(change_, a_change_, w_change_);
+        go_on(progress_);
+      } else {
+        for (std::size_t c = 0; c < dir.size(); ++c) a_change_[c] = alpha * a_dir[c];
+        for (std::size_t i = 0; i < w_dir.size(); ++i) w_change_[i] = alpha * w_dir[i];
+      }
+      const double slope = solve::dot(gradient, change_, threads_);
+      const double q = slope + 0.5 * solve::dot(change_, a_change_, threads_);
+      if (q > 0.1 * slope) continue;  // not below enough
+      for (std::size_t c = 0; c < dir.size(); ++c) {
+        model[c] += change_[c];
+        if (bounds_.any()) model[c] = std::clamp(model[c], bounds_.lower[c], bounds_.upper[c]);
+        gradient[c] += a_change_[c];
+      }
+      for (std::size_t i = 0; i < weighted.size(); ++i) weighted[i] += w_change_[i];
+      whole = alpha == first;
+      return -q;
+    }
+    whole = false;
+    return 0;
+  }
+
+ private:
+  NormalEquations& equations_;
+  const Bounds& bounds_;
+  int threads_;
+  Progress* progress_;
+
+ public:
+  std::span<double> model;
+  std::vector<double> gradient, weighted;
+
+ private:
+  std::vector<double> change_, a_change_, w_change_;
+};
+
+/// Phase 1.
+void project_gradients(NormalEquations& equations, Place& place) {
+  const std::size_t n = place.model.size();
+  std::vector<double> dir(n), a_dir(n), w_dir(place.weighted.size());
+  double most = 0;
+  for (int step = 0; step < 10; ++step) {
+    const auto before = place.bound_cells();
+    double slope = 0;
+    for (std::size_t c = 0; c < n; ++c) dir[c] = -place.metric(c) * place.projected(c);
+    slope = solve::dot(place.gradient, dir, equations.objective().threads());
+    if (slope >= 0) return;
+    equations.apply(dir, a_dir, w_dir);
+    const double curvature = solve::dot(dir, a_dir, equations.objective().threads());
+    bool whole = false;
+    const double gain = place.search(dir, a_dir, w_dir, -slope / curvature, whole);
+    if (gain <= 0.25 * most || place.bound_cells() == before) return;
+    most = std::max(most, gain);
+  }
+}
+
+/// Phase 2: s and A s from conjugate gradients on the free cells; stops where a step gains less than η × the
+/// best.
+void conjugate_on_face(NormalEquations& equations, const Place& place, double eta, double floor, int most,
+                       Progress* progress, std::vector<double>& s, std::vector<double>& a_s,
+                       std::vector<double>& w_s) {
+  const std::size_t n = place.model.size();
+  const int threads = equations.objective().threads();
+  std::vector<double> r(n), z(n), p(n), q(n), w(w_s.size());
+  std::fill(s.begin(), s.end(), 0.0);
+  std::fill(a_s.begin(), a_s.end(), 0.0);
+  std::fill(w_s.begin(), w_s.end(), 0.0);
+  for (std::size_t c = 0; c < n; ++c) {
+    r[c] = place.free(c) ? -place.gradient[c] : 0;
+    p[c] = z[c] = place.metric(c) * r[c];
+  }
+  double rho = solve::dot(r, z, threads), best = 0;
+  for (int step = 0; step < most && std::sqrt(rho) > floor; ++step) {
+    go_on(progress);
+    equations.apply(p, q, w);
+    const double alpha = rho / solve::dot(p, q, threads);
+    for (std::size_t c = 0; c < n; ++c) {
+      s[c] += alpha * p[c];
+      a_s[c] += alpha * q[c];
+      if (place.free(c)) r[c] -= alpha * q[c];
+      z[c] = place.metric(c) * r[c];
+    }
+    for (std::size_t i = 0; i < w.size(); ++i) w_s[i] += alpha * w[i];
+    const double gain = 0.5 * alpha * rho;
+    best = std::max(best, gain);
+    if (gain <= eta * best) break;
+    const double next = solve::dot(r, z, threads);
+    for (std::size_t c = 0; c < n; ++c) p[c] = z[c] + next / rho * p[c];
+    rho = next;
+  }
+}
+
+}  // namespace
+
+Descent minimise_within(NormalEquations& equations, const Bounds& bounds, std::span<double> model,
+                        double tolerance, double least, int most_products, Progress* progress) {
+  Descent done;
+  const int before = equations.products();
+  bounds.clip(model);
+  Place place(equations, bounds, model, progress);
+  done.began = place.size();
+  const double aim = std::max(tolerance * done.began, least);
+  std::vector<double> s(model.size()), a_s(model.size()), w_s(place.weighted.size());
+  double eta = 0.1;
+  done.gradient = place.size();
+  while (done.gradient > aim && equations.products() - before < most_products) {
+    project_gradients(equations, place);
+    for (bool again = true; again && place.size() > aim && equations.products() - before < most_products;) {
+      conjugate_on_face(equations, place, eta, 0.1 * aim, most_products - (equations.products() - before),
+                        progress, s, a_s, w_s);
+      bool whole = false;
+      const double gain = place.search(s, a_s, w_s, 1, whole);
+      again = whole && gain > 0 && place.all_binding();
+      if (again) eta = std::max(eta / 10, 1e-3);
+    }
+    const double now = place.size();
+    if (!(now < done.gradient) && eta <= 1e-3 && now > aim &&
+        equations.products() - before > most_products / 2)
+      break;
+    done.gradient = now;
+  }
+  done.products = equations.products() - before;
+  done.phi_d = place.phi_d();
+  done.converged = done.gradient <= aim;
+  for (std::size_t c = 0; c < model.size(); ++c) done.on_bounds += !place.free(c);
+  return done;
+}
+
+Descent minimise(NormalEquations& equations, std::span<double> model, double tolerance, bool fast_inverse,
+                 int most_products, Progress* progress) {
+  Descent done;
+  const int before = equations.products(), threads = equations.objective().threads();
+  const Bounds none;
+  Place place(equations, none, model, progress);
+  const std::size_t n = model.size();
+  std::vector<double> r(n), z(n), p(n), q(n), w(place.weighted.size());
+  const auto precondition = [&] {
+    if (!fast_inverse) {
+      for (std::size_t c = 0; c < n; ++c) z[c] = place.metric(c) * r[c];
+      return;
+    }
+    z = r;
+    equations.objective().regulariser->precondition(z);
+    for (double& value : z) value /= equations.beta();
+  };
+  for (std::size_t c = 0; c < n; ++c) r[c] = -place.gradient[c];
+  precondition();
+  p = z;
+  double rho = solve::dot(r, z, threads);
+  const double aim = rho * tolerance * tolerance;
+  while (rho > aim && equations.products() - before < most_products) {
+    go_on(progress);
+    equations.apply(p, q, w);
+    const double alpha = rho / solve::dot(p, q, threads);
+    for (std::size_t c = 0; c < n; ++c) {
+      model[c] += alpha * p[c];
+      r[c] -= alpha * q[c];
+    }
+    for (std::size_t i = 0; i < w.size(); ++i) place.weighted[i] += alpha * w[i];
+    precondition();
+    const double next = solve::dot(r, z, threads);
+    for (std::size_t c = 0; c < n; ++c) p[c] = z[c] + next / rho * p[c];
+    rho = next;
+  }
+  done.products = equations.products() - before;
+  done.gradient = std::sqrt(rho);
+  done.phi_d = place.phi_d();
+  done.converged = rho <= aim;
+  return done;
+}
+
+}  // namespace terrane::inversion

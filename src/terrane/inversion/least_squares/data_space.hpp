@@ -1,0 +1,128 @@
+// Least squares in the space of the data, for all β at once.
+//
+//   K = W G R⁻¹ Gᵀ W  [N, N],  r = W (d − G m̃)
+//   m(β) = m̃ + R⁻¹ Gᵀ W (K + β)⁻¹ r
+//
+// Lanczos: K is never formed. v₁ = r/‖r‖; a step applies Gᵀ, R⁻¹ and G once and orthogonalises twice against
+// all vectors; after k steps K ≈ V T Vᵀ with a tridiagonal T, and for every β
+//   y = (T + β)⁻¹ ‖r‖ e₁,  m = m̃ + R⁻¹ Gᵀ W V y,  φ_d = β²‖y‖² + (b_{k+1} y_k)²,  φ_m = yᵀ T y
+// exactly, for that m: the misfit of a model is known before the model is made. 20 to 80 steps do for any
+// mesh.
+//
+// Dense: K is formed and diagonalised, K = U Λ Uᵀ; then degrees of freedom, GCV, the L-curve and exact
+// variances follow for any β. For up to a thousand data or so.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/inversion/least_squares/objective.hpp"
+#include "terrane/solve/symmetric.hpp"
+
+namespace terrane::inversion {
+
+struct LanczosSettings {
+  int most_steps = 500;
+  double tolerance = 1e-3;        ///< of what φ_d may still move, relative to its target, and of β
+  double inner_tolerance = 1e-6;  ///< of R⁻¹ where that is not exact
+  double beta = 0;                ///< above 0: the β asked for, in place of that of the target
+  /// What is to be the target, of the residuals W (d − G m) [rows], in place of the sum of their squares.
+  std::function<double(std::span<const double>)> misfit;
+};
+
+/// One value of β of all that were considered: before any model is made.
+struct Step {
+  int steps = 0;
+  double beta = 0;
+  double phi_d = 0;  ///< of the model at this β after so many steps
+  double phi_m = 0;
+};
+
+/// Where it stands between two steps.
+struct LanczosState {
+  double length = 0;                   ///< ‖r‖
+  std::vector<double> a, b;            ///< T: diagonal [k], beside [k]
+  std::vector<std::vector<double>> v;  ///< [k + 1][rows]
+  Step last;
+  int still = 0;  ///< steps in a row in which β hardly moved
+  int inner_steps = 0;
+};
+
+class Lanczos {
+ public:
+  /// seen: called after every step with β for the target · from: goes on from there, with the same bits as if
+  /// it had not been stopped · between: called before every step but the first; stops: whether it throws
+  /// Cancelled next.
+  Lanczos(const Objective& objective, double target, const LanczosSettings& settings = {},
+          const std::function<void(const Step&)>& seen = {}, Progress* progress = nullptr,
+          LanczosState from = {}, const std::function<void(const LanczosState&, bool stops)>& between = {});
+
+  /// Why it stopped: "converged", "the reference model fits already", "most steps", "no more directions", and
+  /// whether φ_d can come down to the target at all.
+  const std::string& reason() const { return reason_; }
+  bool converged() const { return converged_; }
+  double beta() const { return s_.last.beta; }
+  double largest_eigenvalue() const;  ///< of T, and so nearly of K
+  int steps() const { return static_cast<int>(s_.a.size()); }
+  int inner_steps() const { return s_.inner_steps; }
+
+  /// φ_d and φ_m for any β, without a product.
+  Step at(double beta) const;
+  /// What of that φ_d further steps will change, (b_{k+1} y_k)²: for β far below that of the target it is
+  /// much.
+  double unsettled(double beta) const;
+  /// The model, with one product by Gᵀ.
+  std::vector<double> model(double beta) const;
+
+ private:
+  std::vector<double> coefficients(double beta) const;
+  double beta_for(double target, std::span<const double> beyond) const;
+  bool begin(double target);
+  void orthogonalise(std::span<double> u) const;
+
+  Objective objective_;
+  LanczosSettings settings_;
+  LanczosState s_;
+  double next_ = 0;  ///< b_{k+1}
+  std::string reason_;
+  bool converged_ = false;
+};
+
+class DenseDataSpace {
+ public:
+  /// N products by each of Gᵀ, R⁻¹ and G. Throws Cancelled.
+  explicit DenseDataSpace(const Objective& objective, double inner_tolerance = 1e-10,
+                          Progress* progress = nullptr);
+
+  const std::vector<double>& eigenvalues() const { return lambda_; }  ///< descending, those below 0 as 0
+  double phi_d(double beta) const;
+  double phi_m(double beta) const;
+  double degrees_of_freedom(double beta) const;
+  double gcv(double beta) const;        ///< N φ_d / (Σ β/(λ+β))²
+  double curvature(double beta) const;  ///< of (ln φ_d, ln φ_m)
+  std::vector<double> model(double beta) const;
+  /// φ_d(β) = target; nothing when no β has it.
+  double discrepancy(double target) const;
+  double gcv_minimum() const;
+  double l_curve_corner() const;
+  /// [columns] each.
+  struct Posterior {
+    std::vector<double> deviation;   ///< standard deviation of each cell: φ read as −2 ln of the density
+    std::vector<double> resolution;  ///< what part of a change of each cell alone the model would show
+  };
+  /// β as known.
+  Posterior posterior(double beta) const;
+
+ private:
+  template <class Function>
+  double best(const Function& worse) const;
+
+  Objective objective_;
+  double inner_tolerance_;
+  std::vector<double> lambda_, c_;  ///< [N] c = Uᵀ r
+  std::vector<double> u_;           ///< [N, N]: row i is the eigenvector of λ_i
+};
+
+}  // namespace terrane::inversion

@@ -1,0 +1,60 @@
+// The least-squares problem that every solver of this room takes:
+//
+//   φ(m) = φ_d + β φ_m,   φ_d = ‖W (G m − d)‖²,  W = diag(1/σ),   φ_m = (m − m̃)ᵀ R (m − m̃)
+//
+// There is no ½. The target of φ_d is χ N for N data (noise of size σ leaves φ_d ≈ N). A weight of 0 leaves a
+// datum out.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/inversion/model/regulariser.hpp"
+#include "terrane/solve/linear_operator.hpp"
+
+namespace terrane::inversion {
+
+/// Between products: shows that the work goes on. Throws Cancelled.
+void go_on(Progress* progress);
+
+struct Objective {
+  const solve::LinearOperator* g = nullptr;
+  std::span<const double> data;    ///< [rows]
+  std::span<const double> weight;  ///< [rows] 1/σ, or 0
+  const Regulariser* regulariser = nullptr;
+  std::span<const double>
+      centre;  ///< [columns] m̃: the reference model, or what stands for it (see invert.hpp)
+
+  std::size_t used() const;  ///< data that count
+  int threads() const { return regulariser->threads(); }
+  /// W (d − G m), with one product.
+  std::vector<double> weighted_residual(std::span<const double> model) const;
+  double phi_d(std::span<const double> model) const;
+};
+
+/// A = GᵀW²G + βR and b = GᵀW²d + βR m̃: the minimum of φ is where A m = b. Counts its products with G and Gᵀ.
+class NormalEquations {
+ public:
+  explicit NormalEquations(const Objective& objective);
+
+  void set_beta(double beta);
+  double beta() const { return beta_; }
+  std::size_t size() const { return objective_.g->columns(); }
+  /// out = A v; also keeps W G v, by which φ_d follows along without further products.  weighted: [rows]
+  void apply(std::span<const double> v, std::span<double> out, std::span<double> weighted) const;
+  const std::vector<double>& right_side() const { return b_; }
+  /// diag(GᵀW²G) + β diag(R)
+  const std::vector<double>& diagonal() const { return diagonal_; }
+  int products() const { return products_; }
+  const Objective& objective() const { return objective_; }
+
+ private:
+  const Objective objective_;
+  double beta_ = 0;
+  std::vector<double> squares_, data_part_, r_centre_, r_diagonal_, g_diagonal_, b_, diagonal_;
+  mutable std::vector<double> data_;
+  mutable int products_ = 0;
+};
+
+}  // namespace terrane::inversion

@@ -1,0 +1,472 @@
+#include "terrane/inversion/loop/gauss_newton.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/inversion/data/robust.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+std::vector<double> difference(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> u(a.begin(), a.end());
+  for (std::size_t c = 0; c < u.size(); ++c) u[c] -= b[c];
+  return u;
+}
+
+/// One inversion on its way: a model with its data, and the table.
+class Steps {
+ public:
+  Steps(const Problem& problem, const Settings& settings, const std::function<void(const Iteration&)>& seen,
+        Progress* progress, Keeper* keeper)
+      : problem_(problem), settings_(settings), seen_(seen), progress_(progress), keeper_(keeper) {}
+  Outcome all();
+
+ private:
+  void prepare();
+  void restore(const Standing& from);
+  void stand();
+  void look_around(std::vector<double> model);
+  void doubt_outliers(double scale);
+  void step();
+  double choose_beta(const Lanczos& lanczos);
+  std::vector<double> linear_minimum(const Objective& linear, double aim, double scale);
+  void within_bounds(const Objective& linear, double aim, std::vector<double>& model);
+  std::vector<double> descent(const Objective& linear);
+  bool search(const std::vector<double>& to, double slope);
+  bool arrived(double slope);
+  bool stuck() const;
+  void line();
+  void remember();
+  void take_best();
+  void finish();
+
+  /// The objective itself, about the model: its data are d, its operator is J there.
+  Objective objective() const { return {here_.jacobian.get(), data_, weight_, regulariser_.get(), centre_}; }
+  std::vector<double> residual() const;
+  double misfit() const;
+
+  const Problem& problem_;
+  const Settings& settings_;
+  const std::function<void(const Iteration&)>& seen_;
+  Progress* progress_;
+  Keeper* keeper_;
+  std::optional<Standing> last_;
+  double seconds_before_ = 0;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+
+  std::unique_ptr<Regulariser> regulariser_;
+  std::vector<double> reference_, centre_, data_;
+  std::vector<double> deviation_, trust_, weight_;  ///< 1/σ, or 0; ω; 1/σ √ω
+  double doubt_ = 0;                                ///< by which ω last changed
+  double factor_ = 1;                               ///< of β within bounds, to that without
+  Linearised here_;                                 ///< F and J at the model
+  int number_ = 0;
+  std::vector<double> misfits_;  ///< after each step
+  /// The model that fits best so far: where the misfit goes up and down, the last is not what is wanted.
+  struct Best {
+    int number = 0;
+    double phi_d = INFINITY, beta = 0, beta_relative = 0;
+    std::vector<double> model, data;
+  } best_;
+  Outcome out_;
+};
+
+/// W (d − F), of data that count.
+std::vector<double> Steps::residual() const {
+  std::vector<double> r;
+  for (std::size_t i = 0; i < data_.size(); ++i)
+    if (deviation_[i] > 0) r.push_back(deviation_[i] * (data_[i] - here_.data[i]));
+  return r;
+}
+
+/// s² times Huber's misfit of residuals over s: for s = 1 it hardly tells two models far from the data.
+double huber_misfit_of(std::vector<double> r, double s, double huber) {
+  for (double& one : r) one /= s;
+  return s * s * huber_misfit(r, huber);
+}
+
+/// φ_d; with Huber's norm that of residuals as large as they are, until the next step may reach the target.
+double Steps::misfit() const {
+  const auto r = residual();
+  if (!(settings_.huber > 0)) return solve::dot(r, r);
+  auto size = r;
+  for (double& one : size) one = std::fabs(one);
+  const auto middle = size.begin() + static_cast<std::ptrdiff_t>(size.size() / 2);
+  std::nth_element(size.begin(), middle, size.end());
+  const double s = std::max(1.0, 1.4826 * *middle);  // as the median is of normal noise
+  const double far = huber_misfit_of(r, s, settings_.huber);
+  return settings_.cooling * far > out_.target ? far : huber_misfit(r, settings_.huber);
+}
+
+/// F and J at a model, which becomes the present one.
+void Steps::look_around(std::vector<double> model) {
+  here_ = {};  // its memory is free for the next one
+  here_ = problem_.forward->at(model, progress_);
+  out_.model = std::move(model);
+  if (here_.jacobian && settings_.jacobian_in_memory)
+    here_.jacobian = in_memory(*here_.jacobian, settings_.threads);
+}
+
+void Steps::prepare() {
+  const auto& p = problem_;
+  reference_ = p.reference.empty() ? std::vector<double>(p.columns()) : p.reference;
+  data_ = p.data;
+  deviation_.resize(data_.size());
+  for (std::size_t i = 0; i < data_.size(); ++i) {
+    deviation_[i] = std::isnan(data_[i]) ? 0 : 1 / p.sigma[i];
+    if (!(deviation_[i] > 0)) data_[i] = 0;
+    out_.data += deviation_[i] > 0;
+  }
+  weight_ = deviation_;
+  trust_.assign(deviation_.size(), 1.0);
+  out_.target = settings_.chi * static_cast<double>(out_.data);
+  auto model = p.start.empty() ? reference_ : p.start;
+  p.bounds.clip(model);
+  std::optional<Standing> from;
+  if (keeper_ != nullptr && (from = keeper_->begin())) {
+    restore(*from);
+    model = out_.model;
+  }
+  look_around(std::move(model));
+  if (here_.jacobian == nullptr)
+    throw InputError("inversion.start", "the first model is beyond what numbers can be computed for");
+  if (!from) {
+    out_.forwards = 1;
+    auto linear = p;  // weights by sensitivity are those of the first model
+    linear.forward.reset();
+    linear.g = here_.jacobian;
+    out_.weight = cell_weights(linear, settings_, out_.z0);
+  }
+  regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
+                                               settings_.weights_in_gradients, settings_.threads);
+  if (p.weights) regulariser_->weigh(*p.weights);
+  centre_ = centre_of(p, settings_, reference_, *regulariser_);
+  out_.phi_d = misfit();
+  remember();
+  if (!from) line();
+}
+
+// ---- where it stands ----
+
+void Steps::stand() {
+  if (keeper_ == nullptr || !keeper_->keeps()) return;
+  Standing s;
+  s.steps = static_cast<std::size_t>(number_);
+  s.lists["newton"] = {static_cast<double>(number_),
+                       out_.beta,
+                       out_.beta_relative,
+                       out_.z0,
+                       static_cast<double>(out_.products),
+                       static_cast<double>(out_.forwards),
+                       factor_};
+  s.lists["model"] = out_.model;
+  s.lists["trust"] = trust_;
+  s.lists["weight"] = out_.weight;
+  s.lists["misfits"] = misfits_;
+  s.lists["best"] = {static_cast<double>(best_.number), best_.phi_d, best_.beta, best_.beta_relative};
+  s.lists["best model"] = best_.model;
+  s.lists["best data"] = best_.data;
+  keep_lines(out_.iterations, s);
+  s.words = out_.warnings;
+  last_ = std::move(s);
+  if (!keeper_->due()) return;
+  keeper_->write(*last_);
+  last_.reset();
+}
+
+void Steps::restore(const Standing& from) {
+  const auto list = [&](const char* name) {
+    return from.has(name) ? from.lists.at(name) : std::vector<double>{};
+  };
+  const auto n = list("newton");
+  out_.model = list("model");
+  out_.weight = list("weight");
+  trust_ = list("trust");
+  if (n.size() != 7 || out_.model.size() != problem_.columns() || out_.weight.size() != out_.model.size() ||
+      trust_.size() != data_.size())
+    refuse_checkpoint();
+  number_ = static_cast<int>(n[0]);
+  out_.beta = n[1];
+  out_.beta_relative = n[2];
+  out_.z0 = n[3];
+  out_.products = static_cast<int>(n[4]);
+  out_.forwards = static_cast<int>(n[5]);
+  factor_ = n[6];
+  misfits_ = list("misfits");
+  if (const auto best = list("best"); best.size() == 4)
+    best_ = {static_cast<int>(best[0]), best[1], best[2], best[3], list("best model"), list("best data")};
+  out_.iterations = kept_lines(from);
+  out_.warnings = from.words;
+  if (!out_.iterations.empty()) seconds_before_ = out_.iterations.back().seconds;
+}
+
+// ---- a step ----
+
+/// ω of Huber's norm from the present residuals, for those that the step aims at.
+void Steps::doubt_outliers(double scale) {
+  doubt_ = 0;
+  if (!(settings_.huber > 0)) return;
+  for (std::size_t i = 0; i < trust_.size(); ++i) {
+    const double now = huber_weight(deviation_[i] * (data_[i] - here_.data[i]) / scale, settings_.huber);
+    doubt_ = std::max(doubt_, std::fabs(now - trust_[i]));
+    trust_[i] = now;
+    weight_[i] = deviation_[i] * std::sqrt(now);
+  }
+}
+
+/// Without bounds. Where no β has the misfit that is aimed at, a tenth of the last.
+double Steps::choose_beta(const Lanczos& lanczos) {
+  if (settings_.choice == Choice::fixed) return settings_.beta;
+  const double found = lanczos.beta();
+  const bool first = !(out_.beta > 0);
+  if (!std::isfinite(found) && first && out_.model == centre_) return found;
+  const double largest = lanczos.largest_eigenvalue();
+  if (!(found > 0)) return first ? 1e-6 * largest : 0.1 * out_.beta;
+  if (!std::isfinite(found)) return 10 * (first ? largest : out_.beta);
+  return first ? found : std::max(found, 1e-2 * out_.beta);
+}
+
+/// Of φ_d of the linear data and β φ_m; sets β.
+std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, double scale) {
+  LanczosSettings s;
+  s.tolerance = settings_.tolerance;
+  s.inner_tolerance = std::min(1e-6, 1e-3 * settings_.tolerance);
+  if (settings_.choice == Choice::fixed) s.beta = settings_.beta;
+  if (settings_.most_products > 0) s.most_steps = settings_.most_products;
+  if (settings_.huber > 0)
+    s.misfit = [&](std::span<const double> weighted) {
+      std::vector<double> r(weighted.begin(), weighted.end());
+      for (std::size_t i = 0; i < r.size(); ++i) r[i] /= std::sqrt(trust_[i]);
+      return huber_misfit_of(std::move(r), scale, settings_.huber);
+    };
+  const Lanczos lanczos(linear, aim, s, {}, progress_);
+  out_.products += lanczos.steps() + 1;
+  out_.beta = choose_beta(lanczos);
+  if (!std::isfinite(out_.beta)) return centre_;
+  out_.beta_relative = out_.beta / lanczos.largest_eigenvalue();
+  auto model = lanczos.model(out_.beta);
+  const auto free = model;
+  problem_.bounds.clip(model);
+  if (model != free) within_bounds(linear, lanczos.at(out_.beta).phi_d, model);
+  return model;
+}
+
+/// Bounds move β by a factor of 0.7 to 0.8, which is kept from step to step.
+void Steps::within_bounds(const Objective& linear, double aim, std::vector<double>& model) {
+  NormalEquations equations(linear);
+  const bool few = settings_.most_products > 0;
+  const double free = out_.beta;
+  for (int trial = 0; trial < (few ? 1 : 4); ++trial) {
+    if (settings_.choice != Choice::fixed) out_.beta = free * factor_;
+    equations.set_beta(out_.beta);
+    const auto done = minimise_within(equations, problem_.bounds, model, settings_.tolerance, 0,
+                                      few ? settings_.most_products : 3000, progress_);
+    if (settings_.choice == Choice::fixed || (few && !done.converged) ||
+        std::fabs(done.phi_d / aim - 1) <= 0.5 * settings_.misfit_tolerance)
+      break;  // what is unfinished tells nothing about β
+    factor_ = std::clamp(factor_ * std::clamp(std::pow(aim / done.phi_d, 1 / 0.7), 0.1, 10.0), 1e-3, 10.0);
+  }
+  out_.products += equations.products();
+}
+
+/// Of φ_d of the linear data and β φ_m, by conjugate gradients from the model itself: a few products lower
+/// it. Lanczos begins at the centre, and what it has found when it is cut short may be worse than the model.
+std::vector<double> Steps::descent(const Objective& linear) {
+  NormalEquations equations(linear);
+  equations.set_beta(out_.beta);
+  auto model = out_.model;
+  minimise(equations, model, settings_.tolerance, true, settings_.most_products, progress_);
+  const auto free = model;
+  problem_.bounds.clip(model);
+  if (model != free) {
+    model = out_.model;
+    minimise_within(equations, problem_.bounds, model, settings_.tolerance, 0, settings_.most_products,
+                    progress_);
+  }
+  out_.products += equations.products();
+  return model;
+}
+
+/// Along the way from the model to another, until φ is low enough. False: nowhere, and the model is as it
+/// was.
+bool Steps::search(const std::vector<double>& to, double slope) {
+  const auto from = out_.model;
+  const auto before = here_;
+  const double phi = value_at(here_.data, from, objective()).phi(out_.beta);
+  for (double t = 1; t > 1e-3; t /= 2) {
+    std::vector<double> model(from);
+    for (std::size_t c = 0; c < model.size(); ++c) model[c] += t * (to[c] - from[c]);
+    if (t == 1) model = to;
+    problem_.bounds.clip(model);
+    look_around(std::move(model));
+    ++out_.forwards;
+    if (here_.jacobian != nullptr &&
+        value_at(here_.data, out_.model, objective()).phi(out_.beta) <= phi + 1e-4 * t * slope)
+      return true;
+  }
+  here_ = before;
+  out_.model = from;
+  return false;
+}
+
+/// φ_d is its target, and the next step would lower φ by less than the tolerance. A linear minimum that was
+/// cut short may lie uphill, which says nothing about how far down one could go.
+bool Steps::arrived(double slope) {
+  if (slope > 0 && settings_.most_products > 0) return false;
+  const bool still =
+      -slope <= settings_.tolerance * value_at(here_.data, out_.model, objective()).phi(out_.beta);
+  const bool fits = settings_.choice == Choice::fixed ||
+                    std::fabs(out_.phi_d / out_.target - 1) <= settings_.misfit_tolerance;
+  return still && fits && doubt_ < 0.03;
+}
+
+/// The misfit is above its target and has not fallen by 2 % in three steps; nor was it there already, from
+/// where β lets it rise.
+bool Steps::stuck() const {
+  const std::size_t n = misfits_.size();
+  if (settings_.choice != Choice::discrepancy || n <= 3) return false;
+  const double least = *std::min_element(misfits_.end() - 4, misfits_.end());
+  return least > out_.target * (1 + settings_.misfit_tolerance) && misfits_[n - 1] > 0.98 * misfits_[n - 4];
+}
+
+void Steps::step() {
+  const double aim = std::max(out_.target, settings_.cooling * out_.phi_d);
+  const double scale = std::sqrt(aim / out_.target);
+  doubt_outliers(scale);
+  const auto about = objective();
+  std::vector<double> data(data_.size());
+  here_.jacobian->apply(out_.model, data);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = weight_[i] > 0 ? data_[i] - here_.data[i] + data[i] : 0.0;
+  auto linear = about;
+  linear.data = data;
+  auto to = linear_minimum(linear, aim, scale);
+  if (!std::isfinite(out_.beta)) {
+    out_.converged = true;
+    out_.reason = "the reference model fits the data already";
+    return;
+  }
+  const auto gradient = gradient_at(here_.data, out_.model, about, out_.beta);
+  out_.products += 2;
+  const auto slope_to = [&] { return solve::dot(gradient, difference(to, out_.model), settings_.threads); };
+  double slope = slope_to();
+  bool there = arrived(slope), lower = !there && slope < 0 && search(to, slope);
+  if (!there && !lower && settings_.most_products > 0) {
+    to = descent(linear);
+    slope = slope_to();
+    there = arrived(slope);
+    lower = !there && slope < 0 && search(to, slope);
+  }
+  if (there) {
+    out_.converged = true;
+    out_.reason = "converged";
+    return;
+  }
+  if (!lower) {
+    out_.reason = "no step lowers the objective";
+    return;
+  }
+  out_.phi_d = misfit();
+  misfits_.push_back(out_.phi_d);
+  ++number_;
+  line();
+  remember();
+  if (stuck())
+    out_.reason =
+        "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
+}
+
+void Steps::line() {
+  const double seconds =
+      seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const double phi_m = regulariser_->terms(difference(out_.model, centre_)).sum();
+  out_.iterations.push_back({"newton", number_, out_.beta, out_.phi_d, phi_m, out_.products, seconds});
+  show_way(progress_, out_);
+  if (seen_) seen_(out_.iterations.back());
+}
+
+/// Of models that fit as well as they should, the last.
+void Steps::remember() {
+  const double now = std::max(out_.phi_d, out_.target);
+  if (settings_.choice != Choice::discrepancy || now > std::max(best_.phi_d, out_.target)) return;
+  best_ = {number_, out_.phi_d, out_.beta, out_.beta_relative, out_.model, here_.data};
+}
+
+void Steps::take_best() {
+  if (out_.converged || best_.model.empty() || best_.number == number_) return;
+  out_.model = std::move(best_.model);
+  here_.data = std::move(best_.data);
+  out_.beta = best_.beta;
+  out_.beta_relative = best_.beta_relative;
+  out_.warnings.push_back(fmt::format(
+      "the model is that of step {}, whose φ_d/N, {:.4g}, is the least of all {} steps", best_.number,
+      best_.phi_d / static_cast<double>(std::max<std::size_t>(1, out_.data)), number_));
+}
+
+void Steps::finish() {
+  take_best();
+  out_.predicted = here_.data;
+  out_.warnings.insert(out_.warnings.end(), here_.warnings.begin(), here_.warnings.end());
+  if (settings_.huber > 0) out_.trust = trust_;
+  judge(problem_, settings_, deviation_, reference_, *regulariser_, out_);
+}
+
+Outcome Steps::all() {
+  if (progress_ != nullptr) progress_->start("inversion", 0);
+  prepare();
+  try {
+    while (out_.reason.empty()) {
+      stand();
+      if (number_ == settings_.most_steps) out_.reason = "most steps";
+      else step();
+    }
+  } catch (const Cancelled&) {
+    if (keeper_ != nullptr && last_) keeper_->keep_last(*last_);
+    throw;
+  }
+  finish();
+  if (progress_ != nullptr) progress_->finish();
+  return std::move(out_);
+}
+
+}  // namespace
+
+Value value_at(std::span<const double> predicted, std::span<const double> model, const Objective& objective) {
+  Value value;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    if (!(objective.weight[i] > 0)) continue;
+    const double r = objective.weight[i] * (objective.data[i] - predicted[i]);
+    value.phi_d += r * r;
+  }
+  const auto u = difference(model, objective.centre);
+  std::vector<double> flat(u.size());
+  objective.regulariser->apply(u, flat);
+  value.phi_m = solve::dot(u, flat, objective.threads());
+  return value;
+}
+
+std::vector<double> gradient_at(std::span<const double> predicted, std::span<const double> model,
+                                const Objective& objective, double beta) {
+  std::vector<double> weighted(predicted.size()), gradient(model.size()), flat(model.size());
+  for (std::size_t i = 0; i < weighted.size(); ++i)
+    if (objective.weight[i] > 0)
+      weighted[i] = objective.weight[i] * objective.weight[i] * (objective.data[i] - predicted[i]);
+  objective.g->apply_transpose(weighted, gradient);
+  objective.regulariser->apply(difference(model, objective.centre), flat);
+  for (std::size_t c = 0; c < gradient.size(); ++c) gradient[c] = -2 * gradient[c] + 2 * beta * flat[c];
+  return gradient;
+}
+
+Outcome gauss_newton(const Problem& problem, const Settings& settings,
+                     const std::function<void(const Iteration&)>& seen, Progress* progress, Keeper* keeper) {
+  return Steps(problem, settings, seen, progress, keeper).all();
+}
+
+}  // namespace terrane::inversion

@@ -1,0 +1,40 @@
+// Data that are no linear function of the model: steps of Gauss and Newton, each a linear problem of this
+// room.
+//
+//   φ(m) = ‖W (F(m) − d)‖² + β (m − m̃)ᵀ R (m − m̃)
+//
+//   near m_k         F(m) ≈ F(m_k) + J (m − m_k)
+//   linear problem   of the data d − F(m_k) + J m_k: its minimum m′ for every β at once (data_space.hpp),
+//                    within bounds by GPCG (bounded.hpp)
+//   β                so that φ_d of the linear problem is a tenth of φ_d(m_k), and no less than its target
+//   m_{k+1}          m_k + t (m′ − m_k), t = 1, ½, ¼ …: the first for which φ falls by 10⁻⁴ of what its slope
+//                    promises (Armijo)
+//
+// until φ_d is its target and the next step would hardly lower φ. Outliers count by Huber's weights of the
+// last residuals (robust.hpp). The model does not depend on the cooling, where there is one minimum: the
+// last steps are all of the same β.
+#pragma once
+
+#include <functional>
+
+#include "terrane/inversion/loop/problem.hpp"
+
+namespace terrane::inversion {
+
+/// φ at a model, for data weights that stay, and its gradient.
+struct Value {
+  double phi_d = 0, phi_m = 0;
+  double phi(double beta) const { return phi_d + beta * phi_m; }
+};
+/// weight: [rows] 1/σ √ω, or 0
+Value value_at(std::span<const double> predicted, std::span<const double> model, const Objective& objective);
+/// −2 Jᵀ W² (d − F(m)) + 2 β R (m − m̃); objective.data are d, objective.g is J at the model.
+std::vector<double> gradient_at(std::span<const double> predicted, std::span<const double> model,
+                                const Objective& objective, double beta);
+
+/// As invert(), of a problem that has `forward`; called by it.
+Outcome gauss_newton(const Problem& problem, const Settings& settings,
+                     const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,
+                     Keeper* keeper = nullptr);
+
+}  // namespace terrane::inversion

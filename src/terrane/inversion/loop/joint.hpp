@@ -1,0 +1,54 @@
+// Inversions over one mesh - densities, susceptibilities, resistivities - whose models are to share their
+// structure, or to be mixtures of the same two rocks:
+//
+//   Σ_i φ_m,i/n_i + Σ_{i<j} (λ φ_c,ij/n_ij + μ φ_r,ij/n'_ij)  as small as can be, with φ_d,i = χ_i N_i for
+//   each
+//
+// φ_c: the cross-gradient, φ_r: the unlike shares of the rocks (coupling.hpp). n: what the terms are of the
+// models found apart, so that λ and μ are numbers without units. One model after the other is found anew,
+// with the others in their places, until they stay: with multipliers held none of these steps can raise the
+// sum. A model of data that are no linear function of it starts from what it was.
+#pragma once
+
+#include <vector>
+
+#include "terrane/inversion/loop/problem.hpp"
+
+namespace terrane::inversion {
+
+struct JointSettings {
+  double coupling = 1;  ///< λ
+  double rocks = 0;     ///< μ
+  int most_rounds = 12;
+  double tolerance = 0.02;        ///< of the models' change in a round, relative to their largest value
+  std::vector<TwoRocks> of = {};  ///< each model's; empty without μ
+};
+
+/// One line for each round.
+struct JointRound {
+  double cross_gradient = 0;   ///< φ_c / n_c, mean of all pairs
+  double unlike_shares = 0;    ///< φ_r / n_r, likewise
+  std::vector<double> change;  ///< of the models, relative to their largest value
+};
+
+struct JointOutcome {
+  std::vector<Outcome> apart, together;
+  std::vector<JointRound> rounds;
+  double cross_gradient = 0;  ///< φ_c / n_c at the end
+  double unlike_shares = 0;   ///< φ_r / n_r at the end
+  bool converged = false;
+  std::vector<std::string> warnings;
+};
+
+/// Throws InputError: the meshes, grounds or active cells are not the same.
+void expect_same_cells(const Problem& a, const Problem& b);
+/// Throws InputError: what is of one model alone. invert_jointly() calls both.
+void expect_joinable(const Settings& settings);
+
+/// Throws InputError, as these do, and what invert() throws. keeper: keeps the models after each that is
+/// found, and goes on from there with the bits of a run that was not stopped
+JointOutcome invert_jointly(const std::vector<const Problem*>& problems,
+                            const std::vector<const Settings*>& settings, const JointSettings& joint,
+                            Progress* progress = nullptr, Keeper* keeper = nullptr);
+
+}  // namespace terrane::inversion

@@ -1,0 +1,635 @@
+// The order of a linear inversion:
+//   weights → R → m̃ → β and the smooth model (data space), again while outliers lose weight → sparse norms,
+//   or bounds → what is reported
+#include "terrane/inversion/loop/linear.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/inversion/data/robust.hpp"
+
+namespace terrane::inversion {
+
+namespace {
+
+/// The search for β: a secant in (ln β, ln φ_d).
+struct Secant {
+  double beta = 0;
+  int trial = 0;
+  double before_t = 0, before_f = 0, slope = 0.7;
+
+  std::vector<double> numbers() const {
+    return {beta, static_cast<double>(trial), before_t, before_f, slope};
+  }
+  static Secant of(std::span<const double> n) { return {n[0], static_cast<int>(n[1]), n[2], n[3], n[4]}; }
+};
+
+/// Where the reweighting of sparse norms stands.
+struct SparseWay {
+  SparseStage stage;
+  std::array<double, 4> largest{};
+  double first_epsilon = 1, part = 1, phi = INFINITY;
+  int step = 0, in_stage = 0;
+
+  std::vector<double> numbers() const {
+    std::vector<double> n{first_epsilon, part, phi, static_cast<double>(step), static_cast<double>(in_stage)};
+    for (const auto* four : {&stage.epsilon, &stage.scale, &largest})
+      n.insert(n.end(), four->begin(), four->end());
+    return n;
+  }
+  static SparseWay of(std::span<const double> n) {
+    SparseWay way;
+    way.first_epsilon = n[0];
+    way.part = n[1];
+    way.phi = n[2];
+    way.step = static_cast<int>(n[3]);
+    way.in_stage = static_cast<int>(n[4]);
+    std::size_t at = 5;
+    for (auto* four : {&way.stage.epsilon, &way.stage.scale, &way.largest})
+      for (double& value : *four) value = n[at++];
+    return way;
+  }
+};
+
+/// One inversion on its way: the objective, the model, and the table.
+class Run {
+ public:
+  Run(const Problem& problem, const Settings& settings, const std::function<void(const Iteration&)>& seen,
+      Progress* progress, Keeper* keeper)
+      : problem_(problem), settings_(settings), seen_(seen), progress_(progress), keeper_(keeper) {}
+  Outcome all();
+
+ private:
+  void prepare();
+  void weigh();
+  void restore(const Standing& from);
+  Standing standing() const;
+  void stand(const std::string& name, std::vector<double> numbers);
+  void smooth();
+  bool doubt_outliers(int round);
+  void smooth_in_data_space();
+  void smooth_dense();
+  void cooled();
+  void sparse();
+  bool sparse_step(SparseWay& way);
+  void bounded();
+  void finish();
+  /// β so that at(β) = target, from `beta`; returns the β of the last call.
+  double find_beta(Secant way, double largest_step, const std::function<double(double)>& at,
+                   const std::function<void(const Secant&)>& between = {});
+  void remember(double phi_d, double beta);
+  void take_best();
+  std::vector<double> numbers_of(const std::string& name) const;
+  double value_of_sparse(const SparseStage& stage) const;
+  void line(std::string what, int number, double beta, double phi_d, double phi_m);
+  void log(std::string what, int number, const Step& step) {
+    line(std::move(what), number, step.beta, step.phi_d, step.phi_m);
+  }
+  std::vector<double> less_centre() const;
+  double phi_m_now() const { return regulariser_->terms(less_centre()).sum(); }
+
+  const Problem& problem_;
+  const Settings& settings_;
+  const std::function<void(const Iteration&)>& seen_;
+  Progress* progress_;
+  Keeper* keeper_;
+  std::optional<Standing> from_, last_;  ///< what a checkpoint had; where the run stood last
+  double seconds_before_ = 0;            ///< of runs that were stopped
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+
+  std::unique_ptr<Regulariser> regulariser_;
+  std::vector<double> deviation_, trust_;  ///< 1/σ, or 0; ω of Huber's norm
+  std::vector<double> weight_, data_, reference_, centre_;
+  std::optional<Trends> trends_;
+  std::shared_ptr<const solve::LinearOperator> g_;
+  double target_ = 0;  ///< of φ_d as the descents count it
+  /// The model met whose φ_d is nearest to the target: that of trials of β, or of the last stage of sparse
+  /// norms.
+  struct Best {
+    double off = INFINITY, beta = 0;  ///< off: |ln(φ_d / target)|
+    std::vector<double> model;
+  } best_;
+  int round_ = 0;
+  bool smooth_ = false;  ///< the smooth model is there
+  Objective objective_;
+  std::unique_ptr<NormalEquations> equations_;
+  Outcome out_;
+};
+
+std::vector<double> Run::less_centre() const {
+  std::vector<double> u(out_.model);
+  for (std::size_t c = 0; c < u.size(); ++c) u[c] -= centre_[c];
+  return u;
+}
+
+void Run::line(std::string what, int number, double beta, double phi_d, double phi_m) {
+  const double seconds =
+      seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  out_.iterations.push_back({std::move(what), number, beta, phi_d, phi_m, out_.products, seconds});
+  show_way(progress_, out_);
+  if (seen_) seen_(out_.iterations.back());
+}
+
+void Run::prepare() {
+  const auto& p = problem_;
+  reference_ = p.reference.empty() ? std::vector<double>(p.g->columns()) : p.reference;
+  deviation_.resize(p.data.size());
+  for (std::size_t i = 0; i < deviation_.size(); ++i)
+    deviation_[i] = std::isnan(p.data[i]) ? 0 : 1 / p.sigma[i];
+  trust_.assign(deviation_.size(), 1.0);
+  out_.weight = cell_weights(p, settings_, out_.z0);
+  regulariser_ = std::make_unique<Regulariser>(p.mesh, p.active, settings_.alphas, out_.weight,
+                                               settings_.weights_in_gradients, settings_.threads);
+  if (p.weights) regulariser_->weigh(*p.weights);
+  if (settings_.device.has_own_memory()) regulariser_->move_to(settings_.device);
+  centre_ = centre_of(p, settings_, reference_, *regulariser_);
+  weigh();
+  out_.data = objective_.used();
+  const std::size_t taken = trends_ ? trends_->columns() : 0;
+  out_.target = target_ = settings_.chi * static_cast<double>(out_.data - taken);
+}
+
+/// The objective with the trust in each datum, the trend taken out of data and operator.
+void Run::weigh() {
+  weight_ = deviation_;
+  data_ = problem_.data;
+  for (std::size_t i = 0; i < weight_.size(); ++i) {
+    weight_[i] *= std::sqrt(trust_[i]);
+    if (!(weight_[i] > 0)) data_[i] = 0;
+  }
+  g_ = problem_.g;
+  if (settings_.trend != Trend::none) {
+    trends_.emplace(settings_.trend, problem_.sets, problem_.easting, problem_.northing, weight_);
+    trends_->remove(data_);
+    g_ = std::make_shared<Detrended>(problem_.g, *trends_);
+  }
+  objective_ = {g_.get(), data_, weight_, regulariser_.get(), centre_};
+  equations_.reset();
+}
+
+// ---- where it stands ----
+
+/// All but what `stand` and Lanczos add.
+Standing Run::standing() const {
+  Standing s;
+  s.steps = out_.iterations.size();
+  s.lists["numbers"] = {static_cast<double>(smooth_),
+                        out_.beta,
+                        out_.beta_relative,
+                        out_.phi_d,
+                        target_,
+                        static_cast<double>(out_.products),
+                        static_cast<double>(out_.converged),
+                        static_cast<double>(round_)};
+  s.lists["model"] = out_.model;
+  s.lists["trust"] = trust_;
+  s.lists["deviation"] = out_.deviation;
+  s.lists["resolution"] = out_.resolution;
+  s.lists["best"] = {best_.off, best_.beta};
+  s.lists["best model"] = best_.model;
+  keep_lines(out_.iterations, s);
+  auto& curve = s.lists["curve"];
+  for (const auto& c : out_.curve)
+    curve.insert(curve.end(), {static_cast<double>(c.steps), c.beta, c.phi_d, c.phi_m});
+  s.words = {out_.reason};
+  s.words.insert(s.words.end(), out_.warnings.begin(), out_.warnings.end());
+  return s;
+}
+
+/// Between two steps of a phase, whose own numbers have this name.
+void Run::stand(const std::string& name, std::vector<double> numbers) {
+  if (keeper_ == nullptr || !keeper_->keeps()) return;
+  last_ = standing();
+  last_->lists[name] = std::move(numbers);
+  if (keeper_->due()) {
+    keeper_->write(*last_);
+    last_.reset();
+  }
+}
+
+std::vector<double> Run::numbers_of(const std::string& name) const {
+  if (!from_ || !from_->has(name)) return {};
+  return from_->lists.at(name);
+}
+
+void Run::restore(const Standing& from) {
+  const auto list = [&](const char* name) { return numbers_of(name); };
+  const auto n = list("numbers"), curve = list("curve");
+  const auto trust = list("trust");
+  out_.model = list("model");
+  if (n.size() != 8 || curve.size() % 4 != 0 || trust.size() != trust_.size() || from.words.empty() ||
+      (!out_.model.empty() && out_.model.size() != g_->columns()))
+    refuse_checkpoint();
+  smooth_ = n[0] != 0;
+  out_.beta = n[1];
+  out_.beta_relative = n[2];
+  out_.phi_d = n[3];
+  out_.products = static_cast<int>(n[5]);
+  out_.converged = n[6] != 0;
+  round_ = static_cast<int>(n[7]);
+  out_.deviation = list("deviation");
+  out_.resolution = list("resolution");
+  if (const auto best = list("best"); best.size() == 2) best_ = {best[0], best[1], list("best model")};
+  out_.iterations = kept_lines(from);
+  for (std::size_t i = 0; i < curve.size(); i += 4)
+    out_.curve.push_back({static_cast<int>(curve[i]), curve[i + 1], curve[i + 2], curve[i + 3]});
+  out_.reason = from.words.front();
+  out_.warnings.assign(from.words.begin() + 1, from.words.end());
+  if (!out_.iterations.empty()) seconds_before_ = out_.iterations.back().seconds;
+  if (trust != trust_) {
+    trust_ = trust;
+    weigh();
+  }
+  target_ = n[4];
+}
+
+namespace {
+
+void put(const LanczosState& state, Standing& standing) {
+  const auto& last = state.last;
+  standing.lists["lanczos"] = {state.length,
+                               static_cast<double>(last.steps),
+                               last.beta,
+                               last.phi_d,
+                               last.phi_m,
+                               static_cast<double>(state.still),
+                               static_cast<double>(state.inner_steps)};
+  standing.lists["lanczos a"] = state.a;
+  standing.lists["lanczos b"] = state.b;
+  auto& v = standing.lists["lanczos v"];
+  for (const auto& one : state.v) v.insert(v.end(), one.begin(), one.end());
+}
+
+/// Empty when there is none.
+LanczosState lanczos_of(const std::optional<Standing>& standing, std::size_t rows) {
+  LanczosState state;
+  if (!standing || !standing->has("lanczos")) return state;
+  const auto& n = standing->lists.at("lanczos");
+  const auto list = [&](const char* name) {
+    return standing->has(name) ? standing->lists.at(name) : std::vector<double>{};
+  };
+  const auto v = list("lanczos v");
+  state.a = list("lanczos a");
+  state.b = list("lanczos b");
+  if (n.size() != 7 || state.a.empty() || state.b.size() != state.a.size() ||
+      v.size() != (state.a.size() + 1) * rows)
+    refuse_checkpoint();
+  state.length = n[0];
+  state.last = {static_cast<int>(n[1]), n[2], n[3], n[4]};
+  state.still = static_cast<int>(n[5]);
+  state.inner_steps = static_cast<int>(n[6]);
+  for (std::size_t k = 0; k <= state.a.size(); ++k)
+    state.v.emplace_back(v.begin() + static_cast<std::ptrdiff_t>(k * rows),
+                         v.begin() + static_cast<std::ptrdiff_t>((k + 1) * rows));
+  return state;
+}
+
+}  // namespace
+
+// ---- phases ----
+
+void Run::smooth() {
+  if (settings_.solver == Solver::model_space) cooled();
+  else if (settings_.choice == Choice::gcv || settings_.choice == Choice::l_curve || settings_.posterior)
+    smooth_dense();
+  else do
+      smooth_in_data_space();
+    while (settings_.huber > 0 && doubt_outliers(++round_));
+  smooth_ = true;
+}
+
+/// ω from the residuals of the smooth model; whether it has changed, and the model is to be found again.
+bool Run::doubt_outliers(int round) {
+  constexpr int most_rounds = 30;
+  auto r = objective_.weighted_residual(out_.model);
+  target_ = solve::dot(r, r);  // what the descents within bounds count
+  double change = 0;
+  auto trust = trust_;
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    r[i] /= std::sqrt(trust_[i]);
+    trust[i] = huber_weight(r[i], settings_.huber);
+    change = std::max(change, std::fabs(trust[i] - trust_[i]));
+  }
+  line("robust", round, out_.beta, huber_misfit(r, settings_.huber), phi_m_now());
+  if (change < 0.03) return false;
+  if (round == most_rounds) {
+    out_.warnings.push_back("the weights of outliers still change: see the table of iterations");
+    return false;
+  }
+  trust_ = std::move(trust);
+  weigh();
+  return true;
+}
+
+/// Ten values of β a decade around the one chosen.
+template <class At>
+std::vector<Step> curve_of(double beta, const At& at) {
+  std::vector<Step> curve;
+  for (int i = -20; i <= 20; ++i) curve.push_back(at(beta * std::pow(10.0, 0.1 * i)));
+  return curve;
+}
+
+void Run::smooth_in_data_space() {
+  LanczosSettings lanczos;
+  lanczos.tolerance = settings_.tolerance;
+  lanczos.inner_tolerance = std::min(1e-6, 1e-3 * settings_.tolerance);
+  if (settings_.choice == Choice::fixed) lanczos.beta = settings_.beta;
+  if (settings_.most_products > 0) lanczos.most_steps = settings_.most_products;
+  if (settings_.huber > 0)
+    lanczos.misfit = [&](std::span<const double> weighted) {
+      std::vector<double> r(weighted.begin(), weighted.end());
+      for (std::size_t i = 0; i < r.size(); ++i) r[i] /= std::sqrt(trust_[i]);
+      return huber_misfit(r, settings_.huber);
+    };
+  auto state = lanczos_of(from_, objective_.g->rows());
+  const int before = out_.products - static_cast<int>(state.a.size());
+  from_.reset();
+  const Lanczos solved(
+      objective_, out_.target, lanczos,
+      [&](const Step& step) {
+        out_.products = before + step.steps;
+        log("lanczos", step.steps, step);
+      },
+      progress_, std::move(state),
+      [&](const LanczosState& at, bool stops) {
+        if (keeper_ == nullptr || !keeper_->keeps()) return;
+        if (!stops && !keeper_->due()) return;
+        last_ = standing();
+        put(at, *last_);
+        if (stops) return;
+        keeper_->write(*last_);
+        last_.reset();
+      });
+  out_.reason = solved.reason();
+  out_.converged = solved.converged();
+  out_.beta = solved.beta();
+  if (!(out_.beta > 0)) {
+    out_.beta = solved.largest_eigenvalue() * 1e-13;
+    out_.warnings.push_back(fmt::format("{}; φ_d is {:.4g} at least, the target {:.4g}", solved.reason(),
+                                        solved.at(out_.beta).phi_d, out_.target));
+  }
+  out_.model = solved.model(out_.beta);
+  if (!std::isfinite(out_.beta)) return;
+  out_.beta_relative = out_.beta / solved.largest_eigenvalue();
+  out_.curve.clear();
+  for (const auto& step : curve_of(out_.beta, [&](double beta) { return solved.at(beta); }))
+    if (solved.unsettled(step.beta) < 0.02 * step.phi_d) out_.curve.push_back(step);
+}
+
+void Run::smooth_dense() {
+  const DenseDataSpace dense(objective_, 1e-10, progress_);
+  out_.products += static_cast<int>(out_.data);
+  switch (settings_.choice) {
+    case Choice::gcv:
+      out_.beta = dense.gcv_minimum();
+      out_.reason = "minimum of generalised cross-validation";
+      break;
+    case Choice::l_curve:
+      out_.beta = dense.l_curve_corner();
+      out_.reason = "corner of the L-curve";
+      break;
+    case Choice::fixed:
+      out_.beta = settings_.beta;
+      out_.reason = "beta as given";
+      break;
+    case Choice::discrepancy:
+      out_.beta = dense.discrepancy(out_.target);
+      out_.reason = "converged";
+  }
+  out_.converged = out_.beta > 0;
+  if (!out_.converged)
+    throw InputError("inversion.chi",
+                     "no β gives this misfit: the reference model fits already, or nothing does");
+  const auto step = [&](double beta) { return Step{0, beta, dense.phi_d(beta), dense.phi_m(beta)}; };
+  log("dense", 1, step(out_.beta));
+  out_.model = dense.model(out_.beta);
+  out_.beta_relative = out_.beta / dense.eigenvalues().front();
+  out_.curve = curve_of(out_.beta, step);
+  if (settings_.posterior) {
+    auto posterior = dense.posterior(out_.beta);
+    out_.deviation = std::move(posterior.deviation);
+    out_.resolution = std::move(posterior.resolution);
+  }
+}
+
+void Run::remember(double phi_d, double beta) {
+  const double off = std::fabs(std::log(phi_d / target_));
+  if (off < best_.off) best_ = {off, beta, out_.model};
+}
+
+/// Where no model is near enough to the target.
+void Run::take_best() {
+  if (best_.model.empty()) return;
+  out_.model = best_.model;
+  out_.beta = best_.beta;
+}
+
+/// The slope of the secant is taken between 0.2 and 1.5.
+double Run::find_beta(Secant way, double largest_step, const std::function<double(double)>& at,
+                      const std::function<void(const Secant&)>& between) {
+  if (way.trial == 0) best_ = {};
+  for (; way.trial < 30; ++way.trial) {
+    if (between) between(way);
+    const double phi_d = at(way.beta), t = std::log(way.beta), f = std::log(phi_d / target_);
+    remember(phi_d, way.beta);
+    if (std::fabs(std::exp(f) - 1) <= settings_.misfit_tolerance) return way.beta;
+    if (way.trial > 0 && std::fabs(t - way.before_t) > 1e-7)
+      way.slope = std::clamp((f - way.before_f) / (t - way.before_t), 0.2, 1.5);
+    way.before_t = t;
+    way.before_f = f;
+    way.beta = std::exp(t - std::clamp(f / way.slope, -largest_step, largest_step));
+  }
+  out_.converged = false;
+  out_.reason = "most trials of beta";
+  out_.warnings.push_back(
+      fmt::format("after 30 trials of β, φ_d is {:.2f} times its target or its inverse, in the "
+                  "nearest of them, which is taken",
+                  std::exp(best_.off)));
+  take_best();
+  return out_.beta;
+}
+
+/// The slow twin: β cooled from λ_max(K), conjugate gradients with the diagonal at each.
+void Run::cooled() {
+  LanczosSettings few;
+  few.most_steps = 6;
+  const Lanczos probe(objective_, out_.target, few);
+  out_.model = centre_;
+  if (!std::isfinite(probe.beta())) {
+    out_.reason = probe.reason();
+    out_.converged = true;
+    return;
+  }
+  equations_ = std::make_unique<NormalEquations>(objective_);
+  const double largest = probe.largest_eigenvalue();
+  int number = 0;
+  out_.converged = true;
+  out_.reason = "converged";
+  const auto at = [&](double beta) {
+    equations_->set_beta(beta);
+    const auto done =
+        minimise(*equations_, out_.model, std::min(1e-4, settings_.tolerance * 0.1), false, 5000, progress_);
+    out_.products += done.products;
+    line("cooling", ++number, beta, done.phi_d, phi_m_now());
+    return done.phi_d;
+  };
+  out_.beta =
+      settings_.choice == Choice::fixed ? settings_.beta : find_beta({largest / 10}, std::log(10.0), at);
+  if (settings_.choice == Choice::fixed) at(out_.beta);
+  out_.beta_relative = out_.beta / largest;
+}
+
+double Run::value_of_sparse(const SparseStage& stage) const {
+  return sparse_terms(settings_.norms, stage, settings_.alphas, regulariser_->magnitudes(less_centre()),
+                      regulariser_->measures())
+      .sum();
+}
+
+void Run::sparse() {
+  if (!equations_) equations_ = std::make_unique<NormalEquations>(objective_);
+  SparseWay way;
+  if (const auto kept = numbers_of("sparse"); kept.size() == way.numbers().size()) {
+    way = SparseWay::of(kept);
+  } else {
+    way.largest = largest_magnitudes(regulariser_->magnitudes(less_centre()));
+    way.first_epsilon = way.largest[0] > 0 ? way.largest[0] : 1;
+    best_ = {};
+  }
+  from_.reset();
+  constexpr int most_steps = 80;
+  for (; way.step < most_steps; ++way.step) {
+    stand("sparse", way.numbers());
+    if (!sparse_step(way)) break;
+  }
+  out_.reason = out_.converged ? "converged" : "most steps of sparse norms";
+  if (!out_.converged) take_best();
+}
+
+/// One least-squares problem; whether another is wanted.
+bool Run::sparse_step(SparseWay& way) {
+  auto& stage = way.stage;
+  if (way.in_stage == 0) {
+    way.part = std::max(way.part / 1.5, settings_.epsilon);
+    for (std::size_t t = 0; t < 4; ++t)
+      stage.epsilon[t] = way.part * (way.largest[t] > 0 ? way.largest[t] : way.first_epsilon);
+    stage.scale = sparse_scales(settings_.norms, stage.epsilon, regulariser_->magnitudes(less_centre()));
+    if (way.step > 0 && settings_.choice != Choice::fixed) {
+      const double ratio = target_ / out_.phi_d;
+      if (std::fabs(1 / ratio - 1) > std::min(0.1, 2 * settings_.misfit_tolerance))
+        out_.beta *= std::clamp(std::pow(ratio, 1.5), 0.5, 2.0);
+    }
+    way.phi = INFINITY;
+  }
+  regulariser_->reweight(sparse_factors(settings_.norms, stage, regulariser_->magnitudes(less_centre())));
+  equations_->set_beta(out_.beta);
+  // On the way a descent only has to keep up with ε.
+  const bool last_stage = way.part <= settings_.epsilon;
+  const auto done = problem_.bounds.any() ? minimise_within(*equations_, problem_.bounds, out_.model,
+                                                            last_stage ? 1e-2 : 3e-2, 0, 40, progress_)
+                                          : minimise(*equations_, out_.model, 2e-2, false, 40, progress_);
+  out_.products += done.products;
+  out_.phi_d = done.phi_d;
+  const double phi_m = value_of_sparse(stage), now = done.phi_d + out_.beta * phi_m;
+  line("sparse", way.step + 1, out_.beta, done.phi_d, phi_m);
+  if (now > way.phi * (1 + 1e-6))
+    out_.warnings.push_back(fmt::format("step {}: φ rose from {:.6g} to {:.6g}", way.step + 1, way.phi, now));
+  const bool still = (way.phi - now) < 1e-3 * now;
+  const bool fits = settings_.choice == Choice::fixed ||
+                    std::fabs(done.phi_d / target_ - 1) <= std::max(0.05, settings_.misfit_tolerance);
+  way.phi = now;
+  if (last_stage) remember(done.phi_d, out_.beta);
+  out_.converged = last_stage && still && fits;
+  if (out_.converged) return false;
+  way.in_stage = last_stage && fits && !still ? way.in_stage + 1 : 0;
+  return true;
+}
+
+void Run::bounded() {
+  Secant way{out_.beta};
+  int number = 0;
+  double least = 0;  // of the gradient: what the tolerance leaves of that at the start
+  if (const auto kept = numbers_of("bounds"); kept.size() == 7) {
+    way = Secant::of(kept);
+    number = static_cast<int>(kept[5]);
+    least = kept[6];
+  } else {
+    const auto before = out_.model;
+    problem_.bounds.clip(out_.model);
+    if (out_.model == before) return;  // the smooth model lies within them: it is the answer
+  }
+  from_.reset();
+  if (!equations_) equations_ = std::make_unique<NormalEquations>(objective_);
+  Descent last;
+  const auto descend = [&](double beta, double part) {
+    last = minimise_within(*equations_, problem_.bounds, out_.model, part, least, 3000, progress_);
+    if (least == 0) least = settings_.tolerance * last.began;
+    out_.products += last.products;
+    line("bounds", ++number, beta, last.phi_d, phi_m_now());
+    return last.phi_d;
+  };
+  // Roughly at first: each trial of β from the model of the last.
+  const auto at = [&](double beta) {
+    equations_->set_beta(beta);
+    const double rough = descend(beta, 1e-2);
+    const bool near = settings_.choice != Choice::discrepancy || std::fabs(rough / target_ - 1) < 0.1;
+    return near && last.gradient > least ? descend(beta, 0) : rough;
+  };
+  const auto between = [&](const Secant& now) {
+    auto numbers = now.numbers();
+    numbers.insert(numbers.end(), {static_cast<double>(number), least});
+    stand("bounds", std::move(numbers));
+  };
+  if (settings_.choice == Choice::discrepancy) out_.beta = find_beta(way, std::log(10.0), at, between);
+  else at(out_.beta);
+  if (!last.converged) {
+    out_.converged = false;
+    out_.reason = "most products within bounds";
+  }
+}
+
+void Run::finish() {
+  out_.predicted.resize(problem_.g->rows());
+  problem_.g->apply(out_.model, out_.predicted);
+  if (trends_) {
+    std::vector<double> rest(out_.predicted.size());
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      if (weight_[i] > 0) rest[i] = problem_.data[i] - out_.predicted[i];
+    out_.trend = trends_->nearest(rest);
+    for (std::size_t i = 0; i < rest.size(); ++i) out_.predicted[i] += out_.trend[i];
+  }
+  if (settings_.huber > 0) out_.trust = trust_;
+  judge(problem_, settings_, deviation_, reference_, *regulariser_, out_);
+}
+
+Outcome Run::all() {
+  if (progress_ != nullptr) progress_->start("inversion", 0);
+  prepare();
+  if (keeper_ != nullptr && (from_ = keeper_->begin())) restore(*from_);
+  try {
+    if (!smooth_) smooth();
+    const bool moved = std::isfinite(out_.beta) && out_.beta > 0;
+    if (!settings_.norms.square() && moved) sparse();
+    else if (problem_.bounds.any() && moved) bounded();
+  } catch (const Cancelled&) {
+    if (keeper_ != nullptr && last_) keeper_->keep_last(*last_);
+    throw;
+  }
+  finish();
+  if (progress_ != nullptr) progress_->finish();
+  return std::move(out_);
+}
+
+}  // namespace
+
+Outcome invert_linear(const Problem& problem, const Settings& settings,
+                      const std::function<void(const Iteration&)>& seen, Progress* progress, Keeper* keeper) {
+  return Run(problem, settings, seen, progress, keeper).all();
+}
+
+}  // namespace terrane::inversion

@@ -1,0 +1,15 @@
+// The inversion of data that are a linear function of the model.
+#pragma once
+
+#include <functional>
+
+#include "terrane/inversion/loop/problem.hpp"
+
+namespace terrane::inversion {
+
+/// As invert(), of a problem that has `g`; called by it.
+Outcome invert_linear(const Problem& problem, const Settings& settings,
+                      const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,
+                      Keeper* keeper = nullptr);
+
+}  // namespace terrane::inversion

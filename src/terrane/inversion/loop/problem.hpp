@@ -1,0 +1,146 @@
+// What an inversion is given, what it finds, and what all loops do alike. It knows no physics: G is an
+// operator, a model is a number for each active cell. Where data are no linear function of the model there is
+// F in place of G.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/inversion/data/forward.hpp"
+#include "terrane/inversion/data/trend.hpp"
+#include "terrane/inversion/least_squares/bounded.hpp"
+#include "terrane/inversion/least_squares/data_space.hpp"
+#include "terrane/inversion/loop/keep.hpp"
+#include "terrane/inversion/model/regulariser.hpp"
+#include "terrane/inversion/model/sparse.hpp"
+#include "terrane/inversion/model/weights.hpp"
+
+namespace terrane::inversion {
+
+struct Problem {
+  TensorMesh mesh;
+  std::vector<std::uint32_t> active;  ///< cells of the mesh, ascending; empty: all
+  std::vector<double> ground;         ///< share of each cell of the mesh that is no air; empty: all are whole
+  std::string ground_of;              ///< the key that says so, "job.toml:14: model.topography"
+  std::shared_ptr<const solve::LinearOperator> g;
+  std::shared_ptr<const Forward> forward;  ///< in place of g, where data are no linear function of the model
+  std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference
+  std::vector<double> data;   ///< [rows] in the units of G times the model; NaN: no datum
+  std::vector<double> sigma;  ///< [rows] standard deviations
+  std::vector<DataSet> sets;
+  std::vector<double> easting, northing, up;  ///< [stations] m; set by set, rows are stations
+  std::vector<double> reference;              ///< [active]; empty: 0
+  Bounds bounds;                              ///< [active] each, or none
+  Couplings couplings;                        ///< to other models: beside φ_m, with the same β
+  std::optional<Factors> weights;  ///< of the summands of φ_m: cells and faces [cells of the mesh]
+  std::vector<double> own_weight;  ///< [active] w of the cells, in place of Settings::weighting; empty: none
+  bool whole_cells = false;        ///< of a physics that takes no share of a cell
+
+  bool defined() const { return g != nullptr || forward != nullptr; }
+  std::size_t rows() const { return forward ? forward->rows() : g->rows(); }
+  std::size_t columns() const { return forward ? forward->columns() : g->columns(); }
+};
+
+enum class Weighting { none, depth, distance, sensitivity };
+/// How β is chosen: so that φ_d = χ N; as given; at the minimum of generalised cross-validation; at the
+/// corner of the L-curve.
+enum class Choice { discrepancy, fixed, gcv, l_curve };
+/// data_space: Lanczos for all β at once, then GPCG where there are bounds. model_space: the usual cooling of
+/// β with conjugate gradients, for comparison.
+enum class Solver { data_space, model_space };
+
+struct Settings {
+  Alphas alphas;
+  bool weights_in_gradients = true;
+  Weighting weighting = Weighting::depth;
+  double exponent = 2;  ///< of depth and distance weights: 2 for gravity, 3 for gradients and magnetics
+  double z0 = 0;        ///< m, of depth weights; 0: fitted to the decay of G below the middle station
+  bool reference_in_gradients = true;
+  Choice choice = Choice::discrepancy;
+  double chi = 1;                  ///< target of φ_d / N
+  double misfit_tolerance = 0.02;  ///< of φ_d / (χ N), where β is found by trial
+  double beta = 0;                 ///< of Choice::fixed
+  Trend trend = Trend::none;       ///< of the stations' places, found beside the model
+  double huber = 0;                ///< residuals in σ beyond which data count less; 0: squares throughout
+  SparseNorms norms;
+  double epsilon = 0.02;  ///< of sparse norms, in parts of the largest value of the smooth model
+  Solver solver = Solver::data_space;
+  double tolerance = 1e-3;  ///< of Lanczos and of the last descent within bounds
+  bool posterior = false;   ///< deviations and resolution of the cells, for up to `most_dense` data
+  std::size_t most_dense = 2000;
+  int most_steps = 30;             ///< of Gauss and Newton
+  int most_products = 0;           ///< with J and Jᵀ, of a step or of a linear problem; 0: what is needed
+  double cooling = 0.1;            ///< the part of the misfit that a step of theirs aims at
+  bool jacobian_in_memory = true;  ///< all entries of J; false: products as the physics makes them
+  int threads = 0;
+  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: applies the regulariser's exact inverse
+
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+/// One line of the table.
+struct Iteration {
+  std::string what;  ///< "lanczos", "dense", "robust", "bounds", "sparse", "cooling", "newton"
+  int number = 0;
+  double beta = 0, phi_d = 0, phi_m = 0;
+  int products = 0;    ///< with each of G and Gᵀ, so far
+  double seconds = 0;  ///< so far
+};
+
+struct Outcome {
+  std::vector<double> model;      ///< [active]
+  std::vector<double> predicted;  ///< [rows] G m, and the trend where one was asked for
+  std::vector<double> trend;      ///< [rows]; empty unless asked for
+  std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
+  std::vector<double> weight;     ///< [active] w of the cells
+  std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
+  std::vector<double>
+      resolution;             ///< [active] 1 where the data alone tell the cell, 0 where they tell nothing
+  std::vector<double> apart;  ///< [active] the model of its own data alone; only of joint inversions
+  double beta = 0, phi_d = 0, target = 0;
+  Terms phi_m;
+  double z0 = 0;
+  double beta_relative = 0;         ///< β / λ_max(K): a number without units
+  std::vector<double> chi_squared;  ///< of each set, divided by its number of data
+  std::size_t data = 0, on_bounds = 0;
+  int products = 0;
+  int forwards = 0;  ///< how often F and J were computed
+  bool converged = false;
+  std::string reason;  ///< why it stopped
+  std::vector<Iteration> iterations;
+  std::vector<Step> curve;  ///< φ_d and φ_m over β, from the same numbers
+  std::vector<std::string> warnings;
+};
+
+/// Throws InputError: no data, no cells, uncertainties that are not above zero, bounds that cross or exclude
+/// the reference, a sign of the data that no model within the bounds can have. Called by invert() before
+/// anything else.
+void check(const Problem& problem, const Settings& settings);
+
+/// The weights of the cells, and z₀ where it was fitted.
+std::vector<double> cell_weights(const Problem& problem, const Settings& settings, double& z0);
+
+/// m̃ of φ_m = (m − m̃)ᵀ R (m − m̃): the reference, or what stands for it where φ_m has it in the smallness
+/// alone, or is coupled to another model; couples the regulariser.
+std::vector<double> centre_of(const Problem& problem, const Settings& settings,
+                              const std::vector<double>& reference, Regulariser& regulariser);
+
+/// What the model and the data predicted by it are like: φ_d, χ² set by set, φ_m, cells on bounds.
+/// deviation: 1/σ, or 0
+void judge(const Problem& problem, const Settings& settings, const std::vector<double>& deviation,
+           const std::vector<double>& reference, Regulariser& regulariser, Outcome& outcome);
+
+// ---- what all inversions do alike ----
+
+/// Shows the last line of the table, and how much of the way to the target it is.
+void show_way(Progress* progress, const Outcome& outcome);
+/// The table in a checkpoint, and back. Throws InputError, as refuse_checkpoint() does.
+void keep_lines(const std::vector<Iteration>& table, Standing& standing);
+std::vector<Iteration> kept_lines(const Standing& standing);
+/// Throws InputError: the checkpoint was made by something else.
+[[noreturn]] void refuse_checkpoint();
+
+}  // namespace terrane::inversion

@@ -1,0 +1,170 @@
+#include "terrane/physics/electric/inverse/chargeability_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/units.hpp"
+#include "terrane/inversion/job/report.hpp"
+#include "terrane/inversion/job/tables.hpp"
+#include "terrane/simulation/compare.hpp"
+
+namespace terrane::electric::inverse {
+
+namespace {
+
+constexpr const char* charge_property = "chargeability";
+constexpr double thousandth = 1e-3;  // mV/V
+
+std::vector<double> times(double factor, std::vector<double> values) {
+  for (double& value : values) value *= factor;
+  return values;
+}
+
+/// Apparent chargeabilities of the survey, and their uncertainties where it has them, mV/V, as files of
+/// arrays have them.
+std::vector<ObservedColumn> find_charges(const Measured& survey, const Config& job) {
+  const auto* column = survey.find(charge_property);
+  if (column == nullptr)
+    throw InputError(job.table("survey").where(), "it has no measured chargeabilities",
+                     "Give kind = \"file\" and a table with a column chargeability_observed (V/V or mV/V), a "
+                     "file of BERT with ip in mV/V, or of UBC with column = \"chargeability\".");
+  const auto in_thousandths = [&](std::vector<double> values) {
+    for (double& value : values) value *= si_factor(Quantity::fraction, column->unit) / thousandth;
+    return values;
+  };
+  ObservedColumn kept{
+      charge_property,
+      {"chargeability_observed", "mV/V", "observed apparent chargeability", in_thousandths(column->values)},
+      std::nullopt};
+  if (!column->uncertainty.empty())
+    kept.uncertainty = Column{"chargeability_uncertainty", "mV/V", "uncertainty of apparent chargeability",
+                              in_thousandths(column->uncertainty)};
+  return {kept};
+}
+
+/// Chargeabilities of the active cells, or nothing.  Throws InputError: one below 0, or not below 1.
+std::vector<double> read_charges(const Config& table, const char* key, const inversion::Problem& p,
+                                 const std::string& mesh_file) {
+  if (!table.has(key)) return {};
+  auto values = inversion::read_cells(table, key, charge_property, p.mesh, mesh_file, p.active);
+  for (const double value : values)
+    if (!(value >= 0 && value < 1))
+      throw table.wrong(key, fmt::format("a chargeability is {:g} V/V", value),
+                        "Allowed: from 0 to below 1 V/V; or with a unit, as \"20 mV/V\".");
+  return values;
+}
+
+}  // namespace
+
+// ---- from the job ----
+
+std::unique_ptr<terrane::Simulation> ChargeData::from_job(const Config& job, const Runtime& runtime) {
+  auto made = std::make_unique<ChargeData>();
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  std::string mesh_file;
+  const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
+  auto observed = find_charges(survey, job);
+  inversion::read_uncertainties(table, observed, made->notes_);
+  const auto& column = observed[0];
+  made->apparent_ = times(thousandth, column.observed.values);
+  made->deviation_ = times(thousandth, column.uncertainty->values);
+  made->datum_ = Datum::log_apparent_resistivity;
+  made->take_factors();
+  made->read_model(table, mesh_file);
+  made->settings_ = inversion::read_linear(table, made->problem_.mesh, inversion::Weighting::sensitivity);
+  if (!table.has("tolerance")) made->settings_.tolerance = tolerance_of_charges;
+  made->problem_.weights = inversion::read_weights(table, made->problem_.mesh);
+  made->joint_ = inversion::read_joint(job);
+  made->rocks_ = inversion::read_rocks(table, charge_property);
+  made->origin_ = {job.source(), {}};
+  return std::make_unique<inversion::InversionJob>(std::move(made));
+}
+
+/// The resistivities that are known, and the reference and bounds of what is found.
+void ChargeData::read_model(const Config& table, const std::string& mesh_file) {
+  auto& p = problem_;
+  if (!table.has("resistivity") || (table.is_text("resistivity") && table.text("resistivity") == "none"))
+    throw table.wrong("resistivity", "missing",
+                      "Chargeabilities are found in rock whose resistivity is known: a number, or the model "
+                      "that an inversion of the resistances has written.");
+  log_resistivity_ =
+      inversion::read_logarithms(table, "resistivity", "resistivity", p.mesh, mesh_file, p.active);
+  auto ground = std::move(p.ground);
+  auto ground_of = std::move(p.ground_of);
+  p = problem_of_charges(std::move(p.mesh), std::move(p.active), apparent_, deviation_);
+  p.ground = std::move(ground);
+  p.ground_of = std::move(ground_of);
+  p.reference = read_charges(table, "reference", p, mesh_file);
+  for (auto [key, bound] : {std::pair{"lower", &p.bounds.lower}, {"upper", &p.bounds.upper}})
+    if (auto given = read_charges(table, key, p, mesh_file); !given.empty()) *bound = std::move(given);
+  p.g = std::make_shared<MeanOfCells>(apparent_.size(), p.bounds.lower.size());
+  Rock rock;
+  rock.conductivity.assign(p.mesh.size(), 1.0);
+  for (std::size_t c = 0; c < log_resistivity_.size(); ++c)
+    rock.conductivity[p.active.empty() ? c : p.active[c]] = std::exp(-log_resistivity_[c]);
+  take_rock(std::move(rock));
+}
+
+// ---- the run ----
+
+std::string ChargeData::method() const {
+  return problem_.bounds.any() ? "lanczos, then within bounds" : "lanczos";
+}
+
+void ChargeData::describe_model(RunFacts& facts) const {
+  const auto [least, most] = std::minmax_element(log_resistivity_.begin(), log_resistivity_.end());
+  facts.add("resistivity_least", std::exp(*least), "ohm m");
+  facts.add("resistivity_most", std::exp(*most), "ohm m", "rock",
+            fmt::format("resistivity {:.4g} … {:.4g} ohm m", std::exp(*least), std::exp(*most)));
+}
+
+Fingerprint ChargeData::fingerprint(const Runtime& runtime) const {
+  auto all = ArrayData::fingerprint(runtime);
+  all.push_back({"resistivities", hash({log_resistivity_}), true});
+  all.push_back({"entries in memory", fmt::format("{}", settings_.jacobian_in_memory)});
+  return all;
+}
+
+/// J of the known resistivities: of all that a Gauss-Newton step takes the first half.
+void ChargeData::make(const Runtime& runtime) {
+  // F(e^m) has J diag(ρ) by ln ρ, which is −J by ln σ.
+  const auto physics = currents(runtime);
+  if (!even()) take_factors_of(*physics);
+  auto here = inversion::OfLogarithms(physics).at(log_resistivity_, runtime.progress);
+  of_solves_ = std::move(here.warnings);
+  problem_.g = settings_.jacobian_in_memory ? inversion::in_memory(*here.jacobian, settings_.threads)
+                                            : std::move(here.jacobian);
+}
+
+void ChargeData::report_after(Report& report) const {
+  report.warnings.insert(report.warnings.end(), of_solves_.begin(), of_solves_.end());
+  const double largest = *std::max_element(outcome_.model.begin(), outcome_.model.end());
+  if (largest > 0.3)
+    report.warnings.push_back(fmt::format(
+        "chargeabilities reach {:.2g}: apparent ones are no linear function of those above about 0.2",
+        largest));
+}
+
+/// Places of the electrodes, what was computed, and beside it what was observed.
+void ChargeData::fill(Result& result) const {
+  result.survey = places();
+  ObservedColumns columns;
+  columns.others = result.survey.columns;
+  result.fields.push_back(
+      {charge_property, "mV/V", "apparent chargeability", times(1 / thousandth, outcome_.predicted)});
+  ObservedColumn column{
+      charge_property,
+      {"chargeability_observed", "mV/V", "observed apparent chargeability", times(1 / thousandth, apparent_)},
+      Column{"chargeability_uncertainty", "mV/V", "uncertainty of apparent chargeability",
+             times(1 / thousandth, deviation_)}};
+  columns.observed.push_back(std::move(column));
+  result.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
+  if (settings_.huber > 0)
+    result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
+  compare(result, columns);
+}
+
+}  // namespace terrane::electric::inverse

@@ -1,0 +1,428 @@
+#include "terrane/physics/electric/inverse/direct_current_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "terrane/base/error.hpp"
+#include "terrane/inversion/job/report.hpp"
+#include "terrane/inversion/job/tables.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/electric/grid/ground.hpp"
+#include "terrane/physics/electric/inverse/chargeability_job.hpp"
+#include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/describe.hpp"
+
+namespace terrane::electric::inverse {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> datum_names{"resistance", "apparent_resistivity",
+                                                      "log_apparent_resistivity"};
+
+Datum read_datum(const Config& table) {
+  const auto given = table.choice(
+      "datum", {"resistance", "apparent_resistivity", "log_apparent_resistivity", "chargeability"});
+  const auto at = std::find(datum_names.begin(), datum_names.end(), given);
+  return static_cast<Datum>(at - datum_names.begin());
+}
+
+/// What the survey has of the two that are resistivities.
+MeasuredArrays find_measured(const Measured& survey, const Config& job) {
+  for (const char* name : {"resistance", "apparent_resistivity"})
+    if (const auto* column = survey.find(name))
+      return {name, column->values, column->uncertainty, {}, {}, {}};
+  throw InputError(job.table("survey").where(), "it has no measured resistances",
+                   "Give kind = \"file\" and a file of UBC DCIP or BERT, or a table with a column "
+                   "resistance_observed (V/A) or apparent_resistivity_observed (ohm m).");
+}
+
+/// σ: floor + percent, or from the file.
+void complete_uncertainties(const Config& table, MeasuredArrays& measured, std::vector<std::string>& notes) {
+  const std::string unit = measured.name == "resistance" ? "V/A" : "ohm m";
+  std::vector<ObservedColumn> one{
+      {measured.name, {measured.name + "_observed", unit, "", measured.values}, std::nullopt}};
+  if (!measured.sigma.empty())
+    one[0].uncertainty = Column{measured.name + "_uncertainty", unit, "", measured.sigma};
+  inversion::read_uncertainties(table, one, notes);
+  measured.sigma = one[0].uncertainty->values;
+}
+
+}  // namespace
+
+// ---- from the job ----
+
+std::unique_ptr<terrane::Simulation> ArrayData::from_job(const Config& job, const Runtime& runtime) {
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  if (table.text("datum") == "chargeability") return ChargeData::from_job(job, runtime);
+  auto made = std::make_unique<ArrayData>();
+  auto& p = made->problem_;
+  std::string mesh_file;
+  const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
+  made->measured_ = find_measured(survey, job);
+  complete_uncertainties(table, made->measured_, made->notes_);
+  made->datum_ = read_datum(table);
+  made->settings_ = inversion::read_steps(table, p.mesh);
+  const auto cells = [&](const char* key) {
+    return inversion::read_logarithms(table, key, "resistivity", p.mesh, mesh_file, p.active);
+  };
+  p.reference = cells("reference");
+  p.start = cells("start");
+  p.bounds = {cells("lower"), cells("upper")};
+  p.weights = inversion::read_weights(table, p.mesh);
+  inversion::complete(p.bounds, p.active.empty() ? p.mesh.size() : p.active.size());
+  made->reference_is_median_ = p.reference.empty();
+  made->take_data();
+  made->joint_ = inversion::read_joint(job);
+  made->rocks_ = inversion::read_rocks_of_logarithms(table, "resistivity");
+  made->origin_ = {job.source(), {}};
+  return std::make_unique<inversion::InversionJob>(std::move(made));
+}
+
+Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& runtime,
+                                           std::string& mesh_file) {
+  memory_ = memory_budget(runtime);
+  const auto simulation = electric::Settings::read(job);
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  const auto of_simulation = job.table("simulation");
+  if (simulation.frequency > 0)
+    throw of_simulation.wrong("frequency", "data of direct current are inverted", "Leave the key out.");
+  if (simulation.parameters.potential == Potential::secondary)
+    throw of_simulation.wrong("potential", "sensitivities are those of total potentials",
+                              "Leave the key out.");
+  if (simulation.parameters.volume.arrays() > 0)
+    throw of_simulation.wrong("volume", "an inversion writes what arrays measure", "Leave the key out.");
+  auto& p = problem_;
+  p.mesh = inversion::read_mesh(job, mesh_file);
+  if (table.has("topography"))
+    throw table.wrong("topography", "of direct current the ground is not named here",
+                      "Name it as model.topography, from which all simulations of a job take it.");
+  auto height = inversion::take_ground(job, of_simulation, "topography", std::nullopt, memory_, p);
+  if (!height) {
+    height = topography_of(job, memory_);
+    if (height) inversion::put_ground(height, of_simulation.where("topography"), p);
+  }
+  auto survey = build_survey(job, height);
+  if (!survey.note.empty()) notes_.push_back(survey.note);
+  for (auto& place : survey.electrodes.place)
+    if (std::isnan(place.u))
+      place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();
+  electrodes_ = survey.electrodes;
+  parameters_ = simulation.parameters;
+  leave_out(table, survey);
+  if (height && !even()) slopes_ = slopes_at(p.mesh, electrodes_.place, height);
+  return survey;
+}
+
+namespace {
+
+/// Numbers of "7" or "12-20", from 0. Throws InputError.
+std::pair<std::size_t, std::size_t> numbers_of(const Config& table, const std::string& word,
+                                               std::size_t count) {
+  const auto wrong = [&](const std::string& what) {
+    return table.wrong(
+        "leave_out", what,
+        fmt::format("Allowed: \"unusable\", numbers of arrays from 1 to {}, and ranges of them, such "
+                    "as \"12-20\".",
+                    count));
+  };
+  const auto dash = word.find('-');
+  const auto number = [&](const std::string& digits) {
+    if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
+      throw wrong(fmt::format("\"{}\" is neither a kind nor a number of an array", word));
+    return static_cast<std::size_t>(std::stoul(digits));
+  };
+  const auto first = number(word.substr(0, dash));
+  const auto last = dash == std::string::npos ? first : number(word.substr(dash + 1));
+  if (first < 1 || last < first || last > count) throw wrong(fmt::format("there are no arrays {}", word));
+  return {first - 1, last};
+}
+
+/// "4, 17 and 9 more"
+std::string some_of(const std::vector<std::size_t>& numbers) {
+  constexpr std::size_t most = 12;
+  std::string text;
+  for (std::size_t n = 0; n < std::min(most, numbers.size()); ++n)
+    text += fmt::format("{}{}", n > 0 ? ", " : "", numbers[n] + 1);
+  return numbers.size() > most ? fmt::format("{} and {} more", text, numbers.size() - most) : text;
+}
+
+template <class T>
+void keep(std::vector<T>& values, const std::vector<bool>& left) {
+  std::size_t n = 0;
+  std::erase_if(values, [&](const T&) { return left[n++]; });
+}
+
+}  // namespace
+
+void ArrayData::leave_out(const Config& table, Measured& survey) {
+  const std::size_t count = electrodes_.arrays.size();
+  std::vector<bool> left(count);
+  for (const auto& word : table.texts("leave_out")) {
+    if (word != "unusable") {
+      const auto [first, last] = numbers_of(table, word, count);
+      std::vector<std::size_t> named;
+      for (std::size_t n = first; n < last; ++n) named.push_back(n), left[n] = true;
+      left_out_.push_back(fmt::format("left out, as inversion.leave_out says: array {}", some_of(named)));
+      continue;
+    }
+    const bool charges = table.text("datum") == "chargeability";
+    const auto* resistance = charges ? nullptr : survey.find("resistance");
+    const auto* column = charges      ? survey.find("chargeability")
+                         : resistance ? resistance
+                                      : survey.find("apparent_resistivity");
+    const auto datum = charges ? Datum::log_apparent_resistivity : read_datum(table);
+    std::vector<std::size_t> empty, without, negative;
+    for (std::size_t n = 0; n < count; ++n) {
+      const double k = geometric_factor(electrodes_, electrodes_.arrays[n], flat_surface());
+      const double value = column == nullptr ? NAN : column->values[n];
+      if (!std::isfinite(value)) empty.push_back(n);
+      else if (std::isnan(k) && datum != Datum::resistance) without.push_back(n);
+      else if (!charges && datum == Datum::log_apparent_resistivity &&
+               !((resistance ? k * value : value) > 0))
+        negative.push_back(n);
+    }
+    for (const auto& [of, why] : {std::pair{&empty, "no datum"},
+                                  {&without, "no geometric factor below 1e6 m"},
+                                  {&negative, "an apparent resistivity that is not above zero"}}) {
+      for (const std::size_t n : *of) left[n] = true;
+      if (!of->empty())
+        left_out_.push_back(fmt::format("left out as unusable, {} of {} arrays with {}: {}", of->size(),
+                                        count, why, some_of(*of)));
+    }
+  }
+  keep(electrodes_.arrays, left);
+  if (electrodes_.arrays.empty()) throw table.wrong("leave_out", "no array is left");
+  survey.electrodes.arrays = electrodes_.arrays;
+  for (auto& column : survey.columns) {
+    keep(column.values, left);
+    if (!column.uncertainty.empty()) keep(column.uncertainty, left);
+  }
+}
+
+double ArrayData::flat_surface() const {
+  if (even()) return problem_.mesh.up().back();
+  double surface = 0;
+  for (const auto& place : electrodes_.place)
+    surface += place.u / static_cast<double>(electrodes_.place.size());
+  return surface;
+}
+
+void ArrayData::take_factors() {
+  const double surface = flat_surface();
+  electrodes_.check();
+  for (std::size_t n = 0; n < electrodes_.arrays.size(); ++n) {
+    factor_.push_back(geometric_factor(electrodes_, electrodes_.arrays[n], surface));
+    if (std::isnan(factor_.back()) && datum_ != Datum::resistance)
+      throw InputError(
+          fmt::format("array {}", n + 1), "it has no geometric factor below 1e6 m",
+          "Leave it out (inversion.leave_out = \"unusable\"), or set inversion.datum = \"resistance\".");
+  }
+}
+
+void ArrayData::take_factors_of(const DirectCurrent& physics) {
+  factor_ =
+      physics.unit();  // where the ground is uneven, also what the mesh has not wrong (unit_transfers())
+  if (factor_.size() > electrodes_.arrays.size())
+    factor_.erase(factor_.begin(), factor_.begin() + static_cast<std::ptrdiff_t>(electrodes_.arrays.size()));
+  for (double& k : factor_) k = 1 / k;
+}
+
+void ArrayData::take_rock(Rock rock) {
+  rock.ground = problem_.ground;
+  rock.slopes = slopes_;
+  electric::Settings settings;
+  settings.parameters = parameters_;
+  arrays_ = std::make_unique<Simulation>(problem_.mesh, std::move(rock), electrodes_, settings);
+}
+
+/// Data and reference in what is inverted; factors that need a solve are those of a flat earth until then.
+void ArrayData::take_data() {
+  auto& p = problem_;
+  if (factor_.empty()) take_factors();
+  measured_.convert(factor_);
+  measured_.as(datum_, p.data, p.sigma);
+  p.sets = {{measured_.name, datum_ == Datum::resistance ? "V/A" : "ohm m", 0, p.data.size()}};
+  const std::size_t n = p.active.empty() ? p.mesh.size() : p.active.size();
+  if (reference_is_median_) p.reference.assign(n, std::log(measured_.median_resistivity()));
+  if (p.forward) return;
+  Rock rock;
+  rock.conductivity.assign(p.mesh.size(), 1 / std::exp(p.reference.front()));
+  take_rock(std::move(rock));
+  p.forward = std::make_shared<inversion::OfLogarithms>(std::make_shared<DirectCurrent>(
+      p.mesh, p.active, p.ground, electrodes_, parameters_, datum_, Device{Device::Kind::cpu, -1},
+      settings_.threads, nullptr, nullptr, 0, slopes_));
+}
+
+// ---- what it costs ----
+
+double ArrayData::entries_bytes() const {
+  return 8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
+}
+
+/// Every electrode's. A rank keeps its layers of their potentials and of the conductivities of all cells how
+/// they scale (16 bytes) and what a product is asked of (8), also of the model before while a step is
+/// searched, unless the entries of its J are all that is kept. A product has a change of all cells, beside
+/// what it makes of them.
+Load ArrayData::fields(const Runtime& runtime) const {
+  auto load = arrays_->load();
+  load.solves = electrodes_.place.size();
+  load.bytes_found = 4 * load.nodes;  // whoever found a field deals it out: there is no second copy of it
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  const auto potentials = [&](std::size_t electrodes) {
+    return bytes_of_potentials(problem_.mesh, electrodes, false, ranks);
+  };
+  const auto cells = static_cast<double>(problem_.mesh.size());
+  load.bytes_of_rank +=
+      (settings_.jacobian_in_memory ? 1 : 2) * (potentials(electrodes_.place.size()) + 24 * cells) +
+      8 * cells + bytes_of_product(problem_.mesh, false, ranks, thread_count(runtime.threads));
+  return load;
+}
+
+/// Entries of J, and some vectors.
+double ArrayData::kept_on_rank_0() const {
+  return (settings_.jacobian_in_memory ? 3 * entries_bytes() : 0) +
+         static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
+}
+
+Runtime ArrayData::within_budget(const Runtime& runtime) const {
+  auto made = runtime;
+  made.memory = budget(runtime).bytes;
+  return made;
+}
+
+Sharing ArrayData::sharing(const Runtime& runtime) const {
+  return terrane::share_ranks(solves_of(fields(runtime), kept_on_rank_0()), ranks_of(within_budget(runtime)));
+}
+
+/// Entries of J in memory where they take a quarter of it at most: twice while a step is searched, and once
+/// more while they are made.
+void ArrayData::choose(const Runtime& runtime) {
+  settings_.jacobian_in_memory = 3 * entries_bytes() < 0.25 * static_cast<double>(budget(runtime).bytes);
+}
+
+double ArrayData::memory_needed(const Runtime& runtime) const {
+  return terrane::memory_needed(solves_of(fields(runtime), kept_on_rank_0()),
+                                ranks_of(within_budget(runtime)));
+}
+
+double ArrayData::bytes_on_device(const Runtime& runtime) const {
+  if (!(free_of_gpu(runtime) > 0)) return 0;
+  return fields(runtime).part_of_gpu(sharing(runtime).fields_at_once,
+                                     runtime.comm ? runtime.comm->size() : 1);
+}
+
+void ArrayData::describe_into(RunFacts& facts, const Runtime& runtime) const {
+  facts.problem = fmt::format("{} of {} cells from {} arrays of {} electrodes: {}", property(),
+                              grouped(problem_.columns()), grouped(problem_.rows()),
+                              grouped(electrodes_.place.size()), problem_.sets.front().name);
+  facts.method = method();
+  facts.reason = fmt::format(
+      "{} as data, sensitivities {}",
+      problem_.forward ? datum_names[static_cast<std::size_t>(datum_)] : std::string_view(property()),
+      settings_.jacobian_in_memory ? "in memory" : "as sums over potentials");
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  facts.device = device_text(runtime);
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
+  facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
+  facts.add("data", std::uint64_t{problem_.rows()}, "", "arrays");
+  facts.add("electrodes", std::uint64_t{electrodes_.place.size()}, "", "electrodes");
+  describe_model(facts);
+  if (ranks > 1) {
+    const auto shared = sharing(runtime);
+    facts.add("fields_at_once", std::uint64_t(shared.fields_at_once), "", "ranks", text_of(shared, ranks));
+  }
+  RunFacts arrays;
+  Runtime processors;
+  processors.device = {Device::Kind::cpu, -1};
+  arrays_->describe_into(arrays, processors);
+  facts.notes = std::move(arrays.notes);
+  facts.notes.insert(facts.notes.end(), notes_.begin(), notes_.end());
+  facts.notes.insert(facts.notes.end(), left_out_.begin(), left_out_.end());
+  facts.warnings = std::move(arrays.warnings);
+}
+
+void ArrayData::describe_model(RunFacts& facts) const {
+  facts.add("reference", std::exp(problem_.reference.front()), "ohm m", "reference",
+            fmt::format("{:.4g} ohm m{}", std::exp(problem_.reference.front()),
+                        reference_is_median_ ? ", the median of the apparent resistivities" : ""));
+}
+
+double ArrayData::expected_seconds(const Runtime& runtime) {
+  // Of each model a solve for every electrode, J row by row, and some 40 products.
+  const double entries = entries_bytes() / 8, of_solve = arrays_->seconds_of_solve(resolve(runtime.device));
+  const double at_once = sharing(runtime).fields_at_once;
+  return models() * (of_solve * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +
+                     entries * (settings_.jacobian_in_memory ? 6e-8 : 4e-7) / thread_count(runtime.threads));
+}
+
+Fingerprint ArrayData::fingerprint(const Runtime& runtime) const {
+  Fingerprint all;
+  std::vector<double> places;
+  for (const auto& p : electrodes_.place) places.insert(places.end(), {p.e, p.n, p.u});
+  for (const auto& a : electrodes_.arrays)
+    for (const int n : {a.a, a.b, a.m, a.n}) places.push_back(n);
+  const auto& mesh = problem_.mesh;
+  all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
+  all.push_back({"electrodes or arrays", hash({places}), true});
+  all.push_back({"ground", hash({problem_.ground}), true});
+  all.push_back({"datum", std::string(datum_names[static_cast<std::size_t>(datum_)])});
+  all.push_back({"boundary", text_of(parameters_.boundary)});
+  all.push_back(
+      {"tolerance of solves", fmt::format("{} {}", parameters_.tolerance, parameters_.most_iterations)});
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
+  return all;
+}
+
+// ---- the run ----
+
+std::shared_ptr<DirectCurrent> ArrayData::currents(const Runtime& runtime) const {
+  return std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground, electrodes_,
+                                         parameters_, datum_, runtime.device, settings_.threads, runtime.comm,
+                                         crew_, sharing(runtime).fields_at_once, slopes_);
+}
+
+void ArrayData::make(const Runtime& runtime) {
+  const auto physics = currents(runtime);
+  problem_.forward = std::make_shared<inversion::OfLogarithms>(physics);
+  if (even()) return;
+  take_factors_of(*physics);
+  take_data();
+}
+
+std::string ArrayData::computed() const {
+  return fmt::format("data and sensitivities of {} models", outcome_.forwards);
+}
+
+/// Places of the electrodes, what was computed in both quantities, and beside it what was observed.
+void ArrayData::fill(Result& result) const {
+  auto outline = arrays_->outline();
+  result.survey = std::move(outline.survey);
+  MeasuredArrays computed;
+  if (!outcome_.predicted.empty()) computed.from(datum_, factor_, outcome_.predicted);
+  ObservedColumns columns;
+  columns.others = result.survey.columns;
+  const auto add = [&](const std::string& name, const std::string& unit, const std::string& what,
+                       const std::vector<double>& values, const std::vector<double>& observed, Datum datum) {
+    result.fields.push_back({name, unit, what, values});
+    ObservedColumn column{name, {name + "_observed", unit, "observed " + what, observed}, std::nullopt};
+    std::vector<double> sigma(observed.size());
+    for (std::size_t n = 0; n < sigma.size(); ++n) sigma[n] = measured_.deviation_of(datum, n);
+    column.uncertainty = Column{name + "_uncertainty", unit, "uncertainty of " + what, std::move(sigma)};
+    columns.observed.push_back(std::move(column));
+  };
+  add("resistance", "V/A", "voltage per current", computed.resistance, measured_.resistance,
+      Datum::resistance);
+  add("apparent_resistivity", "ohm m", "apparent resistivity", computed.resistivity, measured_.resistivity,
+      Datum::apparent_resistivity);
+  result.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
+  if (settings_.huber > 0)
+    result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
+  compare(result, columns);
+}
+
+}  // namespace terrane::electric::inverse

@@ -1,0 +1,78 @@
+// An inversion of direct current from a job file: [mesh], [survey] with arrays and what they measured,
+// [simulation] of physics = "electric", [inversion], [output].
+#pragma once
+
+#include <memory>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/inversion/job/job.hpp"
+#include "terrane/inversion/job/tables.hpp"
+#include "terrane/physics/electric/inverse/direct_current.hpp"
+#include "terrane/physics/electric/simulation.hpp"
+#include "terrane/simulation/sharing.hpp"
+
+namespace terrane::electric::inverse {
+
+/// Resistivities from arrays of electrodes.
+class ArrayData : public inversion::Dependence {
+ public:
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+
+ protected:
+  std::string title() const override { return "inversion of direct current"; }
+  std::string property() const override { return "resistivity"; }
+  std::vector<double> values(const std::vector<double>& model) const override {
+    return inversion::exponentials_of(model);
+  }
+  std::string computed() const override;
+  void fill(Result& result) const override;
+  void make(const Runtime& runtime) override;
+  Fingerprint fingerprint(const Runtime& runtime) const override;
+
+  bool even() const { return problem_.ground.empty(); }
+  /// Mesh, ground, electrodes and settings of solves; what the survey measured is returned.
+  Measured read_ground_and_arrays(const Config& job, const Runtime& runtime, std::string& mesh_file);
+  /// Arrays that inversion.leave_out names go.
+  void leave_out(const Config& table, Measured& survey);
+  /// At which height a flat earth ends.
+  double flat_surface() const;
+  /// Geometric factors of a flat earth.
+  void take_factors();
+  /// Those of the ground and its sides, which take a solve for each current electrode.
+  void take_factors_of(const DirectCurrent& physics);
+  /// What `arrays_` are of.
+  void take_rock(Rock rock);
+  /// F and J of resistivities, on the ranks of a run.
+  std::shared_ptr<DirectCurrent> currents(const Runtime& runtime) const;
+  Survey places() const { return arrays_->outline().survey; }
+
+  Datum datum_ = Datum::log_apparent_resistivity;
+  std::vector<double> factor_;  ///< k of each array
+
+ private:
+  /// Of how many models there are solves, at a guess; and how they are found.
+  virtual int models() const { return 7; }
+  virtual std::string method() const { return "gauss-newton"; }
+  virtual void describe_model(RunFacts& facts) const;
+  void describe_into(RunFacts& facts, const Runtime& runtime) const final;
+  void choose(const Runtime& runtime) final;
+  double memory_needed(const Runtime& runtime) const final;
+  double bytes_on_device(const Runtime& runtime) const final;
+  double expected_seconds(const Runtime& runtime) final;
+  void take_data();
+  double entries_bytes() const;
+  Load fields(const Runtime& runtime) const;
+  double kept_on_rank_0() const;
+  Runtime within_budget(const Runtime& runtime) const;
+  Sharing sharing(const Runtime& runtime) const;
+
+  Electrodes electrodes_;
+  std::vector<double> slopes_;  ///< of the ground at them
+  std::vector<std::string> left_out_;
+  Parameters parameters_;
+  MeasuredArrays measured_;
+  bool reference_is_median_ = false;
+  std::unique_ptr<Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve
+};
+
+}  // namespace terrane::electric::inverse

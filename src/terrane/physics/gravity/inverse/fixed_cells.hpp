@@ -1,0 +1,29 @@
+// Cells that are not active and yet hold matter that is known: the reference stands in them, and its field is
+// part of the data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "terrane/inversion/loop/problem.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+
+namespace terrane::gravity::inverse {
+
+struct FixedCells {
+  std::vector<std::uint32_t> place;  ///< cells of the mesh
+  std::vector<double> value;         ///< SI
+  PrismSet prisms;
+  std::vector<std::string> notes;
+};
+
+/// Those of inversion.active_file with 0, where inversion.reference is a file.
+FixedCells read_fixed(const Config& table, const std::string& property, const inversion::Problem& problem,
+                      const std::string& mesh_file);
+
+/// Their data, in the rows and the unit of the source.
+std::vector<double> data_of(const FixedCells& cells, const SensitivityColumns& source, SingularPolicy policy,
+                            int threads);
+
+}  // namespace terrane::gravity::inverse

@@ -1,0 +1,42 @@
+#include "terrane/physics/gravity/inverse/inverse.hpp"
+
+#include "terrane/physics/gravity/frames.hpp"
+#include "terrane/physics/gravity/inverse/job.hpp"
+
+namespace terrane::gravity::inverse {
+
+namespace {
+
+constexpr Key keys_of_gravity[] = {
+    {"physics", "text", "\"gravity\"", "Which data are inverted: gravity or magnetic.", "\"gravity\""},
+    {"channels", "list of names", "[]",
+     "Which of the observed channels to invert; nothing named: all of them."},
+    {"frame", "text", "\"enu\"",
+     "Names, axes and signs of data and output: enu, harmonica, simpeg, ubc, tomofast."},
+    {"units", "text", "\"geo\"", "Of data and output: geo (mGal, E) or si."},
+    {"gravitational_constant", "number", "6.67430e-11", "G in m3/(kg s2)."},
+    {"singular", "text", "\"nan\"",
+     "Gradients and magnetic fields at stations on faces of cells: nan refuses such stations, mean, outside "
+     "or "
+     "inside takes that limit."},
+};
+
+FieldKind kind_of(const Config& simulation, const Survey&) {
+  const double constant = simulation.positive("gravitational_constant");
+  return {conventions(), "density", [constant](std::string_view channel) {
+            return Observable::of(channel_from_name(channel), constant);
+          }};
+}
+
+}  // namespace
+
+inversion::Inverse inverse() {
+  inversion::Inverse made;
+  made.job = job_at_stations("gravity", "Densities from gravity and its gradients.",
+                             {"inversion of gravity", keys_of_gravity, kind_of});
+  made.data = "gravity and its gradients";
+  made.services = {shares_of_products()};
+  return made;
+}
+
+}  // namespace terrane::gravity::inverse

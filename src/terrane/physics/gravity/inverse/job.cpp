@@ -1,0 +1,554 @@
+#include "terrane/physics/gravity/inverse/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+#include "terrane/inversion/job/report.hpp"
+#include "terrane/inversion/job/tables.hpp"
+#include "terrane/inversion/model/regulariser.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/output.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/parallel/simd/instruction_set.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/inverse/fixed_cells.hpp"
+#include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
+#include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
+#include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/serve.hpp"
+#include "terrane/solve/device_matrix.hpp"
+
+namespace terrane::gravity::inverse {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tree", "dense",
+                                                        "single", "disk",    "none"};
+
+// Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
+constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
+// Measured on an H200: a pair computed anew for a product, an entry made to be kept, bytes of its memory, and
+// of vectors across the bus, a second. Whole inversions took 1 to 1.8 times what these foresee, for their
+// number of products (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
+constexpr double seconds_a_device_pair = 7e-12, seconds_a_device_entry = 1.3e-10, device_bytes = 3e12,
+                 bus_bytes = 1e10;
+// What a step takes beside its products: vectors on the host, a cell; the regulariser's inverse, an operation
+// on one core and on an H200.
+constexpr double seconds_a_cell = 8e-9, seconds_an_operation = 5e-11, seconds_a_device_operation = 1e-13;
+constexpr double inverses_without_exact_one = 10;  // of steps that need no product with G
+constexpr double least_for_a_tree = 1e7;           // entries; below, all others are fast
+constexpr double expected_products = 60;           // with each of G and Gᵀ, without bounds
+
+/// Of the active cells what is no air, at their bottom.
+PrismSet prisms_of_cells(const inversion::Problem& problem) {
+  const auto& active = problem.active;
+  PrismSet cells;
+  const std::size_t n = active.empty() ? problem.mesh.size() : active.size();
+  cells.reserve(n);
+  for (std::size_t c = 0; c < n; ++c) {
+    const std::size_t at = active.empty() ? c : active[c];
+    auto prism = problem.mesh.prism(at);
+    if (!problem.ground.empty() && problem.ground[at] < 1)
+      prism.top = prism.bottom + problem.ground[at] * (prism.top - prism.bottom);
+    cells.push_back(prism);
+  }
+  return cells;
+}
+
+/// Stations that lie inside of active cells, as in a borehole; and none where a row of G has no value.
+void check_stations(const SensitivityColumns& source, std::vector<std::string>& warnings) {
+  const auto& up = source.stations().up;
+  if (const auto undefined = source.contacts().undefined(); !undefined.empty())
+    throw InputError(
+        "inversion: stations",
+        fmt::format("{} of {} lie on faces, edges or corners of cells, where gradients and magnetic "
+                    "fields have no single value (first: station {}, up {:g} m)",
+                    undefined.size(), up.size(), undefined.front() + 1, up[undefined.front()]),
+        "On faces simulation.singular = \"outside\" or \"mean\" takes a limit; move stations off "
+        "edges and corners, or the mesh by part of a cell.");
+  if (const auto inside = source.contacts().inside(); !inside.empty())
+    warnings.push_back(
+        fmt::format("{} of {} stations lie inside active cells (first: station {}, up {:g} m): right "
+                    "in boreholes; if they stand on the ground, lower the top of the mesh, or give "
+                    "model.topography, above which cells are air",
+                    inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
+}
+
+constexpr std::size_t most_groups = 8;  // of stations at one height and place within the cells
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+// ---- of linear physics ----
+
+StationData::StationData(inversion::Problem problem, PrismSet cells, const inversion::Settings& settings,
+                         StorageSettings storage, Observations observations, Survey survey,
+                         MemoryBudget memory)
+    : storage_(std::move(storage)), observations_(std::move(observations)), survey_(std::move(survey)) {
+  problem_ = std::move(problem);
+  settings_ = settings;
+  memory_ = memory;
+  if (observations_.columns.empty())
+    throw InputError(
+        "survey", "it has no observed data",
+        "Stations need columns such as g_u_observed (mGal): with a unit, in the frame of simulation.frame.");
+  problem_.easting = survey_.easting;
+  problem_.northing = survey_.northing;
+  problem_.up = survey_.up;
+  for (const auto& column : observations_.columns) {
+    const auto& d = column.observed.values;
+    const auto& s = column.uncertainty->values;
+    problem_.sets.push_back({column.field, column.observed.unit, problem_.data.size(), d.size()});
+    problem_.data.insert(problem_.data.end(), d.begin(), d.end());
+    problem_.sigma.insert(problem_.sigma.end(), s.begin(), s.end());
+  }
+  source_ = std::make_shared<SensitivityColumns>(
+      std::move(cells), KeptStations{survey_.easting, survey_.northing, survey_.up},
+      observations_.observables, storage_.accuracy, observations_.singular);
+  warnings_ = observations_.warnings;
+  check_stations(*source_, warnings_);
+}
+
+void StationData::hold_fixed(FixedCells fixed, int threads) {
+  if (fixed.place.empty()) return;
+  fixed_ = std::move(fixed);
+  of_fixed_ = data_of(fixed_, *source_, observations_.singular, threads);
+  for (std::size_t n = 0; n < of_fixed_.size(); ++n) problem_.data[n] -= of_fixed_[n];
+  notes_.push_back(
+      fmt::format("{} cells that are not active keep the values of inversion.reference: their field is "
+                  "part of the data",
+                  grouped(fixed_.place.size())));
+}
+
+namespace {
+
+/// Where products could be done besides on the processors; automatic: a GPU where there is one.
+Device device_for(const Runtime& runtime) {
+  if (runtime.device.kind == Device::Kind::automatic) return resolve(runtime.device);
+  return runtime.device;
+}
+
+/// With all entries alike in number, what a storage takes. team: threads.
+StorageChoice on_processors(Storage storage, double entries, double team) {
+  StorageChoice choice;
+  choice.storage = storage;
+  choice.seconds_to_make = storage == Storage::none ? 0 : entries * seconds_an_entry / team;
+  choice.bytes = entries * (storage == Storage::dense ? 8 : storage == Storage::single ? 4 : 0);
+  choice.seconds_a_product = entries / team *
+                             (storage == Storage::none   ? seconds_an_entry
+                              : storage == Storage::disk ? seconds_a_read_entry * team
+                                                         : seconds_a_stored_entry);
+  return choice;
+}
+
+/// And on a device, where vectors cross the bus.
+StorageChoice on_device(Device device, Storage storage, double entries, double vectors) {
+  StorageChoice choice;
+  choice.storage = storage;
+  choice.device = device;
+  const double pairs = entries * seconds_a_device_pair;
+  const bool kept = storage != Storage::none;
+  choice.seconds_to_make = kept ? entries * seconds_a_device_entry : 0;
+  choice.bytes = entries * (storage == Storage::dense ? 8 : kept ? 4 : 0);
+  choice.seconds_a_product = vectors * 8 / bus_bytes + (kept ? choice.bytes / device_bytes : pairs);
+  return choice;
+}
+
+/// Of a matrix on devices, the part that each rank has.
+double part_of_rank(const StorageChoice& choice, const Runtime& runtime) {
+  return choice.bytes / (runtime.comm ? runtime.comm->size() : 1);
+}
+
+/// For this rank, on the device that is its own or that it shares with others.
+double free_on_device(const Runtime& runtime) {
+  const auto device = runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
+  return static_cast<double>(device_memory(device).free);
+}
+
+/// Of what all ranks hold together, the part that is in the memory of this machine.
+double part_of_machine(double bytes, const Runtime& runtime) {
+  return runtime.comm ? bytes * runtime.comm->on_node().count / runtime.comm->size() : bytes;
+}
+
+/// inverse: bytes of the regulariser's, which rank 0 applies on its device
+bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime& runtime, double inverse) {
+  const double most = 0.6 * static_cast<double>(memory.bytes);
+  if (part_of_machine(choice.bytes_to_make, runtime) >= most) return false;
+  if (choice.on_device()) return part_of_rank(choice, runtime) + inverse < 0.8 * free_on_device(runtime);
+  return part_of_machine(choice.bytes, runtime) < most;
+}
+
+double seconds_in_all(const StorageChoice& choice) {
+  return choice.seconds_to_make + 2 * expected_products * choice.seconds_a_product;
+}
+
+}  // namespace
+
+/// What could be chosen: by name, what is asked for, and otherwise all that serve.
+std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const {
+  const double entries = static_cast<double>(source_->rows()) * static_cast<double>(source_->columns()),
+               vectors =
+                   static_cast<double>(source_->rows() * solve::most_parts_on_device + source_->columns()),
+               team =
+                   static_cast<double>(std::max(1, std::min(thread_count(runtime.threads), thread_count(0))));
+  const auto device = device_for(runtime);
+  const bool only_device = runtime.device.has_own_memory(),
+             automatic = storage_.storage == Storage::automatic;
+  const auto asked = [&](Storage storage) { return automatic || storage_.storage == storage; };
+  std::vector<StorageChoice> all;
+  const auto add = [&](StorageChoice choice, std::string reason) {
+    choice.reason = automatic ? std::move(reason) : "as asked for";
+    all.push_back(std::move(choice));
+  };
+  std::string reason;
+  if (asked(Storage::lattice)) {
+    auto lattice = lattice_of(*source_, runtime.threads, reason);
+    if (lattice && lattice->groups.size() > most_groups) {
+      reason = fmt::format("stations have {} heights and places within the cells", lattice->groups.size());
+      lattice.reset();
+    }
+    if (!lattice && !automatic)
+      throw InputError("inversion.storage", "there is no lattice: " + reason, "Take storage = \"auto\".");
+    StorageChoice choice;
+    choice.storage = Storage::lattice;
+    choice.bytes = lattice ? LatticeSensitivity::bytes(*lattice, source_->observables().size()) : 0;
+    choice.seconds_to_make = choice.bytes * 3e-9 / team;
+    const std::string why =
+        "cells and stations form a lattice: G and its transpose by FFT, exact to rounding";
+    if (lattice && device.has_own_memory()) {
+      choice.device = device;
+      choice.seconds_a_product = choice.bytes * 5 / device_bytes + vectors * 8 / bus_bytes;
+      add(choice, why);
+    }
+    if (lattice && !only_device) {
+      choice.device = {Device::Kind::cpu, -1};
+      choice.seconds_a_product = choice.bytes * 0.6e-9 / team;
+      add(choice, why);
+    }
+  }
+  for (const auto storage : {Storage::single, Storage::dense, Storage::disk, Storage::none}) {
+    if (!asked(storage) || (automatic && (storage == Storage::dense || storage == Storage::disk))) continue;
+    const std::string why = storage == Storage::none
+                                ? "they do not fit into memory: made anew for each product"
+                                : "in memory in single precision, right to 3e-8 of a row";
+    if (device.has_own_memory() && runs_on_devices(storage))
+      add(on_device(device, storage, entries, vectors), why);
+    if (!only_device || !runs_on_devices(storage)) add(on_processors(storage, entries, team), why);
+  }
+  const bool lattice = !all.empty() && all.front().storage == Storage::lattice;
+  if (asked(Storage::tree) && (!automatic || (!lattice && entries > least_for_a_tree)))
+    for (auto& tree : trees(runtime, device, team))
+      add(std::move(tree), fmt::format("clusters of cells by a tree, right to {:g} of the largest value; "
+                                       "storage = \"disk\" keeps entries exactly",
+                                       storage_.tree_accuracy));
+  return all;
+}
+
+/// By a tree on a device, or on the processors; with device = "cuda", on that alone.
+std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device device, double team) const {
+  const auto cost = TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
+  const double vectors =
+      static_cast<double>(source_->columns() + source_->rows() * TreeSensitivity::most_parts);
+  std::vector<StorageChoice> made;
+  StorageChoice choice;
+  choice.storage = Storage::tree;
+  choice.seconds_to_make = cost.seconds_to_make / team;
+  if (device.has_own_memory()) {
+    choice.device = device;
+    choice.bytes = cost.bytes_on_device;
+    choice.bytes_to_make = cost.bytes;
+    choice.seconds_a_product = cost.seconds_a_product_on_device + vectors * 8 / bus_bytes;
+    made.push_back(choice);
+  }
+  if (runtime.device.has_own_memory()) return made;
+  choice.device = {Device::Kind::cpu, -1};
+  choice.bytes = cost.bytes;
+  choice.bytes_to_make = 0;
+  choice.seconds_a_product = cost.seconds_a_product / team;
+  made.push_back(choice);
+  return made;
+}
+
+void StationData::choose(const Runtime& runtime) {
+  // What is wrong with data and bounds is found with products made on the fly.
+  problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
+  const auto memory = budget(runtime);
+  auto where = fmt::format("{} {} {} {}", runtime.memory, runtime.threads, to_string(runtime.device),
+                           runtime.comm ? runtime.comm->size() : 1);
+  if (chosen_for_ == where) return;
+  auto all = candidates(runtime);
+  const double inverse = inversion::Regulariser::bytes_on_device(problem_.mesh);
+  // What is not exact must be much faster.
+  const auto score = [&](const StorageChoice& c) {
+    return (fits(c, memory, runtime, inverse) ? 0 : 1e9) +
+           seconds_in_all(c) * (c.storage == Storage::tree ? 2 : 1);
+  };
+  auto best = *std::min_element(all.begin(), all.end(),
+                                [&](const auto& a, const auto& b) { return score(a) < score(b); });
+  if (best.on_device()) {
+    best.device = resolve(best.device);
+    const double free = free_on_device(runtime), part = part_of_rank(best, runtime);
+    if (part + inverse > 0.95 * free)
+      throw MemoryError(
+          "inversion.storage",
+          fmt::format("{} of sensitivities{} and {} of the regulariser's inverse, and {} are "
+                      "free on {}",
+                      bytes_text(part), runtime.comm && runtime.comm->size() > 1 ? " for each rank" : "",
+                      bytes_text(inverse), bytes_text(free), to_string(best.device)),
+          "Take storage = \"auto\", or device = \"cpu\".");
+  }
+  choice_ = std::move(best);
+  chosen_for_ = std::move(where);
+}
+
+void StationData::make(const Runtime& runtime) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto& choice = choice_;
+  auto settings = storage_;
+  settings.storage = choice.storage;
+  // Each rank finds its own GPU, unless the job names one.
+  settings.device = choice.on_device() ? Device{choice.device.kind, runtime.device.index} : choice.device;
+  // The regulariser's exact inverse is applied there, whatever holds G.
+  const auto device = device_for(runtime);
+  settings_.device = !choice.on_device() && device.has_own_memory() ? resolve(device) : choice.device;
+  problem_.g = make_operator(source_, settings, runtime, notes_, crew_);
+  seconds_to_make_ = seconds_since(begin);
+}
+
+/// Of the ranks on this machine: cells as prisms on each, its share of G; on rank 0 a dozen vectors of models
+/// and the orthogonal vectors of Lanczos.
+double StationData::memory_needed(const Runtime& runtime) const {
+  const double here = runtime.comm ? runtime.comm->on_node().count : 1;
+  const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());
+  double dense = 0;
+  if (settings_.posterior || settings_.choice == inversion::Choice::gcv ||
+      settings_.choice == inversion::Choice::l_curve)
+    dense = 4 * rows * rows * 8 + cost_of_posterior(runtime).first;
+  return part_of_machine(choice_.on_device() ? choice_.bytes_to_make : choice_.bytes, runtime) +
+         cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
+}
+
+double StationData::bytes_on_device(const Runtime& runtime) const {
+  const auto& choice = choice_;
+  const double part = choice.on_device() ? part_of_rank(choice, runtime) : 0;
+  const bool inverse = choice.on_device() || device_for(runtime).has_own_memory();
+  return part + (inverse ? inversion::Regulariser::bytes_on_device(problem_.mesh) : 0);
+}
+
+bool StationData::inverse_is_exact() const {
+  return problem_.active.empty() && !problem_.weights && settings_.weights_in_gradients;
+}
+
+std::pair<double, double> StationData::cost_of_posterior(const Runtime& runtime) const {
+  if (!settings_.posterior || inverse_is_exact()) return {};
+  const auto [bytes, seconds] = inversion::Regulariser::cost_of_diagonal(problem_.mesh);
+  return {bytes, seconds / std::max(1, std::min(thread_count(runtime.threads), thread_count(0)))};
+}
+
+void StationData::describe_into(RunFacts& facts, const Runtime& runtime) const {
+  const auto& choice = choice_;
+  const std::uint64_t cells = source_->columns(), rows = source_->rows();
+  std::string sets;
+  for (const auto& set : problem_.sets)
+    sets += fmt::format("{}{} [{}]", sets.empty() ? "" : ", ", set.name, set.unit);
+  facts.problem = fmt::format("{} of {} active cells from {} data: {}", observations_.property,
+                              grouped(cells), grouped(rows), sets);
+  facts.method = fmt::format("storage {}", storage_names[static_cast<std::size_t>(choice.storage)]);
+  facts.reason = choice.reason;
+  facts.device = choice.on_device() ? device_name(choice.device)
+                                    : fmt::format("cpu ({})", instruction_set_title(instruction_set()));
+  if (const auto device = device_for(runtime); !choice.on_device() && device.has_own_memory())
+    facts.add(
+        "inverse_device", to_string(device), "", "inverse",
+        fmt::format("of the regulariser on {}; this storage of G is the processors'", to_string(device)));
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  if (ranks > 1)
+    facts.add("ranks", std::uint64_t(ranks), "", "ranks",
+              fmt::format("{}, each with its part of the matrix", ranks));
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
+  facts.add("frame", observations_.frame, "", "frame");
+  facts.add("cells", cells);
+  facts.add("data", rows);
+  facts.add("sensitivity_bytes", choice.bytes, "B", "matrix",
+            choice.bytes == 0    ? "nothing is stored"
+            : choice.on_device() ? bytes_text(choice.bytes) + " on the device"
+                                 : bytes_text(choice.bytes));
+  facts.notes = notes_;
+  facts.warnings = warnings_;
+}
+
+double StationData::expected_seconds(const Runtime& runtime) {
+  const double descents =
+      (problem_.bounds.any() || !settings_.norms.square() ? 4 : 1) + (settings_.huber > 0 ? 6 : 0);
+  return choice_.seconds_to_make +
+         descents * expected_products * (2 * choice_.seconds_a_product + seconds_beside_products(runtime)) +
+         cost_of_posterior(runtime).second;
+}
+
+double StationData::seconds_beside_products(const Runtime& runtime) const {
+  const auto& mesh = problem_.mesh;
+  const double cells = static_cast<double>(mesh.size()),
+               operations = 4 * cells * static_cast<double>(mesh.n_east() + mesh.n_north() + mesh.n_up()),
+               team = std::max(1, std::min(thread_count(runtime.threads), thread_count(0)));
+  const double inverse = device_for(runtime).has_own_memory() ? operations * seconds_a_device_operation
+                                                              : operations * seconds_an_operation / team;
+  return cells * seconds_a_cell + (inverse_is_exact() ? 1 : inverses_without_exact_one) * inverse;
+}
+
+Fingerprint StationData::fingerprint(const Runtime&) const {
+  auto all = inverse::fingerprint(*source_, storage_.accuracy);
+  all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice_.storage)])});
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(settings_.device.kind))});  // its sums
+  all.push_back({"tree_accuracy", fmt::format("{}", storage_.tree_accuracy)});
+  return all;
+}
+
+void StationData::report_before(Report& report) const {
+  report.add("seconds_sensitivities", seconds_to_make_, "s", "matrix made",
+             fmt::format("in {:.3g} s", seconds_to_make_));
+}
+
+void StationData::fill(Result& result) const {
+  result.survey = survey_;
+  result.survey.frame = observations_.frame;
+  ObservedColumns columns;
+  columns.others = observations_.others;
+  for (std::size_t k = 0; k < observations_.columns.size(); ++k) {
+    const auto& column = observations_.columns[k];
+    const auto& set = problem_.sets[k];
+    Column field{column.field, column.observed.unit, observations_.descriptions[k], {}};
+    if (!outcome_.predicted.empty())
+      field.values.assign(outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first),
+                          outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
+    if (!of_fixed_.empty())
+      for (std::size_t n = 0; n < field.values.size(); ++n) field.values[n] += of_fixed_[set.first + n];
+    result.fields.push_back(std::move(field));
+    const auto of_data = [&](const char* name, const char* unit, const char* what,
+                             const std::vector<double>& all) {
+      Column more{column.field + name, unit, what, {}};
+      if (!all.empty())
+        more.values.assign(all.begin() + static_cast<std::ptrdiff_t>(set.first),
+                           all.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
+      result.fields.push_back(std::move(more));
+    };
+    if (settings_.trend != inversion::Trend::none)
+      of_data("_trend", column.observed.unit.c_str(), "regional field, part of the computed one",
+              outcome_.trend);
+    if (settings_.huber > 0) of_data("_trust", "1", "below 1 where an outlier counts less", outcome_.trust);
+    columns.observed.push_back(column);
+  }
+  compare(result, columns);
+  result.attributes["frame"] = observations_.frame;
+}
+
+void StationData::complete_cells(std::vector<Column>& columns) const {
+  for (auto& column : columns)
+    if (column.name.starts_with(observations_.property) && !column.name.ends_with("_deviation") &&
+        !column.values.empty())
+      for (std::size_t n = 0; n < fixed_.place.size(); ++n) column.values[fixed_.place[n]] = fixed_.value[n];
+}
+
+namespace {
+
+StorageSettings read_storage(const Config& table) {
+  StorageSettings s;
+  s.storage = chosen<Storage>(table, "storage", storage_names);
+  s.accuracy = table.positive("accuracy");
+  if (s.accuracy < 2e-15 || s.accuracy > 1e-3)
+    throw table.wrong("accuracy", "it is not between 2e-15 and 1e-3");
+  s.tree_accuracy = table.positive("tree_accuracy");
+  if (s.tree_accuracy < 1e-7 || s.tree_accuracy > 1e-2)
+    throw table.wrong("tree_accuracy", "it is not between 1e-7 and 1e-2");
+  if (table.has("storage_file")) s.file = table.path("storage_file");
+  if (s.storage == Storage::disk && s.file.empty())
+    throw table.wrong("storage_file", "missing", "storage = \"disk\" keeps the sensitivities in this file.");
+  return s;
+}
+
+}  // namespace
+
+std::unique_ptr<Simulation> StationData::from_job(const KindOfJob& kind, const Config& job,
+                                                  const Runtime& runtime) {
+  const auto memory = memory_budget(runtime);
+  const auto simulation = job.table("simulation").describe({kind.keys, Runtime::section().keys});
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  simulation.text("physics");
+  auto stations = build_survey(job, memory);
+  auto observations =
+      read_observations(kind.fields(simulation, stations.survey), simulation, stations.survey);
+  inversion::read_uncertainties(table, observations.columns, stations.notes);
+  inversion::Problem problem;
+  std::string mesh_file;
+  problem.mesh = inversion::read_mesh(job, mesh_file);
+  if (!inversion::take_ground(job, table, table.has("active_file") ? "active_file" : "topography",
+                              stations.projection, memory, problem)) {
+    problem.active = inversion::read_active(table, problem.mesh, mesh_file, stations.projection, memory);
+    for (const char* key : {"topography", "active_file"})
+      if (table.has(key)) problem.ground_of = table.where(key);
+  }
+  const auto cells = [&](const char* key) {
+    return inversion::read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);
+  };
+  problem.reference = cells("reference");
+  auto fixed = read_fixed(table, observations.property, problem, mesh_file);
+  problem.bounds = {cells("lower"), cells("upper")};
+  problem.weights = inversion::read_weights(table, problem.mesh);
+  problem.own_weight = inversion::read_own_weight(table, problem, mesh_file);
+  inversion::complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
+  const auto settings = inversion::read_at_stations(table, observations.exponent, problem.mesh);
+  const auto storage = read_storage(table);
+  auto prisms = prisms_of_cells(problem);
+  const auto property = observations.property;
+  auto made = std::make_unique<StationData>(std::move(problem), std::move(prisms), settings, storage,
+                                            std::move(observations), std::move(stations.survey), memory);
+  made->title_ = kind.title;
+  made->joint_ = inversion::read_joint(job);
+  made->rocks_ = inversion::read_rocks(table, property);
+  made->origin_ = {job.source(), made->survey_.projection};
+  made->notes_ = std::move(stations.notes);
+  made->notes_.insert(made->notes_.end(), fixed.notes.begin(), fixed.notes.end());
+  made->hold_fixed(std::move(fixed), runtime.threads);
+  made->warnings_.insert(made->warnings_.end(), stations.warnings.begin(), stations.warnings.end());
+  return std::make_unique<inversion::InversionJob>(std::move(made));
+}
+
+Physics job_at_stations(std::string_view name, std::string_view summary, const KindOfJob& kind) {
+  Physics physics;
+  physics.name = name;
+  physics.summary = summary;
+  const auto add = [&](std::span<const Section> sections) {
+    physics.sections.insert(physics.sections.end(), sections.begin(), sections.end());
+  };
+  add(earth_sections().first(4));
+  add({&inversion::ground_section(), 1});
+  add(survey_sections());
+  physics.sections.push_back({"simulation", "", "Which data, and their frame.", kind.keys});
+  add({&Runtime::section(), 1});
+  add({&inversion::inversion_section(), 1});
+  add({&inversion::joint_section(), 1});
+  add({&Output::section(), 1});
+  physics.kinds = {{"mesh", "regular"}, {"survey", "list"}};
+  physics.examples = {{"mesh.box", "[-500, 500, -500, 500, -500, 0]"},
+                      {"mesh.shape", "[20, 20, 10]"},
+                      {"survey.height", ""},
+                      {"survey.file", "\"stations.csv\""},
+                      {"output.files", "[\"fit.nc\", \"fit.csv\"]"},
+                      {"output.model", "[\"model.h5\", \"model.vtr\"]"}};
+  physics.make = [kind](const Config& job, const Runtime& runtime) {
+    return StationData::from_job(kind, job, runtime);
+  };
+  return physics;
+}
+
+}  // namespace terrane::gravity::inverse

@@ -1,0 +1,54 @@
+#include "terrane/physics/gravity/inverse/observations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "terrane/base/text.hpp"
+#include "terrane/job/tables.hpp"
+
+namespace terrane::gravity::inverse {
+
+namespace {
+constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
+}  // namespace
+
+Observations read_observations(const FieldKind& kind, const Config& table, const Survey& survey) {
+  std::vector<std::string_view> frames;
+  for (const auto& one : kind.conventions.all) frames.push_back(one.name);
+  const auto& frame =
+      kind.conventions.named(table.choice("frame", std::span<const std::string_view>(frames)));
+  const auto units = unit_system_from_name(table.choice("units", {"geo", "si"}));
+  Observations made;
+  made.singular = chosen<SingularPolicy>(table, "singular", policies);
+  made.property = kind.property;
+  made.frame = frame.name;
+  auto columns = observed_columns(survey, kind.conventions, frame, units);
+  auto wanted = table.texts("channels");
+  made.others = std::move(columns.others);
+  made.warnings = std::move(columns.warnings);
+  bool slow_decay = false;
+  for (auto& column : columns.observed) {
+    const auto named = std::find(wanted.begin(), wanted.end(), column.field);
+    if (!wanted.empty() && named == wanted.end()) continue;
+    if (!wanted.empty()) wanted.erase(named);
+    const auto& there = *frame.find(column.field);
+    auto observable = kind.observable(there.channel);
+    const double per_si = there.sign / si_factor(there.quantity, there.unit(units));
+    for (double& weight : observable.weight) weight *= per_si;
+    slow_decay = slow_decay || there.quantity == Quantity::acceleration ||
+                 there.quantity == Quantity::gravity_potential;
+    made.columns.push_back(std::move(column));
+    made.descriptions.push_back(there.description);
+    made.observables.push_back(observable);
+  }
+  if (!wanted.empty())
+    throw table.wrong(
+        "channels", fmt::format("the survey has no observed \"{}\"", wanted.front()),
+        fmt::format("Its column is called {0}_observed or {0}, and has a unit.", wanted.front()));
+  made.exponent = slow_decay ? 2 : 3;
+  return made;
+}
+
+}  // namespace terrane::gravity::inverse

@@ -1,0 +1,40 @@
+// What was observed at stations, and how it depends on a property of cells.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/survey/observed.hpp"
+
+namespace terrane::gravity::inverse {
+
+/// What differs between the fields that cells cause at stations: gravity's, and those of magnetized cells.
+struct FieldKind {
+  const Conventions& conventions;
+  std::string property;  ///< "density", "susceptibility"
+  /// The datum of a cell with one unit of the property, SI.
+  std::function<Observable(std::string_view channel)> observable;
+};
+
+/// Data by kinds, in the frame and the unit of the result.
+struct Observations {
+  std::vector<ObservedColumn> columns;    ///< values, and their uncertainties where the survey has them
+  std::vector<std::string> descriptions;  ///< of their fields
+  std::vector<Observable> observables;    ///< the value, in its unit, of a cell with one unit of the property
+  std::vector<Column> others;             ///< the survey's other columns
+  std::string property;
+  std::string frame;
+  double exponent = 2;  ///< with which the fields decay: of depth and distance weights
+  SingularPolicy singular = SingularPolicy::nan;  ///< at stations on faces of cells
+  std::vector<std::string> warnings;
+};
+
+/// Channels of this kind that the survey has. simulation: described with the keys channels, frame, units and
+/// singular among its own. Throws InputError.
+Observations read_observations(const FieldKind& kind, const Config& simulation, const Survey& survey);
+
+}  // namespace terrane::gravity::inverse

@@ -1,0 +1,51 @@
+// The operator of an inversion as its job asks for it, on this process or shared with other ranks: each rank
+// makes, holds and applies its parts of G (solve/parted.hpp), and rank 0 does all else.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "terrane/inversion/job/services.hpp"
+#include "terrane/physics/gravity/lattice/lattice_plan.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/simulation/checkpoint.hpp"
+#include "terrane/simulation/runtime.hpp"
+#include "terrane/solve/parted.hpp"
+
+namespace terrane::gravity::inverse {
+
+/// How G is held. automatic: whichever takes the least time of those that fit: by FFT where cells and
+/// stations form a lattice, all entries in single precision, none, or clusters of cells by a tree.
+enum class Storage { automatic, lattice, tree, dense, single, disk, none };
+
+struct StorageSettings {
+  Storage storage = Storage::automatic;
+  std::filesystem::path file;            ///< of Storage::disk
+  double accuracy = 1e-9;                ///< of every entry
+  double tree_accuracy = 1e-6;           ///< of products by Storage::tree, relative to the largest value
+  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: of all but Storage::disk
+};
+
+/// That of the other ranks.
+inversion::Service shares_of_products();
+
+/// Whether products can be done on a device; a file is read by the processors.
+bool runs_on_devices(Storage storage);
+
+/// Nothing where cells and stations form no lattice: why, in `reason`.
+std::optional<Lattice> lattice_of(const SensitivityColumns& source, int threads, std::string& reason);
+
+/// All that determines the entries of G.
+Fingerprint fingerprint(const SensitivityColumns& source, double accuracy);
+
+/// With the source's rules for stations inside and on the surface of cells. settings.storage: not automatic.
+/// The ranks of runtime.comm but 0 are in inversion::serve(), and stay with the operator until it is gone.
+/// Adds a note about a file of sensitivities. crew: of several operators that are there at the same time.
+/// Throws Cancelled, and what any rank throws.
+std::shared_ptr<const solve::LinearOperator> make_operator(
+    const std::shared_ptr<const SensitivityColumns>& source, const StorageSettings& settings,
+    const Runtime& runtime, std::vector<std::string>& notes, std::shared_ptr<solve::Crew> crew = nullptr);
+
+}  // namespace terrane::gravity::inverse

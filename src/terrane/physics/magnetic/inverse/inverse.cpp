@@ -1,0 +1,74 @@
+// By Poisson's relation the field of a magnetized cell is that of gradients of gravity: all but keys, frames
+// and the main field is gravity's inverse.
+#include "terrane/physics/magnetic/inverse/inverse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/physics/gravity/inverse/job.hpp"
+#include "terrane/physics/magnetic/simulation.hpp"
+
+namespace terrane::magnetic::inverse {
+
+namespace {
+
+constexpr Key keys_of_magnetics[] = {
+    {"physics", "text", "\"gravity\"", "Which data are inverted: gravity or magnetic.", "\"magnetic\""},
+    {"channels", "list of names", "[]",
+     "Which of the observed channels to invert; nothing named: all of them."},
+    {"intensity", "flux density", "\"50000 nT\"", "Strength of the earth's main field."},
+    {"inclination", "number", "90", "Of the main field, degrees, positive downward."},
+    {"declination", "number", "0", "Of the main field, degrees east of north."},
+    {"frame", "text", "\"enu\"", "Names and axes of data and output: enu, harmonica, simpeg, ubc."},
+    {"units", "text", "\"geo\"", "Of data and output: geo (nT) or si (T)."},
+    {"singular", "text", "\"nan\"",
+     "Gradients and magnetic fields at stations on faces of cells: nan refuses such stations, mean, outside "
+     "or "
+     "inside takes that limit."},
+};
+
+/// The main field of the job; where the survey names one (MAG3D's files do), that one.
+MainField main_field(const Config& table, const Survey& survey) {
+  auto field = Settings::read_field(table);
+  const auto take = [&](const char* key, double unit, double& value) {
+    const auto* column = survey.find(fmt::format("main_field_{}", key));
+    if (column == nullptr || column->values.empty()) return;
+    const double there = column->values.front() * unit;
+    if (std::any_of(column->values.begin(), column->values.end(),
+                    [&](double v) { return v != column->values.front(); }))
+      throw InputError("survey", fmt::format("{} is not the same for all stations", column->name));
+    if (table.has(key) && std::fabs(value - there) > 1e-6 * std::max(std::fabs(value), std::fabs(there)))
+      throw table.wrong(
+          key, fmt::format("the file of the survey has {:g}, and the job {:g}", there / unit, value / unit),
+          "Leave the key out to take the file's.");
+    value = there;
+  };
+  take("intensity", 1e-9, field.intensity);
+  take("inclination", 1, field.inclination);
+  take("declination", 1, field.declination);
+  return field;
+}
+
+gravity::inverse::FieldKind kind_of(const Config& simulation, const Survey& survey) {
+  const auto field = main_field(simulation, survey);
+  return {conventions(), "susceptibility", [field](std::string_view channel) {
+            const auto place = std::find(channel_names.begin(), channel_names.end(), channel);
+            return observable(static_cast<Channel>(place - channel_names.begin()), field);
+          }};
+}
+
+}  // namespace
+
+inversion::Inverse inverse() {
+  inversion::Inverse made;
+  made.job = gravity::inverse::job_at_stations("magnetic", "Susceptibilities from magnetic fields.",
+                                               {"inversion of magnetic fields", keys_of_magnetics, kind_of});
+  made.data = "magnetic fields";
+  made.on_page = {{"simulation", "", "With physics = \"magnetic\":", keys_of_magnetics, false}};
+  return made;
+}
+
+}  // namespace terrane::magnetic::inverse
