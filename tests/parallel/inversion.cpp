@@ -10,6 +10,7 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/inversion/job/services.hpp"
 #include "terrane/inversion/loop/invert.hpp"
+#include "terrane/inversion/loop/joint.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/physics/electric/inverse/direct_current.hpp"
 #include "terrane/physics/electromagnetic/inverse/fields.hpp"

@@ -22,6 +22,30 @@ TEST(AllPhysics, AreTheFoldersThatHaveAPhysicsHeader) {
   EXPECT_EQ(names.size(), registry.all().size());
 }
 
+TEST(AllInversions, AreTheFoldersThatHaveAnInverse) {
+  std::set<std::string> folders, names;
+  for (const auto& entry : fs::directory_iterator(fs::path(TERRANE_SOURCE_DIR) / "src/terrane/physics"))
+    if (fs::exists(entry.path() / "inverse/inverse.hpp")) folders.insert(entry.path().filename());
+  for (const auto& physics : physics::inversions().registry().all()) names.emplace(physics.name);
+  EXPECT_EQ(names, folders);
+  const auto page = physics::inversions().job();
+  EXPECT_TRUE(page.serve);
+  EXPECT_THAT(page.summary, ::testing::HasSubstr("gravity and its gradients, magnetic fields"));
+}
+
+TEST(AllInversions, OfAProgramWithoutAnySaySo) {
+  inversion::Inverses none;
+  none.leave_out("gravity");
+  EXPECT_TRUE(none.job().sections.empty());
+  try {
+    none.registry().find("gravity");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.problem(), "this program was built without \"gravity\"");
+    EXPECT_EQ(error.next(), "Build all physics (make build).");
+  }
+}
+
 TEST(AllPhysics, ThatAProgramWasBuiltWithoutAreNamedAsSuch) {
   Registry registry;
   registry.leave_out("acoustic");

@@ -35,7 +35,7 @@ struct Shared {
  private:
   void require_devices();
   Fingerprint fingerprint();
-  void describe(Result& result, const JointOutcome& found, double phi_m_ratio) const;
+  void describe(Report& report, const JointOutcome& found, double phi_m_ratio) const;
 };
 
 std::string Shared::others(std::size_t index) const {
@@ -104,8 +104,7 @@ Fingerprint Shared::fingerprint() {
   return all;
 }
 
-void Shared::describe(Result& result, const JointOutcome& found, double phi_m_ratio) const {
-  auto& report = result.report;
+void Shared::describe(Report& report, const JointOutcome& found, double phi_m_ratio) const {
   for (std::size_t r = 0; r < found.rounds.size(); ++r) {
     const auto& round = found.rounds[r];
     std::string changes;
@@ -148,8 +147,8 @@ void Shared::run(const Runtime& of_run) {
   for (std::size_t p = 0; p < job.size(); ++p) {
     const double apart = found.apart[p].phi_m.sum(), together = found.together[p].phi_m.sum();
     result.push_back(job[p]->finish(std::move(found.together[p]), runtime[p]));
-    describe(result.back(), found, together / apart);
     auto& report = result.back().report;
+    describe(report, found, together / apart);
     for (auto [from, to] : {std::pair{&keeper.notes, &report.notes}, {&keeper.warnings, &report.warnings}})
       to->insert(to->end(), from->begin(), from->end());
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -38,6 +38,14 @@ struct Step {
   double beta = 0;
   double phi_d = 0;  ///< of the model at this β after so many steps
   double phi_m = 0;
+
+  template <class Self, class Field>
+  static void fields(Self& s, const Field& field) {
+    field("steps", s.steps);
+    field("beta", s.beta);
+    field("phi_d", s.phi_d);
+    field("phi_m", s.phi_m);
+  }
 };
 
 /// Where it stands between two steps.
@@ -48,6 +56,17 @@ struct LanczosState {
   Step last;
   int still = 0;  ///< steps in a row in which β hardly moved
   int inner_steps = 0;
+
+  template <class Self, class Field>
+  static void fields(Self& s, const Field& field) {
+    field("length", s.length);
+    field("a", s.a);
+    field("b", s.b);
+    field("v", s.v);
+    field("last", s.last);
+    field("still", s.still);
+    field("inner_steps", s.inner_steps);
+  }
 };
 
 class Lanczos {

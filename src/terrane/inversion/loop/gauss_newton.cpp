@@ -9,6 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/data/robust.hpp"
+#include "terrane/inversion/loop/state.hpp"
 
 namespace terrane::inversion {
 
@@ -32,6 +33,15 @@ class Steps {
   void prepare();
   void restore(const Standing& from);
   void stand();
+  template <class Self, class Field>
+  static void fields(Self& s, const Field& field) {
+    field("number", s.number_);
+    field("outcome", s.out_);
+    field("factor", s.factor_);
+    field("trust", s.trust_);
+    field("misfits", s.misfits_);
+    field("best", s.best_);
+  }
   void look_around(std::vector<double> model);
   void doubt_outliers(double scale);
   void step();
@@ -74,6 +84,16 @@ class Steps {
     int number = 0;
     double phi_d = INFINITY, beta = 0, beta_relative = 0;
     std::vector<double> model, data;
+
+    template <class Self, class Field>
+    static void fields(Self& b, const Field& field) {
+      field("number", b.number);
+      field("phi_d", b.phi_d);
+      field("beta", b.beta);
+      field("beta_relative", b.beta_relative);
+      field("model", b.model);
+      field("data", b.data);
+    }
   } best_;
   Outcome out_;
 };
@@ -159,22 +179,7 @@ void Steps::stand() {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
   Standing s;
   s.steps = static_cast<std::size_t>(number_);
-  s.lists["newton"] = {static_cast<double>(number_),
-                       out_.beta,
-                       out_.beta_relative,
-                       out_.z0,
-                       static_cast<double>(out_.products),
-                       static_cast<double>(out_.forwards),
-                       factor_};
-  s.lists["model"] = out_.model;
-  s.lists["trust"] = trust_;
-  s.lists["weight"] = out_.weight;
-  s.lists["misfits"] = misfits_;
-  s.lists["best"] = {static_cast<double>(best_.number), best_.phi_d, best_.beta, best_.beta_relative};
-  s.lists["best model"] = best_.model;
-  s.lists["best data"] = best_.data;
-  keep_lines(out_.iterations, s);
-  s.words = out_.warnings;
+  fields(*this, PutState(s));
   last_ = std::move(s);
   if (!keeper_->due()) return;
   keeper_->write(*last_);
@@ -182,28 +187,10 @@ void Steps::stand() {
 }
 
 void Steps::restore(const Standing& from) {
-  const auto list = [&](const char* name) {
-    return from.has(name) ? from.lists.at(name) : std::vector<double>{};
-  };
-  const auto n = list("newton");
-  out_.model = list("model");
-  out_.weight = list("weight");
-  trust_ = list("trust");
-  if (n.size() != 7 || out_.model.size() != problem_.columns() || out_.weight.size() != out_.model.size() ||
+  fields(*this, TakeState(from));
+  if (out_.model.size() != problem_.columns() || out_.weight.size() != out_.model.size() ||
       trust_.size() != data_.size())
     refuse_checkpoint();
-  number_ = static_cast<int>(n[0]);
-  out_.beta = n[1];
-  out_.beta_relative = n[2];
-  out_.z0 = n[3];
-  out_.products = static_cast<int>(n[4]);
-  out_.forwards = static_cast<int>(n[5]);
-  factor_ = n[6];
-  misfits_ = list("misfits");
-  if (const auto best = list("best"); best.size() == 4)
-    best_ = {static_cast<int>(best[0]), best[1], best[2], best[3], list("best model"), list("best data")};
-  out_.iterations = kept_lines(from);
-  out_.warnings = from.words;
   if (!out_.iterations.empty()) seconds_before_ = out_.iterations.back().seconds;
 }
 

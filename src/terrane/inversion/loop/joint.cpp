@@ -10,7 +10,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/loop/invert.hpp"
-#include "terrane/inversion/loop/joint_keep.hpp"
+#include "terrane/inversion/loop/state.hpp"
 #include "terrane/inversion/model/coupling.hpp"
 
 namespace terrane::inversion {
@@ -93,7 +93,14 @@ class Group {
   void step();
   bool settled() const { return out_.converged || std::cmp_equal(out_.rounds.size(), joint_.most_rounds); }
   void stand();
-  void take_up(const Standing& from);
+  void restore(const Standing& from);
+  template <class Self, class Field>
+  static void fields(Self& g, const Field& field) {
+    field("apart", g.out_.apart);
+    field("together", g.out_.together);
+    field("rounds", g.out_.rounds);
+    field("change", g.change_);
+  }
 
   const std::vector<const Problem*>& problems_;
   const std::vector<const Settings*>& settings_;
@@ -188,16 +195,7 @@ void Group::step() {
 void Group::stand() {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
   Standing s;
-  for (const auto& [name, outcomes] : {std::pair{"apart", &out_.apart}, {"together", &out_.together}})
-    for (std::size_t p = 0; p < outcomes->size(); ++p)
-      keep_outcome((*outcomes)[p], fmt::format("{} {} ", name, p), s);
-  auto& rounds = s.lists["rounds"];
-  for (const auto& line : out_.rounds) {
-    rounds.insert(rounds.end(), {line.cross_gradient, line.unlike_shares});
-    rounds.insert(rounds.end(), line.change.begin(), line.change.end());
-  }
-  s.lists["change"] = change_;
-  s.lists["found"] = {static_cast<double>(out_.apart.size()), static_cast<double>(out_.together.size())};
+  fields(*this, PutState(s));
   s.steps = out_.apart.size() + out_.rounds.size() * size() + change_.size();
   last_ = std::move(s);
   if (!keeper_->due()) return;
@@ -205,36 +203,20 @@ void Group::stand() {
   last_.reset();
 }
 
-void Group::take_up(const Standing& from) {
-  const auto list = [&](const char* name) {
-    return from.has(name) ? from.lists.at(name) : std::vector<double>{};
-  };
-  const auto found = list("found"), rounds = list("rounds");
-  const std::size_t width = 2 + size();
-  const double all = static_cast<double>(size());
-  if (found.size() != 2 || !(found[0] >= 0 && found[0] <= all) ||
-      (found[1] != 0 && (found[1] != all || found[0] != all)) || rounds.size() % width != 0)
-    refuse_checkpoint();
-  std::size_t word = 0;
-  const auto take = [&](const char* name, double count, std::vector<Outcome>& outcomes) {
-    for (std::size_t p = 0; static_cast<double>(p) < count; ++p) {
-      outcomes.push_back(kept_outcome(from, fmt::format("{} {} ", name, p), word));
-      if (outcomes.back().model.size() != problems_[p]->columns()) refuse_checkpoint();
-    }
-  };
-  take("apart", found[0], out_.apart);
-  std::vector<Outcome> together;
-  take("together", found[1], together);
+void Group::restore(const Standing& from) {
+  fields(*this, TakeState(from));
+  auto &apart = out_.apart, &together = out_.together;
+  const bool all = apart.size() == size() && together.size() == size();
+  if (apart.size() > size() || !(together.empty() || all) || change_.size() >= size()) refuse_checkpoint();
+  for (const auto* outcomes : {&apart, &together})
+    for (std::size_t p = 0; p < outcomes->size(); ++p)
+      if ((*outcomes)[p].model.size() != problems_[p]->columns()) refuse_checkpoint();
+  for (const auto& round : out_.rounds)
+    if (round.change.size() != size()) refuse_checkpoint();
   if (together.empty()) return;
+  auto kept = std::move(together);
   measure_apart();
-  out_.together = std::move(together);
-  for (std::size_t i = 0; i < rounds.size(); i += width) {
-    const auto at = rounds.begin() + static_cast<std::ptrdiff_t>(i);
-    out_.rounds.push_back(
-        {at[0], at[1], std::vector<double>(at + 2, at + static_cast<std::ptrdiff_t>(width))});
-  }
-  change_ = list("change");
-  if (change_.size() >= size()) refuse_checkpoint();
+  together = std::move(kept);
   if (out_.rounds.empty()) return;
   out_.cross_gradient = out_.rounds.back().cross_gradient;
   out_.unlike_shares = out_.rounds.back().unlike_shares;
@@ -243,7 +225,7 @@ void Group::take_up(const Standing& from) {
 
 JointOutcome Group::all() {
   if (keeper_ != nullptr)
-    if (const auto from = keeper_->begin()) take_up(*from);
+    if (const auto from = keeper_->begin()) restore(*from);
   try {
     while (out_.apart.size() < size()) {
       const std::size_t p = out_.apart.size();

@@ -29,6 +29,13 @@ struct JointRound {
   double cross_gradient = 0;   ///< φ_c / n_c, mean of all pairs
   double unlike_shares = 0;    ///< φ_r / n_r, likewise
   std::vector<double> change;  ///< of the models, relative to their largest value
+
+  template <class Self, class Field>
+  static void fields(Self& r, const Field& field) {
+    field("cross_gradient", r.cross_gradient);
+    field("unlike_shares", r.unlike_shares);
+    field("change", r.change);
+  }
 };
 
 struct JointOutcome {

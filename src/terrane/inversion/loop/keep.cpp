@@ -2,39 +2,45 @@
 
 #include <fmt/format.h>
 
+#include "terrane/base/error.hpp"
 #include "terrane/simulation/checkpoint_times.hpp"
 
 namespace terrane::inversion {
 
 namespace {
 
-constexpr std::string_view words_name = "words", names_name = "names";
+constexpr std::string_view names_of_lists = "names of lists", names_of_texts = "names of texts";
 
-/// Words one after the other, each ended by 0.
-std::vector<unsigned char> joined_bytes(const std::vector<std::string>& words) {
+/// Texts one after the other, each ended by 0.
+std::vector<unsigned char> joined_bytes(const std::vector<std::string>& texts) {
   std::vector<unsigned char> bytes;
-  for (const auto& word : words) {
-    bytes.insert(bytes.end(), word.begin(), word.end());
+  for (const auto& text : texts) {
+    bytes.insert(bytes.end(), text.begin(), text.end());
     bytes.push_back(0);
   }
   return bytes;
 }
 
-std::vector<std::string> words_of(const std::vector<unsigned char>& bytes) {
-  std::vector<std::string> words;
-  std::string word;
+std::vector<std::string> texts_of(const std::vector<unsigned char>& bytes) {
+  std::vector<std::string> texts;
+  std::string text;
   for (const auto byte : bytes) {
     if (byte != 0) {
-      word.push_back(static_cast<char>(byte));
+      text.push_back(static_cast<char>(byte));
       continue;
     }
-    words.push_back(std::move(word));
-    word.clear();
+    texts.push_back(std::move(text));
+    text.clear();
   }
-  return words;
+  return texts;
 }
 
 }  // namespace
+
+void refuse_checkpoint() {
+  throw InputError("--resume", "the checkpoint does not hold what this inversion keeps",
+                   "Run without --resume to start afresh.");
+}
 
 Keeper::Keeper(CheckpointSettings settings, Fingerprint of)
     : settings_(std::move(settings)),
@@ -54,11 +60,12 @@ std::optional<Standing> Keeper::begin() {
   in->expect(of_);
   Standing standing;
   standing.steps = in->parts();
-  const auto bytes = [&](std::string_view name) {
-    return words_of(in->array<unsigned char>(name, {in->size(name)}));
+  const auto texts = [&](std::string_view name) {
+    return texts_of(in->array<unsigned char>(name, {in->size(name)}));
   };
-  standing.words = bytes(words_name);
-  for (const auto& name : bytes(names_name)) standing.lists[name] = in->array<double>(name, {in->size(name)});
+  for (const auto& name : texts(names_of_lists))
+    standing.lists[name] = in->array<double>(name, {in->size(name)});
+  for (const auto& name : texts(names_of_texts)) standing.texts[name] = texts(name);
   notes.push_back(fmt::format("resumed from {}, after {} steps", settings_.file.string(), standing.steps));
   return standing;
 }
@@ -80,13 +87,17 @@ void Keeper::write(const Standing& standing) {
   if (!keeps_) return;
   try {
     CheckpointWriter out(settings_.file, of_, standing.steps);
-    std::vector<std::string> names;
+    std::vector<std::string> lists, texts;
     for (const auto& [name, values] : standing.lists) {
-      names.push_back(name);
+      lists.push_back(name);
       out.list<double>(name, values);
     }
-    out.list<unsigned char>(words_name, joined_bytes(standing.words));
-    out.list<unsigned char>(names_name, joined_bytes(names));
+    for (const auto& [name, values] : standing.texts) {
+      texts.push_back(name);
+      out.list<unsigned char>(name, joined_bytes(values));
+    }
+    out.list<unsigned char>(names_of_lists, joined_bytes(lists));
+    out.list<unsigned char>(names_of_texts, joined_bytes(texts));
     out.finish();
   } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
     warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));

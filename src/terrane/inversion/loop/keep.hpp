@@ -14,14 +14,22 @@
 
 namespace terrane::inversion {
 
-/// All that determines what comes next, beside the problem: lists by their names, and words.
+/// All that determines what comes next, beside the problem: lists of numbers and of texts by the names of
+/// what they are (state.hpp).
 struct Standing {
   std::map<std::string, std::vector<double>> lists;
-  std::vector<std::string> words;
-  std::size_t steps = 0;  ///< lines of the table so far
+  std::map<std::string, std::vector<std::string>> texts;
+  std::size_t steps = 0;  ///< so far
 
-  bool has(const std::string& name) const { return lists.contains(name); }
+  /// Whether there is a struct of this name.
+  bool has(const std::string& name) const {
+    const auto next = lists.lower_bound(name + " ");
+    return next != lists.end() && next->first.starts_with(name + " ");
+  }
 };
+
+/// Throws InputError: the checkpoint was made by something else.
+[[noreturn]] void refuse_checkpoint();
 
 /// Keeps it from time to time, by the time that was spent: how long the whole will take is an estimate, which
 /// may be far too short. Without a file it does nothing.

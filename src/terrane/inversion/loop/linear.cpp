@@ -13,6 +13,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/data/robust.hpp"
+#include "terrane/inversion/loop/state.hpp"
 
 namespace terrane::inversion {
 
@@ -24,10 +25,14 @@ struct Secant {
   int trial = 0;
   double before_t = 0, before_f = 0, slope = 0.7;
 
-  std::vector<double> numbers() const {
-    return {beta, static_cast<double>(trial), before_t, before_f, slope};
+  template <class Self, class Field>
+  static void fields(Self& s, const Field& field) {
+    field("beta", s.beta);
+    field("trial", s.trial);
+    field("before_t", s.before_t);
+    field("before_f", s.before_f);
+    field("slope", s.slope);
   }
-  static Secant of(std::span<const double> n) { return {n[0], static_cast<int>(n[1]), n[2], n[3], n[4]}; }
 };
 
 /// Where the reweighting of sparse norms stands.
@@ -37,23 +42,29 @@ struct SparseWay {
   double first_epsilon = 1, part = 1, phi = INFINITY;
   int step = 0, in_stage = 0;
 
-  std::vector<double> numbers() const {
-    std::vector<double> n{first_epsilon, part, phi, static_cast<double>(step), static_cast<double>(in_stage)};
-    for (const auto* four : {&stage.epsilon, &stage.scale, &largest})
-      n.insert(n.end(), four->begin(), four->end());
-    return n;
+  template <class Self, class Field>
+  static void fields(Self& w, const Field& field) {
+    field("stage", w.stage);
+    field("largest", w.largest);
+    field("first_epsilon", w.first_epsilon);
+    field("part", w.part);
+    field("phi", w.phi);
+    field("step", w.step);
+    field("in_stage", w.in_stage);
   }
-  static SparseWay of(std::span<const double> n) {
-    SparseWay way;
-    way.first_epsilon = n[0];
-    way.part = n[1];
-    way.phi = n[2];
-    way.step = static_cast<int>(n[3]);
-    way.in_stage = static_cast<int>(n[4]);
-    std::size_t at = 5;
-    for (auto* four : {&way.stage.epsilon, &way.stage.scale, &way.largest})
-      for (double& value : *four) value = n[at++];
-    return way;
+};
+
+/// Where descents within bounds stand.
+struct BoundedWay {
+  Secant secant;
+  int number = 0;
+  double least = 0;  ///< of the gradient: what the tolerance leaves of that at the start
+
+  template <class Self, class Field>
+  static void fields(Self& w, const Field& field) {
+    field("secant", w.secant);
+    field("number", w.number);
+    field("least", w.least);
   }
 };
 
@@ -70,7 +81,20 @@ class Run {
   void weigh();
   void restore(const Standing& from);
   Standing standing() const;
-  void stand(const std::string& name, std::vector<double> numbers);
+  template <class Phase>
+  void stand(const char* name, const Phase& phase);
+  /// Whether a checkpoint had the phase of this name, which is then what it was.
+  template <class Phase>
+  bool resumed(const char* name, Phase& phase) const;
+  template <class Self, class Field>
+  static void fields(Self& r, const Field& field) {
+    field("smooth", r.smooth_);
+    field("outcome", r.out_);
+    field("target", r.target_);
+    field("round", r.round_);
+    field("trust", r.trust_);
+    field("best", r.best_);
+  }
   void smooth();
   bool doubt_outliers(int round);
   void smooth_in_data_space();
@@ -85,7 +109,6 @@ class Run {
                    const std::function<void(const Secant&)>& between = {});
   void remember(double phi_d, double beta);
   void take_best();
-  std::vector<double> numbers_of(const std::string& name) const;
   double value_of_sparse(const SparseStage& stage) const;
   void line(std::string what, int number, double beta, double phi_d, double phi_m);
   void log(std::string what, int number, const Step& step) {
@@ -114,6 +137,13 @@ class Run {
   struct Best {
     double off = INFINITY, beta = 0;  ///< off: |ln(φ_d / target)|
     std::vector<double> model;
+
+    template <class Self, class Field>
+    static void fields(Self& b, const Field& field) {
+      field("off", b.off);
+      field("beta", b.beta);
+      field("model", b.model);
+    }
   } best_;
   int round_ = 0;
   bool smooth_ = false;  ///< the smooth model is there
@@ -179,118 +209,37 @@ void Run::weigh() {
 Standing Run::standing() const {
   Standing s;
   s.steps = out_.iterations.size();
-  s.lists["numbers"] = {static_cast<double>(smooth_),
-                        out_.beta,
-                        out_.beta_relative,
-                        out_.phi_d,
-                        target_,
-                        static_cast<double>(out_.products),
-                        static_cast<double>(out_.converged),
-                        static_cast<double>(round_)};
-  s.lists["model"] = out_.model;
-  s.lists["trust"] = trust_;
-  s.lists["deviation"] = out_.deviation;
-  s.lists["resolution"] = out_.resolution;
-  s.lists["best"] = {best_.off, best_.beta};
-  s.lists["best model"] = best_.model;
-  keep_lines(out_.iterations, s);
-  auto& curve = s.lists["curve"];
-  for (const auto& c : out_.curve)
-    curve.insert(curve.end(), {static_cast<double>(c.steps), c.beta, c.phi_d, c.phi_m});
-  s.words = {out_.reason};
-  s.words.insert(s.words.end(), out_.warnings.begin(), out_.warnings.end());
+  fields(*this, PutState(s));
   return s;
 }
 
-/// Between two steps of a phase, whose own numbers have this name.
-void Run::stand(const std::string& name, std::vector<double> numbers) {
+/// Between two steps of a phase.
+template <class Phase>
+void Run::stand(const char* name, const Phase& phase) {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
   last_ = standing();
-  last_->lists[name] = std::move(numbers);
+  PutState{*last_}(name, phase);
   if (keeper_->due()) {
     keeper_->write(*last_);
     last_.reset();
   }
 }
 
-std::vector<double> Run::numbers_of(const std::string& name) const {
-  if (!from_ || !from_->has(name)) return {};
-  return from_->lists.at(name);
+template <class Phase>
+bool Run::resumed(const char* name, Phase& phase) const {
+  if (!from_ || !from_->has(name)) return false;
+  TakeState{*from_}(name, phase);
+  return true;
 }
 
 void Run::restore(const Standing& from) {
-  const auto list = [&](const char* name) { return numbers_of(name); };
-  const auto n = list("numbers"), curve = list("curve");
-  const auto trust = list("trust");
-  out_.model = list("model");
-  if (n.size() != 8 || curve.size() % 4 != 0 || trust.size() != trust_.size() || from.words.empty() ||
-      (!out_.model.empty() && out_.model.size() != g_->columns()))
+  const auto trust = trust_;
+  fields(*this, TakeState(from));
+  if (trust_.size() != trust.size() || (!out_.model.empty() && out_.model.size() != g_->columns()))
     refuse_checkpoint();
-  smooth_ = n[0] != 0;
-  out_.beta = n[1];
-  out_.beta_relative = n[2];
-  out_.phi_d = n[3];
-  out_.products = static_cast<int>(n[5]);
-  out_.converged = n[6] != 0;
-  round_ = static_cast<int>(n[7]);
-  out_.deviation = list("deviation");
-  out_.resolution = list("resolution");
-  if (const auto best = list("best"); best.size() == 2) best_ = {best[0], best[1], list("best model")};
-  out_.iterations = kept_lines(from);
-  for (std::size_t i = 0; i < curve.size(); i += 4)
-    out_.curve.push_back({static_cast<int>(curve[i]), curve[i + 1], curve[i + 2], curve[i + 3]});
-  out_.reason = from.words.front();
-  out_.warnings.assign(from.words.begin() + 1, from.words.end());
   if (!out_.iterations.empty()) seconds_before_ = out_.iterations.back().seconds;
-  if (trust != trust_) {
-    trust_ = trust;
-    weigh();
-  }
-  target_ = n[4];
+  if (trust_ != trust) weigh();
 }
-
-namespace {
-
-void put(const LanczosState& state, Standing& standing) {
-  const auto& last = state.last;
-  standing.lists["lanczos"] = {state.length,
-                               static_cast<double>(last.steps),
-                               last.beta,
-                               last.phi_d,
-                               last.phi_m,
-                               static_cast<double>(state.still),
-                               static_cast<double>(state.inner_steps)};
-  standing.lists["lanczos a"] = state.a;
-  standing.lists["lanczos b"] = state.b;
-  auto& v = standing.lists["lanczos v"];
-  for (const auto& one : state.v) v.insert(v.end(), one.begin(), one.end());
-}
-
-/// Empty when there is none.
-LanczosState lanczos_of(const std::optional<Standing>& standing, std::size_t rows) {
-  LanczosState state;
-  if (!standing || !standing->has("lanczos")) return state;
-  const auto& n = standing->lists.at("lanczos");
-  const auto list = [&](const char* name) {
-    return standing->has(name) ? standing->lists.at(name) : std::vector<double>{};
-  };
-  const auto v = list("lanczos v");
-  state.a = list("lanczos a");
-  state.b = list("lanczos b");
-  if (n.size() != 7 || state.a.empty() || state.b.size() != state.a.size() ||
-      v.size() != (state.a.size() + 1) * rows)
-    refuse_checkpoint();
-  state.length = n[0];
-  state.last = {static_cast<int>(n[1]), n[2], n[3], n[4]};
-  state.still = static_cast<int>(n[5]);
-  state.inner_steps = static_cast<int>(n[6]);
-  for (std::size_t k = 0; k <= state.a.size(); ++k)
-    state.v.emplace_back(v.begin() + static_cast<std::ptrdiff_t>(k * rows),
-                         v.begin() + static_cast<std::ptrdiff_t>((k + 1) * rows));
-  return state;
-}
-
-}  // namespace
 
 // ---- phases ----
 
@@ -347,7 +296,13 @@ void Run::smooth_in_data_space() {
       for (std::size_t i = 0; i < r.size(); ++i) r[i] /= std::sqrt(trust_[i]);
       return huber_misfit(r, settings_.huber);
     };
-  auto state = lanczos_of(from_, objective_.g->rows());
+  LanczosState state;
+  if (resumed("lanczos", state)) {
+    const bool whole =
+        !state.a.empty() && state.b.size() == state.a.size() && state.v.size() == state.a.size() + 1;
+    const auto of_data = [&](const std::vector<double>& v) { return v.size() == objective_.g->rows(); };
+    if (!whole || !std::all_of(state.v.begin(), state.v.end(), of_data)) refuse_checkpoint();
+  }
   const int before = out_.products - static_cast<int>(state.a.size());
   from_.reset();
   const Lanczos solved(
@@ -361,7 +316,7 @@ void Run::smooth_in_data_space() {
         if (keeper_ == nullptr || !keeper_->keeps()) return;
         if (!stops && !keeper_->due()) return;
         last_ = standing();
-        put(at, *last_);
+        PutState{*last_}("lanczos", at);
         if (stops) return;
         keeper_->write(*last_);
         last_.reset();
@@ -494,9 +449,7 @@ double Run::value_of_sparse(const SparseStage& stage) const {
 void Run::sparse() {
   if (!equations_) equations_ = std::make_unique<NormalEquations>(objective_);
   SparseWay way;
-  if (const auto kept = numbers_of("sparse"); kept.size() == way.numbers().size()) {
-    way = SparseWay::of(kept);
-  } else {
+  if (!resumed("sparse", way)) {
     way.largest = largest_magnitudes(regulariser_->magnitudes(less_centre()));
     way.first_epsilon = way.largest[0] > 0 ? way.largest[0] : 1;
     best_ = {};
@@ -504,7 +457,7 @@ void Run::sparse() {
   from_.reset();
   constexpr int most_steps = 80;
   for (; way.step < most_steps; ++way.step) {
-    stand("sparse", way.numbers());
+    stand("sparse", way);
     if (!sparse_step(way)) break;
   }
   out_.reason = out_.converged ? "converged" : "most steps of sparse norms";
@@ -551,14 +504,10 @@ bool Run::sparse_step(SparseWay& way) {
 }
 
 void Run::bounded() {
-  Secant way{out_.beta};
-  int number = 0;
-  double least = 0;  // of the gradient: what the tolerance leaves of that at the start
-  if (const auto kept = numbers_of("bounds"); kept.size() == 7) {
-    way = Secant::of(kept);
-    number = static_cast<int>(kept[5]);
-    least = kept[6];
-  } else {
+  BoundedWay way{{out_.beta}};
+  int& number = way.number;
+  double& least = way.least;
+  if (!resumed("bounds", way)) {
     const auto before = out_.model;
     problem_.bounds.clip(out_.model);
     if (out_.model == before) return;  // the smooth model lies within them: it is the answer
@@ -580,12 +529,8 @@ void Run::bounded() {
     const bool near = settings_.choice != Choice::discrepancy || std::fabs(rough / target_ - 1) < 0.1;
     return near && last.gradient > least ? descend(beta, 0) : rough;
   };
-  const auto between = [&](const Secant& now) {
-    auto numbers = now.numbers();
-    numbers.insert(numbers.end(), {static_cast<double>(number), least});
-    stand("bounds", std::move(numbers));
-  };
-  if (settings_.choice == Choice::discrepancy) out_.beta = find_beta(way, std::log(10.0), at, between);
+  const auto between = [&](const Secant& now) { stand("bounds", BoundedWay{now, number, least}); };
+  if (settings_.choice == Choice::discrepancy) out_.beta = find_beta(way.secant, std::log(10.0), at, between);
   else at(out_.beta);
   if (!last.converged) {
     out_.converged = false;

@@ -3,20 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "terrane/base/error.hpp"
 #include "terrane/inversion/data/robust.hpp"
 
 namespace terrane::inversion {
-
-namespace {
-
-constexpr std::array<std::string_view, 7> kinds_of_lines{"lanczos", "dense",   "robust", "bounds",
-                                                         "sparse",  "cooling", "newton"};
-
-}  // namespace
 
 std::vector<double> cell_weights(const Problem& p, const Settings& settings, double& z0) {
   if (!p.own_weight.empty()) return p.own_weight;
@@ -67,34 +58,6 @@ void show_way(Progress* progress, const Outcome& out) {
   const double way = std::log(first / last.phi_d) / std::log(first / out.target);
   progress->start(fmt::format("{} {}, φ_d/N {:.3g}", last.what, last.number, last.phi_d / n), 1000);
   if (way > 0) progress->advance(static_cast<std::uint64_t>(1000 * std::min(way, 1.0)));
-}
-
-void keep_lines(const std::vector<Iteration>& table, Standing& standing) {
-  auto& lines = standing.lists["lines"];
-  for (const auto& i : table) {
-    const auto kind =
-        std::find(kinds_of_lines.begin(), kinds_of_lines.end(), i.what) - kinds_of_lines.begin();
-    lines.insert(lines.end(), {static_cast<double>(kind), static_cast<double>(i.number), i.beta, i.phi_d,
-                               i.phi_m, static_cast<double>(i.products), i.seconds});
-  }
-}
-
-std::vector<Iteration> kept_lines(const Standing& standing) {
-  std::vector<Iteration> table;
-  if (!standing.has("lines")) return table;
-  const auto& lines = standing.lists.at("lines");
-  if (lines.size() % 7 != 0) refuse_checkpoint();
-  for (std::size_t i = 0; i < lines.size(); i += 7) {
-    const auto kind = std::min(static_cast<std::size_t>(lines[i]), kinds_of_lines.size() - 1);
-    table.push_back({std::string(kinds_of_lines[kind]), static_cast<int>(lines[i + 1]), lines[i + 2],
-                     lines[i + 3], lines[i + 4], static_cast<int>(lines[i + 5]), lines[i + 6]});
-  }
-  return table;
-}
-
-void refuse_checkpoint() {
-  throw InputError("--resume", "the checkpoint does not hold what this inversion keeps",
-                   "Run without --resume to start afresh.");
 }
 
 std::vector<double> centre_of(const Problem& p, const Settings& settings,

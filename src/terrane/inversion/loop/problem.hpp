@@ -88,6 +88,17 @@ struct Iteration {
   double beta = 0, phi_d = 0, phi_m = 0;
   int products = 0;    ///< with each of G and Gᵀ, so far
   double seconds = 0;  ///< so far
+
+  template <class Self, class Field>
+  static void fields(Self& i, const Field& field) {
+    field("what", i.what);
+    field("number", i.number);
+    field("beta", i.beta);
+    field("phi_d", i.phi_d);
+    field("phi_m", i.phi_m);
+    field("products", i.products);
+    field("seconds", i.seconds);
+  }
 };
 
 struct Outcome {
@@ -113,6 +124,34 @@ struct Outcome {
   std::vector<Iteration> iterations;
   std::vector<Step> curve;  ///< φ_d and φ_m over β, from the same numbers
   std::vector<std::string> warnings;
+
+  template <class Self, class Field>
+  static void fields(Self& o, const Field& field) {
+    field("model", o.model);
+    field("predicted", o.predicted);
+    field("trend", o.trend);
+    field("trust", o.trust);
+    field("weight", o.weight);
+    field("deviation", o.deviation);
+    field("resolution", o.resolution);
+    field("apart", o.apart);
+    field("beta", o.beta);
+    field("phi_d", o.phi_d);
+    field("target", o.target);
+    field("phi_m", o.phi_m);
+    field("z0", o.z0);
+    field("beta_relative", o.beta_relative);
+    field("chi_squared", o.chi_squared);
+    field("data", o.data);
+    field("on_bounds", o.on_bounds);
+    field("products", o.products);
+    field("forwards", o.forwards);
+    field("converged", o.converged);
+    field("reason", o.reason);
+    field("iterations", o.iterations);
+    field("curve", o.curve);
+    field("warnings", o.warnings);
+  }
 };
 
 /// Throws InputError: no data, no cells, uncertainties that are not above zero, bounds that cross or exclude
@@ -137,10 +176,5 @@ void judge(const Problem& problem, const Settings& settings, const std::vector<d
 
 /// Shows the last line of the table, and how much of the way to the target it is.
 void show_way(Progress* progress, const Outcome& outcome);
-/// The table in a checkpoint, and back. Throws InputError, as refuse_checkpoint() does.
-void keep_lines(const std::vector<Iteration>& table, Standing& standing);
-std::vector<Iteration> kept_lines(const Standing& standing);
-/// Throws InputError: the checkpoint was made by something else.
-[[noreturn]] void refuse_checkpoint();
 
 }  // namespace terrane::inversion

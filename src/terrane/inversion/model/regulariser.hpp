@@ -43,6 +43,12 @@ struct Terms {
   double smallness = 0;
   std::array<double, 3> flatness{};
   double sum() const { return smallness + flatness[0] + flatness[1] + flatness[2]; }
+
+  template <class Self, class Field>
+  static void fields(Self& t, const Field& field) {
+    field("smallness", t.smallness);
+    field("flatness", t.flatness);
+  }
 };
 
 /// Factors of the terms' summands (of sparse norms): cells, and faces along each axis, which stand at the

@@ -26,6 +26,12 @@ struct SparseNorms {
 struct SparseStage {
   std::array<double, 4> epsilon{1, 1, 1, 1};
   std::array<double, 4> scale{1, 1, 1, 1};
+
+  template <class Self, class Field>
+  static void fields(Self& s, const Field& field) {
+    field("epsilon", s.epsilon);
+    field("scale", s.scale);
+  }
 };
 
 /// s_t for these magnitudes.

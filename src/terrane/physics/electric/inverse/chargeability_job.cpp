@@ -1,14 +1,19 @@
-#include "terrane/physics/electric/inverse/chargeability_job.hpp"
-
+// An inversion of induced polarization from a job file: that of direct current (direct_current_job.hpp) with
+// inversion.datum = "chargeability", where inversion.resistivity is known.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/units.hpp"
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/job/tables.hpp"
+#include "terrane/physics/electric/inverse/chargeability.hpp"
+#include "terrane/physics/electric/inverse/direct_current_job.hpp"
 #include "terrane/simulation/compare.hpp"
 
 namespace terrane::electric::inverse {
@@ -57,7 +62,27 @@ std::vector<double> read_charges(const Config& table, const char* key, const inv
   return values;
 }
 
-}  // namespace
+class ChargeData final : public ArrayData {
+ public:
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+
+ private:
+  std::string title() const override { return "inversion of induced polarization"; }
+  std::string property() const override { return "chargeability"; }
+  std::vector<double> values(const std::vector<double>& model) const override { return model; }
+  int models() const override { return 1; }
+  std::string method() const override;
+  void describe_model(RunFacts& facts) const override;
+  void make(const Runtime& runtime) override;
+  void report_after(Report& report) const override;
+  void fill(Result& result) const override;
+  Fingerprint fingerprint(const Runtime& runtime) const override;
+  void read_model(const Config& table, const std::string& mesh_file);
+
+  std::vector<double> log_resistivity_;  ///< of the active cells, ln Ω·m
+  std::vector<double> apparent_, deviation_;
+  std::vector<std::string> of_solves_;  ///< that did not converge
+};
 
 // ---- from the job ----
 
@@ -165,6 +190,12 @@ void ChargeData::fill(Result& result) const {
   if (settings_.huber > 0)
     result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
   compare(result, columns);
+}
+
+}  // namespace
+
+std::unique_ptr<terrane::Simulation> charges_from_job(const Config& job, const Runtime& runtime) {
+  return ChargeData::from_job(job, runtime);
 }
 
 }  // namespace terrane::electric::inverse

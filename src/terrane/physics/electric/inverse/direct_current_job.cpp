@@ -13,7 +13,6 @@
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
-#include "terrane/physics/electric/inverse/chargeability_job.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 
@@ -58,7 +57,7 @@ void complete_uncertainties(const Config& table, MeasuredArrays& measured, std::
 
 std::unique_ptr<terrane::Simulation> ArrayData::from_job(const Config& job, const Runtime& runtime) {
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
-  if (table.text("datum") == "chargeability") return ChargeData::from_job(job, runtime);
+  if (table.text("datum") == "chargeability") return charges_from_job(job, runtime);
   auto made = std::make_unique<ArrayData>();
   auto& p = made->problem_;
   std::string mesh_file;

@@ -75,4 +75,7 @@ class ArrayData : public inversion::Dependence {
   std::unique_ptr<Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve
 };
 
+/// Of inversion.datum = "chargeability" (chargeability_job.cpp).
+std::unique_ptr<terrane::Simulation> charges_from_job(const Config& job, const Runtime& runtime);
+
 }  // namespace terrane::electric::inverse

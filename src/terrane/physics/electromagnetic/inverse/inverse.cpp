@@ -1,10 +1,557 @@
+// An inversion of electromagnetic fields from a job file: the tables of a job that computes them, [mesh],
+// [model], [[source]], [survey], [simulation], and [inversion] with what was measured.
 #include "terrane/physics/electromagnetic/inverse/inverse.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/text.hpp"
+#include "terrane/inversion/job/job.hpp"
+#include "terrane/inversion/job/report.hpp"
+#include "terrane/inversion/job/tables.hpp"
+#include "terrane/io/csv.hpp"
+#include "terrane/io/magnetotellurics.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
 #include "terrane/physics/electromagnetic/inverse/field_models.hpp"
-#include "terrane/physics/electromagnetic/inverse/job.hpp"
+#include "terrane/physics/electromagnetic/inverse/fields.hpp"
 #include "terrane/physics/electromagnetic/physics.hpp"
+#include "terrane/physics/electromagnetic/ranks.hpp"
+#include "terrane/physics/electromagnetic/simulation.hpp"
+#include "terrane/simulation/describe.hpp"
 
 namespace terrane::electromagnetic::inverse {
+
+namespace {
+
+using Z = std::complex<double>;
+
+constexpr std::array<std::string_view, 2> parts_names{"amplitude_phase", "real_imaginary"};
+constexpr double most_conductive_air = 1e-6;  // S/m
+
+const char* unit_of(const Component& component) { return component.magnetic ? "A/m" : "V/m"; }
+
+/// A table of measured fields, and which solve and receiver each row is of.
+class FieldTable {
+ public:
+  FieldTable(const Config& table, const electromagnetic::Problem& problem)
+      : problem_(problem), data_(io::read_csv(table.input_file("observed").string())) {
+    const auto source = numbers("source", problem.sources.size()),
+               receiver = numbers("receiver", problem.receivers.size());
+    const auto hertz = data_.si("frequency", Quantity::frequency, "Hz");
+    for (std::size_t row = 0; row < data_.rows(); ++row)
+      place_.push_back((source[row] * problem.frequencies.size() + frequency(hertz[row], row)) *
+                           problem.data_of_a_solve() +
+                       receiver[row]);
+    std::set<std::size_t> seen;
+    for (std::size_t row = 0; row < place_.size(); ++row)
+      if (!seen.insert(place_[row]).second)
+        throw InputError(data_.where(row), "this source, frequency and receiver were there before");
+  }
+
+  const std::vector<std::size_t>& place() const { return place_; }
+  std::string where(std::size_t row) const { return data_.where(row); }
+  bool has(const std::string& name) const { return data_.find(name) != nullptr; }
+  std::vector<double> values(const std::string& name, const Component& component) const {
+    return data_.si(name, component.magnetic ? Quantity::magnetic_field : Quantity::electric_field,
+                    unit_of(component), true);
+  }
+
+ private:
+  /// Of a source or receiver, counted from 1 in the file and from 0 here; all 0 where there is one.
+  std::vector<std::size_t> numbers(const char* name, std::size_t count) const {
+    std::vector<std::size_t> all(data_.rows());
+    if (count == 1 && data_.find(name) == nullptr) return all;
+    const auto given = data_.si(name, Quantity::dimensionless, "1");
+    for (std::size_t row = 0; row < given.size(); ++row) {
+      const double number = given[row] - 1;
+      if (!(number >= 0 && number < static_cast<double>(count)) || number != std::floor(number))
+        throw InputError(data_.where(row),
+                         fmt::format("{} {:g} is none of the {} of the job", name, given[row], count),
+                         "They are counted from 1.");
+      all[row] = static_cast<std::size_t>(number);
+    }
+    return all;
+  }
+  std::size_t frequency(double hertz, std::size_t row) const {
+    for (std::size_t f = 0; f < problem_.frequencies.size(); ++f)
+      if (std::fabs(hertz - problem_.frequencies[f]) <= 1e-6 * problem_.frequencies[f]) return f;
+    throw InputError(data_.where(row), fmt::format("{:g} Hz is none of simulation.frequencies", hertz));
+  }
+
+  const electromagnetic::Problem& problem_;
+  io::Table data_;
+  std::vector<std::size_t> place_;
+};
+
+/// Real and imaginary parts of one component as an observation of its amplitude; NaN where there is none.
+std::vector<Z> read_component(const FieldTable& data, const Component& component, ObservedColumn& column) {
+  const auto name = electromagnetic::name(component);
+  const auto re = data.values(name + "_real", component), im = data.values(name + "_imag", component);
+  std::vector<Z> values;
+  column.field = name;
+  column.observed = {name + "_observed", unit_of(component), "", {}};
+  for (std::size_t row = 0; row < re.size(); ++row) {
+    values.emplace_back(re[row], im[row]);
+    column.observed.values.push_back(std::hypot(re[row], im[row]));
+    if (values.back() == 0.0)
+      throw InputError(data.where(row), name + " is zero: it has no phase", "Leave the entry empty.");
+  }
+  if (data.has(name + "_uncertainty"))
+    column.uncertainty =
+        Column{name + "_uncertainty", unit_of(component), "", data.values(name + "_uncertainty", component)};
+  return values;
+}
+
+/// What was measured, component by component, and the sets of the problem.
+MeasuredFields read_measured(const Config& table, const electromagnetic::Problem& problem,
+                             std::vector<inversion::DataSet>& sets, std::vector<std::string>& notes) {
+  if (!table.has("observed"))
+    throw table.wrong(
+        "observed", "missing",
+        "Name the table of what was measured: source, frequency, receiver, e_e_real, e_e_imag, …");
+  const FieldTable data(table, problem);
+  std::vector<ObservedColumn> amplitudes;
+  std::vector<std::vector<Z>> values;
+  std::vector<std::size_t> which;
+  for (std::size_t c = 0; c < problem.components.size(); ++c) {
+    const auto name = electromagnetic::name(problem.components[c]);
+    if (!data.has(name + "_real") && !data.has(name + "_imag")) continue;
+    values.push_back(read_component(data, problem.components[c], amplitudes.emplace_back()));
+    which.push_back(c);
+  }
+  if (which.empty())
+    throw table.wrong("observed", "it has no measured component of simulation.components",
+                      "Name its columns e_e_real and e_e_imag, h_n_real and h_n_imag, …");
+  inversion::read_uncertainties(table, amplitudes, notes);
+  MeasuredFields measured;
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    const auto& column = amplitudes[k];
+    const std::size_t first = 2 * measured.size();
+    for (std::size_t row = 0; row < values[k].size(); ++row) {
+      if (std::isnan(column.observed.values[row])) continue;
+      const double sigma = column.uncertainty->values[row];
+      if (!(sigma > 0) || !std::isfinite(sigma))
+        throw InputError(data.where(row), fmt::format("the uncertainty of {} is {:g}", column.field, sigma),
+                         "It must be above zero.");
+      measured.place.push_back(data.place()[row] + which[k] * problem.receivers.size());
+      measured.value.push_back(values[k][row]);
+      measured.sigma.push_back(sigma);
+    }
+    sets.push_back({column.field, column.observed.unit, first, 2 * measured.size() - first});
+  }
+  return measured;
+}
+
+/// Rows of a survey's file that are of a frequency of the job, as sites of it; −1: of another one.
+std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Problem& problem,
+                                const Survey& survey, std::vector<std::string>& notes) {
+  const auto table = job.table("survey");
+  const auto* frequency = survey.find("frequency");
+  if (frequency == nullptr)
+    throw InputError(
+        table.where("file"), "it has no frequencies",
+        "Sites and what was measured at them are one file: EDI, a ModEM list, or a table with the columns "
+        "easting, northing, up, frequency, z_ne_real, z_ne_imag, …");
+  std::map<Vector3, std::size_t> receiver;
+  for (std::size_t n = 0; n < problem.receivers.size(); ++n) receiver[problem.receivers[n]] = n;
+  std::vector<long> sites;
+  std::vector<char> seen(problem.frequencies.size() * problem.receivers.size());
+  std::size_t others = 0;
+  for (std::size_t row = 0; row < survey.size(); ++row) {
+    const double hertz = frequency->values[row];
+    std::size_t f = 0;
+    while (f < problem.frequencies.size() &&
+           std::fabs(hertz - problem.frequencies[f]) > 1e-4 * problem.frequencies[f])
+      ++f;
+    sites.push_back(-1);
+    if (f == problem.frequencies.size()) {
+      ++others;
+      continue;
+    }
+    const std::size_t site = f * problem.receivers.size() +
+                             receiver.at({survey.easting[row], survey.northing[row], survey.up[row]});
+    if (seen[site]++)
+      throw InputError(
+          table.where("file"),
+          fmt::format("row {}: its place and frequency, {:g} Hz, were there before", row + 1, hertz));
+    sites.back() = static_cast<long>(site);
+  }
+  if (others == survey.size())
+    throw InputError(job.table("simulation").where("frequencies"), "the file of the survey has none of them",
+                     fmt::format("Its first is {:.8g} Hz.", frequency->values.front()));
+  if (others > 0)
+    notes.push_back(fmt::format("{} of {} rows of the survey's file are of other frequencies, and left out",
+                                others, survey.size()));
+  return sites;
+}
+
+/// Impedances and tippers of the survey's own file, number by number.
+MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
+                              const MemoryBudget& memory, std::vector<inversion::DataSet>& sets,
+                              std::vector<std::string>& notes) {
+  constexpr double weighs_nothing = 1e15;  // what lists of ModEM give to gaps
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  const auto survey = build_survey(job, memory).survey;
+  const auto sites = sites_of_rows(job, problem, survey, notes);
+  // In the order of the job, which is that of `floor` and `percent`.
+  const auto asked = table.texts("elements");
+  std::vector<std::size_t> wanted;
+  for (const auto& one : asked) {
+    const auto found =
+        std::find_if(std::begin(io::magnetotelluric::elements), std::end(io::magnetotelluric::elements),
+                     [&](const auto& element) { return one == element.name; });
+    if (found == std::end(io::magnetotelluric::elements))
+      throw table.wrong("elements", fmt::format("\"{}\" is no number of a transfer function", one),
+                        "Allowed: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n.");
+    const auto which = static_cast<std::size_t>(found - std::begin(io::magnetotelluric::elements));
+    if (std::find(wanted.begin(), wanted.end(), which) != wanted.end())
+      throw table.wrong("elements", fmt::format("\"{}\" stands there twice", one), "Name each once.");
+    wanted.push_back(which);
+  }
+  for (std::size_t which = 0; asked.empty() && which < numbers_of_a_function; ++which)
+    wanted.push_back(which);
+  const auto column = [&](std::size_t which, const char* end) {
+    return survey.find(std::string(io::magnetotelluric::elements[which].name) + end);
+  };
+  std::vector<ObservedColumn> amplitudes;
+  std::vector<std::size_t> taken;
+  for (const std::size_t which : wanted) {
+    const std::string name = io::magnetotelluric::elements[which].name;
+    const auto *re = column(which, "_real"), *im = column(which, "_imag");
+    if (re == nullptr || im == nullptr) {
+      if (!asked.empty())
+        throw table.wrong("elements", fmt::format("the file of the survey has no {}", name));
+      continue;
+    }
+    taken.push_back(which);
+    auto& one = amplitudes.emplace_back();
+    one.field = name;
+    one.observed = {name + "_observed", which < 4 ? "ohm" : "1", "", {}};
+    // Percentages of ee and nn, which may be zero, are of the geometric mean of the others.
+    const auto *en = column(1, "_real"), *en_i = column(1, "_imag"), *ne = column(2, "_real"),
+               *ne_i = column(2, "_imag");
+    const bool diagonal = (which == 0 || which == 3) && en && en_i && ne && ne_i;
+    for (std::size_t row = 0; row < survey.size(); ++row)
+      one.observed.values.push_back(diagonal ? std::sqrt(std::hypot(en->values[row], en_i->values[row]) *
+                                                         std::hypot(ne->values[row], ne_i->values[row]))
+                                             : std::hypot(re->values[row], im->values[row]));
+    if (const auto* sigma = column(which, "_uncertainty")) one.uncertainty = *sigma;
+  }
+  if (taken.empty())
+    throw InputError(job.table("survey").where("file"), "it has neither impedances nor tippers",
+                     "Name its columns z_en_real, z_en_imag, z_ne_real, … (ohm), tipper_e_real, …");
+  inversion::read_uncertainties(table, amplitudes, notes);
+  MeasuredFields measured;
+  const std::size_t all_sites = problem.frequencies.size() * problem.receivers.size();
+  for (std::size_t k = 0; k < taken.size(); ++k) {
+    const auto& one = amplitudes[k];
+    const std::size_t first = 2 * measured.size();
+    for (std::size_t row = 0; row < survey.size(); ++row) {
+      const Z value(column(taken[k], "_real")->values[row], column(taken[k], "_imag")->values[row]);
+      const double sigma = one.uncertainty->values[row];
+      if (sites[row] < 0 || std::isnan(value.real()) || std::isnan(value.imag()) || sigma >= weighs_nothing)
+        continue;
+      const auto where = fmt::format("{}: row {}", job.table("survey").where("file"), row + 1);
+      if (!(sigma > 0))
+        throw InputError(where, fmt::format("the uncertainty of {} is {:g}", one.field, sigma),
+                         "It must be above zero.");
+      const bool off_diagonal = taken[k] == 1 || taken[k] == 2;
+      if (off_diagonal && value == 0.0)
+        throw InputError(where, one.field + " is zero: it has no phase", "Leave the entry empty.");
+      measured.place.push_back(taken[k] * all_sites + static_cast<std::size_t>(sites[row]));
+      measured.value.push_back(value);
+      measured.sigma.push_back(sigma);
+      measured.straight.push_back(!off_diagonal);
+    }
+    sets.push_back({one.field, one.observed.unit, first, 2 * measured.size() - first});
+  }
+  if (measured.size() == 0)
+    throw InputError(job.table("survey").where("file"),
+                     "none of its data has a value and an uncertainty below 1e15");
+  return measured;
+}
+
+/// Cells below inversion.topography, or of inversion.active_file, that are no air.
+std::vector<std::uint32_t> active_cells(const Config& table, const electromagnetic::Problem& problem,
+                                        const MemoryBudget& memory) {
+  auto given = inversion::read_active(table, problem.mesh, {}, std::nullopt, memory);
+  if (given.empty())
+    for (std::size_t c = 0; c < problem.mesh.size(); ++c) given.push_back(static_cast<std::uint32_t>(c));
+  std::erase_if(given, [&](std::uint32_t c) { return problem.conductivity[0][c] <= most_conductive_air; });
+  if (given.empty()) throw InputError(table.where(), "no cell is active", "All of them are air.");
+  return given.size() == problem.mesh.size() ? std::vector<std::uint32_t>{} : given;
+}
+
+/// What fields can be computed for and models cannot be found from.
+void refuse(const Config& job, const electromagnetic::Problem& problem) {
+  const auto table = job.table("simulation");
+  if (is_magnetotelluric(problem) && table.has("responses"))
+    throw table.wrong("responses", "an inversion takes impedances and tippers",
+                      "Name those that are inverted as inversion.elements, or leave both out for all.");
+  if (!problem.conductivity[1].empty())
+    throw InputError(job.where("model"), "the conductivity differs by axis, and one resistivity is found",
+                     "Give conductivity or resistivity.");
+  if (problem.volume_of_a_solve() > 0)
+    throw table.wrong("volume", "an inversion writes fields at receivers", "Leave the key out.");
+}
+
+class FieldData final : public inversion::Dependence {
+ public:
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+
+ private:
+  std::string title() const override { return "inversion of electromagnetic fields"; }
+  std::string property() const override { return "resistivity"; }
+  std::vector<double> values(const std::vector<double>& model) const override {
+    return inversion::exponentials_of(model);
+  }
+  void describe_into(RunFacts& facts, const Runtime& runtime) const override;
+  std::string computed() const override;
+  void fill(Result& result) const override;
+  void complete_cells(std::vector<Column>& columns) const override;
+  void choose(const Runtime& runtime) override;
+  double memory_needed(const Runtime& runtime) const override;
+  double bytes_on_device(const Runtime& runtime) const override;
+  double expected_seconds(const Runtime& runtime) override;
+  void release(const Runtime& runtime) override { make_forward(runtime); }
+  Fingerprint fingerprint(const Runtime& runtime) const override;
+
+  const electromagnetic::Problem& earth() const { return fields_->problem(); }
+  bool plane_waves() const;
+  void make_forward(const Runtime& runtime);
+  Dataset dataset() const;
+
+  std::unique_ptr<Simulation> fields_;  ///< of the model of the job: the reference
+  Plan foreseen_;                       ///< of fields_, by choose()
+  MeasuredFields measured_;
+  Parts parts_ = Parts::amplitude_phase;
+  bool in_memory_ = true;  ///< entries of J
+};
+
+// ---- from the job ----
+
+std::unique_ptr<terrane::Simulation> FieldData::from_job(const Config& job, const Runtime& runtime) {
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  auto fields = Simulation::from_job(job, runtime);
+  auto made = std::make_unique<FieldData>();
+  made->fields_.reset(static_cast<Simulation*>(fields.release()));
+  made->memory_ = memory_budget(runtime);
+  if (!made->fields_->meshes().empty())
+    throw job.table("simulation")
+        .wrong("gridding", "an inversion has one mesh, whose cells are what it finds",
+               "Allowed: same, single.");
+  const auto& earth = made->earth();
+  refuse(job, earth);
+  auto& p = made->problem_;
+  p.mesh = earth.mesh;
+  p.active = active_cells(table, earth, made->memory_);
+  p.whole_cells = true;
+  if (!made->plane_waves()) {
+    if (table.has("elements"))
+      throw table.wrong("elements", "these are of plane waves", "Take simulation.components.");
+    made->measured_ = read_measured(table, earth, p.sets, made->notes_);
+  } else {
+    if (table.has("observed"))
+      throw table.wrong("observed", "what was measured of plane waves is in survey.file",
+                        "Leave the key out.");
+    made->measured_ = read_functions(job, earth, made->memory_, p.sets, made->notes_);
+  }
+  made->parts_ = table.has("datum") ? chosen<Parts>(table, "datum", parts_names) : Parts::amplitude_phase;
+  made->measured_.as(made->parts_, p.data, p.sigma);
+  made->settings_ = inversion::read_steps(table, p.mesh);
+  made->settings_.jacobian_in_memory = false;  // ElectromagneticFields decides
+  const auto cells = [&](const char* key) {
+    return inversion::read_logarithms(table, key, "resistivity", p.mesh, {}, p.active);
+  };
+  const std::size_t count = p.active.empty() ? p.mesh.size() : p.active.size();
+  p.reference = cells("reference");
+  for (std::size_t c = 0; p.reference.size() < count; ++c)
+    p.reference.push_back(-std::log(earth.conductivity[0][p.active.empty() ? c : p.active[c]]));
+  p.start = cells("start");
+  p.bounds = {cells("lower"), cells("upper")};
+  p.weights = inversion::read_weights(table, p.mesh);
+  inversion::complete(p.bounds, count);
+  made->make_forward(runtime);
+  made->joint_ = inversion::read_joint(job);
+  made->rocks_ = inversion::read_rocks_of_logarithms(table, "resistivity");
+  made->origin_ = made->fields_->origin();
+  return std::make_unique<inversion::InversionJob>(std::move(made));
+}
+
+// ---- what it costs ----
+
+/// Entries of J in memory where they take a quarter of it at most: twice while a step is searched.
+void FieldData::make_forward(const Runtime& runtime) {
+  const double cells =
+      static_cast<double>(problem_.active.empty() ? problem_.mesh.size() : problem_.active.size());
+  in_memory_ = 2 * 16 * static_cast<double>(measured_.size()) * cells <
+               0.25 * static_cast<double>(budget(runtime).bytes);
+  problem_.forward = std::make_shared<inversion::OfLogarithms>(
+      std::make_shared<ElectromagneticFields>(earth(), problem_.active, measured_, parts_, in_memory_,
+                                              runtime.device, runtime.threads, runtime.comm, crew_));
+}
+
+void FieldData::choose(const Runtime& runtime) {
+  make_forward(runtime);
+  foreseen_ = fields_->check(runtime);
+}
+
+/// Of each rank on this machine a solver, which may be on a GPU, and the fields of all sources; both also of
+/// the model before while a step is searched, unless the entries of its J are all that is kept.
+double FieldData::memory_needed(const Runtime& runtime) const {
+  const double cells = static_cast<double>(earth().mesh.size()),
+               solves = static_cast<double>(earth().solves()),
+               entries = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
+  const double here = runtime.comm ? runtime.comm->on_node().count : 1, models = in_memory_ ? 1 : 2;
+  const double solver = free_of_gpu(runtime) > 0 ? 0 : earth().field_memory(false);
+  return models * here * (solver + 48 * cells * solves) + earth().host_memory(here) +
+         (in_memory_ ? 16 * entries : 0) + static_cast<double>(problem_.columns()) * 8 * 20 +
+         static_cast<double>(problem_.rows()) * 8 * 86;
+}
+
+double FieldData::bytes_on_device(const Runtime& runtime) const {
+  return free_of_gpu(runtime) > 0 ? (in_memory_ ? 1 : 2) * earth().field_memory(true) : 0;
+}
+
+bool FieldData::plane_waves() const { return is_magnetotelluric(earth()); }
+
+/// Of seven models: sources, and receivers; or products by solves.
+double FieldData::expected_seconds(const Runtime& runtime) {
+  std::set<std::pair<std::size_t, std::size_t>> sent;  // frequency, component and receiver
+  const auto& e = earth();
+  const std::size_t each = e.data_of_a_solve(), receivers = e.receivers.size(),
+                    frequencies = e.frequencies.size();
+  for (const auto place : measured_.place) {
+    if (!plane_waves()) {
+      sent.insert({place / each % frequencies, place % each});
+      continue;
+    }
+    const std::size_t row = place / (frequencies * receivers) / 2, f = place / receivers % frequencies;
+    for (const std::size_t component : {row == 2 ? 4 : row, std::size_t{2}, std::size_t{3}})  // and H_e, H_n
+      sent.insert({f, component * receivers + place % receivers});
+  }
+  const double solves = static_cast<double>(earth().solves()),
+               more = in_memory_ ? static_cast<double>(sent.size()) : 60 * solves;
+  const double ranks = runtime.comm ? runtime.comm->size() : 1;
+  return 7 * foreseen_.seconds / solves * (solves + more) / ranks;
+}
+
+void FieldData::describe_into(RunFacts& facts, const Runtime& runtime) const {
+  std::string names;
+  for (const auto& set : problem_.sets) names += (names.empty() ? "" : ", ") + set.name;
+  facts.problem =
+      fmt::format("resistivity of {} of {} cells from {} complex data: {}", grouped(problem_.columns()),
+                  grouped(problem_.mesh.size()), grouped(measured_.size()), names);
+  facts.method = "gauss-newton";
+  facts.reason = fmt::format("{} as data, sensitivities {}",
+                             parts_ == Parts::real_imaginary ? "real and imaginary parts"
+                             : plane_waves()                 ? "apparent resistivities and phases"
+                                                             : "amplitudes and phases",
+                             in_memory_ ? "in memory" : "by solves for every product");
+  facts.device = device_text(runtime);
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
+  facts.add("cells", std::uint64_t{problem_.columns()}, "", "cells");
+  facts.add("data", std::uint64_t{problem_.rows()}, "", "data");
+  facts.add("sources", std::uint64_t{earth().sources.size()}, "", "sources");
+  facts.add("frequencies", std::uint64_t{earth().frequencies.size()}, "", "frequencies");
+  facts.add("receivers", std::uint64_t{earth().receivers.size()}, "", "receivers");
+  facts.notes = foreseen_.notes;
+  facts.notes.insert(facts.notes.end(), notes_.begin(), notes_.end());
+  facts.warnings = foreseen_.warnings;
+}
+
+Fingerprint FieldData::fingerprint(const Runtime& runtime) const {
+  Fingerprint all;
+  const auto& e = earth();
+  std::vector<double> sent, recorded;
+  for (const auto& s : e.sources) {
+    sent.push_back(static_cast<double>(s.kind));
+    for (const auto& point : s.points) sent.insert(sent.end(), point.begin(), point.end());
+    sent.insert(sent.end(), s.moment.begin(), s.moment.end());
+    sent.push_back(s.current);
+  }
+  for (const auto& r : e.receivers) recorded.insert(recorded.end(), r.begin(), r.end());
+  for (const auto place : measured_.place) recorded.push_back(static_cast<double>(place));
+  all.push_back({"mesh", hash({e.mesh.easting(), e.mesh.northing(), e.mesh.up()}), true});
+  all.push_back({"model", hash({e.conductivity[0]}), true});
+  all.push_back({"charges of rock", hash({e.chargeability, e.charge_time, e.charge_exponent}), true});
+  all.push_back({"sources or frequencies", hash({sent, e.frequencies}), true});
+  all.push_back({"receivers or which of them measured", hash({recorded}), true});
+  all.push_back({"datum", std::string(parts_names[static_cast<std::size_t>(parts_)])});
+  all.push_back(
+      {"solves", fmt::format("{} {} {} {} {} {}", e.parameters.tolerance, e.parameters.receiver_tolerance,
+                             e.parameters.most_iterations, static_cast<int>(e.parameters.rough),
+                             static_cast<int>(e.parameters.field), static_cast<int>(e.parameters.strike))});
+  all.push_back({"sensitivities in memory", fmt::format("{}", in_memory_)});
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
+  return all;
+}
+
+// ---- the run ----
+
+std::string FieldData::computed() const {
+  return fmt::format("fields and sensitivities of {} models", outcome_.forwards);
+}
+
+void FieldData::fill(Result& result) const {
+  result.attributes["time_dependence"] = "exp(+i omega t)";
+  result.data = dataset();
+}
+
+/// Of each measured component: computed, observed, their difference and its uncertainty, [source, frequency,
+/// receiver]; of plane waves of each number of their transfer functions, [frequency, receiver].
+Dataset FieldData::dataset() const {
+  auto data = fields_->outline().data;
+  data.variables.clear();
+  const auto& e = earth();
+  const std::size_t each = e.data_of_a_solve(), receivers = e.receivers.size(),
+                    count = (plane_waves() ? e.frequencies.size() : e.solves()) * receivers;
+  const Z none(NAN, NAN);
+  for (const auto& set : problem_.sets) {
+    std::vector<Z> observed(count, none), computed(count, none), residual(count, none);
+    std::vector<double> uncertainty(count, NAN), trust(count, NAN);
+    for (std::size_t n = set.first / 2; n < (set.first + set.count) / 2; ++n) {
+      const std::size_t place = measured_.place[n],
+                        at = plane_waves() ? place % count : place / each * receivers + place % receivers;
+      observed[at] = measured_.value[n];
+      uncertainty[at] = measured_.sigma[n];
+      if (outcome_.predicted.empty()) continue;
+      const double* two = outcome_.predicted.data() + 2 * n;
+      computed[at] = measured_.parts(n, parts_) == Parts::real_imaginary
+                         ? Z(two[0], two[1])
+                         : std::polar(std::exp(two[0]), two[1]);
+      residual[at] = observed[at] - computed[at];
+      if (!outcome_.trust.empty()) trust[at] = std::min(outcome_.trust[2 * n], outcome_.trust[2 * n + 1]);
+    }
+    std::vector<std::string> on{"frequency", "receiver"};
+    if (!plane_waves()) on.insert(on.begin(), "source");
+    const auto add = [&](const char* role, const std::string& unit, const char* what, Values values) {
+      data.variables.push_back({set.name + role, unit, set.name + ", " + what, on, std::move(values), {}});
+    };
+    add("", set.unit, "computed", std::move(computed));
+    add("_observed", set.unit, "observed", std::move(observed));
+    add("_residual", set.unit, "observed - computed", std::move(residual));
+    add("_uncertainty", set.unit, "standard deviation of each part", std::move(uncertainty));
+    if (settings_.huber > 0) add("_trust", "1", "below 1 where an outlier counts less", std::move(trust));
+  }
+  return data;
+}
+
+void FieldData::complete_cells(std::vector<Column>& columns) const {
+  auto& found = columns.front().values;  // what took no part is as it was
+  for (std::size_t c = 0, n = 0; c < found.size() && !problem_.active.empty(); ++c)
+    if (n < problem_.active.size() && problem_.active[n] == c) ++n;
+    else found[c] = 1 / earth().conductivity[0][c];
+}
+
+}  // namespace
 
 inversion::Inverse inverse() {
   inversion::Inverse made;

@@ -2,6 +2,7 @@
 
 #include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/gravity/inverse/job.hpp"
+#include "terrane/physics/gravity/inverse/operators.hpp"
 
 namespace terrane::gravity::inverse {
 

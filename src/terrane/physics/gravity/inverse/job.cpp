@@ -9,6 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/inversion/job/job.hpp"
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/job/tables.hpp"
 #include "terrane/inversion/model/regulariser.hpp"
@@ -19,6 +20,7 @@
 #include "terrane/parallel/simd/instruction_set.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/inverse/fixed_cells.hpp"
+#include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
 #include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
 #include "terrane/simulation/compare.hpp"
@@ -29,6 +31,62 @@
 namespace terrane::gravity::inverse {
 
 namespace {
+
+/// What was chosen and why, for people.
+struct StorageChoice {
+  Storage storage = Storage::none;
+  Device device{Device::Kind::cpu, -1};
+  std::string reason;
+  double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;  ///< bytes: where the products are done
+  double bytes_to_make = 0;  ///< of the host, for what goes to a device then
+  bool on_device() const { return device.has_own_memory(); }
+};
+
+/// Densities, or magnetizations, from fields that are linear functions of them.
+class StationData final : public inversion::Dependence {
+ public:
+  StationData(inversion::Problem problem, PrismSet cells, const inversion::Settings& settings,
+              StorageSettings storage, Observations observations, Survey survey, MemoryBudget memory);
+  static std::unique_ptr<terrane::Simulation> from_job(const KindOfJob& kind, const Config& job,
+                                                       const Runtime& runtime);
+
+ private:
+  std::string title() const override { return title_; }
+  std::string property() const override { return observations_.property; }
+  void describe_into(RunFacts& facts, const Runtime& runtime) const override;
+  void report_before(terrane::Report& report) const override;
+  void fill(Result& result) const override;
+  void complete_cells(std::vector<Column>& columns) const override;
+  void choose(const Runtime& runtime) override;
+  double memory_needed(const Runtime& runtime) const override;
+  double bytes_on_device(const Runtime& runtime) const override;
+  double expected_seconds(const Runtime& runtime) override;
+  void make(const Runtime& runtime) override;
+  void release(const Runtime&) override { problem_.g.reset(); }
+  Fingerprint fingerprint(const Runtime& runtime) const override;
+
+  /// Their field is taken off the data.
+  void hold_fixed(FixedCells fixed, int threads);
+  std::vector<StorageChoice> candidates(const Runtime& runtime) const;
+  std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
+  /// Of a step of Lanczos or of conjugate gradients.
+  double seconds_beside_products(const Runtime& runtime) const;
+  /// Of the regulariser, by three transforms.
+  bool inverse_is_exact() const;
+  /// Of the posterior, where the regulariser has no exact inverse: bytes, and seconds.
+  std::pair<double, double> cost_of_posterior(const Runtime& runtime) const;
+
+  std::string title_;
+  StorageSettings storage_;
+  Observations observations_;
+  Survey survey_;
+  std::shared_ptr<const SensitivityColumns> source_;
+  StorageChoice choice_;
+  std::string chosen_for_;  ///< memory, threads, device and ranks that it was made for
+  double seconds_to_make_ = 0;
+  FixedCells fixed_;
+  std::vector<double> of_fixed_;  ///< [rows] the data that they give; empty: none
+};
 
 constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tree", "dense",
                                                         "single", "disk",    "none"};
@@ -88,8 +146,6 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace
-
 // ---- of linear physics ----
 
 StationData::StationData(inversion::Problem problem, PrismSet cells, const inversion::Settings& settings,
@@ -130,8 +186,6 @@ void StationData::hold_fixed(FixedCells fixed, int threads) {
                   "part of the data",
                   grouped(fixed_.place.size())));
 }
-
-namespace {
 
 /// Where products could be done besides on the processors; automatic: a GPU where there is one.
 Device device_for(const Runtime& runtime) {
@@ -192,8 +246,6 @@ bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime
 double seconds_in_all(const StorageChoice& choice) {
   return choice.seconds_to_make + 2 * expected_products * choice.seconds_a_product;
 }
-
-}  // namespace
 
 /// What could be chosen: by name, what is asked for, and otherwise all that serve.
 std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const {
@@ -414,7 +466,7 @@ Fingerprint StationData::fingerprint(const Runtime&) const {
   return all;
 }
 
-void StationData::report_before(Report& report) const {
+void StationData::report_before(terrane::Report& report) const {
   report.add("seconds_sensitivities", seconds_to_make_, "s", "matrix made",
              fmt::format("in {:.3g} s", seconds_to_make_));
 }
@@ -459,8 +511,6 @@ void StationData::complete_cells(std::vector<Column>& columns) const {
       for (std::size_t n = 0; n < fixed_.place.size(); ++n) column.values[fixed_.place[n]] = fixed_.value[n];
 }
 
-namespace {
-
 StorageSettings read_storage(const Config& table) {
   StorageSettings s;
   s.storage = chosen<Storage>(table, "storage", storage_names);
@@ -476,10 +526,8 @@ StorageSettings read_storage(const Config& table) {
   return s;
 }
 
-}  // namespace
-
-std::unique_ptr<Simulation> StationData::from_job(const KindOfJob& kind, const Config& job,
-                                                  const Runtime& runtime) {
+std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind, const Config& job,
+                                                           const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
   const auto simulation = job.table("simulation").describe({kind.keys, Runtime::section().keys});
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
@@ -522,6 +570,8 @@ std::unique_ptr<Simulation> StationData::from_job(const KindOfJob& kind, const C
   made->warnings_.insert(made->warnings_.end(), stations.warnings.begin(), stations.warnings.end());
   return std::make_unique<inversion::InversionJob>(std::move(made));
 }
+
+}  // namespace
 
 Physics job_at_stations(std::string_view name, std::string_view summary, const KindOfJob& kind) {
   Physics physics;
