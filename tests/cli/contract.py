@@ -162,16 +162,28 @@ class ContractTest(CommandTest):
         for physics in JOBS:
             with self.subTest(physics):
                 self.job(physics)
-                plan, plan_warns = self.terrane("check", "job.toml")
-                report, report_warns = self.terrane("run", "job.toml")
+                more = ("--set", "model.background.permittivity=5")
+                plan, plan_warns = self.terrane("check", "job.toml", *more)
+                report, report_warns = self.terrane("run", "job.toml", *more)
                 # What rounding takes is estimated before and measured in the run, which says it in a line of its own.
                 notes = {note for note in self.notes_of(plan) if not note.startswith("rounding takes at most")}
                 if physics != "electric":
                     self.assertTrue(any("of 9 stations" in note for note in notes), plan)
+                self.assertIn(f'the model\'s permittivity is not used by this simulation (physics = "{physics}")',
+                              notes)
                 self.assertLessEqual(notes, self.notes_of(report))
                 warnings = {line.split(None, 1)[1] for line in plan.splitlines() if re.match(r"\s*warning ", line)}
                 for warning in warnings:
                     self.assertIn(warning, report + report_warns)
+
+    def test_PropertiesThatALawReadsAreNotNoted(self):
+        body = "velocity_p = 4000\nsusceptibility = 0.1\npermeability = 5\nmagnetization_up = 0"
+        text = JOBS["gravity"].replace("density = 3000", body).replace("reference_density = 2670\n", "")
+        text = text.replace("[mesh]", '[model]\nmaps = ["density from velocity_p by gardner"]\n[mesh]', 1)
+        self.write("stations.csv", STATIONS)
+        self.write("job.toml", text)
+        said, _ = self.terrane("check", "job.toml")
+        self.assertIn("the model's susceptibility, permeability are not used by this simulation", said)
 
     def test_EveryResultNamesProgramBuildDateAndProjection(self):
         for physics in JOBS:

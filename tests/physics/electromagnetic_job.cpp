@@ -418,7 +418,7 @@ TEST(SeveralMeshes, AreRefusedWhereTheirModelsTogetherTakeMoreMemoryThanThereIs)
   EXPECT_THAT(message([&] {
                 Simulation::from_job(Config::parse(gridded("frequency", "[" + frequencies + "]")), runtime);
               }),
-              HasSubstr("models on 31 meshes"));
+              testing::AllOf(HasSubstr("models on 31 meshes"), HasSubstr("simulation.stretching = 1.5")));
 }
 
 TEST(SeveralMeshes, NameSourcesByTheirNumbersInTheJob) {

@@ -816,9 +816,13 @@ std::string where_is(const Config& job, std::string_view property, double value)
   return model.where();
 }
 
-void warn_of_unusual(const Config& job, Earth& earth) {
+std::string physics_of(const Config& job) {
   const auto simulation = job.table("simulation");
-  const bool of_gravity = !simulation.has("physics") || simulation.text("physics") == "gravity";
+  return simulation.has("physics") ? simulation.text("physics") : "gravity";
+}
+
+void warn_of_unusual(const Config& job, Earth& earth) {
+  const bool of_gravity = physics_of(job) == "gravity";
   for (const auto& one : usual_values) {
     const std::string name(one.property);
     if (!earth.model.has(name)) continue;
@@ -934,12 +938,52 @@ Earth built_earth(const Config& job, const std::optional<Projection>& projection
   return earth;
 }
 
+/// The laws that [model] and its units name.
+std::vector<Law> all_laws(const Config& model) {
+  auto all = laws_of(model);
+  for (const auto& unit : model.tables("unit")) {
+    const auto more = laws_of(unit);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+/// What a model says of its rock and the physics does not read, also not by way of a law.
+void note_unread(const Config& job, const EarthRequest& request, Earth& earth) {
+  if (request.reads.empty()) return;
+  auto read = request.reads;
+  for (const auto& [name, other] : request.reads_beside)
+    if (!earth.model.has(other)) std::erase(read, name);
+  const auto is_read = [&](std::string_view name) {
+    return std::find(read.begin(), read.end(), name) != read.end();
+  };
+  const auto laws = all_laws(job.table("model"));
+  for (std::size_t before = 0; before != read.size();) {
+    before = read.size();
+    for (const auto& law : laws)
+      if (is_read(law.to) && !is_read(law.from)) read.push_back(law.from);
+  }
+  std::vector<std::string_view> unread;
+  for (const auto& [name, values] : earth.model.properties) {
+    const double absent = property_kind(name).absent;
+    const auto says_something = [&](double value) { return !std::isnan(value) && value != absent; };
+    const bool made_by_law =
+        std::any_of(laws.begin(), laws.end(), [&made = name](const Law& law) { return law.to == made; });
+    if (!is_read(name) && !made_by_law && std::any_of(values.begin(), values.end(), says_something))
+      unread.push_back(name);
+  }
+  if (!unread.empty())
+    earth.notes.push_back(fmt::format("the model's {} {} not used by this simulation (physics = \"{}\")",
+                                      joined(unread), unread.size() == 1 ? "is" : "are", physics_of(job)));
+}
+
 }  // namespace
 
 Earth build_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
                   const EarthRequest& request) {
   auto earth = built_earth(job, projection, memory, request);
   warn_of_unusual(job, earth);
+  note_unread(job, request, earth);
   return earth;
 }
 
@@ -961,6 +1005,7 @@ void build_earths(const Config& job, const std::optional<Projection>& projection
     const auto cells = planned(of->mesh, description, requests[n], memory, earth);
     look_at(description, cells, requests[n], earth);
     take_averages(*of, cells, description, requests[n], memory, earth);
+    note_unread(job, requests[n], earth);
     take(n, std::move(earth));
   }
 }

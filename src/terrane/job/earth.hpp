@@ -1,6 +1,7 @@
 // The [mesh] and [model] tables of a job: the earth model they describe.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -47,6 +48,10 @@ struct EarthRequest {
                                          const std::vector<std::string>& tables)>
       warn = {};
   bool cuts_ground = false;  ///< it puts the ground into its mesh itself: rock goes on above
+  /// The properties of rock that the physics reads; what else a model has is noted. Empty: nothing is.
+  std::vector<std::string_view> reads = {};
+  /// Of them those that it reads where the model has another one, too: {"density", "specific_heat"}.
+  std::vector<std::array<std::string_view, 2>> reads_beside = {};
   /// Warnings about what is described on the mesh that takes it; empty: none.
   std::function<std::vector<std::string>(const Description& earth, const TensorMesh& mesh)> look = {};
 };

@@ -462,6 +462,19 @@ Simulation::Simulation(Problem problem, Settings settings, JobOrigin job)
         differences(problem_.order, problem_.coefficients, problem_.rock).points_per_wavelength(0.01)));
 }
 
+namespace {
+
+/// The properties of rock that it reads.
+std::vector<std::string_view> properties_read(Rock rock) {
+  std::vector<std::string_view> read{"velocity_p"};
+  if (rock == Rock::variable_density) read.emplace_back("density");
+  if (rock == Rock::vti || rock == Rock::tti) read.insert(read.end(), {"epsilon", "delta"});
+  if (rock == Rock::tti) read.insert(read.end(), {"tilt", "tilt_azimuth"});
+  return read;
+}
+
+}  // namespace
+
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   return read(job, runtime, nullptr);
 }
@@ -493,6 +506,7 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
     waves.end = p.end;
     return plan_grid(described, wish, waves);
   };
+  request.reads = properties_read(p.rock);
   auto earth = build_earth(job, std::nullopt, memory, request);
   p.velocity = velocity_of(earth.model, job);
   read_rock(earth.model, job, p);

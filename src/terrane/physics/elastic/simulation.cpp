@@ -587,6 +587,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto of_files = projection_of_files(stations.projection, defaults.par(), notes);
   const bool heights = defaults.rules().heights;
   EarthRequest request;
+  request.reads = {"velocity_p", "velocity_s", "density", "quality_p", "quality_s", "quality_kappa",
+                   "quality_mu", "epsilon",    "delta",   "gamma",     "tilt",      "tilt_azimuth"};
   request.cuts_ground = job.has("model") && job.table("model").has("topography");
   request.plan = [&](const Description& described, const MeshWish& wish) {
     const auto surface = [&](double easting, double northing) -> std::optional<double> {

@@ -449,6 +449,17 @@ void refuse_checkpoint(const Config& job) {
 
 }  // namespace
 
+namespace {
+
+/// The properties of rock that it reads.
+std::vector<std::string_view> properties_read() {
+  return {"conductivity",  "conductivity_east", "conductivity_north", "conductivity_up",
+          "resistivity",   "resistivity_east",  "resistivity_north",  "resistivity_up",
+          "chargeability", "cole_cole_time",    "cole_cole_exponent"};
+}
+
+}  // namespace
+
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   refuse_checkpoint(job);
   const auto settings = Settings::read(job);
@@ -469,6 +480,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   request.warn = [&](const Description& described, const TensorMesh& mesh, const auto& tables) {
     return what_mesh_misses(described, mesh, places_over(described), tables);
   };
+  request.reads = properties_read();
+  if (!(settings.frequency > 0))
+    std::erase_if(request.reads, [](std::string_view name) { return name.starts_with("cole_cole"); });
   auto earth = build_earth(job, std::nullopt, memory, request);
   const auto mesh = mesh_of_cells(earth.model, job, "direct current needs");
   auto height = topography_of(job, memory);

@@ -734,6 +734,35 @@ Simulation::Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin 
     responses_.assign(names_of_responses().begin(), names_of_responses().end());
 }
 
+namespace {
+
+/// What fields need more memory than there is for say which keys make a planned mesh smaller.
+template <class Work>
+void with_way_out(const Work& work, bool planned) {
+  try {
+    work();
+  } catch (const MemoryError& error) {
+    if (!planned) throw;
+    throw MemoryError(error.where(), error.problem(),
+                      "Let cells grow faster, as by simulation.stretching = 1.5; take fewer or wider ones "
+                      "(min_width_pps, min_width_limits, cell_numbers), a mesh for each frequency "
+                      "(gridding), or a machine with more memory.");
+  }
+}
+
+}  // namespace
+
+namespace {
+
+/// The properties of rock that it reads.
+std::vector<std::string_view> properties_read() {
+  return {"conductivity",  "conductivity_east", "conductivity_north", "conductivity_up",
+          "resistivity",   "resistivity_east",  "resistivity_north",  "resistivity_up",
+          "chargeability", "cole_cole_time",    "cole_cole_exponent"};
+}
+
+}  // namespace
+
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
@@ -765,6 +794,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   std::vector<EarthRequest> requests(meshes.size());
   for (std::size_t n = 0; n < meshes.size(); ++n) {
     requests[n].along_axes = requests[n].cells_go_on = true;
+    requests[n].reads = properties_read();
+    requests[n].reads_beside = {{"cole_cole_time", "chargeability"}, {"cole_cole_exponent", "chargeability"}};
     requests[n].plan = [&, n](const Description& described, const MeshWish& wish) {
       return plan_mesh(described, wish, request_of(meshes[n].problem, read_gridding(table)));
     };
@@ -775,7 +806,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       return not_resolved(described, mesh, places);
     };
   }
-  build_earths(job, stations.projection, memory, requests, [&](std::size_t n, Earth earth) {
+  const auto take = [&](std::size_t n, Earth earth) {
     auto& part = meshes[n].problem;
     part.conductivity = read_conductivity(earth.model, job);
     part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
@@ -786,7 +817,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     memory.require("simulation.gridding", fmt::format("models on {} meshes", n + 1), held);
     notes.push_back(std::move(earth.notes));
     warnings.push_back(std::move(earth.warnings));
-  });
+  };
+  with_way_out([&] { build_earths(job, stations.projection, memory, requests, take); },
+               gridding != Gridding::same);
   const bool several = meshes.size() > 1;
   const auto of_earth = several ? told_of(meshes, gridding, notes) : notes.front(),
              warned = several ? told_of(meshes, gridding, warnings) : warnings.front();
@@ -885,8 +918,12 @@ Plan Simulation::check(const Runtime& runtime) {
   describe_into(plan, runtime);
   const auto memory = memory_budget(runtime);
   plan.memory_available = memory.bytes;
-  for (const auto* problem : on_meshes()) require_memory(solves_of(*problem), runtime, plan.problem);
-  memory.require("run", plan.problem, memory_on_meshes(runtime));
+  with_way_out(
+      [&] {
+        for (const auto* problem : on_meshes()) require_memory(solves_of(*problem), runtime, plan.problem);
+        memory.require("run", plan.problem, memory_on_meshes(runtime));
+      },
+      on_meshes().front()->planned);
   // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
   for (const auto* problem : on_meshes())

@@ -239,6 +239,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   request.plan = [&](const Description& described, const MeshWish& wish) {
     return plan_prisms(described, wish, positions_of(stations.survey));
   };
+  request.reads = {density};
   auto earth = build_earth(job, stations.projection, memory, request);
   if (!earth.model.has(density)) {
     try {

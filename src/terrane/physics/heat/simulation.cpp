@@ -86,7 +86,11 @@ Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory
                                          {"temperature", values.temperature},
                                          {"heat_production", 0}};
   Earth earth;
-  if (job.has("model")) earth = build_earth(job, std::nullopt, memory);
+  EarthRequest request;
+  request.reads = {"thermal_conductivity", "heat_capacity",  "specific_heat", "density",
+                   "temperature",          "heat_production"};
+  request.reads_beside = {{"density", "specific_heat"}};
+  if (job.has("model")) earth = build_earth(job, std::nullopt, memory, request);
   else earth.model.geometry = MeshCells{build_mesh(job), {}};
   const auto* cells = std::get_if<MeshCells>(&earth.model.geometry);
   if (cells == nullptr)

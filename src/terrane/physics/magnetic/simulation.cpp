@@ -150,6 +150,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   request.plan = [&](const Description& described, const MeshWish& wish) {
     return gravity::plan_prisms(described, wish, positions_of(stations.survey));
   };
+  request.reads = {properties.begin(), properties.end()};
   auto earth = build_earth(job, stations.projection, memory, request);
   std::unique_ptr<Simulation> made;
   try {
