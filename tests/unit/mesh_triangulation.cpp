@@ -12,13 +12,13 @@ namespace {
 using testing::HasSubstr;
 using testing_support::message;
 
-struct Points {
+struct Scatter {
   std::vector<double> x, y, z;
 };
 
 /// Places without a pattern in a square of 1000 m.
-Points scattered(std::size_t n) {
-  Points p;
+Scatter scattered(std::size_t n) {
+  Scatter p;
   for (std::size_t i = 1; i <= n; ++i) {
     p.x.push_back(1000 * std::fmod(0.754877666 * static_cast<double>(i), 1));
     p.y.push_back(1000 * std::fmod(0.569840291 * static_cast<double>(i), 1));
@@ -57,7 +57,7 @@ TEST(Triangulation, APlaneStaysAPlaneBetweenItsPointsAndGoesOnAsAtTheNearest) {
 }
 
 TEST(Triangulation, PointsOfAGridWithGapsKeepTheirHeightsAndPlaces) {
-  Points p;
+  Scatter p;
   for (int j = 0; j < 6; ++j)
     for (int i = 0; i < 7; ++i) {
       if ((i + 2 * j) % 5 == 3) continue;
