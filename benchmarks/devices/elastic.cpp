@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "support/elastic_meshes.hpp"
-#include "terrane/physics/elastic/attenuation.hpp"
-#include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
+#include "terrane/physics/elastic/rock/attenuation.hpp"
 
 namespace terrane::elastic {
 namespace {

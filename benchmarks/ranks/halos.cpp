@@ -23,7 +23,7 @@
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
-#include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
 #ifdef TERRANE_HAS_NCCL
 #include "terrane/parallel/comm/comm_nccl.hpp"
 #endif

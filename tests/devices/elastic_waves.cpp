@@ -4,7 +4,7 @@
 #include "../support/elastic_meshes.hpp"
 #include "../support/worse.hpp"
 #include "device.hpp"
-#include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
 
 namespace terrane::elastic {
 namespace {

@@ -33,10 +33,10 @@
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/physics/elastic/mesh_files.hpp"
-#include "terrane/physics/elastic/par_file.hpp"
-#include "terrane/physics/elastic/specfem.hpp"
-#include "terrane/physics/elastic/tomography.hpp"
+#include "terrane/physics/elastic/mesh/mesh_files.hpp"
+#include "terrane/physics/elastic/rock/tomography.hpp"
+#include "terrane/physics/elastic/specfem/par_file.hpp"
+#include "terrane/physics/elastic/specfem/specfem.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::fuzz {

@@ -10,8 +10,8 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/partition/halo.hpp"
 #include "terrane/physics/all.hpp"
-#include "terrane/physics/elastic/field.hpp"
-#include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::elastic {

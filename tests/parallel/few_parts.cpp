@@ -8,7 +8,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/physics/acoustic/run.hpp"
 #include "terrane/physics/all.hpp"
-#include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/simulation/serve.hpp"

@@ -12,11 +12,11 @@
 #include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/element/plain.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
-#include "terrane/physics/elastic/numbering.hpp"
-#include "terrane/physics/elastic/partition.hpp"
-#include "terrane/physics/elastic/plain.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
+#include "terrane/physics/elastic/mesh/numbering.hpp"
+#include "terrane/physics/elastic/mesh/partition.hpp"
 
 namespace terrane::elastic {
 namespace {

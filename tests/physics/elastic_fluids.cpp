@@ -12,7 +12,7 @@
 #include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
 
 namespace terrane::elastic {
 namespace {

@@ -13,9 +13,9 @@
 #include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/elastic/march.hpp"
-#include "terrane/physics/elastic/mesh_plan.hpp"
-#include "terrane/physics/elastic/plain.hpp"
+#include "terrane/physics/elastic/element/plain.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
+#include "terrane/physics/elastic/mesh/mesh_plan.hpp"
 
 namespace terrane::elastic {
 namespace {

@@ -9,10 +9,10 @@
 #include "support/elastic_whole.hpp"
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/physics/elastic/layers.hpp"
-#include "terrane/physics/elastic/mesh_files.hpp"
+#include "terrane/physics/elastic/mesh/layers.hpp"
+#include "terrane/physics/elastic/mesh/mesh_files.hpp"
+#include "terrane/physics/elastic/rock/tomography.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
-#include "terrane/physics/elastic/tomography.hpp"
 
 namespace terrane::elastic {
 namespace {

@@ -9,7 +9,7 @@
 #include "support/elastic_meshes.hpp"
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/physics/elastic/chunk.hpp"
+#include "terrane/physics/elastic/mesh/chunk.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
 
 namespace terrane::elastic {

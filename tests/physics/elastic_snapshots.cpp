@@ -11,9 +11,9 @@
 #include "terrane/base/error.hpp"
 #include "terrane/io/netcdf_sink.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
+#include "terrane/physics/elastic/march/snapshots.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
-#include "terrane/physics/elastic/snapshots.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::elastic {

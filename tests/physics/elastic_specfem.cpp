@@ -8,12 +8,12 @@
 
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/physics/elastic/field.hpp"
-#include "terrane/physics/elastic/march.hpp"
-#include "terrane/physics/elastic/par_file.hpp"
-#include "terrane/physics/elastic/part.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
+#include "terrane/physics/elastic/march/part.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
-#include "terrane/physics/elastic/specfem.hpp"
+#include "terrane/physics/elastic/specfem/par_file.hpp"
+#include "terrane/physics/elastic/specfem/specfem.hpp"
 
 namespace terrane::elastic {
 namespace {

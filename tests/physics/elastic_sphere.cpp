@@ -11,9 +11,9 @@
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/job/config.hpp"
-#include "terrane/physics/elastic/chunk.hpp"
-#include "terrane/physics/elastic/march.hpp"
-#include "terrane/physics/elastic/numbering.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
+#include "terrane/physics/elastic/mesh/chunk.hpp"
+#include "terrane/physics/elastic/mesh/numbering.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
 
 namespace terrane::elastic {

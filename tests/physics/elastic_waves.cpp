@@ -13,8 +13,8 @@
 #include "support/files.hpp"
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/elastic/attenuation.hpp"
-#include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
+#include "terrane/physics/elastic/rock/attenuation.hpp"
 
 namespace terrane::elastic {
 namespace {

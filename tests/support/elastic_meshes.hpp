@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "terrane/physics/elastic/margin.hpp"
+#include "terrane/physics/elastic/mesh/margin.hpp"
 #include "terrane/physics/elastic/problem.hpp"
 
 namespace terrane::test {

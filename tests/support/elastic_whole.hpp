@@ -9,7 +9,7 @@
 
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/physics/elastic/field.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
 
 namespace terrane::elastic {
 

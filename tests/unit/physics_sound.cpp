@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "support/acoustic_box.hpp"
-#include "terrane/physics/elastic/march.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
 
 namespace terrane {
 namespace {

@@ -11,11 +11,11 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
-#include "terrane/physics/elastic/attenuation.hpp"
-#include "terrane/physics/elastic/layers.hpp"
-#include "terrane/physics/elastic/mesh_files.hpp"
-#include "terrane/physics/elastic/rocks.hpp"
-#include "terrane/physics/elastic/tomography.hpp"
+#include "terrane/physics/elastic/mesh/layers.hpp"
+#include "terrane/physics/elastic/mesh/mesh_files.hpp"
+#include "terrane/physics/elastic/rock/attenuation.hpp"
+#include "terrane/physics/elastic/rock/rocks.hpp"
+#include "terrane/physics/elastic/rock/tomography.hpp"
 
 namespace terrane::elastic {
 

@@ -10,8 +10,8 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
-#include "terrane/physics/elastic/chunk.hpp"
-#include "terrane/physics/elastic/mesh.hpp"
+#include "terrane/physics/elastic/mesh/chunk.hpp"
+#include "terrane/physics/elastic/mesh/mesh.hpp"
 #include "terrane/survey/projection.hpp"
 
 namespace terrane::elastic {

@@ -10,9 +10,9 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/physics/elastic/attenuation.hpp"
-#include "terrane/physics/elastic/numbering.hpp"
-#include "terrane/physics/elastic/plain.hpp"
+#include "terrane/physics/elastic/element/plain.hpp"
+#include "terrane/physics/elastic/mesh/numbering.hpp"
+#include "terrane/physics/elastic/rock/attenuation.hpp"
 
 namespace terrane::elastic {
 

@@ -36,8 +36,8 @@
 #include <vector>
 
 #include "terrane/parallel/comm/comm.hpp"
-#include "terrane/physics/elastic/basis.hpp"
-#include "terrane/physics/elastic/mesh.hpp"
+#include "terrane/physics/elastic/element/basis.hpp"
+#include "terrane/physics/elastic/mesh/mesh.hpp"
 #include "terrane/physics/elastic/source.hpp"
 
 namespace terrane::elastic {

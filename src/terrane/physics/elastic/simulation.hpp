@@ -6,9 +6,9 @@
 
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
-#include "terrane/physics/elastic/chunk.hpp"
-#include "terrane/physics/elastic/march.hpp"
-#include "terrane/physics/elastic/snapshots.hpp"
+#include "terrane/physics/elastic/march/march.hpp"
+#include "terrane/physics/elastic/march/snapshots.hpp"
+#include "terrane/physics/elastic/mesh/chunk.hpp"
 #include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 

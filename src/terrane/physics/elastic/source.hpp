@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "terrane/physics/elastic/hexahedron.hpp"
+#include "terrane/physics/elastic/element/hexahedron.hpp"
 
 namespace terrane::elastic {
 

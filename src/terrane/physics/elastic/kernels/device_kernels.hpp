@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "terrane/parallel/device/launch.hpp"
-#include "terrane/physics/elastic/basis.hpp"
+#include "terrane/physics/elastic/element/basis.hpp"
 #include "terrane/physics/elastic/kernels/fluxes.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
 

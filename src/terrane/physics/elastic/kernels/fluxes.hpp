@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "terrane/base/function.hpp"
+#include "terrane/physics/elastic/element/stress.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
-#include "terrane/physics/elastic/stress.hpp"
 
 namespace terrane::elastic {
 

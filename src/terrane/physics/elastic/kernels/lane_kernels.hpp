@@ -1,6 +1,6 @@
 // Included once for each instruction set, with TERRANE_SIMD_TARGET its name (house.cmake).
+#include "terrane/physics/elastic/element/stress.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
-#include "terrane/physics/elastic/stress.hpp"
 
 #if defined(__AVX512F__)
 #define TERRANE_LANE_BYTES 64

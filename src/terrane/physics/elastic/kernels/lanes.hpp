@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "terrane/physics/elastic/basis.hpp"
-#include "terrane/physics/elastic/hexahedron.hpp"
+#include "terrane/physics/elastic/element/basis.hpp"
+#include "terrane/physics/elastic/element/hexahedron.hpp"
 #include "terrane/physics/elastic/kernels/numbers.hpp"
 
 namespace terrane::elastic {

@@ -1,0 +1,99 @@
+// Forces of one element as the textbook writes them: the slow twin of the kernels, and what step limits and
+// mass are found with.
+//
+//   f_c(i,j,k) −= w_j w_k Σ_l w_l D_li F_0c(l,j,k) + w_i w_k Σ_l w_l D_lj F_1c(i,l,k) + w_i w_j Σ_l w_l D_lk
+//   F_2c(i,j,l) F_rc = det Σ_d σ_cd ∂ξ_r/∂x_d
+#pragma once
+
+#include <vector>
+
+#include "terrane/physics/elastic/element/basis.hpp"
+#include "terrane/physics/elastic/element/hexahedron.hpp"
+#include "terrane/physics/elastic/element/medium.hpp"
+#include "terrane/physics/elastic/element/stress.hpp"
+
+namespace terrane::elastic {
+
+/// Constants of the upper triangle, row by row.
+inline std::array<double, 21> constants_of(const Medium& rock) {
+  std::array<double, 21> all{};
+  std::size_t at = 0;
+  for (std::size_t p = 0; p < 6; ++p)
+    for (std::size_t q = p; q < 6; ++q) all[at++] = rock.stiffness[p][q];
+  return all;
+}
+
+class PlainElement {
+ public:
+  PlainElement(const Basis& basis, const Hexahedron& shape, const Medium& rock)
+      : basis_(basis),
+        points_(basis.points()),
+        constants_(constants_of(rock)),
+        lightness_(rock.is_fluid() ? 1 / rock.density : 0) {
+    for (int n = 0; n < basis.points_of_element(); ++n) {
+      maps_.push_back(shape.map({x(n % points_), x(n / points_ % points_), x(n / points_ / points_)}));
+      mass_.push_back((rock.is_fluid() ? 1 / rock.lambda() : rock.density) * w(n % points_) *
+                      w(n / points_ % points_) * w(n / points_ / points_) * maps_.back().det);
+    }
+  }
+  /// kg, of each point; of a fluid ∫ 1/κ.
+  const std::vector<double>& mass() const noexcept { return mass_; }
+
+  /// f −= K u.  u, f [points of the element][3]; of a fluid the first component is its potential
+  void subtract_forces(const double* u, double* f) const {
+    const int p = points_, all = p * p * p;
+    std::vector<double> fluxes(static_cast<std::size_t>(9 * all));
+    for (int n = 0; n < all; ++n) {
+      const int at[3] = {n % p, n / p % p, n / p / p}, stride[3] = {1, p, p * p};
+      const auto& map = maps_[static_cast<std::size_t>(n)];
+      double gradient[3][3] = {};
+      for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) {
+          double along = 0;
+          for (int l = 0; l < p; ++l) along += d(at[r], l) * u[3 * (n + (l - at[r]) * stride[r]) + c];
+          for (int a = 0; a < 3; ++a) gradient[c][a] += along * map.cofactor[index(r)][index(a)] / map.det;
+        }
+      if (lightness_ > 0) {
+        for (int r = 0; r < 3; ++r)
+          for (int a = 0; a < 3; ++a)
+            fluxes[index(9 * n + 3 * r)] += lightness_ * gradient[0][a] * map.cofactor[index(r)][index(a)];
+        continue;
+      }
+      double stress[6];
+      anisotropic_stress(
+          gradient, 1.0, [&](int m) { return constants_[index(m)]; }, stress);
+      for (int r = 0; r < 3; ++r) {
+        const auto& a = map.cofactor[index(r)];
+        double* const to = &fluxes[static_cast<std::size_t>(9 * n + 3 * r)];
+        flux(stress, a[0], a[1], a[2], to[0], to[1], to[2]);
+      }
+    }
+    for (int n = 0; n < all; ++n) {
+      const int at[3] = {n % p, n / p % p, n / p / p}, stride[3] = {1, p, p * p};
+      for (int r = 0; r < 3; ++r) {
+        const double across = w(at[(r + 1) % 3]) * w(at[(r + 2) % 3]);
+        for (int c = 0; c < 3; ++c) {
+          double sum = 0;
+          for (int l = 0; l < p; ++l)
+            sum += w(l) * d(l, at[r]) * fluxes[index(9 * (n + (l - at[r]) * stride[r]) + 3 * r + c)];
+          f[3 * n + c] -= across * sum;
+        }
+      }
+    }
+  }
+
+ private:
+  static std::size_t index(int n) { return static_cast<std::size_t>(n); }
+  double x(int i) const { return basis_.x[index(i)]; }
+  double w(int i) const { return basis_.weight[index(i)]; }
+  double d(int i, int l) const { return basis_.derivative[index(i)][index(l)]; }
+
+  Basis basis_;
+  int points_;
+  std::array<double, 21> constants_;
+  double lightness_;  // of a fluid: 1/ρ
+  std::vector<Hexahedron::Map> maps_;
+  std::vector<double> mass_;
+};
+
+}  // namespace terrane::elastic

@@ -1,0 +1,71 @@
+// The state of one rank's part, and its steps. All members are collective.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/device/device.hpp"
+#include "terrane/physics/elastic/march/part.hpp"
+#include "terrane/physics/elastic/problem.hpp"
+
+namespace terrane::elastic {
+
+class Field {
+ public:
+  /// Collective, as its making is, unless an exception does it: GPUs have memory of each other open.
+  virtual ~Field() = default;
+
+  /// For the next steps, as many as there are rows: each source's course at the instant where a step begins
+  /// (as to_leapfrog left it).  courses [rows][sources]
+  virtual void load_courses(std::span<const double> courses) = 0;
+  /// From one instant to the next.
+  virtual void step() = 0;
+  /// So many steps. Where as many as there are rows come again and again, a device has them in one Graph, if
+  /// messages between its ranks are direct.
+  virtual void steps(std::size_t count) = 0;
+  /// Changes at this rank's receivers, one row [receivers of the part][3] for each step since load_courses().
+  virtual std::vector<double> take_series() = 0;
+
+  /// The points of the part that watched() is about, from now on.
+  virtual void watch(const std::vector<std::uint32_t>& points) = 0;
+  /// There: u at the last instant, or w = Δt v half a step before it. [points watched][3]
+  enum class Of { displacement, change };
+  virtual std::vector<double> watched(Of what) = 0;
+
+  /// The largest |w| of the part's points in rock, m, and in fluids; no number where one is. 0 where there
+  /// are none. The host waits.
+  virtual std::array<double, 2> largest() = 0;
+
+  /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
+  /// memory of attenuating rock and margins: [elements of the part][points of an element][memory_of()]; empty
+  /// without.
+  struct State {
+    std::vector<double> displacement{}, change{}, memory{};
+  };
+  virtual State state() = 0;
+  virtual void set_state(const State& state) = 0;
+  /// −K u at the present displacement, summed. [points][3] The memory of attenuating rock goes on by a step.
+  virtual std::vector<double> forces() = 0;
+  /// Throws Error, on this rank, where another did not bring them.
+  virtual void wait() = 0;
+  /// How shared points are brought (Exchange::way).
+  virtual std::string way() const = 0;
+  virtual const Part& part() const noexcept = 0;
+};
+
+/// plain: computed by the slow twin of the kernels, on the CPU. most_rows: of load_courses().
+/// through_peers: GPUs of one machine bring each other shared points by kernels, without messages.
+struct FieldOptions {
+  Device device{Device::Kind::cpu, -1};
+  int threads = 0;
+  std::size_t most_rows = 1;
+  bool plain = false;
+  bool graphs = true;
+  bool through_peers = true;
+};
+std::unique_ptr<Field> make_field(const Problem& problem, Part part, const FieldOptions& options, Comm& comm);
+
+}  // namespace terrane::elastic

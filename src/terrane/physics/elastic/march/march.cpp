@@ -1,0 +1,374 @@
+#include "terrane/physics/elastic/march/march.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/elastic/march/checkpoint.hpp"
+#include "terrane/physics/elastic/march/field.hpp"
+#include "terrane/physics/elastic/march/snapshots.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
+#include "terrane/simulation/field_watch.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+/// Value of every source's course where each step begins, [steps][sources].
+std::vector<double> courses_of(const Problem& problem) {
+  const std::size_t steps = problem.steps(), sources = problem.sources.size();
+  std::vector<double> all(steps * sources);
+  const auto shift = FrequencyShift::to_leapfrog(steps);
+  for_each(sources, 0, [&](std::size_t s) {
+    const auto& course = problem.sources[s].course;
+    const auto at = [&](std::size_t n) {
+      return course.at(problem.begin + static_cast<double>(n) * problem.step);
+    };
+    std::vector<double> changes(steps);
+    for (std::size_t n = 0; n < steps; ++n) changes[n] = at(n + 1) - at(n);
+    if (problem.remove_dispersion) changes = shift(changes);
+    double now = at(0);
+    for (std::size_t n = 0; n < steps; ++n) {
+      all[n * sources + s] = now;
+      now += changes[n];
+    }
+  });
+  return all;
+}
+
+/// After how many steps no source pushes any more: a force that is gone, a moment that stays as it is.
+std::size_t quiet_after(const Problem& problem, const std::vector<double>& courses) {
+  const std::size_t sources = problem.sources.size(), steps = problem.steps();
+  const auto push = [&](std::size_t n, std::size_t s) {
+    const double now = courses[n * sources + s];
+    return std::fabs(problem.sources[s].is_moment && n > 0 ? now - courses[(n - 1) * sources + s] : now);
+  };
+  std::vector<double> most(sources);
+  for (std::size_t n = 0; n < steps; ++n)
+    for (std::size_t s = 0; s < sources; ++s) most[s] = std::max(most[s], push(n, s));
+  std::size_t first = steps, last = 0;
+  for (std::size_t n = 0; n < steps; ++n)
+    for (std::size_t s = 0; s < sources; ++s)
+      if (push(n, s) > 1e-3 * most[s]) first = std::min(first, n), last = n + 1;
+  return FieldWatch::quiet_after(first, last);
+}
+
+/// One rank's part, and what it hands to rank 0.
+class Rank {
+ public:
+  Rank(const Problem& problem, Device device, int threads, Comm& comm, const Outcome& before)
+      : problem_(problem),
+        comm_(comm),
+        courses_(courses_of(problem)),
+        field_(make_field(problem, make_part(problem, comm.rank(), comm.size()),
+                          {device, threads, rows_at_once}, comm)) {
+    // A resumed run knows no more than what it finds.
+    const auto first = before.first_step;
+    const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
+    rock_ = FieldWatch(first, quiet), fluid_ = FieldWatch(first, quiet);
+    if (problem.pictures() > 0) {
+      sight_.emplace(problem, picture_of(problem), *field_);
+    }
+    if (before.first_step == 0) return;
+    const auto& part = field_->part();
+    const std::size_t each = problem.points_of_element();
+    Field::State state{std::vector<double>(3 * part.points), std::vector<double>(3 * part.points)};
+    const auto kept = memory_begins(problem);
+    for (const auto element : part.elements)
+      if (!before.memory.empty())
+        state.memory.insert(state.memory.end(),
+                            before.memory.begin() + static_cast<std::ptrdiff_t>(kept[element]),
+                            before.memory.begin() + static_cast<std::ptrdiff_t>(kept[element + 1]));
+    for (std::size_t e = 0; e < part.elements.size(); ++e)
+      for (std::size_t k = 0; k < 3 * each; ++k) {
+        const std::size_t from = part.elements[e] * 3 * each + k,
+                          to = 3 * part.point[e * each + k / 3] + k % 3;
+        state.displacement[to] = before.displacement[from];
+        state.change[to] = before.change[from];
+      }
+    for (const auto& far : part.far)
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::size_t from = 3 * (far.element * each + far.n) + c, to = 3 * far.point + c;
+        state.displacement[to] = before.displacement[from];
+        state.change[to] = before.change[from];
+      }
+    field_->set_state(state);
+  }
+
+  /// Steps first … last − 1, and their rows in `out` on rank 0. Returns whether all that was recorded is
+  /// finite.
+  void advance(std::size_t first, std::size_t last, Outcome& out) {
+    const std::size_t sources = problem_.sources.size();
+    field_->load_courses(std::span(courses_).subspan(first * sources, (last - first) * sources));
+    field_->steps(last - first);
+    std::vector<std::uint32_t> receivers;
+    for (const auto& r : field_->part().receivers) receivers.push_back(r.receiver);
+    const std::size_t all = 3 * problem_.receivers.size();
+    bring(receivers, field_->take_series(),
+          [&](std::uint32_t receiver, std::size_t row, const double* value) {
+            std::copy(value, value + 3, &out.changes[(first + row) * all + 3 * receiver]);
+          });
+    if (sight_ && last % problem_.snapshots.every == 0) {
+      std::vector<float> picture(comm_.rank() == 0 ? out.pictures.numbers() : 0);
+      bring(sight_->points(), sight_->values(), [&](std::uint32_t point, std::size_t, const float* value) {
+        std::copy(value, value + 3, picture.begin() + 3 * std::ptrdiff_t{point});
+      });
+      if (comm_.rank() == 0) out.pictures.put(last / problem_.snapshots.every - 1, picture);
+    }
+  }
+
+  /// Collective, after so many steps: what has become of the field, on all ranks; empty: nothing.
+  std::optional<InputError> lost(std::size_t done) {
+    if (!rock_.due(done) && done < problem_.steps()) return {};
+    const auto mine = field_->largest();
+    const std::array<double, 2> all{comm_.highest(mine[0]), comm_.highest(mine[1])};
+    const bool lost[2] = {rock_.lost(done, all[0]), fluid_.lost(done, all[1])};
+    if (!lost[0] && !lost[1]) return {};
+    const auto place = largest_of(comm_, largest_place(!lost[0]));
+    const auto& margins = problem_.mesh.margins;
+    const bool matched =
+        std::any_of(margins.begin(), margins.end(), [](const Margin& m) { return m.from != m.to; });
+    return lost_field(matched ? "elastic: boundary" : "elastic: step", lost[0] ? "velocities" : "potentials",
+                      lost[0] ? "m/s" : "Pa s", done,
+                      problem_.begin + static_cast<double>(done) * problem_.step, place,
+                      matched ? "Matched layers beside this rock let waves grow: take boundary = \"stacey\"."
+                              : "The steps were too long for the mesh, or the source too strong for single "
+                                "precision.");
+  }
+
+  std::string way() const { return field_->way(); }
+
+  /// The state of all elements, on rank 0.
+  void gather(Outcome& out) {
+    const auto& part = field_->part();
+    const std::size_t each = problem_.points_of_element();
+    const auto state = field_->state();
+    std::vector<double> at_points[2];
+    for (std::size_t n = 0; n < part.point.size(); ++n)
+      for (std::size_t c = 0; c < 3; ++c) {
+        at_points[0].push_back(state.displacement[3 * part.point[n] + c]);
+        at_points[1].push_back(state.change[3 * part.point[n] + c]);
+      }
+    std::vector<std::size_t> begins;
+    for (std::size_t n = 0; n <= problem_.mesh.size(); ++n) begins.push_back(3 * each * n);
+    collect(at_points[0], begins, out.displacement);
+    collect(at_points[1], begins, out.change);
+    begins = memory_begins(problem_);
+    if (begins.back() > 0) collect(state.memory, begins, out.memory);
+  }
+
+ private:
+  /// Rows of vectors from all ranks to rank 0. which: to what each vector of a row belongs.
+  /// put(which, row, the vector).
+  template <class T, class Put>
+  void bring(const std::vector<std::uint32_t>& which, const std::vector<T>& rows, const Put& put) {
+    const auto all_which = comm_.gather(std::as_bytes(std::span(which)), 0);
+    const auto all_rows = comm_.gather(std::as_bytes(std::span(rows)), 0);
+    if (comm_.rank() != 0) return;
+    for (std::size_t rank = 0; rank < all_rows.size(); ++rank) {
+      std::vector<std::uint32_t> its(all_which[rank].size() / sizeof(std::uint32_t));
+      std::vector<T> values(all_rows[rank].size() / sizeof(T));
+      if (!its.empty()) std::memcpy(its.data(), all_which[rank].data(), all_which[rank].size());
+      if (!values.empty()) std::memcpy(values.data(), all_rows[rank].data(), all_rows[rank].size());
+      for (std::size_t n = 0; 3 * n < values.size(); ++n)
+        put(its[n % its.size()], n / its.size(), &values[3 * n]);
+    }
+  }
+
+  /// Numbers of every element, from all ranks to rank 0. begins: of each element in `out`, and their end.
+  void collect(const std::vector<double>& mine, const std::vector<std::size_t>& begins,
+               std::vector<double>& out) {
+    const auto elements = comm_.gather(std::as_bytes(std::span(field_->part().elements)), 0);
+    const auto all = comm_.gather(std::as_bytes(std::span(mine)), 0);
+    if (comm_.rank() != 0) return;
+    out.resize(begins.back());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      const std::byte* from = all[rank].data();
+      for (std::size_t e = 0; e < elements[rank].size() / sizeof(std::uint32_t); ++e) {
+        std::uint32_t element = 0;
+        std::memcpy(&element, elements[rank].data() + e * sizeof element, sizeof element);
+        const std::size_t bytes = (begins[element + 1] - begins[element]) * sizeof(double);
+        if (bytes > 0) std::memcpy(out.data() + begins[element], from, bytes);
+        from += bytes;
+      }
+    }
+  }
+
+  /// Of this rank's own elements of rock, or of fluids.
+  FieldPlace largest_place(bool fluid) {
+    const auto& part = field_->part();
+    const Basis basis(problem_.degree);
+    const auto points = static_cast<std::size_t>(basis.points());
+    const std::size_t each = problem_.points_of_element();
+    const auto change = field_->state().change;
+    FieldPlace most{-1, {}};
+    for (std::size_t e = 0; e < part.elements.size(); ++e)
+      for (std::size_t n = 0; n < each; ++n) {
+        if (problem_.mesh.rock(part.elements[e]).is_fluid() != fluid) break;
+        const double* const w = &change[3 * part.point[e * each + n]];
+        const double value = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / problem_.step;
+        if (value < most.value) continue;
+        const Vector xi{basis.x[n % points], basis.x[n / points % points], basis.x[n / points / points]};
+        const FieldPlace one{value, problem_.mesh.element(part.elements[e]).at(xi)};
+        if (one.comes_before(most)) most = one;
+      }
+    return most;
+  }
+
+  const Problem& problem_;
+  Comm& comm_;
+  std::vector<double> courses_;
+  FieldWatch rock_, fluid_;
+  std::unique_ptr<Field> field_;
+  std::optional<Sight> sight_;
+};
+
+/// Every rank: from step `first` to the end; false: cancelled, or lost. ask(before, done): what this rank
+/// wants. keep(done): on all ranks.
+template <class Ask, class Keep>
+bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, Outcome& out,
+             std::optional<InputError>& lost, const Ask& ask, const Keep& keep) {
+  const std::size_t steps = problem.steps();
+  for (std::size_t n = first; n < steps;) {
+    std::size_t next = std::min(n + rows_at_once, steps);
+    if (const auto every = problem.snapshots.every; every > 0) next = std::min(next, (n / every + 1) * every);
+    rank.advance(n, next, out);
+    if ((lost = rank.lost(next))) return false;
+    if (!go_on(comm, ask(n, next), [&] { keep(next); })) return false;
+    n = next;
+  }
+  return true;
+}
+
+/// Rank 0, from its part to the last step; returns whether it came to that. Then the part is gone, on all
+/// ranks together.
+bool lead(const Problem& problem, const Runtime& runtime, Device device, Comm& comm, Progress& progress,
+          Keep what, Outcome& out, std::optional<InputError>& lost) {
+  Rank rank(problem, device, runtime.threads, comm, out);
+  if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
+  out.changes.resize(problem.steps() * problem.receivers.size() * 3);
+  CheckpointTimes times(runtime.checkpoint, out.first_step, problem.steps(), out.warnings);
+  progress.start("elastic", problem.steps());
+  progress.advance(out.first_step);
+  const auto ask = [&](std::size_t before, std::size_t done) {
+    progress.advance(done - before);
+    if (progress.cancelled()) return times.last_wish(done);
+    return times.due(done) ? Wish::keep : Wish::go_on;
+  };
+  const auto keep = [&](std::size_t done) {
+    rank.gather(out);
+    times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
+  };
+  if (!advance(rank, problem, out.first_step, comm, out, lost, ask, keep)) return false;
+  out.seconds = times.seconds();
+  if (what == Keep::state) rank.gather(out);
+  return true;
+}
+
+}  // namespace
+
+Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
+  Alone alone;
+  Progress silent;
+  Comm& comm = runtime.comm ? *runtime.comm : alone;
+  Progress& progress = runtime.progress ? *runtime.progress : silent;
+  const auto& keeping = runtime.checkpoint;
+  Outcome out;
+  if (problem.pictures() > 0)
+    out.pictures = Pictures(problem.pictures(), 3 * picture_of(problem).size(), keeping.file);
+  if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
+  const Device device = device_of_rank(runtime.device, comm);
+  bool to_the_end = false;
+  std::optional<InputError> lost;
+  try {
+    if (comm.size() > 1) {
+      call(comm, "elastic");
+      Packet packet;
+      problem.put_into(packet);
+      packet.put(out.first_step), packet.put(out.displacement), packet.put(out.change),
+          packet.put(out.memory);
+      packet.put(device_for_ranks(runtime.device, comm));
+      packet.put(runtime.threads);
+      packet.put(what);
+      packet.broadcast(comm);
+    }
+    to_the_end = lead(problem, runtime, device, comm, progress, what, out, lost);
+  } catch (const std::exception& error) {
+    if (comm.size() == 1) throw;
+    throw OutOfStep("rank 0", error.what());
+  }
+  if (lost) throw InputError(*lost);
+  if (!to_the_end) throw Cancelled();
+  progress.finish();
+  return out;
+}
+
+void serve(Comm& comm) {
+  Packet packet;
+  packet.broadcast(comm);
+  const auto problem = Problem::from(packet);
+  Outcome before;
+  before.first_step = packet.get<std::size_t>();
+  before.displacement = packet.get_vector<double>();
+  before.change = packet.get_vector<double>();
+  before.memory = packet.get_vector<double>();
+  const auto device = device_of_rank(packet.get<Device>(), comm);
+  const auto threads = packet.get<int>();
+  const auto what = packet.get<Keep>();
+  Rank rank(problem, device, threads, comm, before);
+  const auto ask = [](std::size_t, std::size_t) { return Wish::go_on; };
+  std::optional<InputError> lost;  // rank 0 tells the user
+  const bool done = advance(rank, problem, before.first_step, comm, before, lost, ask,
+                            [&](std::size_t) { rank.gather(before); });
+  if (done && what == Keep::state) rank.gather(before);
+}
+
+std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, Quantity quantity,
+                                int threads) {
+  const bool pressure = problem.records_pressure;
+  const std::size_t steps = problem.steps(), each = pressure ? 1 : 3,
+                    traces = each * problem.receivers.size();
+  std::vector<double> all(traces * steps);
+  const auto shift = FrequencyShift::from_leapfrog(steps, pressure                         ? Wanted::value
+                                                          : quantity == Quantity::velocity ? Wanted::rate
+                                                                                           : Wanted::change);
+  for_each(traces, threads, [&](std::size_t trace) {
+    std::vector<double> changes(steps);
+    for (std::size_t n = 0; n < steps; ++n)
+      changes[n] = outcome.changes[n * 3 * problem.receivers.size() + 3 / each * trace];
+    const bool rate = quantity == Quantity::velocity;
+    if (pressure) {  // − χ̈, of leapfrog steps exactly the second difference
+      for (std::size_t n = steps; n-- > 0;)
+        changes[n] = ((n > 0 ? changes[n - 1] : 0) - changes[n]) / (problem.step * problem.step);
+      if (problem.remove_dispersion) changes = shift(changes);
+      std::copy(changes.begin(), changes.end(), all.begin() + static_cast<std::ptrdiff_t>(trace * steps));
+      return;
+    }
+    if (problem.remove_dispersion) changes = shift(changes);
+    double sum = 0;
+    for (std::size_t n = 0; n < steps; ++n) {
+      sum += changes[n];
+      all[trace * steps + n] = rate ? changes[n] / problem.step : sum;
+    }
+  });
+  return all;
+}
+
+std::vector<double> times(const Problem& problem, Quantity quantity) {
+  std::vector<double> all;
+  for (std::size_t n = 0; n < problem.steps(); ++n)
+    all.push_back(problem.begin + (static_cast<double>(n) + (quantity == Quantity::velocity   ? 0.5
+                                                             : quantity == Quantity::pressure ? 0
+                                                                                              : 1)) *
+                                      problem.step);
+  return all;
+}
+
+}  // namespace terrane::elastic

@@ -1,0 +1,549 @@
+#include "terrane/physics/elastic/march/part.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "terrane/mesh/order.hpp"
+#include "terrane/physics/elastic/mesh/margin.hpp"
+#include "terrane/physics/elastic/mesh/numbering.hpp"
+#include "terrane/physics/elastic/mesh/partition.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+constexpr std::uint32_t none = UINT32_MAX;
+
+/// Builds a Part. `near` are the elements that share a corner with an own one, and these, ascending.
+class Builder {
+ public:
+  Builder(const Problem& problem, int rank, int ranks)
+      : problem_(problem), basis_(problem.degree), each_(problem.points_of_element()), rank_(rank) {
+    find_near(ranks);
+    auto numbering = number_points(problem.mesh, basis_.points(), near_);
+    near_point_ = std::move(numbering.point);
+    part_fluids(numbering.count);
+    order_elements(partner_.size());
+    number_own(partner_.size());
+    list_contributions();
+    exchange_lists();
+    add_mass();
+    hold_free_surfaces();
+    hold_margins();
+    add_absorbing();
+    add_contacts();
+    add_sources();
+    add_receivers();
+  }
+  Part part;
+
+ private:
+  void find_near(int ranks);
+  void part_fluids(std::size_t near_points);
+  void order_elements(std::size_t near_points);
+  void number_own(std::size_t near_points);
+  void list_contributions();
+  void exchange_lists();
+  void add_mass();
+  void hold_free_surfaces();
+  void hold_margins();
+  void add_absorbing();
+  void add_contacts();
+  void add_sources();
+  void add_receivers();
+
+  struct Contribution {
+    std::size_t near, n;  // place in near_, point of the element
+  };
+  bool fluid(std::size_t near) const { return problem_.mesh.rock(near_[near]).is_fluid(); }
+  bool mine(std::size_t near) const { return owner_[near_[near]] == rank_; }
+  std::uint32_t point_of(std::size_t near, std::size_t n) const { return near_point_[near * each_ + n]; }
+  Vector xi(std::size_t n) const {
+    const auto p = static_cast<std::size_t>(basis_.points());
+    return {basis_.x[n % p], basis_.x[n / p % p], basis_.x[n / p / p]};
+  }
+  double quadrature(std::size_t n) const {
+    const auto p = static_cast<std::size_t>(basis_.points());
+    return basis_.weight[n % p] * basis_.weight[n / p % p] * basis_.weight[n / p / p];
+  }
+  /// Place in near_, or near_.size().
+  std::size_t near_of(std::uint32_t element) const {
+    const auto at = std::lower_bound(near_.begin(), near_.end(), element);
+    return at != near_.end() && *at == element ? static_cast<std::size_t>(at - near_.begin()) : near_.size();
+  }
+
+  const Problem& problem_;
+  Basis basis_;
+  std::size_t each_;
+  int rank_;
+  std::vector<int> owner_;
+  std::vector<std::uint32_t> near_, near_point_;
+  std::vector<std::uint32_t> partner_;  // of a point where fluid and rock touch: the point of the other
+  /// Sides of near elements, by 6 near + side: of rock at a fluid, of fluids at nothing.
+  std::vector<bool> touches_fluid_, free_of_fluid_;
+  std::map<std::uint32_t, std::array<double, 6>> leaving_;  // of all absorbing points
+  std::map<std::uint32_t, std::size_t> contact_;            // by the fluid's point
+  std::vector<std::size_t> place_;  // of own elements in part.elements, by their place in near_
+  std::vector<std::size_t> first_;
+  std::vector<Contribution> all_;
+};
+
+void Builder::find_near(int ranks) {
+  const auto& mesh = problem_.mesh;
+  owner_ = partition(mesh, ranks);
+  std::vector<bool> touched(mesh.nodes.size(), false);
+  for (std::size_t n = 0; n < mesh.size(); ++n)
+    if (owner_[n] == rank_)
+      for (const auto node : mesh.vertices(n)) touched[node] = true;
+  for (std::uint32_t n = 0; n < mesh.size(); ++n) {
+    const auto nodes = mesh.vertices(n);
+    if (std::any_of(nodes.begin(), nodes.end(), [&](auto node) { return touched[node]; })) near_.push_back(n);
+  }
+}
+
+/// Where fluid and rock touch, the fluid gets points of its own; `partner_` leads from one to the other.
+void Builder::part_fluids(std::size_t near_points) {
+  constexpr std::uint8_t by_rock = 1, by_fluid = 2;
+  std::vector<std::uint8_t> touched(near_points, 0), count(near_points, 0);
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::size_t n = 0; n < each_; ++n) {
+      touched[point_of(e, n)] |= fluid(e) ? by_fluid : by_rock;
+      count[point_of(e, n)] = static_cast<std::uint8_t>(std::min(2, count[point_of(e, n)] + 1));
+    }
+  partner_.assign(near_points, none);
+  for (std::uint32_t p = 0; p < near_points; ++p)
+    if (touched[p] == (by_rock | by_fluid)) {
+      partner_[p] = static_cast<std::uint32_t>(partner_.size());
+      partner_.push_back(p);
+    }
+  touches_fluid_.assign(6 * near_.size(), false);
+  free_of_fluid_.assign(6 * near_.size(), false);
+  for (std::size_t e = 0; e < near_.size(); ++e) {
+    for (std::uint32_t side = 0; side < 6;
+         ++side) {  // a point within a face belongs to its two elements alone
+      const auto p = point_of(e, static_cast<std::size_t>(point_on_side(side, 1, 1, basis_.points())));
+      touches_fluid_[6 * e + side] = !fluid(e) && partner_[p] != none;
+      free_of_fluid_[6 * e + side] = fluid(e) && count[p] == 1;
+    }
+  }
+  for (const auto& face : problem_.mesh.absorbing)
+    if (const auto e = near_of(face.element); e != near_.size()) free_of_fluid_[6 * e + face.side] = false;
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::size_t n = 0; n < each_ && fluid(e); ++n)
+      if (auto& p = near_point_[e * each_ + n]; partner_[p] != none) p = partner_[p];
+}
+
+/// Outer elements first, then by kind, then so that neighbours are near in memory.
+void Builder::order_elements(std::size_t near_points) {
+  std::vector<bool> foreign(near_points, false);
+  std::vector<std::size_t> own;
+  for (std::size_t e = 0; e < near_.size(); ++e) {
+    if (mine(e)) own.push_back(e);
+    else
+      for (std::size_t n = 0; n < each_; ++n) {
+        foreign[point_of(e, n)] = true;
+        if (const auto other = partner_[point_of(e, n)]; other != none) foreign[other] = true;
+      }
+  }
+  std::array<std::vector<double>, 3> centre;
+  for (const auto e : own) {
+    const auto shape = problem_.mesh.element(near_[e]);
+    for (std::size_t d = 0; d < 3; ++d) centre[d].push_back(shape.monomial[0][d]);
+  }
+  using Kind = std::tuple<bool, Shape, Rheology, unsigned>;
+  const auto kind_of = [&](std::size_t e) {
+    bool outer = false;
+    for (std::size_t n = 0; n < each_ && !outer; ++n) outer = foreign[point_of(e, n)];
+    const auto rheology = rheology_of(problem_.mesh, near_[e]);
+    return Kind{!outer,
+                rheology == Rheology::matched ? Shape::trilinear : shape_of(problem_.mesh.element(near_[e])),
+                rheology, problem_.mesh.fading_axes(near_[e])};
+  };
+  std::vector<std::pair<Kind, std::size_t>> order;
+  for (const auto n : compact_order(centre[0], centre[1], centre[2], 64))
+    order.push_back({kind_of(own[n]), own[n]});
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  place_.assign(near_.size(), SIZE_MAX);
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const auto& [kind, e] = order[n];
+    if (n == 0 || kind != order[n - 1].first)
+      part.segments.push_back(
+          {std::get<1>(kind), std::get<2>(kind), std::get<3>(kind), !std::get<0>(kind), n, 0});
+    ++part.segments.back().count;
+    place_[e] = n;
+    part.elements.push_back(near_[e]);
+  }
+}
+
+/// Points in the order in which elements touch them first, those within elements after the others; those of
+/// other ranks' elements alone get none.
+void Builder::number_own(std::size_t near_points) {
+  std::vector<std::uint32_t> local(near_points, none);
+  std::vector<std::size_t> at(part.elements.size());
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    if (place_[e] != SIZE_MAX) at[place_[e]] = e;
+  const auto each_point = [&](const auto& use) {
+    for (const auto e : at)
+      for (std::size_t n = 0; n < each_; ++n) use(point_of(e, n));
+  };
+  const auto give_number = [&](std::uint32_t point) {
+    if (local[point] == none) local[point] = static_cast<std::uint32_t>(part.points++);
+  };
+  std::vector<bool> alone(near_points, false);
+  for (const auto e : at)
+    for (std::size_t n = 0; n < each_ && uses_inner(rheology_of(problem_.mesh, near_[e])); ++n)
+      alone[point_of(e, n)] = is_inner(static_cast<int>(n), basis_.points());
+  each_point([&](std::uint32_t point) {
+    if (!alone[point]) give_number(point);
+  });
+  const auto first_far = static_cast<std::uint32_t>(part.points);
+  each_point([&](std::uint32_t point) {
+    if (partner_[point] != none) give_number(partner_[point]);
+  });
+  part.meeting = part.points;
+  each_point([&](std::uint32_t point) {
+    give_number(point);
+    part.point.push_back(local[point]);
+  });
+  std::vector<std::uint32_t> partner(part.points, none);
+  for (std::size_t p = 0; p < near_points; ++p)
+    if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
+  partner_ = std::move(partner);
+  for (auto& point : near_point_) point = local[point];
+  std::vector<bool> found(part.meeting - first_far, false);
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto p = point_of(e, n);
+          p != none && p >= first_far && p < part.meeting && !found[p - first_far]) {
+        found[p - first_far] = true;
+        part.far.push_back({p, near_[e], n});
+      }
+}
+
+void Builder::list_contributions() {
+  first_.assign(part.points + 1, 0);
+  for (const auto point : near_point_)
+    if (point != none) ++first_[point + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  all_.resize(first_.back());
+  auto next = first_;
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto point = point_of(e, n); point != none) all_[next[point]++] = {e, n};
+}
+
+/// Both ranks list what one sends the other in the same order: by the first element (and the number in it) of
+/// each point, then by contributions.
+void Builder::exchange_lists() {
+  struct Item {
+    int rank;
+    std::size_t first_element, first_n, element, n, at;
+    bool operator<(const Item& o) const {
+      return std::tie(rank, first_element, first_n, element, n) <
+             std::tie(o.rank, o.first_element, o.first_n, o.element, o.n);
+    }
+  };
+  std::vector<Item> in, out;
+  part.contribution.resize(all_.size());
+  std::vector<int> others;
+  for (std::size_t p = 0; p < part.points; ++p) {
+    const auto begin = first_[p], end = first_[p + 1];
+    others.clear();
+    const auto add_owners = [&](std::size_t point) {
+      for (auto c = first_[point]; c < first_[point + 1]; ++c)
+        if (const int owner = owner_[near_[all_[c].near]]; owner != rank_) others.push_back(owner);
+    };
+    add_owners(p);
+    if (partner_[p] != none) add_owners(partner_[p]);
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    for (auto c = begin; c < end; ++c) {
+      const auto [e, n] = all_[c];
+      const std::size_t key[2] = {near_[all_[begin].near], all_[begin].n};
+      if (!mine(e)) {
+        in.push_back({owner_[near_[e]], key[0], key[1], near_[e], n, c});
+        continue;
+      }
+      part.contribution[c] = place_[e] * each_ + n;
+      for (const int other : others)
+        out.push_back({other, key[0], key[1], near_[e], n, part.contribution[c]});
+    }
+  }
+  std::sort(in.begin(), in.end());
+  std::sort(out.begin(), out.end());
+  part.first = first_;
+  part.received = in.size();
+  for (std::size_t n = 0; n < in.size(); ++n) {
+    part.contribution[in[n].at] = part.own() + n;
+    if (n == 0 || in[n].rank != in[n - 1].rank) part.neighbours.push_back({in[n].rank, {}, n, 0});
+    ++part.neighbours.back().received;
+  }
+  for (const auto& item : out)
+    for (auto& neighbour : part.neighbours)
+      if (neighbour.rank == item.rank) neighbour.send.push_back(item.at);
+}
+
+void Builder::add_mass() {
+  part.mass.assign(part.points, 0.0);
+  for (std::size_t e = 0; e < near_.size(); ++e) {
+    const auto shape = problem_.mesh.element(near_[e]);
+    const auto& rock = problem_.mesh.rock(near_[e]);
+    const double density = fluid(e) ? 1 / rock.lambda() : rock.density;
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto point = point_of(e, n); point != none)
+        part.mass[point] += density * quadrature(n) * shape.map(xi(n)).det;
+  }
+  for (const double m : part.mass) part.factor.push_back(problem_.step * problem_.step / m);
+}
+
+/// Nothing presses on the free surface of a fluid: its potential stays zero.
+void Builder::hold_free_surfaces() {
+  const int p = basis_.points();
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::uint32_t side = 0; side < 6; ++side)
+      for (int i = 0; i < p * p && free_of_fluid_[6 * e + side]; ++i)
+        if (const auto point = point_of(e, static_cast<std::size_t>(point_on_side(side, i % p, i / p, p)));
+            point != none)
+          part.factor[point] = 0;
+}
+
+/// Nothing moves at the outer edge of a margin.
+void Builder::hold_margins() {
+  const int p = basis_.points();
+  const auto& mesh = problem_.mesh;
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::uint32_t side = 0; side < 6; ++side) {
+      const auto axis = side / 2;
+      const auto& margin = mesh.margins[side];
+      const auto& corner = mesh.nodes[mesh.elements[near_[e]][side % 2 ? 7 : 0]];
+      if (margin.from == margin.to || !(mesh.fading_axes(near_[e]) >> axis & 1) || corner[axis] != margin.to)
+        continue;
+      for (int i = 0; i < p * p; ++i)
+        if (const auto point = point_of(e, static_cast<std::size_t>(point_on_side(side, i % p, i / p, p)));
+            point != none)
+          part.factor[point] = 0;
+    }
+}
+
+/// Inverse of a symmetric 3 × 3 matrix: xx, yy, zz, yz, xz, xy.
+std::array<double, 6> inverse(const std::array<double, 6>& a) {
+  const Vector x{a[0], a[5], a[4]}, y{a[5], a[1], a[3]}, z{a[4], a[3], a[2]};
+  const auto yz = cross(y, z), zx = cross(z, x), xy = cross(x, y);
+  const double det = dot(x, yz);
+  return {yz[0] / det, zx[1] / det, xy[2] / det, xy[1] / det, yz[2] / det, yz[1] / det};
+}
+
+void Builder::add_absorbing() {
+  std::vector<std::uint32_t> at(part.points, none);
+  std::vector<std::array<double, 6>> damping;
+  const int p = basis_.points();
+  const auto damping_of = [&](std::uint32_t point) -> std::array<double, 6>& {
+    if (at[point] == none) {
+      at[point] = static_cast<std::uint32_t>(damping.size());
+      part.absorbing.push_back(point);
+      damping.push_back({});
+    }
+    return damping[at[point]];
+  };
+  for (const auto& face : problem_.mesh.absorbing) {
+    const auto e = near_of(face.element);
+    if (e == near_.size()) continue;
+    const auto shape = problem_.mesh.element(face.element);
+    const auto& rock = problem_.mesh.rock(face.element);
+    for (int i = 0; i < p * p; ++i) {
+      const auto n = static_cast<std::size_t>(point_on_side(face.side, i % p, i / p, p));
+      const auto point = point_of(e, n);
+      if (point == none || part.factor[point] == 0) continue;
+      auto& here = damping_of(point);
+      const auto c = shape.map(xi(n)).cofactor[face.side / 2];
+      const double size = norm(c), area = size * basis_.weight[static_cast<std::size_t>(i % p)] *
+                                          basis_.weight[static_cast<std::size_t>(i / p)];
+      const Vector normal{c[0] / size, c[1] / size, c[2] / size};
+      const auto speeds = rock.speeds(normal);
+      // P across the face beyond S; of a potential χ̇ / (ρ c)
+      const double s = fluid(e) ? area / (rock.density * speeds[0])
+                                : rock.density * area * 0.5 * (speeds[1] + speeds[2]),
+                   more = fluid(e) ? 0 : rock.density * area * speeds[0] - s;
+      constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
+      for (std::size_t k = 0; k < 6; ++k)
+        here[k] += (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
+    }
+  }
+  for (std::size_t e = 0; e < near_.size(); ++e) {
+    const unsigned axes = problem_.mesh.fading_axes(near_[e]);
+    if (axes == 0) continue;
+    const auto shape = problem_.mesh.element(near_[e]);
+    for (std::size_t n = 0; n < each_; ++n) {
+      const auto point = point_of(e, n);
+      if (point == none || part.factor[point] == 0) continue;
+      double rate = 0;  // β of kernels/matched.hpp and the damping of margin.hpp
+      for (std::size_t d = 0; d < 3; ++d)
+        if (axes >> d & 1) {
+          const auto fading = fading_at(problem_.mesh, d, shape.at(xi(n))[d], problem_.fading_frequency);
+          rate += fading.d + fading.damping + fading.brake;
+        }
+      if (rate == 0) continue;
+      const double mass = problem_.mesh.rock(near_[e]).density * quadrature(n) * shape.map(xi(n)).det;
+      for (std::size_t k = 0; k < 3; ++k) damping_of(point)[k] += rate * mass;
+    }
+  }
+  for (std::size_t n = 0; n < damping.size(); ++n) {
+    const double half = 0.5 * problem_.step / part.mass[part.absorbing[n]];
+    for (std::size_t k = 0; k < 6; ++k) damping[n][k] = half * damping[n][k] + (k < 3 ? 1 : 0);
+    part.leaving.push_back(inverse(damping[n]));
+    leaving_.emplace(part.absorbing[n], part.leaving.back());
+  }
+}
+
+/// What normal displacement of the rock does to the fluid, and pressure of the fluid to the rock: areas of
+/// the faces where they touch, times weights.
+void Builder::add_contacts() {
+  std::map<std::uint32_t, Vector> area;  // by the rock's point
+  const int p = basis_.points();
+  for (std::size_t e = 0; e < near_.size(); ++e)
+    for (std::uint32_t side = 0; side < 6; ++side) {
+      if (!touches_fluid_[6 * e + side]) continue;
+      const auto shape = problem_.mesh.element(near_[e]);
+      for (int i = 0; i < p * p; ++i) {
+        const auto n = static_cast<std::size_t>(point_on_side(side, i % p, i / p, p));
+        const auto point = point_of(e, n);
+        if (point == none) continue;
+        const auto c = shape.map(xi(n)).cofactor[side / 2];
+        const double weight = (side % 2 ? 1 : -1) * basis_.weight[static_cast<std::size_t>(i % p)] *
+                              basis_.weight[static_cast<std::size_t>(i / p)];
+        for (std::size_t d = 0; d < 3; ++d) area[point][d] += weight * c[d];
+      }
+    }
+  const std::array<double, 6> stays{1, 1, 1, 0, 0, 0};
+  const auto leaving = [&](std::uint32_t point) {
+    const auto found = leaving_.find(point);
+    return found == leaving_.end() ? stays : found->second;
+  };
+  for (const auto& [rock, normal] : area) {
+    const auto fluid = partner_[rock];
+    contact_[fluid] = part.contacts.size();
+    part.contacts.push_back({fluid, rock, normal, leaving(fluid)[0], leaving(rock)});
+  }
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < part.absorbing.size(); ++n)
+    if (partner_[part.absorbing[n]] == none) {
+      part.absorbing[kept] = part.absorbing[n];
+      part.leaving[kept++] = part.leaving[n];
+    }
+  part.absorbing.resize(kept);
+  part.leaving.resize(kept);
+}
+
+Vector turned(const std::array<double, 6>& r, const Vector& by) {
+  return {r[0] * by[0] + r[5] * by[1] + r[4] * by[2], r[5] * by[0] + r[1] * by[1] + r[3] * by[2],
+          r[4] * by[0] + r[3] * by[1] + r[2] * by[2]};
+}
+
+void Builder::add_sources() {
+  for (std::uint32_t s = 0; s < problem_.sources.size(); ++s) {
+    const auto& source = problem_.sources[s];
+    const auto& place = problem_.source_places[s];
+    const auto e = near_of(place.element);
+    if (e == near_.size()) continue;
+    std::array<Basis::Row, 3> value, slope;
+    for (std::size_t r = 0; r < 3; ++r) basis_.at(place.xi[r], value[r], slope[r]);
+    const auto map = problem_.mesh.element(place.element).map(place.xi);
+    const auto& m = source.strength;
+    const Vector row[3] = {{m[0], m[5], m[4]}, {m[5], m[1], m[3]}, {m[4], m[3], m[2]}};
+    const auto p = static_cast<std::size_t>(basis_.points());
+    for (std::size_t n = 0; n < each_; ++n) {
+      const auto point = point_of(e, n);
+      if (point == none) continue;
+      const std::size_t i = n % p, j = n / p % p, k = n / p / p;
+      const double phi = value[0][i] * value[1][j] * value[2][k];
+      const Vector along{slope[0][i] * value[1][j] * value[2][k], value[0][i] * slope[1][j] * value[2][k],
+                         value[0][i] * value[1][j] * slope[2][k]};
+      Vector gradient{}, change;
+      for (std::size_t d = 0; d < 3; ++d)
+        for (std::size_t r = 0; r < 3; ++r) gradient[d] += along[r] * map.cofactor[r][d] / map.det;
+      for (std::size_t d = 0; d < 3; ++d)
+        change[d] = part.factor[point] * (source.is_moment ? dot(row[d], gradient) : m[d] * phi);
+      // An explosion in a fluid: − M φ_n / κ
+      if (fluid(e))
+        change = {-part.factor[point] * m[0] * phi / problem_.mesh.rock(place.element).lambda(), 0, 0};
+      if (const auto r = leaving_.find(point); r != leaving_.end()) change = turned(r->second, change);
+      if (change == Vector{}) continue;
+      part.sources.push_back({point, s, change});
+      if (const auto at = contact_.find(point); at != contact_.end()) {  // the rock feels it at once
+        const auto& contact = part.contacts[at->second];
+        Vector push;
+        for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / part.mass[contact.rock];
+        part.sources.push_back({contact.rock, s, turned(contact.leaving_rock, push)});
+      }
+    }
+  }
+  std::stable_sort(part.sources.begin(), part.sources.end(),
+                   [](const PointSource& a, const PointSource& b) { return a.point < b.point; });
+}
+
+void Builder::add_receivers() {
+  for (std::uint32_t r = 0; r < problem_.receivers.size(); ++r) {
+    const auto& place = problem_.receiver_places[r];
+    const auto e = near_of(place.element);
+    if (e == near_.size() || !mine(e)) continue;
+    std::array<Basis::Row, 3> value, slope;
+    for (std::size_t d = 0; d < 3; ++d) basis_.at(place.xi[d], value[d], slope[d]);
+    const auto p = static_cast<std::size_t>(basis_.points());
+    PointReceiver receiver{r, place_[e], fluid(e), {}};
+    const auto map = problem_.mesh.element(place.element).map(place.xi);
+    for (std::size_t n = 0; n < each_; ++n) {
+      const std::size_t i = n % p, j = n / p % p, k = n / p / p;
+      const double phi = value[0][i] * value[1][j] * value[2][k];
+      if (!receiver.in_fluid) {
+        receiver.weight.push_back(phi);
+        continue;
+      }
+      const Vector along{slope[0][i] * value[1][j] * value[2][k], value[0][i] * slope[1][j] * value[2][k],
+                         value[0][i] * value[1][j] * slope[2][k]};
+      for (std::size_t d = 0; d < 3; ++d) {  // the potential, or ∇χ / ρ
+        double of = d == 0 ? phi : 0;
+        if (!problem_.records_pressure) {
+          of = 0;
+          for (std::size_t t = 0; t < 3; ++t) of += along[t] * map.cofactor[t][d] / map.det;
+          of /= problem_.mesh.rock(place.element).density;
+        }
+        receiver.weight.push_back(of);
+      }
+    }
+    part.receivers.push_back(std::move(receiver));
+  }
+  std::stable_partition(part.receivers.begin(), part.receivers.end(),
+                        [](const PointReceiver& receiver) { return !receiver.in_fluid; });
+}
+
+}  // namespace
+
+Rheology rheology_of(const Mesh& mesh, std::size_t element) {
+  const auto& rock = mesh.rock(element);
+  return mesh.fading_axes(element) ? Rheology::matched
+         : rock.is_fluid()         ? Rheology::fluid
+         : rock.loses_energy()     ? (rock.isotropic ? Rheology::attenuating : Rheology::lossy)
+         : rock.isotropic          ? Rheology::isotropic
+                                   : Rheology::anisotropic;
+}
+
+std::size_t memory_of(const Mesh& mesh, std::size_t element) {
+  return static_cast<std::size_t>(memory_numbers_of(rheology_of(mesh, element), mesh.fading_axes(element)));
+}
+
+std::vector<std::size_t> memory_begins(const Problem& problem) {
+  std::vector<std::size_t> all{0};
+  for (std::size_t n = 0; n < problem.mesh.size(); ++n)
+    all.push_back(all.back() + memory_of(problem.mesh, n) * problem.points_of_element());
+  return all;
+}
+
+Part make_part(const Problem& problem, int rank, int ranks) {
+  return std::move(Builder(problem, rank, ranks).part);
+}
+
+}  // namespace terrane::elastic

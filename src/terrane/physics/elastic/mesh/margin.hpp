@@ -1,0 +1,52 @@
+// Perfectly matched layers: elements beyond a side, in which waves fade without being sent back.
+//
+//   ∂_j → ∂_j / s_j,   s_j = 1 + d_j / (α_j + iω)
+//   d_j = − 3 v ln R / (2 L) q²,   α_j = π f (1 − q),   q = depth / L
+//
+// L thickness, v speed of the fastest wave, f of the sources, R what paper says is sent back (Komatitsch &
+// Martin 2007). u = 0 at the outer edge. Damping 0.05 f q² ρ u̇ in each direction keeps modes of the layer,
+// which coarse elements may let grow slowly, from growing; four times as much sends back twice as much. What
+// a point does is in kernels/matched.hpp.
+//
+// A wave that decays along j where it runs outward grows where its energy runs out but its phase comes in.
+// Where the stretch is weak, a wave with the frequency ω, the wavenumber k_j and the group velocity V_j gets
+//
+//   δω = − k_j V_j d / (α + iω),   which is growth by  − (k_j V_j / ω) d ω² / (α² + ω²)
+//
+// (Bécache, Fauqueux & Joly 2003, Journal of Computational Physics 188, 399). V_j k_j < 0 have guided waves
+// of rock slow between a free surface and faster rock, near where P and S stand between both, and waves of
+// some anisotropic rock. No α, R or thickness keeps them from growing, but braking does:
+//
+//   ρ ü → ρ (ü + b u̇),   b = braking · d,   before coordinates are stretched
+//
+// takes b/2, so braking above −2 k_j V_j / ω suffices. It is no part of a perfect match and sends waves back;
+// so there is none where all rock at a side is alike, or nearly.
+#pragma once
+
+#include "terrane/physics/elastic/kernels/matched.hpp"
+#include "terrane/physics/elastic/mesh/mesh.hpp"
+
+namespace terrane::elastic {
+
+/// Puts `elements` elements in front of each absorbing face, which must lie in planes across the axes, with
+/// the rock of those at the face, and 10^−elements as reflection. The mesh has no absorbing faces then. The
+/// new ones come after all others, and their axes of reference are those along which they fade. Throws
+/// InputError at "elastic: boundary".
+void add_margins(Mesh& mesh, std::size_t elements);
+
+/// s of an axis at a place, the damping, and b, 1/s. frequency: f, Hz.
+struct Fading {
+  double d = 0, alpha = 0, damping = 0, brake = 0;
+};
+Fading fading_at(const Mesh& mesh, std::size_t axis, double x, double frequency);
+
+/// The braking that keeps waves from growing where rocks at a side have slowest waves of such unequal speeds.
+double braking_of_layers(double fastest, double slowest);
+
+/// The same for plane waves of one rock along an axis; 0 for isotropic rock.
+double braking_of(const Medium& rock, std::size_t axis);
+
+/// Numbers of kernels/matched.hpp.
+std::array<double, fading_numbers> filters_of(const Fading& fading, double step);
+
+}  // namespace terrane::elastic

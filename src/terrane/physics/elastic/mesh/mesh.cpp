@@ -1,0 +1,135 @@
+#include "terrane/physics/elastic/mesh/mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::elastic {
+
+Hexahedron Mesh::element(std::size_t n) const {
+  if (n < curve.size() && curve[n] != straight)  // while curves are filled in, there are fewer of them
+    return Hexahedron(&curves[curve[n]]);
+  std::array<Vector, 8> corners;
+  for (std::size_t a = 0; a < 8; ++a) corners[a] = nodes[elements[n][a]];
+  return Hexahedron(corners);
+}
+
+namespace {
+
+void check_shape(const Mesh& mesh, std::size_t n) {
+  for (const auto node : mesh.elements[n])
+    if (node >= mesh.nodes.size())
+      throw InputError("elastic: mesh",
+                       fmt::format("element {} names node {} of {}", n, node, mesh.nodes.size()));
+  const auto element = mesh.element(n);
+  for (int a = 0; a < 27; ++a) {
+    const auto xi = of_27_points(a);
+    if (const double det = element.map(xi).det; !(det > 0)) {
+      const auto x = element.at(xi);
+      throw InputError(
+          "elastic: mesh",
+          fmt::format("element {} is turned or folded: its Jacobian is {:.3g} m3 at easting {:.6g}, "
+                      "northing {:.6g}, up {:.6g} m",
+                      n, det, x[0], x[1], x[2]),
+          "Its corners must go around the bottom and then the top; where a surface stretches "
+          "columns, the surface must stay above the bottom.");
+    }
+  }
+}
+
+}  // namespace
+
+void sort_each_once(std::vector<AbsorbingFace>& faces) {
+  std::sort(faces.begin(), faces.end(), [](const AbsorbingFace& a, const AbsorbingFace& b) {
+    return a.element != b.element ? a.element < b.element : a.side < b.side;
+  });
+  faces.erase(std::unique(faces.begin(), faces.end()), faces.end());
+}
+
+void Mesh::check() const {
+  if (elements.empty()) throw InputError("elastic: mesh", "it has no elements");
+  if (medium.size() != elements.size())
+    throw ShapeError("elastic: mesh",
+                     fmt::format("{} rocks for {} elements", medium.size(), elements.size()));
+  if (!vertex.empty() && vertex.size() != nodes.size())
+    throw ShapeError("elastic: mesh", fmt::format("{} vertices for {} nodes", vertex.size(), nodes.size()));
+  for (std::size_t n = 0; n < media.size(); ++n)
+    media[n].check(media[n].name.empty() ? fmt::format("elastic: rock {}", n) : media[n].name);
+  for (const auto& node : nodes)
+    for (const double x : node)
+      if (!std::isfinite(x)) throw InputError("elastic: mesh", "a node is nowhere: NaN or infinite");
+  if (!curve.empty() && curve.size() != elements.size())
+    throw ShapeError("elastic: mesh",
+                     fmt::format("{} curves for {} elements", curve.size(), elements.size()));
+  for (const auto at : curve)
+    if (at != straight && at >= curves.size())
+      throw InputError("elastic: mesh", fmt::format("there is no curve {} of {}", at, curves.size()));
+  for (std::size_t n = 0; n < elements.size(); ++n) {
+    if (medium[n] >= media.size())
+      throw InputError("elastic: mesh",
+                       fmt::format("element {} names rock {} of {}", n, medium[n], media.size()));
+    check_shape(*this, n);
+  }
+  for (const auto& face : absorbing)
+    if (face.element >= elements.size() || face.side > 5)
+      throw InputError("elastic: mesh",
+                       fmt::format("there is no side {} of element {}", face.side, face.element));
+}
+
+Mesh bricks(const TensorMesh& cells, std::vector<Medium> media, std::vector<std::uint32_t> medium,
+            const OpenSides& open, const std::function<double(double, double)>& surface) {
+  Mesh mesh;
+  const auto nx = cells.n_east(), ny = cells.n_north(), nz = cells.n_up();
+  if ((nx + 1) * (ny + 1) * (nz + 1) > UINT32_MAX)
+    throw InputError("elastic: mesh", fmt::format("{} x {} x {} cells are too many", nx, ny, nz));
+  const auto node = [&](std::size_t i, std::size_t j, std::size_t k) {
+    return static_cast<std::uint32_t>(i + (nx + 1) * (j + (ny + 1) * k));
+  };
+  mesh.nodes.resize((nx + 1) * (ny + 1) * (nz + 1));
+  const double bottom = cells.up().front(), top = cells.up().back();
+  for (std::size_t j = 0; j <= ny; ++j)
+    for (std::size_t i = 0; i <= nx; ++i) {
+      const double e = cells.easting()[i], n = cells.northing()[j], here = surface ? surface(e, n) : top;
+      if (!(here > bottom))
+        throw InputError(
+            "elastic: mesh",
+            fmt::format("the surface is at {:.6g} m at easting {:.6g}, northing {:.6g} m", here, e, n),
+            fmt::format("It must be known everywhere over the mesh and lie above its bottom, {:.6g} m.",
+                        bottom));
+      for (std::size_t k = 0; k <= nz; ++k) {
+        const double up = cells.up()[k];
+        mesh.nodes[node(i, j, k)] = {
+            e, n, here == top ? up : bottom + (up - bottom) * (here - bottom) / (top - bottom)};
+      }
+    }
+  for (std::size_t k = 0; k < nz; ++k)
+    for (std::size_t j = 0; j < ny; ++j)
+      for (std::size_t i = 0; i < nx; ++i) {
+        const auto element = static_cast<std::uint32_t>(mesh.elements.size());
+        std::array<std::uint32_t, 8> corner;
+        for (std::size_t a = 0; a < 8; ++a) corner[a] = node(i + (a & 1), j + (a >> 1 & 1), k + (a >> 2));
+        mesh.elements.push_back(corner);
+        const bool out[6] = {open.west && i == 0,       open.east && i + 1 == nx, open.south && j == 0,
+                             open.north && j + 1 == ny, open.bottom && k == 0,    open.top && k + 1 == nz};
+        for (std::uint32_t side = 0; side < 6; ++side)
+          if (out[side]) mesh.absorbing.push_back({element, side});
+      }
+  mesh.media = std::move(media);
+  mesh.medium = std::move(medium);
+  return mesh;
+}
+
+Shape shape_of(const Hexahedron& element) {
+  if (element.nodes) return Shape::curved;
+  double size = 0, bent = 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    for (std::size_t m = 1; m < 4; ++m) size = std::max(size, std::fabs(element.monomial[m][d]));
+    for (std::size_t m = 4; m < 8; ++m) bent = std::max(bent, std::fabs(element.monomial[m][d]));
+  }
+  return bent <= 1e-6 * size ? Shape::parallel : Shape::trilinear;
+}
+
+}  // namespace terrane::elastic

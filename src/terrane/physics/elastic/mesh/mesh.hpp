@@ -1,0 +1,84 @@
+// Bricks that fill a piece of the earth, the rock in each, and what happens at the outer faces.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/elastic/element/hexahedron.hpp"
+#include "terrane/physics/elastic/element/medium.hpp"
+#include "terrane/physics/elastic/kernels/numbers.hpp"
+
+namespace terrane::elastic {
+
+/// A face of an element through which waves leave. side: 0 … 5 for ξ = −1, ξ = 1, η = −1, η = 1, ζ = −1,
+/// ζ = 1. All other outer faces are free of stress.
+struct AbsorbingFace {
+  std::uint32_t element;
+  std::uint32_t side;
+  friend bool operator==(const AbsorbingFace&, const AbsorbingFace&) = default;
+};
+
+/// Beyond a side: elements in which waves fade, a perfectly matched layer (margin.hpp).
+struct Margin {
+  double from = 0, to = 0;  ///< m along the side's axis, outward; equal: there is none
+  double speed = 0;         ///< of the fastest wave at the side, m/s
+  double reflection = 0;    ///< of a wave that comes straight on, on paper
+  double braking = 0;       ///< the part of d by which rock is braked as well
+  friend bool operator==(const Margin&, const Margin&) = default;
+};
+
+/// Ascending, each face once: files may list one twice.
+void sort_each_once(std::vector<AbsorbingFace>& faces);
+
+struct Mesh {
+  std::vector<Vector> nodes;                           ///< m: east, north, up
+  std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes, in the order of Hexahedron
+  std::vector<std::uint32_t> medium;                   ///< of each element
+  std::vector<Medium> media;
+  /// Nodes of elements with curved sides, as of_27_points(), and which of them an element has, or `straight`.
+  std::vector<std::array<Vector, 27>> curves;
+  std::vector<std::uint32_t> curve;  ///< of each element; empty: all are straight
+  static constexpr std::uint32_t straight = UINT32_MAX;
+  std::vector<AbsorbingFace> absorbing;  ///< ascending by element and side
+  /// Nodes that are one though they lie apart, where the earth repeats itself: node n is node vertex[n].
+  /// Empty: each is itself. A period needs three elements or more.
+  std::vector<std::uint32_t> vertex;
+  std::array<Margin, 6> margins{};  ///< west, east, south, north, bottom, top
+  /// Of each element the axes along which waves fade: 1 east, 2 north, 4 up. Empty: nowhere.
+  std::vector<std::uint8_t> fading;
+
+  unsigned fading_axes(std::size_t n) const { return fading.empty() ? 0u : fading[n]; }
+  std::size_t size() const noexcept { return elements.size(); }
+  Hexahedron element(std::size_t n) const;
+  /// The corners as neighbours know them.
+  std::array<std::uint32_t, 8> vertices(std::size_t n) const {
+    auto all = elements[n];
+    if (!vertex.empty())
+      for (auto& node : all) node = vertex[node];
+    return all;
+  }
+  const Medium& rock(std::size_t n) const { return media[medium[n]]; }
+
+  /// Throws InputError: a turned or folded element (which, where), an impossible rock, indices that do not
+  /// exist.
+  void check() const;
+};
+
+/// Which outer faces of a box let waves out; the others are free surfaces.
+struct OpenSides {
+  bool west = true, east = true, south = true, north = true, bottom = true, top = false;
+};
+
+/// One element for each cell of a mesh. Where `surface` is given (height above the mesh's own up axis at the
+/// top, by easting and northing), columns are stretched between the bottom, which stays, and the surface.
+/// medium [cells, up north east], in the order of elements. Throws InputError.
+Mesh bricks(const TensorMesh& cells, std::vector<Medium> media, std::vector<std::uint32_t> medium,
+            const OpenSides& open, const std::function<double(double, double)>& surface = {});
+
+/// Whether the map of an element is linear, to 1e-6 of its size, trilinear, or goes through 27 nodes.
+Shape shape_of(const Hexahedron& element);
+
+}  // namespace terrane::elastic

@@ -1,0 +1,167 @@
+#include "terrane/physics/elastic/rock/attenuation.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "terrane/base/error.hpp"
+
+namespace terrane::elastic {
+
+namespace {
+
+constexpr double decades = 1.75;
+/// ω_l over that of the middle: they minimise the largest error of 1/Q over the band for large Q.
+constexpr Mechanisms best_places{0.136724, 1.000765, 7.320069};
+constexpr std::size_t solids = mechanisms;
+
+/// M / M_U at ω.
+std::complex<double> relaxed_part(const Mechanisms& y, const Mechanisms& omega, double at) {
+  std::complex<double> m = 1;
+  for (std::size_t l = 0; l < solids; ++l) m -= y[l] * omega[l] / std::complex<double>(omega[l], at);
+  return m;
+}
+
+/// Solves the rows and columns that `use` names of a symmetric system; the others are zero.
+Mechanisms solve(const std::array<Mechanisms, solids>& matrix, const Mechanisms& right, unsigned use) {
+  auto a = matrix;
+  auto b = right;
+  for (std::size_t p = 0; p < solids; ++p)
+    for (std::size_t q = 0; q < solids; ++q)
+      if (!(use >> p & 1) || !(use >> q & 1)) a[p][q] = p == q ? 1 : 0;
+  for (std::size_t p = 0; p < solids; ++p)
+    if (!(use >> p & 1)) b[p] = 0;
+  for (std::size_t p = 0; p < solids; ++p)
+    for (std::size_t q = p + 1; q < solids; ++q) {
+      const double factor = a[q][p] / a[p][p];
+      for (std::size_t k = p; k < solids; ++k) a[q][k] -= factor * a[p][k];
+      b[q] -= factor * b[p];
+    }
+  for (std::size_t p = solids; p-- > 0;) {
+    for (std::size_t k = p + 1; k < solids; ++k) b[p] -= a[p][k] * b[k];
+    b[p] /= a[p][p];
+  }
+  return b;
+}
+
+}  // namespace
+
+Mechanisms relaxation(double middle) {
+  Mechanisms omega;
+  for (std::size_t l = 0; l < solids; ++l) omega[l] = best_places[l] * 2 * std::numbers::pi * middle;
+  return omega;
+}
+
+double middle_below(double highest) { return highest * std::pow(10, -decades / 2); }
+
+Mechanisms strengths(double quality, double middle) {
+  if (std::isinf(quality)) return {};
+  const auto omega = relaxation(middle);
+  // Σ_l Y_l (ω_l ω_k + ω_l²/Q) Q / (ω_l² + ω_k²) = 1 at 200 frequencies
+  constexpr int frequencies = 200;
+  std::array<Mechanisms, solids> matrix{};
+  Mechanisms right{};
+  const auto row_at = [&](int k) {
+    const double at = 2 * std::numbers::pi * middle * std::pow(10, decades * (k / (frequencies - 1.0) - 0.5));
+    Mechanisms row;
+    for (std::size_t l = 0; l < solids; ++l)
+      row[l] = (omega[l] * at * quality + omega[l] * omega[l]) / (omega[l] * omega[l] + at * at);
+    return row;
+  };
+  for (int k = 0; k < frequencies; ++k) {
+    const auto row = row_at(k);
+    for (std::size_t p = 0; p < solids; ++p) {
+      right[p] += row[p];
+      for (std::size_t q = 0; q < solids; ++q) matrix[p][q] += row[p] * row[q];
+    }
+  }
+  Mechanisms best{};
+  double least = INFINITY;
+  for (unsigned use = 1; use < 1u << solids;
+       ++use) {  // the best without negative ones: few enough to try all
+    const auto y = solve(matrix, right, use);
+    double misfit = 0;
+    for (std::size_t p = 0; p < solids; ++p) {
+      if (y[p] < 0) misfit = INFINITY;
+      for (std::size_t q = 0; q < solids; ++q) misfit += y[p] * matrix[p][q] * y[q];
+      misfit -= 2 * y[p] * right[p];
+    }
+    if (misfit < least) least = misfit, best = y;
+  }
+  return best;
+}
+
+Medium unrelaxed(const Medium& rock, double middle, double reference, const std::string& where) {
+  if (std::isinf(rock.quality_kappa) && std::isinf(rock.quality_mu)) return rock;
+  if (!rock.isotropic) {
+    const auto before = rock.mean(), after = unrelaxed(before, middle, reference, where);
+    auto result = rock;
+    result.stiffen(after.kappa() - before.kappa(), after.mu() - before.mu());
+    result.taken_kappa = after.taken_kappa;
+    result.taken_mu = after.taken_mu;
+    return result;
+  }
+  if (!(rock.quality_kappa > 0) || !(rock.quality_mu > 0))
+    throw InputError(where, fmt::format("Q of kappa is {}, Q of mu {}", rock.quality_kappa, rock.quality_mu),
+                     "Both are above zero. Q_P may be at most 1 / (4/3 (v_S/v_P)² / Q_S).");
+  const auto y_kappa = strengths(rock.quality_kappa, middle), y_mu = strengths(rock.quality_mu, middle);
+  for (const auto& y : {y_kappa, y_mu})
+    if (y[0] + y[1] + y[2] >= 0.9)
+      throw InputError(where, fmt::format("Q of {:.3g} is too low for standard linear solids",
+                                          std::min(rock.quality_kappa, rock.quality_mu)));
+  const auto omega = relaxation(middle);
+  const double at = 2 * std::numbers::pi * reference;
+  const auto m_kappa = relaxed_part(y_kappa, omega, at), m_mu = relaxed_part(y_mu, omega, at);
+  // Of a modulus M the phase speed is 1 / Re √(ρ/M).
+  const double vs2 = rock.mu() / rock.density, vp = std::sqrt((rock.lambda() + 2 * rock.mu()) / rock.density);
+  const double mu = rock.density * vs2 * (std::abs(m_mu) + m_mu.real()) / (2 * std::norm(m_mu));
+  const auto speed = [&](double kappa) {
+    return 1 / std::sqrt(rock.density / (kappa * m_kappa + 4.0 / 3 * mu * m_mu)).real();
+  };
+  double before = rock.kappa(), now = before * 1.01;
+  for (int iteration = 0; iteration < 50 && std::fabs(now - before) > 1e-14 * now; ++iteration) {  // secant
+    const double f0 = speed(before) - vp, f1 = speed(now) - vp;
+    if (f1 == f0) break;
+    const double next = now - f1 * (now - before) / (f1 - f0);
+    before = now;
+    now = next;
+  }
+  auto result = Medium::from_speeds(std::sqrt((now + 4.0 / 3 * mu) / rock.density),
+                                    std::sqrt(mu / rock.density), rock.density);
+  result.name = rock.name;
+  result.quality_kappa = rock.quality_kappa;
+  result.quality_mu = rock.quality_mu;
+  for (std::size_t l = 0; l < solids; ++l) {
+    result.taken_kappa[l] = now * y_kappa[l];
+    result.taken_mu[l] = mu * y_mu[l];
+  }
+  return result;
+}
+
+Medium elastic_at(const Medium& rock, double frequency, double middle) {
+  if (!rock.loses_energy()) return rock;
+  const auto omegas = relaxation(middle);
+  const double omega = 2 * std::numbers::pi * frequency;
+  double kappa = 0, mu = 0;
+  for (std::size_t l = 0; l < mechanisms; ++l) {
+    const double relaxed = omegas[l] * omegas[l] / (omegas[l] * omegas[l] + omega * omega);
+    mu -= rock.taken_mu[l] * relaxed;
+    kappa -= rock.taken_kappa[l] * relaxed;
+  }
+  auto result = rock;
+  result.stiffen(kappa, mu);
+  result.taken_kappa = result.taken_mu = {};
+  result.quality_kappa = result.quality_mu = INFINITY;
+  return result;
+}
+
+double quality_kappa(double quality_p, double quality_s, double velocity_p, double velocity_s) {
+  // 1/Q_P = (1 − 4/3 b)/Q_κ + 4/3 b/Q_μ, b = (v_S/v_P)²
+  const double b = 4.0 / 3 * velocity_s * velocity_s / (velocity_p * velocity_p);
+  const double rest = 1 / quality_p - b / quality_s;
+  return std::fabs(rest) < 1e-12 ? INFINITY : (1 - b) / rest;
+}
+
+}  // namespace terrane::elastic
