@@ -12,6 +12,7 @@
 #include "terrane/physics/electric/cell_potentials.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
+#include "terrane/physics/electric/simulation.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
 
 namespace terrane::python {
@@ -42,12 +43,12 @@ electric::Parameters parameters_of(const std::array<int, 6>& boundary, const std
   return parameters;
 }
 
-/// Where nothing converged, the first reason.
-std::string trouble(const electric::DirectCurrentReport& report) {
-  for (std::size_t n = 0; n < report.solves.size(); ++n)
-    if (!report.solves[n].converged())
-      return "electrode " + std::to_string(report.sources[n] + 1) + ": " + report.solves[n].text();
-  return {};
+/// What the command would warn of.
+nb::list warnings_of(const std::vector<std::string>& before, const electric::DirectCurrentReport& report) {
+  nb::list all;
+  for (const auto& warning : before) all.append(warning);
+  for (const auto& warning : electric::warnings_of(report)) all.append(warning);
+  return all;
 }
 
 /// conductivity, quadrature: [cells], or [3 cells] along easting, northing, up; quadrature, chargeability,
@@ -81,10 +82,12 @@ nb::dict electric_data(const Vector& easting, const Vector& northing, const Vect
   const auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentData data;
   electric::DirectCurrentReport report;
+  std::vector<std::string> warnings;
   released([&] {
     Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
-    data = electric::direct_current(mesh, rock, electrodes, parameters_of(boundary, potential, tolerance),
-                                    stream, &report);
+    const auto parameters = parameters_of(boundary, potential, tolerance);
+    data = electric::direct_current(mesh, rock, electrodes, parameters, stream, &report);
+    warnings = electric::warnings_of(mesh, rock, electrodes, parameters);
   });
   nb::dict all;
   const auto put = [&](const char* name, std::vector<double> values) {
@@ -96,31 +99,33 @@ nb::dict electric_data(const Vector& easting, const Vector& northing, const Vect
   put("reactance", std::move(data.reactance));
   put("phase", std::move(data.phase));
   put("chargeability", std::move(data.chargeability));
-  all["trouble"] = trouble(report);
+  all["warnings"] = warnings_of(warnings, report);
   return all;
 }
 
-/// (operator, data, unit transfers, trouble).  datum: 0 resistance, 1 apparent resistivity, 2 its logarithm
+/// (operator, data, unit transfers, warnings).  datum: 0 resistance, 1 apparent resistivity, 2 its logarithm
 nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, const Vector& up,
                                const Vector& conductivity, const Vector& quadrature, const Vector& ground,
                                const Matrix& places, const Matrix& arrays, const std::array<int, 6>& boundary,
                                double tolerance, int datum, bool logarithm, const Vector& unit, int threads) {
-  TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
+  const TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
   const auto rock = rock_of(mesh, values_of(conductivity), values_of(quadrature), {}, values_of(ground));
   auto known = values_of(unit);
-  auto electrodes = electrodes_of(places, arrays);
+  const auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentReport report;
   std::shared_ptr<electric::Sensitivity> made;
+  std::vector<std::string> warnings;
   released([&] {
+    const auto parameters = parameters_of(boundary, "total", tolerance);
     Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
     made = std::make_shared<electric::Sensitivity>(
-        std::move(mesh), rock, std::move(electrodes), parameters_of(boundary, "total", tolerance),
-        static_cast<electric::Datum>(datum),
+        mesh, rock, electrodes, parameters, static_cast<electric::Datum>(datum),
         logarithm ? electric::Unknown::log_conductivity : electric::Unknown::conductivity, stream,
         std::move(known), &report);
+    warnings = electric::warnings_of(mesh, rock, electrodes, parameters);
   });
   return nb::make_tuple(nb::cast(std::shared_ptr<solve::LinearOperator>(made)), array_of(made->data()),
-                        array_of(made->unit()), trouble(report));
+                        array_of(made->unit()), warnings_of(warnings, report));
 }
 
 /// (places, arrays, {name: (unit, values, uncertainty)})

@@ -62,14 +62,14 @@ nb::dict to_dict(const Plan& plan) {
   return d;
 }
 
-Plan plan_of(terrane::Simulation& simulation, const Runtime& runtime) {
-  return released([&] { return simulation.check(runtime); });
+Plan plan_of(const Job& job, const Runtime& runtime) {
+  return released([&] { return job.check(runtime); });
 }
 
-Result run(terrane::Simulation& simulation, Runtime runtime, const nb::object& report) {
+Result run(const Job& job, Runtime runtime, const nb::object& report) {
   return released(report, [&](Progress& progress) {
     runtime.progress = &progress;
-    return simulation.run(runtime);
+    return job.run(runtime);
   });
 }
 
@@ -221,11 +221,11 @@ void bind_jobs(nb::module_& m) {
       });
 
   nb::class_<ReadJob>(m, "Job")
-      .def("check", [](ReadJob& job) { return to_dict(plan_of(*job.simulation, in_python(job.runtime))); })
+      .def("check", [](ReadJob& job) { return to_dict(plan_of(job, in_python(job.runtime))); })
       .def(
           "run",
           [](ReadJob& job, const nb::object& report) {
-            return python::run(*job.simulation, in_python(job.runtime), report);
+            return python::run(job, in_python(job.runtime), report);
           },
           nb::arg("report").none())
       .def("check_files",

@@ -141,14 +141,15 @@ def forward(mesh: TensorMesh, conductivity: Union[ArrayLike, Mapping[str, ArrayL
                               _by_axis(mesh, quadrature, "quadrature"), _cells(mesh, chargeability, "chargeability"),
                               _cells(mesh, ground, "ground"), at, four, _boundary(boundary),
                               _chosen(potential, "potential", _POTENTIALS), _tolerance(tolerance), threads or 0)
-    _warn(got.pop("trouble"))
+    _warn(got.pop("warnings"))
     return got
 
 
-def _warn(trouble: str) -> None:
-    if trouble:
-        import warnings
+def _warn(troubles: Sequence[str]) -> None:
+    """What the command would say as a warning."""
+    import warnings
 
+    for trouble in troubles:
         warnings.warn(trouble, RuntimeWarning, stacklevel=3)
 
 
@@ -189,14 +190,14 @@ class Sensitivity(Strict):
                  unknown: str = "log_conductivity", boundary: Boundary = "mixed", tolerance: float = 1e-8,
                  unit: Optional[ArrayLike] = None, threads: Optional[int] = None) -> None:
         at, four = _places(electrodes, arrays)
-        self._engine, self.data, self.unit, trouble = _core.electric_sensitivity(
+        self._engine, self.data, self.unit, troubles = _core.electric_sensitivity(
             mesh.easting, mesh.northing, mesh.up, _by_axis(mesh, conductivity, "conductivity"),
             _by_axis(mesh, quadrature, "quadrature"), _cells(mesh, ground, "ground"), at, four, _boundary(boundary),
             _tolerance(tolerance),
             _DATA.index(_chosen(datum, "datum", _DATA)),
             _chosen(unknown, "unknown", _UNKNOWNS) == "log_conductivity",
             np.empty(0) if unit is None else vector(unit, "unit", size=four.shape[0]), threads or 0)
-        _warn(trouble)
+        _warn(troubles)
 
     @property
     def shape(self) -> tuple[int, int]:

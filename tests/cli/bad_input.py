@@ -73,9 +73,9 @@ class BadInput(CommandTest):
         job = with_("[0, 2, 0, 2, -2, 0, \"km\"]", "[0, 1e150, 0, 2e3, -2e3, 0]")
         job = job.replace('kind = "sphere"\ncentre = [1, 1, -1, "km"]\nradius = "500 m"',
                           'kind = "box"\nbox = [0, 1e150, 0, 2e3, -2e3, 0]')
-        self.refused(job, "1e+149", "1e+15 m")
+        self.refused(job, "model.body[0].box: entry 2: 1e+150 m", "up to 1e+15")
         self.terrane("check", "job.toml", expect=2)
-        self.refused(with_("density = 400", "density = 1e308"), "density 1e+308")
+        self.refused(with_("density = 400", "density = 1e308"), "model.body[0].density: 1e+308 kg/m3")
 
     # -- the job file
 

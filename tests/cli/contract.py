@@ -147,6 +147,32 @@ def numeric_keys(reference):
     return sorted(set(keys))
 
 
+def mutations(value):
+    """What the value of a key may not be: too large; of a list its last number, or one entry too few."""
+    if not value.startswith("["):
+        return ["1e300"] if re.fullmatch(r"-?[0-9.e]+", value) else []
+    last = re.sub(r"-?[0-9.e]+(?=[\]\s]*$)", "1e300", value)
+    entries = re.sub(r",[^,\[\]]*(?=\]+$)", "", value)
+    return [changed for changed in (last, entries) if changed != value]
+
+
+#: Of a list what is left may be as good: frequencies, widths of cells.
+SHORTER = ("frequencies", "easting_widths", "northing_widths", "up_widths", "channels")
+
+
+def jobs_with_one_mistake(text):
+    """(line, key with its table, text of the job) of every number and list of numbers in a job, made impossible."""
+    lines, table = text.split("\n"), ""
+    for at, line in enumerate(lines):
+        if found := re.match(r"\[+([\w.]+)\]+", line):
+            table = found.group(1)
+        elif (found := re.match(r"(\w+) = (.*)", line)) and table != "output":
+            for value in mutations(found.group(2)):
+                if "1e300" in value or found.group(1) not in SHORTER:
+                    yield at + 1, f"{table}.{found.group(1)}", "\n".join(
+                        [*lines[:at], f"{found.group(1)} = {value}", *lines[at + 1:]])
+
+
 class ContractTest(CommandTest):
     def job(self, physics, output=OUTPUT, projection=False):
         self.write("stations.csv", STATIONS)
@@ -217,9 +243,30 @@ class ContractTest(CommandTest):
             wrong = [(one, first) for right, one, first in pool.map(blamed, tries) if not right]
         self.assertEqual(wrong, [], "\n".join(map(str, wrong)))
 
+    def test_EveryNumberAndListOfAJobIsBlamedAtItsLine(self):
+        """Of bodies, meshes, surveys and sources: file, line and key."""
+        self.write("stations.csv", STATIONS)
+        tries = []
+        for physics, text in JOBS.items():
+            for n, (line, key, changed) in enumerate(jobs_with_one_mistake(text)):
+                tries.append((self.write(f"{physics}{n}.toml", changed).name, line, key))
+        self.assertGreater(len(tries), 60)
+
+        def right(one):
+            name, line, key = one
+            done = subprocess.run([command.TERRANE, "check", name], cwd=self.folder, capture_output=True, text=True,
+                                  timeout=120)
+            first = re.sub(r"\[\d+\]", "", (done.stderr.splitlines() or [""])[0])
+            return done.returncode == 2 and first.startswith(f"terrane: {name}:{line}: {key}: "), one, first
+
+        with ThreadPool(2) as pool:
+            wrong = [(one, first) for good, one, first in pool.map(right, tries) if not good]
+        self.assertEqual(wrong, [], "\n".join(map(str, wrong)))
+
     def test_PlacesOutsideAreBlamedAtTheirKey(self):
         for physics, key, value, place in (
                 ("electromagnetic", "survey", "", "survey.file"),
+                ("acoustic", "survey", "", "survey.file"),
                 ("electromagnetic", "source.at", "[5000, 0, -10]", "source.at"),
                 ("elastic", "source.at", "[5000, 0, -300]", "source.at"),
                 ("acoustic", "source.at", "[[5000, 0, -300]]", "source.at")):

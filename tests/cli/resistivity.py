@@ -185,7 +185,7 @@ class Resistivity(CommandTest):
     def test_WhatCannotBeInvertedIsRefusedWithTheNextMove(self):
         self.write_table()
         for words, complaint in ((["inversion.percent=[]"], "inversion.floor"),
-                                 (["inversion.percent=[0]"], "have none above zero"),
+                                 (["inversion.percent=[0]"], "data without an error would be sure"),
                                  (['survey={kind="line", start=[-50, 0], electrodes=11, spacing=10}'],
                                   "no measured resistances"),
                                  (['inversion.reference="-3 ohm m"'], "is not above zero"),

@@ -270,3 +270,13 @@ def test_the_simpeg_simulation_says_what_it_lacks():
         terrane.compat.Simulation3DNodal(None, bc_type="Periodic")
     with pytest.raises(terrane.InputError, match="nonsense"):
         terrane.compat.Simulation3DNodal(None, nonsense=1)
+
+
+def test_plain_functions_warn_as_the_command_does():
+    near = np.array([[-60, 0.5, 0], [-50, 0.5, 0], [50, 0.5, 0], [60, 0.5, 0]], float)
+    for call in (forward, Sensitivity):
+        with pytest.warns(RuntimeWarning, match="come within .* of a wall of the mesh"):
+            call(mesh(), 0.02, near, [[0, 3, 1, 2]])
+    close = np.array([[-3, 0.5, 0], [-2, 0.5, 0], [2, 0.5, 0], [3, 0.5, 0]], float)
+    with pytest.warns(RuntimeWarning, match="are in cells of 4 m"):
+        forward(mesh(), 0.02, close, [[0, 3, 1, 2]])

@@ -421,12 +421,12 @@ TEST(EarthFromJob, GridsWithoutAUnitAreDegreesWhereNothingElseCanBeAndElseRefuse
     EXPECT_THAT(message([&] { build_earth(Config::parse(table), {}); }),
                 AllOf(HasSubstr("job.toml:3: mesh.elevation"), HasSubstr("in metres or in degrees"),
                       HasSubstr("set mesh.projection"), HasSubstr("--length-unit m")));
-    const auto built =
-        build_earth(Config::parse(table + "projection = \"EPSG:32632\"\n"), Projection("EPSG:32632"));
+    const auto job = Config::parse(table + "projection = \"EPSG:32632\"\n");
+    const auto built = build_earth(job, Projection("EPSG:32632"));
     const auto& prisms = std::get<PrismSet>(built.model.geometry);
     EXPECT_GT(prisms.north[0] - prisms.south[0], 500);
     EXPECT_NEAR(std::ranges::min_element(prisms.south)[0], 4.983e6, 2e3);
-    EXPECT_THAT(built.notes, testing::Contains(HasSubstr("is taken for longitudes and latitudes")));
+    EXPECT_THAT(job.notes(), ElementsAre(HasSubstr("is taken for longitudes and latitudes")));
   }
   // A small model in metres: its file says so.
   io::ReadOptions options;
@@ -449,8 +449,10 @@ TEST(EarthFromJob, DepthsOfAGridAreTurnedUpAndPointsThatFillNoneAreTriangulated)
   const auto built = build_earth(table("a.nc"), {});
   EXPECT_EQ(std::get<PrismSet>(built.model.geometry).bottom[0], -1000);
   folder.put("a.xyz", "0 0 1\n1000 0 2\n0 1000 3\n400 400 5\n");
-  const auto scattered = build_earth(table("a.xyz"), {});
-  EXPECT_THAT(scattered.notes.front(), HasSubstr("4 scattered points: heights are linear in the triangles"));
+  const auto scattered = table("a.xyz");
+  build_earth(scattered, {});
+  EXPECT_THAT(scattered.notes(),
+              ElementsAre(HasSubstr("4 scattered points: heights are linear in the triangles")));
   folder.put("b.xyz", "0 0 1\n1000 0 2\n2000 0 3\n");
   EXPECT_THAT(message([&] { build_earth(table("b.xyz"), {}); }), HasSubstr("they lie on one line"));
 }
@@ -469,7 +471,9 @@ TEST(EarthFromJob, AGridOnAnotherMapThanTheJobIsRefused) {
                                       HasSubstr("is on the map EPSG:32734, and the job on EPSG:32735")));
   EXPECT_EQ(on("EPSG:32734"), "no error");
   EXPECT_EQ(on("+proj=utm +zone=34 +south +datum=WGS84"), "no error");
-  EXPECT_THAT(build_earth(job, {}).notes.front(), HasSubstr("which the job does not name"));
+  EXPECT_TRUE(job.notes().empty());
+  build_earth(job, {});
+  EXPECT_THAT(job.notes(), ElementsAre(HasSubstr("which the job does not name")));
 }
 
 TEST(OutputOfJob, FilesStartFromTheFolderOfTheJob) {

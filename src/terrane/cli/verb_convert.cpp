@@ -9,6 +9,7 @@
 
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/io/notes.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/sites.hpp"
 #include "terrane/survey/observed.hpp"
@@ -68,25 +69,6 @@ void refuse_input(const std::string& file, const ConvertOptions& options) {
       throw InputError(file, "this file is read and would be overwritten", "Name another file.");
 }
 
-/// What reading took for granted.
-std::vector<std::string> notes_of(const io::Content& content) {
-  std::vector<std::string> notes;
-  const auto take = [&](const io::Attributes& attributes) {
-    if (const auto note = attributes.find("note"); note != attributes.end()) notes.push_back(note->second);
-  };
-  if (const auto* table = std::get_if<io::Table>(&content)) take(table->attributes);
-  if (const auto* grid = std::get_if<io::GridData>(&content)) {
-    take(grid->attributes);
-    if (io::may_be_degrees(*grid))
-      notes.emplace_back("it does not say the unit of its coordinates: give --length-unit m or degrees");
-  }
-  if (const auto* data = std::get_if<Dataset>(&content))
-    for (const auto& a : data->attributes)
-      if (const auto* words = std::get_if<std::string>(&a.value); words != nullptr && a.name == "note")
-        notes.push_back(*words);
-  return notes;
-}
-
 }  // namespace
 
 int convert(const Registry& registry, const ConvertOptions& options) {
@@ -99,7 +81,7 @@ int convert(const Registry& registry, const ConvertOptions& options) {
   read.field = options.field;
   read.property = options.property;
   auto content = InputPhase::within([&] { return read_all(options, read); });
-  for (const auto& note : notes_of(content)) warn(fmt::format("{}: {}", options.from, note));
+  for (const auto& note : io::notes_of(content)) warn(fmt::format("{}: {}", options.from, note));
   const auto known = registry.conventions();
   if (!options.frame.empty()) {
     if (auto* table = std::get_if<io::Table>(&content))

@@ -191,7 +191,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
 
   if (!options.quiet)
     say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
-  const auto result = simulation.run(runtime);
+  const auto result = job.run(runtime);
 
   // Files first: whoever reads what is said may be slow, or gone.
   Writing writing(progress);
@@ -459,7 +459,7 @@ int check_joined(const Registry& registry, const std::vector<Config::Part>& part
   for (const auto& [part, job] : read_joined(registry, parts, options)) {
     auto runtime = job.runtime;
     runtime.comm = &comm;
-    const auto plan = job.simulation->check(runtime);
+    const auto plan = job.check(runtime);
     seconds += plan.seconds;
     bytes += static_cast<double>(plan.memory_bytes);
     say_plan(part, job, plan);
@@ -480,7 +480,7 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
   std::size_t memory = 0;
   const auto simulations = read_all(wanted, config, options, [&](const Config::Part& part, Job& job, bool) {
     job.runtime.comm = &comm;
-    const auto plan = job.simulation->check(job.runtime);
+    const auto plan = job.check(job.runtime);
     seconds += plan.seconds;
     memory = std::max(memory, plan.memory_bytes);
     say_plan(part, job, plan);

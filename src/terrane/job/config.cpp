@@ -499,6 +499,42 @@ InputError Config::wrong(std::string_view key, std::string problem, std::string 
   return InputError(where(key), std::move(problem), std::move(next));
 }
 
+namespace {
+
+/// SI values beyond these are slips of the pen, and their squares and counts are beyond numbers.
+double largest_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::length:
+      return 1e15;  // as far as the formulas go: a tenth of a light year
+    case Quantity::time:  // twice the age of the universe
+    case Quantity::frequency:
+      return 1e18;
+    case Quantity::velocity:
+      return 299'792'458;  // light
+    case Quantity::conductivity:
+      return 1e12;  // a hundred thousand times that of silver
+    case Quantity::dimensionless:
+      return 1e100;
+    default:
+      return 1e30;
+  }
+}
+
+/// Of lengths, times and so on that have to be above zero.
+double smallest_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::length:
+      return 1e-12;
+    case Quantity::time:
+    case Quantity::frequency:
+      return 1e-18;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
 double Config::as_number(const Node& node, std::string_view key, Quantity quantity,
                          std::string_view what) const {
   double number = 0;
@@ -532,6 +568,16 @@ double Config::as_number(const Node& node, std::string_view key, Quantity quanti
     throw wrong(key, fmt::format("{}a number is needed here, not {}", what, node.type_name()), units());
   }
   if (!std::isfinite(number)) throw wrong(key, fmt::format("{}{} is not a finite number", what, number));
+  if (const double most = largest_of(quantity); std::abs(number) > most)
+    throw wrong(key,
+                fmt::format("{}{:g} {} is beyond all that this computes with", what, number,
+                            quantity == Quantity::dimensionless ? "" : si_unit(quantity)),
+                fmt::format("Allowed: up to {:g}.", most));
+  constexpr double least_of_rock = 1e-12;
+  if ((quantity == Quantity::resistivity || quantity == Quantity::velocity) && number != 0 &&
+      std::abs(number) < least_of_rock)
+    throw wrong(key, fmt::format("{}{:g} {} is less than anything has", what, number, si_unit(quantity)),
+                fmt::format("Allowed: {:g} and more.", least_of_rock));
   return number;
 }
 
@@ -550,6 +596,10 @@ std::optional<double> Config::optional_number(std::string_view key, Quantity qua
 double Config::positive(std::string_view key, Quantity quantity) const {
   const double number = this->number(key, quantity);
   if (!(number > 0)) throw wrong(key, fmt::format("{} is not more than zero", number));
+  if (const double least = smallest_of(quantity); number < least)
+    throw wrong(key,
+                fmt::format("{:g} {} is smaller than all that this computes with", number, si_unit(quantity)),
+                fmt::format("Allowed: {:g} and more.", least));
   return number;
 }
 
@@ -774,6 +824,13 @@ void Config::finish() const {
 }
 
 const std::vector<std::filesystem::path>& Config::inputs() const { return document_->inputs; }
+
+void Config::note(std::string_view key, const std::string& text) const {
+  auto said = fmt::format("{}: {}", where(key), text);
+  auto& notes = document_->notes;
+  if (std::find(notes.begin(), notes.end(), said) == notes.end()) notes.push_back(std::move(said));
+}
+const std::vector<std::string>& Config::notes() const { return document_->notes; }
 
 const std::string& Config::source() const { return document_->source; }
 const std::string& Config::name() const { return document_->name; }

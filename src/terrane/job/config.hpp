@@ -143,6 +143,10 @@ class Config {
   /// What this job reads: its own file, when there is one, and every input_file() so far.
   const std::vector<std::filesystem::path>& inputs() const;
 
+  /// Tells plan and report of the job what was taken for granted at this key, once: "job.toml:14: …".
+  void note(std::string_view key, const std::string& text) const;
+  const std::vector<std::string>& notes() const;
+
   /// The whole file as it was, followed by the overrides and arguments as comments.
   const std::string& source() const;
   const std::string& name() const;

@@ -55,6 +55,7 @@ struct Config::Document {
   /// Defaults, parsed when first asked for; a deque keeps their addresses.
   mutable std::deque<Node> defaults;
   mutable std::vector<std::filesystem::path> inputs;
+  mutable std::vector<std::string> notes;
 };
 
 }  // namespace terrane

@@ -1,5 +1,6 @@
 #include "terrane/job/contents.hpp"
 
+#include "terrane/io/notes.hpp"
 #include "terrane/io/sites.hpp"
 
 namespace terrane {
@@ -22,6 +23,10 @@ io::Content read_content(const Config& table, std::string_view key, const io::Re
   for (const auto& file : table.input_files(key)) files.push_back(file.string());
   if (files.size() == 1) return io::read(files.front(), options);
   return io::read_sites(files, options);
+}
+
+void tell_notes(const Config& table, std::string_view key, const io::Content& content) {
+  for (const auto& note : io::notes_of(content)) table.note(key, note);
 }
 
 }  // namespace terrane

@@ -19,4 +19,7 @@ struct Contents {
 /// InputError, FileError.
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options = {});
 
+/// Tells the job what reading the file of this key took for granted (Config::note).
+void tell_notes(const Config& table, std::string_view key, const io::Content& content);
+
 }  // namespace terrane

@@ -280,6 +280,16 @@ std::vector<PropertyValue> background_of(const Config& model) {
 
 namespace {
 
+/// The key of a body that an error of its shape names, or the body.
+std::string place_in_body(const Config& body, std::string_view problem) {
+  constexpr std::pair<std::string_view, std::string_view> keys[] = {
+      {"bottom", "bottom"},         {"bottom", "top"},       {"top", "top"}, {"the radius", "radius"},
+      {"a semi-axis", "semi_axes"}, {"the centre", "centre"}};
+  for (const auto& [words, key] : keys)
+    if (problem.starts_with(words) && body.has(key)) return body.where(key);
+  return body.where();
+}
+
 Body body_of(const Config& raw, const Units& units, const Surfaces& surfaces,
              const std::optional<Projection>& projection, const MemoryBudget& memory) {
   if (!raw.has("kind")) throw raw.wrong("kind", "missing", fmt::format("Allowed: {}.", joined(body_kinds)));
@@ -329,7 +339,7 @@ Body body_of(const Config& raw, const Units& units, const Surfaces& surfaces,
   try {
     check(body);
   } catch (const InputError& error) {
-    throw InputError(raw.where(), error.problem(), error.next());
+    throw InputError(place_in_body(raw, error.problem()), error.problem(), error.next());
   }
   return body;
 }

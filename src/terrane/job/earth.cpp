@@ -205,6 +205,10 @@ TensorMesh tensor_mesh(const Config& table) {
         throw table.wrong(widths_key, fmt::format("cell {} is {} m wide: every width must be above zero",
                                                   i + 1, widths[i]));
       faces.push_back(faces.back() + widths[i]);
+      if (!(faces[i + 1] > faces[i]))
+        throw table.wrong(
+            std::abs(start) > std::abs(faces[i] - start) ? "origin" : std::string_view(widths_key),
+            fmt::format("a cell of {:g} m is lost in the rounding of {:g} m", widths[i], faces[i]));
     }
     return faces;
   };
@@ -334,6 +338,7 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
         "Cells run easting first, then northing, then up; arrays are [up, north, east].");
   };
   auto content = io::read(path.string(), options);
+  tell_notes(table, "file", content);
   if (auto* data = std::get_if<io::MeshData>(&content)) {
     if (data->mesh.size() != mesh.size()) throw wrong_size(data->mesh.size());
     if (data->mesh.n_east() != mesh.n_east() || data->mesh.n_north() != mesh.n_north())
@@ -385,6 +390,7 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   options.length_unit = table.optional_text("length_unit").value_or("");
   options.unit = table.optional_text("density_unit").value_or("");
   auto content = read_content(table, "file", options);
+  tell_notes(table, "file", content);
   Earth earth;
   if (auto* rows = std::get_if<io::Table>(&content))  // says which column is missing
     content = io::to_prisms(*rows, options.length_unit, options.unit);
@@ -411,7 +417,7 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
 
 Grid elevation_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                   const MemoryBudget& memory, const std::string& field, const Region* window,
-                  const Region* region, std::array<double, 2> spacing, std::vector<std::string>& notes);
+                  const Region* region, std::array<double, 2> spacing);
 
 Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<Projection>& projection,
                     const MemoryBudget& memory) {
@@ -434,7 +440,7 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
   Earth earth;
   const auto elevation =
       elevation_of(table, "elevation", projection, memory, table.text("field"), window ? &*window : nullptr,
-                   region ? &*region : nullptr, {spacing[0], spacing[1]}, earth.notes);
+                   region ? &*region : nullptr, {spacing[0], spacing[1]});
   TerrainOptions options;
   options.reference = surface_of(table, "reference", projection, memory);
   options.density_above = model.number("rock", Quantity::density);
@@ -483,6 +489,7 @@ EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
   options.memory = memory.bytes;
   options.unit = table.optional_text("unit").value_or("");
   auto content = read_content(table, "file", options);
+  tell_notes(table, "file", content);
   auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr || data->mesh.size() == 0)
     throw table.wrong(
@@ -681,14 +688,15 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
 
 /// Throws InputError where the file is on another map than the job.
 void expect_same_map(const Config& table, std::string_view key, const io::GridData& data,
-                     const std::optional<Projection>& projection, std::vector<std::string>& notes) {
+                     const std::optional<Projection>& projection) {
   if (data.geographic || data.projection.empty()) return;
   const auto file = std::filesystem::path(table.text(key)).filename().string();
   if (!projection) {
-    notes.push_back(
-        fmt::format("{}: \"{}\" is on the map {}, which the job does not name: its coordinates are "
-                    "taken as they are",
-                    table.where(key), file, data.projection));
+    table.note(
+        key,
+        fmt::format(
+            "\"{}\" is on the map {}, which the job does not name: its coordinates are taken as they are",
+            file, data.projection));
     return;
   }
   if (data.projection == projection->definition()) return;
@@ -712,10 +720,9 @@ void expect_same_map(const Config& table, std::string_view key, const io::GridDa
                                 projection->definition()));
 }
 
-/// notes: gets what was taken for granted.
 Grid elevation_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                   const MemoryBudget& memory, const std::string& field, const Region* window,
-                  const Region* region, std::array<double, 2> spacing, std::vector<std::string>& notes) {
+                  const Region* region, std::array<double, 2> spacing) {
   const std::filesystem::path path = table.text(key);
   const auto data = grid_of(table, key, field, memory);
   Grid grid = data.grid(field);
@@ -731,12 +738,12 @@ Grid elevation_of(const Config& table, std::string_view key, const std::optional
   if (column && std::find(data.downward.begin(), data.downward.end(), column->name) != data.downward.end())
     for (double& value : grid.values) value = -value;
   if (const auto note = data.attributes.find("note"); note != data.attributes.end())
-    notes.push_back(fmt::format("{}: {}", table.where(key), note->second));
-  expect_same_map(table, key, data, projection, notes);
+    table.note(key, note->second);
+  expect_same_map(table, key, data, projection);
   if (taken_for_degrees(table, key, data, projection)) {
     grid.geographic = true;
-    notes.push_back(fmt::format("{}: \"{}\" does not say its unit: it is taken for longitudes and latitudes",
-                                table.where(key), path.filename().string()));
+    table.note(key, fmt::format("\"{}\" does not say its unit: it is taken for longitudes and latitudes",
+                                path.filename().string()));
   }
   if (!grid.geographic) {
     if (!window && !region) return grid;
@@ -786,8 +793,7 @@ Grid elevation_of(const Config& table, std::string_view key, const std::optional
 Grid read_elevation(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                     const MemoryBudget& memory, const std::string& field, const Region* window,
                     const Region* region, std::array<double, 2> spacing) {
-  std::vector<std::string> notes;
-  return elevation_of(table, key, projection, memory, field, window, region, spacing, notes);
+  return elevation_of(table, key, projection, memory, field, window, region, spacing);
 }
 
 namespace {
@@ -899,6 +905,7 @@ Earth built_earth(const Config& job, const std::optional<Projection>& projection
     options.format = mesh_format;
     options.memory = memory.bytes;
     auto content = read_content(table, "file", options);
+    tell_notes(table, "file", content);
     auto* data = std::get_if<io::MeshData>(&content);
     if (!data)
       throw table.wrong("file", fmt::format("\"{}\" holds no tensor mesh", mesh_file),

@@ -386,6 +386,7 @@ void add_ellipsoidal_height(const Config& table, Survey& survey, const MemoryBud
   io::ReadOptions options;
   options.memory = memory.bytes;
   auto content = io::read(geoid->string(), options);
+  tell_notes(table, "geoid", content);
   const auto* grid = std::get_if<io::GridData>(&content);
   if (!grid)
     throw table.wrong("geoid", fmt::format("\"{}\" is not a grid", geoid->filename().string()),
@@ -394,9 +395,21 @@ void add_ellipsoidal_height(const Config& table, Survey& survey, const MemoryBud
   survey.columns.push_back({"ellipsoidal_height", "m", "height above the ellipsoid", std::move(height)});
 }
 
+/// Of a job whose stations are metres.  mesh: the table [mesh]. Throws InputError there.
+Projection projection_of(const Config& mesh, const std::string& definition) {
+  if (definition == "utm")
+    throw mesh.wrong("projection", "\"utm\" needs stations in longitude and latitude",
+                     "Name the zone, for example \"EPSG:32735\".");
+  try {
+    return Projection(definition);
+  } catch (const InputError& error) {
+    throw mesh.wrong("projection", error.problem(), error.next());
+  }
+}
+
 /// Reads the columns, keeps the stations asked for, projects them, and lifts them to their clearance.
-Stations from_list(const Config& table, const std::optional<std::string>& definition,
-                   const MemoryBudget& memory) {
+Stations from_list(const Config& table, const Config& table_of_mesh,
+                   const std::optional<std::string>& definition, const MemoryBudget& memory) {
   Stations made;
   const auto rows = rows_of(table, memory);
   std::string words;
@@ -421,10 +434,14 @@ Stations from_list(const Config& table, const std::optional<std::string>& defini
     if (!definition)
       throw table.wrong("file", fmt::format("\"{}\" gives longitudes and latitudes", rows.source),
                         "Set mesh.projection, for example \"utm\" or \"EPSG:32735\".");
-    made.projection = Projection::for_points(*definition, survey.easting, survey.northing);
+    try {
+      made.projection = Projection::for_points(*definition, survey.easting, survey.northing);
+    } catch (const InputError& error) {
+      throw table_of_mesh.wrong("projection", error.problem(), error.next());
+    }
     project(survey, *made.projection);
   } else if (definition) {
-    made.projection = Projection(*definition);
+    made.projection = projection_of(table_of_mesh, *definition);
     survey.projection = made.projection->definition();
   }
   add_ellipsoidal_height(table, survey, memory);
@@ -454,7 +471,7 @@ Stations build_survey(const Config& job, const MemoryBudget& memory) {
   Stations made;
   if (kind == "list") {
     const auto table = raw.describe({survey_keys, list_keys});
-    made = from_list(table, definition, memory);
+    made = from_list(table, job.table("mesh"), definition, memory);
     try {
       check(made.survey);
     } catch (const Error& error) {
@@ -463,10 +480,7 @@ Stations build_survey(const Config& job, const MemoryBudget& memory) {
     return made;
   }
   if (definition) {
-    if (*definition == "utm")
-      throw job.table("mesh").wrong("projection", "\"utm\" needs stations in longitude and latitude",
-                                    "Name the zone, for example \"EPSG:32735\".");
-    made.projection = Projection(*definition);
+    made.projection = projection_of(job.table("mesh"), *definition);
   }
   made.survey = kind == "grid"
                     ? on_grid(raw.describe({survey_keys, grid_keys}), made.projection, memory)

@@ -100,7 +100,20 @@ Job Registry::make(const Config& job, const std::function<void(const Runtime&)>&
   made.output = Output::read(root);
   made.runtime.checkpoint = made.output.checkpoint;
   job.finish();
+  made.notes = job.notes();
   return made;
+}
+
+Plan Job::check(const Runtime& where) const {
+  auto plan = simulation->check(where);
+  plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
+  return plan;
+}
+
+Result Job::run(const Runtime& where) const {
+  auto result = simulation->run(where);
+  result.report.notes.insert(result.report.notes.end(), notes.begin(), notes.end());
+  return result;
 }
 
 }  // namespace terrane

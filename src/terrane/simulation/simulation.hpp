@@ -61,6 +61,11 @@ struct Job {
   std::unique_ptr<Simulation> simulation;
   Runtime runtime;  ///< device, threads, memory and checkpoint as the job asks; ranks and progress are added
   Output output;
+  std::vector<std::string> notes = {};  ///< what reading it took for granted
+
+  /// As of the simulation, with these notes.
+  Plan check(const Runtime& where) const;
+  Result run(const Runtime& where) const;
 };
 
 /// The physics a program offers; filled by the program, handed to whoever needs it.

@@ -35,6 +35,7 @@ class Terrane(CMakePackage, CudaPackage):
     depends_on("proj@8:")
     depends_on("zlib-api")
     depends_on("xz")
+    depends_on("libtiff@4.5:")
     depends_on("mpi", when="+mpi")
     depends_on("nccl", when="+nccl")
 

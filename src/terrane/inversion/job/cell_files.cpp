@@ -17,6 +17,7 @@
 #include "terrane/io/npy.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/model/properties.hpp"
 
 namespace terrane::inversion {
@@ -135,6 +136,7 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   options.mesh = mesh_file;
   options.property = property;
   const auto content = io::read(path, options);
+  tell_notes(table, key, content);
   if (const auto* rows = std::get_if<io::Table>(&content)) {
     const auto quantity = property_kind(property).quantity;
     auto values = of_table(table, key, path, *rows, property, mesh);
@@ -175,6 +177,7 @@ std::vector<double> marks_of_file(const Config& table, const char* key, const Te
   io::ReadOptions options;
   options.mesh = mesh_file;
   const auto content = io::read(path, options);
+  tell_notes(table, key, content);
   const auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr || data->cells.empty())
     throw table.wrong(

@@ -11,6 +11,7 @@
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/described.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
@@ -355,6 +356,7 @@ TensorMesh read_mesh(const Config& job, std::string& file) {
   io::ReadOptions options;
   options.format = described.optional_text("format").value_or("");
   const auto content = io::read(file, options);
+  tell_notes(described, "file", content);
   const auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr)
     throw described.wrong("file", fmt::format("\"{}\" holds no tensor mesh", file),
@@ -473,8 +475,24 @@ std::vector<double> exponentials_of(std::vector<double> logarithms) {
   return logarithms;
 }
 
+namespace {
+
+/// Throws InputError: a datum whose square may be no number; NaN is a gap.
+void expect_measurable(const Column& column, const std::string& data) {
+  constexpr double most = 1e30;  // in any unit that instruments have
+  for (std::size_t n = 0; n < column.values.size(); ++n)
+    if (std::fabs(column.values[n]) > most)
+      throw InputError(data,
+                       fmt::format("row {}: {} is {:g} {}, which nobody measured", n + 1, column.name,
+                                   column.values[n], column.unit),
+                       "Leave entries without a datum empty.");
+}
+
+}  // namespace
+
 void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observed,
-                        std::vector<std::string>& notes) {
+                        std::vector<std::string>& notes, const std::string& data) {
+  for (const auto& column : observed) expect_measurable(column.observed, data);
   constexpr double no_datum = 1e15;  // what files give to gaps, which stay gaps
   const auto floor = table.numbers("floor"), percent = table.numbers("percent");
   for (const auto& [key, list] : {std::pair{"floor", &floor}, {"percent", &percent}}) {
@@ -493,6 +511,9 @@ void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observ
                         fmt::format("{} has no uncertainties: give inversion.floor, their least value in {}, "
                                     "inversion.percent, or a column {}_uncertainty.",
                                     column.field, column.observed.unit, column.field));
+    if (floor.empty() && !(part > 0) && !column.uncertainty)
+      throw table.wrong("percent", "data without an error would be sure",
+                        "Give a percentage above zero, or a floor.");
     if (!floor.empty() && !(least > 0) && !column.uncertainty)
       throw table.wrong("floor", fmt::format("{} is not above zero", least));
     Column sigma{column.field + "_uncertainty", column.observed.unit, "standard deviation", {}};

@@ -75,8 +75,9 @@ void complete(Bounds& bounds, std::size_t cells);
 bool names_file(const Config& table, const char* key);
 
 /// σ = floor + percent/100 |d| where the job gives one of the two, with a note where the survey has its own;
-/// otherwise the survey's. Puts them into the columns.
+/// otherwise the survey's. Puts them into the columns.  data: where they were given, for messages
+/// ("job.toml:12: survey.file").
 void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observed,
-                        std::vector<std::string>& notes);
+                        std::vector<std::string>& notes, const std::string& data);
 
 }  // namespace terrane::inversion

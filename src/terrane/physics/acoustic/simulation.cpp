@@ -10,6 +10,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/blame.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
@@ -136,6 +137,7 @@ constexpr Section all_sections[] = {
 
 std::vector<double> numbers_of(const Config& table, std::string_view key) {
   const auto content = read_content(table, key);
+  tell_notes(table, key, content);
   if (const auto* array = std::get_if<io::Array>(&content)) return array->values;
   if (const auto* rows = std::get_if<io::Table>(&content))
     if (rows->columns.size() == 1) return rows->columns.front().values;
@@ -369,11 +371,14 @@ constexpr Blame blames[] = {
   }
   const auto source = job.table("source");
   if (where.starts_with("source of "))  // "source of shot 3"
-    throw source.wrong(source.has("at") ? "at" : "first",
+    throw source.wrong(source.has("at")                                    ? "at"
+                       : where != "source of shot 1" && source.has("last") ? "last"
+                                                                           : "first",
                        fmt::format("{}: {}", where.substr(10), error.problem()), error.next());
   if (where.starts_with("shots")) throw source.wrong("at", error.problem(), error.next());
   if (where.starts_with("receiver"))
-    throw InputError(job.where("survey"), fmt::format("{} {}", where, error.problem()), error.next());
+    throw InputError(place_of_stations(job, error.problem()), fmt::format("{} {}", where, error.problem()),
+                     error.next());
   for (const auto* property : {"density", "epsilon", "delta", "tilt"})
     if (where.starts_with(property))
       throw InputError(job.table("model").where(), fmt::format("{} {}", where, error.problem()),
@@ -506,6 +511,8 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
     waves.end = p.end;
     return plan_grid(described, wish, waves);
   };
+  expect_above_zero(job, {"velocity_p"}, "waves need");
+  if (p.rock == Rock::variable_density) expect_above_zero(job, {"density"}, "waves need");
   request.reads = properties_read(p.rock);
   auto earth = build_earth(job, std::nullopt, memory, request);
   p.velocity = velocity_of(earth.model, job);

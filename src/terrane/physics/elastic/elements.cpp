@@ -9,6 +9,7 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/physics/elastic/mesh/layers.hpp"
@@ -451,6 +452,7 @@ Elements build_elements(const Config& job, const Config& simulation,
   if (own && job.has("mesh") && !job.has("model")) {
     cells = build_mesh(job);  // says where layers lie; their rocks have names
   } else if (!own || job.has("mesh")) {
+    expect_above_zero(job, {"velocity_p", "density"}, "elastic waves need");
     auto earth = build_earth(job, projection, memory, request);
     if (!out.surface) out.surface = earth.ground;
     cells = mesh_of_cells(earth.model, job, "elastic waves need");

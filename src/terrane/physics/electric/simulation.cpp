@@ -12,6 +12,7 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/tables.hpp"
@@ -351,7 +352,8 @@ Electrodes across(const Config& table) {
 
 Measured build_survey(const Config& job, const std::function<double(double, double)>& height) {
   const auto outer = job.table("survey");
-  const auto given = outer.has("kind") ? outer.text("kind") : "line";
+  const auto given =
+      outer.has("kind") ? outer.choice("kind", {"line", "boreholes", "file"}) : std::string("line");
   const auto keys = given == "file"        ? std::span<const Key>(file_keys)
                     : given == "boreholes" ? std::span<const Key>(hole_keys)
                                            : std::span<const Key>(line_keys);
@@ -393,6 +395,55 @@ std::function<double(double, double)> topography_of(const Config& job, const Mem
   };
 }
 
+namespace {
+
+std::vector<std::string> warnings_of_places(const TensorMesh& mesh, const Electrodes& electrodes) {
+  std::vector<std::string> warnings;
+  double nearest_wall = INFINITY, widest = 0;
+  const auto box = mesh.bounds();
+  for (const auto& p : electrodes.place) {
+    nearest_wall = std::min(
+        {nearest_wall, p.e - box.west, box.east - p.e, p.n - box.south, box.north - p.n, p.u - box.bottom});
+    widest = std::max(widest, distance(p, electrodes.place.front()));
+  }
+  if (nearest_wall < widest)
+    warnings.push_back(
+        fmt::format("electrodes reach over {:.4g} m and come within {:.4g} m of a wall of the mesh, which "
+                    "then shows in the "
+                    "data; let cells that grow go on for three times that length",
+                    widest, nearest_wall));
+  if (const auto [apart, cell] = tightest(mesh, electrodes); cell > apart)
+    warnings.push_back(
+        fmt::format("electrodes {:.4g} m apart are in cells of {:.4g} m, which do not tell them from each "
+                    "other where rock differs; planned meshes have two cells between electrodes",
+                    apart, cell));
+  return warnings;
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+                                     const Parameters& parameters) {
+  auto warnings = warnings_of_places(mesh, electrodes);
+  const auto solved = as_solved(mesh, rock.view(), parameters, electrodes);
+  const auto primaries = primaries_of_rock(mesh, rock, solved, parameters);
+  if (auto text = warning_of_total(mesh, solved, primaries, parameters); !text.empty())
+    warnings.insert(warnings.begin(), std::move(text));
+  return warnings;
+}
+
+std::vector<std::string> warnings_of(const DirectCurrentReport& found) {
+  std::vector<std::string> warnings;
+  if (found.null_arrays > 0)
+    warnings.push_back(
+        fmt::format("{} arrays have no geometric factor below 1e6 m: their apparent resistivity is NaN",
+                    found.null_arrays));
+  for (std::size_t n = 0; n < found.solves.size(); ++n)
+    if (!found.solves[n].converged())
+      warnings.push_back(fmt::format("electrode {}: {}", found.sources[n] + 1, found.solves[n].text()));
+  return warnings;
+}
+
 Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings)
     : mesh_(std::move(mesh)),
       rock_(std::move(rock)),
@@ -415,24 +466,37 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
     if (auto text = warning_of_total(mesh_, solved, primaries, parameters); !text.empty())
       warnings_.push_back(std::move(text));
   }
-  double nearest_wall = INFINITY, widest = 0;
-  const auto box = mesh_.bounds();
-  for (const auto& p : electrodes_.place) {
-    nearest_wall = std::min(
-        {nearest_wall, p.e - box.west, box.east - p.e, p.n - box.south, box.north - p.n, p.u - box.bottom});
-    widest = std::max(widest, distance(p, electrodes_.place.front()));
+  for (auto& warning : warnings_of_places(mesh_, electrodes_)) warnings_.push_back(std::move(warning));
+}
+
+namespace {
+
+/// Errors that name an electrode or an array by its number, at the key that places it.
+[[noreturn]] void throw_at_survey(const InputError& error, const Config& survey) {
+  const std::string_view where = error.where();
+  constexpr std::string_view of_electrode = "survey: electrode ";
+  const bool of_array = where.starts_with("array ");
+  if (!where.starts_with(of_electrode) && !of_array) throw;
+  const bool first = where == "survey: electrode 1", deep = error.problem().find(" up") != std::string::npos;
+  const char* key = survey.has("file")                                       ? "file"
+                    : of_array || (!first && !deep && survey.has("spacing")) ? "spacing"
+                    : survey.has("first")                                    ? "first"
+                    : deep && survey.has("height")                           ? "height"
+                                                                             : "start";
+  const auto who = of_array ? where : where.substr(8);
+  throw InputError(survey.has(key) ? survey.where(key) : survey.where(),
+                   fmt::format("{}: {}", who, error.problem()), error.next());
+}
+
+}  // namespace
+
+void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey) {
+  try {
+    for (std::size_t n = 0; n < electrodes.place.size(); ++n)
+      node_weights(mesh, electrodes.place[n], fmt::format("survey: electrode {}", n + 1));
+  } catch (const InputError& error) {
+    throw_at_survey(error, survey);
   }
-  if (nearest_wall < widest)
-    warnings_.push_back(
-        fmt::format("electrodes reach over {:.4g} m and come within {:.4g} m of a wall of the mesh, which "
-                    "then shows in the "
-                    "data; let cells that grow go on for three times that length",
-                    widest, nearest_wall));
-  if (const auto [apart, cell] = tightest(mesh_, electrodes_); cell > apart)
-    warnings_.push_back(
-        fmt::format("electrodes {:.4g} m apart are in cells of {:.4g} m, which do not tell them from each "
-                    "other where rock differs; planned meshes have two cells between electrodes",
-                    apart, cell));
 }
 
 namespace {
@@ -480,6 +544,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   request.warn = [&](const Description& described, const TensorMesh& mesh, const auto& tables) {
     return what_mesh_misses(described, mesh, places_over(described), tables);
   };
+  expect_above_zero(job,
+                    {"conductivity", "conductivity_east", "conductivity_north", "conductivity_up",
+                     "resistivity", "resistivity_east", "resistivity_north", "resistivity_up"},
+                    "currents need");
   request.reads = properties_read();
   if (!(settings.frequency > 0))
     std::erase_if(request.reads, [](std::string_view name) { return name.starts_with("cole_cole"); });
@@ -500,7 +568,12 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
             : rock.ground.empty() ? mesh.up().back()
                                   : ground_level(mesh, rock.ground, p);
   if (height && !rock.ground.empty()) rock.slopes = slopes_at(mesh, survey.electrodes.place, height);
-  auto made = std::make_unique<Simulation>(mesh, std::move(rock), std::move(survey.electrodes), settings);
+  std::unique_ptr<Simulation> made;
+  try {
+    made = std::make_unique<Simulation>(mesh, std::move(rock), std::move(survey.electrodes), settings);
+  } catch (const InputError& error) {
+    throw_at_survey(error, job.table("survey"));
+  }
   made->measured_ = std::move(survey.columns);
   if (height && made->rock_.ground.empty())
     made->warnings_.push_back("the topography lies above the whole mesh: its top is the ground");
@@ -632,14 +705,7 @@ Result Simulation::run(const Runtime& runtime) {
       "held_against", std::uint64_t{done.held_against}, "", done.held_against > 0 ? "held" : "",
       fmt::format("{} total potentials against homogeneous ground, a solve for each", done.held_against));
   report.add("null_arrays", std::uint64_t{done.null_arrays});
-  if (done.null_arrays > 0)
-    report.warnings.push_back(
-        fmt::format("{} arrays have no geometric factor below 1e6 m: their apparent resistivity is "
-                    "NaN",
-                    done.null_arrays));
-  for (std::size_t n = 0; n < done.solves.size(); ++n)
-    if (!done.solves[n].converged())
-      report.warnings.push_back(fmt::format("electrode {}: {}", done.sources[n] + 1, done.solves[n].text()));
+  for (auto& warning : warnings_of(done)) report.warnings.push_back(std::move(warning));
   fill(result, data);
   fill_cells(result, std::move(data.volume));
   compare_with_measured(result);

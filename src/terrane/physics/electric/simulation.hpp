@@ -44,6 +44,16 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
 /// it is as at its edge. Throws InputError, FileError.
 std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory);
 
+/// Throws InputError at the key of [survey] that places an electrode outside of the mesh.
+void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey);
+
+/// What a run of these is warned of before it solves: walls that are near, cells wider than electrodes are
+/// apart, rock in which total potentials err.
+std::vector<std::string> warnings_of(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+                                     const Parameters& parameters);
+/// And of what it found: arrays without a geometric factor, solves that did not converge.
+std::vector<std::string> warnings_of(const DirectCurrentReport& found);
+
 class Simulation final : public terrane::Simulation {
  public:
   /// rock: per cell [up, north, east].  Throws ShapeError, InputError.

@@ -14,6 +14,7 @@
 #include "terrane/base/progress.hpp"
 #include "terrane/io/emg3d.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
@@ -249,13 +250,9 @@ std::string place_of_source(const Config& job, std::size_t n) {
     if (where.starts_with(what)) std::from_chars(where.data() + what.size(), where.data() + where.size(), n);
     return n;
   };
-  const auto survey = job.table("survey");
   std::string place;
   if (const auto n = number_after("source "); n > 0) place = place_of_source(job, n - 1);
-  else if (number_after("receiver ") > 0)
-    place = survey.has("file")       ? survey.where("file")
-            : survey.has("stations") ? survey.where("stations")
-                                     : survey.where();
+  else if (number_after("receiver ") > 0) place = place_of_stations(job, error.problem());
   else if (where == "mesh") throw InputError(job.where("mesh"), error.problem(), error.next());
   else throw InputError(error.where(), error.problem(), error.next());
   throw InputError(place, fmt::format("{}: {}", where, error.problem()), error.next());
@@ -806,6 +803,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       return not_resolved(described, mesh, places);
     };
   }
+  expect_above_zero(job,
+                    {"conductivity", "conductivity_east", "conductivity_north", "conductivity_up",
+                     "resistivity", "resistivity_east", "resistivity_north", "resistivity_up"},
+                    "currents need");
   const auto take = [&](std::size_t n, Earth earth) {
     auto& part = meshes[n].problem;
     part.conductivity = read_conductivity(earth.model, job);

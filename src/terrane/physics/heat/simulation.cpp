@@ -8,6 +8,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
@@ -86,6 +87,7 @@ Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory
                                          {"temperature", values.temperature},
                                          {"heat_production", 0}};
   Earth earth;
+  expect_above_zero(job, {"thermal_conductivity", "heat_capacity", "specific_heat"}, "heat conduction needs");
   EarthRequest request;
   request.reads = {"thermal_conductivity", "heat_capacity",  "specific_heat", "density",
                    "temperature",          "heat_production"};
@@ -214,6 +216,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       made->warnings_.insert(made->warnings_.end(), from->begin(), from->end());
     return made;
   } catch (const InputError& error) {
+    constexpr std::string_view of_station = "survey: station ";
+    if (const std::string_view where = error.where(); where.starts_with(of_station))
+      throw InputError(place_of_stations(job, error.problem()),
+                       fmt::format("{}: {}", where.substr(8), error.problem()), error.next());
     throw_at_its_key<Problem>(error, "heat", table);
   }
 }

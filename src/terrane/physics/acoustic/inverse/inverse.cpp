@@ -212,6 +212,10 @@ std::unique_ptr<terrane::Simulation> WaveData::from_job(const Config& job, const
   if (made->gaps_ == p.data.size())
     throw table.wrong("observed", "no sample of it is a number: all are gaps",
                       "Name the gathers that were recorded.");
+  for (const double d : p.data)
+    if (std::fabs(d) > 1e30)  // its square is no number
+      throw table.wrong("observed", fmt::format("a sample of it is {:g}, which nobody measured", d),
+                        "Samples that are NaN are gaps.");
   made->read_sigma(table);
   made->joint_ = inversion::read_joint(job);
   made->origin_ = made->fields_->origin();
@@ -236,6 +240,9 @@ void WaveData::read_sigma(const Config& table) {
     if (std::any_of(list->begin(), list->end(), [](double v) { return !(v >= 0) || !std::isfinite(v); }))
       throw table.wrong(key, "it is below zero, or no number");
   }
+  if (floor.empty() && std::any_of(percent.begin(), percent.end(), [](double v) { return v == 0; }))
+    throw table.wrong("percent", "samples without an error would be sure",
+                      "Give a percentage above zero, or a floor.");
   auto& p = problem_;
   p.sigma.resize(p.data.size());
   std::size_t row = 0;

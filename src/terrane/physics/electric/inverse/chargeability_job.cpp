@@ -92,7 +92,7 @@ std::unique_ptr<terrane::Simulation> ChargeData::from_job(const Config& job, con
   std::string mesh_file;
   const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
   auto observed = find_charges(survey, job);
-  inversion::read_uncertainties(table, observed, made->notes_);
+  inversion::read_uncertainties(table, observed, made->notes_, job.table("survey").where("file"));
   const auto& column = observed[0];
   made->apparent_ = times(thousandth, column.observed.values);
   made->deviation_ = times(thousandth, column.uncertainty->values);

@@ -41,13 +41,14 @@ MeasuredArrays find_measured(const Measured& survey, const Config& job) {
 }
 
 /// σ: floor + percent, or from the file.
-void complete_uncertainties(const Config& table, MeasuredArrays& measured, std::vector<std::string>& notes) {
+void complete_uncertainties(const Config& table, MeasuredArrays& measured, std::vector<std::string>& notes,
+                            const std::string& data) {
   const std::string unit = measured.name == "resistance" ? "V/A" : "ohm m";
   std::vector<ObservedColumn> one{
       {measured.name, {measured.name + "_observed", unit, "", measured.values}, std::nullopt}};
   if (!measured.sigma.empty())
     one[0].uncertainty = Column{measured.name + "_uncertainty", unit, "", measured.sigma};
-  inversion::read_uncertainties(table, one, notes);
+  inversion::read_uncertainties(table, one, notes, data);
   measured.sigma = one[0].uncertainty->values;
 }
 
@@ -63,7 +64,7 @@ std::unique_ptr<terrane::Simulation> ArrayData::from_job(const Config& job, cons
   std::string mesh_file;
   const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
   made->measured_ = find_measured(survey, job);
-  complete_uncertainties(table, made->measured_, made->notes_);
+  complete_uncertainties(table, made->measured_, made->notes_, job.table("survey").where("file"));
   made->datum_ = read_datum(table);
   made->settings_ = inversion::read_steps(table, p.mesh);
   const auto cells = [&](const char* key) {
@@ -110,6 +111,7 @@ Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& run
   for (auto& place : survey.electrodes.place)
     if (std::isnan(place.u))
       place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();
+  electric::expect_electrodes_inside(p.mesh, survey.electrodes, job.table("survey"));
   electrodes_ = survey.electrodes;
   parameters_ = simulation.parameters;
   leave_out(table, survey);

@@ -129,7 +129,7 @@ MeasuredFields read_measured(const Config& table, const electromagnetic::Problem
   if (which.empty())
     throw table.wrong("observed", "it has no measured component of simulation.components",
                       "Name its columns e_e_real and e_e_imag, h_n_real and h_n_imag, …");
-  inversion::read_uncertainties(table, amplitudes, notes);
+  inversion::read_uncertainties(table, amplitudes, notes, table.where("observed"));
   MeasuredFields measured;
   for (std::size_t k = 0; k < which.size(); ++k) {
     const auto& column = amplitudes[k];
@@ -247,7 +247,7 @@ MeasuredFields read_functions(const Config& job, const electromagnetic::Problem&
   if (taken.empty())
     throw InputError(job.table("survey").where("file"), "it has neither impedances nor tippers",
                      "Name its columns z_en_real, z_en_imag, z_ne_real, … (ohm), tipper_e_real, …");
-  inversion::read_uncertainties(table, amplitudes, notes);
+  inversion::read_uncertainties(table, amplitudes, notes, job.table("survey").where("file"));
   MeasuredFields measured;
   const std::size_t all_sites = problem.frequencies.size() * problem.receivers.size();
   for (std::size_t k = 0; k < taken.size(); ++k) {

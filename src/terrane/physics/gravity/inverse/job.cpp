@@ -13,6 +13,7 @@
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/job/tables.hpp"
 #include "terrane/inversion/model/regulariser.hpp"
+#include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
@@ -535,7 +536,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   auto stations = build_survey(job, memory);
   auto observations =
       read_observations(kind.fields(simulation, stations.survey), simulation, stations.survey);
-  inversion::read_uncertainties(table, observations.columns, stations.notes);
+  inversion::read_uncertainties(table, observations.columns, stations.notes, place_of_stations(job, {}));
   inversion::Problem problem;
   std::string mesh_file;
   problem.mesh = inversion::read_mesh(job, mesh_file);

@@ -1,0 +1,22 @@
+// At which key of a job an error belongs that was found in what was made of it: rock, stations.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "terrane/job/config.hpp"
+
+namespace terrane {
+
+/// Throws InputError at the key of a body, a kind of rock or the background that gives one of these
+/// properties a value that is not above zero.  needs: "waves need", "heat conduction needs"
+void expect_above_zero(const Config& job, std::initializer_list<std::string_view> properties,
+                       std::string_view needs);
+
+/// The key of [survey] that says where stations are along the axis that `problem` names ("up 7 m lies outside
+/// the mesh"), with file and line; where it names none, the key that has them all.
+std::string place_of_stations(const Config& job, std::string_view problem);
+
+}  // namespace terrane
