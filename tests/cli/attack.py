@@ -13,6 +13,7 @@ import gzip
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import struct
@@ -28,8 +29,9 @@ import command
 import contract
 from command import SOURCE, CommandTest
 
-#: Seconds after which a check, or reading a file of a few kB, hangs.
-TOO_LONG = 120
+#: Seconds of CPU after which a check, or reading a small file, hangs; and of the clock, for what waits and does nothing.
+TOO_LONG = 30
+WAITS_TOO_LONG = 600
 ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "OMP_NUM_THREADS": "1"}
 CHECKPOINTS = '\n[output]\nfiles = ["out.csv"]\ncheckpoint = "0.05 s"\n'
 #: Runs of a second or so of all physics that keep checkpoints, by what makes their job of contract.py longer.
@@ -58,12 +60,15 @@ class Attack:
         """Whether less than this share of the time is over."""
         return time.monotonic() < self.begin + share * self.seconds
 
-    def run(self, *words, cwd=None, timeout=TOO_LONG):
+    def run(self, *words, cwd=None, cpu=TOO_LONG):
         """(status, stdout, stderr); status None: it was still there after so long."""
         try:
             done = subprocess.run([self.terrane, *map(str, words)], cwd=cwd or self.folder, capture_output=True,
-                                  timeout=timeout, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+                                  timeout=WAITS_TOO_LONG, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5)))
         except subprocess.TimeoutExpired:
+            return None, "", ""
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return None, "", ""
         return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
 
@@ -127,7 +132,7 @@ class Attack:
             shutil.copy(self.folder / "stations.csv", folder)
             (folder / "job.toml").write_text(text, encoding="utf-8")
             answer = self.run("check", "job.toml", cwd=folder)
-            ran = self.run("run", "job.toml", cwd=folder, timeout=60) if runs and answer[0] == 0 else None
+            ran = self.run("run", "job.toml", cwd=folder, cpu=20) if runs and answer[0] == 0 else None
             bad = ran is not None and ran[0] == 0 and "nan" in "".join(
                 line for line in (folder / "output/out.csv").read_text().splitlines() if not line.startswith("#")).lower()
             shutil.rmtree(folder)
@@ -145,7 +150,7 @@ class Attack:
                     if ran is not None:
                         counts["runs"] += 1
                         if ran[0] is None:
-                            counts["runs cut after a minute"] += 1
+                            counts["runs cut after 20 s"] += 1
                         elif ran[0] < 0:
                             counts["crashes"] += 1
                             self.found.append(f"run\n{text}\nended with {ran[0]}")
@@ -186,14 +191,14 @@ class Attack:
 
     # ---------------------------------------------------------------------------------------- hostile files
 
-    def hostile(self):
+    def hostile(self, workers):
         """Bombs, cycles, devices, headers that promise too much."""
         counts, folder = Counter(), self.folder / "hostile"
         folder.mkdir()
         big = b"9999999999"
         files = {
             "twice.csv.gz": gzip.compress(gzip.compress(b"a,b\n1,2\n")),
-            "bomb.csv.gz": gzip.compress(b"1,2,3\n" * 30_000_000, 9),
+            "bomb.csv.gz": gzip.compress(b"1,2,3\n" * 5_000_000, 9),
             "deep.toml": b"a = " + b"[" * 100_000,
             "deep.json": b'{"a":' * 100_000,
             "keys.json": b"{" + b",".join(b'"k%d":1' % n for n in range(200_000)) + b"}",
@@ -207,7 +212,7 @@ class Attack:
             "huge.tif": b"II*\0\x08\0\0\0\x02\0\0\x01\x04\0\x01\0\0\0\xff\xff\xff\x7f\x01\x01\x04\0\x01\0\0\0\xff\xff\xff\x7f"
                         b"\0\0\0\0",
             "line.csv": b"a,b\n" + b"1" * 5_000_000,
-            "quotes.csv": b'"' * 1_000_000,
+            "quotes.csv": b'"' * 100_000,
             "zeros.dat": b"\0" * 1_000_000,
             "new_lines.txt": b"\n" * 3_000_000,
             "empty.nc": b"", "empty.tif": b"", "empty.sgy": b"",
@@ -221,12 +226,14 @@ class Attack:
         inputs = SOURCE / "tests/fuzz/corpus/hdf5"
         for path in inputs.glob("*"):
             (folder / f"cut-{path.name}").write_bytes(path.read_bytes()[:-7])
+        tries = []
         for path in sorted(folder.iterdir()):
             if path.name == "pipe.csv":  # nobody writes: whoever reads it waits, as any program does
                 continue
-            for words in (("info", path.name), ("convert", path.name, "out.nc"), ("check", path.name)):
-                self.judge(f"{words[0]} of {path.name}", counts, *self.run(*words, cwd=folder))
-                (folder / "out.nc").unlink(missing_ok=True)
+            tries += [("info", path.name), ("convert", path.name, f"{path.name}.nc"), ("check", path.name)]
+        with ThreadPoolExecutor(workers) as pool:
+            for words, answer in zip(tries, pool.map(lambda words: self.run(*words, cwd=folder), tries)):
+                self.judge(f"{words[0]} of {words[1]}", counts, *answer)
         shutil.rmtree(folder)
         return counts
 
@@ -242,7 +249,7 @@ class Attack:
             text = text.replace(old, new)
         (folder / "job.toml").write_text(text + CHECKPOINTS)
         begin = time.monotonic()
-        status, _, message = self.run("run", "job.toml", cwd=folder, timeout=300)
+        status, _, message = self.run("run", "job.toml", cwd=folder, cpu=300)
         if status != 0:
             raise AssertionError(f"{physics}: {message}")
         whole = (folder / "output/out.csv").read_bytes()
@@ -269,7 +276,7 @@ class Attack:
         """Whether the job goes on to the bytes of one that nobody stopped, and leaves nothing behind."""
         output = folder / "output"
         torn = output.exists() and (output / "out.csv").exists() and (output / "out.csv").read_bytes() != whole
-        status, out, message = self.run("run", "--resume", "job.toml", cwd=folder, timeout=300)
+        status, out, message = self.run("run", "--resume", "job.toml", cwd=folder, cpu=300)
         counts["chains"] += 1
         counts["resumed from a checkpoint"] += "resumed from" in out
         if torn or status != 0 or (output / "out.csv").read_bytes() != whole:
@@ -314,7 +321,7 @@ class Attack:
         else:
             del bad[self.random.randrange(len(bad)):]
         found[0].write_bytes(bad)
-        status, _, message = self.run("run", "--resume", "job.toml", cwd=folder, timeout=300)
+        status, _, message = self.run("run", "--resume", "job.toml", cwd=folder, cpu=300)
         counts["damaged checkpoints"] += 1
         if status not in (1, 2) or "checkpoint" not in message:
             counts["damaged and taken"] += 1
@@ -325,7 +332,7 @@ class Attack:
 def attack(terrane, seconds, seed, workers):
     with tempfile.TemporaryDirectory(prefix="terrane-attack-") as scratch:
         one = Attack(terrane, Path(scratch).resolve(), seed, seconds)
-        results = {"hostile files": one.hostile()}
+        results = {"hostile files": one.hostile(workers)}
         results["mutated jobs"] = one.jobs(workers, 0.4)
         results["mutated files"] = one.files(workers, 0.65)
         results["kills"], results["signals"], results["damaged checkpoints"] = one.kills_and_signals(1)
