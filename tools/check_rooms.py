@@ -8,14 +8,17 @@ these depend on. A room depends only on rooms listed before it. terrane_houses(D
 of physics/ that has physics.hpp, and for the room physics, the list of them; a house never depends on another, but for
 those of STANDS_ON.
 
-Inside a house, physics/<house>/rooms.txt states the order, from the ground up: one storey a line, of folders and
-of files at the top of the house (without their ending). A storey may include what lies below it; folders and files
-that share a line do not include each other. Lines may carry a comment after #. The rooms of ORDERED have a rooms.txt, too,
-and there no unit (a header and its source) includes, by way of others, itself.
+Inside a house, and in the rooms of ORDERED, rooms.txt states the order, from the ground up: one storey a line, of
+folders and of files at the top of the room (without their ending). A storey may include what lies below it; folders and
+files that share a line do not include each other, but for those joined by +, which are one unit in several files. Lines
+may carry a comment after #. python/terrane has such a file, too, for what its modules import as they are loaded.
+
+Units (a header and its source) may not include each other in a circle, but for those of ONE_UNIT.
 
 Prints one line for each violation, file:line first, and exits with 1 when there is any.
 """
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -23,8 +26,19 @@ from pathlib import Path
 # The one house that stands on another: magnetics is gravity's gradients, by Poisson's relation.
 STANDS_ON = {"physics/magnetic": {"physics/gravity"}}
 
-# Rooms beside the houses that state their own order, and have no circles of units.
-ORDERED = {"inversion"}
+# Rooms that state their order as houses do.
+ORDERED = ("job", "parallel", "solve", "inversion")
+
+# Units that are one thing in several files: a class and what it is made of, kernels and the tables that CMake makes of
+# them, an interface and what its source chooses from.
+ONE_UNIT = (
+    r"job/(config|config_node)", r"job/(earth|described)", r"io/(content|scattered)", r"io/(electrodes|ert_tables)",
+    r"io/(geotiff|geotiff_place)", r"io/(registry|sites)",
+    r"parallel/device/(device|buffer|cuda|pinned)", r"solve/matrix_(kernels|loops|table)",
+    r"solve/(multigrid|multigrid_hierarchy)", r"physics/gravity/tree/expansion(_kernels|_table)?",
+    r"physics/elastic/kernels/(lanes|lane_kernels|lane_table)", r"physics/acoustic/march/(steps|gpu_steps)",
+    r"physics/acoustic/march/host_(kernels|kernel_sets)", r"physics/acoustic/march/host_(axis|density|rows|set)",
+    r"physics/acoustic/image/(history|random_walls)")
 
 ROOM = re.compile(r"^\s*terrane_(?:room\(\s*(\S+)|(houses)\()([^)]*)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]terrane/([^">]+)[">]')
@@ -95,8 +109,8 @@ def stand(path):
 class Order:
     """Which folder or file of a house stands on which."""
 
-    def __init__(self, folder, where):
-        self.storey, self.complaints = {}, []
+    def __init__(self, folder, where, stands=None):
+        self.storey, self.unit, self.complaints = {}, {}, []
         self.where = f"{where}/rooms.txt"
         file = folder / "rooms.txt"
         if not file.is_file():
@@ -104,11 +118,13 @@ class Order:
                                    "one line for each storey (see src/terrane/physics/gravity/rooms.txt)")
             return
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            for name in line.partition("#")[0].split():
-                if name in self.storey:
-                    self.complaints.append(f"{self.where}:{number}: {name} stands on line {self.storey[name]} already")
-                self.storey[name] = number
-        here = {stand(f.relative_to(folder).as_posix()) for f in folder.rglob("*") if is_source(f)}
+            for unit in line.partition("#")[0].split():
+                for name in unit.split("+"):
+                    if name in self.storey:
+                        self.complaints.append(
+                            f"{self.where}:{number}: {name} stands on line {self.storey[name]} already")
+                    self.storey[name], self.unit[name] = number, unit
+        here = stands or {stand(f.relative_to(folder).as_posix()) for f in folder.rglob("*") if is_source(f)}
         for name, number in self.storey.items():
             if name not in here:
                 self.complaints.append(f"{self.where}:{number}: there is no {name} in this house")
@@ -118,7 +134,7 @@ class Order:
     def fault(self, source, target):
         """What is wrong when `source` includes `target`; None when nothing is."""
         a, b = stand(source), stand(target)
-        if a == b or a not in self.storey or b not in self.storey:
+        if a == b or a not in self.storey or b not in self.storey or self.unit[a] == self.unit[b]:
             return None
         if self.storey[b] > self.storey[a]:
             return f"{a} may not include {b}, which stands above it in {self.where}"
@@ -144,6 +160,32 @@ def circles(includes):
 
 def is_source(file):
     return Path(without_in(file.name)).suffix in SUFFIXES
+
+
+def is_one_unit(circle):
+    return any(all(re.fullmatch(pattern, unit) for unit in circle) for pattern in ONE_UNIT)
+
+
+def imports(module):
+    """Modules of the package that a Python file imports as it is loaded."""
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            names = [node.module.partition(".")[0]] if node.module else [name.name for name in node.names]
+            yield from ((node.lineno, name) for name in names)
+
+
+def check_python(root):
+    folder = root / "python" / "terrane"
+    if not folder.is_dir():
+        return []
+    modules = {file.stem: file for file in folder.glob("*.py") if file.stem != "__init__"}
+    order = Order(folder, "python/terrane", set(modules))
+    for name, file in sorted(modules.items()):
+        for line, other in imports(file):
+            fault = other in modules and order.fault(f"{name}.py", f"{other}.py")
+            if fault:
+                order.complaints.append(f"python/terrane/{file.name}:{line}: {fault.replace('include', 'import')}")
+    return order.complaints
 
 
 def check(root):
@@ -174,10 +216,14 @@ def check(root):
             complaints.append(f"src/terrane/{inside}: {'/'.join(inside.split('/')[:2])} has no physics.hpp, by which "
                               "it would be a house")
             continue
+        unit = inside.partition(".")[0]
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
                 continue
+            included = match.group(1).partition(".")[0]
+            if unit != included:
+                units.setdefault(unit, set()).add(included)
             where = f"src/terrane/{inside}:{number}"
             other = room_of(match.group(1), graph)
             if other is None:
@@ -188,14 +234,12 @@ def check(root):
                 complaints.append(f"{where}: room {room} may not include {other}; it may use "
                                   + (", ".join(r for r in graph if r in allowed[room] and r != room) or "no other room"))
             elif room == other and room in orders:
-                unit, included = inside.partition(".")[0], match.group(1).partition(".")[0]
-                if room in ORDERED and unit != included:
-                    units.setdefault(unit, set()).add(included)
                 fault = orders[room].fault(inside[len(room) + 1:], match.group(1)[len(room) + 1:])
                 if fault:
                     complaints.append(f"{where}: {fault}")
-    complaints += [f"src/terrane: {', '.join(circle)} include each other in a circle" for circle in circles(units)]
-    return complaints
+    complaints += [f"src/terrane: {', '.join(circle)} include each other in a circle"
+                   for circle in circles(units) if not is_one_unit(circle)]
+    return complaints + check_python(root)
 
 
 def main():

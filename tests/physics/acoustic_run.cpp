@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "support/acoustic_box.hpp"
+#include "support/fields.hpp"
 #include "support/files.hpp"
 #include "support/heap.hpp"
 #include "terrane/parallel/comm/comm.hpp"
@@ -56,6 +57,12 @@ class Stops final : public Progress {
  private:
   std::uint64_t done_ = 0;
 };
+
+TEST(AcousticRun, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
+  const auto p = four_shots();
+  test::expect_every_field_travels_and_is_in_the_fingerprint(p);
+  test::expect_every_field_travels_and_is_in_the_fingerprint(migration(p));
+}
 
 TEST(AcousticWatch, StopsRunsWhosePressuresGrowOrAreNoNumbers) {
   auto good = four_shots();

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "support/elastic_meshes.hpp"
+#include "support/fields.hpp"
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/mesh/chunk.hpp"
@@ -20,6 +21,11 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing_support::message;
 using testing_support::TemporaryFolder;
+
+TEST(ElasticPlaces, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
+  test::expect_every_field_travels_and_is_in_the_fingerprint(
+      test::rough_earth(Precision::single_precision, 4, true, true));
+}
 
 /// The mesh and the way up to its surface: found() there, and not a little above.
 void expect_surface(const Mesh& mesh, double room) {
@@ -205,7 +211,7 @@ TEST_F(PlacesOfFiles, OutsideAreNamedWithTheirFileAndLine) {
 
 TEST_F(PlacesOfFiles, KeysAreBlamedForThemselves) {
   EXPECT_THAT(message([&] { made("step = -1\n"); }),
-              HasSubstr("job.toml:7: simulation.step: a time step of -1 s"));
+              HasSubstr("job.toml:7: simulation.step: -1 s is not more than zero"));
   put_par("");
   folder_.put("Par_file", "NSTEP = 40\nDT = 50\nSTACEY_ABSORBING_CONDITIONS = .false.\n");
   EXPECT_THAT(message([&] { made(); }), AllOf(HasSubstr("Par_file:2: DT: 50 s is not stable"),

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "support/fields.hpp"
 #include "support/files.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/config.hpp"
@@ -27,6 +28,11 @@ std::string line(const std::string& body = "resistivity = 100", const std::strin
 
 std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text, const std::string& folder = ".") {
   return Simulation::from_job(Config::parse(text, "job.toml", folder), {});
+}
+
+TEST(ElectricJobs, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
+  test::expect_every_field_travels_and_is_in_the_fingerprint(Rock{{1, 2}, {}, {0.1, 0.2}, {}});
+  test::expect_every_field_travels_and_is_in_the_fingerprint(Settings());
 }
 
 TEST(ElectricJobs, RefuseCurrentsWithoutAWayBeforeTheRun) {

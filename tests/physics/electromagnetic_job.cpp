@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 
+#include "support/fields.hpp"
 #include "support/files.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/io/registry.hpp"
@@ -51,6 +52,14 @@ file = "survey.json"
 physics = "electromagnetic"
 components = ["e_e"]
 )";
+
+TEST(ElectromagneticJobs, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
+  Problem problem;
+  problem.mesh = TensorMesh({0, 1, 2}, {0, 1}, {0, 1, 3});
+  problem.conductivity = {std::vector<double>{1, 2, 3, 4}, {}, {2, 2, 2, 2}};
+  problem.sources.resize(2);
+  test::expect_every_field_travels_and_is_in_the_fingerprint(problem);
+}
 
 TEST(ElectromagneticJobs, TakeModelSourcesReceiversAndFrequenciesFromFilesOfEmg3d) {
   const TemporaryFolder folder;
@@ -538,7 +547,7 @@ TEST(ElectromagneticJobs, RefuseBeforeTheRunWhatWouldBeWrongAfterIt) {
   EXPECT_THAT(said("at = [0, 0, -50]", "kind = \"wire\"\npoints = [[9, 0, -50], [9, 0, -50]]"),
               HasSubstr("source 1: it sends nothing"));
   EXPECT_THAT(said("min_width_pps = 2", "min_width_pps = 2\ntolerance = 10"),
-              HasSubstr("tolerance: 10 is not between 1e-14 and 1e-2"));
+              HasSubstr("tolerance: 10 is not between 1e-14 and 0.01"));
 }
 
 TEST(ElectromagneticJobs, WriteTheChargesOfTheirRockIntoTheModelToo) {

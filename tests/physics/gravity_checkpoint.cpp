@@ -7,6 +7,7 @@
 #include <fstream>
 #include <random>
 
+#include "support/fields.hpp"
 #include "support/files.hpp"
 #include "support/prism_field.hpp"
 #include "support/same_bits.hpp"
@@ -92,6 +93,10 @@ class GravityCheckpoint : public testing::Test {
     ASSERT_TRUE(std::filesystem::exists(file()));
   }
 };
+
+TEST(GravityParameters, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
+  test::expect_every_field_travels_and_is_in_the_fingerprint(Parameters());
+}
 
 TEST_F(GravityCheckpoint, LetsAStoppedRunGoOnWithTheSameBits) {
   for (const auto partition : {Partition::stations, Partition::prisms}) {

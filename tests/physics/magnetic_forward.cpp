@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "support/fields.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
 #include "terrane/solve/chunked.hpp"
@@ -56,6 +57,10 @@ std::vector<std::vector<double>> reference() {
       values.push_back(std::strtod(word.c_str(), nullptr));
   }
   return rows;
+}
+
+TEST(MagneticField, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
+  test::expect_every_field_travels_and_is_in_the_fingerprint(MainField());
 }
 
 TEST(MagneticPrism, HasTheFieldOfTwentyFiveDigitsOutsideAndInside) {

@@ -108,6 +108,32 @@ class CheckRooms(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("src/terrane/physics/gravity: says nothing of its order; write rooms.txt", output)
 
+    def test_rooms_with_an_order_are_asked_for_it_and_units_in_two_files_are_one(self):
+        files = {"job/config.hpp": '#include "terrane/job/node.hpp"\n', "job/earth.hpp": "",
+                 "job/node.hpp": '#include "terrane/job/config.hpp"\n',
+                 "job/config.cpp": '#include "terrane/job/earth.hpp"\n'}
+        rooms = "terrane_room(job DEPENDS)\n"
+        self.assertIn("src/terrane/job: says nothing of its order", run_on(files, rooms)[1])
+        status, output = run_on({**files, "job/rooms.txt": "config+node\nearth\n"}, rooms)
+        self.assertEqual(status, 1)
+        self.assertIn("src/terrane/job/config.cpp:1: config may not include earth", output)
+        self.assertNotIn("config may not include node", output)
+
+    def test_units_that_include_each_other_in_a_circle_are_refused(self):
+        status, output = run_on({"base/a.hpp": '#include "terrane/base/b.hpp"\n', "base/b.hpp": "",
+                                 "base/b.cpp": '#include "terrane/base/c.hpp"\n',
+                                 "base/c.hpp": '#include "terrane/base/a.hpp"\n'})
+        self.assertEqual(status, 1)
+        self.assertIn("base/a, base/b, base/c include each other in a circle", output)
+
+    def test_modules_of_python_have_an_order_too(self):
+        module = {"../../python/terrane/mesh.py": "from .errors import InputError\nfrom . import survey\n",
+                  "../../python/terrane/errors.py": "", "../../python/terrane/survey.py": ""}
+        status, output = run_on({**module, "../../python/terrane/rooms.txt": "errors\nmesh\nsurvey\n"})
+        self.assertEqual(status, 1)
+        self.assertIn("python/terrane/mesh.py:2: mesh may not import survey, which stands above it", output)
+        self.assertNotIn("mesh may not import errors", output)
+
     def test_physics_houses_never_include_each_other(self):
         status, output = run_on({"physics/electric/solve.cpp": "#include <terrane/physics/gravity/forward.hpp>\n"})
         self.assertEqual(status, 1)

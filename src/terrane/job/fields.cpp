@@ -8,24 +8,41 @@ namespace terrane {
 
 namespace {
 
-/// The shorter of 2300000 and 2.3e6.
+/// The shorter of 2300000 and 2.3e6; 1e-8, not 1e-08.
 std::string shortest(double value) {
   const auto plain = fmt::format("{}", value);
-  if (value == 0 || plain.find('e') != plain.npos) return plain;
+  if (value == 0) return plain;
+  const bool has_power = plain.find('e') != plain.npos;
   const auto power = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  if (std::abs(power) < 4) return plain;
+  if (!has_power && std::abs(power) < 4) return plain;
   for (int digits = 0; digits < 17; ++digits) {
     auto text = fmt::format("{:.{}e}", value, digits);
     if (std::stod(text) != value) continue;
     const auto mantissa = text.substr(0, text.find('e'));
     text = fmt::format("{}e{}", mantissa, power);
-    return text.size() < plain.size() ? text : plain;
+    return has_power || text.size() < plain.size() ? text : plain;
   }
   return plain;
 }
 
 std::string unit_after(std::string_view unit) {
   return unit.empty() || unit == "1" ? "" : fmt::format(" {}", unit);
+}
+
+std::string not_allowed(double value, const NumberField& rule) {
+  const auto& allowed = rule.allowed;
+  const auto unit = unit_after(si_unit(rule.quantity));
+  if (allowed.above && allowed.least == 0 && std::isinf(allowed.most) && value <= 0)
+    return fmt::format("{}{} is not more than zero", value, unit);
+  if (!std::isfinite(allowed.least) || !std::isfinite(allowed.most))
+    return fmt::format("{}{} is not allowed", value, unit);
+  return fmt::format("{}{} is not between {} and {}{}", value, unit, shortest(allowed.least),
+                     shortest(allowed.most), unit);
+}
+
+std::string allowed_text(const NumberField& rule) {
+  const auto word = rule.word.empty() ? std::string() : fmt::format(", or \"{}\"", rule.word);
+  return fmt::format("Allowed: {}{}.", rule.allowed.text(si_unit(rule.quantity)), word);
 }
 
 }  // namespace
@@ -118,25 +135,25 @@ std::string_view type_of_key(Quantity quantity) {
 void KeyList::add(std::string_view name, double value, const NumberField& rule, std::string_view help,
                   std::string_view example) {
   using Without = NumberField::Without;
-  add({name, type_of_key(rule.quantity),
+  const auto type = type_of_key(rule.quantity);
+  add({name, rule.word.empty() ? type : keep(fmt::format("{} or \"{}\"", type, rule.word)),
        rule.without == Without::must_be_given    ? std::string_view()
        : rule.without == Without::leaves_it_open ? std::string_view("none")
+       : !rule.fallback.empty()                  ? rule.fallback
                                                  : keep(shortest(value)),
        help, example});
 }
 
 void ReadFields::operator()(std::string_view name, double& value, const NumberField& rule, std::string_view,
                             std::string_view) const {
-  if (rule.without == NumberField::Without::leaves_it_open) {
-    const auto given = table_.optional_number(name, rule.quantity);
-    if (!given) return;
-    value = *given;
-  } else {
-    value = table_.number(name, rule.quantity);
+  if (rule.without == NumberField::Without::leaves_it_open && !table_.optional_number(name, rule.quantity))
+    return;
+  if (!rule.word.empty() && table_.is_text(name) && table_.text(name) == rule.word) {
+    value = rule.of_word;
+    return;
   }
-  if (!rule.allowed.holds(value))
-    throw table_.wrong(name, fmt::format("{}{} is not allowed", value, unit_after(si_unit(rule.quantity))),
-                       fmt::format("Allowed: {}.", rule.allowed.text(si_unit(rule.quantity))));
+  value = table_.number(name, rule.quantity);
+  if (!rule.allowed.holds(value)) throw table_.wrong(name, not_allowed(value, rule), allowed_text(rule));
 }
 
 std::size_t ReadFields::place_of_word(std::string_view name, const WordField& rule) const {
@@ -146,16 +163,15 @@ std::size_t ReadFields::place_of_word(std::string_view name, const WordField& ru
 
 void CheckFields::operator()(std::string_view name, double value, const NumberField& rule, std::string_view,
                              std::string_view) const {
-  if (rule.without == NumberField::Without::leaves_it_open && value == 0) return;
+  const bool is_open = value == rule.open || (std::isnan(value) && std::isnan(rule.open));
+  if (rule.without == NumberField::Without::leaves_it_open && is_open) return;
   if (!rule.allowed.holds(value))
-    throw InputError(fmt::format("{}: {}", physics_, name),
-                     fmt::format("{}{} is not allowed", value, unit_after(si_unit(rule.quantity))),
-                     fmt::format("Allowed: {}.", rule.allowed.text(si_unit(rule.quantity))));
+    throw InputError(where_ + std::string(name), not_allowed(value, rule), allowed_text(rule));
 }
 
 void CheckFields::check_count(std::string_view name, double value, const CountField& rule) const {
   if (value < static_cast<double>(rule.least) || value > static_cast<double>(rule.most))
-    throw InputError(fmt::format("{}: {}", physics_, name), fmt::format("{} is not allowed", value),
+    throw InputError(where_ + std::string(name), fmt::format("{} is not allowed", value),
                      fmt::format("Allowed: whole numbers from {} to {}.", rule.least, rule.most));
 }
 

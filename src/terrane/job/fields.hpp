@@ -11,8 +11,8 @@
 //     template <class Self, class Field>
 //     static void fields(Self& p, Field& field) {
 //       field("conductivity", p.conductivity, carried("cells"));
-//       field("end", p.end, number(Quantity::time, positive).must_be_given(), "How long to compute.", "\"1
-//       h\""); field("tolerance", p.tolerance, number(between(0, 1)), "Residual over right-hand side.");
+//       field("end", p.end, number(Quantity::time, positive).must_be_given(), "How long to compute.");
+//       field("tolerance", p.tolerance, number(between(0, 1)), "Residual over right-hand side.");
 //       field("method", p.method, one_of(method_names), "explicit, implicit, or auto.");
 //     }
 //   };
@@ -21,88 +21,31 @@
 // the job file with their defaults, units and ranges (keys_of), their reading, with errors at the right key
 // (read_fields), the same check for a struct made in C++ or Python (check_fields), what ranks are sent
 // (put_fields, get_fields), and, in simulation/field_facts.hpp, what a checkpoint is for and what a report
-// says. A member that is not listed does not compile (every_member_is_a_field).
+// says. A member that is not listed fails a test (every_member_is_a_field).
+//
+// A member may be a number, an enumerator, a text, a mesh, a struct with a list of its own, and vectors and
+// arrays of these.
 #pragma once
 
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <deque>
-#include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "terrane/base/error.hpp"
-#include "terrane/base/units.hpp"
+#include "terrane/base/field.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/parallel/comm/comm.hpp"
 
 namespace terrane {
 
-// ------------------------------------------------------------------------------------------------ what a
-// field may be
-
-/// From least to most; `above` and `below`: these themselves not.
-struct Allowed {
-  double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
-  bool above = false, below = false;
-
-  constexpr bool holds(double value) const {  // false for NaN
-    return std::isfinite(value) && (above ? value > least : value >= least) &&
-           (below ? value < most : value <= most);
-  }
-  /// "more than 0 s and less than 1 s"; "any finite number".
-  std::string text(std::string_view unit) const;
-};
-inline constexpr Allowed finite{};
-inline constexpr Allowed positive{.least = 0, .above = true};
-inline constexpr Allowed not_negative{.least = 0};
-constexpr Allowed between(double least, double most) { return {least, most, true, true}; }
-
-/// A number with a unit.
-struct NumberField {
-  enum class Without { takes_the_default, must_be_given, leaves_it_open };
-  Quantity quantity = Quantity::dimensionless;
-  Allowed allowed;
-  Without without = Without::takes_the_default;
-
-  constexpr NumberField must_be_given() const { return {quantity, allowed, Without::must_be_given}; }
-  /// The default, a value outside of `allowed` such as 0 for a time, means that the program chooses.
-  constexpr NumberField or_open() const { return {quantity, allowed, Without::leaves_it_open}; }
-};
-constexpr NumberField number(Quantity quantity, Allowed allowed) { return {quantity, allowed}; }
-constexpr NumberField number(Allowed allowed) { return {Quantity::dimensionless, allowed}; }
-
-/// A whole number.
-struct CountField {
-  std::uint64_t least, most;
-};
-constexpr CountField count(std::uint64_t least, std::uint64_t most) { return {least, most}; }
-
-/// An enumerator: its word is at its place in `words`.
-struct WordField {
-  std::span<const std::string_view> words;
-};
-constexpr WordField one_of(std::span<const std::string_view> words) { return {words}; }
-
-/// true or false.
-struct FlagField {};
-constexpr FlagField flag() { return {}; }
-
-/// No key: it comes from other tables, such as the model. `group` is what a checkpoint calls it.
-struct CarriedField {
-  std::string_view group;
-};
-constexpr CarriedField carried(std::string_view group) { return {group}; }
-
-// ------------------------------------------------------------------------------------------------ job files
-// and checks
+// ---------------------------------------------------------------------------------- job files and checks
 
 /// "time", "thermal conductivity": the type of a key, for people.
 std::string_view type_of_key(Quantity quantity);
@@ -111,12 +54,10 @@ std::string_view type_of_key(Quantity quantity);
 class KeyList {
  public:
   template <class T, class Rule>
-  void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view help,
+  void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view help = {},
                   std::string_view example = {}) {
     add(name, value, rule, help, example);
   }
-  template <class T>
-  void operator()(std::string_view, const T&, const CarriedField&) {}
 
   /// A key that is no member of the struct, such as `physics`.
   void add(const Key& key) { keys_.push_back(key); }
@@ -140,6 +81,17 @@ class KeyList {
            std::string_view example) {
     add({name, "flag", value ? "true" : "false", help, example});
   }
+  template <class T>
+  void add(std::string_view name, const T&, const CarriedField& rule, std::string_view help,
+           std::string_view example) {
+    if (!rule.type.empty()) add({name, rule.type, rule.fallback, help, example});
+  }
+  template <class T>
+  void add(std::string_view, const T& value, const TableField& rule, std::string_view, std::string_view) {
+    if (rule.name.empty()) T::fields(value, *this);
+  }
+  template <class T, WithoutKey Rule>
+  void add(std::string_view, const T&, const Rule&, std::string_view, std::string_view) {}
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::vector<Key> keys_;
@@ -167,17 +119,25 @@ class ReadFields {
     value = table_.flag(name);
   }
   template <class T>
-  void operator()(std::string_view, T&, const CarriedField&) const {}
+  void operator()(std::string_view, T&, const CarriedField&, std::string_view = {},
+                  std::string_view = {}) const {}
+  template <class T>
+  void operator()(std::string_view, T& value, const TableField& rule) const {
+    if (rule.name.empty()) T::fields(value, *this);
+  }
+  template <class T, WithoutKey Rule>
+  void operator()(std::string_view, T&, const Rule&) const {}
 
  private:
   std::size_t place_of_word(std::string_view name, const WordField& rule) const;
   const Config& table_;
 };
 
-/// Visitor: throws InputError("heat: tolerance") at the first number that is not allowed.
+/// Visitor: throws InputError("heat: tolerance") at the first number that is not allowed; of another table
+/// InputError("acoustic: boundary.reflection").
 class CheckFields {
  public:
-  explicit CheckFields(std::string_view physics) : physics_(physics) {}
+  explicit CheckFields(std::string_view physics) : where_(std::string(physics) + ": ") {}
   void operator()(std::string_view name, double value, const NumberField& rule, std::string_view,
                   std::string_view = {}) const;
   template <class T>
@@ -185,24 +145,31 @@ class CheckFields {
                   std::string_view = {}) const {
     check_count(name, static_cast<double>(value), rule);
   }
+  template <class T>
+  void operator()(std::string_view, const T& value, const TableField& rule) const {
+    CheckFields inner(*this);
+    if (!rule.name.empty()) inner.where_ += std::string(rule.name) + ".";
+    T::fields(value, inner);
+  }
   template <class T, class Rule>
   void operator()(std::string_view, const T&, const Rule&, std::string_view = {},
                   std::string_view = {}) const {}
 
  private:
   void check_count(std::string_view name, double value, const CountField& rule) const;
-  std::string_view physics_;
+  std::string where_;
 };
 
-/// The keys of a struct, with the defaults of one just made; `more` stand before them. They live as long as
-/// the program.
-template <class Problem>
-std::span<const Key> keys_of(std::initializer_list<Key> more = {}) {
+/// The keys of structs, with the defaults of such as are just made, between keys that are no members. They
+/// live as long as the program.
+template <class... Problem>
+std::span<const Key> keys_of(std::initializer_list<Key> before = {}, std::initializer_list<Key> after = {}) {
   static const KeyList list = [&] {
     KeyList made;
-    for (const auto& key : more) made.add(key);
-    const Problem defaults{};
-    Problem::fields(defaults, made);
+    for (const auto& key : before) made.add(key);
+    const std::tuple<Problem...> defaults{};
+    (Problem::fields(std::get<Problem>(defaults), made), ...);
+    for (const auto& key : after) made.add(key);
     return made;
   }();
   return list.keys();
@@ -220,37 +187,58 @@ void check_fields(std::string_view physics, const Problem& problem) {
   Problem::fields(problem, check);
 }
 
-/// Visitor: whether the table has a key of this name.
+/// Visitor: in which table there is a key of this name, "tolerance" or "boundary.reflection".
 class FindField {
  public:
   explicit FindField(std::string_view name) : name_(name) {}
   template <class T, class Rule>
-  void operator()(std::string_view name, const T&, const Rule&, std::string_view = {},
+  void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view = {},
                   std::string_view = {}) {
-    found = found || (name == name_ && !std::is_same_v<Rule, CarriedField>);
+    if constexpr (std::is_same_v<Rule, TableField>) {
+      look_in(value, rule);
+    } else if constexpr (std::is_same_v<Rule, CarriedField>) {
+      found = found || (name == name_ && !rule.type.empty());
+    } else {
+      found = found || (name == name_ && !WithoutKey<Rule>);
+    }
   }
   bool found = false;
+  std::string_view table = "simulation";
 
  private:
+  template <class T>
+  void look_in(const T& value, const TableField& rule) {
+    if (rule.name.empty()) return T::fields(value, *this);
+    if (!name_.starts_with(rule.name) || name_.substr(rule.name.size(), 1) != ".") return;
+    FindField inner(name_.substr(rule.name.size() + 1));
+    T::fields(value, inner);
+    if (inner.found) found = true, table = rule.name;
+  }
   std::string_view name_;
 };
 
 /// An error of check_fields() or of the physics about a field, "heat: step", as one at its key of the job
 /// file, "job.toml:7: simulation.step"; any other error as it is.
-template <class Problem>
-[[noreturn]] void throw_at_its_key(const InputError& error, std::string_view physics, const Config& table) {
+template <class... Problem>
+[[noreturn]] void throw_at_its_key(const InputError& error, std::string_view physics, const Config& job) {
   const std::string_view where = error.where();
   if (where.size() > physics.size() + 2 && where.starts_with(physics)) {
     const auto name = where.substr(physics.size() + 2);
     FindField find(name);
-    const Problem defaults{};
-    Problem::fields(defaults, find);
-    if (find.found) throw table.wrong(name, error.problem(), error.next());
+    const std::tuple<Problem...> defaults{};
+    (Problem::fields(std::get<Problem>(defaults), find), ...);
+    if (find.found)
+      throw job.table(find.table).wrong(name.substr(name.rfind('.') + 1), error.problem(), error.next());
   }
   throw error;
 }
 
-// ------------------------------------------------------------------------------------------------ ranks
+// -------------------------------------------------------------------------------------------------- ranks
+
+template <class T>
+void put_value(const T& value, Packet& packet);
+template <class T>
+void get_value(T& value, Packet& packet);
 
 /// Visitor: every member into a packet.
 class PutFields {
@@ -259,17 +247,11 @@ class PutFields {
   template <class T, class Rule>
   void operator()(std::string_view, const T& value, const Rule&, std::string_view = {},
                   std::string_view = {}) const {
-    put(value);
+    if constexpr (std::is_same_v<Rule, ApartField>) packet_.put(value.size());
+    else if constexpr (!std::is_same_v<Rule, HereField>) put_value(value, packet_);
   }
 
  private:
-  template <class T>
-  void put(const T& value) const {
-    packet_.put(value);
-  }
-  void put(const TensorMesh& mesh) const {
-    for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) packet_.put(*faces);
-  }
   Packet& packet_;
 };
 
@@ -280,25 +262,55 @@ class GetFields {
   template <class T, class Rule>
   void operator()(std::string_view, T& value, const Rule&, std::string_view = {},
                   std::string_view = {}) const {
-    get(value);
+    if constexpr (std::is_same_v<Rule, ApartField>) value.resize(packet_.get<std::size_t>());
+    else if constexpr (!std::is_same_v<Rule, HereField>) get_value(value, packet_);
   }
 
  private:
-  template <class T>
-  void get(T& value) const {
-    value = packet_.get<T>();
-  }
-  template <class T>
-  void get(std::vector<T>& values) const {
-    values = packet_.get_vector<T>();
-  }
-  void get(TensorMesh& mesh) const {
-    auto east = packet_.get_vector<double>(), north = packet_.get_vector<double>(),
-         up = packet_.get_vector<double>();
-    mesh = TensorMesh(std::move(east), std::move(north), std::move(up));
-  }
   Packet& packet_;
 };
+
+/// A value of any type that a field may have.
+template <class T>
+void put_value(const T& value, Packet& packet) {
+  if constexpr (std::is_same_v<T, TensorMesh>) {
+    for (const auto* faces : {&value.easting(), &value.northing(), &value.up()}) packet.put(*faces);
+  } else if constexpr (std::is_trivially_copyable_v<T> || std::is_same_v<T, std::string>) {
+    packet.put(value);
+  } else if constexpr (Listed<T>) {
+    PutFields put(packet);
+    T::fields(value, put);
+  } else if constexpr (VectorOfValues<T>) {
+    if constexpr (std::is_trivially_copyable_v<typename T::value_type>) return packet.put(value);
+    packet.put(value.size());
+    for (const auto& one : value) put_value(one, packet);
+  } else {  // an array
+    for (const auto& one : value) put_value(one, packet);
+  }
+}
+
+template <class T>
+void get_value(T& value, Packet& packet) {
+  if constexpr (std::is_same_v<T, TensorMesh>) {
+    std::vector<double> faces[3];
+    for (auto& axis : faces) axis = packet.get_vector<double>();
+    value = TensorMesh(std::move(faces[0]), std::move(faces[1]), std::move(faces[2]));
+  } else if constexpr (std::is_trivially_copyable_v<T> || std::is_same_v<T, std::string>) {
+    value = packet.get<T>();
+  } else if constexpr (Listed<T>) {
+    GetFields get(packet);
+    T::fields(value, get);
+  } else if constexpr (VectorOfValues<T>) {
+    if constexpr (std::is_trivially_copyable_v<typename T::value_type>) {
+      value = packet.get_vector<typename T::value_type>();
+    } else {
+      value.resize(packet.get<std::size_t>());
+      for (auto& one : value) get_value(one, packet);
+    }
+  } else {
+    for (auto& one : value) get_value(one, packet);
+  }
+}
 
 template <class Problem>
 void put_fields(const Problem& problem, Packet& packet) {
@@ -314,8 +326,44 @@ Problem get_fields(Packet& packet) {
   return problem;
 }
 
-// ------------------------------------------------------------------------------------------------ none is
-// forgotten
+/// Visitor: the values of what a packet has only the size of. Collective: rank 0, where `sends`, and others.
+class ApartFields {
+ public:
+  ApartFields(Comm& comm, bool sends) : comm_(comm), sends_(sends) {}
+  template <class T, class Rule>
+  void operator()(std::string_view, T& value, const Rule&, std::string_view = {},
+                  std::string_view = {}) const {
+    if constexpr (std::is_same_v<Rule, ApartField>) {
+      if (sends_) broadcast_from_here(comm_, std::as_bytes(std::span(value)));
+      else receive(value);
+    }
+  }
+
+ private:
+  template <class T>
+  void receive(T& value) const {
+    if constexpr (!std::is_const_v<T>) comm_.broadcast(std::as_writable_bytes(std::span(value)), 0);
+  }
+  Comm& comm_;
+  bool sends_;
+};
+
+template <class Problem>
+void send_apart(const Problem& problem, Comm& comm) {
+  ApartFields send(comm, true);
+  Problem::fields(problem, send);
+}
+
+template <class Problem>
+void receive_apart(Problem& problem, Comm& comm) {
+  ApartFields receive(comm, false);
+  Problem::fields(problem, receive);
+}
+
+// --------------------------------------------------------------------------------- none is forgotten
+
+template <class Problem>
+bool every_member_is_a_field();
 
 namespace fields_detail {
 struct Anything {
@@ -327,23 +375,32 @@ constexpr std::size_t members() {
   if constexpr (requires { T{Of{}..., Anything{}}; }) return members<T, Of..., Anything>();
   else return sizeof...(Of);
 }
+template <class T>
+bool is_whole() {
+  if constexpr (ListOfValues<T>) return is_whole<typename ElementOf<T>::type>();
+  else if constexpr (Listed<T>) return every_member_is_a_field<T>();
+  else return true;
+}
 struct CountFields {
   template <class T, class Rule>
-  constexpr void operator()(std::string_view, const T&, const Rule&, std::string_view = {},
-                            std::string_view = {}) {
+  void operator()(std::string_view, const T&, const Rule&, std::string_view = {}, std::string_view = {}) {
     ++count;
+    whole = whole && is_whole<T>();
   }
   std::size_t count = 0;
+  bool whole = true;
 };
 }  // namespace fields_detail
 
-/// Whether fields() lists as many members as the struct has.
+/// Whether fields() lists as many members as the struct has, and so do the structs inside it.
 template <class Problem>
 bool every_member_is_a_field() {
   fields_detail::CountFields list;
   const Problem defaults{};
   Problem::fields(defaults, list);
-  return list.count == fields_detail::members<Problem>();
+  if constexpr (std::is_aggregate_v<Problem>)
+    return list.whole && list.count == fields_detail::members<Problem>();
+  else return list.whole;
 }
 
 }  // namespace terrane

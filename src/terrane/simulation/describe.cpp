@@ -61,6 +61,7 @@ void conclude(Result& result, std::string_view physics, const JobOrigin& job, Da
   result.attributes["device"] = result.report.device;
   result.attributes["method"] = result.report.method;
   result.data = std::move(data);
+  if (result.data.variables.empty()) return;  // fields at stations
   for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
 }
 

@@ -12,15 +12,6 @@ FingerprintFields::Columns& FingerprintFields::group(std::string_view name) {
   return found != groups_.end() ? found->second : groups_.emplace_back(std::string(name), Columns()).second;
 }
 
-std::span<const double> FingerprintFields::numbers_of(const TensorMesh& mesh) {
-  auto& all = copies_.emplace_back();
-  for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) {
-    all.push_back(static_cast<double>(faces->size()));
-    all.insert(all.end(), faces->begin(), faces->end());
-  }
-  return all;
-}
-
 std::string FingerprintFields::text_of(double value, const NumberField& rule) {
   const auto unit = si_unit(rule.quantity);
   return unit.empty() || unit == "1" ? fmt::format("{}", value) : fmt::format("{} {}", value, unit);
@@ -29,7 +20,11 @@ std::string FingerprintFields::text_of(double value, const NumberField& rule) {
 Fingerprint FingerprintFields::all() const {
   Fingerprint made{this_program()};
   for (const auto& [name, columns] : groups_) made.push_back({name, hash(columns), true});
-  made.insert(made.end(), settings_.begin(), settings_.end());
+  for (auto setting : settings_) {
+    const auto same = [&](const auto& one) { return one.what == setting.what; };
+    if (std::any_of(made.begin(), made.end(), same)) setting.what = "key " + setting.what;
+    made.push_back(std::move(setting));
+  }
   return made;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,14 +17,60 @@
 
 namespace terrane {
 
+/// A value as numbers, all that decides bits of it; all: also what does not.
+template <class T>
+void add_numbers(const T& value, std::vector<double>& numbers, bool all = false);
+
+/// Visitor: so of every field that travels.
+class NumbersOfFields {
+ public:
+  NumbersOfFields(std::vector<double>& numbers, bool all) : numbers_(numbers), all_(all) {}
+  template <class T, class Rule>
+  void operator()(std::string_view, const T& value, const Rule& rule, std::string_view = {},
+                  std::string_view = {}) const {
+    if constexpr (std::is_same_v<Rule, HereField>) return;
+    else if (all_ || decides_bits(rule)) add_numbers(value, numbers_, all_);
+  }
+
+ private:
+  std::vector<double>& numbers_;
+  bool all_;
+};
+
+template <class T>
+void add_numbers(const T& value, std::vector<double>& numbers, bool all) {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    numbers.push_back(static_cast<double>(value));
+  } else if constexpr (std::is_same_v<T, TensorMesh>) {
+    for (const auto* faces : {&value.easting(), &value.northing(), &value.up()})
+      add_numbers(*faces, numbers, all);
+  } else if constexpr (Listed<T>) {
+    NumbersOfFields visit(numbers, all);
+    T::fields(value, visit);
+  } else if constexpr (!std::ranges::range<T>) {  // a struct of whole numbers, all of whose bytes count
+    static_assert(std::has_unique_object_representations_v<T>);
+    for (const auto byte : std::as_bytes(std::span(&value, 1))) numbers.push_back(static_cast<double>(byte));
+  } else {  // a text, a vector or an array
+    if constexpr (VectorOfValues<T>) numbers.push_back(static_cast<double>(value.size()));
+    for (const auto& one : value) add_numbers(one, numbers, all);
+  }
+}
+
 /// Visitor: one determinant for each key, and one hash for each group of fields that are carried.
 class FingerprintFields {
  public:
   template <class T, class Rule>
   void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view = {},
                   std::string_view = {}) {
-    if constexpr (std::is_same_v<Rule, CarriedField>) group(rule.group).push_back(numbers_of(value));
-    else settings_.push_back({std::string(name), text_of(value, rule)});
+    if constexpr (std::is_same_v<Rule, TableField>) {
+      const auto before = std::exchange(before_, rule.name.empty() ? before_ : std::string(rule.name) + ".");
+      T::fields(value, *this);
+      before_ = before;
+    } else if constexpr (std::is_same_v<Rule, CarriedField> || std::is_same_v<Rule, ApartField>) {
+      if (decides_bits(rule)) add_columns(value, group(rule.group));
+    } else if constexpr (!std::is_same_v<Rule, HereField>) {
+      if (decides_bits(rule)) settings_.push_back({before_ + std::string(name), text_of(value, rule)});
+    }
   }
   /// With the program in front.
   Fingerprint all() const;
@@ -31,16 +78,22 @@ class FingerprintFields {
  private:
   using Columns = std::vector<std::span<const double>>;
   Columns& group(std::string_view name);
-  std::span<const double> numbers_of(const std::vector<double>& values) const { return values; }
+  /// Large columns as they are, all else as a copy.
   template <class T>
-  std::span<const double> numbers_of(const std::vector<T>& values) {
-    return copies_.emplace_back(values.begin(), values.end());
+  void add_columns(const T& value, Columns& columns) {
+    if constexpr (ColumnOfNumbers<T>) return columns.push_back(value);
+    else if constexpr (ListOfValues<T>)
+      if constexpr (ColumnOfNumbers<typename fields_detail::ElementOf<T>::type> &&
+                    VectorOfValues<typename fields_detail::ElementOf<T>::type>) {
+        for (const auto& column : value) columns.push_back(column);
+        return;
+      }
+    add_numbers(value, copies_.emplace_back());
+    columns.push_back(copies_.back());
   }
-  std::span<const double> numbers_of(const TensorMesh& mesh);
-  std::span<const double> numbers_of(double value) { return copies_.emplace_back(1, value); }
   template <class T>
   static std::string text_of(const T& value, const WordField& rule) {
-    return std::string(rule.words[static_cast<std::size_t>(value)]);
+    return std::string(rule.bits[static_cast<std::size_t>(value)]);
   }
   static std::string text_of(double value, const NumberField& rule);
   template <class T>
@@ -51,13 +104,14 @@ class FingerprintFields {
 
   std::vector<std::pair<std::string, Columns>> groups_;
   Fingerprint settings_;
+  std::string before_;                      // in front of names: of a table of its own
   std::deque<std::vector<double>> copies_;  // they do not move
 };
 
-template <class Problem>
-Fingerprint fingerprint_of(const Problem& problem) {
+template <class... Problem>
+Fingerprint fingerprint_of(const Problem&... problem) {
   FingerprintFields list;
-  Problem::fields(problem, list);
+  (Problem::fields(problem, list), ...);
   return list.all();
 }
 
@@ -82,7 +136,14 @@ class ReportFields {
     facts_.add(std::string(name), value);
   }
   template <class T>
-  void operator()(std::string_view, const T&, const CarriedField&) const {}
+  void operator()(std::string_view, const T&, const CarriedField&, std::string_view = {},
+                  std::string_view = {}) const {}
+  template <class T>
+  void operator()(std::string_view, const T& value, const TableField& rule) const {
+    if (rule.name.empty()) T::fields(value, *this);
+  }
+  template <class T, WithoutKey Rule>
+  void operator()(std::string_view, const T&, const Rule&) const {}
 
  private:
   RunFacts& facts_;

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/partition/ranges.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
@@ -22,12 +21,17 @@ void sort_by_key(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& v
   const std::size_t count = keys.size(),
                     stretches = std::clamp<std::size_t>(count / least, 1,
                                                         static_cast<std::size_t>(thread_count(threads)));
+  struct Stretch {
+    std::size_t first, last;
+  };
   const auto each = [&](const auto& work) {
     if (progress.cancelled()) throw Cancelled();
-    for_each(stretches, threads, [&](std::size_t s) { work(s, balanced_range(count, stretches, s)); });
+    for_each(stretches, threads, [&](std::size_t s) {
+      work(s, Stretch{count * s / stretches, count * (s + 1) / stretches});
+    });
   };
   std::vector<std::uint64_t> all(stretches), any(stretches);
-  each([&](std::size_t s, const Range& range) {
+  each([&](std::size_t s, const Stretch& range) {
     std::uint64_t every = ~std::uint64_t{0}, some = 0;
     for (std::size_t n = range.first; n < range.last; ++n) {
       every &= keys[n];
@@ -51,7 +55,7 @@ void sort_by_key(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& v
   std::vector<std::size_t> place(stretches * buckets);
   for (int shift = std::countr_zero(differ); shift < 64; shift += digit) {
     if ((differ >> shift & (buckets - 1)) == 0) continue;
-    each([&](std::size_t s, const Range& range) {
+    each([&](std::size_t s, const Stretch& range) {
       std::size_t* const found = place.data() + s * buckets;
       std::fill_n(found, buckets, std::size_t{0});
       for (std::size_t n = range.first; n < range.last; ++n) ++found[from_keys[n] >> shift & (buckets - 1)];
@@ -63,7 +67,7 @@ void sort_by_key(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& v
         place[s * buckets + b] = before;
         before += found;
       }
-    each([&](std::size_t s, const Range& range) {
+    each([&](std::size_t s, const Stretch& range) {
       std::size_t* const to = place.data() + s * buckets;
       for (std::size_t n = range.first; n < range.last; ++n) {
         const std::size_t at = to[from_keys[n] >> shift & (buckets - 1)]++;
@@ -75,9 +79,9 @@ void sort_by_key(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& v
     std::swap(from_values, to_values);
   }
   if (from_keys == keys.data()) return;
-  each([&](std::size_t, const Range& range) {
-    std::copy_n(from_keys + range.first, range.size(), to_keys + range.first);
-    std::copy_n(from_values + range.first, range.size(), to_values + range.first);
+  each([&](std::size_t, const Stretch& range) {
+    std::copy_n(from_keys + range.first, range.last - range.first, to_keys + range.first);
+    std::copy_n(from_values + range.first, range.last - range.first, to_values + range.first);
   });
 }
 

@@ -256,33 +256,6 @@ void check_record(const Problem& p) {
   if (northward && !p.grid.there(north))
     throw InputError("acoustic: record", "the mesh is one cell wide along northing: nothing moves that way",
                      "Take velocity_north away.");
-  if (!(p.even_density > 0) || !std::isfinite(p.even_density))
-    throw InputError("acoustic: record", fmt::format("a density of {} kg/m³", p.even_density),
-                     "It must be more than zero.");
-}
-
-void check_times(const Problem& p) {
-  if (!(p.end > 0) || !std::isfinite(p.end))
-    throw InputError("acoustic: end", fmt::format("{} s", p.end), "It must be more than zero.");
-  if (!(p.step >= 0) || !std::isfinite(p.step))
-    throw InputError("acoustic: step", fmt::format("{} s", p.step),
-                     "It must be more than zero; left open, it is 0.9 of the longest stable one.");
-}
-
-void check_layers(const Layers& layers) {
-  if (layers.points < 1 || layers.points > 1000)
-    throw InputError("acoustic: points", fmt::format("a layer of {} cells", layers.points),
-                     "Allowed: 1 to 1000.");
-  if (!(layers.reflection > 0 && layers.reflection < 1))
-    throw InputError("acoustic: reflection",
-                     fmt::format("{} is not what a layer may send back", layers.reflection),
-                     "It must be more than 0 and less than 1.");
-  if (!(layers.power >= 0) || !std::isfinite(layers.power))
-    throw InputError("acoustic: power", fmt::format("damping that grows with the power {}", layers.power),
-                     "It must be 0 or more.");
-  if (!(layers.frequency >= 0) || !std::isfinite(layers.frequency))
-    throw InputError("acoustic: lowest frequency", fmt::format("{} Hz", layers.frequency),
-                     "It must be 0 or more.");
 }
 
 }  // namespace
@@ -300,8 +273,7 @@ void Problem::settle() {
   check_rock(*this);
   const auto scheme = differences(order, coefficients, rock);
   wavelet.check();
-  check_times(*this);
-  check_layers(layers);
+  check_fields("acoustic", *this);
   if (layers.frequency == 0) layers.frequency = wavelet.main_frequency();
   sinc_weights(0.5, radius);
   check_record(*this);
@@ -364,67 +336,6 @@ std::vector<Tap> pressure_at(std::span<const Place> places) {
   std::vector<Tap> all;
   for (const auto& at : places) all.push_back({at});
   return all;
-}
-
-void Problem::put_into(Packet& packet) const {
-  packet.put(grid);
-  packet.put(rock);
-  for (const auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth})
-    packet.put(values->size());
-  packet.put(sides);
-  packet.put(layers);
-  packet.put(order);
-  packet.put(coefficients);
-  packet.put(radius);
-  packet.put(wavelet.kind);
-  packet.put(std::array{wavelet.frequency, wavelet.delay, wavelet.amplitude, wavelet.sample_step, end, step});
-  packet.put(wavelet.corners);
-  packet.put(wavelet.samples);
-  packet.put(exact_time);
-  packet.put(shots.size());
-  for (const auto& shot : shots) {
-    packet.put(shot.sources);
-    packet.put(shot.receivers);
-  }
-  packet.put(record);
-  packet.put(even_density);
-}
-
-void Problem::send_rock(Comm& comm) const {
-  for (const auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth})
-    broadcast_from_here(comm, std::as_bytes(std::span(*values)));
-}
-void Problem::receive_rock(Comm& comm) {
-  for (auto* values : {&velocity, &density, &epsilon, &delta, &tilt, &azimuth})
-    comm.broadcast(std::as_writable_bytes(std::span(*values)), 0);
-}
-
-Problem Problem::from(Packet& packet) {
-  Problem p;
-  p.grid = packet.get<Grid>();
-  p.rock = packet.get<Rock>();
-  for (auto* values : {&p.velocity, &p.density, &p.epsilon, &p.delta, &p.tilt, &p.azimuth})
-    values->resize(packet.get<std::size_t>());
-  p.sides = packet.get<decltype(p.sides)>();
-  p.layers = packet.get<Layers>();
-  p.order = packet.get<int>();
-  p.coefficients = packet.get<Coefficients>();
-  p.radius = packet.get<int>();
-  p.wavelet.kind = packet.get<WaveletKind>();
-  const auto numbers = packet.get<std::array<double, 6>>();
-  p.wavelet.frequency = numbers[0], p.wavelet.delay = numbers[1], p.wavelet.amplitude = numbers[2];
-  p.wavelet.sample_step = numbers[3], p.end = numbers[4], p.step = numbers[5];
-  p.wavelet.corners = packet.get<std::array<double, 4>>();
-  p.wavelet.samples = packet.get_vector<double>();
-  p.exact_time = packet.get<bool>();
-  p.shots.resize(packet.get<std::size_t>());
-  for (auto& shot : p.shots) {
-    shot.sources = packet.get_vector<Place>();
-    shot.receivers = packet.get_vector<Place>();
-  }
-  p.record = packet.get_vector<Component>();
-  p.even_density = packet.get<double>();
-  return p;
 }
 
 }  // namespace terrane::acoustic

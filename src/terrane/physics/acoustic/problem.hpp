@@ -55,8 +55,8 @@
 #include <string_view>
 #include <vector>
 
+#include "terrane/job/fields.hpp"
 #include "terrane/parallel/arrays/index_box.hpp"
-#include "terrane/parallel/comm/comm.hpp"
 #include "terrane/physics/acoustic/formula/stencil.hpp"
 #include "terrane/physics/acoustic/formula/wavelet.hpp"
 
@@ -66,6 +66,9 @@ namespace terrane::acoustic {
 inline constexpr Index turning_nodes = 8;
 
 enum class Boundary { cpml, sponge, free_surface, wall };
+inline constexpr std::array<std::string_view, 4> boundary_names{"cpml", "sponge", "free_surface", "wall"};
+inline constexpr std::array<std::string_view, 4> rock_names{"constant_density", "variable_density", "vti",
+                                                            "tti"};
 inline constexpr int up = 0, north = 1, east = 2;  ///< axes of arrays
 using Place = std::array<double, 3>;               ///< easting, northing, up, m
 
@@ -74,11 +77,27 @@ struct Layers {
   double reflection = 1e-8;  ///< R of a wave that comes straight, in theory
   double power = 3;          ///< q
   double frequency = 0;      ///< f of α₀, Hz; 0: the main frequency of the wavelet
+
+  template <class Self, class Field>
+  static void fields(Self& l, Field& field) {
+    field("points", l.points, count(1, 1000), "Thickness of cpml and sponge, in cells outside the mesh.");
+    field("reflection", l.reflection, number(between(0, 1)),
+          "Reflection that a cpml is designed for; take 1e-12 for twenty cells.");
+    field("power", l.power, number(not_negative), "Power with which the damping grows into a layer.");
+    field("frequency", l.frequency, number(Quantity::frequency, positive).or_open(),
+          "Lowest frequency that matters, for a cpml; without it, that of the wavelet.");
+  }
 };
 
 struct Shot {
   std::vector<Place> sources;  ///< all send the wavelet
   std::vector<Place> receivers;
+
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("sources", s.sources, carried("sources or receivers"));
+    field("receivers", s.receivers, carried("sources or receivers"));
+  }
 };
 
 /// What a receiver hears: p, Pa, or the velocity of particles along an axis, m/s.
@@ -101,6 +120,12 @@ struct Grid {
   std::array<Index, 3> nodes{};
   std::array<double, 3> spacing{}, first{};  ///< m; first: place of node 0
 
+  template <class Self, class Field>
+  static void fields(Self& g, Field& field) {
+    field("nodes", g.nodes, carried("rock"));
+    field("spacing", g.spacing, carried("rock"));
+    field("first", g.first, carried("rock"));
+  }
   IndexBox<3> box() const { return index_box(nodes[0], nodes[1], nodes[2]); }
   bool there(int axis) const { return nodes[static_cast<std::size_t>(axis)] > 1; }
   std::array<bool, 3> axes() const { return {there(0), there(1), there(2)}; }
@@ -135,6 +160,39 @@ struct Problem {
   std::vector<Component> record{Component::pressure};  ///< at every receiver
   double even_density = 1000;  ///< kg/m³: what velocities of particles are over, but in variable_density
 
+  /// All members, once: job/fields.hpp says what follows from this list. The rock is too large for a packet.
+  template <class Self, class Field>
+  static void fields(Self& p, Field& field) {
+    field("grid", p.grid, carried("rock"));
+    for (auto* values : {&p.velocity, &p.density, &p.epsilon, &p.delta, &p.tilt, &p.azimuth})
+      field("values of nodes", *values, apart("rock"));
+    field("rock", p.rock, one_of(rock_names),
+          "constant_density; variable_density (of the model's density); vti or tti: velocity_p along a "
+          "vertical axis, or one with the model's tilt and tilt_azimuth, and epsilon and delta of the "
+          "model.");
+    field("end", p.end, number(Quantity::time, positive).must_be_given(),
+          "Length of the gathers; they begin at time 0.", "\"1 s\"");
+    field("record", p.record, own_key("list of texts", "[\"pressure\"]", "record"),
+          "What receivers hear: pressure, and the velocities of particles velocity_east, velocity_north and "
+          "velocity_up.");
+    field("density", p.even_density, number(Quantity::density, positive).written("\"1000 kg/m3\""),
+          "What velocities of particles are over; rock = \"variable_density\" has that of the model.");
+    field("step", p.step, number(Quantity::time, positive).or_open(),
+          "Time step; without it, 0.9 of the longest stable one.");
+    field("order", p.order, count(2, 16), "Order of the differences in space: 2, 4 ... 16.");
+    field("coefficients", p.coefficients, one_of(coefficient_names),
+          "taylor, or optimised (velocities to 1e-3 up to shorter waves) or optimised_fine (1e-4).");
+    field("interpolation", p.radius, count(2, 8),
+          "Cells on each side over which a source or receiver is spread, 2 to 8.");
+    field("exact_time", p.exact_time, flag(),
+          "Remove the error of the time steps from the gathers: exactly where they have decayed at their "
+          "end.");
+    field("sides", p.sides, carried("boundaries"));
+    field("layers", p.layers, in_table("boundary"));
+    field("wavelet", p.wavelet, in_table("source"));
+    field("shots", p.shots, carried("sources or receivers"));
+  }
+
   /// Throws InputError: a number that cannot be, an unstable step, too few points per wavelength, sources and
   /// receivers outside of the mesh or on a free surface. Chooses the step where it is open, and lets the end
   /// be a whole number of steps.
@@ -163,13 +221,6 @@ struct Problem {
   std::vector<Tap> taps(const Shot& shot) const;
   /// Factor of s δ(x − x_s): 1/ρ of the cell that a place is in, else 1.
   double source_factor(const Place& place) const;
-
-  /// All but the rock, which is too large for a packet: only how much there is of it.
-  void put_into(Packet& packet) const;
-  static Problem from(Packet& packet);
-  /// Collective, rank 0 and all others.
-  void send_rock(Comm& comm) const;
-  void receive_rock(Comm& comm);
 };
 
 }  // namespace terrane::acoustic

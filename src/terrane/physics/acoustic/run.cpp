@@ -12,8 +12,8 @@
 #include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/traces.hpp"
 #include "terrane/simulation/checkpoint_times.hpp"
+#include "terrane/simulation/on_ranks.hpp"
 #include "terrane/simulation/rounds.hpp"
-#include "terrane/simulation/serve.hpp"
 
 namespace terrane::acoustic {
 
@@ -137,14 +137,14 @@ class OfOneShot final : public Progress {
 template <class T>
 class ShotRounds final : public RoundWork {
  public:
-  ShotRounds(const Problem& problem, const Settings& settings, Device device, int threads, Comm& comm,
+  ShotRounds(const Problem& problem, const Settings& settings, const RankPlace& place,
              const CheckpointSettings& checkpoint, Outcome* out)
       : problem_(problem),
         settings_(settings),
-        device_(device),
-        threads_(threads),
-        comm_(comm),
-        files_(checkpoint, problem, settings, comm.size()),
+        device_(place.device),
+        threads_(place.threads),
+        comm_(place.comm),
+        files_(checkpoint, problem, settings, comm_.size()),
         out_(out) {}
   std::size_t parts() const override { return problem_.shots.size(); }
   void compute(const Range& round, Progress& progress) override {
@@ -165,7 +165,7 @@ class ShotRounds final : public RoundWork {
     wait_for_turn(comm);
     for (const auto& result : done_) {
       Packet packet;
-      result.put_into(packet);
+      put_fields(result, packet);
       packet.send(comm, 0);
     }
   }
@@ -177,7 +177,7 @@ class ShotRounds final : public RoundWork {
     const auto theirs = share(round, rank);
     for (std::size_t n = theirs.first; n < theirs.last; ++n) {
       auto packet = Packet::receive(comm, rank);
-      take_into(*out_, n, ShotResult::from(packet));
+      take_into(*out_, n, get_fields<ShotResult>(packet));
     }
   }
   void finish(const Range&) override {}
@@ -298,9 +298,10 @@ class Keeper {
 /// GPUs have each other's memory open, waves must go on all ranks at once, and no rank may leave by an
 /// exception.
 template <class T>
-bool do_shots_together(const Problem& problem, const Settings& settings, Device device, int threads,
-                       std::size_t first, Comm& comm, Progress& progress, Outcome* out, Keeper* keep) {
-  Shots<T> shots(problem, settings, device, threads, comm);
+bool do_shots_together(const Problem& problem, const Settings& settings, const RankPlace& place,
+                       std::size_t first, Progress& progress, Outcome* out, Keeper* keep) {
+  Comm& comm = place.comm;
+  Shots<T> shots(problem, settings, place.device, place.threads, comm);
   if (const auto way = shots.way(); out && !way.empty()) out->notes.push_back("halos " + way);
   if (out && shots.passes().why == another_rank)
     out->notes.push_back(fmt::format("steps went one by one on all ranks: {}", another_rank));
@@ -320,13 +321,14 @@ bool do_shots_together(const Problem& problem, const Settings& settings, Device 
 
 /// Every rank: all shots from `first` on; out: on rank 0.
 template <class T>
-void do_shots(const Problem& problem, const Settings& settings, Device device, int threads, std::size_t first,
-              Comm& comm, const CheckpointSettings& checkpoint, Progress& progress, Outcome* out) {
+void do_shots(const Problem& problem, const Settings& settings, const RankPlace& place, std::size_t first,
+              const CheckpointSettings& checkpoint, Progress& progress, Outcome* out) {
+  Comm& comm = place.comm;
   std::optional<Keeper> keep;
   if (out) keep.emplace(checkpoint, problem, settings, *out);
   if (settings.shots_of_their_own(problem.shots.size(), comm.size())) {
     InStep::run(comm, [&](InStep& ranks) {
-      ShotRounds<T> work(problem, settings, device, threads, comm, checkpoint, out);
+      ShotRounds<T> work(problem, settings, place, checkpoint, out);
       if (!out) return follow_rounds(ranks, work);
       RoundSettings rounds{"acoustic",          first,           static_cast<std::size_t>(comm.size()), 0,
                            checkpoint.interval, checkpoint.round};
@@ -337,8 +339,8 @@ void do_shots(const Problem& problem, const Settings& settings, Device device, i
     });
     return;
   }
-  const bool stopped = do_shots_together<T>(problem, settings, device, threads, first, comm, progress, out,
-                                            keep ? &*keep : nullptr);
+  const bool stopped =
+      do_shots_together<T>(problem, settings, place, first, progress, out, keep ? &*keep : nullptr);
   if (stopped && out) throw Cancelled();
 }
 
@@ -481,7 +483,8 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
   return all;
 }
 
-void choose_keeping(Settings& settings, const Problem& problem, const Device& device, const Room& room) {
+std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
+                                          const Room& room) {
   const auto wish = settings;
   const auto allowed = [&](const KeepingChoice& c) {
     if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.way) return false;
@@ -490,7 +493,7 @@ void choose_keeping(Settings& settings, const Problem& problem, const Device& de
     return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.way);
   };
   const KeepingChoice* best = nullptr;
-  const auto choices = keeping_choices(wish, problem, device, room);
+  auto choices = keeping_choices(wish, problem, device, room);
   for (const auto& c : choices)
     if (allowed(c) && c.fits && (c.cost.error == "exact" || wish.keeping != Keeping::automatic) &&
         (best == nullptr || c.seconds < best->seconds))
@@ -500,13 +503,14 @@ void choose_keeping(Settings& settings, const Problem& problem, const Device& de
   if (best != nullptr) {
     settings.keeping = best->cost.way;
     settings.kept_in = best->place;
-    return;
+    return choices;
   }
   // Nothing fits: the plan says of this what it lacks.
   if (wish.keeping == Keeping::automatic)
     settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints : Keeping::boundary;
   const bool host = wish.kept_in == KeptIn::host && device.has_own_memory();
   if (wish.kept_in != KeptIn::disk && !host) settings.kept_in = KeptIn::memory;
+  return choices;
 }
 
 void expect_on_disk(const Settings& settings, double bytes, const std::string& whose) {
@@ -558,10 +562,9 @@ Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks)
 }
 
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {
-  Alone alone;
   Progress silent;
-  Comm& comm = runtime.comm ? *runtime.comm : alone;
   Progress& progress = runtime.progress ? *runtime.progress : silent;
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
   Outcome out;
   out.gathers.resize(problem.shots.size());
   const auto& checkpoint = runtime.checkpoint;
@@ -571,36 +574,20 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
                             checkpoint.file);
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_shot = read_checkpoint(checkpoint.file, problem, settings, out);
-  const Device device = device_of_rank(runtime.device, comm);
   const OnExit tidy([&] { ShotFiles::remove_empty_folder(checkpoint); });
-  const bool shared = settings.shots_of_their_own(problem.shots.size(), comm.size());
-  cut_of(problem, settings, comm.size());  // throws before the others are called
-  if (comm.size() > 1) {
-    call(comm, "acoustic");
-    Packet packet;
-    problem.put_into(packet);
-    settings.put_into(packet);
+  cut_of(problem, settings, ranks);  // throws before the others are called
+  const auto put = [&](Packet& packet) {
+    put_fields(problem, packet);
+    put_fields(settings, packet);
     packet.put(out.first_shot);
-    packet.put(device_for_ranks(runtime.device, comm));
-    packet.put(runtime.threads);
     put_into(packet, checkpoint);
-    if (shared) ShotFiles::make_folder(checkpoint, comm.size());
-    packet.broadcast(comm);
-    problem.send_rock(comm);
-    ask_disks(problem, settings, device, comm);
-  }
-  const auto errors = comm.errors_of_all();
-  try {
-    in_precision(settings.twofold, problem, settings, device, runtime.threads, out.first_shot, comm,
-                 checkpoint, progress, &out);
-  } catch (const OutOfStep&) {
-    throw;
-  } catch (const Cancelled&) {
-    throw;
-  } catch (const std::exception& error) {
-    if (comm.size() == 1 || shared || comm.errors_of_all() > errors) throw;
-    throw OutOfStep("rank 0", error.what());
-  }
+    if (settings.shots_of_their_own(problem.shots.size(), ranks)) ShotFiles::make_folder(checkpoint, ranks);
+  };
+  lead_ranks("acoustic", runtime, put, [&](const RankPlace& place) {
+    if (ranks > 1) send_apart(problem, place.comm);
+    if (ranks > 1) ask_disks(problem, settings, place.device, place.comm);
+    in_precision(settings.twofold, problem, settings, place, out.first_shot, checkpoint, progress, &out);
+  });
   if (out.shots_kept > 0)
     out.notes.push_back(
         fmt::format("{} kept by the run that was interrupted",
@@ -611,24 +598,22 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
 }
 
 void serve(Comm& comm) {
-  Packet packet;
-  packet.broadcast(comm);
-  auto problem = Problem::from(packet);
-  const auto settings = Settings::from(packet);
-  const auto first = packet.get<std::size_t>();
-  const auto device = device_of_rank(packet.get<Device>(), comm);
-  const auto threads = packet.get<int>();
-  const auto checkpoint = checkpoint_from(packet);
-  problem.receive_rock(comm);
-  try {
-    ask_disks(problem, settings, device, comm);
-  } catch (const Error&) {
-    return;  // rank 0 tells the user
-  }
-  Progress silent;
-  serve_in_step(comm, [&] {
-    in_precision(settings.twofold, problem, settings, device, threads, first, comm, checkpoint, silent,
-                 static_cast<Outcome*>(nullptr));
+  struct Task {
+    Problem problem;
+    Settings settings;
+    std::size_t first;
+    CheckpointSettings checkpoint;
+  };
+  const auto take = [](Packet& packet) {  // in this order
+    return Task{get_fields<Problem>(packet), get_fields<Settings>(packet), packet.get<std::size_t>(),
+                checkpoint_from(packet)};
+  };
+  follow_ranks(comm, take, [](Task& task, const RankPlace& place) {
+    receive_apart(task.problem, place.comm);
+    ask_disks(task.problem, task.settings, place.device, place.comm);
+    Progress silent;
+    in_precision(task.settings.twofold, task.problem, task.settings, place, task.first, task.checkpoint,
+                 silent, static_cast<Outcome*>(nullptr));
   });
 }
 

@@ -42,7 +42,8 @@ std::vector<KeepingChoice> keeping_choices(const Settings& settings, const Probl
 /// Sets what is automatic in the settings of a migration: the quickest exact way for which there is room,
 /// else the boundary (of rock with an axis: store); on a disk, or on the host without room there, only where
 /// the settings say so.
-void choose_keeping(Settings& settings, const Problem& problem, const Device& device, const Room& room);
+std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
+                                          const Room& room);
 /// Working memory of a shot on one rank, on the device.
 double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device);
 /// On the host: the sums of images over shots, those of one shot, and what is kept there of its source's

@@ -7,6 +7,8 @@ namespace terrane::acoustic {
 
 /// adjoint: Jᵀ of the data, which are gathers: a migration without corrections, and without images.
 enum class Task { modelling, born, migration, adjoint };
+inline constexpr std::array<std::string_view, 4> task_names{"modelling", "born", "migration", "adjoint"};
+inline constexpr std::array<std::string_view, 2> precision_names{"single", "double"};
 
 struct Settings {
   Task task = Task::modelling;
@@ -34,8 +36,35 @@ struct Settings {
   std::size_t images_at_lags() const {
     return task == Task::migration && lags > 0 ? static_cast<std::size_t>(2 * lags + 1) : 0;
   }
-  void put_into(Packet& packet) const;
-  static Settings from(Packet& packet);
+
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("kind", s.task, one_of(std::span(task_names).first(3)).bits_of(task_names),
+          "modelling: gathers; born: waves scattered once by the difference between the model and a smoothed "
+          "one; migration: an image of that difference.");
+    field("precision", s.twofold, one_of(precision_names), "single or double.");
+    field("wavefield", s.keeping, one_of(keeping_names).bits_of(keeping_bits),
+          "How a migration or an inversion gets the source wavefield backwards in time: store, checkpoints "
+          "(computes it twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds "
+          "noise), compressed and boundary_compressed (keep 16 bits per node), or auto: the quickest for "
+          "which there is room, without an error beyond rounding. terrane check lists what each takes.");
+    field("kept_in", s.kept_in, one_of(kept_in_names).same_bits(),
+          "Of migration and inversions: where the steps lie that store, boundary and the compressed ways "
+          "keep: in memory (of the device), on the host (of a GPU), on a disk, or auto, which takes no "
+          "disk.");
+    field("scratch", s.scratch, own_key("path", "none", {}),
+          "Of migration and inversions: folder for kept_in = \"disk\", which is taken for one disk of all "
+          "ranks; without it, the folder of each machine for temporary files (TMPDIR), which must not lie in "
+          "memory (tmpfs). The files have no names and go with the run.");
+    field("lags", s.lags, count(0, 10'000),
+          "Of migration: also images with the waves shifted along easting, the source's to the west and the "
+          "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
+          "energy lies at zero lag.");
+    field("change", s.change, carried("rock"));
+    field("data", s.data, carried("data"));
+    field("snapshots", s.snapshots, carried("snapshots"));
+  }
 };
 
 }  // namespace terrane::acoustic

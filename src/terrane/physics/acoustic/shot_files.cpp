@@ -9,6 +9,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/physics/acoustic/image/records.hpp"
+#include "terrane/simulation/field_facts.hpp"
 
 namespace terrane::acoustic {
 
@@ -75,80 +76,7 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
   return folder;
 }
 
-void ShotResult::put_into(Packet& packet) const {
-  packet.put(gather);
-  for (const auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
-    packet.put(*values);
-  packet.put(kept);
-  packet.put(why_not_kept);
-}
-
-ShotResult ShotResult::from(Packet& packet) {
-  ShotResult result;
-  result.gather = packet.get_vector<float>();
-  auto& images = result.images;
-  for (auto* values : {&images.kernel, &images.correlation, &images.illumination, &images.at_lags})
-    *values = packet.get_vector<double>();
-  result.kept = packet.get<bool>();
-  result.why_not_kept = packet.get<std::string>();
-  return result;
-}
-
-namespace {
-
-/// Waves that are computed again have the bits of those that were stored: a machine with less memory may go
-/// on.
-std::string bits_of(Keeping way) {
-  return way == Keeping::store || way == Keeping::checkpoints ? "store or checkpoints"
-                                                              : std::string(to_string(way));
-}
-
-}  // namespace
-
-Fingerprint fingerprint(const Problem& p, const Settings& s) {
-  std::vector<double> places;
-  for (const auto& shot : p.shots)
-    for (const auto* list : {&shot.sources, &shot.receivers}) {
-      places.push_back(static_cast<double>(list->size()));
-      for (const auto& at : *list) places.insert(places.end(), at.begin(), at.end());
-    }
-  std::vector<double> data;
-  for (const auto& gather : s.data) data.insert(data.end(), gather.begin(), gather.end());
-  const std::vector<double> nodes(p.grid.nodes.begin(), p.grid.nodes.end());
-  std::vector<double> record{p.even_density};
-  for (const auto component : p.record) record.push_back(static_cast<double>(component));
-  std::vector<double> sides;
-  for (const auto& axis : p.sides)
-    for (const auto side : axis) sides.push_back(static_cast<double>(side));
-  const auto& shown = s.snapshots;
-  std::vector<double> pictures(shown.box.begin(), shown.box.end());
-  pictures.insert(pictures.end(), {static_cast<double>(shown.shot), static_cast<double>(shown.stride),
-                                   static_cast<double>(shown.every)});
-  return {this_program(),
-          {"rock",
-           hash({p.velocity, p.density, p.epsilon, p.delta, p.tilt, p.azimuth, s.change, nodes,
-                 p.grid.spacing, p.grid.first}),
-           true},
-          {"sources or receivers", hash({places}), true},
-          {"record", hash({record}), true},
-          {"data", hash({data}), true},
-          {"wavelet", hash({p.source_series()}), true},
-          {"boundaries", hash({sides}), true},
-          {"layers", fmt::format("{} nodes, {}, {}, {} Hz", p.layers.points, p.layers.reflection,
-                                 p.layers.power, p.layers.frequency)},
-          {"kind of rock", fmt::format("{}", static_cast<int>(p.rock))},
-          {"order", fmt::format("{}", p.order)},
-          {"coefficients", fmt::format("{}", static_cast<int>(p.coefficients))},
-          {"interpolation", fmt::format("{}", p.radius)},
-          {"step", fmt::format("{} s", p.step)},
-          {"end", fmt::format("{} s", p.end)},
-          {"exact_time", p.exact_time ? "yes" : "no"},
-          {"precision", s.twofold ? "double" : "single"},
-          {"kind", fmt::format("{}", static_cast<int>(s.task))},
-          {"wavefield", bits_of(s.keeping)},
-          {"lags", fmt::format("{}", s.lags)},
-          {"snapshots", hash({pictures}), true}};
-}
+Fingerprint fingerprint(const Problem& p, const Settings& s) { return fingerprint_of(p, s); }
 
 /// A rank keeps a shot after its time, and the checkpoint takes them every `interval` seconds, after a round:
 /// never the last shot of the run, and none where all are done in one round.

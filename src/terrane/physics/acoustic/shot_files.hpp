@@ -18,8 +18,13 @@ struct ShotResult {
   bool kept = false;         ///< it was computed by an earlier run
   std::string why_not_kept;  ///< what ShotFiles::keep() said
 
-  void put_into(Packet& packet) const;
-  static ShotResult from(Packet& packet);
+  template <class Self, class Field>
+  static void fields(Self& r, Field& field) {
+    field("gather", r.gather, carried("result"));
+    field("images", r.images, carried("result"));
+    field("kept", r.kept, carried("result"));
+    field("why_not_kept", r.why_not_kept, carried("result"));
+  }
 };
 
 /// The folder that a file is in, or is to be made in.

@@ -29,111 +29,37 @@ namespace terrane::acoustic {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> boundary_names{"cpml", "sponge", "free_surface", "wall"};
-constexpr std::array<std::string_view, 3> task_names{"modelling", "born", "migration"};
-constexpr std::array<std::string_view, 4> rock_names{"constant_density", "variable_density", "vti", "tti"};
-constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby", "gabor", "file"};
-constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
-constexpr std::array<std::string_view, 7> keeping_names{
-    "auto", "store", "checkpoints", "boundary", "random_walls", "compressed", "boundary_compressed"};
-constexpr std::array<std::string_view, 4> kept_in_names{"auto", "memory", "host", "disk"};
-
-constexpr Key source_keys[] = {
-    {"at", "list of 3 lengths each", "none", "Easting, northing and up of each shot: [[1000, 0, -15]].",
-     "[[1000, 0, -15]]"},
-    {"first", "list of 3 lengths", "none", "First of several evenly spaced shots on a line, in place of at."},
-    {"last", "list of 3 lengths", "none", "Last shot of the line."},
-    {"count", "count", "none", "Number of shots on the line."},
-    {"wavelet", "text", "\"ricker\"", "ricker, ormsby, gabor, or file."},
-    {"frequency", "frequency", "none", "Peak frequency of ricker and gabor.", "\"15 Hz\""},
-    {"corners", "list of 4 numbers", "none", "Of ormsby: the four corners of its trapezoidal spectrum, Hz."},
-    {"delay", "time", "none",
-     "Time of the wavelet's middle; without it, late enough for the wavelet to begin at zero."},
-    {"amplitude", "number", "1", "Peak amplitude, Pa m; in two dimensions Pa."},
-    {"file", "path", "none", "Samples of the wavelet: a table with one column, or .npy."},
-    {"sample_step", "time", "none", "Time between the samples of the file."},
-};
-constexpr Key boundary_keys[] = {
-    {"top", "text", "\"free_surface\"", "cpml (absorbs), sponge (absorbs less), free_surface, or wall."},
-    {"bottom", "text", "\"cpml\"", "The same for the bottom."},
-    {"west", "text", "\"cpml\"", "The same for the west side."},
-    {"east", "text", "\"cpml\"", "The same for the east side."},
-    {"south", "text", "\"cpml\"",
-     "The same for the south side; without effect where the mesh is one cell wide."},
-    {"north", "text", "\"cpml\"", "The same for the north side."},
-    {"points", "count", "10", "Thickness of cpml and sponge, in cells outside the mesh."},
-    {"reflection", "number", "1e-8", "Reflection that a cpml is designed for; take 1e-12 for twenty cells."},
-    {"power", "number", "3", "Power with which the damping grows into a layer."},
-    {"frequency", "frequency", "none",
-     "Lowest frequency that matters, for a cpml; without it, that of the wavelet."},
-};
-constexpr Key snapshot_keys[] = {
-    {"every", "time", "", "From one to the next, rounded to whole time steps.", "\"50 ms\""},
-    {"shot", "count", "1", "The shot that they show; there are no others of the same run."},
-    {"box", "list of 6 lengths", "none",
-     "West, east, south, north, bottom, top: only cells with their middles in it. A flat box is a slice, "
-     "through the middles nearest to it."},
-    {"stride", "count", "1", "Show every so manieth cell along each axis."},
-};
-constexpr Key simulation_keys[] = {
-    {"physics", "text", "", "What is computed.", "\"acoustic\""},
-    {"kind", "text", "\"modelling\"",
-     "modelling: gathers; born: waves scattered once by the difference between the model and a smoothed "
-     "one; migration: an image of that difference."},
-    {"rock", "text", "\"constant_density\"",
-     "constant_density; variable_density (of the model's density); vti or tti: velocity_p along a vertical "
-     "axis, or one with the model's tilt and tilt_azimuth, and epsilon and delta of the model."},
-    {"end", "time", "", "Length of the gathers; they begin at time 0.", "\"1 s\""},
-    {"record", "list of texts", "[\"pressure\"]",
-     "What receivers hear: pressure, and the velocities of particles velocity_east, velocity_north and "
-     "velocity_up."},
-    {"density", "density", "\"1000 kg/m3\"",
-     "What velocities of particles are over; rock = \"variable_density\" has that of the model."},
-    {"step", "time", "none", "Time step; without it, 0.9 of the longest stable one."},
-    {"order", "count", "8", "Order of the differences in space: 2, 4 ... 16."},
-    {"coefficients", "text", "\"taylor\"",
-     "taylor, or optimised (velocities to 1e-3 up to shorter waves) or optimised_fine (1e-4)."},
-    {"interpolation", "count", "4", "Cells on each side over which a source or receiver is spread, 2 to 8."},
-    {"exact_time", "flag", "true",
-     "Remove the error of the time steps from the gathers: exactly where they have decayed at their end."},
-    {"precision", "text", "\"single\"", "single or double."},
-    {"smoothing", "length", "none",
-     "Of born and migration: standard deviation of the Gaussian that smooths the model.", ""},
-    {"wavefield", "text", "\"auto\"",
-     "How a migration or an inversion gets the source wavefield backwards in time: store, checkpoints "
-     "(computes it twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds "
-     "noise), "
-     "compressed and boundary_compressed (keep 16 bits per node), or auto: the quickest for which there is "
-     "room, without an error beyond rounding. terrane check lists what each takes."},
-    {"kept_in", "text", "\"auto\"",
-     "Of migration and inversions: where the steps lie that store, boundary and the compressed ways keep: in "
-     "memory (of the device), on the host (of a GPU), on a disk, or auto, which takes no disk."},
-    {"scratch", "path", "none",
-     "Of migration and inversions: folder for kept_in = \"disk\", which is taken for one disk of all ranks; "
-     "without it, the folder of each machine for temporary files (TMPDIR), which must not lie in memory "
-     "(tmpfs). The files "
-     "have no names and go with the run."},
-    {"lags", "count", "0",
-     "Of migration: also images with the waves shifted along easting, the source's to the west and the "
-     "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
-     "energy lies at zero lag."},
-    {"observed", "path", "none",
-     "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, "
-     "or .npy [shot, time, receiver] at the time steps of the run; without it, gathers computed from the "
-     "model."},
-    {"sample", "time", "none",
-     "Time between the samples of gathers that are written, such as \"4 ms\"; it is a whole number of time "
-     "steps. Without it, every step is written."},
-};
-constexpr Section all_sections[] = {
-    {"source", "", "Shots and their wavelet.", source_keys},
-    {"boundary", "", "What happens to waves at the sides of the mesh.", boundary_keys},
-    {"snapshots", "",
-     "Snapshots of a shot's pressure everywhere, for films: in files .nc of output.files. Of modelling and "
-     "born.",
-     snapshot_keys, false},
-    {"simulation", "", "What is computed, and how.", simulation_keys},
-};
+std::span<const Key> source_keys() {
+  return keys_of<Wavelet>({{"at", "list of 3 lengths each", "none",
+                            "Easting, northing and up of each shot: [[1000, 0, -15]].", "[[1000, 0, -15]]"},
+                           {"first", "list of 3 lengths", "none",
+                            "First of several evenly spaced shots on a line, in place of at."},
+                           {"last", "list of 3 lengths", "none", "Last shot of the line."},
+                           {"count", "count", "none", "Number of shots on the line."}});
+}
+std::span<const Key> boundary_keys() {
+  return keys_of<Layers>(
+      {{"top", "text", "\"free_surface\"", "cpml (absorbs), sponge (absorbs less), free_surface, or wall."},
+       {"bottom", "text", "\"cpml\"", "The same for the bottom."},
+       {"west", "text", "\"cpml\"", "The same for the west side."},
+       {"east", "text", "\"cpml\"", "The same for the east side."},
+       {"south", "text", "\"cpml\"",
+        "The same for the south side; without effect where the mesh is one cell wide."},
+       {"north", "text", "\"cpml\"", "The same for the north side."}});
+}
+std::span<const Key> simulation_keys() {
+  return keys_of<Problem, Settings>(
+      {{"physics", "text", "", "What is computed.", "\"acoustic\""}},
+      {{"smoothing", "length", "none",
+        "Of born and migration: standard deviation of the Gaussian that smooths the model.", ""},
+       {"observed", "path", "none",
+        "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, "
+        "or .npy [shot, time, receiver] at the time steps of the run; without it, gathers computed from the "
+        "model."},
+       {"sample", "time", "none",
+        "Time between the samples of gathers that are written, such as \"4 ms\"; it is a whole number of "
+        "time steps. Without it, every step is written."}});
+}
 
 std::vector<double> numbers_of(const Config& table, std::string_view key) {
   const auto content = read_content(table, key);
@@ -146,12 +72,7 @@ std::vector<double> numbers_of(const Config& table, std::string_view key) {
 
 Wavelet read_wavelet(const Config& table) {
   Wavelet w;
-  w.kind = chosen<WaveletKind>(table, "wavelet", wavelet_names);
-  w.amplitude = table.number("amplitude");
-  w.delay = table.optional_number("delay", Quantity::time).value_or(-1);
-  if (table.has("delay") && w.delay < 0)
-    throw table.wrong("delay", "is negative: the run begins at 0, with the middle of the wavelet behind it",
-                      "Leave it out, and the wavelet begins at zero.");
+  read_fields(table, w);
   if (w.kind == WaveletKind::ricker || w.kind == WaveletKind::gabor) {
     if (!table.has("frequency"))
       throw table.wrong("frequency", "missing", "Of the peak: frequency = \"20 Hz\".");
@@ -190,10 +111,7 @@ std::vector<Place> read_shots(const Config& table) {
 void read_boundary(const Config& table, Problem& p) {
   const auto side = [&](std::string_view key) { return chosen<Boundary>(table, key, boundary_names); };
   p.sides = {{{side("bottom"), side("top")}, {side("south"), side("north")}, {side("west"), side("east")}}};
-  p.layers.points = static_cast<int>(table.count("points", 1, 1000));
-  p.layers.reflection = table.positive("reflection");
-  p.layers.power = table.number("power");
-  if (table.has("frequency")) p.layers.frequency = table.positive("frequency", Quantity::frequency);
+  read_fields(table, p.layers);
 }
 
 std::vector<Component> read_record(const Config& table) {
@@ -208,27 +126,16 @@ std::vector<Component> read_record(const Config& table) {
 
 void read_simulation(const Config& table, Problem& p, Settings& s, bool inverts) {
   table.text("physics");
+  read_fields(table, p);
+  read_fields(table, s);
   p.record = read_record(table);
-  p.even_density = table.positive("density", Quantity::density);
-  s.task = chosen<Task>(table, "kind", task_names);
-  p.rock = chosen<Rock>(table, "rock", rock_names);
   if (table.has("density") && p.rock == Rock::variable_density)
     throw table.wrong("density", "rock = \"variable_density\" does not take it",
                       "Take it away; the density is that of the model.");
-  p.end = table.positive("end", Quantity::time);
-  if (table.has("step")) p.step = table.positive("step", Quantity::time);
-  p.order = static_cast<int>(table.count("order", 2, 16));
-  p.coefficients = chosen<Coefficients>(table, "coefficients", coefficient_names);
-  p.radius = static_cast<int>(table.count("interpolation", 2, 8));
-  p.exact_time = table.flag("exact_time");
-  s.twofold = table.choice("precision", {"single", "double"}) == "double";
-  s.keeping = chosen<Keeping>(table, "wavefield", keeping_names);
-  s.kept_in = chosen<KeptIn>(table, "kept_in", kept_in_names);
   if (table.has("scratch")) s.scratch = table.path("scratch").string();
   if (s.kept_in != KeptIn::automatic && s.keeping != Keeping::automatic && !keeps_records(s.keeping))
     throw table.wrong("kept_in", fmt::format("wavefield = \"{}\" keeps nothing there", to_string(s.keeping)),
                       "Take it away, or wavefield = \"store\", \"boundary\" or a compressed one.");
-  s.lags = static_cast<Index>(table.count("lags", 0, 10'000));
   for (const auto& [key, given] :
        {std::pair{"wavefield", s.keeping != Keeping::automatic}, std::pair{"lags", s.lags > 0},
         std::pair{"kept_in", s.kept_in != KeptIn::automatic}, std::pair{"scratch", !s.scratch.empty()}})
@@ -244,10 +151,9 @@ Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts) {
     throw InputError(job.where("snapshots"),
                      inverts ? "an inversion takes no snapshots" : "a migration takes no snapshots",
                      "Take the table away; kind = \"modelling\" of the same shots has them.");
-  const auto table = job.table("snapshots").describe({snapshot_keys});
-  snapshots.interval = table.positive("every", Quantity::time);
+  const auto table = job.table("snapshots").describe({keys_of<Snapshots>()});
+  read_fields(table, snapshots);
   snapshots.shot = static_cast<std::size_t>(table.count("shot", 1, 1'000'000) - 1);
-  snapshots.stride = static_cast<Index>(table.count("stride", 1, 10'000));
   if (table.has("box")) {
     const auto box = table.numbers("box", Quantity::length, 6);
     std::copy(box.begin(), box.end(), snapshots.box.begin());
@@ -344,31 +250,13 @@ std::size_t read_sample(const Config& table, Problem& p) {
   return static_cast<std::size_t>(parts);
 }
 
-/// Where an error of the problem begins, and the key of the job that it is about.
-struct Blame {
-  std::string_view where, table, key;
-};
-constexpr Blame blames[] = {
-    {"step", "simulation", "step"},       {"end", "simulation", "end"},
-    {"order", "simulation", "order"},     {"coefficients", "simulation", "coefficients"},
-    {"record", "simulation", "record"},   {"lags", "simulation", "lags"},
-    {"rock", "simulation", "rock"},       {"wavelet", "source", "wavelet"},
-    {"amplitude", "source", "amplitude"}, {"frequency", "source", "frequency"},
-    {"points", "boundary", "points"},     {"reflection", "boundary", "reflection"},
-    {"power", "boundary", "power"},       {"lowest frequency", "boundary", "frequency"},
-    {"snapshots", "snapshots", ""},       {"grid", "mesh", ""},
-};
-
 /// Turns an error of the problem into one at the key that it is about.
 [[noreturn]] void at_key(const InputError& error, const Config& job) {
   constexpr std::string_view house = "acoustic: ";
   if (!std::string_view(error.where()).starts_with(house)) throw;
   const auto where = std::string_view(error.where()).substr(house.size());
-  for (const auto& blame : blames) {
-    if (!where.starts_with(blame.where)) continue;
-    if (blame.key.empty()) throw InputError(job.where(blame.table), error.problem(), error.next());
-    throw job.table(blame.table).wrong(blame.key, error.problem(), error.next());
-  }
+  if (where == "snapshots") throw InputError(job.where("snapshots"), error.problem(), error.next());
+  if (where == "grid") throw InputError(job.where("mesh"), error.problem(), error.next());
   const auto source = job.table("source");
   if (where.starts_with("source of "))  // "source of shot 3"
     throw source.wrong(source.has("at")                                    ? "at"
@@ -383,7 +271,7 @@ constexpr Blame blames[] = {
     if (where.starts_with(property))
       throw InputError(job.table("model").where(), fmt::format("{} {}", where, error.problem()),
                        error.next());
-  throw;
+  throw_at_its_key<Problem, Settings>(error, "acoustic", job);
 }
 
 /// Throws InputError: below zero, or so wide that hardly the mesh has a say in the mean.
@@ -414,7 +302,18 @@ void smooth(Problem& p, Settings& s, double length, bool observed, int threads) 
 
 }  // namespace
 
-std::span<const Section> sections() { return all_sections; }
+std::span<const Section> sections() {
+  static const std::array all{
+      Section{"source", "", "Shots and their wavelet.", source_keys()},
+      Section{"boundary", "", "What happens to waves at the sides of the mesh.", boundary_keys()},
+      Section{"snapshots", "",
+              "Snapshots of a shot's pressure everywhere, for films: in files .nc of output.files. Of "
+              "modelling and born.",
+              keys_of<Snapshots>(), false},
+      Section{"simulation", "", "What is computed, and how.", simulation_keys()},
+  };
+  return all;
+}
 
 Grid grid_of(const TensorMesh& mesh) {
   Grid grid;
@@ -438,7 +337,7 @@ Grid grid_of(const TensorMesh& mesh) {
 }
 
 Simulation::Simulation(Problem problem, Settings settings, JobOrigin job)
-    : problem_(std::move(problem)), settings_(std::move(settings)), job_(std::move(job)) {
+    : SimulationOf("acoustic", std::move(job)), problem_(std::move(problem)), settings_(std::move(settings)) {
   problem_.settle();
   if (settings_.snapshots.interval > 0) settings_.snapshots.settle(problem_);
   const std::size_t receivers = problem_.shots.front().receivers.size();
@@ -493,15 +392,15 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
                                              const Prepare* prepare) {
   const bool inverts = prepare != nullptr;
   const auto memory = memory_budget(runtime);
-  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
-  const auto source = job.table("source").describe({source_keys});
+  const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
+  const auto source = job.table("source").describe({source_keys()});
   auto stations = build_survey(job, memory);
   Problem p;
   Settings s;
   read_simulation(table, p, s, inverts);
   if (inverts) refuse_to_invert(table, s);
   s.snapshots = read_snapshots(job, s, inverts);
-  read_boundary(job.table("boundary").describe({boundary_keys}), p);
+  read_boundary(job.table("boundary").describe({boundary_keys()}), p);
   p.wavelet = read_wavelet(source);
   EarthRequest request;
   request.plan = [&](const Description& described, const MeshWish& wish) {
@@ -549,10 +448,7 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
     auto made = std::make_unique<Simulation>(std::move(p), std::move(s),
                                              JobOrigin{job.source(), stations.survey.projection});
     made->every_ = every;
-    for (const auto* notes : {&earth.notes, &stations.notes})
-      made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
-    for (const auto* warnings : {&earth.warnings, &stations.warnings})
-      made->warnings_.insert(made->warnings_.end(), warnings->begin(), warnings->end());
+    made->take_notes(earth, stations);
     if (given) {
       try {
         made->settings_.data = observed_of(table.text("observed"), read_content(table, "observed"),
@@ -572,12 +468,6 @@ int Simulation::shots_on_machine(const Runtime& runtime) const {
   return shots_at_once(runtime) == 1 ? 1 : runtime.comm->on_node().count;
 }
 
-/// The device of this rank, as the ranks of its machine share it.
-Device Simulation::device_of(const Runtime& runtime) const {
-  if (shots_at_once(runtime) == 1) return resolve(runtime.device);
-  return device_of_rank(runtime.device, *runtime.comm);
-}
-
 /// A folder that is given lies on one disk of all, that of the system for temporary files on one of each
 /// machine.
 int Simulation::shots_on_disk(const Settings& settings, const Runtime& runtime) const {
@@ -585,14 +475,15 @@ int Simulation::shots_on_disk(const Settings& settings, const Runtime& runtime) 
 }
 
 /// What one rank may take. Memory and a disk are shared among the ranks that keep a shot each.
-Room Simulation::room_of(const Settings& settings, const Runtime& runtime) const {
+Room Simulation::room_of(const Choice& choice) const {
+  const auto& settings = choice.settings;
   const double beside = bytes_of_models(problem_, settings) + bytes_of_gathers(problem_, settings, every_),
-               all = static_cast<double>(memory_budget(runtime).bytes) / shots_on_machine(runtime),
+               all = static_cast<double>(choice.memory.bytes) / choice.shots_on_machine,
                memory = std::max(0.0, all - beside);
-  const auto device = device_of(runtime);
+  const auto& device = choice.device;
   Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0};
   if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
-    room.disk = free_on_disk(scratch_folder(settings.scratch)) / shots_on_disk(settings, runtime);
+    room.disk = free_on_disk(scratch_folder(settings.scratch)) / choice.shots_on_disk;
   return room;
 }
 
@@ -601,17 +492,27 @@ int Simulation::shots_at_once(const Runtime& runtime) const {
   return settings_.shots_of_their_own(problem_.shots.size(), ranks) ? ranks : 1;
 }
 
-/// With the way of keeping chosen for which there is room.
-Settings Simulation::settled(const Runtime& runtime) const {
-  auto settings = settings_;
-  if (settings.task == Task::migration)
-    choose_keeping(settings, problem_, device_of(runtime), room_of(settings, runtime));
-  return settings;
+Choice Simulation::choose(const Runtime& runtime) const {
+  Choice choice;
+  choice.settings = settings_;
+  choice.memory = memory_budget(runtime);
+  choice.on = device_text(runtime);
+  choice.threads = runtime.threads;
+  choice.ranks = runtime.comm ? runtime.comm->size() : 1;
+  choice.shots_on_machine = shots_on_machine(runtime);
+  choice.shots_on_disk = shots_on_disk(settings_, runtime);
+  choice.checkpoint = runtime.checkpoint;
+  // The device of this rank, as the ranks of its machine share it.
+  choice.device =
+      shots_at_once(runtime) == 1 ? resolve(runtime.device) : device_of_rank(runtime.device, *runtime.comm);
+  if (settings_.task == Task::migration)
+    choice.ways = choose_keeping(choice.settings, problem_, choice.device, room_of(choice));
+  return choice;
 }
 
 /// Every way of keeping the source's waves with what it takes, and the one that is taken.
-void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const {
-  const auto device = device_of(runtime);
+void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
+  const auto& settings = choice.settings;
   const auto text_of = [&](const KeepingChoice& c) {
     const auto& cost = c.cost;
     std::string text(to_string(cost.way));
@@ -623,7 +524,7 @@ void Simulation::describe_keeping(RunFacts& facts, const Settings& settings, con
     return text +
            fmt::format("; source field computed {}; {}", cost.sweeps == 1 ? "once" : "twice", cost.error);
   };
-  for (const auto& c : keeping_choices(settings, problem_, device, room_of(settings, runtime))) {
+  for (const auto& c : choice.ways) {
     const bool taken = c.cost.way == settings.keeping && c.place == settings.kept_in;
     const auto name = fmt::format("{}_{}", to_string(c.cost.way), to_string(c.place));
     const bool no_disk =
@@ -667,9 +568,10 @@ void describe_passes(RunFacts& facts, const Passes& passes, const Problem& probl
 
 }  // namespace
 
-/// What plan and report have in common.
-void Simulation::describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const {
+void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&) const {
   const auto& p = problem_;
+  const auto& settings = choice.settings;
+  const auto& device = choice.device;
   const auto whole = p.whole();
   const auto nodes = static_cast<std::uint64_t>(whole.count());
   const double sweeps = settings.task == Task::modelling ? 1
@@ -685,15 +587,13 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
   facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
   facts.reason = fmt::format("{}, order {} in space; steps of {:.4g} s, stable up to {:.4g} s",
                              rock_names[static_cast<std::size_t>(p.rock)], p.order, p.step, p.longest_step());
-  facts.device = device_text(runtime);
+  facts.device = choice.on;
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
   facts.work_unit = "node steps";
   const double on_host =
-      device_of(runtime).has_own_memory()
-          ? 0
-          : bytes_beside_waves(p, settings, every_, device_of(runtime), !runtime.checkpoint.file.empty());
-  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device_of(runtime)) + on_host);
+      device.has_own_memory() ? 0 : bytes_beside_waves(p, settings, every_, device, choice.on_disk());
+  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device) + on_host);
   facts.add(
       "nodes", nodes, "", "nodes",
       fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
@@ -708,9 +608,8 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
       fmt::format(
           "the shortest ({:.4g} Hz at {:.4g} m/s) has {:.3g} cells; its velocity is right to {:.2g} %",
           p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
-  const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  const bool together = !settings.shots_of_their_own(p.shots.size(), ranks);
-  auto passes = passes_for(p, device_of(runtime), runtime.threads, cut_of(p, settings, ranks));
+  const bool together = !settings.shots_of_their_own(p.shots.size(), choice.ranks);
+  auto passes = passes_for(p, device, choice.threads, cut_of(p, settings, choice.ranks));
   if (const auto& shown = settings.snapshots; shown.any()) {
     const auto count = shown.nodes(p.grid).count;
     facts.add("snapshots", std::uint64_t{shown.count(p)}, "", "snapshots",
@@ -719,16 +618,14 @@ void Simulation::describe(RunFacts& facts, const Settings& settings, const Runti
     passes.steps = std::min(passes.steps, static_cast<Index>(shown.every));
     if (passes.steps == 1 && passes.why.empty()) passes.why = "a snapshot of each";
   }
-  if (device_of(runtime).kind == Device::Kind::cpu) describe_passes(facts, passes, p, settings, together);
+  if (device.kind == Device::Kind::cpu) describe_passes(facts, passes, p, settings, together);
   if (settings.task == Task::migration) {
-    describe_keeping(facts, settings, runtime);
+    describe_keeping(facts, choice);
     if (const auto images = settings.images_at_lags(); images > 0)
       facts.add("lags", std::uint64_t{images}, "", "lags",
                 fmt::format("{} images with waves up to {:.4g} m to either side", images,
                             static_cast<double>(settings.lags) * p.grid.spacing[east]));
   }
-  facts.notes = notes_;
-  facts.warnings = warnings_;
   if (settings.task == Task::migration && settings.kept_in == KeptIn::disk)
     if (auto warning = disk_in_memory(settings); !warning.empty())
       facts.warnings.push_back(std::move(warning));
@@ -749,8 +646,9 @@ double Simulation::bytes_of_film(const Settings& settings) const {
 }
 
 /// Throws FileError: the disk has no room for what is to be kept on it.
-void Simulation::check_disk(const Settings& settings, const Runtime& runtime) const {
-  if (const auto& file = runtime.checkpoint.file; settings.snapshots.any() && !file.empty()) {
+void Simulation::check_disk(const Choice& choice) const {
+  const auto& settings = choice.settings;
+  if (const auto& file = choice.checkpoint.file; settings.snapshots.any() && !file.empty()) {
     const double wanted = bytes_of_film(settings);
     const auto folder = folder_of(file).string();
     if (const double there = free_on_disk(folder); wanted > there)
@@ -762,16 +660,17 @@ void Simulation::check_disk(const Settings& settings, const Runtime& runtime) co
   if (settings.task != Task::migration || settings.kept_in != KeptIn::disk) return;
   const auto cost = settings.twofold ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
                                      : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
-  const int shots = shots_on_disk(settings, runtime);
+  const int shots = choice.shots_on_disk;
   expect_on_disk(settings, cost.disk_bytes * shots,
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
 }
 
 /// What lies on the disk of the results while the run lasts. Throws FileError: it has no room for the
 /// checkpoint. Without room for shots none are kept by themselves.
-void Simulation::check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const {
-  const auto& checkpoint = runtime.checkpoint;
-  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+void Simulation::check_checkpoints(Plan& plan, const Choice& choice) const {
+  const auto& settings = choice.settings;
+  const auto& checkpoint = choice.checkpoint;
+  const int ranks = choice.ranks;
   auto use = disk_use(problem_, settings, checkpoint, ranks);
   // The plan's time may be ten times too short.
   const double seconds_of_shot = plan.seconds * ranks / static_cast<double>(problem_.shots.size());
@@ -816,38 +715,34 @@ std::string less_memory(const Problem& problem, const Settings& settings) {
 }  // namespace
 
 /// Throws MemoryError: the host has too little for the ranks of this machine.
-void Simulation::check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const {
-  const auto device = device_of(runtime);
-  const int shots = shots_on_machine(runtime);
+void Simulation::check_host(const Plan& plan, const Choice& choice) const {
+  const auto& settings = choice.settings;
+  const auto& device = choice.device;
+  const int shots = choice.shots_on_machine;
   std::string what = plan.problem;
   if (shots > 1) what += fmt::format(", {} shots at once", shots);
   if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";
-  const double needed = device.has_own_memory() ? bytes_beside_waves(problem_, settings, every_, device,
-                                                                     !runtime.checkpoint.file.empty())
-                                                : static_cast<double>(plan.memory_bytes);
+  const double needed = device.has_own_memory()
+                            ? bytes_beside_waves(problem_, settings, every_, device, choice.on_disk())
+                            : static_cast<double>(plan.memory_bytes);
   try {
     // Gathers come together on one rank.
     const double gathers = bytes_of_gathers(problem_, settings, every_);
-    memory_budget(runtime).require("run", what, needed * shots - gathers * (shots - 1));
+    choice.memory.require("run", what, needed * shots - gathers * (shots - 1));
   } catch (const MemoryError& error) {
     throw MemoryError(error.where(), error.problem(), less_memory(problem_, settings));
   }
 }
 
-Plan Simulation::check(const Runtime& runtime) {
-  const auto memory = memory_budget(runtime);
-  const auto settings = settled(runtime);
-  Plan plan;
-  describe(plan, settings, runtime);
-  plan.memory_available = memory.bytes;
-  check_disk(settings, runtime);
-  const auto device = device_of(runtime);
+void Simulation::foresee(Plan& plan, const Choice& choice, const Runtime&) const {
+  check_disk(choice);
+  const auto& device = choice.device;
   // From memory at 16 bytes a node and step (32 in double precision), at half of what one core's share or a
   // GPU moves.
   const double rate =
-      device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(runtime.threads), 8);
-  plan.seconds = plan.work / (settings.twofold ? rate / 2 : rate) / (runtime.comm ? runtime.comm->size() : 1);
-  check_checkpoints(plan, settings, runtime);
+      device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(choice.threads), 8);
+  plan.seconds = plan.work / (choice.settings.twofold ? rate / 2 : rate) / choice.ranks;
+  check_checkpoints(plan, choice);
   if (device.has_own_memory()) {
     const auto free = device_memory(device).free;
     if (static_cast<double>(plan.memory_bytes) > static_cast<double>(free))
@@ -855,43 +750,35 @@ Plan Simulation::check(const Runtime& runtime) {
                         fmt::format("would need {} on {} for {}, {} are free",
                                     bytes_text(static_cast<double>(plan.memory_bytes)), to_string(device),
                                     plan.problem, bytes_text(static_cast<double>(free))),
-                        less_memory(problem_, settings));
+                        less_memory(problem_, choice.settings));
   }
-  check_host(plan, settings, runtime);
-  return plan;
+  check_host(plan, choice);
 }
 
-Result Simulation::run(const Runtime& runtime) {
-  const auto plan = check(runtime);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto settings = settled(runtime);
-  Result result;
+Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime& runtime) {
+  auto done = run_shots(problem_, choice.settings, runtime);
   auto& report = result.report;
-  describe(report, settings, runtime);
-  report.warnings = plan.warnings;
-  auto done = run_shots(problem_, settings, runtime);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
-  const bool images_wanted = settings.task == Task::migration;
-  const auto& values = images_wanted ? done.images.correlation : std::vector<double>{};
-  bool finite = std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-  for (const auto& gather : done.gathers)
-    finite = finite && std::all_of(gather.begin(), gather.end(), [](float v) { return std::isfinite(v); });
-  if (!finite)
+  const auto is_finite = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [](auto v) { return std::isfinite(v); });
+  };
+  const bool images_wanted = choice.settings.task == Task::migration;
+  if ((images_wanted && !is_finite(done.images.correlation)) ||
+      !std::all_of(done.gathers.begin(), done.gathers.end(), is_finite))
     throw Error("acoustic", "the waves grew beyond all bounds",
                 "This should not happen with a stable step; run the job in double precision and report it.");
   const auto pictures = done.pictures.on_disk() ? done.pictures : Pictures{};  // those in memory are the data
-  conclude(result, "acoustic", job_, images_wanted ? images(std::move(done)) : gathers(done));
+  auto data = images_wanted ? images(std::move(done)) : gathers(done);
   if (pictures.on_disk())
     result.entries.push_back(
-        {result.data.variables.back().name,
+        {data.variables.back().name,
          [pictures](std::size_t entry, std::span<float> values) { pictures.get(entry, values); }});
-  return result;
+  return data;
 }
 
 Result Simulation::outline() const {
-  return outline_of("acoustic", job_, settings_.task == Task::migration ? images({}) : gathers({}));
+  return outline_of(physics_, job_, settings_.task == Task::migration ? images({}) : gathers({}));
 }
 
 Dataset Simulation::gathers(const Outcome& done) const {
@@ -1055,12 +942,8 @@ std::vector<Column> Simulation::columns() const {
   return all;
 }
 
-void Simulation::write_model(const std::string& path) const {
-  io::write(path, io::MeshData{mesh(), columns(), provenance("acoustic", job_)});
-}
-
-void Simulation::check_model(const std::string& path) const {
-  io::left_out(path, io::MeshData{mesh(), columns(), {}});
+io::Content Simulation::model(bool) const {
+  return io::MeshData{mesh(), columns(), provenance(physics_, job_)};
 }
 
 }  // namespace terrane::acoustic

@@ -10,8 +10,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/acoustic/run.hpp"
-#include "terrane/simulation/provenance.hpp"
-#include "terrane/simulation/simulation.hpp"
+#include "terrane/simulation/simulation_of.hpp"
 
 namespace terrane::acoustic {
 
@@ -28,7 +27,21 @@ using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;
 /// A warning where the folder for waves on a disk lies in memory, or nothing.
 std::string disk_in_memory(const Settings& settings);
 
-class Simulation final : public terrane::Simulation {
+/// What a run takes of the machine, found once: plan and run have the same.
+struct Choice {
+  Settings settings;                ///< with the way of keeping for which there is room
+  std::vector<KeepingChoice> ways;  ///< of a migration: what each takes
+  MemoryBudget memory;
+  Device device;
+  std::string on;  ///< the device, for people
+  int threads = 0, ranks = 1;
+  int shots_on_machine = 1, shots_on_disk = 1;  ///< at once
+  CheckpointSettings checkpoint;
+
+  bool on_disk() const { return !checkpoint.file.empty(); }
+};
+
+class Simulation final : public SimulationOf<Choice> {
  public:
   /// Every shot has the same number of receivers. Throws InputError.
   Simulation(Problem problem, Settings settings, JobOrigin job = {});
@@ -37,21 +50,12 @@ class Simulation final : public terrane::Simulation {
   static std::unique_ptr<Simulation> for_inversion(const Config& job, const Runtime& runtime,
                                                    const Prepare& prepare);
 
-  Plan check(const Runtime& runtime = {}) override;
-  /// data: pressure (shot, time, receiver), Pa, of modelling and Born modelling; of a migration the images
-  /// (up, northing, easting).
-  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
-  void write_model(const std::string& path) const override;
-  void check_model(const std::string& path) const override;
 
   const Problem& problem() const noexcept { return problem_; }
   const Settings& settings() const noexcept { return settings_; }
   /// Steps from one written sample to the next.
   std::size_t every() const noexcept { return every_; }
-  const JobOrigin& origin() const noexcept { return job_; }
-  const std::vector<std::string>& notes() const noexcept { return notes_; }
-  const std::vector<std::string>& warnings() const noexcept { return warnings_; }
   /// How many ranks of this machine keep a shot each; 1 where all ranks take each shot together.
   int shots_on_machine(const Runtime& runtime) const;
   /// How many ranks write into the disk of these settings.
@@ -61,16 +65,20 @@ class Simulation final : public terrane::Simulation {
 
  private:
   static std::unique_ptr<Simulation> read(const Config& job, const Runtime& runtime, const Prepare* prepare);
-  Settings settled(const Runtime& runtime) const;
   int shots_at_once(const Runtime& runtime) const;
-  Device device_of(const Runtime& runtime) const;
-  Room room_of(const Settings& settings, const Runtime& runtime) const;
-  void describe(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
-  void describe_keeping(RunFacts& facts, const Settings& settings, const Runtime& runtime) const;
+  Choice choose(const Runtime& runtime) const override;
+  void describe(RunFacts& facts, const Choice& choice, const Runtime&) const override;
+  void foresee(Plan& plan, const Choice& choice, const Runtime&) const override;
+  /// Pressure (shot, time, receiver), Pa, of modelling and Born modelling; of a migration the images (up,
+  /// northing, easting).
+  Dataset compute(Result& result, const Choice& choice, const Runtime& runtime) override;
+  io::Content model(bool with_values) const override;
+  Room room_of(const Choice& choice) const;
+  void describe_keeping(RunFacts& facts, const Choice& choice) const;
   double bytes_of_film(const Settings& settings) const;
-  void check_disk(const Settings& settings, const Runtime& runtime) const;
-  void check_checkpoints(Plan& plan, const Settings& settings, const Runtime& runtime) const;
-  void check_host(const Plan& plan, const Settings& settings, const Runtime& runtime) const;
+  void check_disk(const Choice& choice) const;
+  void check_checkpoints(Plan& plan, const Choice& choice) const;
+  void check_host(const Plan& plan, const Choice& choice) const;
   Dataset images(Outcome done) const;
   void add_pictures(Dataset& data, const Pictures& pictures) const;
   TensorMesh mesh() const;
@@ -78,9 +86,7 @@ class Simulation final : public terrane::Simulation {
 
   Problem problem_;
   Settings settings_;
-  JobOrigin job_;
   std::size_t every_ = 1;  ///< steps from one written sample to the next
-  std::vector<std::string> notes_, warnings_;
 };
 
 }  // namespace terrane::acoustic

@@ -31,6 +31,19 @@ struct Snapshots {
   /// the nearest.
   std::array<double, 6> box{-INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY};
 
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("every", s.interval, number(Quantity::time, positive).must_be_given().same_bits(),
+          "From one to the next, rounded to whole time steps.", "\"50 ms\"");
+    field("shot", s.shot, own_key("count", "1", "snapshots"),
+          "The shot that they show; there are no others of the same run.");
+    field("box", s.box, own_key("list of 6 lengths", "none", "snapshots"),
+          "West, east, south, north, bottom, top: only cells with their middles in it. A flat box is a "
+          "slice, through the middles nearest to it.");
+    field("stride", s.stride, terrane::count(1, 10'000), "Show every n-th cell along each axis.");
+    field("steps", s.every, carried("snapshots"));
+  }
+
   /// Of a settled problem. Throws InputError at "acoustic: snapshots".
   void settle(const Problem& problem);
   bool any() const noexcept { return every > 0; }

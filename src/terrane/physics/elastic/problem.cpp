@@ -278,10 +278,7 @@ InputError of_receiver(const Problem& p, std::size_t n, const std::string& probl
 }
 
 void check_numbers(const Problem& p) {
-  if (!std::isfinite(p.begin)) throw InputError("elastic: begin", fmt::format("{} s is no time", p.begin));
-  if (!std::isfinite(p.end)) throw InputError("elastic: end", fmt::format("{} s is no time", p.end));
-  if (!std::isfinite(p.step) || p.step < 0)
-    throw InputError("elastic: step", fmt::format("a time step of {} s", p.step), "It is longer than zero.");
+  check_fields("elastic", p);
   for (std::size_t n = 0; n < p.sources.size(); ++n) {
     const auto& s = p.sources[n];
     for (const double x : s.strength)
@@ -507,6 +504,7 @@ void Problem::settle() {
   locate(*this);
   check_fluids(*this);
   highest_frequency = 0;
+  const bool begin_given = !std::isnan(begin);
   if (!begin_given) begin = 0;
   for (const auto& source : sources) {
     if (!begin_given) begin = std::min(begin, source.course.begins());
@@ -564,72 +562,6 @@ void Problem::settle() {
         std::clamp<std::size_t>(static_cast<std::size_t>(std::llround(snapshots.interval / step)), 1,
                                 std::max<std::size_t>(1, steps()));
   }
-}
-
-void Problem::put_into(Packet& packet) const {
-  packet.put(mesh.nodes), packet.put(mesh.elements), packet.put(mesh.medium), packet.put(mesh.absorbing);
-  packet.put(mesh.curves), packet.put(mesh.curve);
-  packet.put(mesh.vertex), packet.put(mesh.margins), packet.put(mesh.fading);
-  packet.put(mesh.media.size());
-  for (const auto& rock : mesh.media) {
-    packet.put(rock.density), packet.put(rock.stiffness), packet.put(rock.isotropic);
-    packet.put(rock.taken_kappa), packet.put(rock.taken_mu);
-  }
-  packet.put(degree), packet.put(precision), packet.put(sums), packet.put(remove_dispersion);
-  packet.put(records_pressure);
-  packet.put(std::array{begin, end, step, relaxation_middle, fading_frequency});
-  packet.put(sources.size());
-  for (const auto& s : sources) {
-    packet.put(s.at), packet.put(s.is_moment), packet.put(s.strength);
-    packet.put(s.course.pulse), packet.put(s.course.width), packet.put(s.course.delay),
-        packet.put(s.course.samples);
-  }
-  packet.put(receivers), packet.put(source_places), packet.put(receiver_places);
-  packet.put(snapshots);
-}
-
-Problem Problem::from(Packet& packet) {
-  Problem p;
-  p.mesh.nodes = packet.get_vector<Vector>();
-  p.mesh.elements = packet.get_vector<std::array<std::uint32_t, 8>>();
-  p.mesh.medium = packet.get_vector<std::uint32_t>();
-  p.mesh.absorbing = packet.get_vector<AbsorbingFace>();
-  p.mesh.curves = packet.get_vector<std::array<Vector, 27>>();
-  p.mesh.curve = packet.get_vector<std::uint32_t>();
-  p.mesh.vertex = packet.get_vector<std::uint32_t>();
-  p.mesh.margins = packet.get<std::array<Margin, 6>>();
-  p.mesh.fading = packet.get_vector<std::uint8_t>();
-  p.mesh.media.resize(packet.get<std::size_t>());
-  for (auto& rock : p.mesh.media) {
-    rock.density = packet.get<double>();
-    rock.stiffness = packet.get<Stiffness>();
-    rock.isotropic = packet.get<bool>();
-    rock.taken_kappa = packet.get<std::array<double, 3>>();
-    rock.taken_mu = packet.get<std::array<double, 3>>();
-  }
-  p.degree = packet.get<int>();
-  p.precision = packet.get<Precision>();
-  p.sums = packet.get<Sums>();
-  p.remove_dispersion = packet.get<bool>();
-  p.records_pressure = packet.get<bool>();
-  const auto times = packet.get<std::array<double, 5>>();
-  p.relaxation_middle = times[3], p.fading_frequency = times[4];
-  p.begin = times[0], p.end = times[1], p.step = times[2];
-  p.sources.resize(packet.get<std::size_t>());
-  for (auto& s : p.sources) {
-    s.at = packet.get<Vector>();
-    s.is_moment = packet.get<bool>();
-    s.strength = packet.get<std::array<double, 6>>();
-    s.course.pulse = packet.get<Pulse>();
-    s.course.width = packet.get<double>();
-    s.course.delay = packet.get<double>();
-    s.course.samples = packet.get_vector<double>();
-  }
-  p.receivers = packet.get_vector<Vector>();
-  p.source_places = packet.get_vector<Place>();
-  p.receiver_places = packet.get_vector<Place>();
-  p.snapshots = packet.get<Snapshots>();
-  return p;
 }
 
 }  // namespace terrane::elastic

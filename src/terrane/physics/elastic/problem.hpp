@@ -35,7 +35,7 @@
 #include <string>
 #include <vector>
 
-#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/job/fields.hpp"
 #include "terrane/physics/elastic/element/basis.hpp"
 #include "terrane/physics/elastic/mesh/mesh.hpp"
 #include "terrane/physics/elastic/source.hpp"
@@ -43,14 +43,22 @@
 namespace terrane::elastic {
 
 enum class Precision { single_precision, double_precision };
+inline constexpr std::array<std::string_view, 2> precision_names{"single", "double"};
 /// How forces of elements are added at the points that they share: in the order of elements, so that bits do
 /// not depend on threads and ranks; or by atomic additions in any order (devices, one rank).
 enum class Sums { fixed, fast };
+inline constexpr std::array<std::string_view, 2> sums_names{"fixed", "fast"},
+    dispersion_names{"kept", "removed"}, shown_names{"displacement", "velocity"};
 
 /// A point of the earth as the mesh knows it. Of elements that share it, the first.
 struct Place {
   std::uint32_t element = 0;
   Vector xi{};
+  template <class Self, class Field>
+  static void fields(Self& p, Field& field) {
+    field("element", p.element, derived());
+    field("xi", p.xi, derived());
+  }
 };
 
 /// Pictures of the whole field at even times: of the points under the free surface, or in a volume.
@@ -61,6 +69,20 @@ struct Snapshots {
   /// West, east, south, north, bottom, top: elements whose middles lie within.
   std::array<double, 6> box{-INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY};
   std::size_t every = 0;  ///< steps from one to the next, as settle() finds
+
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("of", s.of, own_key("text", "\"surface\"", "snapshots"),
+          "surface: the points under the free surface; volume: all points of elements, 1 kB per element and "
+          "snapshot.");
+    field("every", s.interval, number(terrane::Quantity::time, positive).must_be_given().same_bits(),
+          "From one to the next, rounded to whole time steps.", "0.1");
+    field("quantity", s.velocity, one_of(shown_names), "What they show: velocity or displacement.");
+    field("box", s.box, own_key("list of 6 lengths", "none", "snapshots"),
+          "West, east, south, north, bottom, top: only elements with their middles in it. A flat box is a "
+          "slice.");
+    field("steps", s.every, carried("snapshots"));
+  }
 };
 
 /// Where sources and receivers come from ("job.toml:12: source.at"), for messages; empty: they have numbers.
@@ -73,10 +95,10 @@ struct Problem {
   int degree = 4;
   Precision precision = Precision::single_precision;
   Sums sums = Sums::fixed;
-  double begin = 0;          ///< s; time of the first instant, at which all is at rest
-  bool begin_given = false;  ///< false: settle() lets it begin with the first source, and no later than 0
-  double end = 0;            ///< s
-  double step = 0;           ///< s; 0: 0.97 of the longest stable one
+  /// s; time of the first instant, at which all is at rest; NaN: that of the first source, and no later than 0
+  double begin = NAN;
+  double end = 0;   ///< s
+  double step = 0;  ///< s; 0: 0.97 of the longest stable one
   double reference_frequency = 1;  ///< of the speeds of rock that has a Q, Hz
   double fading_frequency = 0;     ///< of margins, Hz; 0: the middle of the sources
   double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
@@ -96,16 +118,53 @@ struct Problem {
   double resolved_frequency = 0;     ///< at which the worst element has five points per wavelength, Hz
   double highest_frequency = 0;      ///< of the sources, Hz
 
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Field>
+  static void fields(Self& p, Field& field) {
+    using terrane::Quantity;
+    field("mesh", p.mesh, in_same_table());
+    field("end", p.end, number(Quantity::time, finite).must_be_given(),
+          "Last time. The run begins before the first source does, and no later than at time 0.", "2");
+    field("begin", p.begin, number(Quantity::time, finite).or_open(NAN),
+          "First time, when all is at rest; without it, the sources decide.");
+    field("step", p.step, number(Quantity::time, positive).or_open(),
+          "Time step; without it, 0.97 of the longest stable one.");
+    field("degree", p.degree, count(least_degree, most_degree),
+          "Degree of the polynomials in an element, 2 to 8; 4 is the fastest.");
+    field("precision", p.precision, one_of(precision_names),
+          "Numbers of the computation: single or double.");
+    field("sums", p.sums, one_of(sums_names),
+          "fixed: the same bits on any threads and ranks; fast: in any order, on a GPU by itself.");
+    field("time_dispersion", p.remove_dispersion, one_of(dispersion_names),
+          "The error of time steps: removed from the seismograms, or kept.");
+    field("reference_frequency", p.reference_frequency, number(Quantity::frequency, positive),
+          "Frequency at which rock with a Q (quality_p, quality_s) has its velocities.");
+    field("quantity", p.records_pressure, own_key("text", "\"displacement\"", "quantities"),
+          "What receivers record: displacement, velocity, or pressure, which only fluids have (velocity_s = "
+          "0).",
+          "\"velocity\"");
+    field("fading_frequency", p.fading_frequency, carried("frequency of margins"));
+    field("relaxation_middle", p.relaxation_middle, carried("band of constant Q"));
+    field("sources", p.sources, carried("sources or receivers"));
+    field("receivers", p.receivers, carried("sources or receivers"));
+    field("snapshots", p.snapshots, carried("snapshots"));
+    field("origins", p.origins, kept_here());
+    field("source_places", p.source_places, derived());
+    field("receiver_places", p.receiver_places, derived());
+    field("stable_step", p.stable_step, derived());
+    field("stiffest", p.stiffest, derived());
+    field("points_per_wavelength", p.points_per_wavelength, derived());
+    field("coarsest", p.coarsest, derived());
+    field("resolved_frequency", p.resolved_frequency, derived());
+    field("highest_frequency", p.highest_frequency, derived());
+  }
+
   /// Throws InputError: what check() of the mesh throws, an unstable step, a source or receiver outside,
   /// fewer than 2.5 points per wavelength, times that cannot be.
   void settle();
   std::size_t steps() const;
   std::size_t pictures() const { return snapshots.every == 0 ? 0 : steps() / snapshots.every; }
   std::size_t points_of_element() const;
-
-  /// Of a settled problem.
-  void put_into(Packet& packet) const;
-  static Problem from(Packet& packet);
 };
 
 /// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s², by at most so many iterations: fewer give

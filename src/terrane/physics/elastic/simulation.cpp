@@ -32,84 +32,49 @@ namespace terrane::elastic {
 
 namespace {
 
-constexpr Key simulation_keys[] = {
-    {"physics", "text", "", "What is computed.", "\"elastic\""},
-    {"par_file", "path", "none",
-     "Par_file of SPECFEM3D. What the job leaves out it takes from there: end, step, absorbing, boundary, "
-     "quantity, reference_frequency, the sources of CMTSOLUTION or FORCESOLUTION and the STATIONS beside it, "
-     "and snapshots."},
-    {"end", "time", "",
-     "Last time. The run begins before the first source does, and no later than at time 0.", "2"},
-    {"begin", "time", "none", "First time, when all is at rest; without it, the sources decide."},
-    {"step", "time", "none", "Time step; without it, 0.97 of the longest stable one."},
-    {"degree", "count", "4", "Degree of the polynomials in an element, 2 to 8; 4 is the fastest."},
-    {"precision", "text", "\"single\"", "Numbers of the computation: single or double."},
-    {"sums", "text", "\"fixed\"",
-     "fixed: the same bits on any threads and ranks; fast: in any order, on a GPU by itself."},
-    {"absorbing", "list of texts", "[\"west\", \"east\", \"south\", \"north\", \"bottom\"]",
-     "Absorbing sides; the others are free surfaces."},
-    {"boundary", "text", "\"stacey\"",
-     "How sides absorb: stacey, a condition on the face, which reflects some 10 %; pml, perfectly matched "
-     "layers "
-     "of elements that are added beyond each side, which reflect some 0.3 % and take longer."},
-    {"boundary_elements", "count", "3", "Elements of each perfectly matched layer, 2 to 8."},
-    {"surface", "path", "none",
-     "Elevation grid of the ground: columns of cells are stretched from the bottom, which stays, up to it."},
-    {"time_dispersion", "text", "\"removed\"",
-     "The error of time steps: removed from the seismograms, or kept."},
-    {"reference_frequency", "frequency", "1",
-     "Frequency at which rock with a Q (quality_p, quality_s) has its velocities."},
-    {"stations", "path", "none",
-     "Receivers from a STATIONS file of SPECFEM3D, beside those of [survey], which may then be left out."},
-    {"quantity", "text", "\"displacement\"",
-     "What receivers record: displacement, velocity, or pressure, which only fluids have (velocity_s = 0).",
-     "\"velocity\""},
-};
-constexpr Key source_keys[] = {
-    {"table", "path", "none",
-     "CSV of many sources, as of a finite fault: easting, northing, up in m; ee, nn, uu, nu, eu, en in N m, "
-     "or "
-     "force_east, force_north, force_up in N; delay and duration or frequency where they differ. The pulse "
-     "is that of "
-     "this [[source]]."},
-    {"file", "path", "none", "CMTSOLUTION or FORCESOLUTION of SPECFEM3D, in place of all other keys."},
-    {"at", "list of 3 lengths", "none", "Easting, northing, up.", "[1000, 1000, -500]"},
-    {"force", "list of 3 numbers", "none",
-     "East, north, up, N; in a chunk of the sphere those of its middle, as of moment.", "[0, 0, 1e9]"},
-    {"moment", "list of 6 numbers", "none",
-     "Moment tensor in place of a force: ee, nn, uu, nu, eu, en in N m."},
-    {"pulse", "text", "\"ricker\"",
-     "ricker, gaussian (of unit area), step (its integral; usual for moment tensors), or samples."},
-    {"frequency", "frequency", "none", "Peak frequency of a ricker.", "8"},
-    {"duration", "time", "none",
-     "τ of a gaussian exp(−t²/τ²) or of a step; of samples the time between two."},
-    {"samples", "list of numbers", "none", "The time function, from `delay` on; linear in between."},
-    {"delay", "time", "0", "Time of the middle of the pulse."},
-};
-constexpr Key snapshot_keys[] = {
-    {"of", "text", "\"surface\"",
-     "surface: the points under the free surface; volume: all points of elements, 1 kB per element and "
-     "snapshot."},
-    {"every", "time", "", "From one to the next, rounded to whole time steps.", "0.1"},
-    {"quantity", "text", "\"velocity\"", "What they show: velocity or displacement."},
-    {"box", "list of 6 lengths", "none",
-     "West, east, south, north, bottom, top: only elements with their middles in it. A flat box is a slice."},
-};
-constexpr Section all_sections[] = {
-    {"source", "", "What moves the earth; several as [[source]].", source_keys},
-    {"snapshots", "",
-     "Snapshots of the whole field, for films: in files .vtkhdf (ParaView) and .nc of output.files.",
-     snapshot_keys, false},
-    {"simulation", "", "For how long, and how.", simulation_keys},
-};
+std::span<const Key> simulation_keys() {
+  return keys_of<Problem>(
+      {{"physics", "text", "", "What is computed.", "\"elastic\""},
+       {"par_file", "path", "none",
+        "Par_file of SPECFEM3D. What the job leaves out it takes from there: end, step, absorbing, boundary, "
+        "quantity, reference_frequency, the sources of CMTSOLUTION or FORCESOLUTION and the STATIONS beside "
+        "it, and snapshots."}},
+      {{"absorbing", "list of texts", "[\"west\", \"east\", \"south\", \"north\", \"bottom\"]",
+        "Absorbing sides; the others are free surfaces."},
+       {"boundary", "text", "\"stacey\"",
+        "How sides absorb: stacey, a condition on the face, which reflects some 10 %; pml, perfectly matched "
+        "layers of elements that are added beyond each side, which reflect some 0.3 % and take longer."},
+       {"boundary_elements", "count", "3", "Elements of each perfectly matched layer, 2 to 8."},
+       {"surface", "path", "none",
+        "Elevation grid of the ground: columns of cells are stretched from the bottom, which stays, up to "
+        "it."},
+       {"stations", "path", "none",
+        "Receivers from a STATIONS file of SPECFEM3D, beside those of [survey], which may then be left "
+        "out."}});
+}
+std::span<const Key> source_keys() {
+  return keys_of<Course>(
+      {{"table", "path", "none",
+        "CSV of many sources, as of a finite fault: easting, northing, up in m; ee, nn, uu, nu, eu, en in N "
+        "m, or force_east, force_north, force_up in N; delay and duration or frequency where they differ. "
+        "The pulse is that of this [[source]]."},
+       {"file", "path", "none", "CMTSOLUTION or FORCESOLUTION of SPECFEM3D, in place of all other keys."},
+       {"at", "list of 3 lengths", "none", "Easting, northing, up.", "[1000, 1000, -500]"},
+       {"force", "list of 3 numbers", "none",
+        "East, north, up, N; in a chunk of the sphere those of its middle, as of moment.", "[0, 0, 1e9]"},
+       {"moment", "list of 6 numbers", "none",
+        "Moment tensor in place of a force: ee, nn, uu, nu, eu, en in N m."}},
+      {{"frequency", "frequency", "none", "Peak frequency of a ricker.", "8"},
+       {"duration", "time", "none",
+        "τ of a gaussian exp(−t²/τ²) or of a step; of samples the time between two."}});
+}
 
 /// The pulse of a [[source]]: its kind and width, and when.
 Course read_course(const Config& table, bool width_is_elsewhere) {
   Course course;
-  course.pulse = chosen<Pulse>(table, "pulse", pulse_names);
+  read_fields(table, course);
   const bool ricker = course.pulse == Pulse::ricker;
   const char* const width = ricker ? "frequency" : "duration";
-  course.delay = table.number("delay", terrane::Quantity::time);
   if (course.pulse == Pulse::samples) course.samples = table.numbers("samples");
   if (width_is_elsewhere && !table.has(width)) return course;
   if (!table.has(width))
@@ -210,7 +175,7 @@ std::optional<Projection> projection_of_files(const std::optional<Projection>& o
 class Defaults {
  public:
   Defaults(const Config& job, const Config& simulation)
-      : keys_(std::begin(simulation_keys), std::end(simulation_keys)) {
+      : keys_(simulation_keys().begin(), simulation_keys().end()) {
     const auto file = simulation.optional_input_file("par_file");
     if (!file) return;
     const auto own = own_parts(job);
@@ -371,7 +336,7 @@ SourceList read_sources(const Config& job, const Defaults& defaults, const Groun
   if (!job.has("source") && !defaults.solution().empty())
     add_solution(defaults.solution(), defaults.rules(), ground, list);
   for (const auto& given : job.tables("source")) {
-    const auto table = given.describe({source_keys});
+    const auto table = given.describe({source_keys()});
     if (table.has("table")) read_fault(table, list);
     else if (table.has("file")) add_solution(table.input_file("file"), defaults.rules(), ground, list);
     else list.add(read_source(table), table.where("at"));
@@ -440,11 +405,10 @@ Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
     snapshots.velocity = par->film_velocity;
     return snapshots;
   }
-  const auto table = job.table("snapshots").describe({snapshot_keys});
+  const auto table = job.table("snapshots").describe({keys_of<Snapshots>()});
+  read_fields(table, snapshots);
   snapshots.of =
       table.choice("of", {"surface", "volume"}) == "volume" ? Snapshots::Of::volume : Snapshots::Of::surface;
-  snapshots.velocity = table.choice("quantity", {"velocity", "displacement"}) == "velocity";
-  snapshots.interval = table.positive("every", terrane::Quantity::time);
   if (table.has("box")) {
     const auto box = table.numbers("box", terrane::Quantity::length, 6);
     std::copy(box.begin(), box.end(), snapshots.box.begin());
@@ -543,10 +507,22 @@ std::vector<std::string> notes_of_sides(const Mesh& mesh) {
 
 }  // namespace
 
-std::span<const Section> sections() { return all_sections; }
+std::span<const Section> sections() {
+  static const std::array all{
+      Section{"source", "", "What moves the earth; several as [[source]].", source_keys()},
+      Section{"snapshots", "",
+              "Snapshots of the whole field, for films: in files .vtkhdf (ParaView) and .nc of output.files.",
+              keys_of<Snapshots>(), false},
+      Section{"simulation", "", "For how long, and how.", simulation_keys()},
+  };
+  return all;
+}
 
 Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, JobOrigin job)
-    : problem_(std::move(problem)), cells_(std::move(cells)), quantity_(quantity), job_(std::move(job)) {
+    : SimulationOf("elastic", std::move(job)),
+      problem_(std::move(problem)),
+      cells_(std::move(cells)),
+      quantity_(quantity) {
   for (std::size_t n = 0; n < problem_.receivers.size(); ++n) names_.push_back(fmt::format("{}", n + 1));
   problem_.settle();
   for (std::uint32_t n = 0; n < problem_.mesh.size(); ++n)
@@ -576,7 +552,8 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, Job
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
-  const Defaults defaults(job, job.table("simulation").describe({simulation_keys, Runtime::section().keys}));
+  const Defaults defaults(job,
+                          job.table("simulation").describe({simulation_keys(), Runtime::section().keys}));
   const auto table = job.table("simulation").describe({defaults.keys(), Runtime::section().keys});
   table.text("physics");
   Stations stations;
@@ -608,20 +585,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   };
   auto elements = build_elements(job, table, stations.projection, memory, request);
   Problem p;
-  p.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
-  const bool single = table.choice("precision", {"single", "double"}) == "single";
-  p.precision = single ? Precision::single_precision : Precision::double_precision;
-  p.sums = table.choice("sums", {"fixed", "fast"}) == "fixed" ? Sums::fixed : Sums::fast;
-  p.remove_dispersion = table.choice("time_dispersion", {"removed", "kept"}) == "removed";
-  p.reference_frequency = table.positive("reference_frequency", terrane::Quantity::frequency);
-  p.end = table.number("end", terrane::Quantity::time);
-  if (const auto begin = table.optional_number("begin", terrane::Quantity::time))
-    p.begin = *begin, p.begin_given = true;
-  if (const auto step = table.optional_number("step", terrane::Quantity::time)) {
-    if (!(*step > 0))
-      throw table.wrong("step", fmt::format("a time step of {:g} s", *step), "It is longer than zero.");
-    p.step = *step;
-  }
+  read_fields(table, p);
+  const bool single = p.precision == Precision::single_precision;
   const auto quantity_name = table.choice("quantity", {"displacement", "velocity", "pressure"});
   const auto quantity = quantity_name == "velocity"   ? Quantity::velocity
                         : quantity_name == "pressure" ? Quantity::pressure
@@ -684,16 +649,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                        error.next() +
                            " SPECFEM3D judges by a rule of thumb, which lets longer ones pass. In the job, "
                            "simulation.step = \"none\" takes the longest stable one.");
-    if (error.where() == "elastic: step") throw table.wrong("step", error.problem(), error.next());
-    if (error.where() == "elastic: begin") throw table.wrong("begin", error.problem(), error.next());
     if (error.where() == "elastic: end" && par && !table.has("end"))
       throw InputError(par->where("NSTEP"), error.problem(), error.next());
     if (error.where() == "elastic: snapshots")
       throw InputError(job.where("snapshots"), error.problem(), error.next());
-    if (error.where() == "elastic: end") throw table.wrong("end", error.problem(), error.next());
     if (error.where() == "elastic: mesh")
       throw InputError(job.where(job.has("elements") ? "elements" : "mesh"), error.problem(), error.next());
-    throw;
+    throw_at_its_key<Problem>(error, "elastic", job);
   }
 }
 
@@ -727,8 +689,9 @@ double Simulation::memory_needed(const Runtime& runtime) const {
          pushed * rows_at_once * 3 * number;  // and what all do to it in the steps that are loaded together
 }
 
-/// What plan and report have in common.
-void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
+MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
+
+void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const {
   const auto& p = problem_;
   facts.problem = fmt::format("{} elements over {} steps", grouped(p.mesh.size()), grouped(p.steps()));
   facts.method = fmt::format("spectral elements of degree {}", p.degree);
@@ -756,15 +719,9 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
     facts.add("snapshots", std::uint64_t{p.pictures()}, "", "snapshots",
               fmt::format("{} of {} points, {:.3g} GB in a file", p.pictures(), grouped(shown_.size()),
                           12e-9 * static_cast<double>(shown_.size() * p.pictures())));
-  facts.notes = notes_;
-  facts.warnings = warnings_;
 }
 
-Plan Simulation::check(const Runtime& runtime) {
-  const auto memory = memory_budget(runtime);
-  Plan plan;
-  describe(plan, runtime);
-  plan.memory_available = memory.bytes;
+void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
   memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
   // Elements of degree 4 per second: 500,000 on a core, 2e8 on a GPU; the work grows with the fourth power.
   const auto device = resolve(runtime.device);
@@ -774,18 +731,13 @@ Plan Simulation::check(const Runtime& runtime) {
   const auto matched = std::count_if(fading.begin(), fading.end(), [](auto axes) { return axes != 0; });
   const double dearer = 1 + 2 * static_cast<double>(matched) / static_cast<double>(problem_.mesh.size());
   plan.seconds = dearer * plan.work * std::pow((problem_.degree + 1) / 5.0, 4) / rate;
-  return plan;
 }
 
-Result Simulation::run(const Runtime& runtime) {
-  const auto begin = std::chrono::steady_clock::now();
-  Result result;
-  describe(result.report, runtime);
+Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   auto done = march(problem_, runtime);
   auto traces = seismograms(problem_, done, quantity_, runtime.threads);
   turn(traces, frames_, problem_.steps());
   auto& report = result.report;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.add("seconds_of_steps", done.seconds, "s");
   double largest = 0;
   for (const double value : traces) largest = std::max(largest, std::fabs(value));
@@ -793,15 +745,15 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("largest", largest, unit, "largest", fmt::format("{:.4g} {} at any receiver", largest, unit));
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
-  conclude(result, "elastic", job_, dataset(std::move(traces), done.pictures));
+  auto data = dataset(std::move(traces), done.pictures);
   if (done.pictures.on_disk())
     result.entries.push_back(
-        {result.data.variables.back().name,
+        {data.variables.back().name,
          [kept = done.pictures](std::size_t entry, std::span<float> values) { kept.get(entry, values); }});
-  return result;
+  return data;
 }
 
-Result Simulation::outline() const { return outline_of("elastic", job_, dataset({}, {})); }
+Result Simulation::outline() const { return outline_of(physics_, job_, dataset({}, {})); }
 
 Dataset Simulation::dataset(std::vector<double> traces, const Pictures& pictures) const {
   const bool pressure = quantity_ == Quantity::pressure;
@@ -917,27 +869,24 @@ void Simulation::add_pictures(Dataset& data, const Pictures& pictures) const {
                             {}});
 }
 
-void Simulation::write_model(const std::string& path) const {
+io::Content Simulation::model(bool with_values) const {
+  if (cells_.size() == 0)
+    throw InputError(
+        "output.model",
+        "a file of the model has one value for each cell, and elements of [elements] are no cells",
+        "Leave output.model out.");
   std::array<std::vector<double>, 3> values;
-  for (std::size_t n = 0; n < cells_.size(); ++n) {
+  for (std::size_t n = 0; n < cells_.size() && with_values; ++n) {
     const auto& rock = problem_.mesh.rock(n);
     values[0].push_back(rock.speeds({0, 0, 1})[0]);
     values[1].push_back(rock.speeds({0, 0, 1})[2]);
     values[2].push_back(rock.density);
   }
-  io::write(path, io::MeshData{cells_,
-                               {{"velocity_p", "m/s", "velocity of compressional waves", values[0]},
-                                {"velocity_s", "m/s", "velocity of shear waves", values[1]},
-                                {"density", "kg/m3", "density", values[2]}},
-                               provenance("elastic", job_)});
-}
-
-void Simulation::check_model(const std::string& path) const {
-  if (cells_.size() == 0)
-    throw InputError(
-        path, "a file of the model has one value for each cell, and elements of [elements] are no cells",
-        "Leave output.model out.");
-  io::left_out(path, io::MeshData{cells_, {{"velocity_p", "m/s", "", {}}}, {}});
+  return io::MeshData{cells_,
+                      {{"velocity_p", "m/s", "velocity of compressional waves", values[0]},
+                       {"velocity_s", "m/s", "velocity of shear waves", values[1]},
+                       {"density", "kg/m3", "density", values[2]}},
+                      provenance(physics_, job_)};
 }
 
 }  // namespace terrane::elastic

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "terrane/base/field.hpp"
 #include "terrane/physics/elastic/element/hexahedron.hpp"
 
 namespace terrane::elastic {
@@ -34,6 +35,16 @@ struct Course {
   double delay = 0;             ///< s
   std::vector<double> samples;  ///< of Pulse::samples
 
+  template <class Self, class Field>
+  static void fields(Self& c, Field& field) {
+    field("pulse", c.pulse, one_of(pulse_names),
+          "ricker, gaussian (of unit area), step (its integral; usual for moment tensors), or samples.");
+    field("width", c.width, carried("sources or receivers"));
+    field("delay", c.delay, number(Quantity::time, finite), "Time of the middle of the pulse.");
+    field("samples", c.samples, own_key("list of numbers", "none", "sources or receivers"),
+          "The time function, from `delay` on; linear in between.");
+  }
+
   double at(double time) const;
   /// Before this time it is less than 1e-6 of its largest value.
   double begins() const;
@@ -50,6 +61,14 @@ struct Source {
   /// Force east, north, up in N; moment xx, yy, zz, yz, xz, xy in N m.
   std::array<double, 6> strength{};
   Course course;
+
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("at", s.at, carried("sources or receivers"));
+    field("is_moment", s.is_moment, carried("sources or receivers"));
+    field("strength", s.strength, carried("sources or receivers"));
+    field("course", s.course, carried("sources or receivers"));
+  }
 
   /// A moment that is the same along all axes.
   bool is_explosion() const {

@@ -48,6 +48,13 @@ struct Rock {
   std::vector<double> slopes =
       {};  ///< of the ground at the electrodes (grid/ground.hpp); empty: as cells show it
 
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Field>
+  static void fields(Self& r, Field& field) {
+    for (auto* values : {&r.conductivity, &r.quadrature, &r.chargeability, &r.ground, &r.conductivity_north,
+                         &r.conductivity_up, &r.quadrature_north, &r.quadrature_up, &r.slopes})
+      field("values of cells", *values, carried("rock"));
+  }
   bool differs_by_axis() const { return !(conductivity_north.empty() && conductivity_up.empty()); }
 
   Conductivity view() const;

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
+
+#include "terrane/base/field.hpp"
 
 namespace terrane::electric {
 
@@ -12,6 +15,7 @@ namespace terrane::electric {
 ///   grounded   zero potential (Dirichlet)
 ///   insulated  no current: a natural end (Neumann), as air is above the ground, and a mirror
 enum class Boundary { mixed, grounded, insulated };
+inline constexpr std::array<std::string_view, 3> boundary_names{"mixed", "grounded", "insulated"};
 
 /// Of all sides.
 struct Boundaries {
@@ -29,6 +33,10 @@ struct Boundaries {
   }
   /// Whether the earth goes on beyond all sides but the top.
   constexpr bool of_half_space() const { return *this == Boundaries(); }
+  template <class Self, class Field>
+  static void fields(Self& b, Field& field) {
+    field("sides", b.at_, carried("boundary"));
+  }
   friend bool operator==(const Boundaries&, const Boundaries&) = default;
 
  private:
@@ -40,6 +48,7 @@ struct Boundaries {
 /// automatic takes secondary where the rock is such (surroundings.hpp); else total, and in a half space of
 /// flat ground multiplies it with closed form over mesh of homogeneous ground.
 enum class Potential { automatic, secondary, total };
+inline constexpr std::array<std::string_view, 3> potential_names{"auto", "secondary", "total"};
 
 /// What is kept of all cells, at their centres, for 1 A from each current electrode: φ, E = −∇φ, J = σE.
 struct Volume {
@@ -47,6 +56,10 @@ struct Volume {
 
   std::size_t arrays() const {
     return std::size_t{potential} + 3 * std::size_t{electric} + 3 * std::size_t{current};
+  }
+  template <class Self, class Field>
+  static void fields(Self& v, Field& field) {
+    for (auto* wanted : {&v.potential, &v.electric, &v.current}) field("volume", *wanted, carried("volume"));
   }
   friend bool operator==(const Volume&, const Volume&) = default;
 };
@@ -59,6 +72,29 @@ struct Parameters {
   Volume volume = {};         ///< of direct_current() alone
   int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: as share_ranks() finds best
 
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Field>
+  static void fields(Self& p, Field& field) {
+    field("boundary", p.boundary, own_key("text", "\"mixed\"", "boundary"),
+          "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); grounded "
+          "(Dirichlet); or insulated (Neumann). [sides] says it of single ones.");
+    field("potential", p.potential, one_of(potential_names),
+          "What is solved for: secondary, the difference from a half space, from horizontal layers or from "
+          "the images behind one vertical contact, right to 0.5 %; total, where eight cells lie between "
+          "electrodes; auto takes secondary where the rock around an electrode is such, else total, times "
+          "closed form over mesh of homogeneous ground, which takes a second solve.");
+    field("volume", p.volume, own_key("list of texts", "[]", "volume"),
+          "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "
+          "potential, e (electric field), j (current density). NetCDF holds both, .vtr (VTK) and .h5 (HDF5) "
+          "those of cells.");
+    field("tolerance", p.tolerance, number(Allowed{1e-14, 1e-2}), "Relative residual at which a solve ends.");
+    field("most_iterations", p.most_iterations, count(1, 100'000),
+          "Most iterations of each solve; 7 to 25 are usual.");
+    field("ranks_per_field", p.ranks_per_field, count(0, 1'000'000).same_bits(),
+          "Under mpirun: how many ranks share the mesh of one field, at least. 0: one, where there are as "
+          "many current electrodes (of inversions: electrodes) as ranks and the memory takes as many meshes; "
+          "else all ranks, evenly, but GPUs only where a mesh is so large that this is quicker.");
+  }
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 

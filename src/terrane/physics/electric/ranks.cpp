@@ -3,29 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "terrane/simulation/serve.hpp"
+#include "terrane/job/fields.hpp"
+#include "terrane/simulation/on_ranks.hpp"
 
 namespace terrane::electric {
 
 namespace {
-
-/// What the other ranks must know.
-Packet packed(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
-              const Parameters& parameters, Device device, int threads, int at_once) {
-  Packet packet;
-  for (const auto* faces : {&mesh.easting(), &mesh.northing(), &mesh.up()}) packet.put(*faces);
-  for (const auto* values :
-       {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground, &rock.conductivity_north,
-        &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up, &rock.slopes})
-    packet.put(*values);
-  packet.put(electrodes.place);
-  packet.put(electrodes.arrays);
-  packet.put(parameters);
-  packet.put(device);
-  packet.put(threads);
-  packet.put(at_once);
-  return packet;
-}
 
 /// Two H200 are 1.3 times as fast as one with 16 million nodes, and as fast with two (benchmarks/records,
 /// ranks_solves_cuts).
@@ -62,49 +45,54 @@ SolvesToShare solves_of(const Load& load, double at_rank_0) {
       .of_gpu = [load](int fields, const RanksOfRun& ranks) { return load.part_of_gpu(fields, ranks.all); }};
 }
 
+namespace {
+
+/// What the other ranks must know.
+struct Task {
+  TensorMesh mesh;
+  Rock rock;
+  Electrodes electrodes;
+  Parameters parameters;
+  int at_once = 0;
+};
+
+/// Every rank.
+DirectCurrentData compute(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+                          const Parameters& parameters, int at_once, const RankPlace& place,
+                          DirectCurrentReport* report, Progress* progress) {
+  std::optional<Stream> stream;
+  together(place.comm, [&] { stream.emplace(place.device, false, place.threads); });
+  return direct_current(mesh, rock, electrodes, parameters, *stream, report, progress, &place.comm, at_once);
+}
+
+}  // namespace
+
 DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report, Device& device,
                                           int at_once) {
-  Alone alone;
-  Comm& comm = runtime.comm ? *runtime.comm : alone;
-  device = device_of_rank(runtime.device, comm);
-  if (comm.size() > 1)
-    call(comm, "electric",
-         packed(mesh, rock, electrodes, parameters, device_for_ranks(runtime.device, comm), runtime.threads,
-                at_once));
-  std::optional<Stream> stream;
-  together(comm, [&] { stream.emplace(device, false, runtime.threads); });
-  return direct_current(mesh, rock, electrodes, parameters, *stream, &report, runtime.progress, &comm,
-                        at_once);
+  const auto put = [&](Packet& packet) {
+    put_value(mesh, packet), put_fields(rock, packet), put_fields(parameters, packet);
+    packet.put(electrodes.place), packet.put(electrodes.arrays), packet.put(at_once);
+  };
+  return lead_ranks("electric", runtime, put, [&](const RankPlace& place) {
+    device = place.device;
+    return compute(mesh, rock, electrodes, parameters, at_once, place, &report, runtime.progress);
+  });
 }
 
 void serve(Comm& comm) {
-  Packet packet;
-  packet.broadcast(comm);
-  serve_in_step(comm, [&] {
-    std::optional<Stream> stream;
-    std::optional<TensorMesh> mesh;
-    Rock rock;
-    Electrodes electrodes;
-    Parameters parameters;
-    int at_once = 0;
-    together(comm, [&] {
-      const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
-                 up = packet.get_vector<double>();
-      mesh.emplace(easting, northing, up);
-      for (auto* values :
-           {&rock.conductivity, &rock.quadrature, &rock.chargeability, &rock.ground, &rock.conductivity_north,
-            &rock.conductivity_up, &rock.quadrature_north, &rock.quadrature_up, &rock.slopes})
-        *values = packet.get_vector<double>();
-      electrodes.place = packet.get_vector<Point>();
-      electrodes.arrays = packet.get_vector<Array>();
-      parameters = packet.get<Parameters>();
-      const auto device = device_of_rank(packet.get<Device>(), comm);
-      stream.emplace(device, false, packet.get<int>());
-      at_once = packet.get<int>();
-    });
-    direct_current(*mesh, rock, electrodes, parameters, *stream, nullptr, nullptr, &comm, at_once);
+  const auto take = [](Packet& packet) {
+    Task task;
+    get_value(task.mesh, packet);
+    task.rock = get_fields<Rock>(packet);
+    task.parameters = get_fields<Parameters>(packet);
+    get_value(task.electrodes.place, packet), get_value(task.electrodes.arrays, packet);
+    get_value(task.at_once, packet);
+    return task;
+  };
+  follow_ranks(comm, take, [](const Task& task, const RankPlace& place) {
+    compute(task.mesh, task.rock, task.electrodes, task.parameters, task.at_once, place, nullptr, nullptr);
   });
 }
 

@@ -14,6 +14,7 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/fields.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/model/conductivity.hpp"
@@ -31,42 +32,6 @@
 namespace terrane::electric {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> boundaries{"mixed", "grounded", "insulated"};
-constexpr std::array<std::string_view, 3> potentials{"auto", "secondary", "total"};
-
-constexpr Key simulation_keys[] = {
-    {"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""},
-    {"boundary", "text", "\"mixed\"",
-     "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); grounded (Dirichlet); or "
-     "insulated (Neumann). [sides] says it of single ones."},
-    {"potential", "text", "\"auto\"",
-     "What is solved for: secondary, the difference from a half space, from horizontal layers or from the "
-     "images "
-     "behind one vertical contact, right to 0.5 %; total, where eight cells lie between electrodes; auto "
-     "takes secondary where "
-     "the "
-     "rock around an electrode is such, else total, times closed form over mesh of homogeneous ground, which "
-     "takes a second solve."},
-    {"topography", "path", "none",
-     "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share of "
-     "rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m end that "
-     "reach the top; those below rock, as of a cavity, are rock."},
-    {"frequency", "frequency", "0",
-     "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
-     "phase. 0: currents that flow for long, and data have a chargeability."},
-    {"volume", "list of texts", "[]",
-     "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "
-     "potential, e (electric field), j (current density). NetCDF holds both, .vtr (VTK) and .h5 (HDF5) those "
-     "of cells."},
-    {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
-    {"most_iterations", "count", "200", "Most iterations of each solve; 7 to 25 are usual."},
-    {"ranks_per_field", "count", "0",
-     "Under mpirun: how many ranks share the mesh of one field, at least. 0: one, where there are as many "
-     "current electrodes (of inversions: electrodes) as ranks and the memory takes as many meshes; else all "
-     "ranks, evenly, but GPUs only where a mesh is so large that this is quicker."},
-};
-constexpr Section simulation_section{"simulation", "", "How potentials are computed.", simulation_keys};
 
 constexpr std::string_view as_simulation = "none";
 constexpr Key side_keys[] = {
@@ -128,7 +93,7 @@ constexpr Section survey_tables[] = {
     {"survey", "file", "Arrays of electrodes from a table.", file_keys},
 };
 
-std::string describe(Device device, const Runtime& runtime) {
+std::string text_of(Device device, const Runtime& runtime) {
   if (device.kind == Device::Kind::cuda) return device_name(device);
   return fmt::format("{} ({} threads)", device_name(device), thread_count(runtime.threads));
 }
@@ -142,9 +107,9 @@ Boundaries read_boundaries(const Config& job, Boundary all) {
       boundary(side.wall.axis, side.wall.high) = side.name == "top" ? Boundary::insulated : all;
       continue;
     }
-    const auto found = std::find(boundaries.begin(), boundaries.end(), word) - boundaries.begin();
+    const auto found = std::find(boundary_names.begin(), boundary_names.end(), word) - boundary_names.begin();
     const auto kind = static_cast<Boundary>(found);
-    if (found == static_cast<std::ptrdiff_t>(boundaries.size()) ||
+    if (found == static_cast<std::ptrdiff_t>(boundary_names.size()) ||
         (side.name == "top" && kind == Boundary::mixed))
       throw table.wrong(side.name, fmt::format("\"{}\" is no boundary of the {}", word, side.name),
                         side.name == "top" ? "Allowed: insulated, grounded."
@@ -224,40 +189,41 @@ Rock rock_of(const EarthModel& model, const TensorMesh& mesh, const Config& job,
 
 }  // namespace
 
-const Section& Settings::section() { return simulation_section; }
+const Section& Settings::section() {
+  static const Section all{
+      "simulation", "", "How potentials are computed.",
+      keys_of<Settings>(
+          {{"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""}},
+          {{"topography", "path", "none",
+            "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share "
+            "of rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m end "
+            "that reach the top; those below rock, as of a cavity, are rock."}})};
+  return all;
+}
 const Section& sides_section() { return sides_table; }
 
 std::string text_of(const Boundaries& boundary) {
   std::string text;
   for (const auto& side : sides)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", side.name,
-                        boundaries[static_cast<std::size_t>(boundary(side.wall.axis, side.wall.high))]);
+                        boundary_names[static_cast<std::size_t>(boundary(side.wall.axis, side.wall.high))]);
   return text;
 }
 std::span<const Section> survey_sections() { return survey_tables; }
 
 Settings Settings::read(const Config& job) {
-  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
+  const auto table = job.table("simulation").describe({section().keys, Runtime::section().keys});
   Settings settings;
   auto& p = settings.parameters;
   table.text("physics");
-  p.boundary = read_boundaries(job, chosen<Boundary>(table, "boundary", boundaries));
-  p.potential = chosen<Potential>(table, "potential", potentials);
-  p.tolerance = table.positive("tolerance");
-  if (p.tolerance < 1e-14 || p.tolerance > 1e-2)
-    throw table.wrong("tolerance", fmt::format("{} is not between 1e-14 and 1e-2", p.tolerance));
-  p.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
-  p.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));
+  read_fields(table, settings);
+  p.boundary = read_boundaries(job, chosen<Boundary>(table, "boundary", boundary_names));
   for (const auto& field : table.texts("volume")) {
     if (field == "potential") p.volume.potential = true;
     else if (field == "e") p.volume.electric = true;
     else if (field == "j") p.volume.current = true;
     else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: potential, e, j.");
   }
-  settings.frequency = table.number("frequency", Quantity::frequency);
-  if (!(settings.frequency >= 0) || !std::isfinite(settings.frequency))
-    throw table.wrong("frequency", fmt::format("{} Hz is not a frequency", settings.frequency),
-                      "Allowed: above 0, or 0 for direct current.");
   if (table.has("topography")) table.text("topography");  // from_job() reads the file
   return settings;
 }
@@ -445,7 +411,8 @@ std::vector<std::string> warnings_of(const DirectCurrentReport& found) {
 }
 
 Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings)
-    : mesh_(std::move(mesh)),
+    : SimulationOf("electric", {}),
+      mesh_(std::move(mesh)),
       rock_(std::move(rock)),
       electrodes_(std::move(electrodes)),
       settings_(settings) {
@@ -578,9 +545,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   if (height && made->rock_.ground.empty())
     made->warnings_.push_back("the topography lies above the whole mesh: its top is the ground");
   made->job_ = {job.source(), {}};
-  made->notes_ = std::move(earth.notes);
+  made->take_notes(earth);
   if (!survey.note.empty()) made->notes_.push_back(survey.note);
-  made->warnings_.insert(made->warnings_.end(), earth.warnings.begin(), earth.warnings.end());
   return made;
 }
 
@@ -637,7 +603,9 @@ Load Simulation::load() const {
 
 SolvesToShare Simulation::solves_to_share() const { return solves_of(load(), found_bytes()); }
 
-void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
+MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
+
+void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const {
   const std::uint64_t nodes = (mesh_.n_east() + 1) * (mesh_.n_north() + 1) * (mesh_.n_up() + 1);
   facts.problem = fmt::format("{} arrays of {} electrodes on {} nodes", grouped(electrodes_.arrays.size()),
                               grouped(electrodes_.place.size()), grouped(nodes));
@@ -653,27 +621,21 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
               terrane::text_of(sharing, ranks));
   }
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(solves_to_share(), ranks_of(runtime)));
-  facts.notes = notes_;
   if (!rock_.ground.empty())
     facts.notes.push_back(
         "the ground is uneven: geometric factors are those of a homogeneous one with the same surface, on "
         "this mesh");
-  facts.warnings = warnings_;
 }
 
-Plan Simulation::check(const Runtime& runtime) {
-  Plan plan;
-  describe_into(plan, runtime);
-  plan.memory_available = memory_budget(runtime).bytes;
+void Simulation::foresee(Plan& plan, const MemoryBudget&, const Runtime& runtime) const {
   require_memory(solves_to_share(), runtime, plan.problem);
   const Device device = resolve(runtime.device);
-  plan.device = describe(device, runtime);
+  plan.device = text_of(device, runtime);
   const auto at_once =
       static_cast<std::size_t>(share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
   const auto turns = [at_once](std::size_t solves) { return (solves + at_once - 1) / at_once; };
   plan.seconds = static_cast<double>(turns(sources()) * solves_of_source() + turns(held_against_)) *
                  seconds_of_solve(device);
-  return plan;
 }
 
 /// 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times
@@ -682,21 +644,16 @@ double Simulation::seconds_of_solve(const Device& device) const {
   return 12 * load().nodes * (22 * 4 * 1.5 + 19 * 8) / (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
 }
 
-Result Simulation::run(const Runtime& runtime) {
+Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   if (runtime.checkpoint.resume)
     throw InputError("--resume", "runs of direct current keep no checkpoints to go on from",
                      "Run without --resume.");
-  require_memory(solves_to_share(), runtime, fmt::format("{} cells", mesh_.size()));
-  Result result;
-  describe_into(result.report, runtime);
   Device device;
   DirectCurrentReport done;
-  const auto begin = std::chrono::steady_clock::now();
   auto data = direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device,
                                       share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
   auto& report = result.report;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  report.device = describe(device, runtime);
+  report.device = text_of(device, runtime);
   report.add("most_iterations", std::uint64_t(done.most_iterations()), "", "iterations",
              fmt::format("{} at most in one solve", done.most_iterations()));
   report.add("secondary", std::uint64_t{done.secondary}, "", "secondary",
@@ -709,9 +666,7 @@ Result Simulation::run(const Runtime& runtime) {
   fill(result, data);
   fill_cells(result, std::move(data.volume));
   compare_with_measured(result);
-  result.attributes["device"] = report.device;
-  result.attributes["method"] = report.method;
-  return result;
+  return {};
 }
 
 Result Simulation::outline() const {
@@ -759,7 +714,7 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
     result.fields.push_back({"chargeability", "mV/V", "apparent chargeability", data.chargeability});
   if (!rock_.chargeability.empty())
     for (double& value : result.fields.back().values) value *= 1e3;
-  result.attributes = provenance("electric", job_);
+  result.attributes = provenance(physics_, job_);
   result.attributes["boundary"] = text_of(settings_.parameters.boundary);
   result.attributes["tolerance"] = fmt::format("{}", settings_.parameters.tolerance);
   if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
@@ -861,12 +816,8 @@ std::vector<Column> Simulation::cells(bool with_values) const {
   return all;
 }
 
-void Simulation::write_model(const std::string& path) const {
-  io::write(path, io::MeshData{mesh_, cells(true), provenance("electric", job_)});
-}
-
-void Simulation::check_model(const std::string& path) const {
-  io::left_out(path, io::MeshData{mesh_, cells(false), {}});
+io::Content Simulation::model(bool with_values) const {
+  return io::MeshData{mesh_, cells(with_values), provenance(physics_, job_)};
 }
 
 }  // namespace terrane::electric

@@ -13,8 +13,7 @@
 #include "terrane/physics/electric/parameters.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
-#include "terrane/simulation/provenance.hpp"
-#include "terrane/simulation/simulation.hpp"
+#include "terrane/simulation/simulation_of.hpp"
 
 namespace terrane::electric {
 
@@ -23,6 +22,13 @@ struct Settings {
   Parameters parameters;
   double frequency = 0;  ///< Hz; 0: direct current
 
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("parameters", s.parameters, in_same_table());
+    field("frequency", s.frequency, number(Quantity::frequency, not_negative),
+          "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
+          "phase. 0: currents that flow for long, and data have a chargeability.");
+  }
   /// Throws InputError.
   static Settings read(const Config& job);
   static const Section& section();
@@ -54,26 +60,30 @@ std::vector<std::string> warnings_of(const TensorMesh& mesh, const Rock& rock, c
 /// And of what it found: arrays without a geometric factor, solves that did not converge.
 std::vector<std::string> warnings_of(const DirectCurrentReport& found);
 
-class Simulation final : public terrane::Simulation {
+class Simulation final : public SimulationOf<> {
  public:
   /// rock: per cell [up, north, east].  Throws ShapeError, InputError.
   Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings);
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
-  Plan check(const Runtime& runtime = {}) override;
-  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
-  void write_model(const std::string& path) const override;
-  void check_model(const std::string& path) const override;
 
   /// What ranks share.
   Load load() const;
   /// Of one electrode, on one rank.
   double seconds_of_solve(const Device& device) const;
-  void describe_into(RunFacts& facts, const Runtime& runtime) const;
+  void describe_into(RunFacts& facts, const Runtime& runtime) const {
+    describe(facts, choose(runtime), runtime);
+    begin_with(facts, notes_, warnings_);
+  }
 
  private:
+  MemoryBudget choose(const Runtime& runtime) const override;
+  void describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const override;
+  void foresee(Plan& plan, const MemoryBudget&, const Runtime& runtime) const override;
+  Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
+  io::Content model(bool with_values) const override;
   std::vector<Column> cells(bool with_values) const;
   double rock_bytes() const;
   double volume_bytes() const;
@@ -94,8 +104,6 @@ class Simulation final : public terrane::Simulation {
   Electrodes electrodes_;
   std::vector<MeasuredColumn> measured_;
   Settings settings_;
-  JobOrigin job_;
-  std::vector<std::string> notes_, warnings_;
   std::size_t sources_ = 0;       // of currents, as arrays are solved for
   std::size_t held_against_ = 0;  // sources whose total potentials take a solve for homogeneous ground
 };

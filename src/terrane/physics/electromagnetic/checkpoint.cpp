@@ -6,6 +6,8 @@
 #include <complex>
 #include <span>
 
+#include "terrane/simulation/field_facts.hpp"
+
 namespace terrane::electromagnetic {
 
 namespace {
@@ -57,37 +59,7 @@ void take_values(CheckpointReader& in, std::string_view name, const Problem& pro
 
 }  // namespace
 
-Fingerprint fingerprint(const Problem& p) {
-  std::vector<double> sent, recorded;
-  for (const auto& source : p.sources) {
-    sent.insert(sent.end(), {static_cast<double>(source.kind), source.current,
-                             static_cast<double>(source.points.size())});
-    sent.insert(sent.end(), source.moment.begin(), source.moment.end());
-    for (const auto& point : source.points) sent.insert(sent.end(), point.begin(), point.end());
-  }
-  for (const auto& place : p.receivers) recorded.insert(recorded.end(), place.begin(), place.end());
-  for (const auto& component : p.components)
-    recorded.insert(recorded.end(), {component.magnetic ? 1.0 : 0.0, static_cast<double>(component.axis)});
-  recorded.insert(recorded.end(),
-                  {p.electric_volume ? 1.0 : 0.0, p.magnetic_volume ? 1.0 : 0.0, p.edge_volume ? 1.0 : 0.0});
-  const auto& [up, north, east] = p.conductivity;
-  const auto& [up_imaginary, north_imaginary, east_imaginary] = p.quadrature;
-  return {this_program(),
-          {"mesh", hash({p.mesh.easting(), p.mesh.northing(), p.mesh.up()}), true},
-          {"rock",
-           hash({up, north, east, up_imaginary, north_imaginary, east_imaginary, p.chargeability,
-                 p.charge_time, p.charge_exponent, p.contrasts}),
-           true},
-          {"sources", hash({sent}), true},
-          {"frequencies", hash({p.frequencies}), true},
-          {"receivers or channels", hash({recorded}), true},
-          {"tolerance", fmt::format("{}", p.parameters.tolerance)},
-          {"receiver_tolerance", fmt::format("{}", p.parameters.receiver_tolerance)},
-          {"most iterations", fmt::format("{}", p.parameters.most_iterations)},
-          {"smoothing of rough earths", fmt::format("{}", static_cast<int>(p.parameters.rough))},
-          {"field", p.parameters.field == Field::total ? "total" : "secondary"},
-          {"strike", fmt::format("{}", static_cast<int>(p.parameters.strike))}};
-}
+Fingerprint fingerprint(const Problem& p) { return fingerprint_of(p); }
 
 void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
                       const Outcome& out) {

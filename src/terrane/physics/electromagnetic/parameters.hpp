@@ -1,20 +1,27 @@
 // The settings of a run; they compare, read from the job file, and are the documentation.
 #pragma once
 
+#include <array>
+
+#include "terrane/base/field.hpp"
+
 namespace terrane::electromagnetic {
 
 /// Jacobi steps around the preconditioner: twice the work of an iteration, and a third of the iterations
 /// where conductivities differ by decades from cell to cell. automatic: from the 31st iteration of a solve
 /// on.
 enum class Rough { automatic, never, always };
+inline constexpr std::array<std::string_view, 3> rough_names{"auto", "never", "always"};
 
 /// What is solved for: the whole field; or the difference from the field of the layers that the mesh has at
 /// its sides, which is right near sources, and takes a Hankel transform for each edge of what differs.
 enum class Field { total, secondary };
+inline constexpr std::array<std::string_view, 2> field_names{"total", "secondary"};
 
 /// What plane waves come in over: the layers at the sides of the mesh, or the section at its two ends of an
 /// axis, which goes on along it.
 enum class Strike { none, north, east };
+inline constexpr std::array<std::string_view, 3> strike_names{"none", "north", "east"};
 
 struct Parameters {
   double tolerance = 1e-8;           ///< of the residual, relative
@@ -25,6 +32,29 @@ struct Parameters {
   Strike strike = Strike::none;  ///< of plane waves
   int ranks_per_field = 0;  ///< least number of ranks that share one field; 0: as share_ranks() finds best
 
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Visitor>
+  static void fields(Self& p, Visitor& field) {
+    field("tolerance", p.tolerance, number(Allowed{1e-14, 1e-2}), "Relative residual at which a solve ends.");
+    field("receiver_tolerance", p.receiver_tolerance, number(positive),
+          "Largest relative change at a receiver in the last iteration of a solve: about the error that "
+          "remains there.");
+    field("most_iterations", p.most_iterations, count(1, 100'000),
+          "Most iterations; then a solve stops unconverged, and the report says so.");
+    field("field", p.field, one_of(field_names),
+          "What is solved for: total; or secondary, the difference from the layers at the sides of the mesh, "
+          "right near sources, for dipoles and wires that lie in those layers.");
+    field("strike", p.strike, one_of(strike_names),
+          "What plane waves come in over: none, the layers at the sides of the mesh; north or east, the "
+          "section that the mesh has at its two ends of that axis, as it goes on along it.");
+    field("rough", p.rough, one_of(rough_names),
+          "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
+          "never, always.");
+    field("ranks_per_field", p.ranks_per_field, count(0, 1'000'000).same_bits(),
+          "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources "
+          "times frequencies as ranks and the memory takes as many fields; else all ranks, evenly, but GPUs "
+          "only where a field is so large that this is quicker.");
+  }
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 

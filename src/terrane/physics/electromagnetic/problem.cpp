@@ -154,6 +154,7 @@ void Problem::check() const {
     throw ShapeError("electromagnetic",
                      fmt::format("contrasts of {} cells, not {}", contrasts.size(), mesh.size()));
   check_charges();
+  check_fields("electromagnetic", *this);
   if (frequencies.empty()) throw InputError("electromagnetic", "there is no frequency");
   for (const double hertz : frequencies)
     if (!(hertz > 0) || !std::isfinite(hertz))

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/job/fields.hpp"
 #include "terrane/parallel/arrays/index_box.hpp"
 #include "terrane/physics/electromagnetic/parameters.hpp"
 #include "terrane/physics/electromagnetic/survey/sampling.hpp"
@@ -33,6 +34,33 @@ struct Problem {
   /// for, those on walls included.
   bool electric_volume = false, magnetic_volume = false, edge_volume = false;
   Parameters parameters;
+
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Visitor>
+  static void fields(Self& p, Visitor& field) {
+    field("frequencies", p.frequencies, own_key("list of numbers", "none", "frequencies"),
+          "Frequencies, Hz; none: those of the survey in source.file.", "[10, 30]");
+    field("components", p.components,
+          own_key("list of texts", R"(["e_e", "e_n", "e_u", "h_e", "h_n", "h_u"])", "receivers or channels"),
+          "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up).");
+    field("volume", p.electric_volume, own_key("list of texts", "[]", "receivers or channels"),
+          "Fields of all cells, at their centres, beside those at receivers: e, h; or edges: E on the edges "
+          "of the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells.");
+    field("parameters", p.parameters, in_same_table());
+    field("mesh", p.mesh, carried("mesh"));
+    field("conductivity", p.conductivity, carried("rock"));
+    field("quadrature", p.quadrature, carried("rock"));
+    field("chargeability", p.chargeability, carried("rock"));
+    field("charge_time", p.charge_time, carried("rock"));
+    field("charge_exponent", p.charge_exponent, carried("rock"));
+    field("contrasts", p.contrasts, carried("rock"));
+    field("sources", p.sources, carried("sources"));
+    field("first_source", p.first_source, derived());
+    field("receivers", p.receivers, carried("receivers or channels"));
+    field("planned", p.planned, derived());
+    field("magnetic_volume", p.magnetic_volume, carried("receivers or channels"));
+    field("edge_volume", p.edge_volume, carried("receivers or channels"));
+  }
 
   Conductivity along() const;
   /// Whether conductivity is complex, and differs from frequency to frequency.

@@ -5,63 +5,9 @@
 #include <utility>
 
 #include "terrane/parallel/partition/cartesian.hpp"
-#include "terrane/simulation/serve.hpp"
+#include "terrane/simulation/on_ranks.hpp"
 
 namespace terrane::electromagnetic {
-
-void put(Packet& packet, const Problem& problem) {
-  for (const auto* faces : {&problem.mesh.easting(), &problem.mesh.northing(), &problem.mesh.up()})
-    packet.put(*faces);
-  for (const auto& sigma : problem.conductivity) packet.put(sigma);
-  for (const auto& sigma : problem.quadrature) packet.put(sigma);
-  packet.put(problem.chargeability);
-  packet.put(problem.charge_time);
-  packet.put(problem.charge_exponent);
-  packet.put(problem.contrasts);
-  packet.put(problem.sources.size());
-  for (const auto& source : problem.sources) {
-    packet.put(source.kind);
-    packet.put(source.points);
-    packet.put(source.moment);
-    packet.put(source.current);
-  }
-  packet.put(problem.first_source);
-  packet.put(problem.frequencies);
-  packet.put(problem.receivers);
-  packet.put(problem.components);
-  packet.put(problem.electric_volume);
-  packet.put(problem.magnetic_volume);
-  packet.put(problem.edge_volume);
-  packet.put(problem.parameters);
-}
-
-Problem get_problem(Packet& packet) {
-  Problem problem;
-  const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
-             up = packet.get_vector<double>();
-  problem.mesh = TensorMesh(easting, northing, up);
-  for (auto& sigma : problem.conductivity) sigma = packet.get_vector<double>();
-  for (auto& sigma : problem.quadrature) sigma = packet.get_vector<double>();
-  for (auto* values : {&problem.chargeability, &problem.charge_time, &problem.charge_exponent})
-    *values = packet.get_vector<double>();
-  problem.contrasts = packet.get_vector<double>();
-  problem.sources.resize(packet.get<std::size_t>());
-  for (auto& source : problem.sources) {
-    source.kind = packet.get<Source::Kind>();
-    source.points = packet.get_vector<Vector3>();
-    source.moment = packet.get<Vector3>();
-    source.current = packet.get<double>();
-  }
-  problem.first_source = packet.get<std::size_t>();
-  problem.frequencies = packet.get_vector<double>();
-  problem.receivers = packet.get_vector<Vector3>();
-  problem.components = packet.get_vector<Component>();
-  problem.electric_volume = packet.get<bool>();
-  problem.magnetic_volume = packet.get<bool>();
-  problem.edge_volume = packet.get<bool>();
-  problem.parameters = packet.get<Parameters>();
-  return problem;
-}
 
 namespace {
 
@@ -109,39 +55,38 @@ SolvesToShare solves_of(const Problem& problem) {
           .of_gpu = of_gpu};
 }
 
+namespace {
+
+/// Every rank.
+Outcome compute(const Problem& problem, const RankPlace& place, int at_once, Progress* progress,
+                const CheckpointSettings& checkpoint) {
+  std::optional<Stream> stream;
+  together(place.comm, [&] { stream.emplace(place.device, false, place.threads); });
+  return forward(problem, *stream, progress, &place.comm, at_once, checkpoint);
+}
+
+}  // namespace
+
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device) {
-  Alone alone;
-  Comm& comm = runtime.comm ? *runtime.comm : alone;
-  device = device_of_rank(runtime.device, comm);
   problem.check();
   const int at_once = share_ranks(solves_of(problem), ranks_of(runtime)).fields_at_once;
-  if (comm.size() > 1) {
-    Packet packet;
-    put(packet, problem);
-    packet.put(device_for_ranks(runtime.device, comm));
-    packet.put(runtime.threads);
+  const auto put = [&](Packet& packet) {
+    put_fields(problem, packet);
     packet.put(at_once);
-    call(comm, "electromagnetic", std::move(packet));
-  }
-  std::optional<Stream> stream;
-  together(comm, [&] { stream.emplace(device, false, runtime.threads); });
-  return forward(problem, *stream, runtime.progress, &comm, at_once, runtime.checkpoint);
+  };
+  return lead_ranks("electromagnetic", runtime, put, [&](const RankPlace& place) {
+    device = place.device;
+    return compute(problem, place, at_once, runtime.progress, runtime.checkpoint);
+  });
 }
 
 void serve(Comm& comm) {
-  Packet packet;
-  packet.broadcast(comm);
-  serve_in_step(comm, [&] {
-    std::optional<Stream> stream;
-    Problem problem;
-    int at_once = 0;
-    together(comm, [&] {
-      problem = get_problem(packet);
-      const auto device = device_of_rank(packet.get<Device>(), comm);
-      stream.emplace(device, false, packet.get<int>());
-      at_once = packet.get<int>();
-    });
-    forward(problem, *stream, nullptr, &comm, at_once);
+  const auto take = [](Packet& packet) {
+    auto problem = get_fields<Problem>(packet);
+    return std::pair(std::move(problem), packet.get<int>());
+  };
+  follow_ranks(comm, take, [](const auto& task, const RankPlace& place) {
+    compute(task.first, place, task.second, nullptr, {});
   });
 }
 

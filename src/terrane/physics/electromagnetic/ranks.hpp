@@ -25,8 +25,8 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
 Outcome forward_on_ranks(const Problem& problem, const Runtime& runtime, Device& device);
 
 /// A problem as a message.
-void put(Packet& packet, const Problem& problem);
-Problem get_problem(Packet& packet);
+inline void put(Packet& packet, const Problem& problem) { put_fields(problem, packet); }
+inline Problem get_problem(Packet& packet) { return get_fields<Problem>(packet); }
 
 /// The other ranks.
 void serve(Comm& comm);

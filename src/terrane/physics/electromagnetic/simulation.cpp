@@ -55,93 +55,68 @@ constexpr Key source_file_keys[] = {
      "are left out.",
      "\"survey.npz\""},
 };
-constexpr Key simulation_keys[] = {
-    {"physics", "text", "", "What is computed.", "\"electromagnetic\""},
-    {"frequencies", "list of numbers", "none", "Frequencies, Hz; none: those of the survey in source.file.",
-     "[10, 30]"},
-    {"components", "list of texts", "[\"e_e\", \"e_n\", \"e_u\", \"h_e\", \"h_n\", \"h_u\"]",
-     "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up)."},
-    {"responses", "list of texts", "all",
-     "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, phase_tensor."},
-    {"volume", "list of texts", "[]",
-     "Fields of all cells, at their centres, beside those at receivers: e, h; or edges: E on the edges of "
-     "the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells."},
-    {"tolerance", "number", "1e-8", "Relative residual at which a solve ends."},
-    {"receiver_tolerance", "number", "1e-5",
-     "Largest relative change at a receiver in the last iteration of a solve: about the error that "
-     "remains there."},
-    {"most_iterations", "count", "300",
-     "Most iterations; then a solve stops unconverged, and the report says so."},
-    {"field", "text", "\"total\"",
-     "What is solved for: total; or secondary, the difference from the layers at the sides of the mesh, "
-     "right near sources, for dipoles and wires that lie in those layers."},
-    {"strike", "text", "\"none\"",
-     "What plane waves come in over: none, the layers at the sides of the mesh; north or east, the section "
-     "that the mesh has at its two ends of that axis, as it goes on along it."},
-    {"rough", "text", "\"auto\"",
-     "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
-     "never, always."},
-    {"gridding", "text", "none",
-     "Which solves share a mesh: same (all, the job's own), or, where meshes are planned, single (all), "
-     "frequency, source or both (each frequency, source, or both has its own). none: same or single."},
-    {"min_width_pps", "number", "4",
-     "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for errors "
-     "of 1 to 2 % near the sources, 8 for 0.5 %; farther away stretching decides, too. Of plane waves 1.6 "
-     "times as many upright, in the rock they lie in: 4 for 1 % over layers."},
-    {"min_width_limits", "length or list of 2 lengths", "none",
-     "Of planned meshes: least and largest width of the smallest cells; or their width."},
-    {"stretching", "number or list of 2 numbers", "1.3",
-     "Of planned meshes: how much cells grow from one to the next away from sources and receivers, up to "
-     "1.5; or [in the domain, beyond it]."},
-    {"domain", "list of 3 pairs of lengths", "none",
-     "Of planned meshes: [[west, east], [south, north], [down, up]] where cells are even. none: what holds "
-     "sources and receivers, and three cells around them; cells are smaller where a source and a receiver "
-     "are "
-     "near each other, or plane waves meet a body."},
-    {"distance", "list of 3 pairs of lengths", "none",
-     "In place of domain: how far it reaches from center on each side."},
-    {"center", "list of 3 lengths", "none",
-     "Of planned meshes: easting, northing, up at which a face is, and with stretching in the domain the "
-     "smallest cells. none: the mean of the sources, without a face."},
-    {"center_on_edge", "flag", "true", "Whether center is on a face, or in the middle of a cell."},
-    {"vector_east", "list of lengths", "none",
-     "Of planned meshes: faces along easting that are taken as they are, and continued over the domain and "
-     "to the walls."},
-    {"vector_north", "list of lengths", "none", "As vector_east, along northing."},
-    {"vector_up", "list of lengths", "none",
-     "As vector_east, upwards; contrasts have no faces of their own."},
-    {"seasurface", "length", "none",
-     "Of planned meshes: height of a face up to which the domain reaches. Contrasts of rock, sea and air "
-     "have faces without it."},
-    {"properties", "number or list of numbers", "none",
-     "Of planned meshes, in place of the model's: p, of rock at the sources; or [p, q], q of that on the way "
-     "to the walls; or [p, down, else]; [p, horizontal, down, up]; [p, west, east, south, north, down, up]."},
-    {"mapping", "text", "\"Resistivity\"",
-     "What properties are: Resistivity (ohm m), Conductivity (S/m), or their logarithms: LgResistivity, "
-     "LgConductivity (decimal), LnResistivity, LnConductivity (natural)."},
-    {"lambda_factor", "number", "1",
-     "Of planned meshes: how many wavelengths (2 pi skin depths) of the lowest frequency the walls are "
-     "away. Where it is left out, they are no nearer than 2.5 times the largest distance from a source to a "
-     "receiver."},
-    {"lambda_from_center", "flag", "false",
-     "Of planned meshes: whether the way from center to a wall and back to the end of the domain has two "
-     "such lengths, so that walls are nearer."},
-    {"cell_numbers", "list of counts", "none",
-     "Of planned meshes: numbers of cells that an axis may have. Without it any: all are computed equally "
-     "fast."},
-    {"max_buffer", "length", "\"100 km\"", "Of planned meshes: how far away walls are at most."},
-    {"ranks_per_field", "count", "0",
-     "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources times "
-     "frequencies as ranks and the memory takes as many fields; else all ranks, evenly, but GPUs only where "
-     "a field is so large that this is quicker."},
-};
-constexpr Section all_sections[] = {
-    {"source", "", "The source; [[source]] once for each of several.", source_keys},
-    {"source", "dipole", "A dipole at any place and angle.", dipole_keys},
-    {"source", "wire", "A wire through points; as a loop it returns to the first.", wire_keys},
-    {"source", "file", "Sources of a survey that another program wrote.", source_file_keys},
-    {"simulation", "", "What is computed, and how.", simulation_keys},
-};
+std::span<const Key> simulation_keys() {
+  return keys_of<Problem>(
+      {{"physics", "text", "", "What is computed.", "\"electromagnetic\""}},
+      {{"responses", "list of texts", "all",
+        "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, "
+        "phase_tensor."},
+       {"gridding", "text", "none",
+        "Which solves share a mesh: same (all, the job's own), or, where meshes are planned, single (all), "
+        "frequency, source or both (each frequency, source, or both has its own). none: same or single."},
+       {"min_width_pps", "number", "4",
+        "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for "
+        "errors "
+        "of 1 to 2 % near the sources, 8 for 0.5 %; farther away stretching decides, too. Of plane waves 1.6 "
+        "times as many upright, in the rock they lie in: 4 for 1 % over layers."},
+       {"min_width_limits", "length or list of 2 lengths", "none",
+        "Of planned meshes: least and largest width of the smallest cells; or their width."},
+       {"stretching", "number or list of 2 numbers", "1.3",
+        "Of planned meshes: how much cells grow from one to the next away from sources and receivers, up to "
+        "1.5; or [in the domain, beyond it]."},
+       {"domain", "list of 3 pairs of lengths", "none",
+        "Of planned meshes: [[west, east], [south, north], [down, up]] where cells are even. none: what "
+        "holds "
+        "sources and receivers, and three cells around them; cells are smaller where a source and a receiver "
+        "are "
+        "near each other, or plane waves meet a body."},
+       {"distance", "list of 3 pairs of lengths", "none",
+        "In place of domain: how far it reaches from center on each side."},
+       {"center", "list of 3 lengths", "none",
+        "Of planned meshes: easting, northing, up at which a face is, and with stretching in the domain the "
+        "smallest cells. none: the mean of the sources, without a face."},
+       {"center_on_edge", "flag", "true", "Whether center is on a face, or in the middle of a cell."},
+       {"vector_east", "list of lengths", "none",
+        "Of planned meshes: faces along easting that are taken as they are, and continued over the domain "
+        "and "
+        "to the walls."},
+       {"vector_north", "list of lengths", "none", "As vector_east, along northing."},
+       {"vector_up", "list of lengths", "none",
+        "As vector_east, upwards; contrasts have no faces of their own."},
+       {"seasurface", "length", "none",
+        "Of planned meshes: height of a face up to which the domain reaches. Contrasts of rock, sea and air "
+        "have faces without it."},
+       {"properties", "number or list of numbers", "none",
+        "Of planned meshes, in place of the model's: p, of rock at the sources; or [p, q], q of that on the "
+        "way "
+        "to the walls; or [p, down, else]; [p, horizontal, down, up]; [p, west, east, south, north, down, "
+        "up]."},
+       {"mapping", "text", "\"Resistivity\"",
+        "What properties are: Resistivity (ohm m), Conductivity (S/m), or their logarithms: LgResistivity, "
+        "LgConductivity (decimal), LnResistivity, LnConductivity (natural)."},
+       {"lambda_factor", "number", "1",
+        "Of planned meshes: how many wavelengths (2 pi skin depths) of the lowest frequency the walls are "
+        "away. Where it is left out, they are no nearer than 2.5 times the largest distance from a source to "
+        "a "
+        "receiver."},
+       {"lambda_from_center", "flag", "false",
+        "Of planned meshes: whether the way from center to a wall and back to the end of the domain has two "
+        "such lengths, so that walls are nearer."},
+       {"cell_numbers", "list of counts", "none",
+        "Of planned meshes: numbers of cells that an axis may have. Without it any: all are computed equally "
+        "fast."},
+       {"max_buffer", "length", "\"100 km\"", "Of planned meshes: how far away walls are at most."}});
+}
 
 Source read_source(const Config& outer) {
   const auto kind = outer.has("kind") ? outer.text("kind") : std::string("dipole");
@@ -254,7 +229,7 @@ std::string place_of_source(const Config& job, std::size_t n) {
   if (const auto n = number_after("source "); n > 0) place = place_of_source(job, n - 1);
   else if (number_after("receiver ") > 0) place = place_of_stations(job, error.problem());
   else if (where == "mesh") throw InputError(job.where("mesh"), error.problem(), error.next());
-  else throw InputError(error.where(), error.problem(), error.next());
+  else throw_at_its_key<Problem>(error, "electromagnetic", job);
   throw InputError(place, fmt::format("{}: {}", where, error.problem()), error.next());
 }
 
@@ -367,24 +342,6 @@ void read_volume(Problem& p, const Config& table) {
     else if (field == "edges") p.edge_volume = true;
     else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: e, h, edges.");
   }
-}
-
-Parameters read_parameters(const Config& table, bool plane) {
-  Parameters made;
-  made.tolerance = table.positive("tolerance");
-  if (made.tolerance < 1e-14 || made.tolerance > 1e-2)
-    throw table.wrong("tolerance", fmt::format("{} is not between 1e-14 and 1e-2", made.tolerance));
-  made.receiver_tolerance = table.positive("receiver_tolerance");
-  made.most_iterations = static_cast<int>(table.count("most_iterations", 1, 100'000));
-  made.field = table.choice("field", {"total", "secondary"}) == "secondary" ? Field::secondary : Field::total;
-  const auto strike = table.choice("strike", {"none", "north", "east"});
-  made.strike = strike == "north" ? Strike::north : strike == "east" ? Strike::east : Strike::none;
-  if (made.strike != Strike::none && !plane)
-    throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
-  const auto rough = table.choice("rough", {"auto", "never", "always"});
-  made.rough = rough == "auto" ? Rough::automatic : rough == "never" ? Rough::never : Rough::always;
-  made.ranks_per_field = static_cast<int>(table.count("ranks_per_field", 0, 1'000'000));
-  return made;
 }
 
 /// Which solves share a mesh.
@@ -708,9 +665,19 @@ std::vector<std::int32_t> whole_numbers(std::size_t count) {
 
 }  // namespace
 
-std::span<const Section> sections() { return all_sections; }
+std::span<const Section> sections() {
+  static const std::array all{
+      Section{"source", "", "The source; [[source]] once for each of several.", source_keys},
+      Section{"source", "dipole", "A dipole at any place and angle.", dipole_keys},
+      Section{"source", "wire", "A wire through points; as a loop it returns to the first.", wire_keys},
+      Section{"source", "file", "Sources of a survey that another program wrote.", source_file_keys},
+      Section{"simulation", "", "What is computed, and how.", simulation_keys()},
+  };
+  return all;
+}
 
-Simulation::Simulation(Problem problem, JobOrigin job) : problem_(std::move(problem)), job_(std::move(job)) {
+Simulation::Simulation(Problem problem, JobOrigin job)
+    : SimulationOf("electromagnetic", std::move(job)), problem_(std::move(problem)) {
   problem_.check();
   if (is_magnetotelluric(problem_))
     responses_.assign(names_of_responses().begin(), names_of_responses().end());
@@ -719,7 +686,7 @@ Simulation::Simulation(Problem problem, JobOrigin job) : problem_(std::move(prob
 }
 
 Simulation::Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job)
-    : meshes_(std::move(meshes)), gridding_(gridding), job_(std::move(job)) {
+    : SimulationOf("electromagnetic", std::move(job)), meshes_(std::move(meshes)), gridding_(gridding) {
   std::vector<std::vector<std::string>> warnings;
   for (const auto& mesh : meshes_) {
     mesh.problem.check();
@@ -762,7 +729,7 @@ std::vector<std::string_view> properties_read() {
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
-  const auto table = job.table("simulation").describe({simulation_keys, Runtime::section().keys});
+  const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
   table.text("physics");
   Problem p;
   read_sent(p, job, table);
@@ -773,7 +740,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     throw table.wrong("responses", "these are of plane waves", "Take simulation.components.");
   p.components = plane ? recorded_of_plane_waves() : read_components(table);
   read_volume(p, table);
-  p.parameters = read_parameters(table, plane);
+  read_fields(table, p);
+  if (p.parameters.strike != Strike::none && !plane)
+    throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
   auto stations = build_survey(job, memory);
   p.receivers = places_of(stations.survey, plane);
   const auto gridding = read_sharing(table, job, p);
@@ -836,9 +805,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   if (plane) made->responses_ = std::move(responses);
   if (plane) made->of_sites_ = names_of_sites(stations);
   made->notes_.insert(made->notes_.begin(), of_earth.begin(), of_earth.end());
-  made->notes_.insert(made->notes_.end(), stations.notes.begin(), stations.notes.end());
-  for (const std::vector<std::string>* more : {&warned, &std::as_const(stations.warnings)})
-    made->warnings_.insert(made->warnings_.end(), more->begin(), more->end());
+  made->warnings_.insert(made->warnings_.end(), warned.begin(), warned.end());
+  made->take_notes(stations);
   return made;
 }
 
@@ -880,7 +848,9 @@ Outcome Simulation::computed(const Runtime& runtime, Device& device) const {
   return all;
 }
 
-void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
+MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
+
+void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const {
   std::size_t cells = 0, least = problem_.mesh.size(), most = least;
   for (const auto* problem : on_meshes()) {
     const auto own = problem->mesh.size();
@@ -910,15 +880,9 @@ void Simulation::describe_into(RunFacts& facts, const Runtime& runtime) const {
               text_of(sharing, ranks, meshes_.empty() ? "" : " on the largest mesh"));
   }
   facts.memory_bytes = static_cast<std::size_t>(memory_on_meshes(runtime));
-  facts.notes = notes_;
-  facts.warnings = warnings_;
 }
 
-Plan Simulation::check(const Runtime& runtime) {
-  Plan plan;
-  describe_into(plan, runtime);
-  const auto memory = memory_budget(runtime);
-  plan.memory_available = memory.bytes;
+void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
   with_way_out(
       [&] {
         for (const auto* problem : on_meshes()) require_memory(solves_of(*problem), runtime, plan.problem);
@@ -930,20 +894,12 @@ Plan Simulation::check(const Runtime& runtime) {
   for (const auto* problem : on_meshes())
     plan.seconds += static_cast<double>(problem->solves()) * 15 * 3 *
                     static_cast<double>(problem->mesh.size()) * 1000 / (gpu ? 1e12 : 8e9);
-  return plan;
 }
 
-Result Simulation::run(const Runtime& runtime) {
-  for (const auto* problem : on_meshes())
-    require_memory(solves_of(*problem), runtime, fmt::format("{} cells", problem->mesh.size()));
-  memory_budget(runtime).require("run", "what all meshes hold", memory_on_meshes(runtime));
-  Result result;
+Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   auto& report = result.report;
-  describe_into(report, runtime);
   Device device;
-  const auto begin = std::chrono::steady_clock::now();
   const auto outcome = computed(runtime, device);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.device = device_text(device, runtime);
   report.notes.insert(report.notes.end(), outcome.notes.begin(), outcome.notes.end());
   report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
@@ -984,11 +940,10 @@ Result Simulation::run(const Runtime& runtime) {
   report.add("residual", residual, "", "residual", fmt::format("{:.1e} at most", residual));
   report.add("rough", std::uint64_t{rough});
   result.attributes["time_dependence"] = "exp(+i omega t)";
-  conclude(result, "electromagnetic", job_, dataset(outcome));
-  return result;
+  return dataset(outcome);
 }
 
-Result Simulation::outline() const { return outline_of("electromagnetic", job_, dataset({})); }
+Result Simulation::outline() const { return outline_of(physics_, job_, dataset({})); }
 
 Dataset Simulation::dataset(const Outcome& outcome) const {
   Dataset data;
@@ -1060,23 +1015,14 @@ std::vector<Column> cells_of(const Problem& problem, bool with_values) {
   return all;
 }
 
-void expect_one_mesh(const std::vector<OnMesh>& meshes) {
-  if (!meshes.empty())
-    throw UnsupportedError("output.model",
-                           fmt::format("the job has {} meshes, and a file holds one", meshes.size()),
-                           "Take simulation.gridding = \"single\", or one job for each frequency.");
-}
-
 }  // namespace
 
-void Simulation::write_model(const std::string& path) const {
-  expect_one_mesh(meshes_);
-  io::write(path, io::MeshData{problem_.mesh, cells_of(problem_, true), provenance("electromagnetic", job_)});
-}
-
-void Simulation::check_model(const std::string& path) const {
-  expect_one_mesh(meshes_);
-  io::left_out(path, io::MeshData{problem_.mesh, cells_of(problem_, false), {}});
+io::Content Simulation::model(bool with_values) const {
+  if (!meshes_.empty())
+    throw UnsupportedError("output.model",
+                           fmt::format("the job has {} meshes, and a file holds one", meshes_.size()),
+                           "Take simulation.gridding = \"single\", or one job for each frequency.");
+  return io::MeshData{problem_.mesh, cells_of(problem_, with_values), provenance(physics_, job_)};
 }
 
 }  // namespace terrane::electromagnetic

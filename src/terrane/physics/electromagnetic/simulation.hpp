@@ -10,15 +10,14 @@
 #include "terrane/physics/electromagnetic/meshes.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
-#include "terrane/simulation/provenance.hpp"
-#include "terrane/simulation/simulation.hpp"
+#include "terrane/simulation/simulation_of.hpp"
 
 namespace terrane::electromagnetic {
 
 /// The tables [[source]] with its kinds, and [simulation].
 std::span<const Section> sections();
 
-class Simulation final : public terrane::Simulation {
+class Simulation final : public SimulationOf<> {
  public:
   /// Throws as Problem::check.
   explicit Simulation(Problem problem, JobOrigin job = {});
@@ -31,15 +30,14 @@ class Simulation final : public terrane::Simulation {
   const Problem& problem() const { return problem_; }
   /// Empty where all solves share the mesh of problem().
   const std::vector<OnMesh>& meshes() const { return meshes_; }
-  const JobOrigin& origin() const noexcept { return job_; }
-  Plan check(const Runtime& runtime = {}) override;
-  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
-  void write_model(const std::string& path) const override;
-  void check_model(const std::string& path) const override;
 
  private:
-  void describe_into(RunFacts& facts, const Runtime& runtime) const;
+  MemoryBudget choose(const Runtime& runtime) const override;
+  void describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const override;
+  void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
+  Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
+  io::Content model(bool with_values) const override;
   Dataset dataset(const Outcome& outcome) const;
   std::vector<const Problem*> on_meshes() const;
   double memory_on_meshes(const Runtime& runtime) const;
@@ -50,8 +48,6 @@ class Simulation final : public terrane::Simulation {
   Gridding gridding_ = Gridding::same;  // where it parts solves, the result tells the cells of each
   std::vector<std::string> responses_;  // of plane waves
   std::vector<Variable> of_sites_;  // what their file says of the receivers of plane waves: names, degrees
-  JobOrigin job_;
-  std::vector<std::string> notes_, warnings_;
 };
 
 }  // namespace terrane::electromagnetic

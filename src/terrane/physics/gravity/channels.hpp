@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "terrane/base/field.hpp"
 #include "terrane/base/units.hpp"
 
 namespace terrane::gravity {
@@ -50,6 +51,10 @@ class ChannelSet {
   constexpr ChannelSet operator&(ChannelSet other) const { return from_bits(bits_ & other.bits_); }
   friend constexpr bool operator==(ChannelSet, ChannelSet) = default;
   std::vector<Channel> list() const;
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("channels", s.bits_, carried("channels"));
+  }
 
  private:
   unsigned bits_ = 0;

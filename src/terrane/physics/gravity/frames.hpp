@@ -27,6 +27,7 @@ namespace terrane::gravity {
 /// harmonica (g_z), ubc and tomofast, negative in simpeg and enu.
 enum class Frame { enu, harmonica, simpeg, ubc, tomofast };
 
+inline constexpr std::array<std::string_view, 2> unit_system_names{"si", "geo"};
 inline constexpr std::array<std::string_view, 5> frame_names{"enu", "harmonica", "simpeg", "ubc", "tomofast"};
 
 /// The table of frames for general code; units si: m2/s2, m/s2, 1/s2, geo: J/kg, mGal, E.

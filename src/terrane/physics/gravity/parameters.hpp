@@ -1,7 +1,10 @@
 // The settings of a gravity run; they print, compare, read from the job file, and are the documentation.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/parallel/device/device.hpp"
@@ -15,20 +18,26 @@ namespace terrane::gravity {
 ///   outside  on a face the limit from outside; NaN on edges and corners
 ///   inside   on a face the limit from inside; NaN on edges and corners
 enum class SingularPolicy { nan, mean, outside, inside };
+inline constexpr std::array<std::string_view, 4> policy_names{"nan", "mean", "outside", "inside"};
 
 /// How the sum over prisms is done. automatic chooses the cheapest that keeps the accuracy.
 enum class Method { automatic, direct, lattice, tree };
+inline constexpr std::array<std::string_view, 4> method_names{"auto", "direct", "lattice", "tree"};
 
 /// How a run on several ranks is shared. By stations, every rank holds all prisms; by prisms (direct sum
 /// only), each rank holds its part of them. automatic takes stations unless the prisms do not fit.
 enum class Partition { automatic, stations, prisms };
+inline constexpr std::array<std::string_view, 3> partition_names{"auto", "stations", "prisms"};
 
 /// Precision of the result's storage. On a GPU single also computes distant pairs in float, right to
 /// single_accuracy; sums are always formed in double.
 enum class Precision { double_precision, single_precision };
+inline constexpr std::array<std::string_view, 2> precision_names{"double", "single"};
 
 /// Relative accuracies that can be asked for; the best is what double precision can give.
 inline constexpr double best_accuracy = 2e-15, default_accuracy = 1e-12, loosest_accuracy = 1e-3;
+inline constexpr NumberField accuracy_rule =
+    number(Allowed{best_accuracy, loosest_accuracy}).written("1e-12").or_word("best", best_accuracy);
 
 /// What single precision on a GPU keeps.
 inline constexpr double single_accuracy = 2e-6;
@@ -48,6 +57,36 @@ struct Parameters {
   int threads = 0;         ///< threads of the CPU; 0: as many as OpenMP gives
   std::size_t memory = 0;  ///< most bytes the run may take; 0: what the machine has left
 
+  /// All members, once: job/fields.hpp says what follows from this list. What is found out of the sums, after
+  /// them, changes no bit of a checkpoint.
+  template <class Self, class Field>
+  static void fields(Self& p, Field& field) {
+    field("channels", p.channels, own_key("list of names", "[\"g_u\"]", "channels"),
+          "potential, g_e g_n g_u, g_ee g_nn g_uu g_en g_eu g_nu; or the groups all, vector, tensor; or the "
+          "frame's own names.",
+          "[\"all\"]");
+    field("accuracy", p.accuracy, accuracy_rule,
+          "Relative error allowed, from 0.001 down to \"best\": what double precision can give.");
+    field("method", p.method, one_of(method_names),
+          "auto takes the cheapest that keeps the accuracy; direct, lattice, tree.");
+    field("partition", p.partition, one_of(partition_names),
+          "What the ranks of a run under mpirun share: stations, or prisms where a rank cannot hold them "
+          "all.");
+    field("singular", p.singular, one_of(policy_names).same_bits(),
+          "The gradient tensor where it has no single value: nan, or on faces the mean, outside or inside "
+          "limit.");
+    field("precision", p.precision, one_of(precision_names).same_bits(),
+          "Storage of the results: double or single. On a GPU single also computes distant pairs in float, "
+          "right to 2e-6. Sums are always double.");
+    field("gravitational_constant", p.gravitational_constant,
+          number(positive).written("6.67430e-11").same_bits(),
+          "G in m3/(kg s2). Other programs use 6.67384e-11 or 6.674e-11.");
+    field("verify", p.verify, count(0, std::uint64_t{1} << 53).same_bits(),
+          "Stations to recompute in quadruple precision, spread over the survey.", "8");
+    field("device", p.device, derived());
+    field("threads", p.threads, derived());
+    field("memory", p.memory, kept_here());
+  }
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include "terrane/io/file.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/fields.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -30,56 +31,16 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> methods{"auto", "direct", "lattice", "tree"};
-constexpr std::array<std::string_view, 3> partitions{"auto", "stations", "prisms"};
-constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
-constexpr std::array<std::string_view, 2> precisions{"double", "single"};
-
-const std::string usual_accuracy = fmt::format("{}", default_accuracy);
-const std::string about_accuracy = fmt::format(
-    "Relative error allowed, from {} down to \"best\": what double precision can give.", loosest_accuracy);
-
-const Key keys[] = {
-    {"physics", "text", "\"gravity\"", "What is computed.", "\"gravity\""},
-    {"channels", "list of names", "[\"g_u\"]",
-     "potential, g_e g_n g_u, g_ee g_nn g_uu g_en g_eu g_nu; or the groups all, vector, tensor; or the "
-     "frame's"
-     " own names.",
-     "[\"all\"]"},
-    {"accuracy", "number or \"best\"", usual_accuracy, about_accuracy},
-    {"method", "text", "\"auto\"", "auto takes the cheapest that keeps the accuracy; direct, lattice, tree."},
-    {"partition", "text", "\"auto\"",
-     "What the ranks of a run under mpirun share: stations, or prisms where a rank cannot hold them all."},
-    {"singular", "text", "\"nan\"",
-     "The gradient tensor where it has no single value: nan, or on faces the mean, outside or inside limit."},
-    {"precision", "text", "\"double\"",
-     "Storage of the results: double or single. On a GPU single also computes distant pairs in float, right "
-     "to 2e-6. Sums are always double."},
-    {"reference_density", "density", "0",
-     "Density of the surrounding rock, subtracted from every cell that has a density; cells without one, "
-     "such as air, stay empty."},
-    {"gravitational_constant", "number", "6.67430e-11",
-     "G in m3/(kg s2). Other programs use 6.67384e-11 or 6.674e-11."},
-    {"frame", "text", "\"enu\"",
-     "Names, axes and signs of the output: enu, harmonica, simpeg, ubc, tomofast."},
-    {"units", "text", "\"geo\"", "geo: J/kg, mGal, E; si: m2/s2, m/s2, 1/s2."},
-    {"verify", "count", "0", "Stations to recompute in quadruple precision, spread over the survey.", "8"},
-    {"normal_gravity", "text", "none",
-     "WGS84 or GRS80: adds normal gravity at the stations and, with survey.observed_column, the "
-     "disturbance."},
-    {"subtract_terrain", "true or false", "false",
-     "The model is terrain: adds its downward attraction, and the disturbance without it."},
-};
-
-const Section table_of_settings{"simulation", "", "Which fields, and how.", keys};
-
-Config simulation_table(const Config& job) {
-  return job.table("simulation").describe({keys, Runtime::section().keys});
+std::span<const Key> keys() {
+  return keys_of<Settings>(
+      {{"physics", "text", "\"gravity\"", "What is computed.", "\"gravity\""}},
+      {{"reference_density", "density", "0",
+        "Density of the surrounding rock, subtracted from every cell that has a density; cells without one, "
+        "such as air, stay empty."}});
 }
 
-template <std::size_t n>
-std::size_t place(const std::array<std::string_view, n>& names, const std::string& name) {
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+Config simulation_table(const Config& job) {
+  return job.table("simulation").describe({keys(), Runtime::section().keys});
 }
 
 ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame) {
@@ -137,7 +98,10 @@ Prisms views(const PrismValues& sources) {
 
 }  // namespace
 
-const Section& Settings::section() { return table_of_settings; }
+const Section& Settings::section() {
+  static const Section all{"simulation", "", "Which fields, and how.", keys()};
+  return all;
+}
 
 Settings Settings::read(const Config& job) {
   const auto table = simulation_table(job);
@@ -145,9 +109,7 @@ Settings Settings::read(const Config& job) {
   Settings settings;
   auto& p = settings.parameters;
   table.text("physics");
-  settings.frame = static_cast<Frame>(
-      place(frame_names, table.choice("frame", std::span<const std::string_view>(frame_names))));
-  settings.units = table.choice("units", {"geo", "si"}) == "si" ? UnitSystem::si : UnitSystem::geo;
+  read_fields(table, settings);
   const auto names = table.texts("channels");
   if (names.empty()) throw table.wrong("channels", "no channel is asked for");
   try {
@@ -155,26 +117,9 @@ Settings Settings::read(const Config& job) {
   } catch (const InputError& error) {
     throw table.wrong("channels", error.problem(), error.next());
   }
-  if (table.is_text("accuracy")) {
-    if (table.text("accuracy") != "best")
-      throw table.wrong("accuracy", fmt::format("\"{}\" is not an accuracy", table.text("accuracy")),
-                        fmt::format("Write \"best\", or a number such as {}.", default_accuracy));
-    p.accuracy = best_accuracy;
-  } else {
-    p.accuracy = table.number("accuracy");
-    if (!(p.accuracy >= best_accuracy) || p.accuracy > loosest_accuracy)
-      throw table.wrong("accuracy", fmt::format("{} is not between {} and {}", p.accuracy, best_accuracy,
-                                                loosest_accuracy));
-  }
-  p.method = static_cast<Method>(place(methods, table.choice("method", methods)));
-  p.partition = static_cast<Partition>(place(partitions, table.choice("partition", partitions)));
   if (p.partition == Partition::prisms && (p.method == Method::tree || p.method == Method::lattice))
     throw table.wrong("partition", fmt::format("prisms cannot be shared by the {} method", name(p.method)),
                       "Write method = \"direct\", or partition = \"stations\".");
-  p.singular = static_cast<SingularPolicy>(place(policies, table.choice("singular", policies)));
-  p.precision = static_cast<Precision>(place(precisions, table.choice("precision", precisions)));
-  p.gravitational_constant = table.positive("gravitational_constant");
-  p.verify = table.count("verify");
   p.device = runtime.device;
   p.threads = runtime.threads;
   if (const auto ellipsoid = table.optional_text("normal_gravity"); ellipsoid && *ellipsoid != "none") {
@@ -184,7 +129,6 @@ Settings Settings::read(const Config& job) {
       throw table.wrong("normal_gravity", error.problem(), error.next());
     }
   }
-  settings.subtract_terrain = table.flag("subtract_terrain");
   if (settings.subtract_terrain && settings.normal_gravity.empty())
     throw table.wrong("subtract_terrain", "there is no disturbance to subtract from",
                       "Set simulation.normal_gravity = \"WGS84\" and survey.observed_column.");
@@ -199,9 +143,10 @@ std::string to_string(const Settings& settings) {
       "channels: {}\naccuracy: {}\nmethod: {}\npartition: {}\nsingular: {}\nprecision: "
       "{}\ngravitational_constant: {}\n"
       "frame: {}\nunits: {}\nverify: {}\ndevice: {}\nthreads: {}\n",
-      joined(names), accuracy_text(p.accuracy), methods[static_cast<std::size_t>(p.method)],
-      partitions[static_cast<std::size_t>(p.partition)], policies[static_cast<std::size_t>(p.singular)],
-      precisions[static_cast<std::size_t>(p.precision)], p.gravitational_constant, name(settings.frame),
+      joined(names), accuracy_text(p.accuracy), method_names[static_cast<std::size_t>(p.method)],
+      partition_names[static_cast<std::size_t>(p.partition)],
+      policy_names[static_cast<std::size_t>(p.singular)],
+      precision_names[static_cast<std::size_t>(p.precision)], p.gravitational_constant, name(settings.frame),
       settings.units == UnitSystem::si ? "si" : "geo", p.verify, to_string(p.device), p.threads);
   if (!settings.normal_gravity.empty())
     text += fmt::format("normal_gravity: {}\nsubtract_terrain: {}\n", settings.normal_gravity,
@@ -210,7 +155,11 @@ std::string to_string(const Settings& settings) {
 }
 
 Simulation::Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory)
-    : model_(std::move(model)), survey_(std::move(survey)), settings_(std::move(settings)), memory_(memory) {
+    : SimulationOf("gravity", {}),
+      model_(std::move(model)),
+      survey_(std::move(survey)),
+      settings_(std::move(settings)),
+      memory_(memory) {
   model_.property(density);
   if (settings_.normal_gravity.empty()) return;
   if (!survey_.find("latitude"))
@@ -260,16 +209,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     throw table.wrong(key, error.problem(), error.next());
   }
   made->job_ = {job.source(), made->survey_.projection};
-  for (auto* notes : {&stations.notes, &earth.notes})
-    made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
-  for (auto* warnings : {&stations.warnings, &earth.warnings})
-    made->warnings_.insert(made->warnings_.end(), warnings->begin(), warnings->end());
+  made->take_notes(stations, earth);
   if (source_count(made->model_, density) == 0)
     made->warnings_.push_back("every density is zero: all fields will be zero");
   return made;
 }
 
-MemoryBudget Simulation::budget(const Runtime& runtime) const {
+MemoryBudget Simulation::choose(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
 }
 
@@ -279,7 +225,7 @@ Parameters Simulation::needed(const Runtime& runtime) const {
   if (runtime.threads > 0) needed.threads = runtime.threads;
   if (settings_.subtract_terrain) needed.channels.insert(Channel::g_u);
   needed.memory =
-      static_cast<std::size_t>(std::max(1.0, static_cast<double>(budget(runtime).bytes) - memory_needed()));
+      static_cast<std::size_t>(std::max(1.0, static_cast<double>(choose(runtime).bytes) - memory_needed()));
   return needed;
 }
 
@@ -293,23 +239,22 @@ double Simulation::memory_needed() const {
          static_cast<double>(survey_.size()) * 8 * (3 * columns + 2 * fields);
 }
 
-Plan Simulation::check(const Runtime& runtime) {
-  Plan plan;
+void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime&) const {
   const std::size_t source_number = source_count(model_, density);
   const double pairs = static_cast<double>(source_number) * static_cast<double>(survey_.size());
-  plan.problem = fmt::format("{} sources at {} stations", grouped(source_number), grouped(survey_.size()));
-  plan.work = pairs;
-  plan.work_unit = "pairs";
-  plan.add("sources", source_number, "", "sources");
-  plan.add("stations", survey_.size(), "", "stations");
-  plan.add("pairs", pairs, "", "pairs");
-  plan.memory_bytes = static_cast<std::size_t>(memory_needed());
-  const auto memory = budget(runtime);
-  plan.memory_available = memory.bytes;
-  plan.notes = notes_;
-  plan.warnings = warnings_;
+  facts.problem = fmt::format("{} sources at {} stations", grouped(source_number), grouped(survey_.size()));
+  facts.work = pairs;
+  facts.work_unit = "pairs";
+  facts.add("sources", source_number, "", "sources");
+  facts.add("stations", survey_.size(), "", "stations");
+  facts.add("pairs", pairs, "", "pairs");
+  facts.memory_bytes = static_cast<std::size_t>(memory_needed());
+}
+
+void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
   const auto columns = observed_columns(survey_, conventions(), convention(settings_.frame), settings_.units);
   plan.warnings.insert(plan.warnings.end(), columns.warnings.begin(), columns.warnings.end());
+  const std::size_t source_number = source_count(model_, density);
   memory.require("run", fmt::format("{} sources and {} stations", source_number, survey_.size()),
                  memory_needed());
 
@@ -327,7 +272,7 @@ Plan Simulation::check(const Runtime& runtime) {
   plan.method = name(chosen.method);
   plan.reason = chosen.reason;
   plan.seconds = chosen.seconds / (runtime.comm ? runtime.comm->size() : 1);
-  plan.device = describe(describe(chosen.device, parameters.threads), partition, runtime);
+  plan.device = gravity::describe(gravity::describe(chosen.device, parameters.threads), partition, runtime);
   Progress silent;
   const auto expected = expected_rounding(
       views(all), views(survey_), parameters,
@@ -336,11 +281,10 @@ Plan Simulation::check(const Runtime& runtime) {
     plan.notes.push_back(fmt::format("rounding takes at most {} of the largest value, as {} stations show",
                                      rounding_text(expected), expected.rounding_stations));
   plan.warnings.insert(plan.warnings.end(), expected.warnings.begin(), expected.warnings.end());
-  return plan;
 }
 
 std::map<std::string, std::string> Simulation::attributes() const {
-  auto all = provenance("gravity", job_);
+  auto all = provenance(physics_, job_);
   const auto& p = settings_.parameters;
   all["frame"] = name(settings_.frame);
   all["gravitational_constant"] = fmt::format("{}", p.gravitational_constant);
@@ -349,11 +293,10 @@ std::map<std::string, std::string> Simulation::attributes() const {
   return all;
 }
 
-Result Simulation::run(const Runtime& runtime) {
-  date_text();  // what the result will bear: found now when it cannot be
-  budget(runtime).require(
-      "run", fmt::format("{} sources and {} stations", source_count(model_, density), survey_.size()),
-      memory_needed());
+Dataset Simulation::compute(Result& result, const MemoryBudget& memory, const Runtime& runtime) {
+  memory.require("run",
+                 fmt::format("{} sources and {} stations", source_count(model_, density), survey_.size()),
+                 memory_needed());
   const auto parameters = needed(runtime);
   const auto all = sources(model_, density);
   const std::size_t n = survey_.size();
@@ -361,7 +304,6 @@ Result Simulation::run(const Runtime& runtime) {
   std::vector<unsigned char> singular(n, 0);
   Fields out{parameters.channels, {values.begin(), values.end()}, singular};
 
-  Result result;
   const auto done = forward(views(all), views(survey_), parameters, out, runtime.progress, runtime);
   result.report = done.named();
   begin_with(result.report, notes_, warnings_);
@@ -369,11 +311,9 @@ Result Simulation::run(const Runtime& runtime) {
     result.singular = std::move(singular);
 
   fill(result, values);
-  result.attributes["device"] = result.report.device;
-  result.attributes["method"] = result.report.method;
   result.attributes["estimated_error"] = fmt::format("{:.1e}", done.estimated_error);
   if (const auto floor = rounding_text(done); !floor.empty()) result.attributes["rounding_floor"] = floor;
-  return result;
+  return {};
 }
 
 Result Simulation::outline() const {
@@ -434,26 +374,17 @@ void Simulation::reduce(Result& result, const std::vector<double>& g_u) const {
   add("topography_free_disturbance", "gravity disturbance without the terrain's pull", remaining);
 }
 
-void Simulation::write_model(const std::string& path) const {
-  if (const auto* cells = std::get_if<MeshCells>(&model_.geometry))
+io::Content Simulation::model(bool with_values) const {
+  const auto* cells = std::get_if<MeshCells>(&model_.geometry);
+  if (cells == nullptr && !with_values) return io::PrismData{};
+  if (cells != nullptr)
     memory_.require(
         "output.model", fmt::format("{} cells", cells->mesh.size()),
         static_cast<double>(cells->mesh.size()) * 8 * (1 + static_cast<double>(model_.properties.size())));
-  io::write(path, io::to_content(model_, provenance("gravity", job_)));
-}
-
-void Simulation::check_model(const std::string& path) const {
-  const auto* cells = std::get_if<MeshCells>(&model_.geometry);
-  if (cells == nullptr) {
-    io::left_out(path, io::PrismData{});
-    return;
-  }
-  memory_.require(
-      "output.model", fmt::format("{} cells", cells->mesh.size()),
-      static_cast<double>(cells->mesh.size()) * 8 * (1 + static_cast<double>(model_.properties.size())));
+  if (with_values) return io::to_content(model_, provenance(physics_, job_));
   io::MeshData outline{cells->mesh, {}, {}};
   for (const auto& p : model_.properties) outline.cells.push_back({p.name, "", "", {}});
-  io::left_out(path, outline);
+  return outline;
 }
 
 }  // namespace terrane::gravity

@@ -10,8 +10,7 @@
 #include "terrane/model/earth_model.hpp"
 #include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
-#include "terrane/simulation/provenance.hpp"
-#include "terrane/simulation/simulation.hpp"
+#include "terrane/simulation/simulation_of.hpp"
 
 namespace terrane::gravity {
 
@@ -27,6 +26,19 @@ struct Settings {
   bool subtract_terrain = false;
 
   friend bool operator==(const Settings&, const Settings&) = default;
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("parameters", s.parameters, in_same_table());
+    field("frame", s.frame, one_of(frame_names).same_bits(),
+          "Names, axes and signs of the output: enu, harmonica, simpeg, ubc, tomofast.");
+    field("units", s.units, one_of(unit_system_names).same_bits(),
+          "geo: J/kg, mGal, E; si: m2/s2, m/s2, 1/s2.");
+    field("normal_gravity", s.normal_gravity, own_key("text", "none", {}),
+          "WGS84 or GRS80: adds normal gravity at the stations and, with survey.observed_column, the "
+          "disturbance.");
+    field("subtract_terrain", s.subtract_terrain, flag(),
+          "The model is terrain: adds its downward attraction, and the disturbance without it.");
+  }
 
   /// Throws InputError.
   static Settings read(const Config& job);
@@ -36,7 +48,7 @@ struct Settings {
 /// "channels: g_u", one setting per line.
 std::string to_string(const Settings& settings);
 
-class Simulation final : public terrane::Simulation {
+class Simulation final : public SimulationOf<> {
  public:
   /// Takes the density of the model. Throws InputError: it has none; a reduction asked for that the survey
   /// has no columns for.
@@ -44,22 +56,23 @@ class Simulation final : public terrane::Simulation {
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
-  Plan check(const Runtime& runtime = {}) override;
-  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
-  void write_model(const std::string& path) const override;
-  void check_model(const std::string& path) const override;
 
   const Survey& survey() const noexcept { return survey_; }
   const EarthModel& model() const noexcept { return model_; }
   const Settings& settings() const noexcept { return settings_; }
 
  private:
+  /// Most bytes that the run may take.
+  MemoryBudget choose(const Runtime& runtime) const override;
+  void describe(RunFacts& facts, const MemoryBudget&, const Runtime&) const override;
+  void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
+  bool plans_by_itself() const override { return true; }
+  Dataset compute(Result& result, const MemoryBudget& memory, const Runtime& runtime) override;
+  io::Content model(bool with_values) const override;
   /// All channels to compute: those asked for, and what the reductions need.
   /// On the device, the threads and in the memory of `runtime`; where it leaves them open, of the settings.
   Parameters needed(const Runtime& runtime = {}) const;
-  /// Most bytes that the run may take.
-  MemoryBudget budget(const Runtime& runtime) const;
   double memory_needed() const;
   /// All of a result but its report, from the channels needed(), SI; without values it is an outline.
   void fill(Result& result, const std::vector<std::vector<double>>& values) const;
@@ -71,8 +84,6 @@ class Simulation final : public terrane::Simulation {
   Survey survey_;
   Settings settings_;
   MemoryBudget memory_;
-  JobOrigin job_;
-  std::vector<std::string> notes_, warnings_;
 };
 
 }  // namespace terrane::gravity

@@ -7,9 +7,9 @@
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/physics/heat/checkpoint.hpp"
 #include "terrane/physics/heat/march.hpp"
-#include "terrane/simulation/checkpoint_times.hpp"
 #include "terrane/simulation/field_watch.hpp"
-#include "terrane/simulation/serve.hpp"
+#include "terrane/simulation/on_ranks.hpp"
+#include "terrane/simulation/steps.hpp"
 #include "terrane/solve/conjugate_gradients.hpp"
 #include "terrane/solve/multigrid.hpp"
 
@@ -94,9 +94,10 @@ std::array<solve::AxisSpacing, 3> spacing_of(const Problem& problem) {
 /// One rank's part of the run. All members are collective.
 class Rank {
  public:
-  Rank(const Problem& problem, Device device, int threads, Comm& comm, std::size_t first_step);
+  Rank(const Problem& problem, const RankPlace& place, std::size_t first_step);
 
-  void step(std::size_t n);
+  /// One step; returns how many are done then.
+  std::size_t advance(std::size_t n);
   double heat() { return sums_.sum(Product<3>{in(capacity_), in(now_)}); }
   /// After so many steps: what has become of the field; empty: nothing.
   std::optional<InputError> lost(std::size_t done);
@@ -138,12 +139,12 @@ class Rank {
 
 IndexBox<3> cells_of(const TensorMesh& mesh) { return index_box(mesh.n_up(), mesh.n_north(), mesh.n_east()); }
 
-Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::size_t first_step)
+Rank::Rank(const Problem& problem, const RankPlace& place, std::size_t first_step)
     : problem_(problem),
-      comm_(comm),
-      stream_(device, false, threads),
-      grid_(cells_of(problem.mesh), comm, device),
-      sums_(stream_, grid_.whole(), grid_.part(), comm),
+      comm_(place.comm),
+      stream_(place.device, false, place.threads),
+      grid_(cells_of(problem.mesh), comm_, place.device),
+      sums_(stream_, grid_.whole(), grid_.part(), comm_),
       first_step_(first_step),
       network_(network_of(problem, stream_, grid_.whole(), grid_.part())),
       production_(of_part(problem.production)),
@@ -166,7 +167,7 @@ Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::
     for (const auto at : {k, j, i}) receivers_.push_back(static_cast<Index>(at));
   }
   places_ = Buffer<Index>(stream_, receivers_);
-  series_ = Buffer<double>(device, (problem.steps() - first_step + 1) * problem.receivers.size());
+  series_ = Buffer<double>(place.device, (problem.steps() - first_step + 1) * problem.receivers.size());
   record(0);
   if (problem.method == Method::explicit_steps) return;
   network_.storage = of_part(heat_per_kelvin);
@@ -174,7 +175,7 @@ Rank::Rank(const Problem& problem, Device device, int threads, Comm& comm, std::
   multigrid_.emplace(stream_, network_, spacing_of(problem), grid_);
 }
 
-void Rank::step(std::size_t n) {
+std::size_t Rank::advance(std::size_t n) {
   const double dt = problem_.step;
   const auto power = in(heats(problem_, n) ? heated_ : production_);
   if (problem_.method == Method::explicit_steps) {
@@ -195,6 +196,7 @@ void Rank::step(std::size_t n) {
     converged_ = converged_ && done.converged();
   }
   record(n + 1 - first_step_);
+  return n + 1;
 }
 
 /// By the maximum principle no cell leaves what the hottest has had and the strongest power has added since.
@@ -249,19 +251,6 @@ void Rank::report(March& out) const {
   out.converged = converged_;
 }
 
-/// Every rank: from step `first` to the end; false: cancelled, or lost. ask(done): what this rank wants after
-/// a step. keep(done): on all ranks.
-template <class Ask, class Keep>
-bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm,
-             std::optional<InputError>& lost, const Ask& ask, const Keep& keep) {
-  for (std::size_t n = first; n < problem.steps(); ++n) {
-    rank.step(n);
-    if ((lost = rank.lost(n + 1))) return false;
-    if (!go_on(comm, ask(n + 1), [&] { keep(n + 1); })) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 bool heats(const Problem& problem, std::size_t step) {
@@ -269,57 +258,34 @@ bool heats(const Problem& problem, std::size_t step) {
 }
 
 March march(const Problem& problem, const Runtime& runtime) {
-  Alone alone;
-  Progress silent;
-  Comm& comm = runtime.comm ? *runtime.comm : alone;
-  Progress& progress = runtime.progress ? *runtime.progress : silent;
   const auto& checkpoint = runtime.checkpoint;
   March out;
   Problem here = problem;
   if (checkpoint.resume && !checkpoint.file.empty())
     out.first_step = read_checkpoint(checkpoint.file, problem, out);
   if (out.first_step > 0) here.initial = out.temperature;
-  const Device device = device_of_rank(runtime.device, comm);
-  bool to_the_end = false;
-  std::optional<InputError> lost;
-  try {
-    if (comm.size() > 1) {
-      call(comm, "heat");
-      Packet packet;
-      put_fields(here, packet);
-      packet.put(out.first_step);
-      packet.put(device_for_ranks(runtime.device, comm));
-      packet.put(runtime.threads);
-      packet.broadcast(comm);
-    }
-    Rank rank(here, device, runtime.threads, comm, out.first_step);
+  const auto put = [&](Packet& packet) {
+    put_fields(here, packet);
+    packet.put(out.first_step);
+  };
+  const auto stopped = lead_ranks("heat", runtime, put, [&](const RankPlace& place) {
+    Rank rank(here, place, out.first_step);
     const double heat_now = rank.heat();
     if (out.first_step == 0) out.heat_before = heat_now;
-    CheckpointTimes times(checkpoint, out.first_step, problem.steps(), out.warnings);
-    progress.start("heat", problem.steps());
-    progress.advance(out.first_step);
-    const auto ask = [&](std::size_t done) {
-      progress.advance(1);
-      if (progress.cancelled()) return times.last_wish(done);
-      return times.due(done) ? Wish::keep : Wish::go_on;
+    const auto gather = [&](std::size_t done) { rank.gather(done, out); };
+    const auto write = [&](const auto& file, std::size_t done) {
+      write_checkpoint(file, problem, done, out);
     };
-    const auto keep = [&](std::size_t done) {
-      rank.gather(done, out);
-      times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
-    };
-    to_the_end = advance(rank, problem, out.first_step, comm, lost, ask, keep);
-    if (to_the_end) {
-      rank.gather(problem.steps(), out);
-      out.heat_after = rank.heat();
-      rank.report(out);
-    }
-  } catch (const std::exception& error) {
-    if (comm.size() == 1) throw;
-    throw OutOfStep("rank 0", error.what());
-  }
-  if (lost) throw InputError(*lost);
-  if (!to_the_end) throw Cancelled();  // now that the parts are gone, on all ranks together
-  progress.finish();
+    double seconds = 0;
+    auto why = lead_steps("heat", rank, out.first_step, problem.steps(), place.comm, runtime, out.warnings,
+                          seconds, gather, write);
+    if (why) return why;
+    rank.gather(problem.steps(), out);
+    out.heat_after = rank.heat();
+    rank.report(out);
+    return why;
+  });
+  if (stopped) std::rethrow_exception(stopped);  // now that the parts are gone, on all ranks together
   double power = 0, production = 0;
   for (const double watt : problem.power) power += watt;
   for (const double watt : problem.production) production += watt;
@@ -329,21 +295,20 @@ March march(const Problem& problem, const Runtime& runtime) {
 }
 
 void serve(Comm& comm) {
-  Packet packet;
-  packet.broadcast(comm);
-  const auto problem = get_fields<Problem>(packet);
-  const auto first = packet.get<std::size_t>();
-  const auto device = device_of_rank(packet.get<Device>(), comm);
-  const auto threads = packet.get<int>();
-  Rank rank(problem, device, threads, comm, first);
-  rank.heat();
-  March nothing;
-  const auto ask = [](std::size_t) { return Wish::go_on; };
-  std::optional<InputError> lost;  // rank 0 tells the user
-  if (!advance(rank, problem, first, comm, lost, ask, [&](std::size_t done) { rank.gather(done, nothing); }))
-    return;
-  rank.gather(problem.steps(), nothing);
-  rank.heat();
+  const auto take = [](Packet& packet) {
+    auto problem = get_fields<Problem>(packet);
+    return std::pair(std::move(problem), packet.get<std::size_t>());
+  };
+  follow_ranks(comm, take, [](const auto& task, const RankPlace& place) {
+    const auto& [problem, first] = task;
+    Rank rank(problem, place, first);
+    rank.heat();
+    March nothing;
+    const auto gather = [&](std::size_t done) { rank.gather(done, nothing); };
+    if (!follow_steps(rank, first, problem.steps(), place.comm, gather)) return;
+    rank.gather(problem.steps(), nothing);
+    rank.heat();
+  });
 }
 
 }  // namespace terrane::heat

@@ -182,7 +182,7 @@ std::span<const Section> sections() {
 }
 
 Simulation::Simulation(Problem problem, Survey receivers, JobOrigin job)
-    : problem_(std::move(problem)), receivers_(std::move(receivers)), job_(std::move(job)) {
+    : SimulationOf("heat", std::move(job)), problem_(std::move(problem)), receivers_(std::move(receivers)) {
   points_ = record_at(problem_, positions_of(receivers_), "survey: station");
   problem_.settle();
 }
@@ -210,22 +210,20 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   try {
     JobOrigin origin{job.source(), stations.survey.projection};
     auto made = std::make_unique<Simulation>(std::move(p), std::move(stations.survey), std::move(origin));
-    for (const auto* from : {&earth.notes, &stations.notes})
-      made->notes_.insert(made->notes_.end(), from->begin(), from->end());
-    for (const auto* from : {&earth.warnings, &stations.warnings})
-      made->warnings_.insert(made->warnings_.end(), from->begin(), from->end());
+    made->take_notes(earth, stations);
     return made;
   } catch (const InputError& error) {
     constexpr std::string_view of_station = "survey: station ";
     if (const std::string_view where = error.where(); where.starts_with(of_station))
       throw InputError(place_of_stations(job, error.problem()),
                        fmt::format("{}: {}", where.substr(8), error.problem()), error.next());
-    throw_at_its_key<Problem>(error, "heat", table);
+    throw_at_its_key<Problem>(error, "heat", job);
   }
 }
 
-/// What plan and report have in common.
-void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
+MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
+
+void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const {
   const auto cells = problem_.mesh.size(), steps = problem_.steps();
   const bool is_explicit = problem_.method == Method::explicit_steps;
   facts.problem = fmt::format("{} cells over {} steps", grouped(cells), grouped(steps));
@@ -236,8 +234,6 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   facts.work = static_cast<double>(cells) * static_cast<double>(steps);
   facts.work_unit = "cell steps";
   facts.memory_bytes = 8 * ((is_explicit ? 17 : 30) * cells + 2 * (steps + 1) * problem_.receivers.size());
-  facts.notes = notes_;
-  facts.warnings = warnings_;
   facts.add("cells", cells, "", "cells");
   facts.add("receivers", receivers_.size(), "", "receivers");
   facts.add("steps", steps, "", "steps");
@@ -245,22 +241,13 @@ void Simulation::describe(RunFacts& facts, const Runtime& runtime) const {
   facts.add("stable_step", problem_.stable_step(), "s");
 }
 
-Plan Simulation::check(const Runtime& runtime) {
-  const auto memory = memory_budget(runtime);
-  Plan plan;
-  describe(plan, runtime);
-  plan.memory_available = memory.bytes;
+void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime&) const {
   memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
-  return plan;
 }
 
-Result Simulation::run(const Runtime& runtime) {
-  const auto begin = std::chrono::steady_clock::now();
-  Result result;
-  describe(result.report, runtime);
+Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   auto done = march(problem_, runtime);
   auto& report = result.report;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   report.add("iterations", done.iterations, "", done.iterations ? "solver" : "",
              fmt::format("{} iterations", grouped(done.iterations)));
   report.add("heat_before", done.heat_before, "J");
@@ -272,11 +259,10 @@ Result Simulation::run(const Runtime& runtime) {
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
   if (!done.converged)
     report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
-  conclude(result, "heat", job_, dataset(std::move(done)));
-  return result;
+  return dataset(std::move(done));
 }
 
-Result Simulation::outline() const { return outline_of("heat", job_, dataset({})); }
+Result Simulation::outline() const { return outline_of(physics_, job_, dataset({})); }
 
 Dataset Simulation::dataset(March done) const {
   const auto& mesh = problem_.mesh;
@@ -316,16 +302,11 @@ Dataset Simulation::dataset(March done) const {
   return data;
 }
 
-void Simulation::write_model(const std::string& path) const {
-  io::write(path,
-            io::MeshData{problem_.mesh,
-                         {{"thermal_conductivity", "W/(m.K)", "thermal conductivity", problem_.conductivity},
-                          {"heat_capacity", "J/(m3.K)", "heat capacity per volume", problem_.capacity}},
-                         provenance("heat", job_)});
-}
-
-void Simulation::check_model(const std::string& path) const {
-  io::left_out(path, io::MeshData{problem_.mesh, {{"thermal_conductivity", "W/(m.K)", "", {}}}, {}});
+io::Content Simulation::model(bool) const {
+  return io::MeshData{problem_.mesh,
+                      {{"thermal_conductivity", "W/(m.K)", "thermal conductivity", problem_.conductivity},
+                       {"heat_capacity", "J/(m3.K)", "heat capacity per volume", problem_.capacity}},
+                      provenance(physics_, job_)};
 }
 
 }  // namespace terrane::heat

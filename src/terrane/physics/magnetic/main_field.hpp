@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "terrane/base/constants.hpp"
+#include "terrane/base/field.hpp"
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
 #include "terrane/physics/magnetic/channels.hpp"
 
@@ -17,6 +18,17 @@ struct MainField {
   double intensity = 50'000e-9;  ///< F, T
   double inclination = 90;       ///< degrees, positive downward
   double declination = 0;        ///< degrees east of north
+
+  template <class Self, class Field>
+  static void fields(Self& f, Field& field) {
+    field("intensity", f.intensity,
+          number(Quantity::flux_density, {.least = 0, .most = 1, .above = true}).written("\"50000 nT\""),
+          "Strength of the earth's main field; a plain number is in tesla.");
+    field("inclination", f.inclination, number(Allowed{-90, 90}),
+          "Of the main field, degrees, positive downward.", "65");
+    field("declination", f.declination, number(Allowed{-360, 360}),
+          "Of the main field, degrees east of north.", "-12");
+  }
 
   /// f: unit vector east, north, up.
   std::array<double, 3> direction() const {

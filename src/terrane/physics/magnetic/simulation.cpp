@@ -9,6 +9,7 @@
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/earth.hpp"
+#include "terrane/job/fields.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/physics/gravity/mesh_plan.hpp"
@@ -20,65 +21,34 @@ namespace terrane::magnetic {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> methods{"auto", "direct", "lattice", "tree"};
-constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
 constexpr std::array<std::string_view, 4> properties{"susceptibility", "magnetization_east",
                                                      "magnetization_north", "magnetization_up"};
 constexpr double noticeable_susceptibility = 0.1;
-
-constexpr Key keys_of_field[] = {
-    {"intensity", "flux density", "\"50000 nT\"", "Strength of the earth's main field."},
-    {"inclination", "number", "90", "Of the main field, degrees, positive downward.", "65"},
-    {"declination", "number", "0", "Of the main field, degrees east of north.", "-12"},
-};
-constexpr Key keys[] = {
-    {"physics", "text", "\"gravity\"", "What is computed.", "\"magnetic\""},
-    {"channels", "list of names", "[\"tmi\"]",
-     "b_e b_n b_u and tmi, the total-field anomaly; or the frame's own names.", "[\"tmi\"]"},
-    {"intensity", keys_of_field[0].type, keys_of_field[0].fallback, keys_of_field[0].help},
-    {"inclination", "number", "90", keys_of_field[1].help, "65"},
-    {"declination", "number", "0", keys_of_field[2].help, "-12"},
-    {"anomaly", "text", "\"projection\"",
-     "tmi: the projection on the main field, as UBC and SimPEG have it; or exact, |F f + B| - F."},
-    {"accuracy", "number or \"best\"", "1e-12",
-     "Relative error allowed, from 1e-3 down to 2e-15, which is best."},
-    {"method", "text", "\"auto\"", "auto takes the cheapest that keeps the accuracy; direct, lattice, tree."},
-    {"singular", "text", "\"nan\"",
-     "The field on faces, edges and corners of cells: nan, or on faces the mean, outside or inside limit."},
-    {"frame", "text", "\"enu\"", "Names and axes of the output: enu, harmonica, simpeg, ubc."},
-    {"units", "text", "\"geo\"", "geo: nT; si: T."},
-};
-const Section table_of_settings{"simulation", "", "Which fields, and how.", keys};
 
 gravity::Stations views(const Survey& survey) { return {survey.easting, survey.northing, survey.up}; }
 
 }  // namespace
 
-const Section& Settings::section() { return table_of_settings; }
-std::span<const Key> Settings::field_keys() { return keys_of_field; }
+const Section& Settings::section() {
+  static const Section all{
+      "simulation", "", "Which fields, and how.",
+      keys_of<Settings>({{"physics", "text", "\"gravity\"", "What is computed.", "\"magnetic\""}})};
+  return all;
+}
+std::span<const Key> Settings::field_keys() { return keys_of<MainField>(); }
 
 MainField Settings::read_field(const Config& table) {
   MainField field;
-  field.intensity = table.positive("intensity", Quantity::flux_density);
-  field.inclination = table.number("inclination");
-  field.declination = table.number("declination");
-  if (std::fabs(field.inclination) > 90)
-    throw table.wrong("inclination", "it is not between -90 and 90 degrees");
-  if (std::fabs(field.declination) > 360)
-    throw table.wrong("declination", "it is not between -360 and 360 degrees");
-  if (field.intensity > 1)
-    throw table.wrong("intensity", fmt::format("{:g} T is no field of the earth", field.intensity),
-                      "A plain number is in tesla; write \"50000 nT\".");
+  read_fields(table, field);
   return field;
 }
 
 Settings Settings::read(const Config& job) {
-  const auto table = job.table("simulation").describe({keys, Runtime::section().keys});
+  const auto table = job.table("simulation").describe({section().keys, Runtime::section().keys});
   Settings s;
   table.text("physics");
-  s.field = read_field(table);
+  read_fields(table, s);
   s.frame = table.choice("frame", {"enu", "harmonica", "simpeg", "ubc"});
-  s.units = unit_system_from_name(table.choice("units", {"geo", "si"}));
   const auto& frame = conventions().named(s.frame);
   const auto names = table.texts("channels");
   s.channels.clear();
@@ -94,20 +64,15 @@ Settings Settings::read(const Config& job) {
       s.channels.push_back(channel);
   }
   if (s.channels.empty()) throw table.wrong("channels", "no channel is asked for");
-  s.exact_anomaly = table.choice("anomaly", {"projection", "exact"}) == "exact";
-  if (table.is_text("accuracy") && table.text("accuracy") == "best")
-    s.parameters.accuracy = gravity::best_accuracy;
-  else s.parameters.accuracy = table.number("accuracy");
-  if (!(s.parameters.accuracy >= gravity::best_accuracy) || s.parameters.accuracy > gravity::loosest_accuracy)
-    throw table.wrong("accuracy", fmt::format("{} is not between {} and {}", s.parameters.accuracy,
-                                              gravity::best_accuracy, gravity::loosest_accuracy));
-  s.parameters.method = chosen<gravity::Method>(table, "method", methods);
-  s.parameters.singular = chosen<gravity::SingularPolicy>(table, "singular", policies);
   return s;
 }
 
 Simulation::Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory)
-    : model_(std::move(model)), survey_(std::move(survey)), settings_(std::move(settings)), memory_(memory) {
+    : SimulationOf("magnetic", {}),
+      model_(std::move(model)),
+      survey_(std::move(survey)),
+      settings_(std::move(settings)),
+      memory_(memory) {
   std::array<const std::vector<double>*, 4> values{};
   bool any = false;
   for (std::size_t p = 0; p < properties.size(); ++p)
@@ -160,10 +125,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     throw InputError(job.table("model").where(), error.problem(), error.next());
   }
   made->job_ = {job.source(), made->survey_.projection};
-  for (auto* notes : {&stations.notes, &earth.notes})
-    made->notes_.insert(made->notes_.end(), notes->begin(), notes->end());
-  for (auto* warnings : {&stations.warnings, &earth.warnings})
-    made->warnings_.insert(made->warnings_.end(), warnings->begin(), warnings->end());
+  made->take_notes(stations, earth);
   return made;
 }
 
@@ -172,7 +134,7 @@ gravity::Prisms Simulation::prisms() const {
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, magnetization_[2]};
 }
 
-MemoryBudget Simulation::budget(const Runtime& runtime) const {
+MemoryBudget Simulation::choose(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
 }
 
@@ -186,49 +148,43 @@ gravity::Parameters Simulation::parameters(const Runtime& runtime) const {
   if (runtime.device.kind != Device::Kind::automatic) p.device = runtime.device;
   p.threads = runtime.threads;
   p.memory =
-      static_cast<std::size_t>(std::max(1.0, static_cast<double>(budget(runtime).bytes) - memory_needed()));
+      static_cast<std::size_t>(std::max(1.0, static_cast<double>(choose(runtime).bytes) - memory_needed()));
   return p;
 }
 
-Plan Simulation::check(const Runtime& runtime) {
-  Plan plan;
-  plan.problem =
+void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime&) const {
+  facts.problem =
       fmt::format("{} magnetized prisms at {} stations", grouped(prisms_.size()), grouped(survey_.size()));
-  plan.add("sources", std::uint64_t{prisms_.size()}, "", "sources");
-  plan.add("stations", std::uint64_t{survey_.size()}, "", "stations");
-  plan.notes = notes_;
-  plan.warnings = warnings_;
+  facts.add("sources", std::uint64_t{prisms_.size()}, "", "sources");
+  facts.add("stations", std::uint64_t{survey_.size()}, "", "stations");
+}
+
+void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
   const auto columns =
       observed_columns(survey_, conventions(), conventions().named(settings_.frame), settings_.units);
   plan.warnings.insert(plan.warnings.end(), columns.warnings.begin(), columns.warnings.end());
-  plan.memory_available = budget(runtime).bytes;
   gravity::check_values(prisms(), views(survey_));
   const auto chosen = gravity::plan(prisms(), views(survey_), parameters(runtime));
   plan.memory_bytes = static_cast<std::size_t>(memory_needed()) + chosen.memory_bytes;
-  budget(runtime).require("run", plan.problem, static_cast<double>(plan.memory_bytes));
+  memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
   plan.method = gravity::name(chosen.method);
   plan.reason = chosen.reason;
   plan.seconds = chosen.seconds;
   plan.device = gravity::describe(chosen.device, runtime.threads);
-  return plan;
 }
 
-Result Simulation::run(const Runtime& runtime) {
-  date_text();
-  budget(runtime).require("run", fmt::format("{} prisms and {} stations", prisms_.size(), survey_.size()),
-                          memory_needed());
+Dataset Simulation::compute(Result& result, const MemoryBudget& memory, const Runtime& runtime) {
+  memory.require("run", fmt::format("{} prisms and {} stations", prisms_.size(), survey_.size()),
+                 memory_needed());
   const auto field =
       forward(prisms(), magnetization_, views(survey_), parameters(runtime), runtime.progress, runtime);
-  Result result;
   result.report = field.report.named();
   for (auto& fact : result.report.values)  // there is no key here that measures it
     if (fact.name == "estimated_error")
       fact.text = fmt::format("{:.1e} expected", field.report.estimated_error);
   begin_with(result.report, notes_, warnings_);
   fill(result, field);
-  result.attributes["device"] = result.report.device;
-  result.attributes["method"] = result.report.method;
-  return result;
+  return {};
 }
 
 Result Simulation::outline() const {
@@ -252,7 +208,7 @@ void Simulation::fill(Result& result, const FluxDensity& field) const {
   compare(result, columns);
   result.report.warnings.insert(result.report.warnings.end(), columns.warnings.begin(),
                                 columns.warnings.end());
-  result.attributes = provenance("magnetic", job_);
+  result.attributes = provenance(physics_, job_);
   result.attributes["frame"] = settings_.frame;
   result.attributes["main_field"] =
       fmt::format("{} nT, inclination {}, declination {}", settings_.field.intensity * 1e9,
@@ -262,19 +218,13 @@ void Simulation::fill(Result& result, const FluxDensity& field) const {
   result.conventions = &conventions();
 }
 
-void Simulation::write_model(const std::string& path) const {
-  io::write(path, io::to_content(model_, provenance("magnetic", job_)));
-}
-
-void Simulation::check_model(const std::string& path) const {
+io::Content Simulation::model(bool with_values) const {
+  if (with_values) return io::to_content(model_, provenance(physics_, job_));
   const auto* cells = std::get_if<MeshCells>(&model_.geometry);
-  if (cells == nullptr) {
-    io::left_out(path, io::PrismData{});
-    return;
-  }
+  if (cells == nullptr) return io::PrismData{};
   io::MeshData outline{cells->mesh, {}, {}};
   for (const auto& p : model_.properties) outline.cells.push_back({p.name, "", "", {}});
-  io::left_out(path, outline);
+  return outline;
 }
 
 }  // namespace terrane::magnetic

@@ -8,11 +8,13 @@
 #include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/model/earth_model.hpp"
+#include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
-#include "terrane/simulation/provenance.hpp"
-#include "terrane/simulation/simulation.hpp"
+#include "terrane/simulation/simulation_of.hpp"
 
 namespace terrane::magnetic {
+
+inline constexpr std::array<std::string_view, 2> anomaly_names{"projection", "exact"};
 
 /// The [simulation] table.
 struct Settings {
@@ -23,6 +25,25 @@ struct Settings {
   std::string frame = "enu";
   UnitSystem units = UnitSystem::geo;
 
+  template <class Self, class Field>
+  static void fields(Self& s, Field& field) {
+    field("channels", s.channels, own_key("list of names", "[\"tmi\"]", "channels"),
+          "b_e b_n b_u and tmi, the total-field anomaly; or the frame's own names.", "[\"tmi\"]");
+    field("field", s.field, in_same_table());
+    field("anomaly", s.exact_anomaly, one_of(anomaly_names),
+          "tmi: the projection on the main field, as UBC and SimPEG have it; or exact, |F f + B| - F.");
+    field("accuracy", s.parameters.accuracy, gravity::accuracy_rule,
+          "Relative error allowed, from 1e-3 down to 2e-15, which is best.");
+    field("method", s.parameters.method, one_of(gravity::method_names),
+          "auto takes the cheapest that keeps the accuracy; direct, lattice, tree.");
+    field("singular", s.parameters.singular, one_of(gravity::policy_names),
+          "The field on faces, edges and corners of cells: nan, or on faces the mean, outside or inside "
+          "limit.");
+    field("frame", s.frame, own_key("text", "\"enu\"", "frame"),
+          "Names and axes of the output: enu, harmonica, simpeg, ubc.");
+    field("units", s.units, one_of(gravity::unit_system_names), "geo: nT; si: T.");
+  }
+
   /// Throws InputError.
   static Settings read(const Config& job);
   static const Section& section();
@@ -31,23 +52,24 @@ struct Settings {
   static MainField read_field(const Config& table);
 };
 
-class Simulation final : public terrane::Simulation {
+class Simulation final : public SimulationOf<> {
  public:
   /// Takes susceptibility and magnetization_east, _north, _up of the model. Throws InputError: it has none of
   /// them.
   Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
-  Plan check(const Runtime& runtime = {}) override;
-  Result run(const Runtime& runtime = {}) override;
   Result outline() const override;
-  void write_model(const std::string& path) const override;
-  void check_model(const std::string& path) const override;
 
  private:
+  MemoryBudget choose(const Runtime& runtime) const override;
+  void describe(RunFacts& facts, const MemoryBudget&, const Runtime&) const override;
+  void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
+  bool plans_by_itself() const override { return true; }
+  Dataset compute(Result& result, const MemoryBudget& memory, const Runtime& runtime) override;
+  io::Content model(bool with_values) const override;
   double memory_needed() const;
   gravity::Parameters parameters(const Runtime& runtime) const;
-  MemoryBudget budget(const Runtime& runtime) const;
   gravity::Prisms prisms() const;
   void fill(Result& result, const FluxDensity& field) const;
 
@@ -57,8 +79,6 @@ class Simulation final : public terrane::Simulation {
   MemoryBudget memory_;
   PrismSet prisms_;              ///< of the model, those that are magnetized
   Magnetization magnetization_;  ///< A/m
-  JobOrigin job_;
-  std::vector<std::string> notes_, warnings_;
 };
 
 }  // namespace terrane::magnetic

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "terrane/physics/acoustic/formula/rock.hpp"
@@ -20,6 +21,7 @@
 namespace terrane::acoustic {
 
 enum class Coefficients { taylor, optimised, optimised_fine };  ///< optimised: to 1e-3; fine: to 1e-4
+inline constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
 
 /// Points on each side of the widest stencil, of order 16.
 inline constexpr int widest = 8;

@@ -117,7 +117,7 @@ class SincSum {
 
 void Wavelet::check() const {
   const auto wrong = [](std::string problem, std::string next) {
-    throw InputError("acoustic: wavelet", std::move(problem), std::move(next));
+    throw InputError("acoustic: source.wavelet", std::move(problem), std::move(next));
   };
   if (kind == WaveletKind::samples) {
     if (samples.empty() || !(sample_step > 0)) wrong("it has no samples, or no time between them", "");
@@ -130,11 +130,11 @@ void Wavelet::check() const {
       wrong(fmt::format("corners {}, {}, {}, {} Hz", corners[0], corners[1], corners[2], corners[3]),
             "Four frequencies that ascend.");
   } else if (!(frequency > 0) || !std::isfinite(frequency)) {
-    throw InputError("acoustic: frequency", fmt::format("{} Hz", frequency), "It must be more than zero.");
+    throw InputError("acoustic: source.frequency", fmt::format("{} Hz", frequency), "It must be more than zero.");
   }
   if (!(largest() <= most_amplitude))
     throw InputError(
-        "acoustic: amplitude", fmt::format("the wavelet reaches {:.3g} Pa m", largest()),
+        "acoustic: source.amplitude", fmt::format("the wavelet reaches {:.3g} Pa m", largest()),
         fmt::format("No source is so strong; allowed: {:g} Pa m, in two dimensions Pa, and less.",
                     most_amplitude));
 }

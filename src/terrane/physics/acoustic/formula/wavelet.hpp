@@ -11,11 +11,15 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "terrane/base/field.hpp"
 
 namespace terrane::acoustic {
 
 enum class WaveletKind { ricker, ormsby, gabor, samples };
+inline constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby", "gabor", "file"};
 
 struct Wavelet {
   WaveletKind kind = WaveletKind::ricker;
@@ -25,6 +29,22 @@ struct Wavelet {
   double amplitude = 1;             ///< of the peak, Pa m (3-D), Pa (2-D)
   std::vector<double> samples;      ///< of a wavelet that is given
   double sample_step = 0;           ///< s
+
+  template <class Self, class Field>
+  static void fields(Self& w, Field& field) {
+    field("wavelet", w.kind, one_of(wavelet_names), "ricker, ormsby, gabor, or file.");
+    field("frequency", w.frequency, own_key("frequency", "none", "wavelet"),
+          "Peak frequency of ricker and gabor.", "\"15 Hz\"");
+    field("corners", w.corners, own_key("list of 4 numbers", "none", "wavelet"),
+          "Of ormsby: the four corners of its trapezoidal spectrum, Hz.");
+    field("delay", w.delay, number(Quantity::time, not_negative).or_open(-1),
+          "Time of the wavelet's middle; without it, late enough for the wavelet to begin at zero.");
+    field("amplitude", w.amplitude, number(finite), "Peak amplitude, Pa m; in two dimensions Pa.");
+    field("file", w.samples, own_key("path", "none", "wavelet"),
+          "Samples of the wavelet: a table with one column, or .npy.");
+    field("sample_step", w.sample_step, own_key("time", "none", "wavelet"),
+          "Time between the samples of the file.");
+  }
 
   /// t₀.
   double start() const;

@@ -34,6 +34,14 @@ struct Images {
   std::vector<double> correlation;   ///< Σ p q: the zero-lag cross-correlation
   std::vector<double> illumination;  ///< Σ p²
   std::vector<double> at_lags;       ///< [lags, nodes]: h from −lags to lags cells; empty without
+
+  template <class Self, class Field>
+  static void fields(Self& i, Field& field) {
+    field("kernel", i.kernel, carried("images"));
+    field("correlation", i.correlation, carried("images"));
+    field("illumination", i.illumination, carried("images"));
+    field("at_lags", i.at_lags, carried("images"));
+  }
 };
 
 /// Snapshots of a wave while it is modelled. Where one is taken a pass over memory, or a graph, ends.

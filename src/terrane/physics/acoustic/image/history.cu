@@ -570,12 +570,6 @@ void History<T>::meet(Stream& stream, const Returning<T>& back, const Passes& pa
                  });
 }
 
-std::string_view to_string(Keeping way) {
-  constexpr std::string_view names[] = {"auto",         "store",      "checkpoints",        "boundary",
-                                        "random_walls", "compressed", "boundary_compressed"};
-  return names[static_cast<std::size_t>(way)];
-}
-
 namespace {
 
 /// Adds records of so many bytes to what a way costs.

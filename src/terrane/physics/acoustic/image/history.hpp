@@ -33,6 +33,13 @@
 namespace terrane::acoustic {
 
 enum class Keeping { automatic, store, checkpoints, boundary, random_walls, compressed, boundary_compressed };
+inline constexpr std::array<std::string_view, 7> keeping_names{
+    "auto", "store", "checkpoints", "boundary", "random_walls", "compressed", "boundary_compressed"};
+/// Waves that are computed again have the bits of those that were stored: a machine with less memory may go
+/// on.
+inline constexpr std::array<std::string_view, 7> keeping_bits{
+    "auto",         "store or checkpoints", "store or checkpoints", "boundary",
+    "random_walls", "compressed",           "boundary_compressed"};
 
 /// Whether what is kept are records, which may lie in memory, on the host or on a disk.
 constexpr bool keeps_records(Keeping way) {
@@ -51,7 +58,7 @@ struct KeepingCost {
 template <class T>
 KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place = KeptIn::memory,
                     const Device& device = {Device::Kind::cpu, -1});
-std::string_view to_string(Keeping way);
+constexpr std::string_view to_string(Keeping way) { return keeping_names[static_cast<std::size_t>(way)]; }
 
 /// pⁿ⁺¹, pⁿ and pⁿ⁻¹ of the source.
 template <class T>

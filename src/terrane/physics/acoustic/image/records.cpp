@@ -239,11 +239,6 @@ class OnDisk final : public Records {
 
 }  // namespace
 
-std::string_view to_string(KeptIn place) {
-  constexpr std::string_view names[] = {"auto", "memory", "host", "disk"};
-  return names[static_cast<std::size_t>(place)];
-}
-
 std::unique_ptr<Records> make_records(Stream& stream, const RecordsWanted& wanted) {
   if (wanted.place == KeptIn::disk && wanted.bytes > 0) return std::make_unique<OnDisk>(stream, wanted);
   if (wanted.place == KeptIn::host && stream.device().has_own_memory() && wanted.bytes > 0)

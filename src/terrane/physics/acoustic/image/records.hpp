@@ -17,7 +17,8 @@
 namespace terrane::acoustic {
 
 enum class KeptIn { automatic, memory, host, disk };
-std::string_view to_string(KeptIn place);
+inline constexpr std::array<std::string_view, 4> kept_in_names{"auto", "memory", "host", "disk"};
+constexpr std::string_view to_string(KeptIn place) { return kept_in_names[static_cast<std::size_t>(place)]; }
 
 class Records {
  public:

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <string>
 
+#include "terrane/base/field.hpp"
+
 namespace terrane::elastic {
 
 using Stiffness = std::array<std::array<double, 6>, 6>;  ///< symmetric, Pa
@@ -22,6 +24,18 @@ struct Medium {
   /// What each mechanism of attenuation.hpp takes from κ and μ, Pa; then stiffness is the unrelaxed one.
   std::array<double, 3> taken_kappa{}, taken_mu{};
   std::string name;  ///< for messages; may be empty
+
+  template <class Self, class Field>
+  static void fields(Self& m, Field& field) {
+    field("density", m.density, carried("rocks"));
+    field("stiffness", m.stiffness, carried("rocks"));
+    field("isotropic", m.isotropic, carried("rocks"));
+    field("quality_kappa", m.quality_kappa, carried("rocks"));
+    field("quality_mu", m.quality_mu, carried("rocks"));
+    field("taken_kappa", m.taken_kappa, carried("rocks"));
+    field("taken_mu", m.taken_mu, carried("rocks"));
+    field("name", m.name, kept_here());
+  }
 
   /// m/s, kg/m³
   static Medium from_speeds(double velocity_p, double velocity_s, double density);

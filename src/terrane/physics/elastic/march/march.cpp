@@ -13,9 +13,9 @@
 #include "terrane/physics/elastic/march/checkpoint.hpp"
 #include "terrane/physics/elastic/march/field.hpp"
 #include "terrane/physics/elastic/march/snapshots.hpp"
-#include "terrane/simulation/checkpoint_times.hpp"
 #include "terrane/simulation/field_watch.hpp"
-#include "terrane/simulation/serve.hpp"
+#include "terrane/simulation/on_ranks.hpp"
+#include "terrane/simulation/steps.hpp"
 
 namespace terrane::elastic {
 
@@ -63,12 +63,14 @@ std::size_t quiet_after(const Problem& problem, const std::vector<double>& cours
 /// One rank's part, and what it hands to rank 0.
 class Rank {
  public:
-  Rank(const Problem& problem, Device device, int threads, Comm& comm, const Outcome& before)
+  /// before: what a resumed run has; gets what all ranks record, on rank 0.
+  Rank(const Problem& problem, const RankPlace& place, Outcome& before)
       : problem_(problem),
-        comm_(comm),
+        comm_(place.comm),
+        out_(before),
         courses_(courses_of(problem)),
-        field_(make_field(problem, make_part(problem, comm.rank(), comm.size()),
-                          {device, threads, rows_at_once}, comm)) {
+        field_(make_field(problem, make_part(problem, comm_.rank(), comm_.size()),
+                          {place.device, place.threads, rows_at_once}, comm_)) {
     // A resumed run knows no more than what it finds.
     const auto first = before.first_step;
     const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
@@ -102,9 +104,11 @@ class Rank {
     field_->set_state(state);
   }
 
-  /// Steps first … last − 1, and their rows in `out` on rank 0. Returns whether all that was recorded is
-  /// finite.
-  void advance(std::size_t first, std::size_t last, Outcome& out) {
+  /// Steps from `first` on, to the next snapshot at most, and their rows. Returns how many are done then.
+  std::size_t advance(std::size_t first) {
+    std::size_t last = std::min(first + rows_at_once, problem_.steps());
+    if (const auto every = problem_.snapshots.every; every > 0)
+      last = std::min(last, (first / every + 1) * every);
     const std::size_t sources = problem_.sources.size();
     field_->load_courses(std::span(courses_).subspan(first * sources, (last - first) * sources));
     field_->steps(last - first);
@@ -113,15 +117,16 @@ class Rank {
     const std::size_t all = 3 * problem_.receivers.size();
     bring(receivers, field_->take_series(),
           [&](std::uint32_t receiver, std::size_t row, const double* value) {
-            std::copy(value, value + 3, &out.changes[(first + row) * all + 3 * receiver]);
+            std::copy(value, value + 3, &out_.changes[(first + row) * all + 3 * receiver]);
           });
     if (sight_ && last % problem_.snapshots.every == 0) {
-      std::vector<float> picture(comm_.rank() == 0 ? out.pictures.numbers() : 0);
+      std::vector<float> picture(comm_.rank() == 0 ? out_.pictures.numbers() : 0);
       bring(sight_->points(), sight_->values(), [&](std::uint32_t point, std::size_t, const float* value) {
         std::copy(value, value + 3, picture.begin() + 3 * std::ptrdiff_t{point});
       });
-      if (comm_.rank() == 0) out.pictures.put(last / problem_.snapshots.every - 1, picture);
+      if (comm_.rank() == 0) out_.pictures.put(last / problem_.snapshots.every - 1, picture);
     }
+    return last;
   }
 
   /// Collective, after so many steps: what has become of the field, on all ranks; empty: nothing.
@@ -224,110 +229,63 @@ class Rank {
 
   const Problem& problem_;
   Comm& comm_;
+  Outcome& out_;
   std::vector<double> courses_;
   FieldWatch rock_, fluid_;
   std::unique_ptr<Field> field_;
   std::optional<Sight> sight_;
 };
 
-/// Every rank: from step `first` to the end; false: cancelled, or lost. ask(before, done): what this rank
-/// wants. keep(done): on all ranks.
-template <class Ask, class Keep>
-bool advance(Rank& rank, const Problem& problem, std::size_t first, Comm& comm, Outcome& out,
-             std::optional<InputError>& lost, const Ask& ask, const Keep& keep) {
-  const std::size_t steps = problem.steps();
-  for (std::size_t n = first; n < steps;) {
-    std::size_t next = std::min(n + rows_at_once, steps);
-    if (const auto every = problem.snapshots.every; every > 0) next = std::min(next, (n / every + 1) * every);
-    rank.advance(n, next, out);
-    if ((lost = rank.lost(next))) return false;
-    if (!go_on(comm, ask(n, next), [&] { keep(next); })) return false;
-    n = next;
-  }
-  return true;
-}
-
-/// Rank 0, from its part to the last step; returns whether it came to that. Then the part is gone, on all
-/// ranks together.
-bool lead(const Problem& problem, const Runtime& runtime, Device device, Comm& comm, Progress& progress,
-          Keep what, Outcome& out, std::optional<InputError>& lost) {
-  Rank rank(problem, device, runtime.threads, comm, out);
-  if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
-  out.changes.resize(problem.steps() * problem.receivers.size() * 3);
-  CheckpointTimes times(runtime.checkpoint, out.first_step, problem.steps(), out.warnings);
-  progress.start("elastic", problem.steps());
-  progress.advance(out.first_step);
-  const auto ask = [&](std::size_t before, std::size_t done) {
-    progress.advance(done - before);
-    if (progress.cancelled()) return times.last_wish(done);
-    return times.due(done) ? Wish::keep : Wish::go_on;
-  };
-  const auto keep = [&](std::size_t done) {
-    rank.gather(out);
-    times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
-  };
-  if (!advance(rank, problem, out.first_step, comm, out, lost, ask, keep)) return false;
-  out.seconds = times.seconds();
-  if (what == Keep::state) rank.gather(out);
-  return true;
-}
-
 }  // namespace
 
 Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
-  Alone alone;
-  Progress silent;
-  Comm& comm = runtime.comm ? *runtime.comm : alone;
-  Progress& progress = runtime.progress ? *runtime.progress : silent;
   const auto& keeping = runtime.checkpoint;
   Outcome out;
   if (problem.pictures() > 0)
     out.pictures = Pictures(problem.pictures(), 3 * picture_of(problem).size(), keeping.file);
   if (keeping.resume && !keeping.file.empty()) out.first_step = read_checkpoint(keeping.file, problem, out);
-  const Device device = device_of_rank(runtime.device, comm);
-  bool to_the_end = false;
-  std::optional<InputError> lost;
-  try {
-    if (comm.size() > 1) {
-      call(comm, "elastic");
-      Packet packet;
-      problem.put_into(packet);
-      packet.put(out.first_step), packet.put(out.displacement), packet.put(out.change),
-          packet.put(out.memory);
-      packet.put(device_for_ranks(runtime.device, comm));
-      packet.put(runtime.threads);
-      packet.put(what);
-      packet.broadcast(comm);
-    }
-    to_the_end = lead(problem, runtime, device, comm, progress, what, out, lost);
-  } catch (const std::exception& error) {
-    if (comm.size() == 1) throw;
-    throw OutOfStep("rank 0", error.what());
-  }
-  if (lost) throw InputError(*lost);
-  if (!to_the_end) throw Cancelled();
-  progress.finish();
+  const auto put = [&](Packet& packet) {
+    put_fields(problem, packet);
+    packet.put(out.first_step), packet.put(out.displacement), packet.put(out.change), packet.put(out.memory);
+    packet.put(what);
+  };
+  const auto stopped = lead_ranks("elastic", runtime, put, [&](const RankPlace& place) {
+    Rank rank(problem, place, out);
+    if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
+    out.changes.resize(problem.steps() * problem.receivers.size() * 3);
+    const auto gather = [&](std::size_t) { rank.gather(out); };
+    const auto write = [&](const auto& file, std::size_t done) {
+      write_checkpoint(file, problem, done, out);
+    };
+    auto why = lead_steps("elastic", rank, out.first_step, problem.steps(), place.comm, runtime, out.warnings,
+                          out.seconds, gather, write);
+    if (!why && what == Keep::state) rank.gather(out);
+    return why;
+  });
+  if (stopped) std::rethrow_exception(stopped);  // now that the parts are gone, on all ranks together
   return out;
 }
 
 void serve(Comm& comm) {
-  Packet packet;
-  packet.broadcast(comm);
-  const auto problem = Problem::from(packet);
-  Outcome before;
-  before.first_step = packet.get<std::size_t>();
-  before.displacement = packet.get_vector<double>();
-  before.change = packet.get_vector<double>();
-  before.memory = packet.get_vector<double>();
-  const auto device = device_of_rank(packet.get<Device>(), comm);
-  const auto threads = packet.get<int>();
-  const auto what = packet.get<Keep>();
-  Rank rank(problem, device, threads, comm, before);
-  const auto ask = [](std::size_t, std::size_t) { return Wish::go_on; };
-  std::optional<InputError> lost;  // rank 0 tells the user
-  const bool done = advance(rank, problem, before.first_step, comm, before, lost, ask,
-                            [&](std::size_t) { rank.gather(before); });
-  if (done && what == Keep::state) rank.gather(before);
+  struct Task {
+    Problem problem;
+    Outcome before;
+    Keep what;
+  };
+  const auto take = [](Packet& packet) {
+    Task task{get_fields<Problem>(packet), {}, {}};
+    auto& before = task.before;
+    get_value(before.first_step, packet), get_value(before.displacement, packet);
+    get_value(before.change, packet), get_value(before.memory, packet);
+    task.what = packet.get<Keep>();
+    return task;
+  };
+  follow_ranks(comm, take, [](Task& task, const RankPlace& place) {
+    Rank rank(task.problem, place, task.before);
+    const auto gather = [&](std::size_t) { rank.gather(task.before); };
+    const bool done = follow_steps(rank, task.before.first_step, task.problem.steps(), place.comm, gather);
+    if (done && task.what == Keep::state) rank.gather(task.before);
+  });
 }
 
 std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, Quantity quantity,

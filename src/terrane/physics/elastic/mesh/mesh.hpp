@@ -18,6 +18,12 @@ namespace terrane::elastic {
 struct AbsorbingFace {
   std::uint32_t element;
   std::uint32_t side;
+
+  template <class Self, class Field>
+  static void fields(Self& f, Field& field) {
+    field("element", f.element, carried("elements"));
+    field("side", f.side, carried("elements"));
+  }
   friend bool operator==(const AbsorbingFace&, const AbsorbingFace&) = default;
 };
 
@@ -27,6 +33,15 @@ struct Margin {
   double speed = 0;         ///< of the fastest wave at the side, m/s
   double reflection = 0;    ///< of a wave that comes straight on, on paper
   double braking = 0;       ///< the part of d by which rock is braked as well
+
+  template <class Self, class Field>
+  static void fields(Self& m, Field& field) {
+    field("from", m.from, carried("elements"));
+    field("to", m.to, carried("elements"));
+    field("speed", m.speed, carried("elements"));
+    field("reflection", m.reflection, carried("elements"));
+    field("braking", m.braking, carried("elements"));
+  }
   friend bool operator==(const Margin&, const Margin&) = default;
 };
 
@@ -49,6 +64,20 @@ struct Mesh {
   std::array<Margin, 6> margins{};  ///< west, east, south, north, bottom, top
   /// Of each element the axes along which waves fade: 1 east, 2 north, 4 up. Empty: nowhere.
   std::vector<std::uint8_t> fading;
+
+  template <class Self, class Field>
+  static void fields(Self& m, Field& field) {
+    field("nodes", m.nodes, carried("elements"));
+    field("elements", m.elements, carried("elements"));
+    field("medium", m.medium, carried("elements"));
+    field("media", m.media, carried("rocks"));
+    field("curves", m.curves, carried("elements"));
+    field("curve", m.curve, carried("elements"));
+    field("absorbing", m.absorbing, carried("elements"));
+    field("vertex", m.vertex, carried("elements"));
+    field("margins", m.margins, carried("elements"));
+    field("fading", m.fading, carried("elements"));
+  }
 
   unsigned fading_axes(std::size_t n) const { return fading.empty() ? 0u : fading[n]; }
   std::size_t size() const noexcept { return elements.size(); }

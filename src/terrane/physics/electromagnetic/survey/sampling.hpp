@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/base/field.hpp"
 #include "terrane/physics/electromagnetic/survey/sigma.hpp"
 
 namespace terrane::electromagnetic {
@@ -52,6 +53,14 @@ struct Source {
   std::vector<Vector3> points;  ///< the place of a dipole, the corners of a wire; a loop ends where it begins
   Vector3 moment{};    ///< of a dipole: A m, or A m²; of a plane wave: E at the top, V/m, horizontal
   double current = 1;  ///< of a wire, A
+
+  template <class Self, class Visitor>
+  static void fields(Self& s, Visitor& field) {
+    field("kind", s.kind, carried("sources"));
+    field("points", s.points, carried("sources"));
+    field("moment", s.moment, carried("sources"));
+    field("current", s.current, carried("sources"));
+  }
 };
 
 /// What is recorded at a place: E or H along an axis (0 up, 1 north, 2 east).
@@ -59,6 +68,11 @@ struct Component {
   bool magnetic = false;
   int axis = 2;
 
+  template <class Self, class Visitor>
+  static void fields(Self& c, Visitor& field) {
+    field("magnetic", c.magnetic, carried("receivers or channels"));
+    field("axis", c.axis, carried("receivers or channels"));
+  }
   friend bool operator==(const Component&, const Component&) = default;
 };
 

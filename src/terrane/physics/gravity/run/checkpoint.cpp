@@ -6,6 +6,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
+#include "terrane/simulation/field_facts.hpp"
 
 namespace terrane::gravity {
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::string_view in_single = " in single precision", contact_station = "stations on prisms",
                            contact_density = "their densities", contact_octants = "their octants";
-
-std::string partition_name(Partition partition) {
-  return partition == Partition::prisms ? "prisms" : "stations";
-}
 
 }  // namespace
 
@@ -38,7 +35,8 @@ Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& s
       if (told("method") == name(method)) parameters.method = method;
   if (parameters.partition == Partition::automatic && told("method") == name(parameters.method))
     for (const auto partition : {Partition::stations, Partition::prisms})
-      if (told("partition") == partition_name(partition)) parameters.partition = partition;
+      if (told("partition") == partition_names[static_cast<std::size_t>(partition)])
+        parameters.partition = partition;
   if (parameters.device.kind == Device::Kind::automatic) {
     auto device = told("device");
     if (device.ends_with(in_single)) device.remove_suffix(in_single.size());
@@ -60,18 +58,19 @@ Fingerprint fingerprint(const Prisms& p, const Stations& s, const Parameters& pa
   const auto kind = device.kind == Device::Kind::cuda    ? device_name(device)
                     : device.kind == Device::Kind::debug ? "debug"
                                                          : fmt::format("cpu {}", kernel_target().name);
+  auto chosen = parameters;
+  chosen.method = method, chosen.partition = partition;
+  auto all = fingerprint_of(chosen);
   std::string channels;
   for (const auto channel : parameters.channels.list())
     channels += fmt::format("{}{}", channels.empty() ? "" : " ", name(channel));
-  return {this_program(),
-          {"channels", channels},
-          {"accuracy", fmt::format("{}", parameters.accuracy)},
-          {"method", std::string(name(method))},
-          {"partition", partition_name(partition)},
-          {"device", single ? kind + std::string(in_single) : kind},
-          {"stations", hash({s.easting, s.northing, s.up}), true},
-          {"prisms", hash({p.west, p.east, p.south, p.north, p.bottom, p.top}), true},
-          {"densities", hash({p.density}), true}};
+  for (auto& [what, value, is_hash] : all)
+    if (what == "channels") value = channels, is_hash = false;  // by their names
+  all.push_back({"device", single ? kind + std::string(in_single) : kind});
+  all.push_back({"stations", hash({s.easting, s.northing, s.up}), true});
+  all.push_back({"prisms", hash({p.west, p.east, p.south, p.north, p.bottom, p.top}), true});
+  all.push_back({"densities", hash({p.density}), true});
+  return all;
 }
 
 void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, ChannelSet channels,

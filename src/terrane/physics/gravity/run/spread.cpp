@@ -6,6 +6,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/version.hpp"
+#include "terrane/job/fields.hpp"
 #include "terrane/mesh/order.hpp"
 #include "terrane/parallel/simd/instruction_set.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -24,35 +25,14 @@ struct Task {
   Parameters parameters;
   std::size_t prisms = 0, stations = 0;
 
-  void put_into(Packet& packet) const {
-    packet.put(version);
-    packet.put(instruction_set);
-    packet.put(gpu);
-    packet.put(parameters.channels.bits());
-    packet.put(parameters.accuracy);
-    packet.put(parameters.method);
-    packet.put(parameters.partition);
-    packet.put(parameters.precision);
-    packet.put(parameters.device);
-    packet.put(parameters.threads);
-    packet.put(prisms);
-    packet.put(stations);
-  }
-  static Task from(Packet& packet) {
-    Task task;
-    task.version = packet.get<std::string>();
-    task.instruction_set = packet.get<std::string>();
-    task.gpu = packet.get<std::string>();
-    task.parameters.channels = ChannelSet::from_bits(packet.get<unsigned>());
-    task.parameters.accuracy = packet.get<double>();
-    task.parameters.method = packet.get<Method>();
-    task.parameters.partition = packet.get<Partition>();
-    task.parameters.precision = packet.get<Precision>();
-    task.parameters.device = packet.get<Device>();
-    task.parameters.threads = packet.get<int>();
-    task.prisms = packet.get<std::size_t>();
-    task.stations = packet.get<std::size_t>();
-    return task;
+  template <class Self, class Field>
+  static void fields(Self& t, Field& field) {
+    field("version", t.version, derived());
+    field("instruction_set", t.instruction_set, derived());
+    field("gpu", t.gpu, derived());
+    field("parameters", t.parameters, in_same_table());
+    field("prisms", t.prisms, derived());
+    field("stations", t.stations, derived());
   }
 };
 
@@ -113,7 +93,6 @@ std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms,
 /// Rank 0: the others begin to serve, and get their task.
 void send_task(Comm& comm, const MethodPlan& plan) {
   if (comm.size() == 1) return;
-  call(comm, "gravity");
   Task task{version_line(),
             std::string(instruction_set()),
             plan.device.kind == Device::Kind::cuda ? device_name(plan.device) : "",
@@ -122,8 +101,8 @@ void send_task(Comm& comm, const MethodPlan& plan) {
             plan.stations.size()};
   task.parameters.method = plan.method;
   Packet packet;
-  task.put_into(packet);
-  packet.broadcast(comm);
+  put_fields(task, packet);
+  call(comm, "gravity", std::move(packet));
 }
 
 }  // namespace
@@ -182,7 +161,7 @@ Share receive_share(InStep& ranks) {
   Comm& comm = ranks.comm();
   Packet packet;
   packet.broadcast(comm);
-  const auto task = Task::from(packet);
+  const auto task = get_fields<Task>(packet);
   Share share;
   share.parameters = task.parameters;
   share.prisms = task.prisms;

@@ -1,0 +1,91 @@
+// What the simulations of all physics do alike: plan, run, outline, and files of the model, with notes,
+// provenance and time.
+//
+// A run decides some things once, from the problem and the machine: a Choice. Plan and run make it first and
+// hand it down, so that a run does what its plan says.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "terrane/io/registry.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/simulation.hpp"
+
+namespace terrane {
+
+/// A physics that decides nothing: its Choice is the memory that a run may take.
+using MemoryAlone = MemoryBudget;
+
+template <class Choice = MemoryAlone>
+class SimulationOf : public Simulation {
+ public:
+  Plan check(const Runtime& runtime = {}) override {
+    const Choice choice = choose(runtime);
+    Plan plan;
+    describe(plan, choice, runtime);
+    begin_with(plan, notes_, warnings_);
+    plan.memory_available = memory_budget(runtime).bytes;
+    foresee(plan, choice, runtime);
+    return plan;
+  }
+
+  Result run(const Runtime& runtime = {}) override {
+    date_text();  // what the result will bear: found now when it cannot be
+    const Choice choice = choose(runtime);
+    Result result;
+    auto& report = result.report;
+    describe(report, choice, runtime);
+    begin_with(report, notes_, warnings_);
+    if (!plans_by_itself()) {
+      Plan plan;
+      static_cast<RunFacts&>(plan) = report;
+      foresee(plan, choice, runtime);
+      report.warnings = std::move(plan.warnings);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    auto data = compute(result, choice, runtime);
+    if (report.seconds == 0)
+      report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    conclude(result, physics_, job_, std::move(data));
+    return result;
+  }
+
+  void write_model(const std::string& path) const override { io::write(path, model(true)); }
+  void check_model(const std::string& path) const override { io::left_out(path, model(false)); }
+
+  const JobOrigin& origin() const noexcept { return job_; }
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
+  const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+
+ protected:
+  SimulationOf(std::string_view physics, JobOrigin job) : physics_(physics), job_(std::move(job)) {}
+
+  /// Notes and warnings of what the job was read from: the earth, the stations.
+  template <class... Told>
+  void take_notes(const Told&... told) {
+    (notes_.insert(notes_.end(), told.notes.begin(), told.notes.end()), ...);
+    (warnings_.insert(warnings_.end(), told.warnings.begin(), told.warnings.end()), ...);
+  }
+
+  virtual Choice choose(const Runtime& runtime) const = 0;
+  /// What plan and report have in common, beside the notes.
+  virtual void describe(RunFacts& facts, const Choice& choice, const Runtime& runtime) const = 0;
+  /// Of the plan alone: how long it takes. Throws what a run would: there is too little memory.
+  virtual void foresee(Plan& plan, const Choice& choice, const Runtime& runtime) const = 0;
+  /// Whether compute() does what foresee() does.
+  virtual bool plans_by_itself() const { return false; }
+  /// The run: adds to the report what it found. Fields at stations go into the result, and no data set back.
+  virtual Dataset compute(Result& result, const Choice& choice, const Runtime& runtime) = 0;
+  /// The model with provenance, for its files; or only what it is made of.
+  virtual io::Content model(bool with_values) const = 0;
+
+  std::string physics_;
+  JobOrigin job_;
+  std::vector<std::string> notes_, warnings_;
+};
+
+}  // namespace terrane

@@ -1,0 +1,69 @@
+// Steps in time on all ranks, with checkpoints between them, until the end, or until the user stops them, or
+// the field is lost.
+//
+// A Rank is one rank's part of the run:
+//   std::size_t advance(n)      from step n; how many steps are done then
+//   lost(done)                  what has become of the field, on all ranks; empty: nothing
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/progress.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
+#include "terrane/simulation/runtime.hpp"
+
+namespace terrane {
+
+/// From step `first` to the last; why they ended before: the error to throw when the parts are gone, on all
+/// ranks together. ask(before, done): what this rank wants then · keep(done): on all ranks.
+template <class Rank, class Ask, class Keep>
+std::exception_ptr take_steps(Rank& rank, std::size_t first, std::size_t steps, Comm& comm, const Ask& ask,
+                              const Keep& keep) {
+  for (std::size_t n = first; n < steps;) {
+    const std::size_t done = rank.advance(n);
+    if (const auto lost = rank.lost(done)) return std::make_exception_ptr(*lost);
+    if (!go_on(comm, ask(n, done), [&] { keep(done); })) return std::make_exception_ptr(Cancelled());
+    n = done;
+  }
+  return nullptr;
+}
+
+/// Rank 0.  gather(done): the state, from all ranks · write(file, done): it, as a checkpoint · seconds: that
+/// the steps took
+template <class Rank, class Gather, class Write>
+std::exception_ptr lead_steps(std::string_view physics, Rank& rank, std::size_t first, std::size_t steps,
+                              Comm& comm, const Runtime& runtime, std::vector<std::string>& warnings,
+                              double& seconds, const Gather& gather, const Write& write) {
+  Progress silent;
+  Progress& progress = runtime.progress ? *runtime.progress : silent;
+  CheckpointTimes times(runtime.checkpoint, first, steps, warnings);
+  progress.start(physics, steps);
+  progress.advance(first);
+  const auto ask = [&](std::size_t before, std::size_t done) {
+    progress.advance(done - before);
+    if (progress.cancelled()) return times.last_wish(done);
+    return times.due(done) ? Wish::keep : Wish::go_on;
+  };
+  const auto keep = [&](std::size_t done) {
+    gather(done);
+    times.keep(done, [&](const auto& settings) { write(settings.file, done); });
+  };
+  const auto stopped = take_steps(rank, first, steps, comm, ask, keep);
+  seconds = times.seconds();
+  if (!stopped) progress.finish();
+  return stopped;
+}
+
+/// The other ranks; whether they came to the end.
+template <class Rank, class Gather>
+bool follow_steps(Rank& rank, std::size_t first, std::size_t steps, Comm& comm, const Gather& gather) {
+  return !take_steps(
+      rank, first, steps, comm, [](std::size_t, std::size_t) { return Wish::go_on; }, gather);
+}
+
+}  // namespace terrane
