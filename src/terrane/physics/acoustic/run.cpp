@@ -598,17 +598,17 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
 }
 
 void serve(Comm& comm) {
-  struct Task {
+  struct Sent {
     Problem problem;
     Settings settings;
     std::size_t first;
     CheckpointSettings checkpoint;
   };
   const auto take = [](Packet& packet) {  // in this order
-    return Task{get_fields<Problem>(packet), get_fields<Settings>(packet), packet.get<std::size_t>(),
+    return Sent{get_fields<Problem>(packet), get_fields<Settings>(packet), packet.get<std::size_t>(),
                 checkpoint_from(packet)};
   };
-  follow_ranks(comm, take, [](Task& task, const RankPlace& place) {
+  follow_ranks(comm, take, [](Sent& task, const RankPlace& place) {
     receive_apart(task.problem, place.comm);
     ask_disks(task.problem, task.settings, place.device, place.comm);
     Progress silent;
