@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "terrane/base/error.hpp"
@@ -51,6 +52,32 @@ std::size_t left_in_group() {
   return left;
 }
 
+/// What a limit of addresses (`ulimit -v`) leaves. Programs and libraries have most of theirs before a run
+/// begins, threads that are yet to begin take a stack each, and of addresses a run takes some more than of
+/// memory: blocks are not all touched, and not all that is freed can be given back.
+std::size_t left_of_addresses() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+  constexpr double touched = 0.9;
+  double taken = 0;
+  std::size_t threads = 1;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::size_t number = 0;
+    if (!(words >> name >> number)) continue;
+    if (name == "VmSize:") taken = 1024 * static_cast<double>(number);
+    if (name == "Threads:") threads = number;
+  }
+  rlimit stack{};
+  const bool known = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
+  const std::size_t all = std::max(std::thread::hardware_concurrency(), 1U);
+  taken += static_cast<double>(all > threads ? all - threads : 0) *
+           (known ? static_cast<double>(stack.rlim_cur) : 0x1p23);
+  return static_cast<std::size_t>(std::max(0.0, touched * (static_cast<double>(limit.rlim_cur) - taken)));
+}
+
 }  // namespace
 
 std::size_t available_memory() {
@@ -64,10 +91,7 @@ std::size_t available_memory() {
     if (words >> kilobytes) available = kilobytes * 1024;
   }
   available = std::min(available, left_in_group());
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    available = std::min(available, static_cast<std::size_t>(limit.rlim_cur));
-  return available;
+  return std::min(available, left_of_addresses());
 }
 
 std::size_t peak_memory() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <deque>
@@ -318,10 +319,12 @@ Config Config::read(const std::filesystem::path& file, const Options& options) {
   if (!stream)
     throw FileError(file.string(), "the job file cannot be opened",
                     "`terrane new gravity > job.toml` writes one that runs.");
-  std::string text(largest + 1, '\0');  // also a device may be given, which never ends
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string text;  // read by parts: also a device may be given, which never ends
+  std::array<char, 65536> part;
+  while (text.size() <= largest &&
+         (stream.read(part.data(), static_cast<std::streamsize>(part.size())), stream.gcount() > 0))
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
   if (stream.bad()) throw FileError(file.string(), "the job file cannot be read to its end");
-  text.resize(static_cast<std::size_t>(stream.gcount()));
   auto job = parse(text, file.string(), file.parent_path(), options);
   job.document_->inputs.push_back(file);
   return job;

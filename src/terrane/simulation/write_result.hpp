@@ -25,6 +25,10 @@ std::vector<std::string> left_out(const std::string& path, const Result& result)
 /// named.
 std::vector<std::string> written_files(const std::string& path, const Result& result);
 
+/// What a result of fields at stations takes, and the writing of its files: places and the survey's columns,
+/// fields as they are, and all of them as a format is given them. Bytes.
+double bytes_to_write(std::size_t stations, std::size_t survey_columns, std::size_t fields);
+
 /// .nc, .csv, .vts (gridded surveys), .npy ([channels, stations]) and all else that io::write can do.
 /// Nothing is left behind when it fails; where it makes several files and one cannot take its name although
 /// all are written, those before it stay, each of them whole. Throws UnsupportedError, FileError.

@@ -666,20 +666,20 @@ double Simulation::memory_needed(const Runtime& runtime) const {
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
   const double own = std::pow(problem_.degree, 3);  // points per element
   const double run = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
-  const double set_up = each * (4 + 4 + 16 + 8 + 8) + own * 24 + 400;
+  const double set_up = each * (27 + 2 * number) + own * 24;
   const double memory =
       static_cast<double>(memory_begins(problem_).back()) * number +
       static_cast<double>(problem_.mesh.curves.size()) * (10 * each * number + sizeof(Vector) * 27);
   // Elements of layers that waves fade in keep filters of each axis, damping and where each point leaves.
   const auto fading = static_cast<double>(std::count_if(
       problem_.mesh.fading.begin(), problem_.mesh.fading.end(), [](auto axes) { return axes; }));
-  const double rock_of_fading = rock_numbers(Rheology::matched, problem_.degree + 1) * number + 200 * own;
+  const double rock_of_fading = rock_numbers(Rheology::matched, problem_.degree + 1) * number + 100 * own;
   // Snapshots: where their points are and what joins them, as it is and in a data set; one, as it comes from
   // all ranks; and where no file will take them (Pictures) all, twice.
   const bool on_disk = !runtime.checkpoint.file.empty();
   const double pushed = std::min(static_cast<double>(problem_.sources.size()) * each, elements * own);
   const auto taken = static_cast<double>(problem_.pictures());
-  const double pictures = static_cast<double>(shown_.size()) * (92 + (on_disk ? 36 : 24 * taken)) +
+  const double pictures = static_cast<double>(shown_.size()) * (108 + (on_disk ? 36 : 24 * taken)) +
                           8 * static_cast<double>(shown_.cells.size());
   return elements * (run + set_up) + fading * rock_of_fading + memory + pictures +
          8.0 * static_cast<double>(problem_.steps() *

@@ -420,15 +420,15 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   });
 }
 
-double bytes_needed(double nodes, bool complex, bool on_gpu) {
+double bytes_needed(double nodes, bool complex, bool on_gpu, double coarser) {
   // Numbers of four bytes. Conductances of A and of the finest level, which are one, and K in double where it
   // is complex; b, x, r, p in double; u of the finest level, and where b and v of it and q, z have one place.
-  // Links, b, u, v of the other levels with a smoother, up to 1.5 times the points of the finest; links of
+  // Links, b, u, v of the other levels with a smoother, so many times the points of the finest; links of
   // those between. Passes of CPUs have one memory for every second u, and keep links of removed points alone.
   // Arrays have layers of four points at most. While networks are on their way to the device the host has
   // copies, but no vectors exist yet.
   const bool passes = !on_gpu && solve::has_passes<float>();
-  const double parts = complex ? 2 : 1, others = 1.5;
+  const double parts = complex ? 2 : 1, others = coarser;
   const double conductances = complex ? 3 + 6 * 2 : 6, vectors = 8 * parts, of_finest = 3 * parts;
   const double of_others = others * 3 + (passes ? 2 * others + 0.7 : 3 * others) * parts,
                between = passes ? 1.5 : 4 + 1.5 * parts;

@@ -114,7 +114,7 @@ std::vector<std::size_t> sources_of(const Electrodes& given, const Electrodes& s
 
 /// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes; and those
 /// that every further rank that shares this mesh takes of the host while it makes its part.
-double bytes_needed(double nodes, bool complex = false, bool on_gpu = false);
+double bytes_needed(double nodes, bool complex = false, bool on_gpu = false, double coarser = 1.5);
 double bytes_of_helper(double nodes, bool complex = false);
 
 }  // namespace terrane::electric

@@ -17,7 +17,7 @@ constexpr double worth_sharing = 8e6;
 }  // namespace
 
 double Load::memory(double fields, double ranks) const {
-  return fields * bytes_needed(nodes, complex) +
+  return fields * bytes_needed(nodes, complex, false, coarser) +
          std::max(0.0, ranks - fields) * bytes_of_helper(nodes, complex) + ranks * bytes_of_rank;
 }
 

@@ -20,6 +20,7 @@ struct Load {
   double bytes_of_rank = 0;  ///< the earth, on every rank
   int ranks_per_field = 0;   ///< as Parameters have it
   double bytes_found = 0;    ///< of what a solve finds, where that is much
+  double coarser = 1.5;      ///< points of coarser levels, as a multiple of nodes
 
   /// Of a machine with so many ranks that share so many fields; of rank 0 what all find comes on top.
   double memory(double fields = 1, double ranks = 1) const;

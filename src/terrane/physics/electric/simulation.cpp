@@ -28,6 +28,7 @@
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/write_result.hpp"
+#include "terrane/solve/coarsening.hpp"
 
 namespace terrane::electric {
 
@@ -562,8 +563,10 @@ std::size_t Simulation::solves() const {
 }
 
 /// Of the result, and of a copy on its way into a file.
+/// As found, as a data set, and as a format is given it.
 double Simulation::volume_bytes() const {
-  return 2 * static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
+  constexpr double copies = 3.5;
+  return copies * static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
 }
 
 double Simulation::volume_bytes_of_solve() const {
@@ -598,7 +601,8 @@ Load Simulation::load() const {
           .complex = !rock_.quadrature.empty(),
           .bytes_of_rank = rock_bytes(),
           .ranks_per_field = settings_.parameters.ranks_per_field,
-          .bytes_found = volume_bytes_of_solve()};
+          .bytes_found = volume_bytes_of_solve(),
+          .coarser = solve::points_of_coarser_levels({mesh_.up(), mesh_.northing(), mesh_.easting()})};
 }
 
 SolvesToShare Simulation::solves_to_share() const { return solves_of(load(), found_bytes()); }

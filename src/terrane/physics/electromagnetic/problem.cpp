@@ -12,6 +12,7 @@
 #include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/physics/electromagnetic/formula/skin_depth.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
+#include "terrane/solve/coarsening.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -87,7 +88,9 @@ double Problem::omega_mu(std::size_t solve) const {
 
 namespace {
 /// Bytes of an unknown that networks and fields of all levels take of CPUs, where cycles share them.
-constexpr double bytes_of_levels = 30;
+double bytes_of_levels(const TensorMesh& mesh) {
+  return 22 + 3.5 * solve::points_of_coarser_levels({mesh.up(), mesh.northing(), mesh.easting()});
+}
 /// Unknowns of a box, with the layers of points that arrays of CPUs have around it: five in the mean of
 /// vectors and levels.
 double with_layers(const IndexBox<3>& box) {
@@ -99,14 +102,16 @@ double with_layers(const IndexBox<3>& box) {
 
 double Problem::field_memory(bool on_gpu) const {
   // Of an unknown: 5 vectors and the divergence of 2 (91 bytes), conductances (8), networks and fields of all
-  // levels in single precision (30 on CPUs, 65 on GPUs), and what GPUs take beside arrays; 3 more vectors of
-  // the rough form. A test holds it against the heap.
-  const double rough = parameters.rough == Rough::never ? 0
-                       : on_gpu                         ? 40
-                                                        : 48,
+  // levels in single precision (22 and 3.5 for each coarser one on CPUs, 65 on GPUs), and what GPUs take
+  // beside arrays; 3 more vectors of the rough form, which `auto` takes on CPUs only where 30 iterations were
+  // not enough. A test holds it against the heap.
+  const double rough = parameters.rough == Rough::never    ? 0
+                       : on_gpu                            ? 40
+                       : parameters.rough == Rough::always ? 44
+                                                           : 0,
                beyond = stores_charge() ? 16 : 0;
   if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (190 + rough + beyond) + 40e6;  // for graphs
-  return with_layers(cells()) * (100 + bytes_of_levels + rough + beyond);
+  return with_layers(cells()) * (100 + bytes_of_levels(mesh) + rough + beyond);
 }
 
 double Problem::field_memory_on_ranks(int ranks) const {
@@ -115,15 +120,17 @@ double Problem::field_memory_on_ranks(int ranks) const {
   // messages bring these points of b and u of the four cycles, and one of vectors, there and here. Levels of
   // few points are on every rank, as messages, too.
   constexpr double coarse = 1.5, of_messages = 4.0 / 3 * 4 * 2 * 8, of_vectors = 2 * 3 * 16,
-                   most_whole = 32768, of_whole = 3 * bytes_of_levels + 4 * 2 * 8;
+                   most_whole = 32768;
+  constexpr double of_levels = 30;  // at most
+  constexpr double of_whole = 3 * of_levels + 4 * 2 * 8;
   const auto whole = cells();
-  const double of_unknown = field_memory(false) / with_layers(whole);
+  const double of_vectors_and_links = field_memory(false) / with_layers(whole) - bytes_of_levels(mesh);
   double bytes = 0;
   for (const auto& part : cut(whole, ranks).parts) {
     const auto held = overlap(part.grown(3), whole);
     const auto around = static_cast<double>(held.count() - part.count());
-    bytes += with_layers(part) * (of_unknown - bytes_of_levels) +
-             coarse * with_layers(held) * bytes_of_levels + around * (of_messages + of_vectors / 3) +
+    bytes += with_layers(part) * of_vectors_and_links + coarse * with_layers(held) * of_levels +
+             around * (of_messages + of_vectors / 3) +
              std::min(static_cast<double>(whole.count()), most_whole) * of_whole;
   }
   return bytes;
@@ -137,13 +144,20 @@ double Problem::model_memory() const {
 }
 
 double Problem::host_memory(double ranks) const {
-  // The model, copies on their way, and the banded matrix of a section.
+  // The model, and of plane waves what comes in, while a field is solved for; or, before that, the banded
+  // matrix of a section.
+  const auto cells = static_cast<double>(mesh.size());
   const auto of_section = parameters.strike == Strike::none
                               ? 0
                               : bytes_of_section(mesh, parameters.strike == Strike::north ? 1 : 2);
-  return ranks * of_section + 3 * static_cast<double>(mesh.size()) * ranks * 30 +
-         (stores_charge() ? 120 * static_cast<double>(mesh.size()) * ranks : 0) +
-         16 * static_cast<double>(solves() * (data_of_a_solve() + 2 * volume_of_a_solve()));
+  const bool plane_waves = !sources.empty() && sources.front().kind == Source::Kind::plane_wave;
+  const double beside_field =
+      model_memory() + (plane_waves ? 28 * cells : 0) + (stores_charge() ? 16 * cells : 0);
+  constexpr double copies_of_volume = 3.6;  // as found, of all solves, and as a format is given it
+  return ranks * std::max(of_section - field_memory(false), beside_field) +
+         16 * static_cast<double>(solves()) *
+             (static_cast<double>(data_of_a_solve()) +
+              copies_of_volume * static_cast<double>(volume_of_a_solve()));
 }
 
 void Problem::check() const {

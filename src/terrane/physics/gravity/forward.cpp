@@ -296,12 +296,10 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   settle_partition(chosen, intent, budget, runtime);
   const auto& wanted = intent.wanted;
   // What rounding does; a device leaves the processors the time to find that out beside the sums.
-  constexpr double share_of_run = 0.01, most = 4;  // of it; seconds of one core, which tell enough
   const int threads = thread_count(parameters.threads);
   Magnitude size;
   const auto look = [&](int on_threads, Progress& shown) {
-    size = magnitude(prisms, stations, std::min(most, share_of_run * chosen.seconds * threads), on_threads,
-                     shown);
+    size = magnitude(prisms, stations, seconds_to_look(chosen.seconds, threads), on_threads, shown);
   };
   ShareOfProgress quiet(*progress, 0);  // which tells of a run that is cancelled
   const bool beside = chosen.device.has_own_memory();

@@ -16,6 +16,7 @@
 #include "terrane/job/fields.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
+#include "terrane/model/model_bytes.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/mesh_plan.hpp"
@@ -26,6 +27,7 @@
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/write_result.hpp"
 
 namespace terrane::gravity {
 
@@ -230,13 +232,29 @@ Parameters Simulation::needed(const Runtime& runtime) const {
 }
 
 double Simulation::memory_needed() const {
-  // Sources twice (as they are and in tiles). Places and columns of stations as they are, in the result and
-  // in what a format is given; fields in SI and in the units asked for, and then in these and in what a
-  // format is given.
-  const auto fields = static_cast<double>(settings_.parameters.channels.size() + 1);
+  // The model, its sources as prisms, places and columns of stations, fields in SI.
   const auto columns = 3 + static_cast<double>(survey_.columns.size());
-  return static_cast<double>(source_count(model_, density)) * 2 * 7 * 8 +
-         static_cast<double>(survey_.size()) * 8 * (3 * columns + 2 * fields);
+  const auto fields = static_cast<double>(settings_.parameters.channels.size());
+  return bytes_of(model_) + static_cast<double>(source_count(model_, density)) * 7 * 8 +
+         static_cast<double>(survey_.size()) * (8 * (columns + fields) + 1);
+}
+
+double Simulation::memory_to_write() const {
+  return bytes_of(model_) + static_cast<double>(survey_.size()) * 8 * 3 +
+         bytes_to_write(survey_.size(), survey_.columns.size(), settings_.parameters.channels.size());
+}
+
+/// While the sum is made; while rounding is found, beside a tree; or while files are written. Other ranks of
+/// this machine have the sources, the places of stations and the method.
+double Simulation::memory_needed(const MethodPlan& chosen, const Runtime& runtime) const {
+  const auto n = source_count(model_, density);
+  const auto method = static_cast<double>(chosen.memory_bytes);
+  const double seconds = seconds_to_look(chosen.seconds, thread_count(chosen.parameters.threads)),
+               looking = bytes_of_magnitude(n, survey_.size(), seconds) +
+                         (chosen.method == Method::tree ? method : 0),
+               others = runtime.comm ? runtime.comm->on_node().count - 1 : 0;
+  return std::max(memory_needed() + std::max(method, looking), memory_to_write()) +
+         others * (method + static_cast<double>(n) * 7 * 8 + static_cast<double>(survey_.size()) * 3 * 8);
 }
 
 void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime&) const {
@@ -264,7 +282,7 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
   if (parameters.partition == Partition::prisms) parameters.method = Method::direct;
   const auto chosen = gravity::plan(views(all), views(survey_), parameters);
   const auto partition = choose_partition(chosen, runtime, parameters.memory);
-  plan.memory_bytes += chosen.memory_bytes;
+  plan.memory_bytes = static_cast<std::size_t>(memory_needed(chosen, runtime));
   memory.require("run",
                  fmt::format("{} sources and {} stations by the {} method", source_number, survey_.size(),
                              name(chosen.method)),

@@ -10,6 +10,7 @@
 #include "terrane/model/earth_model.hpp"
 #include "terrane/physics/gravity/frames.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/simulation/simulation_of.hpp"
 
 namespace terrane::gravity {
@@ -74,6 +75,8 @@ class Simulation final : public SimulationOf<> {
   /// On the device, the threads and in the memory of `runtime`; where it leaves them open, of the settings.
   Parameters needed(const Runtime& runtime = {}) const;
   double memory_needed() const;
+  double memory_needed(const MethodPlan& chosen, const Runtime& runtime) const;
+  double memory_to_write() const;
   /// All of a result but its report, from the channels needed(), SI; without values it is an outline.
   void fill(Result& result, const std::vector<std::vector<double>>& values) const;
   /// Normal gravity and what it makes of observed gravity.  g_u [n] m/s², or none in an outline.

@@ -12,10 +12,14 @@
 #include "terrane/job/fields.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/model/model_bytes.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/mesh_plan.hpp"
+#include "terrane/physics/gravity/run/magnitude.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/write_result.hpp"
 
 namespace terrane::magnetic {
 
@@ -87,13 +91,22 @@ Simulation::Simulation(EarthModel model, Survey survey, Settings settings, Memor
     const double v = values[property] ? (*values[property])[n] : 0;
     return std::isnan(v) ? 0 : v;
   };
-  const auto all = prisms_of(model_);
+  const auto is_magnetized = [&](std::size_t n) {
+    return value(0, n) != 0 || value(1, n) != 0 || value(2, n) != 0 || value(3, n) != 0;
+  };
+  std::size_t count = 0;
+  for (std::size_t n = 0; n < model_.size(); ++n) count += is_magnetized(n);
   std::vector<double> susceptibility;
   Magnetization remanent;
+  prisms_.reserve(count);
+  susceptibility.reserve(count);
+  for (auto& along : remanent) along.reserve(count);
+  const auto* cells = std::get_if<MeshCells>(&model_.geometry);
   double most = 0;
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    if (value(0, n) == 0 && value(1, n) == 0 && value(2, n) == 0 && value(3, n) == 0) continue;
-    prisms_.push_back(all[n]);
+  for (std::size_t n = 0; n < model_.size(); ++n) {
+    if (!is_magnetized(n)) continue;
+    prisms_.push_back(cells != nullptr ? cells->mesh.prism(cells->cell[n])
+                                       : std::get<PrismSet>(model_.geometry)[n]);
     susceptibility.push_back(value(0, n));
     for (std::size_t a = 0; a < 3; ++a) remanent[a].push_back(value(a + 1, n));
     most = std::max(most, std::fabs(value(0, n)));
@@ -138,8 +151,29 @@ MemoryBudget Simulation::choose(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
 }
 
+/// The model, its prisms with the three components of what they bear; while a sum is made, one number more
+/// for each, places and columns of stations, three components and what a sum adds to them, whole and in
+/// parts.
 double Simulation::memory_needed() const {
-  return static_cast<double>(prisms_.size()) * 8 * 12 + static_cast<double>(survey_.size()) * 8 * 20;
+  const auto columns = 3 + static_cast<double>(survey_.columns.size());
+  return bytes_of(model_) + static_cast<double>(prisms_.size()) * 8 * 10 +
+         static_cast<double>(survey_.size()) * 8 * (columns + 3 + 2 * gravity::tensor_channels.size());
+}
+
+/// While prisms are made; while a sum is made; while rounding is found, beside a tree; or while files are
+/// written.
+double Simulation::memory_needed(const gravity::MethodPlan& chosen, const Runtime& runtime) const {
+  const auto n = static_cast<double>(prisms_.size()), s = static_cast<double>(survey_.size()),
+             method = static_cast<double>(chosen.memory_bytes);
+  const double seconds = gravity::seconds_to_look(chosen.seconds, thread_count(chosen.parameters.threads)),
+               looking = gravity::bytes_of_magnitude(prisms_.size(), survey_.size(), seconds) +
+                         (chosen.method == gravity::Method::tree ? method : 0),
+               making = bytes_of(model_) + n * 8 * 13,
+               writing = bytes_of(model_) + n * 8 * 9 + s * 8 * 6 +
+                         bytes_to_write(survey_.size(), survey_.columns.size(), settings_.channels.size()),
+               others = runtime.comm ? runtime.comm->on_node().count - 1 : 0;
+  return std::max({making, memory_needed() + std::max(method, looking), writing}) +
+         others * (method + n * 8 * 7 + s * 8 * 3);
 }
 
 gravity::Parameters Simulation::parameters(const Runtime& runtime) const {
@@ -165,7 +199,7 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
   plan.warnings.insert(plan.warnings.end(), columns.warnings.begin(), columns.warnings.end());
   gravity::check_values(prisms(), views(survey_));
   const auto chosen = gravity::plan(prisms(), views(survey_), parameters(runtime));
-  plan.memory_bytes = static_cast<std::size_t>(memory_needed()) + chosen.memory_bytes;
+  plan.memory_bytes = static_cast<std::size_t>(memory_needed(chosen, runtime));
   memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
   plan.method = gravity::name(chosen.method);
   plan.reason = chosen.reason;

@@ -9,6 +9,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/model/earth_model.hpp"
 #include "terrane/physics/gravity/frames.hpp"
+#include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
 #include "terrane/simulation/simulation_of.hpp"
 
@@ -69,6 +70,7 @@ class Simulation final : public SimulationOf<> {
   Dataset compute(Result& result, const MemoryBudget& memory, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   double memory_needed() const;
+  double memory_needed(const gravity::MethodPlan& chosen, const Runtime& runtime) const;
   gravity::Parameters parameters(const Runtime& runtime) const;
   gravity::Prisms prisms() const;
   void fill(Result& result, const FluxDensity& field) const;

@@ -52,6 +52,12 @@ class Sample {
 /// |mass| of prisms, in the order of the octree.
 class Masses {
  public:
+  static double bytes(std::size_t prisms, bool clustered) {
+    // Boxes, keys and order of an octree, or the clusters made of it.
+    const double of_tree = clustered ? 36 : 0;
+    return static_cast<double>(prisms) * (sizeof(Body) + of_tree);
+  }
+
   Masses(const Prisms& prisms, const Sample& sample, bool clustered, int threads, Progress& progress) {
     stood_for_ = static_cast<double>(sample.step());
     if (sample.step() == 1) {
@@ -221,20 +227,45 @@ std::size_t ratio(double wanted, double given) {
   return static_cast<std::size_t>(std::clamp(std::ceil(wanted / given), 1.0, 1e15));
 }
 
+/// Which prisms and stations there is time for, and whether clusters of prisms are worth making.
+struct Look {
+  Look(std::size_t prisms, std::size_t stations, double seconds)
+      : clustered(one_by_one(prisms, stations) > budget_of(seconds) && stations > few_stations),
+        some(prisms,
+             std::min(most_stood_for,
+                      clustered ? ratio(static_cast<double>(prisms) * seconds_a_prism, budget_of(seconds) / 2)
+                                : ratio(one_by_one(prisms, stations), budget_of(seconds)))),
+        where(stations, clustered ? std::min(ratio(static_cast<double>(stations) * seconds_a_station,
+                                                   budget_of(seconds) / 2),
+                                             std::max<std::size_t>(1, stations / few_stations))
+                                  : 1) {}
+
+  bool clustered;
+  Sample some, where;
+
+ private:
+  static double budget_of(double seconds) { return std::max(seconds, least_seconds_of_magnitudes); }
+  static double one_by_one(std::size_t prisms, std::size_t stations) {
+    return static_cast<double>(prisms) * static_cast<double>(stations) * seconds_a_pair;
+  }
+};
+
 }  // namespace
+
+double seconds_to_look(double seconds_of_run, int threads) {
+  constexpr double share_of_run = 0.01, most = 4;  // of it; seconds of one core, which tell enough
+  return std::min(most, share_of_run * seconds_of_run * threads);
+}
+
+double bytes_of_magnitude(std::size_t prisms, std::size_t stations, double seconds) {
+  const Look look(prisms, stations, seconds);
+  const double as_given = look.some.step() > 1 ? 7 * sizeof(double) : 0;
+  return Masses::bytes(look.some.size(), look.clustered) + as_given * static_cast<double>(look.some.size());
+}
 
 Magnitude magnitude(const Prisms& prisms, const Stations& stations, double seconds, int threads,
                     Progress& progress) {
-  const double m = static_cast<double>(prisms.size()), n = static_cast<double>(stations.size()),
-               budget = std::max(seconds, least_seconds_of_magnitudes);
-  const double one_by_one = m * n * seconds_a_pair;
-  const bool clustered = one_by_one > budget && stations.size() > few_stations;
-  const Sample some(prisms.size(), std::min(most_stood_for, clustered ? ratio(m * seconds_a_prism, budget / 2)
-                                                                      : ratio(one_by_one, budget)));
-  const Sample where(stations.size(), clustered
-                                          ? std::min(ratio(n * seconds_a_station, budget / 2),
-                                                     std::max<std::size_t>(1, stations.size() / few_stations))
-                                          : 1);
+  const auto [clustered, some, where] = Look(prisms.size(), stations.size(), seconds);
   const Masses masses(prisms, some, clustered, threads, progress);
 
   constexpr std::size_t chunk = 128;
@@ -335,7 +366,7 @@ Report expected_rounding(const Prisms& prisms, const Stations& stations, const P
   auto sums =
       direct_sum(prisms, some, parameters.channels, parameters.accuracy, parameters.threads, progress);
   const Fields fields{parameters.channels, {sums.values.begin(), sums.values.end()}, {}};
-  constexpr double all_pairs = 1;  // s
+  constexpr double all_pairs = 0.02;  // s: 300,000 prisms at eight stations, and of more a sample
   report_rounding(magnitude(prisms, some, all_pairs, parameters.threads, progress),
                   largest_values(fields, parameters.threads), parameters.channels, 1, promise, report);
   return report;

@@ -39,6 +39,12 @@ struct Magnitude {
 Magnitude magnitude(const Prisms& prisms, const Stations& stations, double seconds, int threads,
                     Progress& progress);
 
+/// How many seconds of one core a run gives magnitude().
+double seconds_to_look(double seconds_of_run, int threads);
+
+/// What magnitude() takes of memory, bytes.
+double bytes_of_magnitude(std::size_t prisms, std::size_t stations, double seconds);
+
 /// The largest |V|, |g| and ‖Γ‖ over the stations, of the channels that there are; 0 where there are none.
 std::array<double, 3> largest_values(const Fields& fields, int threads);
 

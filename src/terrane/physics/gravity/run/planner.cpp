@@ -98,6 +98,8 @@ class Contest {
   void ask();
   const Candidate& winner() const;
   std::string explanation() const;
+  /// Of the host, for all answers: those that lost are kept until there is a winner.
+  std::size_t asked_bytes() const;
   /// Could an answer that did not fit the device be better on the CPU?
   bool too_large_for_device() const { return too_large_for_device_; }
 
@@ -195,6 +197,12 @@ const Candidate& Contest::winner() const {
   return *winner;
 }
 
+std::size_t Contest::asked_bytes() const {
+  std::size_t bytes = winner().method == Method::direct ? direct_.host_bytes : 0;
+  for (const auto& candidate : fast_) bytes += candidate.asked_bytes;
+  return bytes;
+}
+
 std::string Contest::explanation() const {
   const auto& p = problem_.parameters;
   const int threads = thread_count(p.threads);
@@ -231,7 +239,7 @@ MethodPlan plan_of(const Problem& problem, const Parameters& asked, const Contes
   plan.method = winner.method;
   plan.device = problem.parameters.device;
   plan.seconds = (winner.seconds + winner.spent) / thread_count(asked.threads);
-  plan.memory_bytes = winner.host_bytes;
+  plan.memory_bytes = std::max(winner.host_bytes, contest.asked_bytes());
   plan.device_bytes = winner.device_bytes;
   plan.estimated_error = winner.estimated_error;
   if (problem.on_device() && asked.precision == Precision::single_precision)

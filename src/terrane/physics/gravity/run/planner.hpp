@@ -20,7 +20,7 @@ struct MethodPlan {
   Method method = Method::direct;
   Device device{Device::Kind::cpu, -1};
   double seconds = 0;            ///< expected, on the threads asked for
-  std::size_t memory_bytes = 0;  ///< beside the caller's arrays
+  std::size_t memory_bytes = 0;  ///< beside the caller's arrays, to plan and to sum
   double device_bytes = 0;       ///< on a device with memory of its own, at least
   double estimated_error = 0;    ///< relative; see Parameters::accuracy
   std::string reason;

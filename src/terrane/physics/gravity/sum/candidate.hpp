@@ -42,6 +42,7 @@ struct Candidate {
   double seconds = impossible;  ///< that are still to be spent
   double spent = 0;             ///< on this answer, and part of what the method takes
   std::size_t host_bytes = 0;   ///< beside the caller's arrays
+  std::size_t asked_bytes = 0;  ///< of the host, for this answer
   double device_bytes = 0;      ///< on a device with memory of its own, at least
   double estimated_error = 0;   ///< relative; see Parameters::accuracy
   std::string reason;           ///< why it is impossible: "no lattice (the prisms differ in size)"

@@ -752,8 +752,9 @@ std::size_t Tree::memory_bytes() const {
   const std::size_t prisms = prisms_.size(), nodes = nodes_.size() * sizeof(Node);
   const std::size_t sorting = 2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) * prisms;
   const std::size_t tile = sizeof(StationTile) / stations_a_tile(stations_.size());
+  // Of the room for expansions three eighths are touched: few are of the highest order.
   const std::size_t summing =
-      expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) +
+      expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) * 3 / 8 +
       radial_.size() * sizeof(float) + prisms * sizeof(std::uint32_t) +
       stations_.size() * (sizeof(std::uint32_t) + tile + channels_.size() * sizeof(double));
   return nodes + std::max(sorting, summing);

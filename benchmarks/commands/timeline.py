@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""What a user waits for: time lines of whole commands, for jobs of every physics and inversion.
+
+    benchmarks/commands/timeline.py TERRANE [--device cpu] [--scale 1] [--jobs WORD ...] [--stacks]
+
+runs each job and looks at it every 50 ms: which threads of the process run or are ready to (/proc/PID/task/*/stat), and,
+with --device cuda, whether the GPU is busy (nvidia-smi). Prints JSON with, for each job,
+    wall, cpu            seconds of the command, and of all its threads
+    none, one, several   seconds in which no, one or several threads were running: one is a stage that is serial
+    gpu                  seconds in which the GPU was busy: utilization.gpu of nvidia-smi, times wall
+    longest_serial       the longest stretch of one thread, s, and when it began
+    peak_MB              of memory
+--scale: cells along each axis, times this. --stacks: where the one thread was, by `eu-stack` or `gdb`, once in each
+stretch of half a second (slows the run). A machine that others load tells less: threads that are ready count as running.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "cli"))
+import memory as jobs  # noqa: E402  what makes jobs of every kind
+
+STEP = 0.05
+
+
+def sized(scale):
+    """Jobs that take a few seconds of one core each, at scale 1."""
+    def z(*cells):
+        return [max(2, round(scale * count)) for count in cells]
+    return {
+        "gravity_direct": jobs.gravity(z(140, 140, 100), (60, 60), method="direct", accuracy=1e-6),
+        "gravity_tree": jobs.gravity(z(160, 160, 100), (200, 200), rock="random", method="tree", accuracy=1e-6),
+        "gravity_lattice": jobs.gravity(z(200, 200, 80), (201, 201), method="lattice", channels=["all"]),
+        "magnetic": jobs.magnetic(z(160, 160, 100), (100, 100)),
+        "acoustic": jobs.acoustic(z(200, 200, 160), 40),
+        "acoustic_gathers": jobs.acoustic(z(300, 1, 200), 1500, 8, 300),
+        "tti": jobs.acoustic(z(110, 110, 90), 12, rock="tti"),
+        "migration": jobs.acoustic(z(140, 140, 100), 30, kind="migration", smoothing=60),
+        "elastic": jobs.elastic(z(36, 36, 28), 10),
+        "elastic_matched": jobs.elastic(z(26, 26, 20), 10, boundary="pml"),
+        "heat": jobs.heat(z(130, 130, 110), "implicit", 3),
+        "electric": jobs.electric(z(90, 50, 44), 1.2),
+        "electromagnetic": jobs.electromagnetic(z(24, 24, 18), 1.3),
+        "magnetotelluric": jobs.electromagnetic(z(20, 20, 14), 1.3, source="plane_wave"),
+        "invert_gravity": jobs.inversion("gravity", z(120, 120, 40), (40, 40)),
+        "invert_magnetic": jobs.inversion("magnetic", z(50, 50, 20), (22, 22), storage="single"),
+        "invert_waveforms": jobs.waveforms(z(200, 1, 120), 300),
+    }
+
+
+class Watch:
+    """The threads of a process, until it ends."""
+
+    def __init__(self, process, stacks):
+        self.process, self.stacks = process, stacks
+        self.running, self.where = [], []
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+
+    def running_threads(self):
+        count = 0
+        for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            try:
+                count += stat.read_text().rpartition(")")[2].split()[0] in "RD"
+            except OSError:  # it has ended
+                pass
+        return count
+
+    def look(self):
+        begin = time.monotonic()
+        while self.process.returncode is None:
+            now = time.monotonic() - begin
+            self.running.append((now, self.running_threads()))
+            alone = [count == 1 for _, count in self.running[-round(0.5 / STEP):]]
+            if self.stacks and len(alone) >= 0.5 / STEP and all(alone):
+                if not self.where or now - self.where[-1][0] > 0.5:
+                    self.where.append((now, self.stack()))
+            time.sleep(max(0.0, STEP - (time.monotonic() - begin - now)))
+
+    def stack(self):
+        pid = str(self.process.pid)
+        tool = ["eu-stack", "-p", pid] if shutil.which("eu-stack") else ["gdb", "-p", pid, "-batch", "-ex", "bt 14"]
+        try:
+            text = subprocess.run(tool, capture_output=True, text=True, timeout=20).stdout
+        except (OSError, subprocess.TimeoutExpired):
+            return []
+        return [line.strip()[:160] for line in text.splitlines() if "terrane::" in line][:6]
+
+
+def gpu_seconds(samples, wall):
+    return round(wall * sum(samples) / len(samples) / 100, 2) if samples else 0
+
+
+def run(terrane, files, device, stacks):
+    with tempfile.TemporaryDirectory(prefix="terrane-timeline-") as folder:
+        files = files if isinstance(files, dict) else {"job.toml": files}
+        for name, text in files.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
+        if "first" in files:
+            subprocess.run([terrane, "run", "first"], cwd=folder, check=True, capture_output=True)
+        verb = "invert" if "[inversion]" in files["job.toml"] else "run"
+        with open(Path(folder, "said"), "w", encoding="utf-8") as said:
+            busy = None
+            if device == "cuda":
+                busy = subprocess.Popen(["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits",
+                                         "-lms", "50"], stdout=subprocess.PIPE, text=True)
+            begin = time.monotonic()
+            process = subprocess.Popen([terrane, verb, "job.toml", "--set", f"simulation.device={device}"], cwd=folder,
+                                       stdout=said, stderr=said)
+            watch = Watch(process, stacks)
+            _, status, usage = os.wait4(process.pid, 0)
+            wall = time.monotonic() - begin
+            process.returncode = status
+            watch.thread.join()
+            samples = []
+            if busy:
+                busy.terminate()
+                samples = [float(word) for word in busy.communicate()[0].split() if word.replace(".", "").isdigit()]
+        if status != 0:
+            sys.exit(Path(folder, "said").read_text(encoding="utf-8"))
+        counts = [count for _, count in watch.running]
+        longest, since, begun = 0.0, None, 0.0
+        for now, count in [*watch.running, (wall, 0)]:
+            if count == 1 and since is None:
+                since = now
+            if count != 1 and since is not None:
+                if now - since > longest:
+                    longest, begun = now - since, since
+                since = None
+        part = wall / max(1, len(counts))
+        found = {"wall": round(wall, 2), "cpu": round(usage.ru_utime + usage.ru_stime, 2),
+                 "none": round(part * counts.count(0), 2), "one": round(part * counts.count(1), 2),
+                 "several": round(part * sum(count > 1 for count in counts), 2),
+                 "longest_serial": [round(longest, 2), round(begun, 2)], "peak_MB": round(usage.ru_maxrss * 1.024e-3)}
+        if device == "cuda":
+            found["gpu"] = gpu_seconds(samples, wall)
+        if watch.where:
+            found["where"] = [{"at": round(at, 1), "stack": stack} for at, stack in watch.where]
+        return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("terrane")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--scale", type=float, default=1)
+    parser.add_argument("--jobs", nargs="*", default=[])
+    parser.add_argument("--stacks", action="store_true")
+    arguments = parser.parse_args()
+    found = {}
+    for name, files in sized(arguments.scale).items():
+        if arguments.jobs and not any(name.startswith(word) for word in arguments.jobs):
+            continue
+        found[name] = run(os.path.abspath(arguments.terrane), files, arguments.device, arguments.stacks)
+        print(name, found[name], file=sys.stderr, flush=True)
+    print(json.dumps({"device": arguments.device, "scale": arguments.scale, "jobs": found}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

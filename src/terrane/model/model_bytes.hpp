@@ -1,0 +1,15 @@
+// How much memory a model takes.
+#pragma once
+
+#include "terrane/model/earth_model.hpp"
+
+namespace terrane {
+
+/// Which cells it holds, or prisms, and their properties. Bytes.
+inline double bytes_of(const EarthModel& model) {
+  const bool prisms = std::holds_alternative<PrismSet>(model.geometry);
+  return 8 * static_cast<double>(model.size()) *
+         static_cast<double>((prisms ? 6 : 1) + model.properties.size());
+}
+
+}  // namespace terrane
