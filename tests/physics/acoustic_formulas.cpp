@@ -126,7 +126,8 @@ TEST(Wavelets, ThatTheRunCutsAreDoubted) {
 
 TEST(Wavelets, AreNotStrongerThanNumbersHold) {
   auto w = wavelet(WaveletKind::ricker, 10, -1, 1e300);
-  EXPECT_THAT(message([&] { w.check(); }), AllOf(HasSubstr("acoustic: source.amplitude"), HasSubstr("1e+15 Pa m")));
+  EXPECT_THAT(message([&] { w.check(); }),
+              AllOf(HasSubstr("acoustic: source.amplitude"), HasSubstr("1e+15 Pa m")));
   w.amplitude = 1e15;
   w.check();
 }

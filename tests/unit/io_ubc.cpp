@@ -202,8 +202,9 @@ TEST(UbcMagnetic, ReadsAnomaliesWithTheMainField) {
 
 TEST(UbcMagnetic, ComponentsOfOnePlaceAreOneStation) {
   // Down is -b_u; a third station has the vertical component alone.
-  const auto all = magnetic_from("65 -12 50000\n0 0 0\n6\n1 2 3 0 90 10 1\n1 2 3 0 0 20 2\n1 2 3 90 0 30 3\n"
-                                 "1 2 3 65 348 40 4\n4 2 3 0 270 5 1\n7 2 3 -90 0 6 1\n");
+  const auto all = magnetic_from(
+      "65 -12 50000\n0 0 0\n6\n1 2 3 0 90 10 1\n1 2 3 0 0 20 2\n1 2 3 90 0 30 3\n"
+      "1 2 3 65 348 40 4\n4 2 3 0 270 5 1\n7 2 3 -90 0 6 1\n");
   EXPECT_THAT(all.find("easting")->values, ElementsAre(1, 4, 7));
   EXPECT_THAT(all.find("b_e")->values, ElementsAre(10, -5, IsNan()));
   EXPECT_THAT(all.find("b_n")->values, ElementsAre(20, IsNan(), IsNan()));

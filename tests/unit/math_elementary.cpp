@@ -80,9 +80,7 @@ TEST(LogRatio, IsWithinTwoUlpsForRatiosOfEverySize) {
 }
 
 TEST(LogRatio, SpansTheWholeRangeOfDoubles) {
-  const auto truth = [](double a, double b) {
-    return static_cast<double>(natural_log(Quad(a) / Quad(b)));
-  };
+  const auto truth = [](double a, double b) { return static_cast<double>(natural_log(Quad(a) / Quad(b))); };
   for (auto [a, b] : {Arguments{1e300, 1e-300},
                       {1e-300, 1e300},
                       {7e307, 1e-300},

@@ -508,7 +508,7 @@ namespace {
 double largest_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::length:
-      return 1e15;  // as far as the formulas go: a tenth of a light year
+      return 1e15;        // as far as the formulas go: a tenth of a light year
     case Quantity::time:  // twice the age of the universe
     case Quantity::frequency:
       return 1e18;

@@ -95,10 +95,11 @@ struct Problem {
   int degree = 4;
   Precision precision = Precision::single_precision;
   Sums sums = Sums::fixed;
-  /// s; time of the first instant, at which all is at rest; NaN: that of the first source, and no later than 0
+  /// s; time of the first instant, at which all is at rest; NaN: that of the first source, and no later than
+  /// 0
   double begin = NAN;
-  double end = 0;   ///< s
-  double step = 0;  ///< s; 0: 0.97 of the longest stable one
+  double end = 0;                  ///< s
+  double step = 0;                 ///< s; 0: 0.97 of the longest stable one
   double reference_frequency = 1;  ///< of the speeds of rock that has a Q, Hz
   double fading_frequency = 0;     ///< of margins, Hz; 0: the middle of the sources
   double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
@@ -131,8 +132,7 @@ struct Problem {
           "Time step; without it, 0.97 of the longest stable one.");
     field("degree", p.degree, count(least_degree, most_degree),
           "Degree of the polynomials in an element, 2 to 8; 4 is the fastest.");
-    field("precision", p.precision, one_of(precision_names),
-          "Numbers of the computation: single or double.");
+    field("precision", p.precision, one_of(precision_names), "Numbers of the computation: single or double.");
     field("sums", p.sums, one_of(sums_names),
           "fixed: the same bits on any threads and ranks; fast: in any order, on a GPU by itself.");
     field("time_dispersion", p.remove_dispersion, one_of(dispersion_names),

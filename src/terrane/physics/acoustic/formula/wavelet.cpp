@@ -130,7 +130,8 @@ void Wavelet::check() const {
       wrong(fmt::format("corners {}, {}, {}, {} Hz", corners[0], corners[1], corners[2], corners[3]),
             "Four frequencies that ascend.");
   } else if (!(frequency > 0) || !std::isfinite(frequency)) {
-    throw InputError("acoustic: source.frequency", fmt::format("{} Hz", frequency), "It must be more than zero.");
+    throw InputError("acoustic: source.frequency", fmt::format("{} Hz", frequency),
+                     "It must be more than zero.");
   }
   if (!(largest() <= most_amplitude))
     throw InputError(
