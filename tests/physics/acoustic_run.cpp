@@ -943,8 +943,9 @@ TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
               HasSubstr("smoothing"));
   EXPECT_THAT(message([] { read(with("bottom = -400\ntop", "bottom = -200\ntop")); }),
               AllOf(HasSubstr("cells have no velocity_p"), HasSubstr("the first is at easting")));
-  EXPECT_THAT(message([] { read(with("frequency = 12", "frequency = 12\ndelay = -0.1")); }),
-              AllOf(HasSubstr("source.delay"), HasSubstr("is negative")));
+  EXPECT_THAT(
+      message([] { read(with("frequency = 12", "frequency = 12\ndelay = -0.1")); }),
+      AllOf(HasSubstr("source.delay"), HasSubstr("-0.1 s is not allowed"), HasSubstr("at least 0 s")));
   EXPECT_THAT(message([] { read(with("[[300, 0, -15]]", "[[300, 0, -15], [300, 0, 15]]")); }),
               AllOf(HasSubstr("source.at"), HasSubstr("shot 2: up 15 m lies outside the mesh")));
   EXPECT_THAT(message([] { read(with("[[300, 0, -15]]", "[]")); }),

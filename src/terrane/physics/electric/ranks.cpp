@@ -14,10 +14,13 @@ namespace {
 /// ranks_solves_cuts).
 constexpr double worth_sharing = 8e6;
 
+/// Levels of few points, lists of their passes, what threads have of their own.
+constexpr double small_arrays = 2.5e6;
+
 }  // namespace
 
 double Load::memory(double fields, double ranks) const {
-  return fields * bytes_needed(nodes, complex, false, coarser) +
+  return fields * (bytes_needed(nodes, complex, false, coarser) + small_arrays) +
          std::max(0.0, ranks - fields) * bytes_of_helper(nodes, complex) + ranks * bytes_of_rank;
 }
 
