@@ -44,7 +44,7 @@ _terrane() {
       return
       ;;
     convert:--from | convert:--to)
-      COMPREPLY=($(compgen -W "netcdf hdf5 emg3d emg3d-survey csv ubc-mesh ubc-density ubc-model ubc-gravity ubc-magnetic ubc-gradient ubc-dcip bert geosoft-xyz res2dinv syscal modem-data modem-model edi esri surfer surfer-text npy segy segy-ibm su su-xdr rsf vtr vtkhdf vts tomofast-grid gmsh specfem-mesh specfem-par specfem-sources specfem-stations specfem-tomography tomofast-data" -- "$word"))
+      COMPREPLY=($(compgen -W "netcdf hdf5 emg3d emg3d-survey csv ubc-mesh ubc-density ubc-model ubc-gravity ubc-magnetic ubc-gradient ubc-dcip bert geosoft-xyz res2dinv syscal modem-data modem-model edi geotiff esri surfer surfer-text npy segy segy-ibm su su-xdr rsf vtr vtkhdf vts tomofast-grid gmsh specfem-mesh specfem-par specfem-sources specfem-stations specfem-tomography tomofast-data" -- "$word"))
       return
       ;;
     plot:--scale)
