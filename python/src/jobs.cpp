@@ -62,6 +62,20 @@ nb::dict to_dict(const Plan& plan) {
   return d;
 }
 
+Plan plan_of(terrane::Simulation& simulation, const Runtime& runtime) {
+  return released([&] { return simulation.check(runtime); });
+}
+
+Result run(terrane::Simulation& simulation, Runtime runtime, const nb::object& report) {
+  return released(report, [&](Progress& progress) {
+    runtime.progress = &progress;
+    return simulation.run(runtime);
+  });
+}
+
+namespace {
+
+/// As of its simulation, with the notes of what the job read.
 Plan plan_of(const Job& job, const Runtime& runtime) {
   return released([&] { return job.check(runtime); });
 }
@@ -72,8 +86,6 @@ Result run(const Job& job, Runtime runtime, const nb::object& report) {
     return job.run(runtime);
   });
 }
-
-namespace {
 
 Config read_job(const std::string& job, const std::vector<std::string>& sets,
                 const std::map<std::string, std::string>& arguments) {
