@@ -76,11 +76,11 @@ Result run(terrane::Simulation& simulation, Runtime runtime, const nb::object& r
 namespace {
 
 /// As of its simulation, with the notes of what the job read.
-Plan plan_of(const Job& job, const Runtime& runtime) {
+Plan plan_of_job(const Job& job, const Runtime& runtime) {
   return released([&] { return job.check(runtime); });
 }
 
-Result run(const Job& job, Runtime runtime, const nb::object& report) {
+Result run_job(const Job& job, Runtime runtime, const nb::object& report) {
   return released(report, [&](Progress& progress) {
     runtime.progress = &progress;
     return job.run(runtime);
@@ -233,11 +233,11 @@ void bind_jobs(nb::module_& m) {
       });
 
   nb::class_<ReadJob>(m, "Job")
-      .def("check", [](ReadJob& job) { return to_dict(plan_of(job, in_python(job.runtime))); })
+      .def("check", [](ReadJob& job) { return to_dict(plan_of_job(job, in_python(job.runtime))); })
       .def(
           "run",
           [](ReadJob& job, const nb::object& report) {
-            return python::run(job, in_python(job.runtime), report);
+            return run_job(job, in_python(job.runtime), report);
           },
           nb::arg("report").none())
       .def("check_files",
