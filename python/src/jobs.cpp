@@ -236,9 +236,7 @@ void bind_jobs(nb::module_& m) {
       .def("check", [](ReadJob& job) { return to_dict(plan_of_job(job, in_python(job.runtime))); })
       .def(
           "run",
-          [](ReadJob& job, const nb::object& report) {
-            return run_job(job, in_python(job.runtime), report);
-          },
+          [](ReadJob& job, const nb::object& report) { return run_job(job, in_python(job.runtime), report); },
           nb::arg("report").none())
       .def("check_files",
            [](const ReadJob& job, bool plots) {

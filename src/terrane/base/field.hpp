@@ -44,30 +44,32 @@ struct NumberField {
   double of_word = 0;
 
   constexpr NumberField must_be_given() const {
-    return with([](auto& f) { f.without = Without::must_be_given; });
+    NumberField changed = *this;
+    changed.without = Without::must_be_given;
+    return changed;
   }
   /// The default, which is `value` and need not be allowed, means that the program chooses.
   constexpr NumberField or_open(double value = 0) const {
-    return with([&](auto& f) { f.without = Without::leaves_it_open, f.open = value; });
+    NumberField changed = *this;
+    changed.without = Without::leaves_it_open, changed.open = value;
+    return changed;
   }
   /// Whatever it is, results have the same bits: a checkpoint does not ask for it.
   constexpr NumberField same_bits() const {
-    return with([](auto& f) { f.decides = false; });
+    NumberField changed = *this;
+    changed.decides = false;
+    return changed;
   }
   /// How people write the default: "50000 nT" in quotes.
   constexpr NumberField written(std::string_view text) const {
-    return with([&](auto& f) { f.fallback = text; });
+    NumberField changed = *this;
+    changed.fallback = text;
+    return changed;
   }
   /// A word that stands for a value.
   constexpr NumberField or_word(std::string_view text, double value) const {
-    return with([&](auto& f) { f.word = text, f.of_word = value; });
-  }
-
- private:
-  template <class Change>
-  constexpr NumberField with(const Change& change) const {
     NumberField changed = *this;
-    change(changed);
+    changed.word = text, changed.of_word = value;
     return changed;
   }
 };

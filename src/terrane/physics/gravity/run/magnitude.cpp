@@ -265,8 +265,9 @@ double bytes_of_magnitude(std::size_t prisms, std::size_t stations, double secon
 
 Magnitude magnitude(const Prisms& prisms, const Stations& stations, double seconds, int threads,
                     Progress& progress) {
-  const auto [clustered, some, where] = Look(prisms.size(), stations.size(), seconds);
-  const Masses masses(prisms, some, clustered, threads, progress);
+  const Look part(prisms.size(), stations.size(), seconds);
+  const auto& where = part.where;
+  const Masses masses(prisms, part.some, part.clustered, threads, progress);
 
   constexpr std::size_t chunk = 128;
   std::vector<Magnitude> found((where.size() + chunk - 1) / chunk);
