@@ -77,7 +77,7 @@ class Simulation(simulation.Simulation):
         ``{"top": "cpml", "points": 20}``: keys of the table [boundary].
     step : number or text, optional
     record : sequence of str, optional
-        What receivers hear: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
+        What receivers record: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
     density : number or text, optional
         What velocities of particles are over; ``variable_density`` has that of the model.
     order : int, optional

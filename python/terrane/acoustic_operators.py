@@ -91,7 +91,7 @@ class Operators(Strict):
         order, layer_points, layer_frequency, exact_time
             As in a job file.
         record : sequence of str
-            What receivers hear: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
+            What receivers record: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
         density : float or array [up, north, east]
             kg/m³. A number: what velocities of particles are over. An array: the density varies
             (``rock = "variable_density"``).
@@ -168,7 +168,7 @@ class Operators(Strict):
 
     @property
     def record(self) -> list[str]:
-        """What receivers hear: pressure (Pa) and velocities of particles (m/s)."""
+        """What receivers record: pressure (Pa) and velocities of particles (m/s)."""
         return list(self._engine.record)
 
     @property

@@ -48,7 +48,7 @@ class Dependence {
   /// After choose(), of the ranks of this machine, bytes.
   virtual double memory_needed(const Runtime& runtime) const = 0;
   /// After choose(): what rank 0 holds of it on its device, and the others at most: its part of G or its
-  /// fields, and the regulariser's inverse; 0 where all is the processors'.
+  /// fields, and the regulariser's inverse; 0 where all is in the memory of the CPU.
   virtual double bytes_on_device(const Runtime& /*runtime*/) const { return 0; }
   /// Throws MemoryError.  what: would need it
   virtual void require_memory(const Runtime& runtime, const std::string& what) const;

@@ -172,9 +172,10 @@ struct Problem {
           "model.");
     field("end", p.end, number(Quantity::time, positive).must_be_given(),
           "Length of the gathers; they begin at time 0.", "\"1 s\"");
-    field("record", p.record, own_key("list of texts", "[\"pressure\"]", "record"),
-          "What receivers hear: pressure, and the velocities of particles velocity_east, velocity_north and "
-          "velocity_up.");
+    field(
+        "record", p.record, own_key("list of texts", "[\"pressure\"]", "record"),
+        "What receivers record: pressure, and the velocities of particles velocity_east, velocity_north and "
+        "velocity_up.");
     field("density", p.even_density, number(Quantity::density, positive).written("\"1000 kg/m3\""),
           "What velocities of particles are over; rock = \"variable_density\" has that of the model.");
     field("step", p.step, number(Quantity::time, positive).or_open(),

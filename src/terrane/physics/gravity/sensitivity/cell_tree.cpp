@@ -339,7 +339,8 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   return n;
 }
 
-/// As if every cluster served somebody, with the highest order; 0.5 to 0.74 of that were met.
+/// As if every cluster served somebody, with the highest order; of large problems 0.5 to 0.74 of that were
+/// met, of small ones more.
 double CellTree::bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                        std::size_t trees) {
   const auto n = numbers(whole, counted, observables, trees);
@@ -347,8 +348,9 @@ double CellTree::bytes(const Tree& whole, const TreeCost& counted, const std::ve
   const double doubles = n.pieces * coefficient_count(whole.order()) +
                          n.gatherings * kinds * series_count(whole.order() + n.degrees) + n.clusters +
                          n.cells + n.tiles * kinds * tile_size;
-  constexpr double met = 0.62;
-  return met * (n.near * sizeof(float) + 2 * n.leaves_met * sizeof(Near) + 2 * n.meetings * sizeof(Far) +
+  constexpr double met = 0.62, of_small_ones = 2.1e6;
+  return of_small_ones +
+         met * (n.near * sizeof(float) + 2 * n.leaves_met * sizeof(Near) + 2 * n.meetings * sizeof(Far) +
                 n.clusters * sizeof(Cluster) + n.pieces * sizeof(Piece) + n.gatherings * sizeof(Gathering) +
                 n.around * sizeof(std::uint32_t) + doubles * sizeof(double) +
                 n.tiles * (sizeof(StationTile) + sizeof(Bounds)) +
