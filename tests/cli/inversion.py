@@ -229,6 +229,11 @@ model = ["model.csv"]
         self.write("sure.csv", "\n".join([*lines[:4], ",".join([*lines[4].split(",")[:4], "0"]), *lines[5:]]) + "\n")
         _, message = self.invert("survey.file=sure.csv", expect=2)
         self.assertIn("1 of 400 data have none above zero", message)
+        words = lines[6].split(",")
+        self.write("huge.csv", "\n".join([*lines[:6], ",".join([*words[:3], "1e31", *words[4:]]), *lines[7:]]) + "\n")
+        _, message = self.invert("survey.file=huge.csv", expect=2)
+        self.assertRegex(" ".join(message.split()), r"row \d+: g_u_observed is 1e\+31 mGal, which nobody measured")
+        self.assertIn("Leave entries without a datum empty.", message)
 
     def test_ARegionalFieldAndOutliersAreToldApartFromTheModel(self):
         self.invert("inversion.tolerance=1e-6", "inversion.trend=plane")
