@@ -6,8 +6,9 @@
 
 namespace terrane::solve {
 
-/// Points of all coarser levels together, as a multiple of those of the finest. faces: of the cells along
-/// each axis, ascending, m; points are faces, or as many as they.
+/// Points of the levels at which all axes have the same target spacing, but the finest, together, as a
+/// multiple of those of the finest; levels between them, at which one or two axes have it, are not counted.
+/// faces: of the cells along each axis, ascending, m; points are faces, or as many as they.
 double points_of_coarser_levels(const std::array<std::span<const double>, 3>& faces);
 
 }  // namespace terrane::solve
