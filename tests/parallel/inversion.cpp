@@ -157,12 +157,13 @@ TEST(InversionOnRanks, ModelsThatAreFoundTogetherHaveTheBitsOfOneProcess) {
   joint.most_rounds = 1;
   std::vector<JointOutcome> found;
   for (const Runtime* runtime : {&alone, &shared}) {
-    const auto crew = std::make_shared<solve::Crew>(*comm);
+    const auto workers = std::make_shared<solve::Workers>(*comm);
     const auto whole = problem_of(make_operator(source, {Storage::none, {}, 1e-9}, alone, notes), *source);
     std::vector<Problem> problems;
     for (const std::size_t o : {0U, 1U}) {
       auto& p = problems.emplace_back(whole);
-      p.g = make_operator(of(o), {o == 0 ? Storage::single : Storage::tree, {}, 1e-9}, *runtime, notes, crew);
+      p.g = make_operator(of(o), {o == 0 ? Storage::single : Storage::tree, {}, 1e-9}, *runtime, notes,
+                          workers);
       const auto& set = whole.sets[o];
       const auto first = static_cast<std::ptrdiff_t>(set.first),
                  last = first + static_cast<std::ptrdiff_t>(set.count);
@@ -355,21 +356,21 @@ TEST(InversionOnRanks, ACrewServesModelsOfAllKindsInAnyOrderWithTheBitsOfOneProc
   std::vector<double> here(alone->rows()), there(alone->rows());
   alone->apply(model, here);
   {
-    const auto crew = call_crew(*comm);
+    const auto workers = call_workers(*comm);
     const auto currents = [&](Comm* ranks) {
       return DirectCurrent(ground(), {}, {}, line(), {}, electric::Datum::log_apparent_resistivity,
-                           {Device::Kind::cpu, -1}, 2, ranks, crew);
+                           {Device::Kind::cpu, -1}, 2, ranks, workers);
     };
     const auto waves = [&](bool in_memory, Comm* ranks) {
       return ElectromagneticFields(fields, {}, measured, Parts::real_imaginary, in_memory,
-                                   {Device::Kind::cpu, -1}, 1, ranks, crew);
+                                   {Device::Kind::cpu, -1}, 1, ranks, workers);
     };
     const auto one = currents(nullptr), all = currents(comm.get());
     expect_same_bits(one, all, of_cells);
     const auto first = waves(false, nullptr), second = waves(false, comm.get());
     const auto kept = second.at(of_land);  // whose products need the ranks
     for (const auto storage : {Storage::single, Storage::tree}) {
-      const auto g = make_operator(source, {storage, {}, 1e-9}, shared, notes, crew);
+      const auto g = make_operator(source, {storage, {}, 1e-9}, shared, notes, workers);
       g->apply(model, there);
       if (storage == Storage::single) {
         EXPECT_EQ(here, there);
@@ -383,7 +384,7 @@ TEST(InversionOnRanks, ACrewServesModelsOfAllKindsInAnyOrderWithTheBitsOfOneProc
       }
     }
   }
-  // The ranks wait again as before the crew.
+  // The ranks wait again as before the workers.
   make_operator(source, stored, shared, notes)->apply(model, there);
   EXPECT_EQ(here, there);
   dismiss(*comm);
@@ -433,7 +434,7 @@ TEST(InversionOnRanks, AFailureOfOneRankIsToldOnRank0AndAllGoOn) {
   if (comm->rank() > 0) {
     solve::serve_products(*comm, mine);
   } else {
-    const solve::SharedOperator g(std::make_shared<solve::Crew>(*comm), mine);
+    const solve::SharedOperator g(std::make_shared<solve::Workers>(*comm), mine);
     std::vector<double> model(5000, 1.0), data(3);
     EXPECT_THROW(g.apply(model, data), MemoryError);
   }

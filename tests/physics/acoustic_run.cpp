@@ -353,9 +353,9 @@ TEST(AcousticRun, AMigrationWithLagsGivesAnImageForEach) {
 }
 
 /// Ranks of one machine, of which there is only the first.
-class Crew final : public Comm {
+class ManyRanks final : public Comm {
  public:
-  explicit Crew(int ranks) : ranks_(ranks) {}
+  explicit ManyRanks(int ranks) : ranks_(ranks) {}
   int rank() const noexcept override { return 0; }
   int size() const noexcept override { return ranks_; }
   Place on_node() const noexcept override { return {0, ranks_}; }
@@ -429,7 +429,7 @@ TEST(AcousticRun, APlanCountsWhatLiesOnTheDiskOfTheResultsAndARunWithoutRoomIsRe
   const auto p = four_shots();
   const auto settings = migration(p);
   auto runtime = on_cpu();
-  Crew two(2);
+  ManyRanks two(2);
   runtime.comm = &two;
   // A folder that is not yet there; shots are kept however short they are.
   runtime.checkpoint = {folder / "output/run.checkpoint", 300, 0, false, 1e-9};
@@ -616,9 +616,9 @@ TEST(AcousticRun, SnapshotsNameThemselvesWhereRanksAreTooManyForAShot) {
   p.end = 0.02;
   p.shots.assign(8, {{{100, 100, 100}}, {{120, 100, 100}}});
   Settings settings;
-  Crew crew(8);
+  ManyRanks ranks(8);
   auto runtime = on_cpu();
-  runtime.comm = &crew;
+  runtime.comm = &ranks;
   EXPECT_NO_THROW(Simulation(p, settings).check(runtime));
   settings.snapshots.interval = 0.01;
   EXPECT_THAT(
@@ -768,7 +768,7 @@ TEST(AcousticRun, RanksOfAMachineThatTakeAShotEachShareItsMemory) {
   const auto one = Simulation(p, settings).check(on_cpu()).memory_bytes;
   auto runtime = on_cpu();
   runtime.memory = 3 * one;
-  Crew four(4), eight(8);
+  ManyRanks four(4), eight(8);
   runtime.comm = &four;
   EXPECT_THAT(message([&] { Simulation(p, settings).check(runtime); }),
               AllOf(HasSubstr("4 shots at once"), HasSubstr("boundary_compressed")));
@@ -777,7 +777,7 @@ TEST(AcousticRun, RanksOfAMachineThatTakeAShotEachShareItsMemory) {
   runtime.memory = one + one / 2;
   auto single = p;
   single.shots.resize(1);
-  Crew two(2);
+  ManyRanks two(2);
   runtime.comm = &two;  // take the shot together
   EXPECT_NO_THROW(Simulation(single, settings).check(runtime));
   runtime.comm = &eight;

@@ -39,10 +39,10 @@ void PartedOperator::weighted_diagonal(std::span<const double> weight, std::span
 
 // ---- on ranks ----
 
-enum class Crew::Wanted : int { nothing, another, product, transpose, diagonal, errand, leave };
+enum class Workers::Wanted : int { nothing, another, product, transpose, diagonal, errand, leave };
 
 /// What rank 0 sends to all, and of which operator.
-struct Crew::Order {
+struct Workers::Order {
   Wanted wanted = Wanted::nothing;
   std::uint32_t number = 0;
 };
@@ -62,44 +62,44 @@ void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_wr
 }  // namespace
 
 /// Unless all agree afterwards that nobody failed, the ranks have parted.
-void Crew::begin(Wanted wanted, std::size_t number) {
+void Workers::begin(Wanted wanted, std::size_t number) {
   Order order{wanted, static_cast<std::uint32_t>(number)};
   comm_.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);
   parted_ = true;
 }
 
-void Crew::ask_for_another() { begin(Wanted::another, 0); }
+void Workers::ask_for_another() { begin(Wanted::another, 0); }
 
-void Crew::send_on_errand() {
+void Workers::send_on_errand() {
   begin(Wanted::errand, 0);
   parted_ = false;
 }
 
-Crew::~Crew() {
+Workers::~Workers() {
   if (stays_ && !parted_) begin(Wanted::leave, 0);
 }
 
-SharedOperator::SharedOperator(std::shared_ptr<Crew> crew, std::shared_ptr<const PartedOperator> own)
-    : crew_(std::move(crew)),
-      number_(crew_->stays_ || crew_->operators_ > 0 ? crew_->next_ : 0),
+SharedOperator::SharedOperator(std::shared_ptr<Workers> workers, std::shared_ptr<const PartedOperator> own)
+    : workers_(std::move(workers)),
+      number_(workers_->stays_ || workers_->operators_ > 0 ? workers_->next_ : 0),
       own_(std::move(own)) {
-  crew_->next_ = number_ + 1;
-  ++crew_->operators_;
-  crew_->parted_ = false;
+  workers_->next_ = number_ + 1;
+  ++workers_->operators_;
+  workers_->parted_ = false;
   for (int rank = 0; rank < comm().size(); ++rank)
     columns_.push_back(own_->columns_of(parts_of(*own_, comm(), rank)));
 }
 
 SharedOperator::~SharedOperator() {
-  --crew_->operators_;
-  if (crew_->parted_) return;
-  crew_->begin(Crew::Wanted::nothing, number_);
-  crew_->parted_ = false;
+  --workers_->operators_;
+  if (workers_->parted_) return;
+  workers_->begin(Workers::Wanted::nothing, number_);
+  workers_->parted_ = false;
 }
 
 void SharedOperator::expect_crew() const {
-  if (crew_->parted_)
-    throw Error("ranks", "a computation of this crew failed before, and the other ranks wait no more",
+  if (workers_->parted_)
+    throw Error("ranks", "a computation of these ranks failed before, and the other ranks wait no more",
                 "Make the operator again.");
 }
 
@@ -109,7 +109,7 @@ void SharedOperator::apply(std::span<const double> model, std::span<double> data
   const std::size_t n = rows();
   std::vector<double> sums(own_->parts() * n), slice;
   slice.reserve(columns());
-  crew_->begin(Crew::Wanted::product, number_);
+  workers_->begin(Workers::Wanted::product, number_);
   for (int rank = 1; rank < comm().size(); ++rank) {
     slice.clear();
     for (const auto c : columns_[static_cast<std::size_t>(rank)]) slice.push_back(model[c]);
@@ -121,20 +121,20 @@ void SharedOperator::apply(std::span<const double> model, std::span<double> data
     const auto theirs = parts_of(*own_, comm(), rank);
     receive(comm(), std::span(sums).subspan(theirs.first * n, theirs.size() * n), rank);
   }
-  crew_->parted_ = false;
+  workers_->parted_ = false;
   add_in_tree(sums, own_->parts(), data);
 }
 
-void SharedOperator::gather(Crew::Wanted wanted, std::span<const double> data,
+void SharedOperator::gather(Workers::Wanted wanted, std::span<const double> data,
                             std::span<double> model) const {
   expect_shapes(*this, model.size(), data.size());
   expect_crew();
   std::vector<double> copy(data.begin(), data.end()), slice(columns());
-  crew_->begin(wanted, number_);
+  workers_->begin(wanted, number_);
   broadcast(comm(), copy);
   const auto mine = parts_of(*own_, comm(), 0);
   together(comm(), [&] {
-    if (wanted == Crew::Wanted::transpose) own_->transpose_parts(mine, data, model);
+    if (wanted == Workers::Wanted::transpose) own_->transpose_parts(mine, data, model);
     else own_->diagonal_parts(mine, data, model);
   });
   for (int rank = 1; rank < comm().size(); ++rank) {
@@ -143,15 +143,15 @@ void SharedOperator::gather(Crew::Wanted wanted, std::span<const double> data,
     receive(comm(), found, rank);
     for (std::size_t i = 0; i < theirs.size(); ++i) model[theirs[i]] = found[i];
   }
-  crew_->parted_ = false;
+  workers_->parted_ = false;
 }
 
 void SharedOperator::apply_transpose(std::span<const double> data, std::span<double> model) const {
-  gather(Crew::Wanted::transpose, data, model);
+  gather(Workers::Wanted::transpose, data, model);
 }
 
 void SharedOperator::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
-  gather(Crew::Wanted::diagonal, weight, diagonal);
+  gather(Workers::Wanted::diagonal, weight, diagonal);
 }
 
 namespace {
@@ -213,31 +213,31 @@ void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
   const bool stays = first == nullptr;
   if (!stays) shares.push_back(std::make_unique<Share>(comm, std::move(first)));
   for (std::size_t operators = shares.size(); stays || operators > 0;) {
-    Crew::Order order;
+    Workers::Order order;
     comm.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);
     switch (order.wanted) {
-      case Crew::Wanted::nothing:
+      case Workers::Wanted::nothing:
         shares[order.number].reset();
         --operators;
         break;
-      case Crew::Wanted::another: {
+      case Workers::Wanted::another: {
         auto own = another();
         if (!own) return;
         shares.push_back(std::make_unique<Share>(comm, std::move(own)));
         ++operators;
         break;
       }
-      case Crew::Wanted::errand:
+      case Workers::Wanted::errand:
         errand();
         break;
-      case Crew::Wanted::leave:
+      case Workers::Wanted::leave:
         return;
-      case Crew::Wanted::product:
+      case Workers::Wanted::product:
         if (!shares[order.number]->product(comm)) return;
         break;
-      case Crew::Wanted::transpose:
-      case Crew::Wanted::diagonal:
-        if (!shares[order.number]->back(comm, order.wanted == Crew::Wanted::diagonal)) return;
+      case Workers::Wanted::transpose:
+      case Workers::Wanted::diagonal:
+        if (!shares[order.number]->back(comm, order.wanted == Workers::Wanted::diagonal)) return;
     }
   }
 }

@@ -48,14 +48,14 @@ class PartedOperator : public LinearOperator {
 };
 
 /// Rank 0: which shared operators the other ranks serve. They are in serve_products() from the first one on
-/// until the last is gone, or until the crew is, when they have been called by stay().
-class Crew {
+/// until the last is gone, or until the workers are, when they have been called by stay().
+class Workers {
  public:
   /// comm: must outlive it
-  explicit Crew(Comm& comm) : comm_(comm) {}
-  ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  explicit Workers(Comm& comm) : comm_(comm) {}
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
   Comm& comm() const { return comm_; }
   /// Whether the other ranks are there; if not, they are to be called before an operator is made.
   bool serves() const { return (stays_ || operators_ > 0) && !parted_; }
@@ -85,8 +85,8 @@ class Crew {
 /// Rank 0's side: an operator like any other. The other ranks are in serve_products() with their shares.
 class SharedOperator final : public LinearOperator {
  public:
-  /// own: with the share of rank 0.  crew: whose ranks have just made theirs
-  SharedOperator(std::shared_ptr<Crew> crew, std::shared_ptr<const PartedOperator> own);
+  /// own: with the share of rank 0.  workers: whose ranks have just made theirs
+  SharedOperator(std::shared_ptr<Workers> workers, std::shared_ptr<const PartedOperator> own);
   ~SharedOperator() override;  ///< after the last one the other ranks go
   SharedOperator(const SharedOperator&) = delete;
   SharedOperator& operator=(const SharedOperator&) = delete;
@@ -100,19 +100,19 @@ class SharedOperator final : public LinearOperator {
 
  private:
   /// Gᵀ d or the diagonal: rank 0's part of it, then what the others send.
-  void gather(Crew::Wanted wanted, std::span<const double> data, std::span<double> model) const;
-  Comm& comm() const { return crew_->comm_; }
+  void gather(Workers::Wanted wanted, std::span<const double> data, std::span<double> model) const;
+  Comm& comm() const { return workers_->comm_; }
   void expect_crew() const;
 
-  std::shared_ptr<Crew> crew_;
+  std::shared_ptr<Workers> workers_;
   std::size_t number_;  ///< by which the ranks know it
   std::shared_ptr<const PartedOperator> own_;
   std::vector<std::vector<std::uint32_t>> columns_;  ///< of each rank
 };
 
 /// The other ranks' side: serves products until rank 0's operators are gone or a rank fails, which rank 0
-/// reports.  first: none where the crew stays · another: makes this rank's share of a further operator;
-/// nothing when a rank fails · errand: what Crew::send_on_errand() is for
+/// reports.  first: none where the workers stay · another: makes this rank's share of a further operator;
+/// nothing when a rank fails · errand: what Workers::send_on_errand() is for
 void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
                     const std::function<std::shared_ptr<const PartedOperator>()>& another = {},
                     const std::function<void()>& errand = {});

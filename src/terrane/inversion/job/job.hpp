@@ -71,7 +71,7 @@ class Dependence {
   JointSettings joint_;
   std::optional<TwoRocks> rocks_;
   JobOrigin origin_;
-  std::shared_ptr<solve::Crew> crew_;  ///< of the other ranks, shared with others
+  std::shared_ptr<solve::Workers> workers_;  ///< of the other ranks, shared with others
   std::vector<std::string> notes_, warnings_;
 };
 
@@ -97,7 +97,7 @@ class InversionJob final : public Simulation {
   void check_model(const std::string& path) const override;
 
   /// Before begin(), of inversions that are under way at the same time: the other ranks, which serve all.
-  void share_ranks(const std::shared_ptr<solve::Crew>& crew) { of_->crew_ = crew; }
+  void share_ranks(const std::shared_ptr<solve::Workers>& workers) { of_->workers_ = workers; }
   /// After check().
   double bytes_on_device(const Runtime& runtime) const { return of_->bytes_on_device(runtime); }
   /// run() in two halves: makes what products need; takes what was found.

@@ -133,9 +133,9 @@ void Shared::run(const Runtime& of_run) {
   check(of_run.comm);
   std::vector<const Problem*> problems;
   std::vector<const Settings*> of_each;
-  const auto crew = of_run.comm != nullptr ? call_crew(*of_run.comm) : nullptr;
+  const auto workers = of_run.comm != nullptr ? call_workers(*of_run.comm) : nullptr;
   for (std::size_t p = 0; p < job.size(); ++p) {
-    job[p]->share_ranks(crew);
+    job[p]->share_ranks(workers);
     runtime[p].comm = of_run.comm;
     runtime[p].progress = of_run.progress;
     job[p]->begin(runtime[p]);

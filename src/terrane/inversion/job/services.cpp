@@ -12,8 +12,9 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr const char* called = "inversion";   // by which ranks know that they are to serve
-constexpr const char* crew_service = "crew";  // all services in any order, for models that are found together
+constexpr const char* called = "inversion";  // by which ranks know that they are to serve
+constexpr const char* workers_service =
+    "workers";  // all services in any order, for models that are found together
 
 const Service& named(const std::vector<Service>& services, const std::string& name) {
   const auto found =
@@ -22,7 +23,7 @@ const Service& named(const std::vector<Service>& services, const std::string& na
   return *found;
 }
 
-/// Without a first operator: for a crew that stays, which has errands, too.
+/// Without a first operator: for workers that stay, who have errands, too.
 void serve_operators(const std::vector<Service>& services, std::shared_ptr<const solve::PartedOperator> first,
                      Comm& comm) {
   std::map<std::string, Service::Work> errands;
@@ -52,33 +53,33 @@ void serve(const std::vector<Service>& services, Comm& comm) {
   Packet packet;
   packet.broadcast(comm);
   const auto name = packet.get<std::string>();
-  if (name == crew_service) return serve_operators(services, nullptr, comm);
+  if (name == workers_service) return serve_operators(services, nullptr, comm);
   const auto& service = named(services, name);
   if (!service.share) return service.work(std::move(packet), comm);
   if (auto first = service.share(std::move(packet), comm)) serve_operators(services, std::move(first), comm);
 }
 
-void call_for_work(Comm& comm, const std::shared_ptr<solve::Crew>& crew) {
-  if (crew && crew->serves()) crew->send_on_errand();
+void call_for_work(Comm& comm, const std::shared_ptr<solve::Workers>& workers) {
+  if (workers && workers->serves()) workers->send_on_errand();
   else call(comm, called);
 }
 
-void call_for_shares(Comm& comm, std::shared_ptr<solve::Crew>& crew, Packet packet) {
-  if (!crew) crew = std::make_shared<solve::Crew>(comm);
-  if (crew->serves()) crew->ask_for_another();
+void call_for_shares(Comm& comm, std::shared_ptr<solve::Workers>& workers, Packet packet) {
+  if (!workers) workers = std::make_shared<solve::Workers>(comm);
+  if (workers->serves()) workers->ask_for_another();
   else call(comm, called);
   packet.broadcast(comm);
 }
 
-std::shared_ptr<solve::Crew> call_crew(Comm& comm) {
-  auto crew = std::make_shared<solve::Crew>(comm);
-  if (comm.size() == 1) return crew;
+std::shared_ptr<solve::Workers> call_workers(Comm& comm) {
+  auto workers = std::make_shared<solve::Workers>(comm);
+  if (comm.size() == 1) return workers;
   call(comm, called);
   Packet packet;
-  packet.put(std::string(crew_service));
+  packet.put(std::string(workers_service));
   packet.broadcast(comm);
-  crew->stay();
-  return crew;
+  workers->stay();
+  return workers;
 }
 
 }  // namespace terrane::inversion

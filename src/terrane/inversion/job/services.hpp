@@ -24,20 +24,21 @@ struct Service {
   Share share = {};
   /// Until it is done.
   Work work = {};
-  /// The same as errands of a crew, packet by packet: makes what does those of one crew. Empty: `work`.
+  /// The same as errands of workers, packet by packet: makes what does those of the same workers. Empty:
+  /// `work`.
   std::function<Work()> errands = {};
 };
 
 /// The other ranks: the service that rank 0 names.
 void serve(const std::vector<Service>& services, Comm& comm);
 
-/// Rank 0: the others are to work next, and then read a packet that begins with the name of a service.  crew:
-/// null, or that which they may be in
-void call_for_work(Comm& comm, const std::shared_ptr<solve::Crew>& crew);
-/// Rank 0: the others are to make their shares of an operator, as the packet says.  crew: that they may be
+/// Rank 0: the others are to work next, and then read a packet that begins with the name of a service.
+/// workers: null, or that which they may be in
+void call_for_work(Comm& comm, const std::shared_ptr<solve::Workers>& workers);
+/// Rank 0: the others are to make their shares of an operator, as the packet says.  workers: that they may be
 /// in; made where there is none
-void call_for_shares(Comm& comm, std::shared_ptr<solve::Crew>& crew, Packet packet);
-/// Rank 0: a crew of the ranks that stays until it is gone.
-std::shared_ptr<solve::Crew> call_crew(Comm& comm);
+void call_for_shares(Comm& comm, std::shared_ptr<solve::Workers>& workers, Packet packet);
+/// Rank 0: the ranks as workers, who stay until the object is gone.
+std::shared_ptr<solve::Workers> call_workers(Comm& comm);
 
 }  // namespace terrane::inversion

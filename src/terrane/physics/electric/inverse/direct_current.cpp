@@ -14,7 +14,7 @@ namespace terrane::electric::inverse {
 
 DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                              Electrodes electrodes, const Parameters& parameters, Datum datum, Device device,
-                             int threads, Comm* comm, std::shared_ptr<solve::Crew> crew, int at_once,
+                             int threads, Comm* comm, std::shared_ptr<solve::Workers> workers, int at_once,
                              std::vector<double> slopes)
     : mesh_(std::move(mesh)),
       active_(std::move(active)),
@@ -25,7 +25,7 @@ DirectCurrent::DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active,
       threads_(threads),
       device_(device),
       comm_(comm && comm->size() > 1 ? comm : nullptr),
-      crew_(std::move(crew)),
+      workers_(std::move(workers)),
       at_once_(at_once),
       slopes_(std::move(slopes)) {}
 
@@ -135,7 +135,7 @@ const std::vector<double>& DirectCurrent::unit() const {
   Comm& comm = comm_ ? *comm_ : alone;
   if (comm_) {
     auto packet = request(service_of_unit, {});
-    inversion::call_for_work(comm, crew_);
+    inversion::call_for_work(comm, workers_);
     packet.broadcast(comm);
   }
   keep_in_step(comm, [&] {
@@ -163,8 +163,8 @@ inversion::Linearised DirectCurrent::at(std::span<const double> resistivity, Pro
   Comm& comm = comm_ ? *comm_ : alone;
   if (comm_) {
     auto packet = request(service_of_shares, rock.conductivity);
-    if (crew_ && !crew_->serves()) crew_ = nullptr;
-    inversion::call_for_shares(comm, crew_, std::move(packet));
+    if (workers_ && !workers_->serves()) workers_ = nullptr;
+    inversion::call_for_shares(comm, workers_, std::move(packet));
   }
   std::shared_ptr<const Sensitivity> made;
   keep_in_step(comm, [&] {
@@ -174,7 +174,7 @@ inversion::Linearised DirectCurrent::at(std::span<const double> resistivity, Pro
   });
   inversion::Linearised here{made->data(), nullptr, {}};
   std::shared_ptr<const solve::LinearOperator> all = made;
-  if (comm_) all = std::make_shared<solve::SharedOperator>(crew_, std::move(made));
+  if (comm_) all = std::make_shared<solve::SharedOperator>(workers_, std::move(made));
   here.jacobian = std::make_shared<inversion::Chained>(std::move(all), active_, std::move(slope));
   for (std::size_t n = 0; n < report.solves.size(); ++n)
     if (!report.solves[n].converged())

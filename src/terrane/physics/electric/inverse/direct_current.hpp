@@ -26,13 +26,13 @@ class DirectCurrent final : public inversion::Forward {
   /// active: cells that have ground, ascending; empty: all · ground: share of each cell that is not air, or
   /// empty · device: of the solves; products are made on the CPU · comm: where this is rank 0, whose others
   /// serve(): electrodes are shared, then layers of cells, with the same bits. While there is a jacobian,
-  /// they serve nothing but this and the crew · crew: that the others may be in, or null · at_once: into how
-  /// many groups ranks are divided, 0: each rank is one · slopes: of the ground (slopes_at()), or
+  /// they serve nothing but this and the workers · workers: that the others may be in, or null · at_once:
+  /// into how many groups ranks are divided, 0: each rank is one · slopes: of the ground (slopes_at()), or
   /// empty
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 Electrodes electrodes, const Parameters& parameters, Datum datum,
                 Device device = {Device::Kind::cpu, -1}, int threads = 0, Comm* comm = nullptr,
-                std::shared_ptr<solve::Crew> crew = nullptr, int at_once = 0,
+                std::shared_ptr<solve::Workers> workers = nullptr, int at_once = 0,
                 std::vector<double> slopes = {});
   std::size_t rows() const override { return electrodes_.arrays.size(); }
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
@@ -54,7 +54,7 @@ class DirectCurrent final : public inversion::Forward {
   int threads_;
   Device device_;
   Comm* comm_;
-  mutable std::shared_ptr<solve::Crew> crew_;
+  mutable std::shared_ptr<solve::Workers> workers_;
   int at_once_;
   std::vector<double> slopes_;
   mutable std::vector<double> unit_;

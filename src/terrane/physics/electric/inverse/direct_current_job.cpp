@@ -384,7 +384,7 @@ Fingerprint ArrayData::fingerprint(const Runtime& runtime) const {
 std::shared_ptr<DirectCurrent> ArrayData::currents(const Runtime& runtime) const {
   return std::make_shared<DirectCurrent>(problem_.mesh, problem_.active, problem_.ground, electrodes_,
                                          parameters_, datum_, runtime.device, settings_.threads, runtime.comm,
-                                         crew_, sharing(runtime).fields_at_once, slopes_);
+                                         workers_, sharing(runtime).fields_at_once, slopes_);
 }
 
 void ArrayData::make(const Runtime& runtime) {

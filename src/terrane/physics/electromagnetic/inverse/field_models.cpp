@@ -139,26 +139,26 @@ std::vector<Solve> FieldModel::own_rows(const std::vector<std::size_t>& wanted, 
 // ---- rank 0 ----
 
 FieldRanks::FieldRanks(Comm& comm, const Problem& problem, const std::vector<std::size_t>& places,
-                       Device device, int threads, std::shared_ptr<solve::Crew> crew)
+                       Device device, int threads, std::shared_ptr<solve::Workers> workers)
     : comm_(comm),
       places_(places),
       device_(device_for_ranks(device, comm)),
       threads_(threads),
-      crew_(crew && crew->serves() ? std::move(crew) : nullptr) {
+      workers_(workers && workers->serves() ? std::move(workers) : nullptr) {
   Packet packet;  // made before ranks are called: they would wait for what rank 0 has no room for
   packet.put(std::string(fields_service));
-  packet.put(reinterpret_cast<std::uint64_t>(this));  // by which a crew knows it
+  packet.put(reinterpret_cast<std::uint64_t>(this));  // by which workers know it
   packet.put(true);
   put(packet, problem);
   packet.put(places_);
   packet.put(device_);
   packet.put(threads_);
-  inversion::call_for_work(comm_, crew_);
+  inversion::call_for_work(comm_, workers_);
   packet.broadcast(comm_);
 }
 
 FieldRanks::~FieldRanks() {
-  if (!parted_ && (!crew_ || crew_->serves())) send(Wanted::nothing, 0, std::vector<double>{});
+  if (!parted_ && (!workers_ || workers_->serves())) send(Wanted::nothing, 0, std::vector<double>{});
 }
 
 template <class Values>
@@ -172,7 +172,7 @@ void FieldRanks::ask(Wanted wanted, std::uint64_t number, const Values& values) 
 template <class Values>
 void FieldRanks::send(Wanted wanted, std::uint64_t number, const Values& values) {
   Packet packet;
-  if (crew_) {
+  if (workers_) {
     packet.put(std::string(fields_service));
     packet.put(reinterpret_cast<std::uint64_t>(this));
     packet.put(false);
@@ -181,7 +181,7 @@ void FieldRanks::send(Wanted wanted, std::uint64_t number, const Values& values)
   packet.put(wanted);
   packet.put(number);
   packet.put(values);
-  if (crew_) crew_->send_on_errand();
+  if (workers_) workers_->send_on_errand();
   packet.broadcast(comm_);
   gone_.clear();
 }

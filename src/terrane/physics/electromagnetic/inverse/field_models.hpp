@@ -1,7 +1,7 @@
 // Data of electromagnetic models and their derivatives with respect to ln σ of all cells, over the ranks of a
 // run.
 //
-// Rank 0 asks, the others wait in serve(), or in a crew that has errands: all make each model and keep
+// Rank 0 asks, the others wait in serve(), or as workers who have errands: all make each model and keep
 // its fields; sources and frequencies are solved for by turns, and so are sites, whose receivers send.
 // Numbers that ranks have in common are added up on rank 0 in the order of one process, so that the bits are
 // the same.
@@ -75,9 +75,9 @@ class FieldModel {
 /// Rank 0's side, for one survey and mesh; the other ranks are released when it and all its models are gone.
 class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
  public:
-  /// device: as asked for; each rank finds its own unless it names one · crew: that the others may be in
+  /// device: as asked for; each rank finds its own unless it names one · workers: that the others may be in
   FieldRanks(Comm& comm, const Problem& problem, const std::vector<std::size_t>& places, Device device,
-             int threads, std::shared_ptr<solve::Crew> crew);
+             int threads, std::shared_ptr<solve::Workers> workers);
   ~FieldRanks();
   /// Of the problem with another conductivity, of all axes.
   std::shared_ptr<FieldModel> model(const Problem& problem, Progress* progress);
@@ -100,7 +100,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   const std::vector<std::size_t> places_;
   Device device_;
   int threads_;
-  std::shared_ptr<solve::Crew> crew_;  // whose errands they are; null: the others wait for this alone
+  std::shared_ptr<solve::Workers> workers_;  // whose errands they are; null: the others wait for this alone
   std::uint64_t made_ = 0;
   std::vector<std::uint64_t> gone_;  // models that the others may forget
   bool parted_ = false;
@@ -123,7 +123,7 @@ class FieldServer {
   std::map<std::uint64_t, std::shared_ptr<FieldModel>> models_;
 };
 
-/// What the other ranks do for them: one of them alone, or any number as errands of a crew.
+/// What the other ranks do for them: one of them alone, or any number as errands of workers.
 inversion::Service service_of_fields();
 
 }  // namespace terrane::electromagnetic::inverse

@@ -104,7 +104,7 @@ void MeasuredFields::as(Parts parts, std::vector<double>& data, std::vector<doub
 ElectromagneticFields::ElectromagneticFields(Problem problem, std::vector<std::uint32_t> active,
                                              MeasuredFields measured, Parts parts, bool in_memory,
                                              Device device, int threads, Comm* comm,
-                                             std::shared_ptr<solve::Crew> crew)
+                                             std::shared_ptr<solve::Workers> workers)
     : problem_(std::move(problem)),
       active_(std::move(active)),
       measured_(std::move(measured)),
@@ -113,7 +113,7 @@ ElectromagneticFields::ElectromagneticFields(Problem problem, std::vector<std::u
       device_(device),
       threads_(threads),
       comm_(comm && comm->size() > 1 ? comm : nullptr),
-      crew_(std::move(crew)) {
+      workers_(std::move(workers)) {
   if (!problem_.quadrature[0].empty())
     throw InputError("electromagnetic inversion",
                      "conductivity has imaginary parts, which do not follow the resistivity that is sought",
@@ -126,7 +126,7 @@ std::shared_ptr<FieldModel> ElectromagneticFields::model(const Problem& problem,
     return std::make_shared<FieldModel>(problem, measured_.place, resolve(device_), threads_, progress,
                                         nullptr);
   if (!ranks_ || ranks_->parted())
-    ranks_ = std::make_shared<FieldRanks>(*comm_, problem_, measured_.place, device_, threads_, crew_);
+    ranks_ = std::make_shared<FieldRanks>(*comm_, problem_, measured_.place, device_, threads_, workers_);
   return ranks_->model(problem, progress);
 }
 

@@ -51,11 +51,11 @@ class ElectromagneticFields final : public inversion::Forward {
  public:
   /// problem: its conductivity is kept in cells that take no part, and its contrasts by receivers · active:
   /// cells that do, ascending; empty: all · device: where fields are computed · comm: where this is rank 0,
-  /// whose others serve(): sources, frequencies and sites are shared, with the same bits · crew: that the
+  /// whose others serve(): sources, frequencies and sites are shared, with the same bits · workers: that the
   /// others may be in, or null
   ElectromagneticFields(Problem problem, std::vector<std::uint32_t> active, MeasuredFields measured,
                         Parts parts, bool in_memory, Device device, int threads = 0, Comm* comm = nullptr,
-                        std::shared_ptr<solve::Crew> crew = nullptr);
+                        std::shared_ptr<solve::Workers> workers = nullptr);
   std::size_t rows() const override { return 2 * measured_.size(); }
   std::size_t columns() const override { return active_.empty() ? problem_.mesh.size() : active_.size(); }
   /// model: Ω·m. A solve that does not converge is among the warnings.
@@ -72,7 +72,7 @@ class ElectromagneticFields final : public inversion::Forward {
   Device device_;
   int threads_;
   Comm* comm_;
-  std::shared_ptr<solve::Crew> crew_;
+  std::shared_ptr<solve::Workers> workers_;
   mutable std::shared_ptr<FieldRanks> ranks_;  // from the first model on
 };
 

@@ -395,7 +395,7 @@ void FieldData::make_forward(const Runtime& runtime) {
                0.25 * static_cast<double>(budget(runtime).bytes);
   problem_.forward = std::make_shared<inversion::OfLogarithms>(
       std::make_shared<ElectromagneticFields>(earth(), problem_.active, measured_, parts_, in_memory_,
-                                              runtime.device, runtime.threads, runtime.comm, crew_));
+                                              runtime.device, runtime.threads, runtime.comm, workers_));
 }
 
 void FieldData::choose(const Runtime& runtime) {

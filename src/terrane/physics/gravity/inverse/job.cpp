@@ -375,7 +375,7 @@ void StationData::make(const Runtime& runtime) {
   // The regulariser's exact inverse is applied there, whatever holds G.
   const auto device = device_for(runtime);
   settings_.device = !choice.on_device() && device.has_own_memory() ? resolve(device) : choice.device;
-  problem_.g = make_operator(source_, settings, runtime, notes_, crew_);
+  problem_.g = make_operator(source_, settings, runtime, notes_, workers_);
   seconds_to_make_ = seconds_since(begin);
 }
 

@@ -154,7 +154,7 @@ std::shared_ptr<const solve::LinearOperator> settled(std::shared_ptr<const solve
 
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const SensitivityColumns>& source, const StorageSettings& settings,
-    const Runtime& runtime, std::vector<std::string>& notes, std::shared_ptr<solve::Crew> crew) {
+    const Runtime& runtime, std::vector<std::string>& notes, std::shared_ptr<solve::Workers> workers) {
   std::shared_ptr<const solve::PartedOperator> own;
   const bool shared = runtime.comm != nullptr && runtime.comm->size() > 1;
   const solve::ShareOfParts share{0, shared ? static_cast<std::size_t>(runtime.comm->size()) : 1};
@@ -167,11 +167,11 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
   }
   if (settings.storage == Storage::disk) make();  // the others find the file
   auto& comm = *runtime.comm;
-  inversion::call_for_shares(comm, crew, packed(*source, settings, runtime.threads));
+  inversion::call_for_shares(comm, workers, packed(*source, settings, runtime.threads));
   together(comm, [&] {
     if (!own) make();
   });
-  return settled(std::make_shared<solve::SharedOperator>(std::move(crew), own), *source);
+  return settled(std::make_shared<solve::SharedOperator>(std::move(workers), own), *source);
 }
 
 namespace {

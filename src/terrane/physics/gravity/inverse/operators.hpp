@@ -42,10 +42,11 @@ Fingerprint fingerprint(const SensitivityColumns& source, double accuracy);
 
 /// With the source's rules for stations inside and on the surface of cells. settings.storage: not automatic.
 /// The ranks of runtime.comm but 0 are in inversion::serve(), and stay with the operator until it is gone.
-/// Adds a note about a file of sensitivities. crew: of several operators that are there at the same time.
+/// Adds a note about a file of sensitivities. workers: of several operators that are there at the same time.
 /// Throws Cancelled, and what any rank throws.
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const SensitivityColumns>& source, const StorageSettings& settings,
-    const Runtime& runtime, std::vector<std::string>& notes, std::shared_ptr<solve::Crew> crew = nullptr);
+    const Runtime& runtime, std::vector<std::string>& notes,
+    std::shared_ptr<solve::Workers> workers = nullptr);
 
 }  // namespace terrane::gravity::inverse
