@@ -1,4 +1,4 @@
-# cmake --install: the libraries, their headers, the terrane command, its plotting script, and a package, so that
+# cmake --install: the libraries, their headers, the terrane command, its scripts for plots, and a package, so that
 # another CMake project needs only
 #   find_package(terrane CONFIG REQUIRED)
 #   target_link_libraries(program PRIVATE terrane::terrane)
@@ -14,7 +14,7 @@ install(TARGETS terrane ${rooms} ${TERRANE_LIBRARY_TARGETS} EXPORT terrane
 install(DIRECTORY src/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 if(TARGET terrane_command)
   install(TARGETS terrane_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES python/terrane/plotting.py DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane)
+  install(DIRECTORY python/terrane/plotting DESTINATION ${CMAKE_INSTALL_DATADIR}/terrane FILES_MATCHING PATTERN "*.py")
   # Where bash-completion, zsh, fish and man look for them.
   install(FILES packaging/shell/terrane.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
     RENAME terrane)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import acoustic, compat, elastic, electric, electromagnetic, errors, gravity, heat, inversion, magnetic
     from . import plotting, simulation
+    from ._pictured import plot
     from ._core import commit as __commit__
     from ._core import version as __version__
     from .earth import Earth, Results, Surface
@@ -37,7 +38,7 @@ _HOMES = {
     "TensorMesh": "mesh", "PrismSet": "mesh", "PrismLayer": "mesh", "Survey": "survey", "Result": "result",
     "Earth": "earth", "Results": "earth", "Surface": "earth",
     "run": "jobs", "run_all": "jobs", "check": "jobs", "check_all": "jobs", "devices": "jobs",
-    "read": "files", "info": "files",
+    "read": "files", "info": "files", "plot": "_pictured",
     "read_dataset": "dataset", "write_dataset": "dataset",
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
@@ -48,7 +49,7 @@ __all__ = [
     "Earth", "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "Results", "ShapeError",
     "Surface", "Survey",
     "TensorMesh", "UnsupportedError", "check", "check_all", "compat", "devices", "errors", "gravity", "info",
-    "inversion", "plotting", "read", "read_dataset", "run", "run_all", "write_dataset",
+    "inversion", "plot", "plotting", "read", "read_dataset", "run", "run_all", "write_dataset",
 ]
 
 

@@ -23,7 +23,7 @@ def main() -> NoReturn:
         sys.exit(f"terrane: the command is missing from {HERE}; install Terrane again: pip install --force-reinstall")
     # Plots are drawn by the Python that this command belongs to.
     os.environ.setdefault("TERRANE_PYTHON", sys.executable)
-    os.environ.setdefault("TERRANE_PLOTTING", str(HERE / "plotting.py"))
+    os.environ.setdefault("TERRANE_PLOTTING", str(HERE / "plotting" / "__main__.py"))
     find_data()
     os.execv(program, ["terrane", *sys.argv[1:]])
 

@@ -10,8 +10,8 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, simulation
-from ._arrays import Floats, real, vector
+from . import _core, _pictured, simulation
+from ._arrays import Floats, real, text_table, vector
 from ._strict import Strict
 from .errors import InputError, ShapeError
 from .mesh import TensorMesh
@@ -40,6 +40,24 @@ class Arrays(NamedTuple):
     electrodes: Floats
     arrays: Any
     columns: dict[str, tuple[str, Floats, Floats]]
+
+    def plot(self, channels: Union[str, Sequence[str], None] = None, **options: Any) -> Any:
+        """Pseudosections of what was measured, at the middles of the arrays; options as of :func:`terrane.plot`."""
+        return _pictured.plot(self, channels, **options)
+
+    def _for_pictures(self) -> Any:
+        from .plotting import objects
+
+        return objects.of_arrays(self.electrodes, self.arrays, self.columns)
+
+    def __repr__(self) -> str:
+        far = int((np.asarray(self.arrays) < 0).any(axis=1).sum())
+        rows = [("electrodes", f"{len(self.electrodes):,}"),
+                ("arrays", f"{len(self.arrays):,}" + (f", {far:,} with an electrode far away" if far else ""))]
+        for name, (unit, values, _) in self.columns.items():
+            good = np.asarray(values, float)[np.isfinite(np.asarray(values, float))]
+            rows.append((name, f"{good.min():.6g} … {good.max():.6g} {unit}" if good.size else "not finite"))
+        return text_table("Arrays", rows)
 
 
 def _chosen(value: str, name: str, allowed: tuple[str, ...]) -> str:

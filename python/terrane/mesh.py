@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Floats, _check_unit, axis, bounds_text, count, faces, real, text_table, vector
+from ._pictured import Pictured
 from ._strict import Strict
 from .errors import InputError, ShapeError, UnsupportedError
 
@@ -34,7 +35,7 @@ def _kinds() -> dict[str, tuple[str, str, float]]:
     return {name: (unit, meaning, absent) for name, unit, meaning, absent in _core.properties()}
 
 
-class _Shown(Strict):
+class _Shown(Pictured, Strict):
     """Text for terminals and notebooks."""
 
     def _title(self) -> str:
@@ -393,9 +394,24 @@ class TensorMesh(_Properties):
     def _picture(self) -> str:
         from ._notebook import map_of
 
+        name, values = self._shown_first()
         thickness = np.diff(self.up)
-        mean = np.tensordot(thickness / thickness.sum(), self.density, 1)
-        return map_of(mean, self.easting, self.northing, "mean density of each column, from above")
+        mean = np.tensordot(thickness / thickness.sum(), values, 1)
+        return map_of(mean, self.easting, self.northing, f"mean {name} of each column, from above".replace("_", " "))
+
+    def _shown_first(self) -> tuple[str, Floats]:
+        """A property that differs from cell to cell, else the first; density of zero where there is none."""
+        shown = self._values or {"density": np.zeros(self.shape)}
+        name = next((n for n, values in shown.items() if np.ptp(values) > 0), next(iter(shown)))
+        return name, np.broadcast_to(shown[name], self.shape)
+
+    def _for_pictures(self) -> Any:
+        from .plotting import objects
+
+        first, values = self._shown_first()
+        held = {first: values, **self._values}
+        return objects.of_mesh(self.easting, self.northing, self.up,
+                               [(name, _kinds()[name][0], np.broadcast_to(v, self.shape)) for name, v in held.items()])
 
 
 class PrismSet(_Properties):
@@ -497,6 +513,12 @@ class PrismSet(_Properties):
         middle = self.prisms[:, 0:4:2] / 2 + self.prisms[:, 1:4:2] / 2
         name, values = next(iter(self._values.items()))
         return marks_of(middle[:, 0], middle[:, 1], f"{name} at the middles, from above", values)
+
+    def _for_pictures(self) -> Any:
+        from .plotting import objects
+
+        held = self._values or {"density": np.zeros(len(self))}
+        return objects.of_prisms(self.prisms, [(name, _kinds()[name][0], values) for name, values in held.items()])
 
 
 class PrismLayer(_Shown):
@@ -602,6 +624,13 @@ class PrismLayer(_Shown):
         from ._notebook import map_of
 
         return map_of(self.surface, _between(self.easting), _between(self.northing), "surface")
+
+    def _for_pictures(self) -> Any:
+        from .plotting import objects
+
+        columns = [("surface", "m", self.surface), ("reference", "m", self.reference), ("density", "kg/m3", self.density)]
+        return objects.of_stations(self.easting, self.northing, self.surface, self.shape, (self.easting, self.northing),
+                                   [c for n, c in enumerate(columns) if n == 0 or np.ptp(c[2]) > 0], "the layer")
 
 
 def _between(nodes: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import text_table
+from ._pictured import Pictured
 from ._strict import Strict
 from .dataset import to_xarray
 from .errors import InputError, UnsupportedError
@@ -32,7 +33,7 @@ class Report(Strict, dict[str, Any]):
         return sorted({*object.__dir__(self), *self})
 
 
-class Result(Strict):
+class Result(Pictured, Strict):
     """Fields at stations.
 
     It wraps an ``xarray.Dataset``, made when first asked for: ``result["g_u"]`` is its DataArray, and every
@@ -217,52 +218,7 @@ class Result(Strict):
             points.point_data[field.name] = field.values
         return points
 
-    def plot(self, channels: Union[str, Sequence[str], None] = None, *, title: str = "",
-             path: Union[str, PathLike[str], None] = None, slice: str = "", region: Optional[Sequence[float]] = None,
-             limits: Optional[Sequence[float]] = None, log: Optional[bool] = None, cmap: Optional[str] = None,
-             wiggle: bool = False) -> Any:
-        """A picture of the result, as its field is used to see it: maps, pseudosections, curves, traces, seismograms.
-
-        Parameters
-        ----------
-        channels : names, optional
-            What to draw; otherwise all.
-        title : str
-            Line above it.
-        path : path, optional
-            Picture to write: .png, .svg or .pdf.
-        slice : str
-            Where to cut cells or snapshots: ``"up=-400"``.
-        region : west, east, south, north, optional
-            m; of cells also bottom and top.
-        limits : two numbers, optional
-            Values at both ends of the colours.
-        log : bool, optional
-            Whether colours are logarithmic; otherwise those of resistivities are.
-        cmap : str, optional
-            Colour map of matplotlib.
-        wiggle : bool
-            Traces of shots as lines.
-
-        Returns
-        -------
-        matplotlib.axes.Axes, or an array of them
-            Of the picture; ``.figure`` of one is the figure.
-        """
-        from . import plotting
-
-        names = [channels] if isinstance(channels, str) else channels
-        try:
-            figure = plotting.draw(self._drawn(), names, title=title, slice_at=slice, region=region, limits=limits, log=log,
-                                   cmap=cmap, wiggle=wiggle)
-        except plotting.PlotError as error:
-            raise InputError("channels" if names else "plot", str(error)) from error
-        if path is not None:
-            plotting.save(figure, path, None)
-        axes = [a for a in figure.axes if a.get_label() != "<colorbar>" and a.get_visible()]
-        return axes[0] if len(axes) == 1 else np.array(axes, dtype=object)
-
-    def _drawn(self) -> Any:
+    def _for_pictures(self) -> Any:
         """What plotting draws: of stations from memory, of all else as its file says it."""
         from . import plotting
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Floats, axis, real, text_table
+from ._pictured import Pictured
 from ._strict import Strict
 from .errors import InputError, ShapeError
 
@@ -32,7 +33,7 @@ class Column(NamedTuple):
     values: Floats
 
 
-class Survey(Strict):
+class Survey(Pictured, Strict):
     """Stations, in the model's coordinates.
 
     Parameters
@@ -184,6 +185,12 @@ class Survey(Strict):
 
         return pandas.DataFrame({"easting": self.easting, "northing": self.northing, "up": self.up,
                                  **{name: column.values for name, column in self._columns.items()}})
+
+    def _for_pictures(self) -> Any:
+        from .plotting import objects
+
+        return objects.of_stations(self.easting, self.northing, self.up, self.shape, self._grid,
+                                   [(c.name, c.unit, c.values) for c in self._columns.values()])
 
     def _engine(self) -> tuple[Any, ...]:
         return (self.easting, self.northing, self.up, list(self._columns.values()), self._grid, self.projection,

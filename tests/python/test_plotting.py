@@ -276,7 +276,7 @@ def test_words_that_do_not_go_together_are_refused(tmp_path):
                                                   ("up", -10, 30000), ("easting", 300, 20000)])
 def test_a_cut_through_bricks_is_a_whole_plane_on_which_linear_fields_stay_linear(tmp_path, axis, position, area):
     snapshots = plotting.read(waves(tmp_path / "waves.nc", bricks=True)).snapshots
-    ends, share, triangles = plotting._cut_bricks(snapshots.cells, snapshots.points[axis], position)
+    ends, share, triangles = plotting.cut_bricks(snapshots.cells, snapshots.points[axis], position)
 
     def on_cut(v):
         return v[ends[:, 0]] * (1 - share) + v[ends[:, 1]] * share
@@ -501,6 +501,6 @@ def test_nothing_of_matplotlib_is_changed_by_a_picture():
         after = dict(matplotlib.rcParams)
         assert {k for k in after if after[k] != before[k]} <= {"interactive", "backend"}
         matplotlib.rcParams["interactive"] = False
-        with plotting._style():
+        with plotting.styled():
             matplotlib.rcParams["interactive"] = True  # as a notebook's backend does when the first figure is made
         assert matplotlib.rcParams["interactive"]

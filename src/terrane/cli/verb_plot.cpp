@@ -44,9 +44,9 @@ fs::path plotting_script() {
     throw InputError("TERRANE_PLOTTING", fmt::format("there is no file \"{}\"", named));
   }
   for (const auto& folder : folders_above_command())
-    for (const auto* place : {"share/terrane/plotting.py", "python/terrane/plotting.py"})
+    for (const auto* place : {"share/terrane/plotting/__main__.py", "python/terrane/plotting/__main__.py"})
       if (is_file(folder / place)) return folder / place;
-  throw FileError("plot", "the script plotting.py is not beside the command",
+  throw FileError("plot", "the script plotting/__main__.py is not beside the command",
                   "Install Terrane whole, or name the script with TERRANE_PLOTTING.");
 }
 

@@ -1,0 +1,210 @@
+"""Data of arrays of electrodes: pseudosections, and arrays between boreholes."""
+
+from __future__ import annotations
+
+from .data import Data, Field, PlotError, base_of, need
+from .style import Look, plain_ticks, scale_of, title_of
+
+_OF_ARRAYS = ("apparent_resistivity", "chargeability", "phase", "resistance")
+
+
+def is_of_arrays(data: Data) -> bool:
+    """Arrays of electrodes, drawn where they lie and as deep as they look."""
+    names = {f.name for f in data.fields}
+    known = _OF_ARRAYS if any(n.startswith(("a_", "m_")) for n in names) else _OF_ARRAYS[:3]
+    return data.kind == "stations" and "up" in names and any(base_of(n) in known for n in names)
+
+
+def panels_of_arrays(data: Data, fields):
+    """Measured and computed, and the misfit in per cent of what was measured, where there are both; else the fields."""
+    numpy = need("numpy")
+    there = {f.name: f for f in data.fields}
+    for name in _OF_ARRAYS:
+        measured, computed = there.get(f"{name}_observed"), there.get(name)
+        if measured is None or not numpy.isfinite(measured.values).any():
+            continue
+        if computed is None:
+            return [measured]
+        if name == "apparent_resistivity" or name == "resistance":
+            with numpy.errstate(divide="ignore", invalid="ignore"):
+                misfit = Field(f"{name}_misfit", "%", 100 * (measured.values - computed.values) / measured.values)
+        else:
+            misfit = Field(f"{name}_misfit", measured.unit, measured.values - computed.values)
+        return [measured, computed, misfit]
+    shown = [there[name] for name in _OF_ARRAYS if name in there and name != "resistance"] or \
+        [f for f in fields if base_of(f.name) in _OF_ARRAYS]
+    return shown[:1]
+
+
+def _lines_of(east, north):
+    """The lines on which middles of arrays lie: metres along each of all, and rows of each line, side by side.
+
+    Lines are parallel, so across them there are few places. One line where they are not.
+    """
+    numpy = need("numpy")
+    centred = numpy.stack([east - east.mean(), north - north.mean()])
+    main = numpy.linalg.svd(centred, full_matrices=False)[0][:, 0]
+    steps = numpy.diff(centred, axis=1)
+    steps = steps[:, numpy.hypot(*steps) > 0]
+    ways = [main, numpy.array([1.0, 0]), numpy.array([0, 1.0])]
+    if steps.size:  # most arrays stand beside the one before them
+        angle = numpy.round(numpy.degrees(numpy.arctan2(steps[1], steps[0])) % 180, 1)
+        often = numpy.radians(numpy.bincount((10 * angle).round().astype(int)).argmax() / 10)
+        ways.insert(1, numpy.array([numpy.cos(often), numpy.sin(often)]))
+    reach = numpy.hypot(*(centred.max(axis=1) - centred.min(axis=1)))
+    best = None
+    for way in ways:  # across the right one each line is narrow
+        across = numpy.array([-way[1], way[0]]) @ centred
+        order = numpy.argsort(across, kind="stable")
+        lines = numpy.split(order, numpy.flatnonzero(numpy.diff(across[order]) > 0.01 * reach) + 1)
+        if any(numpy.ptp(across[line]) > 0.02 * reach for line in lines) or \
+                min(line.size for line in lines) < 3 or len(lines) > east.size / 5:
+            continue
+        if best is None or len(lines) < len(best[1]):
+            best = way, lines
+    direction, lines = best or (main, [numpy.arange(east.size)])
+    # In the direction in which easting grows, or northing where lines run north; from south to north, or west to east.
+    direction = direction * (numpy.sign(direction[numpy.argmax(numpy.abs(direction))]) or 1)
+    beside = north if abs(direction[0]) > abs(direction[1]) else east
+    lines = sorted(lines, key=lambda line: beside[line].mean())
+    return direction @ numpy.stack([east, north]), direction, lines
+
+
+def arrays_in_holes(data: Data):
+    """Where all electrodes are in vertical holes (three depths or more): for each pair of the holes that current enters
+    and those between which voltage is measured their name, the arrays, and up of both dipoles' middles. Else nothing.
+    """
+    numpy = need("numpy")
+    given = {f.name: numpy.asarray(f.values, dtype=float) for f in data.fields}
+    names = [f"{electrode}_{axis}" for electrode in "abmn" for axis in ("easting", "northing", "up")]
+    if any(name not in given for name in names):
+        return []
+    place = numpy.stack([given[name] for name in names]).reshape(4, 3, -1)  # [electrode, axis, array]
+    near = numpy.isfinite(place[:, 0])  # the others are far away
+    holes, hole_of_near = numpy.unique(place[:, :2].transpose(0, 2, 1)[near].round(2), axis=0, return_inverse=True)
+    depths = numpy.unique(numpy.stack([hole_of_near.ravel(), place[:, 2][near].round(2)]), axis=1)
+    if not holes.size or numpy.bincount(depths[0].astype(int), minlength=len(holes)).min() < 3:
+        return []
+    hole = numpy.full(near.shape, -1)
+    hole[near] = hole_of_near.ravel()
+    used = numpy.sort(hole.reshape(2, 2, -1), axis=1).reshape(4, -1)  # of current, of voltage
+    middle = numpy.nanmean(place[:, 2].reshape(2, 2, -1), axis=1)
+
+    def name(numbers):
+        there = sorted({int(n) + 1 for n in numbers if n >= 0})
+        return ("hole " if len(there) == 1 else "holes ") + " and ".join(map(str, there))
+
+    pairs, pair_of = numpy.unique(used, axis=1, return_inverse=True)
+    panels = []
+    for number, pair in enumerate(pairs.T):
+        arrays = numpy.flatnonzero(pair_of.ravel() == number)
+        panels.append((f"current in {name(pair[:2])}, voltage in {name(pair[2:])}", arrays,
+                       middle[1, arrays], middle[0, arrays]))
+    return panels
+
+
+def draw_holes(pyplot, shown, panels, title: str, look: Look):
+    """Arrays between boreholes, for which no depth stands: where the current enters over where voltage is measured.
+
+    Holes are numbered from west to east. Of many pairs of holes eight are shown.
+    """
+    numpy = need("numpy")
+    scale = scale_of(shown.values, shown.name, look)
+    good = scale.good
+    few = [panels[n] for n in numpy.unique(numpy.linspace(0, len(panels) - 1, min(len(panels), 8)).round().astype(int))]
+    columns = min(len(few), 2)
+    rows = -(-len(few) // columns)
+    figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
+                                   figsize=(4.2 * columns + 0.6, 3.9 * rows + 0.3))
+    size = float(numpy.clip(16000 / max(arrays.size for _, arrays, _, _ in few), 6, 90))
+    for axes in grid.flat[len(few):]:
+        axes.set_visible(False)
+    for place, (axes, (name, arrays, voltage, current)) in enumerate(zip(grid.flat, few)):
+        there = good[arrays]
+        image = axes.scatter(voltage[there], current[there], c=shown.values[arrays[there]], norm=scale.norm,
+                             cmap=scale.cmap, s=size, marker="s", linewidths=0)
+        axes.scatter(voltage[~there], current[~there], s=6, color="0.7", marker="x", linewidths=0.6)
+        axes.margins(0.06)
+        axes.set_aspect("equal", adjustable="box")
+        axes.set_title(name, pad=3, fontsize=8, loc="left")
+        axes.tick_params(labelbottom=place + columns >= len(few))
+    figure.supxlabel("up of the voltage electrodes (m)", fontsize=9)
+    figure.supylabel("up of the current electrodes (m)", fontsize=9)
+    figure.suptitle(title or title_of(shown.name), fontsize=10)
+    bar = figure.colorbar(image, ax=list(grid.flat), pad=0.02, fraction=0.05, extend=scale.extend)
+    bar.set_label(plain_ticks(bar, shown.unit))
+    return figure
+
+
+def draw_pseudosections(pyplot, data: Data, panels, title: str, look: Look):
+    """Each array at its middle and half its widest gap deep; a row for each line, a column for each field.
+
+    Apparent resistivity has a logarithmic scale; what was measured and computed have one scale together. Of many lines
+    eight are shown.
+    """
+    numpy = need("numpy")
+    east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
+    up = next(f.values for f in data.fields if f.name == "up")
+    along, direction, lines = _lines_of(east, north)
+    if look.region is not None:
+        inside = (east >= look.region[0]) & (east <= look.region[1]) & (north >= look.region[2]) & (north <= look.region[3])
+        lines = [kept for line in lines if (kept := line[inside[line]]).size]
+        if not lines:
+            raise PlotError(f"{data.source}: no array has its middle in the region")
+    chosen = numpy.unique(numpy.linspace(0, len(lines) - 1, min(len(lines), 8)).round().astype(int))
+    stacked = chosen.size == 1  # the fields below each other, so that one sees them beside the line
+    rows, columns = (len(panels), 1) if stacked else (chosen.size, len(panels))
+    figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
+                                   figsize=(6.4 if columns == 1 else 0.8 + 3.6 * columns,
+                                            (2.9 if rows == 1 else 0.7 + 1.75 * rows)))
+    size = float(numpy.clip(16000 / max(max(lines[n].size for n in chosen), 1), 6, 90 if rows == 1 else 45))
+    computed = {f.name: f.values for f in panels}
+    for column, shown in enumerate(panels):
+        pair = [computed[n] for n in (base_of(shown.name), base_of(shown.name) + "_observed") if n in computed]
+        shared = numpy.concatenate(pair) if len(pair) == 2 and shown.name in computed and \
+            not shown.name.endswith(("_misfit", "_residual", "_uncertainty")) else None
+        one = look if not shown.name.endswith(("_misfit", "_residual", "_uncertainty")) else Look(look.region)
+        scale = scale_of(shown.values, shown.name, one, shared=shared, robust=shown.name.endswith("_misfit"))
+        for row, number in enumerate(chosen):
+            axes = grid[column, 0] if stacked else grid[row, column]
+            line = lines[number]
+            there, not_there = line[scale.good[line]], line[~scale.good[line]]
+            image = axes.scatter(along[there], up[there], c=numpy.asarray(shown.values)[there], norm=scale.norm,
+                                 cmap=scale.cmap, s=size, marker="s", linewidths=0)
+            axes.scatter(along[not_there], up[not_there], s=6, color="0.7", marker="x", linewidths=0.6)
+            axes.margins(0.04, 0.04 if rows == 1 else 0.12)
+            if len(lines) > 1:
+                beside = f"northing {north[line].mean():.10g} m" if abs(direction[0]) > 0.999 else \
+                    f"easting {east[line].mean():.10g} m" if abs(direction[1]) > 0.999 else ""
+                text = f"line {number + 1} of {len(lines)}" + (f", {beside}" if beside else "")
+                axes.set_title(text.replace("-", "\N{MINUS SIGN}"), pad=3, fontsize=8, loc="left")
+        block = [grid[column, 0]] if stacked else list(grid[:, column])
+        bar = figure.colorbar(image, ax=block, pad=0.02, fraction=0.05, extend=scale.extend)
+        bar.set_label(plain_ticks(bar, shown.unit))
+        if stacked:
+            grid[column, 0].set_title(title_of(shown.name), pad=4)
+        else:
+            grid[0, column].set_title(title_of(shown.name), pad=14)
+    name = "pseudo-depth (m)" if numpy.nanmax(up) <= 0 else "elevation at pseudo-depth (m)"
+    for axes in grid[-1]:
+        axes.set_xlabel("along the line (m)")
+    if rows == 1:
+        grid[0, 0].set_ylabel(name)
+    else:
+        figure.supylabel(name, fontsize=8)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def place_arrays(numpy, columns) -> None:
+    """Adds easting, northing and up of each array: its middle, half its widest gap below the electrodes."""
+    place = numpy.stack([numpy.stack([columns.get(f"{e}_{axis}", ("", numpy.full(columns["a_easting"][1].size, numpy.nan)))[1]
+                                      for axis in ("easting", "northing", "up")]) for e in "abmn"])
+    near = numpy.isfinite(place[:, 0])
+    middle = numpy.nanmean(place, axis=0)
+    along = numpy.sqrt(((place[:, :2] - place[:1, :2]) ** 2).sum(axis=1))
+    along = numpy.sort(numpy.where(near, along, numpy.nan), axis=0)
+    gaps = numpy.nanmax(numpy.diff(along, axis=0), axis=0)
+    for axis, values in zip(("easting", "northing", "up"), (middle[0], middle[1], middle[2] - gaps / 2)):
+        columns[axis] = ("m", values)
