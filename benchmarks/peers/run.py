@@ -25,6 +25,8 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import records  # noqa: E402
 HERE = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / "build" / "peers"
 PYTHON = ENVIRONMENT / "bin" / "python"
@@ -298,7 +300,7 @@ def main():
     for part in ("benchmarks/records", "docs/img"):
         (given.output / part).mkdir(parents=True, exist_ok=True)
     path = given.output / "benchmarks" / "records" / "peers.json"
-    path.write_text(json.dumps(record, indent=1).replace("Infinity", "1e999") + "\n")
+    path.write_text(records.text(record), encoding="utf-8")
     (given.output / "docs" / "peers.md").write_text(document(record))
     sh(PYTHON, "-c", DRAW, path, given.output / "docs" / "img" / "peers.svg")
     print(f"wrote {path}, docs/peers.md, docs/img/peers.svg")
