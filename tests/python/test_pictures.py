@@ -103,6 +103,63 @@ def test_results_data_sets_and_files_have_one_picture(tmp_path):
         terrane.plot(tmp_path / "nothing.sgy")
 
 
+EDI = """>HEAD
+ DATAID="T01"
+ LAT=-23:30:00.0
+ LONG=134:15:00.0
+ ELEV=410
+>=MTSECT
+ SECTID="T01"
+ NFREQ=2
+>FREQ //2
+ 1.0E+02 1.0E+00
+>ZXYR //2
+ 1.118034E+02 1.118034E+01
+>ZXYI //2
+ 1.118034E+02 1.118034E+01
+>ZXY.VAR //2
+ 1.0 0.01
+>ZYXR //2
+ -1.118034E+02 -1.118034E+01
+>ZYXI //2
+ -1.118034E+02 -1.118034E+01
+>ZYX.VAR //2
+ 1.0 0.01
+>END
+"""
+RES2DINV = """A line
+5.0
+1
+6
+0
+0
+0 5 100
+5 5 110
+10 5 120
+0 10 90
+5 10 95
+10 10 99
+0
+0
+0
+0
+"""
+
+
+def test_files_of_sites_and_of_instruments_are_drawn_as_their_fields_see_them(tmp_path):
+    (tmp_path / "site.edi").write_text(EDI)
+    rho, phase = terrane.plot(tmp_path / "site.edi")
+    assert rho.get_title() == "T01" and rho.get_yscale() == "log" and phase.get_xlabel() == "period (s)"
+    points = rho.containers[0].lines[0]
+    np.testing.assert_allclose(points.get_ydata(), 50, rtol=1e-6)  # Ω m
+    np.testing.assert_allclose(points.get_xdata(), [0.01, 1])
+    assert len(rho.containers[0].lines[2]) == 1, "with error bars"
+    (tmp_path / "line.dat").write_text(RES2DINV)
+    axes = terrane.plot(tmp_path / "line.dat")
+    assert axes.get_title() == "apparent resistivity observed"
+    assert sorted(axes.collections[0].get_array()) == [90, 95, 99, 100, 110, 120]
+
+
 #: As a notebook's: it makes matplotlib interactive as it is loaded, and figures are shown and closed after each cell.
 BACKEND = """
 import matplotlib

@@ -20,6 +20,11 @@ def figures_are_closed():
     sys.modules["matplotlib.pyplot"].close("all")
 
 
+def panels(figure):
+    """Its axes, without colour bars."""
+    return list(numpy.atleast_1d(plotting.axes_of(figure)))
+
+
 def stations_with_both_kinds_of_coordinates(path):
     with netCDF4.Dataset(path, "w") as file:
         file.createDimension("station", 3)
@@ -37,13 +42,15 @@ def test_stations_are_drawn_by_easting_and_northing_where_both_are_there(tmp_pat
     data = plotting.read(stations_with_both_kinds_of_coordinates(tmp_path / "stations.nc"))
     assert not data.geographic
     numpy.testing.assert_array_equal(data.northing, [0, -1e5, -2e5])
+    assert plotting.draw(data, ["disturbance"]).axes[0].get_xlabel() == "along the line (km)"
+    data.easting[1] += 5e4
     figure = plotting.draw(data, ["disturbance"])
     assert figure.axes[0].get_xlabel() == "easting (km)"
     low, high = figure.axes[0].get_ylim()
     assert low < -200 and high > 0
 
 
-def waves(path, bricks, easting=(200.0, 0, 100), northing=(5.0, 5, 5)):
+def waves(path, bricks, easting=(200.0, 0, 100, 300, 400), northing=(5.0, 5, 5, 5, 5)):
     """Receivers, and snapshots of 2 u_east − up, on two by two by two bricks, or on their ground."""
     up, north, east = numpy.meshgrid([-200.0, -90, 0], [0.0, 60, 100], [0.0, 150, 300], indexing="ij")
     at = numpy.arange(27).reshape(3, 3, 3)
@@ -84,12 +91,14 @@ def test_a_record_section_has_each_trace_at_its_receiver(tmp_path):
     data = plotting.read(waves(tmp_path / "waves.nc", bricks=True))
     assert [f.name for f in data.fields] == ["velocity_east", "velocity_north", "velocity_up"]
     figure = plotting.draw(data)
-    up = figure.axes[2]
+    assert [a.get_title().splitlines() for a in figure.axes] == [["velocity up", "traces are 1.5 m/s apart"]], "others are zero"
+    assert len(plotting.draw(data, ["velocity_north", "velocity_up"]).axes) == 2
+    up = figure.axes[0]
     assert up.get_xlabel() == "easting (m)" and up.get_ylim()[0] > up.get_ylim()[1]
     lines = [line.get_xdata() for line in up.lines]
-    assert [line[0] for line in lines] == [0, 100, 200]
+    assert [line[0] for line in lines] == [0, 100, 200, 300, 400]
     peaks = [line[20] - line[0] for line in lines]
-    assert peaks[1] == pytest.approx(2 * peaks[0]) and peaks[2] > peaks[1]  # the last one is cut off
+    assert numpy.allclose(peaks, [200 / 3, 400 / 3, 150, 150, 200 / 3], rtol=0.01)  # cut off: 1.5 times
     with pytest.raises(plotting.PlotError, match="snapshot_velocity_up"):
         plotting.draw(data, ["pressure"])
 
@@ -98,11 +107,21 @@ def test_traces_of_a_grid_of_receivers_are_as_wide_as_its_columns_are_apart(tmp_
     east, north = numpy.meshgrid([0.0, 100, 200], [0.0, 10, 20])
     east += 1e-10 * north  # as coordinates that were turned and turned back
     figure = plotting.draw(plotting.read(waves(tmp_path / "waves.nc", True, east.ravel(), north.ravel())))
-    lines = [line.get_xdata() for line in figure.axes[2].lines]
+    lines = [line.get_xdata() for line in figure.axes[0].lines]
     assert len(lines) == 9
     assert max(line[20] - line[0] for line in lines) == pytest.approx(150)  # what is cut off: 1.5 columns
-    one_place = plotting.draw(plotting.read(waves(tmp_path / "one.nc", True, (7.0, 7), (5.0, 5))))
-    assert one_place.axes[2].lines[0].get_xdata()[20] == pytest.approx(7 + 1.5)
+    one_place = plotting.draw(plotting.read(waves(tmp_path / "one.nc", True, [7.0] * 5, [5.0] * 5)))
+    assert one_place.axes[0].lines[0].get_xdata()[20] == pytest.approx(7 + 1.5)
+
+
+def test_few_receivers_have_each_trace_with_its_amplitudes(tmp_path):
+    data = plotting.read(waves(tmp_path / "waves.nc", True, (200.0, 0), (5.0, 5)))
+    rows = plotting.draw(data, limits=[-4, 4]).axes
+    assert [axes.get_ylabel() for axes in rows] == ["200, 5, 0 m", "0, 5, 0 m"]
+    assert rows[0].get_title() == "velocity up (m/s)" and rows[1].get_ylim() == (-4, 4)
+    assert rows[0].lines[0].get_ydata()[20] == 3 and rows[1].lines[0].get_ydata()[20] == 1
+    with pytest.raises(plotting.PlotError, match="cmap: has no effect on pictures of seismograms; region, limits have"):
+        plotting.draw(data, cmap="magma")
 
 
 def gathers(path, on_traces):
@@ -139,12 +158,12 @@ def gathers(path, on_traces):
 def test_each_shot_is_drawn_along_the_line_of_its_receivers(tmp_path, on_traces):
     data = plotting.read(gathers(tmp_path / "shots.nc", on_traces))
     grey = plotting.draw(data)
-    assert [axes.get_title() for axes in grey.axes] == ["shot 7", "shot 9"]
-    assert [axes.get_xlabel() for axes in grey.axes] == ["easting (m)", "northing (m)"]
+    assert [axes.get_title() for axes in panels(grey)] == ["shot 7", "shot 9"]
+    assert [axes.get_xlabel() for axes in panels(grey)] == ["easting (m)", "northing (m)"]
     assert list(grey.axes[0].images[0].get_array()[10]) == [1, 3, 2]  # in the order of their eastings
     assert grey.axes[1].images[0].get_array().shape == (40, 4 if on_traces else 3)
     lines = plotting.draw(data, wiggle=True)
-    assert [line.get_xdata()[0] for line in lines.axes[1].lines] == [0, 20, 40] + on_traces * [60]
+    assert [line.get_xdata()[0] for line in panels(lines)[1].lines] == [0, 20, 40] + on_traces * [60]
 
 
 def test_many_wiggles_are_thinned_and_wiggles_are_of_shots(tmp_path):
@@ -199,7 +218,7 @@ def test_grey_traces_stand_where_their_receivers_do(tmp_path):
 def test_shots_of_one_trace_are_drawn_together(tmp_path, columns, label):
     columns = {"receivers": 5.0 * numpy.arange(200), **columns}
     figure = plotting.draw(plotting.read(traces(tmp_path / "stack.nc", **columns)))
-    assert [axes.get_title() for axes in figure.axes] == ["200 shots of one trace"]
+    assert [axes.get_title() for axes in panels(figure)] == ["200 shots of one trace"]
     assert figure.axes[0].get_xlabel() == label
     assert list(figure.axes[0].images[0].get_array()[10]) == list(range(1, 201))
 
@@ -216,15 +235,15 @@ def test_shots_on_an_axis_with_one_receiver_each_are_drawn_as_traces_are(tmp_pat
         file.createVariable("pressure", "f8", ("shot", "time", "receiver"))[:] = \
             numpy.arange(1, 7)[:, None, None] * numpy.ones((6, 40, 1))
     grey = plotting.draw(plotting.read(tmp_path / "sorted.nc"))
-    assert [axes.get_title() for axes in grey.axes] == ["shot 1", "shot 2"]
-    assert [list(axes.images[0].get_array()[10]) for axes in grey.axes] == [[3, 1, 5], [6, 2, 4]]
+    assert [axes.get_title() for axes in panels(grey)] == ["shot 1", "shot 2"]
+    assert [list(axes.images[0].get_array()[10]) for axes in panels(grey)] == [[3, 1, 5], [6, 2, 4]]
 
 
 def test_sources_with_one_number_are_shots_of_their_own(tmp_path):
     path = traces(tmp_path / "merged.nc", [0.0, 10, 20, 0, 10], sources=[5.0, 5, 5, 15, 15], number=[1] * 5)
     grey = plotting.draw(plotting.read(path))
-    assert [axes.get_title() for axes in grey.axes] == ["shot 1 at 5, 0 m", "shot 1 at 15, 0 m"]
-    assert [list(axes.images[0].get_array()[10]) for axes in grey.axes] == [[1, 2, 3], [4, 5]]
+    assert [axes.get_title() for axes in panels(grey)] == ["shot 1 at 5, 0 m", "shot 1 at 15, 0 m"]
+    assert [list(axes.images[0].get_array()[10]) for axes in panels(grey)] == [[1, 2, 3], [4, 5]]
 
 
 def test_traces_without_coordinates_are_numbered_or_refused_with_the_file_and_the_name(tmp_path):
@@ -251,7 +270,7 @@ def test_traces_without_coordinates_are_numbered_or_refused_with_the_file_and_th
 
 
 def test_the_largest_motion_at_receivers_is_a_map(tmp_path):
-    data = plotting.read(waves(tmp_path / "waves.nc", bricks=True))
+    data = plotting.read(waves(tmp_path / "waves.nc", True, (200.0, 0, 100), (5.0, 80, 5)))
     assert [f.name for f in data.peaks] == ["peak_velocity"]
     figure = plotting.draw(data, ["peak_velocity"])
     dots = figure.axes[0].collections[0]
@@ -460,10 +479,69 @@ def test_observed_and_computed_maps_have_one_scale_and_a_constant_has_a_narrow_o
     values = numpy.arange(6.0).reshape(2, 3) + 1
     data = plotting.Data("grid", numpy.arange(3.0), numpy.arange(2.0), fields=[
         plotting.Field("g_u", "mGal", values), plotting.Field("g_u_observed", "mGal", 2 * values),
-        plotting.Field("g_u_uncertainty", "mGal", numpy.full((2, 3), 0.01))])
-    computed, observed, constant = [axes.collections[0].norm for axes in plotting.draw(data).axes[:3]]
-    assert (computed.vmin, computed.vmax) == (observed.vmin, observed.vmax) == (1, 12)
+        plotting.Field("g_u_residual", "mGal", values), plotting.Field("g_u_uncertainty", "mGal", numpy.full((2, 3), 0.01))])
+    shown = panels(plotting.draw(data))
+    assert [axes.get_title() for axes in shown] == ["$g_{u}$ observed", "$g_{u}$", "$g_{u}$ residual"]
+    observed, computed, residual = [axes.collections[0].norm for axes in shown]
+    assert (computed.vmin, computed.vmax) == (observed.vmin, observed.vmax) == (1, 12) and residual.vmax == 6
+    constant = plotting.draw(data, ["g_u_uncertainty"]).axes[0].collections[0].norm
     assert 0.005 < constant.vmin < 0.01 < constant.vmax < 0.02
+
+
+def test_a_table_of_a_grid_is_a_map_of_cells_and_stations_along_a_line_are_curves():
+    east, north = (a.ravel() for a in numpy.meshgrid(numpy.arange(3.0), numpy.arange(2.0)))
+    mixed = numpy.random.default_rng(1).permutation(6)
+    table = plotting.Data("stations", east[mixed], north[mixed], fields=[plotting.Field("g_u", "mGal", (east + 10 * north)[mixed])])
+    cells = plotting.draw(table).axes[0].collections[0]
+    assert numpy.array_equal(numpy.ravel(cells.get_array()), east + 10 * north) and "QuadMesh" in type(cells).__name__
+    along = numpy.array([3.0, 1, 2, 0])
+    fit = plotting.Data("stations", 100 + 3 * along, 4 * along, fields=[
+        plotting.Field("g_u", "mGal", along), plotting.Field("g_u_observed", "mGal", along + 0.5)])
+    axes = plotting.draw(fit).axes
+    assert len(axes) == 1 and axes[0].get_xlabel() == "along the line (m)"
+    observed, computed = axes[0].lines
+    assert numpy.allclose(observed.get_xdata(), [0, 5, 10, 15]) and list(observed.get_ydata()) == [0.5, 1.5, 2.5, 3.5]
+    assert list(computed.get_ydata()) == [0, 1, 2, 3]
+
+
+def soundings(path, observed):
+    """ρ_a of 100 and 25 Ω m at two sites, in one file of complex impedances."""
+    with netCDF4.Dataset(path, "w") as file:
+        for name, size in (("frequency", 3), ("receiver", 2), ("complex", 2)):
+            file.createDimension(name, size)
+        frequency = numpy.array([1.0, 10, 100])
+        file.createVariable("frequency", "f8", ("frequency",))[:] = frequency
+        for axis in ("easting", "northing"):
+            file.createVariable(f"receiver_{axis}", "f8", ("receiver",))[:] = [0, 1000]
+        z = numpy.sqrt(2 * numpy.pi * frequency[:, None] * 4e-7 * numpy.pi * numpy.array([100.0, 25])) * numpy.exp(0.25j * numpy.pi)
+        parts = numpy.stack([z.real, z.imag], axis=-1)
+        for name, factor in (("z_ne", 1), ("z_en", -1), *([("z_ne_observed", 1.1)] if observed else [])):
+            file.createVariable(name, "f8", ("frequency", "receiver", "complex"))[:] = factor * parts
+        if observed:
+            file.createVariable("z_ne_uncertainty", "f8", ("frequency", "receiver"))[:] = 0.05 * abs(z)
+        for name in ("tipper_e", "tipper_n"):
+            file.createVariable(name, "f8", ("frequency", "receiver", "complex"))[:] = 0.2
+    return plotting.read(path)
+
+
+def test_impedances_are_drawn_as_apparent_resistivity_and_phase_and_tippers_as_arrows(tmp_path):
+    figure = plotting.draw(soundings(tmp_path / "z.nc", False))
+    rho, phase, tipper = (numpy.array(figure.axes).reshape(3, 2))[:, 1]
+    assert [line.get_label() for line in rho.lines] == ["$Z_{ne}$", "$Z_{en}$"] and figure.axes[0].get_title() == "0, 0 m"
+    for line in rho.lines:
+        numpy.testing.assert_allclose(line.get_ydata(), 25)
+        numpy.testing.assert_allclose(line.get_xdata(), [0.01, 0.1, 1])
+    for line in phase.lines:
+        numpy.testing.assert_allclose(line.get_ydata(), 45)
+    assert tipper.collections[0].U.tolist() == [0.2] * 3
+    fit = plotting.draw(soundings(tmp_path / "fit.nc", True), ["z_ne"], region=[900, 1100, 900, 1100])
+    assert len(fit.axes) == 2
+    bars = fit.axes[0].containers[0]
+    numpy.testing.assert_allclose(bars.lines[0].get_ydata(), 25 * 1.21)
+    ends = numpy.array([segment[:, 1] for segment in bars.lines[2][0].get_segments()])
+    numpy.testing.assert_allclose(numpy.diff(ends)[:, 0], 2 * 2 * 25 * 1.21 * 0.05 / 1.1)
+    with pytest.raises(plotting.PlotError, match="cmap: has no effect"):
+        plotting.draw(soundings(tmp_path / "again.nc", True), cmap="magma")
 
 
 def test_electromagnetic_fields_are_drawn_as_amplitude_and_phase_over_the_receivers(tmp_path):
@@ -478,7 +556,7 @@ def test_electromagnetic_fields_are_drawn_as_amplitude_and_phase_over_the_receiv
             file.createVariable(name, "f8", ("source", "frequency", "receiver", "complex"))[:] = \
                 numpy.stack([factor * values.real, factor * values.imag], axis=-1)
     figure = plotting.draw(plotting.read(tmp_path / "em.nc"))
-    assert [axes.get_title() for axes in figure.axes[:2]] == ["$E_{e}$ ()", "$H_{n}$ ()"], "zero by symmetry: not drawn"
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["$E_{e}$", "$H_{n}$"], "zero by symmetry: not drawn"
     line = figure.axes[0].lines[0]
     assert list(line.get_xdata()) == [1000, 2000, 3000, 4000] and figure.axes[0].get_yscale() == "log"
     numpy.testing.assert_allclose(line.get_ydata(), 1e-9 * numpy.exp(-numpy.arange(1.0, 5)))

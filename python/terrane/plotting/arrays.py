@@ -18,6 +18,10 @@ def is_of_arrays(data: Data) -> bool:
 def panels_of_arrays(data: Data, fields):
     """Measured and computed, and the misfit in per cent of what was measured, where there are both; else the fields."""
     numpy = need("numpy")
+    columns = {f.name: (f.unit, numpy.asarray(f.values, dtype=float)) for f in data.fields}
+    known = set(columns)
+    add_apparent(numpy, columns)
+    data.fields = data.fields + [Field(n, *columns[n]) for n in columns if n not in known]
     there = {f.name: f for f in data.fields}
     for name in _OF_ARRAYS:
         measured, computed = there.get(f"{name}_observed"), there.get(name)
@@ -136,6 +140,57 @@ def draw_holes(pyplot, shown, panels, title: str, look: Look):
     return figure
 
 
+def _draw_data(axes, along, up, values, there, line, scale, size: float):
+    """Data of one line as cells that fill the section where arrays stand on levels; else as squares."""
+    numpy = need("numpy")
+    from matplotlib.collections import PolyCollection
+    from matplotlib.transforms import AffineDeltaTransform
+
+    half = _halves_of(along[line], up[line])
+    if half is None:
+        return axes.scatter(along[there], up[there], c=values[there], norm=scale.norm, cmap=scale.cmap, s=size, marker="s",
+                            linewidths=0)
+    row = numpy.searchsorted(line, there, sorter=numpy.argsort(line))
+    left, below, above = half[:, numpy.argsort(line)[row]]
+    corners = numpy.stack([numpy.stack(c, axis=1) for c in ((-left, -below), (left, -below), (left, above), (-left, above))],
+                          axis=1)
+    cells = PolyCollection(corners, offsets=numpy.column_stack([along[there], up[there]]), offset_transform=axes.transData,
+                           array=values[there], norm=scale.norm, cmap=scale.cmap, linewidths=0.2, edgecolors="face")
+    cells.set_transform(AffineDeltaTransform(axes.transData))
+    axes.add_collection(cells, autolim=False)
+    places = numpy.column_stack([along[there], up[there]])
+    for x, y in ((-left, -below), (left, above)):
+        axes.update_datalim(places + numpy.column_stack([x, y]))
+    axes.autoscale_view()
+    return cells
+
+
+def _halves_of(along, up):
+    """Half widths, and how far down and up the cell of each array reaches [3, array]; None where there are no levels."""
+    numpy = need("numpy")
+    order = numpy.argsort(-up, kind="stable")
+    reach = numpy.ptp(up)
+    level = numpy.empty(up.size, dtype=int)
+    level[order] = numpy.concatenate([[0], numpy.cumsum(-numpy.diff(up[order]) > 0.01 * reach)]) if reach > 0 else 0
+    count = level.max() + 1
+    if up.size < 3 * count or count > 40:
+        return None
+    depths = numpy.array([up[level == n].mean() for n in range(count)])
+    if any(numpy.ptp(up[level == n]) > 0.02 * reach for n in range(count)):
+        return None
+    gaps = -numpy.diff(depths) / 2 if count > 1 else numpy.array([0.25 * (numpy.ptp(along) or 1.0)])
+    half = numpy.empty((3, up.size))
+    for n in range(count):
+        steps = numpy.diff(numpy.unique(along[level == n].round(6)))
+        half[0, level == n] = numpy.median(steps) / 2 if steps.size else numpy.nan
+        half[1, level == n] = gaps[min(n, gaps.size - 1)]
+        half[2, level == n] = gaps[max(n - 1, 0)]
+    if not numpy.isfinite(half[0]).any():
+        return None
+    half[0, numpy.isnan(half[0])] = numpy.nanmedian(half[0])
+    return half
+
+
 def draw_pseudosections(pyplot, data: Data, panels, title: str, look: Look):
     """Each array at its middle and half its widest gap deep; a row for each line, a column for each field.
 
@@ -169,8 +224,7 @@ def draw_pseudosections(pyplot, data: Data, panels, title: str, look: Look):
             axes = grid[column, 0] if stacked else grid[row, column]
             line = lines[number]
             there, not_there = line[scale.good[line]], line[~scale.good[line]]
-            image = axes.scatter(along[there], up[there], c=numpy.asarray(shown.values)[there], norm=scale.norm,
-                                 cmap=scale.cmap, s=size, marker="s", linewidths=0)
+            image = _draw_data(axes, along, up, numpy.asarray(shown.values), there, line, scale, size)
             axes.scatter(along[not_there], up[not_there], s=6, color="0.7", marker="x", linewidths=0.6)
             axes.margins(0.04, 0.04 if rows == 1 else 0.12)
             if len(lines) > 1:
@@ -198,13 +252,39 @@ def draw_pseudosections(pyplot, data: Data, panels, title: str, look: Look):
 
 
 def place_arrays(numpy, columns) -> None:
-    """Adds easting, northing and up of each array: its middle, half its widest gap below the electrodes."""
-    place = numpy.stack([numpy.stack([columns.get(f"{e}_{axis}", ("", numpy.full(columns["a_easting"][1].size, numpy.nan)))[1]
-                                      for axis in ("easting", "northing", "up")]) for e in "abmn"])
+    """Adds easting, northing and up of each array: its middle, half its widest gap below the electrodes; and where there
+    are resistances alone the apparent resistivities of flat ground."""
+    nothing = ("m", numpy.full(columns["a_easting"][1].size, numpy.nan))
+    place = numpy.stack([numpy.stack([columns.get(f"{electrode}_{axis}", nothing)[1]
+                                      for axis in ("easting", "northing", "up")]) for electrode in "abmn"])
     near = numpy.isfinite(place[:, 0])
+    place[:, 2] = numpy.where(near & ~numpy.isfinite(place[:, 2]), 0.0, place[:, 2])  # on the ground
     middle = numpy.nanmean(place, axis=0)
     along = numpy.sqrt(((place[:, :2] - place[:1, :2]) ** 2).sum(axis=1))
     along = numpy.sort(numpy.where(near, along, numpy.nan), axis=0)
     gaps = numpy.nanmax(numpy.diff(along, axis=0), axis=0)
     for axis, values in zip(("easting", "northing", "up"), (middle[0], middle[1], middle[2] - gaps / 2)):
         columns[axis] = ("m", values)
+    add_apparent(numpy, columns)
+
+
+def add_apparent(numpy, columns) -> None:
+    """Where there are resistances alone the apparent resistivities of flat ground; columns: {name: (unit, values)}."""
+    if not {"a_easting", "m_easting"} <= set(columns) or not {"resistance", "resistance_observed"} & set(columns):
+        return
+    nothing = numpy.full(columns["a_easting"][1].size, numpy.nan)
+    place = numpy.stack([numpy.stack([columns.get(f"{electrode}_{axis}", ("m", nothing))[1]
+                                      for axis in ("easting", "northing", "up")]) for electrode in "abmn"])
+    place[:, 2] = numpy.where(numpy.isfinite(place[:, 0]), numpy.nan_to_num(place[:, 2]), numpy.nan)
+    for role in ("", "_observed"):
+        if f"resistance{role}" in columns and f"apparent_resistivity{role}" not in columns:
+            columns[f"apparent_resistivity{role}"] = ("ohm m", columns[f"resistance{role}"][1] * _factor(numpy, place))
+
+
+def _factor(numpy, place):
+    """Metres by which a resistance is an apparent resistivity: 2π / (1/AM − 1/BM − 1/AN + 1/BN).  place [4, 3, array]"""
+    def inverse(one, other):
+        return numpy.nan_to_num(1 / numpy.sqrt(((place[one] - place[other]) ** 2).sum(axis=0)), posinf=numpy.nan)
+
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        return 2 * numpy.pi / (inverse(0, 2) - inverse(1, 2) - inverse(0, 3) + inverse(1, 3))

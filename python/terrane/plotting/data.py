@@ -46,6 +46,7 @@ class Data:
     lines: list = field(default_factory=list)  #: of gathers: axis of the receivers' line, and metres [receiver]
     shots: list = field(default_factory=list)  #: of gathers: what shots are called
     cells: object = None  #: Data of a mesh, beside histories
+    names: list = field(default_factory=list)  #: of sites of curves
     prisms: object = None  #: [prism, 6] west, east, south, north, bottom, top, m
 
 
@@ -82,6 +83,7 @@ ORDER = (
 NOT_DRAWN = {
     "easting", "northing", "up", "longitude", "latitude", "singular", "line", "distance", "height",
     "ellipsoidal_height", "geoid_height", "observed", "normal_gravity", "resistance", "geometric_factor",
+    "main_field_intensity", "main_field_inclination", "main_field_declination",
     *(f"{electrode}_{axis}" for electrode in "abmn" for axis in ("easting", "northing", "up")),
 }
 
@@ -94,6 +96,12 @@ def base_of(name: str) -> str:
     return _SUFFIX.sub("", name)
 
 
+def _is_constant(values) -> bool:
+    numpy = need("numpy")
+    finite = numpy.asarray(values)[numpy.isfinite(values)]
+    return not finite.size or bool(numpy.ptp(finite) <= 1e-9 * numpy.abs(finite).max())
+
+
 def choose(data: Data, channels=None) -> list:
     """Fields to draw, in order. Raises PlotError for a name that is not there."""
     there = {f.name: f for f in data.fields}
@@ -104,4 +112,5 @@ def choose(data: Data, channels=None) -> list:
         return [there[name] for name in channels]
     known = [there[n] for n in ORDER if n in there]
     others = [f for f in data.fields if f.name not in ORDER and base_of(f.name) not in NOT_DRAWN]
+    others = [f for f in others if not (f.name.endswith("_uncertainty") and _is_constant(f.values))] or others
     return known + others or [f for f in data.fields if f.name == "up"]

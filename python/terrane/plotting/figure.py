@@ -63,17 +63,17 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
             data.cells.source = data.source
             return draw_model(pyplot, data.cells, channels, title, slice_at, look)
         if data.kind == "seismograms" or (data.snapshots and (slice_at or _named(data, channels))):
-            return draw_waves(pyplot, data, channels, title, slice_at)
+            return draw_waves(pyplot, data, channels, title, slice_at, look)
         if slice_at:
             raise PlotError(f"{data.source}: only models and snapshots can be cut")
         if data.kind == "curves":
-            return draw_soundings(pyplot, data, title)
+            return draw_soundings(pyplot, data, channels, title, look)
         if data.kind == "offsets":
-            return draw_offsets(pyplot, data, channels, title)
+            return draw_offsets(pyplot, data, channels, title, look)
         if data.kind == "histories":
-            return draw_histories(pyplot, data, choose(data, channels), title)
+            return draw_histories(pyplot, data, choose(data, channels), title, look)
         if data.kind == "gathers":
-            return draw_gathers(pyplot, data, choose(data, channels)[0], title, "wiggle" if wiggle else "image")
+            return draw_gathers(pyplot, data, choose(data, channels), channels, title, "wiggle" if wiggle else "image", look)
         fields = choose(data, channels)
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")
@@ -82,7 +82,7 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
             holes = arrays_in_holes(data)
             return draw_holes(pyplot, panels[0], holes, title, look) if holes else \
                 draw_pseudosections(pyplot, data, panels, title, look)
-        return draw_maps(pyplot, data, fields, title, look)
+        return draw_maps(pyplot, data, fields, channels, title, look)
 
 
 def _named(data: Data, channels) -> bool:

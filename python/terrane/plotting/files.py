@@ -21,9 +21,9 @@ def read(path) -> Data:
 
 
 # Horizontal coordinates, those to draw by first: stations may have both metres and degrees.
-HORIZONTAL = (("easting", "northing"), ("x", "y"), ("longitude", "latitude"), ("lon", "lat"))
-#: What magnetotelluric results have.
-_SOUNDED = {"rho_en", "rho_ne", "phase_en", "phase_ne", "receiver_easting", "receiver_northing"}
+HORIZONTAL = (("easting", "northing"), ("x", "y"), ("longitude", "latitude"), ("lon", "lat"), ("column_1", "column_2"))
+#: What magnetotelluric results and files have.
+_SOUNDED = re.compile(r"(rho|phase|z)_[en][en](_observed)?|tipper_[en](_observed)?")
 
 
 def _read_netcdf(path: Path) -> Data:
@@ -38,12 +38,19 @@ def _read_netcdf(path: Path) -> Data:
             return numpy.ma.filled(numpy.ma.asarray(variable[...], dtype=float), numpy.nan)
 
         names = list(file.variables)
-        if _SOUNDED <= set(names) and "frequency" in names:
-            data = Data("curves", array(file["receiver_easting"]), array(file["receiver_northing"]),
-                        frequency=array(file["frequency"]))
-            data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in names
-                           if file[n].dimensions == ("frequency", "receiver")]
-            return data
+        def variables(*dims):
+            """Those on these dimensions, complex ones too."""
+            made = []
+            for n in names:
+                if file[n].dimensions in (dims, (*dims, "complex")):
+                    parts = array(file[n])
+                    values = parts if file[n].dimensions == dims else parts[..., 0] + 1j * parts[..., 1]
+                    made.append(Field(n, getattr(file[n], "units", ""), values))
+            return made
+
+        if (on_sites := variables("frequency", "receiver")) and any(_SOUNDED.fullmatch(f.name) for f in on_sites):
+            return Data("curves", array(file["receiver_easting"]), array(file["receiver_northing"]), fields=on_sites,
+                        frequency=array(file["frequency"]), names=_words(file, "receiver"))
         if traces := [n for n in names
                       if file[n].dimensions in (("shot", "time", "receiver"), ("trace", "time"), ("time", "trace"))]:
             data = _read_gathers(file, traces, array)
@@ -55,13 +62,10 @@ def _read_netcdf(path: Path) -> Data:
             return data
         if any(file[n].dimensions in (("receiver", "component", "time"), ("receiver", "time")) for n in names):
             return _read_seismograms(file, names, array)
-        if fields := [n for n in names if file[n].dimensions == ("source", "frequency", "receiver", "complex")]:
-            data = Data("offsets", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
-                        frequency=array(file["frequency"]))
-            for n in fields:
-                parts = array(file[n])
-                data.fields.append(Field(n, getattr(file[n], "units", ""), parts[..., 0] + 1j * parts[..., 1]))
-            return data
+        fields = variables("source", "frequency", "receiver")
+        if any(numpy.iscomplexobj(f.values) for f in fields):
+            return Data("offsets", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
+                        frequency=array(file["frequency"]), fields=fields)
         if histories := [n for n in names if file[n].dimensions == ("time", "receiver")]:
             data = Data("histories", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
                         time=array(file["time"]))
@@ -70,6 +74,8 @@ def _read_netcdf(path: Path) -> Data:
                 data.cells = Data("mesh", *(_faces(numpy, file, n, array) for n in ("easting", "northing", "up")))
                 data.cells.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in on_cells]
             return data
+        if columns := _rows_of(file, names, array):
+            return of_columns(columns, path, columns.pop(""))
         lines = {n.lower(): n for n in names if file[n].ndim == 1}
         east, north = next(((lines[e], lines[n]) for e, n in HORIZONTAL if e in lines and n in lines), (None, None))
         if east is None:
@@ -91,6 +97,29 @@ def _read_netcdf(path: Path) -> Data:
             if numpy.issubdtype(file[name].dtype, numpy.number):
                 data.fields.append(Field(name, getattr(file[name], "units", ""), array(file[name])))
     return data
+
+
+def _words(file, dimension: str):
+    """Names of what is on a dimension, where the file has them: [] otherwise."""
+    for name in ("station", "site", "name", "receiver_name"):
+        if name in file.variables and file[name].dtype is str and file[name].dimensions == (dimension,):
+            return [str(word) for word in file[name][:]]
+    return []
+
+
+def _rows_of(file, names, array):
+    """The columns of a table whose rows are frequencies at sites, or arrays of electrodes; names of the rows at ""."""
+    on = {n: file[n].dimensions for n in names}
+    sounded = any(_SOUNDED.fullmatch(n.removesuffix("_real")) for n in on)
+    if sounded and on.get("frequency", ()) not in ((), ("frequency",)):
+        row = on["frequency"]
+    elif "a_easting" in on and "easting" not in on:
+        row = on["a_easting"]
+    else:
+        return None
+    columns = {n: (getattr(file[n], "units", ""), array(file[n])) for n in names
+               if on[n] == row and file[n].dtype is not str}
+    return {**columns, "": _words(file, row[0])}
 
 
 def _read_gathers(file, names, array) -> Data:
@@ -222,16 +251,24 @@ def _read_csv(path: Path) -> Data:
             columns[name] = (unit or "", numpy.array([float(row[place] or "nan") for row in rows[1:]]))
         except (ValueError, IndexError):
             continue  # words, or a short row
-    if _SOUNDED | {"frequency"} <= set(columns):
-        return _curves(numpy, columns)
+    return of_columns(columns, path)
+
+
+def of_columns(columns, path, names=()) -> Data:
+    """What a table holds: columns {name: (unit, values [row])}; names of the rows, if there are any."""
+    numpy = need("numpy")
+    if "frequency" in columns and any(_SOUNDED.fullmatch(n.removesuffix("_real")) for n in columns):
+        return _soundings(numpy, columns, names)
     if offsets := _offsets(numpy, columns):
         return offsets
     if "a_easting" in columns and "m_easting" in columns and "easting" not in columns:
         place_arrays(numpy, columns)
-    if not {"easting", "northing"} <= set(columns):
-        raise PlotError(f"{path}: there are no columns easting and northing")
-    data = Data("stations", columns["easting"][1], columns["northing"][1])
-    data.fields = [Field(n, u, v) for n, (u, v) in columns.items() if n not in ("easting", "northing")]
+    named = {n.lower(): n for n in columns}
+    east, north = next(((named[e], named[n]) for e, n in HORIZONTAL if e in named and n in named), (None, None))
+    if east is None:
+        raise PlotError(f"{path}: there are no columns easting and northing; it has {', '.join(columns) or 'none'}")
+    data = Data("stations", columns[east][1], columns[north][1], geographic=east.lower().startswith("lon"))
+    data.fields = [Field(n, u, v) for n, (u, v) in columns.items() if n not in (east, north)]
     return data
 
 
@@ -248,17 +285,37 @@ def _offsets(numpy, columns):
         values = numpy.full(shape, numpy.nan, dtype=complex)
         values[at] = columns[name + "_real"][1] + 1j * columns[name + "_imag"][1]
         data.fields.append(Field(name, columns[name + "_real"][0], values))
+        if name + "_uncertainty" in columns:
+            spread = numpy.full(shape, numpy.nan)
+            spread[at] = columns[name + "_uncertainty"][1]
+            data.fields.append(Field(name + "_uncertainty", columns[name + "_real"][0], spread))
     return data
 
 
-def _curves(numpy, columns) -> Data:
-    """Rows of sites at frequencies, sites fastest, as curves."""
-    frequency = columns["frequency"][1]
-    sites = int(numpy.argmax(frequency != frequency[0])) or frequency.size
-    east, north = (columns[f"receiver_{axis}"][1][:sites] for axis in ("easting", "northing"))
-    data = Data("curves", east, north, frequency=frequency[::sites])
-    data.fields = [Field(n, u, v.reshape(-1, sites)) for n, (u, v) in columns.items()
-                   if n != "frequency" and not n.startswith("receiver_")]
+def _soundings(numpy, columns, names) -> Data:
+    """Rows of sites at frequencies, in any order, as curves; what a site lacks at a frequency is not a number."""
+    pairs = [(f"receiver_{e}", f"receiver_{n}") for e, n in HORIZONTAL] + list(HORIZONTAL)
+    east, north = next((pair for pair in pairs if set(pair) <= set(columns)), (None, None))
+    count = len(columns["frequency"][1])
+    place = numpy.zeros((2, count)) if east is None else numpy.nan_to_num([columns[east][1], columns[north][1]])
+    word = numpy.unique(numpy.asarray(names, dtype=str), return_inverse=True)[1] if len(names) == count else numpy.zeros(count)
+    _, first, site = numpy.unique(numpy.vstack([place, word]), axis=1, return_index=True, return_inverse=True)
+    rank = numpy.argsort(numpy.argsort(first, kind="stable"), kind="stable")  # sites in the order of the file
+    site, first = rank[site.ravel()], numpy.sort(first)
+    frequency, at = numpy.unique(columns["frequency"][1], return_inverse=True)
+    data = Data("curves", *place[:, first], frequency=frequency, geographic=bool(east) and "lon" in east,
+                names=[names[n] for n in first] if len(names) == count else [])
+
+    def of(values, kind=float):
+        made = numpy.full((frequency.size, first.size), numpy.nan, dtype=kind)
+        made[at.ravel(), site] = values
+        return made
+
+    for name, (unit, values) in columns.items():
+        if name.endswith("_real") and name[:-5] + "_imag" in columns:
+            data.fields.append(Field(name[:-5], unit, of(values + 1j * columns[name[:-5] + "_imag"][1], complex)))
+        elif name not in ("frequency", east, north) and not name.endswith("_imag"):
+            data.fields.append(Field(name, unit, of(values)))
     return data
 
 

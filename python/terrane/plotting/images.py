@@ -20,7 +20,7 @@ def image(picture, velocity=None, *, clip: float = 99.0, top: float = 0.0, title
     top : float
         Metres below the highest cell that the percentile leaves out: where shots were, images are loudest.
     """
-    matplotlib = need("matplotlib")
+    need("matplotlib")
     numpy = need("numpy")
     import matplotlib.pyplot as pyplot
 
@@ -57,7 +57,7 @@ def angle_gather(gathers, easting: float, *, clip: float = 99.5, title: str = ""
     clip : float
         Percentile of the amplitudes that is black or white.
     """
-    matplotlib = need("matplotlib")
+    need("matplotlib")
     numpy = need("numpy")
     import matplotlib.pyplot as pyplot
 

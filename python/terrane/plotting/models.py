@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .cuts import cut_asked_for
 from .data import Data, PlotError, choose, need
@@ -13,6 +13,8 @@ _NOT_THE_ANSWER = ("active", "gradient", "illumination", "reference", "sensitivi
                    "resolution", "posterior", "uncertainty", "cell_volume")
 _ANSWERS = ("resistivity", "density", "susceptibility", "chargeability", "velocity_p", "velocity", "image_filtered",
             "image_inverse_scattering", "image_even", "image", "temperature_at_end", "conductivity")
+#: Resistivity of what counts as air, Ω m.
+_AIR = 1e7
 #: Of a cut across an axis: the axes of the picture, and the place of the axis in values [up, northing, easting].
 _ACROSS = {"up": ("easting", "northing", 0), "northing": ("easting", "up", 1), "easting": ("northing", "up", 2)}
 _ORDER = ("up", "northing", "easting")
@@ -81,8 +83,17 @@ def _cells_of(data: Data, property_, look: Look) -> _Cells:
     active = next((f.values for f in data.fields if f.name == "active"), None)
     if active is not None and property_.name != "active":
         values[numpy.asarray(active) == 0] = numpy.nan
+    if property_.name.startswith("resistivity"):
+        values[values >= _AIR] = numpy.nan
+    elif property_.name.startswith("conductivity"):
+        values[values <= 1 / _AIR] = numpy.nan
     faces = {axis: numpy.asarray(getattr(data, axis), dtype=float) for axis in ("easting", "northing", "up")}
-    return _Cells(values, faces, _shown_of(faces, look))
+    shown = _shown_of(faces, look)
+    there = numpy.flatnonzero(numpy.isfinite(values).any(axis=(1, 2)))
+    if look.region is None and there.size:  # no air without end
+        top = float(faces["up"][there[-1] + 1])
+        shown["up"] = (shown["up"][0], min(shown["up"][1], top + 0.03 * (top - shown["up"][0])))
+    return _Cells(values, faces, shown)
 
 
 def _cuts_of(cells: _Cells, name: str, slice_at: str, look: Look):
@@ -142,6 +153,16 @@ def _finish(axes, name: str, axis: str, shown, scale: float, unit: str, where: s
     axes.set_title(f"{title_of(name)}{where}".replace("-", "\N{MINUS SIGN}"), pad=4)
 
 
+def _scale_of_cells(cells: _Cells, name: str, look: Look):
+    """Of what is in sight; images are grey, and loudest where shots were."""
+    numpy = need("numpy")
+    in_sight = cells.in_sight()
+    if name.startswith("image") and numpy.isfinite(in_sight).any():
+        most = float(numpy.nanpercentile(numpy.abs(in_sight), 98)) or 1.0
+        look = replace(look, limits=look.limits or (-most, most), cmap=look.cmap or "gray")
+    return scale_of(cells.values, name, look, shared=in_sight if numpy.isfinite(in_sight).any() else None)
+
+
 def draw_model(pyplot, data: Data, channels, title: str, slice_at: str, look: Look = Look()):
     """One property of a model: a map and a section through what stands out, or the cut that was asked for.
 
@@ -157,8 +178,7 @@ def draw_model(pyplot, data: Data, channels, title: str, slice_at: str, look: Lo
     cuts = _cuts_of(cells, property_.name, slice_at, look)
     alpha = _alpha_of(data, cells) if property_.name == answer_of(fields).name else None
     figure, grid = _grid_of_cuts(pyplot, [cells.ratio(axis) for axis, _ in cuts], title)
-    in_sight = cells.in_sight()
-    scale_ = scale_of(cells.values, property_.name, look, shared=in_sight if numpy.isfinite(in_sight).any() else None)
+    scale_ = _scale_of_cells(cells, property_.name, look)
     scale, unit = _length_of(cells.shown)
     for axes, (axis, position) in zip(grid, cuts):
         x, y, along = _ACROSS[axis]

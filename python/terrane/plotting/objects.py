@@ -9,9 +9,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from .arrays import place_arrays
 from .data import Data, Field, PlotError, need
-from .files import READERS, read
+from .files import READERS, of_columns, read
 
 
 def data_of(thing) -> Data:
@@ -31,18 +30,49 @@ def data_of(thing) -> Data:
 
 
 def _of_file(path: Path) -> Data:
-    if path.suffix in READERS:
-        return read(path)
     if not path.exists():
         raise PlotError(f"{path}: there is no such file")
+    if path.suffix in READERS:
+        try:
+            return read(path)
+        except PlotError:
+            if path.suffix != ".csv":
+                raise
     from .. import _core  # type: ignore[attr-defined]
 
-    with tempfile.TemporaryDirectory() as folder:
-        file = os.path.join(folder, "content.nc")
-        _core.write(file, _core.read(str(path)))
-        data = read(file)
+    try:
+        data = _of_content(_core.read(str(path)), path)
+    except Exception as error:
+        try:  # instruments and programs of direct current
+            data = of_arrays(*_core.read_arrays(str(path)))
+        except Exception:
+            raise error from None
     data.source = str(path)
     return data
+
+
+def _of_content(held, path) -> Data:
+    """Of what the engine reads from a file."""
+    numpy = need("numpy")
+    kind = held["kind"]
+    if kind == "mesh":
+        shape = tuple(held[axis].size - 1 for axis in ("up", "northing", "easting"))
+        return of_mesh(held["easting"], held["northing"], held["up"],
+                       [(name, unit, numpy.reshape(values, shape)) for name, unit, _, values in held["cells"]])
+    if kind == "prisms":
+        return of_prisms(numpy.column_stack(held["faces"]), [(n, unit, values) for n, unit, _, values in held["properties"]])
+    if kind == "dataset":
+        from ..dataset import to_xarray
+
+        return of_dataset(to_xarray(held["dataset"]))
+    if kind == "grid":
+        shape = (held["northing"].size, held["easting"].size)
+        return Data("grid", held["easting"], held["northing"], geographic=held["geographic"],
+                    fields=[Field(name, unit, numpy.reshape(values, shape)) for name, unit, _, values in held["fields"]])
+    if kind == "table":
+        names = next((words for name, words in held["texts"].items() if name in ("station", "site", "name", "ID")), [])
+        return of_columns({c[0]: (c[1], c[3]) for c in held["columns"]}, path, names)
+    raise PlotError(f"{path}: bare numbers, without places: give them to a TensorMesh, or name the mesh in terrane.read")
 
 
 def of_dataset(dataset) -> Data:
@@ -79,30 +109,13 @@ def of_stations(easting, northing, up, shape, axes, columns, source: str = "the 
 
 
 def of_arrays(electrodes, arrays, columns) -> Data:
-    """Arrays of electrodes: [n, 3], and [m, 4] rows of these, −1 far away; columns: {name: (unit, values, errors)}.
-
-    Of resistances alone the apparent resistivities are drawn, by the geometric factor of flat ground.
-    """
+    """Arrays of electrodes: [n, 3], and [m, 4] rows of these, −1 far away; columns: {name: (unit, values, errors)}."""
     numpy = need("numpy")
     places = numpy.vstack([electrodes, numpy.full(3, numpy.nan)])[numpy.asarray(arrays)]  # [array, electrode, axis]
-    if numpy.isnan(places[..., 2]).any():  # on the ground
-        places[..., 2] = numpy.where(numpy.isnan(places[..., 0]), numpy.nan, numpy.nan_to_num(places[..., 2]))
     held = {f"{e}_{axis}": ("m", places[:, i, j]) for i, e in enumerate("abmn")
             for j, axis in enumerate(("easting", "northing", "up"))}
     for name, (unit, values, _) in columns.items():
         held[f"{name}_observed"] = (unit, numpy.asarray(values, dtype=float))
-    if "resistance_observed" in held and "apparent_resistivity_observed" not in held:
-        held["apparent_resistivity_observed"] = ("ohm m", held["resistance_observed"][1] * _factor(numpy, places))
-    place_arrays(numpy, held)
-    data = Data("stations", held["easting"][1], held["northing"][1], source="the arrays")
-    data.fields = [Field(n, u, v) for n, (u, v) in held.items() if n not in ("easting", "northing")]
+    data = of_columns(held, "the arrays")
+    data.source = "the arrays"
     return data
-
-
-def _factor(numpy, places):
-    """Metres by which a resistance [array] is an apparent resistivity: 2π / (1/AM − 1/BM − 1/AN + 1/BN)."""
-    def inverse(one, other):
-        return numpy.nan_to_num(1 / numpy.sqrt(((places[:, one] - places[:, other]) ** 2).sum(axis=1)))
-
-    with numpy.errstate(divide="ignore", invalid="ignore"):
-        return 2 * numpy.pi / (inverse(0, 2) - inverse(1, 2) - inverse(0, 3) + inverse(1, 3))

@@ -9,8 +9,8 @@ from pathlib import Path
 from .cuts import cut_asked_for, cut_bricks, middle_cut, plane
 from .data import Data, PlotError, choose, need
 from .maps import draw_maps
-from .style import lengths, styled, title_of, unit_of
-from .traces import draw_record_section
+from .style import Look, plain_ticks, styled, title_of
+from .traces import draw_seismograms
 
 
 @dataclass
@@ -88,7 +88,7 @@ def _seen(data: Data, shown, slice_at: str):
                  float(numpy.clip(numpy.ptp(y) / (numpy.ptp(x) or 1.0), 0.3, 1.6)))
 
 
-def draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):
+def draw_waves(pyplot, data: Data, channels, title: str, slice_at: str, look: Look = Look()):
     """Seismograms as a record section; snapshots, or a map of the largest motion, where their channels are asked for."""
     snapshots = data.snapshots
     of_snapshots = {f.name: f for f in snapshots.fields} if snapshots else {}
@@ -97,7 +97,7 @@ def draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):
     peaks = {f.name: f for f in data.peaks}
     if channels and all(name in peaks for name in channels) and not slice_at:
         places = Data("stations", data.easting, data.northing, source=data.source)
-        return draw_maps(pyplot, places, [peaks[name] for name in channels], title)
+        return draw_maps(pyplot, places, [peaks[name] for name in channels], channels, title, look)
     there = [f.name for f in data.fields] + list(of_snapshots) + list(peaks)
     for name in channels or ():
         if name not in there:
@@ -110,22 +110,24 @@ def draw_waves(pyplot, data: Data, channels, title: str, slice_at: str):
         raise PlotError(f'--channels {",".join(channels)}: "{apart[0]}" is drawn as a map, and traces are not; '
                         "name maps alone")
     if asked:
-        return draw_snapshots(pyplot, data, of_snapshots[asked[0]], title, slice_at)
+        return draw_snapshots(pyplot, data, of_snapshots[asked[0]], title, slice_at, look)
     if slice_at and of_snapshots:
         raise PlotError(f"--slice {slice_at}: {', '.join(channels)} are traces, which cannot be cut; "
                         f"cut one of the snapshots: {', '.join(of_snapshots)}")
     if slice_at:
         raise PlotError(f"{data.source}: only models and snapshots can be cut, and it has no snapshots")
-    return draw_record_section(pyplot, data, choose(data, channels), title)
+    return draw_seismograms(pyplot, data, choose(data, channels), channels, title, look)
 
 
-def draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str):
+def draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str, look: Look = Look()):
     """Four snapshots, evenly chosen, of the ground, or of a cut through bricks. One scale for all."""
     numpy = need("numpy")
     seen = _seen(data, shown, slice_at)
     count = min(len(seen.values), 4)
     chosen = ((numpy.arange(count) + 0.5) * len(seen.values) / count).astype(int)
+    look.only("limits", "cmap", what="of snapshots")
     most = float(numpy.percentile(numpy.abs(seen.values[chosen]), 99.7)) or 1.0
+    low, high = look.limits if look.limits is not None else (-most, most)
     columns = 2 if chosen.size > 1 else 1
     rows = -(-chosen.size // columns)
     figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
@@ -135,12 +137,16 @@ def draw_snapshots(pyplot, data: Data, shown, title: str, slice_at: str):
             axes.set_visible(False)
             continue
         image = seen.draw(axes, seen.values[chosen[place]], most)
+        image.set_clim(low, high)
+        if look.cmap is not None:
+            image.set_cmap(look.cmap)
         axes.set_title(f"{data.snapshots.time[chosen[place]]:.4g} s", pad=4)
         if place + columns >= chosen.size:
             axes.set_xlabel(seen.labels[0])
         if place % columns == 0:
             axes.set_ylabel(seen.labels[1])
-    figure.colorbar(image, ax=grid, shrink=0.7, extend="both").set_label(unit_of(shown.unit))
+    bar = figure.colorbar(image, ax=grid, shrink=0.7, extend="both")
+    bar.set_label(plain_ticks(bar, shown.unit))
     figure.suptitle(f"{title} · {seen.name}" if title else seen.name, fontsize=10)
     return figure
 
@@ -156,7 +162,7 @@ def film(data: Data, path, channel: str = "", *, title: str = "", slice_at: str 
     channel : as ``"snapshot_velocity_east"``; otherwise the upward one, or the first
     title, slice_at : as of :func:`draw`
     """
-    matplotlib = need("matplotlib")
+    need("matplotlib")
     numpy = need("numpy")
     import matplotlib.pyplot as pyplot
 
@@ -172,7 +178,8 @@ def film(data: Data, path, channel: str = "", *, title: str = "", slice_at: str 
         figure, axes = pyplot.subplots(layout="constrained", figsize=(5.6, 4.6 * seen.tall + 0.8))
         image = seen.draw(axes, seen.values[0], most)
         axes.set(xlabel=seen.labels[0], ylabel=seen.labels[1])
-        figure.colorbar(image, ax=axes, shrink=0.8, extend="both").set_label(unit_of(shown.unit))
+        bar = figure.colorbar(image, ax=axes, shrink=0.8, extend="both")
+        bar.set_label(plain_ticks(bar, shown.unit))
         figure.suptitle(f"{title} · {seen.name}" if title else seen.name, fontsize=10)
 
         def frame(n):
@@ -198,7 +205,7 @@ def movie(snapshots, path, velocity=None, *, slice_at: str = "", frames_per_seco
         The plane that is drawn, as ``"up=-400"`` or ``"northing=0"`` (m): its nearest nodes. Without it the upright one
         across the middle of the shorter horizontal side.
     """
-    matplotlib = need("matplotlib")
+    need("matplotlib")
     numpy = need("numpy")
     import matplotlib.pyplot as pyplot
 

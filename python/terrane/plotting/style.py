@@ -32,13 +32,20 @@ def styled():
 
 def title_of(name: str) -> str:
     """``g_uu`` as a formula, ``terrain_effect`` as words."""
+    if match := re.fullmatch(r"(.+)_(observed|residual|uncertainty|misfit|trust)", name):
+        return f"{title_of(match[1])} {match[2]}"
     if match := re.fullmatch(r"g_?([enuxyz]{1,2})", name):
         return rf"$g_{{{match[1]}}}$"
     if match := re.fullmatch(r"([ehb])_([enu])(_[a-z]+)?", name):  # fields of currents and magnets
         return rf"${match[1].upper()}_{{{match[2]}}}$" + (match[3] or "").replace("_", " ")
     if name == "potential":
         return "potential $V$"
-    return name.replace("topography_free", "topography-free").replace("_", " ")
+    return {"tmi": "total magnetic intensity"}.get(name, name.replace("topography_free", "topography-free").replace("_", " "))
+
+
+def with_unit(name: str, unit: str) -> str:
+    """What stands at an axis or a bar: "pressure (Pa)"."""
+    return f"{name} ({unit})" if unit.strip() and name else name or unit
 
 
 def unit_of(unit: str) -> str:
@@ -58,6 +65,21 @@ class Look:
     limits: object = None
     log: object = None
     cmap: object = None
+
+    def only(self, *names, what: str) -> None:
+        """Refuses what would have no effect."""
+        for name in ("region", "limits", "log", "cmap"):
+            if getattr(self, name) is not None and name not in names:
+                raise PlotError(f"{name}: has no effect on pictures {what}" + (f"; {', '.join(names)} have" if names else ""))
+
+    def inside(self, easting, northing):
+        """Which places are in the region."""
+        numpy = need("numpy")
+        east, north = numpy.asarray(easting, dtype=float), numpy.asarray(northing, dtype=float)
+        if self.region is None:
+            return numpy.ones(east.shape, dtype=bool)
+        west, to_east, south, to_north = self.region[:4]
+        return (east >= west) & (east <= to_east) & (north >= south) & (north <= to_north)
 
 
 #: Drawn on a logarithmic scale where all of it is above zero.
@@ -160,6 +182,23 @@ def plain_ticks(bar, unit: str = "") -> str:
     bar.formatter = FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}".replace("-", "\N{MINUS SIGN}"))
     bar.update_ticks()
     return (rf"$10^{{{power}}}$ " if power else "") + unit_of(unit).replace("ohm m", "Ω·m").replace("Ohm.m", "Ω·m")
+
+
+def plain_axis(axes) -> None:
+    """Ticks of a logarithmic axis of few decades as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axes.get_ylim()
+    if axes.get_yscale() != "log" or not 0 < low < high:
+        return
+    plain = FuncFormatter(lambda value, _: f"{value:g}")
+    if 1e-3 <= low and high < 1e6:
+        axes.yaxis.set_major_formatter(plain)
+    if high < 30 * low:
+        axes.yaxis.set_minor_locator(LogLocator(subs=(2, 5) if high > 4 * low else range(2, 10)))
+        axes.yaxis.set_minor_formatter(plain)
+    else:
+        axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def colour_bar(figure, axes, image, unit, extend):
