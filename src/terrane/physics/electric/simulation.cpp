@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 #include <set>
 
 #include "terrane/base/error.hpp"
@@ -17,6 +18,7 @@
 #include "terrane/job/fields.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/mesh/companion.hpp"
 #include "terrane/model/conductivity.hpp"
 #include "terrane/parallel/device/device.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
@@ -226,6 +228,7 @@ Settings Settings::read(const Config& job) {
     else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: potential, e, j.");
   }
   if (table.has("topography")) table.text("topography");  // from_job() reads the file
+  terrane::check(settings.accuracy, table);
   return settings;
 }
 
@@ -435,6 +438,7 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
       warnings_.push_back(std::move(text));
   }
   for (auto& warning : warnings_of_places(mesh_, electrodes_)) warnings_.push_back(std::move(warning));
+  if (settings_.accuracy.states_errors()) make_companion();
 }
 
 namespace {
@@ -509,8 +513,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   request.plan = [&](const Description& described, const MeshWish& wish) {
     return plan_mesh(described, wish, places_over(described));
   };
+  bool holds_all = true;
   request.warn = [&](const Description& described, const TensorMesh& mesh, const auto& tables) {
-    return what_mesh_misses(described, mesh, places_over(described), tables);
+    auto missed = what_mesh_misses(described, mesh, places_over(described), tables);
+    holds_all = holds_all && missed.empty();
+    return missed;
   };
   expect_above_zero(job,
                     {"conductivity", "conductivity_east", "conductivity_north", "conductivity_up",
@@ -543,6 +550,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     throw_at_survey(error, job.table("survey"));
   }
   made->measured_ = std::move(survey.columns);
+  if (!holds_all)
+    made->no_error_ =
+        "the mesh does not hold all layers and bodies (see the warnings), which no wider cells show";
   if (height && made->rock_.ground.empty())
     made->warnings_.push_back("the topography lies above the whole mesh: its top is the ground");
   made->job_ = {job.source(), {}};
@@ -625,6 +635,11 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
               terrane::text_of(sharing, ranks));
   }
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(solves_to_share(), ranks_of(runtime)));
+  if (companion_ && no_error_.empty())
+    facts.add("companion_nodes", static_cast<std::uint64_t>(companion_->load().nodes), "", "companion",
+              fmt::format("a second run on {} nodes states errors, with {} of memory",
+                          grouped(static_cast<std::uint64_t>(companion_->load().nodes)),
+                          bytes_text(memory_needed(companion_->solves_to_share(), ranks_of(runtime)))));
   if (!rock_.ground.empty())
     facts.notes.push_back(
         "the ground is uneven: geometric factors are those of a homogeneous one with the same surface, on "
@@ -633,13 +648,20 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
 
 void Simulation::foresee(Plan& plan, const MemoryBudget&, const Runtime& runtime) const {
   require_memory(solves_to_share(), runtime, plan.problem);
-  const Device device = resolve(runtime.device);
-  plan.device = text_of(device, runtime);
+  plan.device = text_of(resolve(runtime.device), runtime);
+  plan.seconds = seconds_of_run(runtime);
+  if (!companion_) return;
+  if (!no_error_.empty()) return plan.warnings.push_back("no error will be stated: " + no_error_);
+  require_memory(companion_->solves_to_share(), runtime, plan.problem);
+  plan.seconds += companion_->seconds_of_run(runtime);
+}
+
+double Simulation::seconds_of_run(const Runtime& runtime) const {
   const auto at_once =
       static_cast<std::size_t>(share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
   const auto turns = [at_once](std::size_t solves) { return (solves + at_once - 1) / at_once; };
-  plan.seconds = static_cast<double>(turns(sources()) * solves_of_source() + turns(held_against_)) *
-                 seconds_of_solve(device);
+  return static_cast<double>(turns(sources()) * solves_of_source() + turns(held_against_)) *
+         seconds_of_solve(resolve(runtime.device));
 }
 
 /// 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times
@@ -654,8 +676,9 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
                      "Run without --resume.");
   Device device;
   DirectCurrentReport done;
-  auto data = direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device,
-                                      share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
+  const auto begin = std::chrono::steady_clock::now();
+  auto data = solved(runtime, done, device);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   auto& report = result.report;
   report.device = text_of(device, runtime);
   report.add("most_iterations", std::uint64_t(done.most_iterations()), "", "iterations",
@@ -668,14 +691,145 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.add("null_arrays", std::uint64_t{done.null_arrays});
   for (auto& warning : warnings_of(done)) report.warnings.push_back(std::move(warning));
   fill(result, data);
+  if (settings_.accuracy.states_errors()) state_errors(result, data, seconds, runtime);
   fill_cells(result, std::move(data.volume));
   compare_with_measured(result);
   return {};
 }
 
+DirectCurrentData Simulation::solved(const Runtime& runtime, DirectCurrentReport& done,
+                                     Device& device) const {
+  return direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device,
+                                 share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
+}
+
+void Simulation::make_companion() {
+  CompanionWish wish;
+  for (const auto& p : electrodes_.place) {
+    wish.places[0].push_back(p.e);
+    wish.places[1].push_back(p.n);
+    wish.places[2].push_back(p.u);
+  }
+  // Beyond mixed walls the earth goes on; others are where the user says that they are, and so is the top.
+  const auto& boundary = settings_.parameters.boundary;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (const bool high : {false, true})
+      wish.goes_on[a][high ? 1 : 0] = boundary(2 - a, high) == Boundary::mixed;
+  const std::vector<double>* values[] = {&rock_.conductivity,    &rock_.conductivity_north,
+                                         &rock_.conductivity_up, &rock_.quadrature,
+                                         &rock_.chargeability,   &rock_.ground};
+  const Companion companion(mesh_, values, wish);
+  Rock rock;
+  rock.ground = companion.mean(rock_.ground);
+  for (auto [to, from] : {std::pair{&rock.conductivity, &rock_.conductivity},
+                          {&rock.conductivity_north, &rock_.conductivity_north},
+                          {&rock.conductivity_up, &rock_.conductivity_up}})
+    *to = companion.geometric_mean(*from, rock_.ground);
+  for (auto [to, from] : {std::pair{&rock.quadrature, &rock_.quadrature},
+                          {&rock.quadrature_north, &rock_.quadrature_north},
+                          {&rock.quadrature_up, &rock_.quadrature_up},
+                          {&rock.chargeability, &rock_.chargeability}})
+    *to = companion.mean(*from, rock_.ground);
+  rock.slopes = rock_.slopes;
+  auto settings = settings_;
+  settings.accuracy.verify = Verify::off;
+  settings.parameters.volume = {};
+  try {
+    companion_ = std::make_unique<Simulation>(companion.mesh(), std::move(rock), electrodes_, settings);
+  } catch (const InputError& error) {
+    no_error_ = fmt::format("on cells twice as wide, {}: {}", error.where(), error.problem());
+  }
+}
+
+namespace {
+
+/// Σ 1/(2πr) over the four potentials of an array, 1/m.
+double potentials_of_unit(const Electrodes& electrodes, const Array& array) {
+  double sum = 0;
+  for (const int source : {array.a, array.b})
+    for (const int other : {array.m, array.n})
+      if (source != Array::far_away && other != Array::far_away)
+        sum += 1 / (2 * std::numbers::pi *
+                    distance(electrodes.place[static_cast<std::size_t>(source)],
+                             electrodes.place[static_cast<std::size_t>(other)]));
+  return sum;
+}
+
+double median_of(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value) || value == 0; });
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return std::abs(*middle);
+}
+
+double largest_of(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values)
+    if (std::isfinite(value)) most = std::max(most, std::abs(value));
+  return most;
+}
+
+}  // namespace
+
+/// Relative to a resistance, but no less than to a thousandth of the potentials that make it; to phases of a
+/// radian; to the largest apparent chargeability.
+void Simulation::state_errors(Result& result, const DirectCurrentData& data, double seconds,
+                              const Runtime& runtime) const {
+  StatedErrors stated(settings_.accuracy);
+  DirectCurrentReport done;
+  DirectCurrentData other;
+  const auto begin = std::chrono::steady_clock::now();
+  auto why = no_error_;
+  if (companion_ && why.empty()) {
+    Device device;
+    other = companion_->solved(runtime, done, device);
+    if (!done.converged()) why = "a solve of the companion run did not converge";
+  }
+  const double of_companion = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::size_t count = electrodes_.arrays.size();
+  const double rho = median_of(data.apparent_resistivity);
+  std::vector<double> impedances, resistivities;
+  std::vector<std::size_t> sources;
+  for (std::size_t n = 0; n < count; ++n) {
+    const auto& array = electrodes_.arrays[n];
+    const double z = data.reactance.empty() ? std::abs(data.resistance[n])
+                                            : std::hypot(data.resistance[n], data.reactance[n]);
+    impedances.push_back(std::max(z, 1e-3 * rho * potentials_of_unit(electrodes_, array)));
+    resistivities.push_back(impedances.back() * std::abs(data.geometric_factor[n]));
+    sources.push_back(static_cast<std::size_t>(array.a != Array::far_away ? array.a : array.b));
+  }
+  std::vector<Column> columns;
+  const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
+                       const std::vector<double>& scale, double factor) {
+    const auto field = std::find_if(result.fields.begin(), result.fields.end(),
+                                    [&](const Column& column) { return column.name == name; });
+    if (field == result.fields.end()) return;
+    JudgedData judged{
+        name, {}, scale, sources, [&](std::size_t n) { return fmt::format("array {}", n + 1); }};
+    for (std::size_t n = 0; n < count; ++n)
+      judged.difference.push_back(why.empty() ? std::abs(mine[n] - its[n]) : NAN);
+    auto errors = stated.of(judged);
+    for (double& error : errors) error *= factor;
+    columns.push_back(error_column(*field, std::move(errors)));
+  };
+  add("resistance", data.resistance, other.resistance, impedances, 1);
+  add("apparent_resistivity", data.apparent_resistivity, other.apparent_resistivity, resistivities, 1);
+  add("reactance", data.reactance, other.reactance, impedances, 1);
+  add("phase", data.phase, other.phase, std::vector<double>(count, 1.0), 1e3);
+  add("chargeability", data.chargeability, other.chargeability,
+      std::vector<double>(count, largest_of(data.chargeability)), 1e3);
+  if (!why.empty()) stated.none(why);
+  result.fields.insert(result.fields.end(), columns.begin(), columns.end());
+  stated.tell(result, of_companion, seconds + of_companion);
+}
+
 Result Simulation::outline() const {
   Result result;
   fill(result, {});
+  if (settings_.accuracy.states_errors())
+    for (const auto& field : std::vector<Column>(result.fields))
+      if (field.name != "geometric_factor") result.fields.push_back(error_column(field, {}));
   fill_cells(result, {});
   return result;
 }

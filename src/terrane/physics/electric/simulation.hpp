@@ -14,6 +14,7 @@
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
 #include "terrane/simulation/simulation_of.hpp"
+#include "terrane/simulation/stated_errors.hpp"
 
 namespace terrane::electric {
 
@@ -21,6 +22,7 @@ namespace terrane::electric {
 struct Settings {
   Parameters parameters;
   double frequency = 0;  ///< Hz; 0: direct current
+  Accuracy accuracy = {};
 
   template <class Self, class Field>
   static void fields(Self& s, Field& field) {
@@ -28,6 +30,7 @@ struct Settings {
     field("frequency", s.frequency, number(Quantity::frequency, not_negative),
           "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
           "phase. 0: currents that flow for long, and data have a chargeability.");
+    field("accuracy", s.accuracy, in_same_table());
   }
   /// Throws InputError.
   static Settings read(const Config& job);
@@ -73,6 +76,8 @@ class Simulation final : public SimulationOf<> {
   Load load() const;
   /// Of one electrode, on one rank.
   double seconds_of_solve(const Device& device) const;
+  /// Of all solves.
+  double seconds_of_run(const Runtime& runtime) const;
   void describe_into(RunFacts& facts, const Runtime& runtime) const {
     describe(facts, choose(runtime), runtime);
     begin_with(facts, notes_, warnings_);
@@ -94,6 +99,12 @@ class Simulation final : public SimulationOf<> {
   std::size_t sources() const;
   std::size_t solves_of_source() const;
   std::size_t solves() const;
+  /// The same problem on cells twice as wide (mesh/companion.hpp), where its errors are asked for.
+  void make_companion();
+  DirectCurrentData solved(const Runtime& runtime, DirectCurrentReport& done, Device& device) const;
+  /// Its errors beside the data: columns that follow those of fill().
+  void state_errors(Result& result, const DirectCurrentData& data, double seconds,
+                    const Runtime& runtime) const;
   void fill(Result& result, const DirectCurrentData& data) const;
   void fill_cells(Result& result, std::vector<CellValues> volume) const;
   /// Observed beside computed, where the survey has data.
@@ -106,6 +117,8 @@ class Simulation final : public SimulationOf<> {
   Settings settings_;
   std::size_t sources_ = 0;       // of currents, as arrays are solved for
   std::size_t held_against_ = 0;  // sources whose total potentials take a solve for homogeneous ground
+  std::unique_ptr<Simulation> companion_;
+  std::string no_error_;  // why none can be stated
 };
 
 }  // namespace terrane::electric

@@ -89,6 +89,7 @@ Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& run
   const auto simulation = electric::Settings::read(job);
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   const auto of_simulation = job.table("simulation");
+  refuse_accuracy(of_simulation);
   if (simulation.frequency > 0)
     throw of_simulation.wrong("frequency", "data of direct current are inverted", "Leave the key out.");
   if (simulation.parameters.potential == Potential::secondary)

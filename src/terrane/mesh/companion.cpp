@@ -1,0 +1,185 @@
+// Outline: which faces stay; the cells between them; the cells that are appended; means.
+#include "terrane/mesh/companion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace terrane {
+
+namespace {
+
+bool differ(double one, double other) {
+  if (std::isnan(one) || std::isnan(other)) return std::isnan(one) != std::isnan(other);
+  return std::abs(one - other) > 1e-6 * std::max(std::abs(one), std::abs(other));
+}
+
+/// Across which faces of an axis (0: easting, 1: northing, 2: up) rock changes anywhere.
+std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
+                                std::span<const std::vector<double>* const> rock) {
+  const std::size_t cells[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
+  const std::size_t step[3] = {1, cells[0], cells[0] * cells[1]};
+  std::vector<bool> changes(cells[axis] + 1, false);
+  for (const auto* values : rock) {
+    if (values->empty()) continue;
+    for (std::size_t cell = 0; cell < values->size(); ++cell) {
+      const std::size_t n = cell / step[axis] % cells[axis];
+      if (n > 0 && !changes[n] && differ((*values)[cell], (*values)[cell - step[axis]])) changes[n] = true;
+    }
+  }
+  return changes;
+}
+
+/// Of three and more that follow each other every second one, from the first.
+void thin_out(std::vector<bool>& changes) {
+  for (std::size_t n = 0; n < changes.size();) {
+    if (!changes[n]) {
+      ++n;
+      continue;
+    }
+    std::size_t end = n;
+    while (end < changes.size() && changes[end]) ++end;
+    for (std::size_t m = n; end - n > 2 && m < end; ++m) changes[m] = (m - n) % 2 == 0;
+    n = end;
+  }
+}
+
+/// Adds faces at places, where two cells or more lie between them and what is kept already.
+void keep_places(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
+  std::sort(places.begin(), places.end());
+  for (const double place : places) {
+    const auto above =
+        static_cast<std::size_t>(std::lower_bound(faces.begin(), faces.end(), place) - faces.begin());
+    for (const std::size_t n : {above - 1, above}) {
+      if (n >= faces.size() || n < 2 || n + 2 >= faces.size()) continue;
+      const double width = std::min(faces[n] - faces[n - 1], faces[n + 1] - faces[n]);
+      if (std::abs(faces[n] - place) < 1e-6 * width && !kept[n - 1] && !kept[n + 1]) kept[n] = true;
+    }
+  }
+}
+
+/// A place among cells that are counted from the lowest face: 1.5 is the middle of the second.
+double place_of(const std::vector<double>& faces, double count) {
+  const auto cell = std::min(static_cast<std::size_t>(count), faces.size() - 2);
+  return faces[cell] + (count - static_cast<double>(cell)) * (faces[cell + 1] - faces[cell]);
+}
+
+/// Widths of cells beyond an end, outwards.  last, before: the outermost cells; away: from the wall to the
+/// survey
+std::vector<double> beyond(double last, double before, double away) {
+  const double growth = std::clamp(last / before, 1.6, 2.25);
+  std::vector<double> widths;
+  for (double sum = 0; sum < away * (1 - 1e-9);) sum += widths.emplace_back(last *= growth);
+  return widths;
+}
+
+struct Axis {
+  std::vector<double> faces;
+  std::vector<Companion::Parts> parts;
+};
+
+Axis coarser(const std::vector<double>& faces, const std::vector<bool>& kept) {
+  Axis axis{{faces.front()}, {}};
+  for (std::size_t from = 0, to = 1; to < faces.size(); ++to) {
+    if (!kept[to] && to + 1 < faces.size()) continue;
+    const auto cells = to - from, pieces = (cells + 1) / 2;
+    for (std::size_t n = 0; n < pieces; ++n) {
+      const double low = static_cast<double>(from * pieces + cells * n) / static_cast<double>(pieces),
+                   high = static_cast<double>(from * pieces + cells * (n + 1)) / static_cast<double>(pieces);
+      axis.faces.push_back(n + 1 == pieces ? faces[to] : place_of(faces, high));
+      const double width = axis.faces.back() - *(axis.faces.end() - 2);
+      Companion::Parts parts;
+      for (auto cell = static_cast<std::size_t>(low); static_cast<double>(cell) < high; ++cell) {
+        const double begin = std::max(low, static_cast<double>(cell)),
+                     end = std::min(high, static_cast<double>(cell + 1));
+        parts.emplace_back(cell, (end - begin) * (faces[cell + 1] - faces[cell]) / width);
+      }
+      axis.parts.push_back(std::move(parts));
+    }
+    from = to;
+  }
+  return axis;
+}
+
+void append(const std::vector<double>& places, std::array<bool, 2> goes_on, std::size_t last, Axis& axis) {
+  const auto of = [](const std::vector<double>& f, std::size_t n) { return f[n + 1] - f[n]; };
+  const double half = (axis.faces.back() - axis.faces.front()) / 2;
+  const auto [least, most] = std::minmax_element(places.begin(), places.end());
+  const double low = places.empty() ? half : *least - axis.faces.front(),
+               high = places.empty() ? half : axis.faces.back() - *most;
+  const std::size_t cells = axis.faces.size() - 1;
+  if (goes_on[1])
+    for (const double width :
+         beyond(of(axis.faces, cells - 1), of(axis.faces, cells > 1 ? cells - 2 : cells - 1),
+                std::max(high, 0.0))) {
+      axis.faces.push_back(axis.faces.back() + width);
+      axis.parts.push_back({{last, 1.0}});
+    }
+  if (goes_on[0])
+    for (const double width :
+         beyond(of(axis.faces, 0), of(axis.faces, cells > 1 ? 1 : 0), std::max(low, 0.0))) {
+      axis.faces.insert(axis.faces.begin(), axis.faces.front() - width);
+      axis.parts.insert(axis.parts.begin(), Companion::Parts{{0, 1.0}});
+    }
+}
+
+}  // namespace
+
+Companion::Companion(const TensorMesh& mesh, std::span<const std::vector<double>* const> rock,
+                     const CompanionWish& wish)
+    : of_{mesh.n_east(), mesh.n_north()} {
+  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  std::array<std::vector<double>, 3> made;
+  for (std::size_t a = 0; a < 3; ++a) {
+    auto kept = changes_along(a, mesh, rock);
+    thin_out(kept);
+    keep_places(*faces[a], wish.places[a], kept);
+    auto axis = coarser(*faces[a], kept);
+    append(wish.places[a], wish.goes_on[a], faces[a]->size() - 2, axis);
+    made[a] = std::move(axis.faces);
+    parts_[a] = std::move(axis.parts);
+  }
+  mesh_ = TensorMesh(std::move(made[0]), std::move(made[1]), std::move(made[2]));
+}
+
+template <class Read>
+std::vector<double> Companion::folded(const std::vector<double>& values, const std::vector<double>& weight,
+                                      const Read& read, double (*write)(double)) const {
+  std::vector<double> all;
+  if (values.empty()) return all;
+  all.reserve(mesh_.size());
+  for (const auto& k_parts : parts_[2])
+    for (const auto& j_parts : parts_[1])
+      for (const auto& i_parts : parts_[0]) {
+        double sum = 0, weights = 0, first = std::numeric_limits<double>::quiet_NaN();
+        bool alike = true;
+        for (const auto& [k, up] : k_parts)
+          for (const auto& [j, north] : j_parts)
+            for (const auto& [i, east] : i_parts) {
+              const std::size_t cell = i + of_[0] * (j + of_[1] * k);
+              const double share = up * north * east * (weight.empty() ? 1 : weight[cell]);
+              if (!(share > 0) || std::isnan(values[cell])) continue;
+              if (weights == 0) first = values[cell];
+              alike = alike && values[cell] == first;
+              sum += share * read(values[cell]);
+              weights += share;
+            }
+        all.push_back(alike ? first : write(sum / weights));
+      }
+  return all;
+}
+
+std::vector<double> Companion::mean(const std::vector<double>& values,
+                                    const std::vector<double>& weight) const {
+  return folded(
+      values, weight, [](double value) { return value; }, [](double mean) { return mean; });
+}
+
+std::vector<double> Companion::geometric_mean(const std::vector<double>& values,
+                                              const std::vector<double>& weight) const {
+  return folded(
+      values, weight, [](double value) { return std::log(value); },
+      [](double mean) { return std::exp(mean); });
+}
+
+}  // namespace terrane

@@ -1,0 +1,62 @@
+// The companion of a mesh: cells twice as wide, by which the error of the mesh is judged.
+//
+// The error of a solution of second order is C h²; on cells of 2h it is 4 C h², so that the difference of the
+// two solutions is three times the error of the finer one. That holds where the two meshes see the same earth
+// and differ in nothing but their cells:
+//
+//   faces where rock changes stay. Where many lie next to each other (rounded bodies, models of cells) every
+//   second one does, and cells take means;
+//   faces at sources and receivers stay where two cells or more lie between them;
+//   between faces that stay n cells become n/2, graded as they were: their growth is the square of what it
+//   was; walls move outwards by cells that are appended, until they are twice as far from the survey. No
+//   other face moves with them: a mesh that is planned anew differs in all its faces, and shows their errors
+//   as the walls'.
+#pragma once
+
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "terrane/mesh/tensor_mesh.hpp"
+
+namespace terrane {
+
+/// What lies at which end of each axis (easting, northing, up) and what is to be kept there.
+struct CompanionWish {
+  std::array<std::vector<double>, 3> places;  ///< of sources and receivers, m
+  /// {low, high}: whether the wall stands for an earth that goes on beyond it.
+  std::array<std::array<bool, 2>, 3> goes_on{{{true, true}, {true, true}, {true, true}}};
+};
+
+class Companion {
+ public:
+  /// rock: values of cells, [up, north, east], of which faces are kept where they change; empty ones count
+  /// for nothing.
+  Companion(const TensorMesh& mesh, std::span<const std::vector<double>* const> rock,
+            const CompanionWish& wish);
+
+  const TensorMesh& mesh() const { return mesh_; }
+
+  /// Of cells of the companion, from those of the mesh. weight: of each cell beside its volume, or empty;
+  /// cells that have no weight or are no number count for nothing. Where all parts have one value, that one,
+  /// bit for bit. Empty for empty.
+  std::vector<double> mean(const std::vector<double>& values, const std::vector<double>& weight = {}) const;
+  /// The same of logarithms, for conductivities.
+  std::vector<double> geometric_mean(const std::vector<double>& values,
+                                     const std::vector<double>& weight = {}) const;
+
+  /// A cell along an axis as parts of cells of the mesh: their numbers and shares of its width.
+  using Parts = std::vector<std::pair<std::size_t, double>>;
+
+ private:
+  template <class Read>
+  std::vector<double> folded(const std::vector<double>& values, const std::vector<double>& weight,
+                             const Read& read, double (*write)(double)) const;
+
+  std::array<std::size_t, 2> of_{};          // cells of the mesh along easting and northing
+  std::array<std::vector<Parts>, 3> parts_;  // easting, northing, up
+  TensorMesh mesh_;
+};
+
+}  // namespace terrane

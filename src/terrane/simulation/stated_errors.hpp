@@ -1,0 +1,83 @@
+// What a run says of the error of its data: an error beside every datum, and what all of them come to.
+//
+// A physics computes its data again on a companion mesh (mesh/companion.hpp) and hands over how far both are
+// apart, divided by what makes of it an error: e₁ = |d_c − d|/s. The difference crosses zero, as data do; so
+// no datum's error is below half the mean (rms) of those of the same source, relative to their scales.
+//
+//   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
+//   s = 1.5  magnetotellurics · s = 2  fields of sources
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/base/field.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/simulation/result.hpp"
+
+namespace terrane {
+
+enum class Verify { off, estimate, refine };
+inline constexpr std::array<std::string_view, 3> verify_names{"off", "estimate", "refine"};
+
+/// Keys of the table [simulation] that every physics with a mesh has.
+struct Accuracy {
+  double accuracy = 0.01;  ///< relative, of the scale of each datum
+  Verify verify = Verify::off;
+
+  bool states_errors() const { return verify == Verify::estimate; }
+  template <class Self, class Field>
+  static void fields(Self& a, Field& field) {
+    field("accuracy", a.accuracy, number(Allowed{1e-9, 0.5}).same_bits(),
+          "Relative error that is asked for. With verify = \"estimate\" a run warns of the first datum whose "
+          "error is larger, and says which share of data is.");
+    field("verify", a.verify, one_of(verify_names).same_bits(),
+          "estimate: a second run on cells twice as wide, with walls twice as far, states an error beside "
+          "every "
+          "datum (NAME_error). off: none is stated.");
+  }
+  friend bool operator==(const Accuracy&, const Accuracy&) = default;
+};
+
+/// Throws InputError at the key: what verify asks for is not there.
+void check(const Accuracy& accuracy, const Config& table);
+/// Of the job of an inversion, which states no errors: throws InputError where it asks for them.
+void refuse_accuracy(const Config& table);
+
+/// Data that are judged together: numbers of one kind, each of one source.
+struct JudgedData {
+  std::string name;                               ///< "resistance"
+  std::vector<double> difference;                 ///< e₁ in the unit of the data; NaN: there is none
+  std::vector<double> scale;                      ///< what errors are relative to, in that unit; above zero
+  std::vector<std::size_t> source;                ///< of each datum
+  std::function<std::string(std::size_t)> place;  ///< of a datum, for people: "array 12"
+};
+
+class StatedErrors {
+ public:
+  explicit StatedErrors(const Accuracy& accuracy) : accuracy_(accuracy) {}
+
+  /// The error of each datum, in its unit: e₁, no less than half of what its source's data have, and than
+  /// what closed forms and solves leave.  NaN where there is no difference.
+  std::vector<double> of(const JudgedData& data);
+  /// No error can be stated, because of what the reason says.
+  void none(std::string why) { why_none_ = std::move(why); }
+
+  /// Attributes, facts, a line and warnings.  seconds: of the companion's run, and of all
+  void tell(Result& result, double companion_seconds, double seconds) const;
+
+ private:
+  Accuracy accuracy_;
+  std::vector<double> relative_;
+  std::size_t above_ = 0;
+  std::string first_above_, why_none_;
+};
+
+/// "voltage per current" → what the column of its errors is called: NAME_error.
+Column error_column(const Column& of, std::vector<double> errors);
+
+}  // namespace terrane

@@ -1,0 +1,202 @@
+// Errors that runs state beside their data, against the truth: over dykes, whose images are a series.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+
+#include "support/files.hpp"
+#include "terrane/job/config.hpp"
+#include "terrane/physics/electric/simulation.hpp"
+#include "terrane/simulation/write_result.hpp"
+
+namespace terrane::electric::errors_of_tests {
+namespace {
+
+using namespace testing_support;
+using testing::HasSubstr;
+
+constexpr double pi = std::numbers::pi;
+
+/// Rocks ρ₁ | ρ₂ | ρ₃ with planes at 0 and `width`: the potential of 1 A on the ground, on a line across.
+struct Dyke {
+  double rho[3], width;
+
+  double potential(double source, double at) const {
+    if (source > width) return Dyke{{rho[2], rho[1], rho[0]}, width}.potential(width - source, width - at);
+    if (source >= 0 && at < 0) return potential(at, source);
+    if (source >= 0 && at > width) return potential(at, source);
+    const double left = (rho[1] - rho[0]) / (rho[1] + rho[0]), right = (rho[2] - rho[1]) / (rho[2] + rho[1]);
+    const auto from = [&](double image) { return 1 / std::abs(at - image); };
+    double sum = 0, part = 1;
+    for (int n = 0; n < 20'000; ++n, part *= -left * right) {
+      const double shift = 2 * n * width;
+      if (source >= 0)
+        sum += part * (from(source + shift) + (n > 0 ? from(source - shift) : 0) -
+                       left * from(-source - shift) + right * from(2 * width - source + shift));
+      else if (at < 0) sum += part * (1 - left * left) * right * from(2 * width - source + shift);
+      else if (at <= width) sum += part * (from(source - shift) + right * from(2 * width - source + shift));
+      else sum += part * from(source - shift);
+    }
+    if (source >= 0) return rho[1] / (2 * pi) * sum;
+    if (at < 0) return rho[0] / (2 * pi) * (from(source) + left * from(-source) + sum);
+    return rho[0] * (1 + left) * (at > width ? 1 + right : 1) / (2 * pi) * sum;
+  }
+};
+
+std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text) {
+  return Simulation::from_job(Config::parse(text, "job.toml", "."), {});
+}
+const std::vector<double>& values(const Result& result, const std::string& name) {
+  for (const auto* columns : {&result.fields, &result.survey.columns})
+    for (const auto& column : *columns)
+      if (column.name == name) return column.values;
+  throw std::runtime_error(name);
+}
+std::string box(double west, double east, double bottom, double top, double rho) {
+  return "[[model.body]]\nkind = \"box\"\nbox = [" + std::to_string(west) + ", " + std::to_string(east) +
+         ", -9e4, 9e4, " + std::to_string(bottom) + ", " + std::to_string(top) +
+         "]\nresistivity = " + std::to_string(rho) + "\n";
+}
+std::string line(const std::string& model, const std::string& simulation, const std::string& mesh = "") {
+  return mesh + "[model.background]\nresistivity = 100\n" + model +
+         "[survey]\nkind = \"line\"\nstart = [-22.5, 0]\nelectrodes = 10\nspacing = 5\nlevels = 3\narray = "
+         "\"wenner\"\n[simulation]\nphysics = \"electric\"\n" +
+         simulation + "\n";
+}
+const std::string estimate = "verify = \"estimate\"";
+
+/// Stated and true errors, relative.
+struct Errors {
+  std::vector<double> stated, real;
+};
+
+void add_dyke(std::mt19937& random, Errors& all) {
+  const auto draw = [&](double low, double high) {
+    return low + (high - low) * (static_cast<double>(random()) / 4294967296.0);
+  };
+  const auto rho = [&] { return std::exp(draw(std::log(5), std::log(2000))); };
+  const double west = draw(-17, 5);
+  const Dyke dyke{{rho(), rho(), rho()}, draw(4, 14)};
+  const double east = west + dyke.width;
+  const auto result =
+      simulation_of(line(box(-9e4, west, -9e4, 0, dyke.rho[0]) + box(west, east, -9e4, 0, dyke.rho[1]) +
+                             box(east, 9e4, -9e4, 0, dyke.rho[2]),
+                         estimate))
+          ->run();
+  const auto &found = values(result, "resistance"), &error = values(result, "resistance_error");
+  const auto place = [&](const char* which, std::size_t n) {
+    return values(result, std::string(which) + "_easting")[n] - west;
+  };
+  for (std::size_t n = 0; n < found.size(); ++n) {
+    const double truth =
+        dyke.potential(place("a", n), place("m", n)) - dyke.potential(place("b", n), place("m", n)) -
+        dyke.potential(place("a", n), place("n", n)) + dyke.potential(place("b", n), place("n", n));
+    all.real.push_back(std::abs(found[n] / truth - 1));
+    all.stated.push_back(error[n] / std::abs(found[n]));
+  }
+}
+
+double share_within(const Errors& all) {
+  std::size_t count = 0;
+  for (std::size_t n = 0; n < all.real.size(); ++n) count += all.real[n] <= 2 * all.stated[n] + 1e-6 ? 1 : 0;
+  return static_cast<double>(count) / static_cast<double>(all.real.size());
+}
+/// Errors below 1e-4 count as such: beside one contact data are exact.
+double median_ratio(const Errors& all) {
+  std::vector<double> ratios;
+  for (std::size_t n = 0; n < all.real.size(); ++n)
+    ratios.push_back(all.stated[n] / std::max(all.real[n], 1e-4));
+  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
+                   ratios.end());
+  return ratios[ratios.size() / 2];
+}
+
+TEST(ErrorsOfArrays, AreStatedForRandomDykesAndHoldForNearlyAllData) {
+  std::mt19937 random(36);
+  Errors all;
+  for (int earth = 0; earth < 4; ++earth) add_dyke(random, all);
+  EXPECT_GE(share_within(all), 0.95);
+  EXPECT_GE(median_ratio(all), 0.5);
+  EXPECT_LE(median_ratio(all), 6);
+  EXPECT_GT(*std::max_element(all.real.begin(), all.real.end()), 2e-3);  // there is something to state
+}
+
+TEST(LongErrorsOfArrays, HoldOverManyDykes) {
+  std::mt19937 random(3636);
+  Errors all;
+  for (int earth = 0; earth < 40; ++earth) add_dyke(random, all);
+  EXPECT_GE(share_within(all), 0.95);
+  EXPECT_GE(median_ratio(all), 1);
+  EXPECT_LE(median_ratio(all), 4);
+}
+
+TEST(ErrorsOfArrays, AreSmallWhereTheClosedFormIsAllThereIs) {
+  const auto result = simulation_of(line("[[model.body]]\nkind = \"layer\"\nbottom = -4\ntop = 0\n"
+                                         "resistivity = 20\n",
+                                         estimate))
+                          ->run();
+  const auto &rho = values(result, "apparent_resistivity"),
+             &error = values(result, "apparent_resistivity_error");
+  for (std::size_t n = 0; n < rho.size(); ++n) EXPECT_LT(error[n] / rho[n], 1e-4);
+  EXPECT_LT(result.report.number("error_95"), 1e-4);
+  EXPECT_EQ(result.report.number("error_share_above"), 0);
+  EXPECT_EQ(result.attributes.at("error_from"), "cells and walls");
+}
+
+TEST(ErrorsOfArrays, StandBesideTheirDataAndChangeNoBitOfThem) {
+  const auto dyke = box(-3, 4, -9e4, 0, 900);
+  const auto with = simulation_of(line(dyke, estimate)), without = simulation_of(line(dyke, ""));
+  Runtime one, two;
+  one.threads = 1, two.threads = 2;
+  const auto stated = with->run(one), again = with->run(two), plain = without->run(one);
+  EXPECT_EQ(values(stated, "resistance"), values(plain, "resistance"));
+  EXPECT_EQ(values(stated, "resistance_error"), values(again, "resistance_error"));
+  std::vector<std::string> names, outlined;
+  for (const auto& field : stated.fields) names.push_back(field.name + " " + field.unit);
+  for (const auto& field : with->outline().fields) outlined.push_back(field.name + " " + field.unit);
+  EXPECT_THAT(names,
+              testing::ElementsAre("resistance V/A", "geometric_factor m", "apparent_resistivity ohm m",
+                                   "resistance_error V/A", "apparent_resistivity_error ohm m"));
+  EXPECT_EQ(names, outlined);
+  EXPECT_THAT(stated.report.text(), HasSubstr("at 95 % of data (asked 1 %)"));
+  EXPECT_EQ(plain.fields.size(), 3U);
+  EXPECT_EQ(plain.attributes.count("error_95"), 0U);
+}
+
+TEST(ErrorsOfArrays, AboveTheAccuracyAskedForAreWarnedOfWithTheFirst) {
+  const auto dyke = box(-3, 4, -9e4, 0, 900);
+  const auto warned = testing::Contains(
+      testing::AllOf(HasSubstr("resistance of array "), HasSubstr("where 0.001 % is asked for")));
+  const auto fine = simulation_of(line(dyke, estimate + "\naccuracy = 1e-5"))->run();
+  EXPECT_THAT(fine.report.warnings, warned);
+  EXPECT_GT(fine.report.number("error_share_above"), 0.5);
+  EXPECT_THAT(simulation_of(line(dyke, estimate + "\naccuracy = 0.4"))->run().report.warnings,
+              testing::Not(testing::Contains(HasSubstr("is asked for"))));
+}
+
+TEST(ErrorsOfArrays, AreNotStatedWhereTheMeshDoesNotHoldABody) {
+  const auto made = simulation_of(
+      line(box(-1, 0.4, -3, 0, 1), estimate,
+           "[mesh]\nkind = \"tensor\"\norigin = [-100, -100, -100]\neasting_widths = [\"40*5\"]\n"
+           "northing_widths = [\"40*5\"]\nup_widths = [\"20*5\"]\n"));
+  EXPECT_THAT(made->check().warnings, testing::Contains(HasSubstr("no error will be stated")));
+  const auto result = made->run();
+  for (const double error : values(result, "resistance_error")) EXPECT_TRUE(std::isnan(error));
+  EXPECT_THAT(result.report.warnings,
+              testing::Contains(HasSubstr("no error is stated: the mesh does not hold")));
+  EXPECT_EQ(result.attributes.at("error_from"), "not resolved");
+}
+
+TEST(ErrorsOfArrays, AreForetoldAndRefusedWhereTheyAreNotThereYet) {
+  EXPECT_THAT(simulation_of(line("", estimate))->check().text(), HasSubstr("a second run on "));
+  EXPECT_THAT(message([] { simulation_of(line("", "verify = \"refine\"")); }),
+              testing::AllOf(HasSubstr("simulation.verify"), HasSubstr("Allowed: off, estimate")));
+  EXPECT_THAT(message([] { simulation_of(line("", estimate + "\naccuracy = 0")); }),
+              HasSubstr("simulation.accuracy"));
+}
+
+}  // namespace
+}  // namespace terrane::electric::errors_of_tests

@@ -1,0 +1,79 @@
+// Companions of meshes: which faces stay, where walls go, and what cells get.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/mesh/companion.hpp"
+
+namespace terrane {
+namespace {
+
+std::vector<double> even(int cells) {
+  std::vector<double> faces;
+  for (int n = 0; n <= cells; ++n) faces.push_back(n);
+  return faces;
+}
+bool has(const std::vector<double>& faces, double place) {
+  return std::any_of(faces.begin(), faces.end(), [&](double f) { return std::abs(f - place) < 1e-12; });
+}
+const CompanionWish none_moves{{}, {{{false, false}, {false, false}, {false, false}}}};
+
+TEST(Companions, HaveCellsTwiceAsWideAndKeepFacesWhereRockChanges) {
+  const TensorMesh mesh(even(12), even(4), even(4));
+  std::vector<double> sigma;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) sigma.push_back(cell % 12 < 5 ? 0.1 : 0.3);
+  const std::vector<double>* rock[] = {&sigma};
+  const Companion made(mesh, rock, none_moves);
+  EXPECT_TRUE(has(made.mesh().easting(), 5));
+  EXPECT_EQ(made.mesh().n_east(), 3U + 4U);  // of five cells three, of seven four
+  EXPECT_EQ(made.mesh().northing(), (std::vector<double>{0, 2, 4}));
+  const auto values = made.geometric_mean(sigma);
+  for (std::size_t cell = 0; cell < values.size(); ++cell)
+    EXPECT_EQ(values[cell], cell % 7 < 3 ? 0.1 : 0.3);  // no rock is mixed, and none is rounded
+}
+
+TEST(Companions, CoarsenModelsOfCellsToTheirMeans) {
+  const TensorMesh mesh(even(8), even(2), even(2));
+  std::vector<double> sigma;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) sigma.push_back(std::exp(double(cell % 8)));
+  const std::vector<double>* rock[] = {&sigma};
+  const Companion made(mesh, rock, none_moves);
+  EXPECT_LE(made.mesh().n_east(), 5U);
+  const auto mean = made.mean(sigma);
+  double before = 0, after = 0;
+  for (std::size_t cell = 0; cell < 8; ++cell) before += 4 * sigma[cell];
+  for (std::size_t cell = 0; cell < mean.size(); ++cell) {
+    const auto box = made.mesh().prism(cell);
+    after += mean[cell] * (box.east - box.west) * (box.north - box.south) * (box.top - box.bottom);
+  }
+  EXPECT_NEAR(after / before, 1, 1e-14);
+}
+
+TEST(Companions, KeepFacesAtElectrodesThatAreTwoCellsApartAndMoveWallsTwiceAsFar) {
+  const TensorMesh mesh(even(12), even(12), even(12));
+  CompanionWish wish;
+  wish.places = {{{3, 5, 7, 9}, {6}, {12}}};
+  wish.goes_on[2][1] = false;
+  const std::vector<double> alike(mesh.size(), 1.0);
+  const std::vector<double>* rock[] = {&alike};
+  const Companion made(mesh, rock, wish);
+  for (const double place : wish.places[0]) EXPECT_TRUE(has(made.mesh().easting(), place)) << place;
+  EXPECT_LE(made.mesh().easting().front(), -3 + 1e-9);
+  EXPECT_GE(made.mesh().easting().back(), 15 - 1e-9);
+  EXPECT_LE(made.mesh().up().front(), -12 + 1e-9);
+  EXPECT_EQ(made.mesh().up().back(), 12);
+  EXPECT_EQ(made.mean(alike), std::vector<double>(made.mesh().size(), 1.0));
+}
+
+TEST(Companions, SquareTheGrowthOfCells) {
+  std::vector<double> faces{0};
+  for (double width = 1; faces.size() < 14; width *= 1.3) faces.push_back(faces.back() + width);
+  const Companion made(TensorMesh(faces, even(2), even(2)), {}, none_moves);
+  const auto& wide = made.mesh().easting();
+  for (std::size_t n = 2; n + 1 < wide.size(); ++n)
+    EXPECT_NEAR((wide[n] - wide[n - 1]) / (wide[n - 1] - wide[n - 2]), 1.69, 0.2) << n;
+}
+
+}  // namespace
+}  // namespace terrane
