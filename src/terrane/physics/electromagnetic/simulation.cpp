@@ -21,6 +21,7 @@
 #include "terrane/model/conductivity.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electromagnetic/earth_widths.hpp"
+#include "terrane/physics/electromagnetic/errors.hpp"
 #include "terrane/physics/electromagnetic/mesh_plan.hpp"
 #include "terrane/physics/electromagnetic/survey/gridding.hpp"
 #include "terrane/simulation/describe.hpp"
@@ -56,7 +57,7 @@ constexpr Key source_file_keys[] = {
      "\"survey.npz\""},
 };
 std::span<const Key> simulation_keys() {
-  return keys_of<Problem>(
+  return keys_of<Problem, Accuracy>(
       {{"physics", "text", "", "What is computed.", "\"electromagnetic\""}},
       {{"responses", "list of texts", "all",
         "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, "
@@ -741,6 +742,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.components = plane ? recorded_of_plane_waves() : read_components(table);
   read_volume(p, table);
   read_fields(table, p);
+  Accuracy accuracy;
+  read_fields(table, accuracy);
+  terrane::check(accuracy, table);
   if (p.parameters.strike != Strike::none && !plane)
     throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
   auto stations = build_survey(job, memory);
@@ -757,6 +761,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     auto part = part_of(p, share);
     meshes.push_back({std::move(share), std::move(part)});
   }
+  bool holds_all = true;
   std::vector<EarthRequest> requests(meshes.size());
   for (std::size_t n = 0; n < meshes.size(); ++n) {
     requests[n].along_axes = requests[n].cells_go_on = true;
@@ -769,7 +774,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       auto places = meshes[n].problem.receivers;
       for (const auto& source : meshes[n].problem.sources)
         places.insert(places.end(), source.points.begin(), source.points.end());
-      return not_resolved(described, mesh, places);
+      auto lines = not_resolved(described, mesh, places);
+      holds_all = holds_all && lines.empty();
+      return lines;
     };
   }
   expect_above_zero(job,
@@ -802,6 +809,11 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     throw_at_its_table(error, job);
   }
   made->gridding_ = gridding;
+  made->accuracy_ = accuracy;
+  if (accuracy.states_errors()) made->make_companion();
+  if (!holds_all)
+    made->no_error_ =
+        "the mesh does not hold all layers and bodies (see the warnings), which no wider cells show";
   if (plane) made->responses_ = std::move(responses);
   if (plane) made->of_sites_ = names_of_sites(stations);
   made->notes_.insert(made->notes_.begin(), of_earth.begin(), of_earth.end());
@@ -879,6 +891,13 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
     facts.add("fields_at_once", std::uint64_t(sharing.fields_at_once), "", "ranks",
               text_of(sharing, ranks, meshes_.empty() ? "" : " on the largest mesh"));
   }
+  if (companion_ && no_error_.empty()) {
+    std::size_t of_companion = 0;
+    for (const auto* problem : companion_->on_meshes()) of_companion += problem->mesh.size();
+    facts.add("companion_cells", std::uint64_t{of_companion}, "", "companion",
+              fmt::format("a second run on {} cells states errors, with {} of memory", grouped(of_companion),
+                          bytes_text(companion_->memory_on_meshes(runtime))));
+  }
   facts.memory_bytes = static_cast<std::size_t>(memory_on_meshes(runtime));
 }
 
@@ -889,17 +908,45 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
         memory.require("run", plan.problem, memory_on_meshes(runtime));
       },
       on_meshes().front()->planned);
-  // 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
+  plan.seconds = seconds_of_run(runtime);
+  if (companion_ && no_error_.empty()) plan.seconds += companion_->seconds_of_run(runtime);
+  if (!no_error_.empty() && accuracy_.states_errors())
+    plan.warnings.push_back("no error will be stated: " + no_error_);
+}
+
+/// 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
+double Simulation::seconds_of_run(const Runtime& runtime) const {
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
+  double seconds = 0;
   for (const auto* problem : on_meshes())
-    plan.seconds += static_cast<double>(problem->solves()) * 15 * 3 *
-                    static_cast<double>(problem->mesh.size()) * 1000 / (gpu ? 1e12 : 8e9);
+    seconds += static_cast<double>(problem->solves()) * 15 * 3 * static_cast<double>(problem->mesh.size()) *
+               1000 / (gpu ? 1e12 : 8e9);
+  return seconds;
+}
+
+void Simulation::make_companion() {
+  try {
+    if (meshes_.empty()) {
+      companion_ = std::make_unique<Simulation>(companion_of(problem_));
+      return;
+    }
+    std::vector<OnMesh> others;
+    for (const auto& mesh : meshes_) others.push_back({mesh.share, companion_of(mesh.problem)});
+    companion_ = std::make_unique<Simulation>(std::move(others), gridding_);
+  } catch (const InputError& error) {
+    no_error_ = fmt::format("on cells twice as wide, {}: {}", error.where(), error.problem());
+  }
 }
 
 Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   auto& report = result.report;
   Device device;
+  const auto begin = std::chrono::steady_clock::now();
   const auto outcome = computed(runtime, device);
+  const auto since = [](auto then) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+  };
+  const double seconds = since(begin);
   report.device = device_text(device, runtime);
   report.notes.insert(report.notes.end(), outcome.notes.begin(), outcome.notes.end());
   report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
@@ -940,12 +987,31 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.add("residual", residual, "", "residual", fmt::format("{:.1e} at most", residual));
   report.add("rough", std::uint64_t{rough});
   result.attributes["time_dependence"] = "exp(+i omega t)";
-  return dataset(outcome);
+  StatedErrors stated(accuracy_);
+  if (!accuracy_.states_errors()) return dataset(outcome, {}, stated);
+  Outcome other;
+  auto why = no_error_;
+  const auto begin_of_companion = std::chrono::steady_clock::now();
+  if (companion_ && why.empty()) {
+    Runtime without_checkpoint = runtime;
+    without_checkpoint.checkpoint = {};
+    other = companion_->computed(without_checkpoint, device);
+    if (!std::all_of(other.solves.begin(), other.solves.end(), [](const auto& s) { return s.converged(); }))
+      why = "a solve of the companion run did not converge", other.data.clear();
+  }
+  const double of_companion = since(begin_of_companion);
+  if (!why.empty()) stated.none(why);
+  auto data = dataset(outcome, other, stated);
+  stated.tell(result, of_companion, seconds + of_companion);
+  return data;
 }
 
-Result Simulation::outline() const { return outline_of(physics_, job_, dataset({})); }
+Result Simulation::outline() const {
+  StatedErrors stated(accuracy_);
+  return outline_of(physics_, job_, dataset({}, {}, stated));
+}
 
-Dataset Simulation::dataset(const Outcome& outcome) const {
+Dataset Simulation::dataset(const Outcome& outcome, const Outcome& companion, StatedErrors& stated) const {
   Dataset data;
   data.dimensions = {{"source", problem_.sources.size()},
                      {"frequency", problem_.frequencies.size()},
@@ -971,12 +1037,20 @@ Dataset Simulation::dataset(const Outcome& outcome) const {
                                 {}});
   }
   data.coordinates.insert(data.coordinates.end(), of_sites_.begin(), of_sites_.end());
-  if (is_magnetotelluric(problem_))
-    data.variables = response_variables(
-        problem_,
-        outcome.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, outcome),
-        responses_);
-  else data.variables = field_variables(problem_, outcome);
+  std::vector<Variable> errors;
+  if (is_magnetotelluric(problem_)) {
+    const auto functions = [&](const Outcome& of) {
+      return of.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, of);
+    };
+    const auto mine = functions(outcome);
+    data.variables = response_variables(problem_, mine, responses_);
+    if (accuracy_.states_errors())
+      errors = response_errors(problem_, mine, functions(companion), responses_, stated);
+  } else {
+    data.variables = field_variables(problem_, outcome);
+    if (accuracy_.states_errors()) errors = field_errors(problem_, outcome.data, companion.data, stated);
+  }
+  std::move(errors.begin(), errors.end(), std::back_inserter(data.variables));
   if (meshes_.empty()) add_volume(problem_, outcome, data);
   std::vector<std::int32_t> iterations, converged;
   std::vector<std::int32_t> cells(parts_solves(gridding_) ? problem_.solves() : 0,

@@ -11,6 +11,7 @@
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
 #include "terrane/simulation/simulation_of.hpp"
+#include "terrane/simulation/stated_errors.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -38,7 +39,11 @@ class Simulation final : public SimulationOf<> {
   void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
-  Dataset dataset(const Outcome& outcome) const;
+  /// companion: its data; none where no errors are stated, or none could be
+  Dataset dataset(const Outcome& outcome, const Outcome& companion, StatedErrors& stated) const;
+  /// The same on cells twice as wide, where errors are asked for.
+  void make_companion();
+  double seconds_of_run(const Runtime& runtime) const;
   std::vector<const Problem*> on_meshes() const;
   double memory_on_meshes(const Runtime& runtime) const;
   Outcome computed(const Runtime& runtime, Device& device) const;
@@ -47,6 +52,9 @@ class Simulation final : public SimulationOf<> {
   std::vector<OnMesh> meshes_;
   Gridding gridding_ = Gridding::same;  // where it parts solves, the result tells the cells of each
   std::vector<std::string> responses_;  // of plane waves
+  Accuracy accuracy_;
+  std::unique_ptr<Simulation> companion_;
+  std::string no_error_;            // why none can be stated
   std::vector<Variable> of_sites_;  // what their file says of the receivers of plane waves: names, degrees
 };
 

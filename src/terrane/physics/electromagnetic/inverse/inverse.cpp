@@ -292,6 +292,7 @@ std::vector<std::uint32_t> active_cells(const Config& table, const electromagnet
 /// What fields can be computed for and models cannot be found from.
 void refuse(const Config& job, const electromagnetic::Problem& problem) {
   const auto table = job.table("simulation");
+  refuse_accuracy(table);
   if (is_magnetotelluric(problem) && table.has("responses"))
     throw table.wrong("responses", "an inversion takes impedances and tippers",
                       "Name those that are inverted as inversion.elements, or leave both out for all.");
