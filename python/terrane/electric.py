@@ -404,6 +404,10 @@ class Simulation(simulation.Simulation):
         (HDF5) of the cells.
     tolerance : float, optional
     most_iterations : int, optional
+    verify : {"off", "estimate"}, optional
+        ``estimate``: a second run on cells twice as wide states an error beside every datum, as ``NAME_error``.
+    accuracy : float, optional
+        Relative error that is asked for: the report warns of the first datum whose error is larger.
     settings : mapping, optional
         Further keys of the table [simulation].
     device, threads, memory
@@ -428,7 +432,8 @@ class Simulation(simulation.Simulation):
     def __init__(self, model: TensorMesh, survey: Union[Line, Boreholes, str, "PathLike[str]"], *,
                  boundary: Optional[Boundary] = None, potential: Optional[str] = None,
                  volume: Optional[Sequence[str]] = None, tolerance: Optional[float] = None,
-                 most_iterations: Optional[int] = None, settings: Optional[Mapping[str, Any]] = None,
+                 most_iterations: Optional[int] = None, verify: Optional[str] = None, accuracy: Optional[float] = None,
+                 settings: Optional[Mapping[str, Any]] = None,
                  device: str = "auto", threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         table: dict[str, Any]
         if isinstance(survey, (Line, Boreholes)):
@@ -439,4 +444,5 @@ class Simulation(simulation.Simulation):
         super().__init__(model, table, {**of_sides, "simulation": {
             "boundary": None if of_sides else boundary, "potential": potential,
             "volume": None if volume is None else list(volume), "tolerance": tolerance,
-            "most_iterations": most_iterations, **(settings or {}), **runtime(device, threads, memory)}})
+            "most_iterations": most_iterations, "verify": verify, "accuracy": accuracy,
+            **(settings or {}), **runtime(device, threads, memory)}})

@@ -117,6 +117,10 @@ class Simulation(simulation.Simulation):
         averages of the model, which goes on beyond its sides: ``single`` for all; ``frequency``, ``source`` or ``both``
         for each of them. The report says why each mesh is as it is; ``min_width_pps``, ``lambda_factor`` and so on in
         ``settings`` change it.
+    verify : {"off", "estimate"}, optional
+        ``estimate``: a second run on cells twice as wide states an error beside every datum, as ``NAME_error``.
+    accuracy : float, optional
+        Relative error that is asked for: the report warns of the first datum whose error is larger.
     settings : mapping, optional
         Further keys of the table [simulation].
     device, threads, memory
@@ -142,6 +146,7 @@ class Simulation(simulation.Simulation):
                  responses: Optional[Sequence[str]] = None, volume: Optional[Sequence[str]] = None,
                  tolerance: Optional[float] = None, receiver_tolerance: Optional[float] = None,
                  most_iterations: Optional[int] = None, gridding: Optional[str] = None,
+                 verify: Optional[str] = None, accuracy: Optional[float] = None,
                  settings: Optional[Mapping[str, Any]] = None, device: str = "auto", threads: Optional[int] = None,
                  memory: Optional[str] = None) -> None:
         given = [sources] if isinstance(sources, (Dipole, Wire, PlaneWaves)) else list(sources)
@@ -153,6 +158,7 @@ class Simulation(simulation.Simulation):
                 "responses": None if responses is None else list(responses),
                 "volume": None if volume is None else list(volume), "tolerance": tolerance,
                 "receiver_tolerance": receiver_tolerance, "most_iterations": most_iterations, "gridding": gridding,
+                "verify": verify, "accuracy": accuracy,
                 **(settings or {}), **runtime(device, threads, memory)}})
 
     def tables(self) -> dict[str, Any]:
