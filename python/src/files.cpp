@@ -199,6 +199,14 @@ io::Content content_of(const nb::dict& d) {
     array.attributes = attributes;
     return array;
   }
+  if (kind == "dataset") return dataset_of(nb::cast<nb::dict>(d["dataset"]));
+  if (kind == "columns") {
+    io::Table table;
+    table.columns = columns_of(nb::cast<nb::list>(d["columns"]));
+    table.source = nb::cast<std::string>(d["source"]);
+    table.attributes = attributes;
+    return table;
+  }
   return io::to_table(survey_of(nb::cast<nb::tuple>(d["survey"])), attributes);
 }
 

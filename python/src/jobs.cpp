@@ -10,6 +10,7 @@
 
 #include "module.hpp"
 #include "progress.hpp"
+#include "terrane/inversion/job/job.hpp"
 #include "terrane/inversion/job/joint_job.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/output.hpp"
@@ -198,6 +199,56 @@ Result result_of(const nb::tuple& state) {
   return result;
 }
 
+/// What a list of one name in each entry looks like in columns.
+template <class Entry, class Number>
+nb::object column(const std::vector<Entry>& entries, Number Entry::*number) {
+  std::vector<double> values;
+  for (const auto& entry : entries) values.push_back(static_cast<double>(entry.*number));
+  return array_of(std::move(values));
+}
+
+/// Of an inversion that ran: the property that it found, the cells of its mesh, and its tables.
+nb::dict found_by(const ReadJob& job) {
+  const auto* inversion = inversion::inversion_of(*job.simulation);
+  if (inversion == nullptr) throw InputError("job", "it is no inversion");
+  auto model = inversion->model();
+  nb::dict d;
+  d["property"] = inversion->property();
+  d["easting"] = array_of(model.mesh.easting());
+  d["northing"] = array_of(model.mesh.northing());
+  d["up"] = array_of(model.mesh.up());
+  d["cells"] = to_list(std::move(model.cells));
+  const auto& outcome = inversion->outcome();
+  nb::dict steps, curve;
+  nb::list what;
+  for (const auto& step : outcome.iterations) what.append(step.what);
+  using inversion::Iteration, inversion::Step;
+  steps["what"] = what;
+  steps["number"] = column(outcome.iterations, &Iteration::number);
+  steps["beta"] = column(outcome.iterations, &Iteration::beta);
+  steps["phi_d"] = column(outcome.iterations, &Iteration::phi_d);
+  steps["phi_m"] = column(outcome.iterations, &Iteration::phi_m);
+  steps["products"] = column(outcome.iterations, &Iteration::products);
+  steps["seconds"] = column(outcome.iterations, &Iteration::seconds);
+  curve["beta"] = column(outcome.curve, &Step::beta);
+  curve["phi_d"] = column(outcome.curve, &Step::phi_d);
+  curve["phi_m"] = column(outcome.curve, &Step::phi_m);
+  d["steps"] = steps;
+  d["curve"] = curve;
+  return d;
+}
+
+/// (physics, table, key) of all that jobs of inversions may say.
+nb::list keys_of_inversions() {
+  nb::list list;
+  for (const auto& physics : physics::inversions().registry().all())
+    for (const auto& section : physics.sections)
+      for (const auto& key : section.keys)
+        list.append(
+            nb::make_tuple(std::string(physics.name), std::string(section.path), std::string(key.name)));
+  return list;
+}
+
 }  // namespace
 
 void bind_jobs(nb::module_& m) {
@@ -252,6 +303,9 @@ void bind_jobs(nb::module_& m) {
            [](const ReadJob& job, const std::string& path) {
              released([&] { job.simulation->write_model(path); });
            })
+      .def_prop_ro("inverts",
+                   [](const ReadJob& job) { return inversion::inversion_of(*job.simulation) != nullptr; })
+      .def("found", &found_by)
       .def_prop_ro("files", [](const ReadJob& job) { return names_of(job.output.files); })
       .def_prop_ro("model", [](const ReadJob& job) { return names_of(job.output.model); })
       .def_prop_ro("plots", [](const ReadJob& job) { return names_of(job.output.plots); })
@@ -263,6 +317,7 @@ void bind_jobs(nb::module_& m) {
     for (const auto& one : registry.all()) names.emplace_back(one.name);
     return names;
   });
+  m.def("inversion_keys", &keys_of_inversions);
   m.def("jobs",
         [](const std::string& path, const std::vector<std::string>& sets,
            const std::map<std::string, std::string>& arguments, const std::vector<std::string>& only) {

@@ -84,6 +84,21 @@ class Surface(Strict):
                f"{np.nanmax(self.values):g} m"
 
 
+class Columns(Strict):
+    """A table in place of a file: {name: (unit, values)}. ``name``: what errors call it."""
+
+    name: str
+
+    def __init__(self, columns: Mapping[str, tuple[str, Any]], name: str) -> None:
+        self.name = name
+        self._columns = [(key, unit, "", np.ascontiguousarray(values, np.float64).reshape(-1))
+                         for key, (unit, values) in columns.items()]
+        for key, _, _, values in self._columns:
+            if values.size != self._columns[0][3].size:
+                raise InputError(f"{name}[{key!r}]", f"has {values.size} entries",
+                                 f"Expected {self._columns[0][3].size}, as {self._columns[0][0]} has.")
+
+
 def _name(path: str, name: str) -> str:
     """What a job calls a content in place of a file: "stations", and of [survey.map] "survey.map.stations"."""
     return f"{path}.{name}" if "." in path else name
@@ -127,6 +142,13 @@ class _Writer:
             if isinstance(value, Surface):
                 value = self.give(f"{path}.{key}.{len(self.contents)}", kind="grid", easting=value.easting,
                                   northing=value.northing, values=value.values)
+            if isinstance(value, Result):  # traces
+                value = self.give(f"{path}.{key}", kind="dataset", dataset=value._engine.data())
+            if isinstance(value, Columns):
+                value = self.give(f"{path}.{key}", kind="columns", columns=value._columns, source=value.name)
+            if path.split(".")[0] == "inversion" and isinstance(value, TensorMesh):  # a reference, a bound
+                value = self.give(f"{path}.{key}", kind="mesh", easting=value.easting, northing=value.northing,
+                                  up=value.up, cells=value._columns())
             if key == "file" and isinstance(value, TensorMesh):  # of a model on a mesh of its own
                 value = self.give(_name(path, "cells"), kind="mesh", easting=value.easting, northing=value.northing,
                                   up=value.up, cells=value._columns())

@@ -16,6 +16,10 @@ const io::Content* given(const Config& table, std::string_view key) {
 
 }  // namespace
 
+bool is_given(const Config& table, std::string_view key) {
+  return table.has(key) && table.is_text(key) && given(table, key) != nullptr;
+}
+
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options) {
   if (!table.is_list(key))
     if (const auto* content = given(table, key)) return *content;

@@ -15,6 +15,9 @@ struct Contents {
   std::map<std::string, io::Content> of;
 };
 
+/// Whether the key refers to what was given in place of a file.
+bool is_given(const Config& table, std::string_view key);
+
 /// What the key refers to: what was given under that name, or else the content of the file. Throws
 /// InputError, FileError.
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options = {});

@@ -125,18 +125,21 @@ bool begins_with_bare_numbers(std::string_view head) {
 
 std::vector<double> values_of_file(const Config& table, const char* key, const std::string& property,
                                    const TensorMesh& mesh, const std::string& mesh_file) {
-  const auto path = table.input_file(key).string();
-  const auto& format = io::format_of(path);
-  if (format.name == "npy") return of_array(table, key, path, io::read_npy(path), mesh);
-  if (format.name.starts_with("ubc-") && format.name != "ubc-mesh" && mesh_file.empty()) {
+  const bool given = is_given(table, key);
+  const auto path = given ? table.text(key) : table.input_file(key).string();
+  const std::string_view format = given ? std::string_view() : io::format_of(path).name;
+  if (format == "npy") return of_array(table, key, path, io::read_npy(path), mesh);
+  if (format.starts_with("ubc-") && format != "ubc-mesh" && mesh_file.empty()) {
     auto in = io::TextReader::open(path);  // of the job's own mesh
     return io::read_ubc_property(in, mesh, property).cells.front().values;
   }
   io::ReadOptions options;
   options.mesh = mesh_file;
   options.property = property;
-  const auto content = io::read(path, options);
+  auto content = read_content(table, key, options);
   tell_notes(table, key, content);
+  if (auto* array = std::get_if<io::Array>(&content))
+    return of_array(table, key, path, std::move(*array), mesh);
   if (const auto* rows = std::get_if<io::Table>(&content)) {
     const auto quantity = property_kind(property).quantity;
     auto values = of_table(table, key, path, *rows, property, mesh);
@@ -165,6 +168,7 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
 
 std::vector<double> marks_of_file(const Config& table, const char* key, const TensorMesh& mesh,
                                   const std::string& mesh_file) {
+  if (is_given(table, key)) return values_of_file(table, key, "active", mesh, mesh_file);
   const auto path = table.input_file(key).string();
   const auto head = io::read_head(path, 4096);
   if (begins_with_bare_numbers(head)) {

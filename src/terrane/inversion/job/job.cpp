@@ -100,13 +100,15 @@ std::vector<Column> InversionJob::cells() const {
   return columns;
 }
 
-void InversionJob::write_model(const std::string& path) const {
+io::MeshData InversionJob::model() const {
   io::MeshData model{problem().mesh, cells(), {}};
   model.attributes = provenance("inversion", of_->origin_);
   model.attributes["beta"] = fmt::format("{}", outcome().beta);
   model.attributes["stopped"] = outcome().reason;
-  io::write(path, model);
+  return model;
 }
+
+void InversionJob::write_model(const std::string& path) const { io::write(path, model()); }
 
 void InversionJob::check_model(const std::string& path) const {
   auto columns = cells();

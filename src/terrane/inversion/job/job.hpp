@@ -9,6 +9,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/inversion/loop/joint.hpp"
+#include "terrane/io/content.hpp"
 #include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
 #include "terrane/solve/parted.hpp"
@@ -95,6 +96,10 @@ class InversionJob final : public Simulation {
   Result outline() const override;
   void write_model(const std::string& path) const override;
   void check_model(const std::string& path) const override;
+  /// That is found: "density".
+  std::string property() const { return of_->property(); }
+  /// After run(), what write_model() writes: all cells of the mesh, what is found first.
+  io::MeshData model() const;
 
   /// Before begin(), of inversions that are under way at the same time: the other ranks, which serve all.
   void share_ranks(const std::shared_ptr<solve::Workers>& workers) { of_->workers_ = workers; }

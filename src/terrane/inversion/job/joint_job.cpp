@@ -166,9 +166,9 @@ class Side final : public Simulation {
   Result outline() const override { return mine().outline(); }
   void write_model(const std::string& path) const override { mine().write_model(path); }
   void check_model(const std::string& path) const override { mine().check_model(path); }
+  InversionJob& mine() const { return *all_->job[index_]; }
 
  private:
-  InversionJob& mine() const { return *all_->job[index_]; }
   std::shared_ptr<Shared> all_;
   std::size_t index_;
 };
@@ -230,6 +230,11 @@ void join(const std::vector<Member>& members, std::optional<double> coupling) {
   if (coupling) all->settings.coupling = *coupling;
   for (std::size_t p = 0; p < members.size(); ++p)
     members[p].job->simulation = std::make_unique<Side>(all, p);
+}
+
+const InversionJob* inversion_of(const Simulation& simulation) {
+  if (const auto* side = dynamic_cast<const Side*>(&simulation)) return &side->mine();
+  return dynamic_cast<const InversionJob*>(&simulation);
 }
 
 }  // namespace terrane::inversion

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "terrane/inversion/job/job.hpp"
 #include "terrane/inversion/loop/joint.hpp"
 #include "terrane/simulation/simulation.hpp"
 
@@ -37,5 +38,8 @@ bool asks_for_joint(const Config& job);
 /// job. coupling: in place of joint.coupling. Throws InputError: a job is no inversion, their cells differ,
 /// what is of one model alone, rocks that are missing. They run in one process.
 void join(const std::vector<Member>& members, std::optional<double> coupling = std::nullopt);
+
+/// The inversion that a simulation is, by itself or together with others; null: it is none.
+const InversionJob* inversion_of(const Simulation& simulation);
 
 }  // namespace terrane::inversion

@@ -352,14 +352,14 @@ TensorMesh read_mesh(const Config& job, std::string& file) {
   const auto of_file = std::find_if(sections.begin(), sections.end(),
                                     [](const Section& s) { return s.path == "mesh" && s.kind == "file"; });
   const auto described = table.describe({sections.front().keys, of_file->keys});
-  file = described.input_file("file").string();
+  file = is_given(described, "file") ? std::string() : described.input_file("file").string();
   io::ReadOptions options;
   options.format = described.optional_text("format").value_or("");
-  const auto content = io::read(file, options);
+  const auto content = read_content(described, "file", options);
   tell_notes(described, "file", content);
   const auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr)
-    throw described.wrong("file", fmt::format("\"{}\" holds no tensor mesh", file),
+    throw described.wrong("file", fmt::format("\"{}\" holds no tensor mesh", described.text("file")),
                           "`terrane info FILE` tells what a file holds.");
   require_widths(described, *data);
   return data->mesh;

@@ -14,6 +14,7 @@
 #include "terrane/base/version.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/blame.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/fields.hpp"
 #include "terrane/job/output.hpp"
@@ -331,6 +332,11 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
   const auto survey_kind = table.choice("kind", {"line", "boreholes", "file"});
   if (survey_kind == "file") {
     const auto column = table.choice("column", {"none", "resistance", "chargeability"});
+    if (is_given(table, "file")) {
+      const auto content = read_content(table, "file");
+      if (const auto* rows = std::get_if<io::Table>(&content))
+        return io::to_electrode_data(*rows, io::TakenValues::observed);
+    }
     return read_measured(table.input_file("file"), {column == "none" ? "" : column, ""});
   }
   if (survey_kind == "boreholes") return {across(table), {}};

@@ -17,6 +17,7 @@
 #include "terrane/inversion/job/tables.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/magnetotellurics.hpp"
+#include "terrane/job/contents.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/physics/electromagnetic/inverse/field_models.hpp"
@@ -41,7 +42,7 @@ const char* unit_of(const Component& component) { return component.magnetic ? "A
 class FieldTable {
  public:
   FieldTable(const Config& table, const electromagnetic::Problem& problem)
-      : problem_(problem), data_(io::read_csv(table.input_file("observed").string())) {
+      : problem_(problem), data_(rows_of(table)) {
     const auto source = numbers("source", problem.sources.size()),
                receiver = numbers("receiver", problem.receivers.size());
     const auto hertz = data_.si("frequency", Quantity::frequency, "Hz");
@@ -64,6 +65,12 @@ class FieldTable {
   }
 
  private:
+  static io::Table rows_of(const Config& table) {
+    if (!is_given(table, "observed")) return io::read_csv(table.input_file("observed").string());
+    const auto content = read_content(table, "observed");
+    if (const auto* rows = std::get_if<io::Table>(&content)) return *rows;
+    throw table.wrong("observed", "it is no table", "Give columns: source, frequency, receiver, e_e_real, …");
+  }
   /// Of a source or receiver, counted from 1 in the file and from 0 here; all 0 where there is one.
   std::vector<std::size_t> numbers(const char* name, std::size_t count) const {
     std::vector<std::size_t> all(data_.rows());
