@@ -7,6 +7,7 @@
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/physics/all.hpp"
+#include "terrane/survey/crs.hpp"
 
 namespace terrane::python {
 
@@ -249,6 +250,7 @@ void bind_files(nb::module_& m) {
     const nb::gil_scoped_release free;
     return io::describe(io::read(path), path);
   });
+  m.def("crs_wkt", [](const std::string& definition) { return crs_wkt(definition); });
   m.def("formats", [] {
     nb::list list;
     for (const auto& f : io::formats())

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Union
 
 from .errors import InputError
 
-__all__ = ["Pictured", "plot"]
+__all__ = ["Pictured", "Plots", "plot"]
 
 
 def plot(thing: Any, channels: Union[str, Sequence[str], None] = None, *, title: str = "",
@@ -81,3 +81,23 @@ class Pictured:
         """A picture, as its field is used to see it; arguments and what is returned (axes) as of :func:`terrane.plot`."""
         return plot(self, channels, title=title, path=path, slice=slice, region=region, limits=limits, log=log, cmap=cmap,
                     wiggle=wiggle)
+
+
+class Plots:
+    """The method ``plot`` of a result, which has xarray's own plots beside it: ``result.plot.scatter(x=..., y=...)``."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def __call__(self, channels: Union[str, Sequence[str], None] = None, *, title: str = "",
+                 path: Union[str, PathLike[str], None] = None, slice: str = "", region: Optional[Sequence[float]] = None,
+                 limits: Optional[Sequence[float]] = None, log: Optional[bool] = None, cmap: Optional[str] = None,
+                 wiggle: bool = False) -> Any:
+        """A picture, as its field is used to see it; arguments and what is returned (axes) as of :func:`terrane.plot`."""
+        return plot(self._result, channels, title=title, path=path, slice=slice, region=region, limits=limits, log=log,
+                    cmap=cmap, wiggle=wiggle)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._result.dataset.plot, name)

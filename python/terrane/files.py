@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 import numpy as np
 
 from . import _core
+from ._names import Format
 from .mesh import PrismSet, TensorMesh
 from .survey import Survey
 
 __all__ = ["info", "read"]
 
 
-def read(path: Union[str, PathLike[str]], **options: str) -> Any:
+def read(path: Union[str, PathLike[str]], *, format: Optional[Format] = None, **options: str) -> Any:
     """What a file holds: a mesh, prisms, a survey, gathers, a grid or a bare array.
 
     Parameters
     ----------
     path : path
+    format : str, optional
+        Where neither its name nor its beginning says it: "segy", "ubc-gravity"; `terrane convert --formats` lists them.
     **options
-        ``format``, ``mesh`` (of a file of cell values), ``unit``, ``length_unit``, ``field``, ``property``, as in ``terrane convert``.
+        ``mesh`` (of a file of cell values), ``unit``, ``length_unit``, ``field``, ``property``, as in ``terrane convert``.
 
     Returns
     -------
     TensorMesh, PrismSet, Survey, xarray.Dataset (gathers; grids and tables that are no stations) or numpy.ndarray
     """
-    held = _core.read(str(path), **options)
+    held = _core.read(str(path), **({} if format is None else {"format": format}), **options)
     kind = held["kind"]
+    if kind == "table" and str(path).endswith(".nc") and (more := _fields_beside(str(path))):
+        from .dataset import to_xarray
+
+        return to_xarray(more)
     if kind == "mesh":
         mesh = TensorMesh(held["easting"], held["northing"], held["up"])
         known = {name for name, *_ in _core.properties()}
@@ -59,6 +66,12 @@ def read(path: Union[str, PathLike[str]], **options: str) -> Any:
             coords={first: held["northing"], second: held["easting"]}, attrs=attributes)
     return xarray.Dataset({name: ("row", values, {"units": unit}) for name, unit, _, values in held["columns"]},
                           attrs=attributes)
+
+
+def _fields_beside(path: str) -> Any:
+    """The data set of a NetCDF file that holds more than a table: fields over frequency or time at receivers."""
+    held = _core.read_dataset(path)
+    return held if any(len(v[1]) > 1 for v in held["variables"]) else None
 
 
 def info(path: Union[str, PathLike[str]]) -> str:

@@ -6,13 +6,14 @@ Channels are derivatives of V = Gρ∫1/r along easting, northing and up: ``g_u`
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Literal, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Floats, count, faces, real, text, text_table, vector
+from ._names import Frame, GravityChannels, Method, Partition, Precision, Singular, Units
 from ._progress import Progress, reporting
 from ._strict import Strict
 from .errors import InputError, ShapeError, UnsupportedError
@@ -155,13 +156,13 @@ def forward(
     northing: ArrayLike,
     up: ArrayLike,
     *,
-    channels: Union[str, Sequence[str]] = ("g_u",),
-    units: str = "geo",
-    frame: str = "enu",
-    accuracy: Union[float, str] = DEFAULT_ACCURACY,
-    method: str = "auto",
-    precision: str = "double",
-    singular: str = "nan",
+    channels: GravityChannels = ("g_u",),
+    units: Units = "geo",
+    frame: Frame = "enu",
+    accuracy: Union[float, Literal["best"]] = DEFAULT_ACCURACY,
+    method: Method = "auto",
+    precision: Precision = "double",
+    singular: Singular = "nan",
     gravitational_constant: float = GRAVITATIONAL_CONSTANT,
     device: str = "auto",
     threads: Optional[int] = None,
@@ -331,19 +332,19 @@ class Simulation(Strict):
         self,
         model: Union[TensorMesh, PrismSet, PrismLayer],
         survey: Survey,
-        channels: Union[str, Sequence[str]] = ("g_u",),
+        channels: GravityChannels = ("g_u",),
         *,
-        frame: str = "enu",
-        units: str = "geo",
-        accuracy: Union[float, str] = DEFAULT_ACCURACY,
-        method: str = "auto",
-        precision: str = "double",
-        singular: str = "nan",
+        frame: Frame = "enu",
+        units: Units = "geo",
+        accuracy: Union[float, Literal["best"]] = DEFAULT_ACCURACY,
+        method: Method = "auto",
+        precision: Precision = "double",
+        singular: Singular = "nan",
         gravitational_constant: float = GRAVITATIONAL_CONSTANT,
         verify: int = 0,
         device: str = "auto",
         threads: Optional[int] = None,
-        partition: str = "auto",
+        partition: Partition = "auto",
         memory: Optional[str] = None,
         normal_gravity: Optional[str] = None,
         subtract_terrain: bool = False,

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from . import _core, jobs
 from ._arrays import Floats, faces, text_table, vector
+from ._names import Singular, Storage, Units
 from ._progress import Progress
 from ._strict import Strict
 from .bodies import Box, Dike, FoundBodies, Sphere, find_bodies
@@ -96,8 +97,8 @@ class Sensitivity(Strict):
 
     def __init__(self, prisms: ArrayLike, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *,
                  channels: Union[str, Sequence[str]] = ("g_u",), main_field: Optional[Sequence[float]] = None,
-                 storage: str = "single", accuracy: float = 1e-9, tree_accuracy: float = 1e-6, device: str = "cpu",
-                 units: str = "geo", gravitational_constant: float = GRAVITATIONAL_CONSTANT, singular: str = "nan",
+                 storage: Storage = "single", accuracy: float = 1e-9, tree_accuracy: float = 1e-6, device: str = "cpu",
+                 units: Units = "geo", gravitational_constant: float = GRAVITATIONAL_CONSTANT, singular: Singular = "nan",
                  threads: Optional[int] = None) -> None:
         if storage not in _STORAGES:
             raise InputError("storage", f"is {storage!r}", f"Allowed: {', '.join(_STORAGES)}.")

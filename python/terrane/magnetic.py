@@ -6,9 +6,10 @@ Properties of the model: ``susceptibility`` (SI); ``magnetization_east``, ``magn
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Literal, Mapping, Optional, Sequence
 
 from . import simulation
+from ._names import Frame, MagneticChannels, Method, Singular, Units
 from .simulation import Model, runtime
 from .survey import Survey
 
@@ -27,7 +28,7 @@ class Simulation(simulation.Simulation):
     channels : names
         ``b_e b_n b_u`` and ``tmi``, or the frame's own names.
     main_field : (intensity, inclination, declination), optional
-        nT, and degrees downward and east of north.
+        nT, and degrees downward and east of north; the job file has them as three keys.
     anomaly : {"projection", "exact"}, optional
     frame : {"enu", "harmonica", "simpeg", "ubc"}, optional
     units : {"geo", "si"}, optional
@@ -52,10 +53,10 @@ class Simulation(simulation.Simulation):
 
     physics = "magnetic"
 
-    def __init__(self, model: Model, survey: Survey, channels: Union[str, Sequence[str]] = ("tmi",), *,
-                 main_field: Optional[Sequence[float]] = None, anomaly: Optional[str] = None,
-                 frame: Optional[str] = None, units: Optional[str] = None, accuracy: Optional[float] = None,
-                 method: Optional[str] = None, singular: Optional[str] = None,
+    def __init__(self, model: Model, survey: Survey, channels: MagneticChannels = ("tmi",), *,
+                 main_field: Optional[Sequence[float]] = None, anomaly: Optional[Literal["projection", "exact"]] = None,
+                 frame: Optional[Frame] = None, units: Optional[Units] = None, accuracy: Optional[float] = None,
+                 method: Optional[Method] = None, singular: Optional[Singular] = None,
                  settings: Optional[Mapping[str, Any]] = None, device: str = "auto",
                  threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         intensity, inclination, declination = (None, None, None) if main_field is None else main_field

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 import tempfile
 from os import PathLike
 from typing import Any, Iterator, Optional, Sequence, Union
@@ -11,7 +13,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import text_table
-from ._pictured import Pictured
+from ._pictured import Plots
 from ._strict import Strict
 from .dataset import to_xarray
 from .errors import InputError, UnsupportedError
@@ -33,11 +35,30 @@ class Report(Strict, dict[str, Any]):
         return sorted({*object.__dir__(self), *self})
 
 
-class Result(Pictured, Strict):
+def _dataset(one: Any) -> Any:
+    return one.dataset if isinstance(one, Result) else one
+
+
+def _datasets(many: Sequence[Any]) -> list[Any]:
+    """Results in a list or a tuple, too."""
+    return [type(one)(map(_dataset, one)) if type(one) in (list, tuple) else _dataset(one) for one in many]
+
+
+def _numbers(one: Any) -> Any:
+    """Of a result the data set of what can be computed with: no flags and no words."""
+    if not isinstance(one, Result):
+        return one
+    made = one.dataset
+    return made[[name for name, values in made.data_vars.items() if values.dtype.kind in "fciu"]]
+
+
+class Result(Strict):
     """Fields at stations.
 
     It wraps an ``xarray.Dataset``, made when first asked for: ``result["g_u"]`` is its DataArray, and every
-    attribute and method of the Dataset can be used on the result itself (``result.g_u``, ``result.sel(...)``).
+    attribute and method of the Dataset can be used on the result itself (``result.g_u``, ``result.sel(...)``), and
+    results are added, subtracted and scaled as Datasets are (``result - other``). ``xarray.concat`` and
+    ``xarray.merge`` take ``result.to_xarray()``.
     Gridded surveys give variables [northing, easting], lists give [station]. Where the survey has observed data of a
     field, they are ``g_u_observed``, ``g_u_uncertainty`` and ``g_u_residual`` (observed − computed), all in one frame;
     ``report["misfits"]`` has their rms and chi-squared.
@@ -139,18 +160,26 @@ class Result(Pictured, Strict):
         dims: tuple[str, ...]
         if survey.axes is not None:
             dims = ("northing", "easting")
-            coords = {"easting": ("easting", survey.axes[0], metres), "northing": ("northing", survey.axes[1], metres)}
+            coords = {"easting": ("easting", survey.axes[0], dict(metres)),
+                      "northing": ("northing", survey.axes[1], dict(metres))}
         else:
             dims = ("station",)
-            coords = {"easting": (dims, survey.easting, metres), "northing": (dims, survey.northing, metres)}
+            coords = {"easting": (dims, survey.easting, dict(metres)), "northing": (dims, survey.northing, dict(metres))}
         coords["up"] = (dims, survey.up.reshape(survey.shape), {**metres, "positive": "up"})
-        variables = {}
+        variables: dict[str, Any] = {}
         for column in [*survey.columns.values(), *self._fields, *self._residuals]:
-            variables[column.name] = (dims, column.values.reshape(survey.shape),
+            place = re.fullmatch(r"[abmn]_(easting|northing|up)|longitude|latitude|line|distance", column.name)
+            (coords if place else variables)[column.name] = (dims, column.values.reshape(survey.shape),
                                       {"units": column.unit, "long_name": column.description or column.name})
         if self.singular is not None:
-            variables["singular"] = (dims, self.singular, {"long_name": "the gradient tensor has no single value"})
+            coords["singular"] = (dims, self.singular, {"long_name": "the gradient tensor has no single value"})
+        if survey.projection and (wkt := _core.crs_wkt(survey.projection)):  # CF, and what rioxarray and GDAL look for
+            coords["spatial_ref"] = ((), 0, {"crs_wkt": wkt, "spatial_ref": wkt})
+            for axis, standard in (("easting", "X"), ("northing", "Y")):
+                coords[axis][2].update(standard_name=f"projection_{standard.lower()}_coordinate", axis=standard)
         made = xarray.Dataset(variables, coords=coords, attrs=dict(self.attributes))
+        for name in made.data_vars if "spatial_ref" in coords else ():
+            made[name].encoding["grid_mapping"] = "spatial_ref"
         return made if self._cells is None else made.merge(to_xarray(self._cells), combine_attrs="override")
 
     def __getitem__(self, name: Any) -> Any:
@@ -159,7 +188,57 @@ class Result(Pictured, Strict):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self.dataset, name)
+        value = getattr(self.dataset, name)
+        if not callable(value) or hasattr(value, "dims"):
+            return value
+
+        @functools.wraps(value)
+        def method(*arguments: Any, **named: Any) -> Any:
+            return value(*_datasets(arguments), **{key: _dataset(one) for key, one in named.items()})
+
+        return method
+
+    def to_xarray(self) -> Any:
+        """The ``xarray.Dataset``: what ``xarray.concat`` and ``xarray.merge`` take."""
+        return self.dataset
+
+    # -- arithmetic, with numbers, arrays, data sets and other results: a Dataset of the fields --
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        return getattr(ufunc, method)(*[_numbers(one) for one in inputs], **named)
+
+    def __neg__(self) -> Any:
+        return -_numbers(self)
+
+    def __abs__(self) -> Any:
+        return abs(_numbers(self))
+
+    def __add__(self, other: Any) -> Any:
+        return _numbers(self) + _numbers(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _numbers(other) + _numbers(self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _numbers(self) - _numbers(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _numbers(other) - _numbers(self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _numbers(self) * _numbers(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _numbers(other) * _numbers(self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _numbers(self) / _numbers(other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _numbers(other) / _numbers(self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _numbers(self) ** _numbers(other)
 
     def __contains__(self, name: object) -> bool:
         return name in self.channels or name in self.dataset
@@ -218,6 +297,11 @@ class Result(Pictured, Strict):
             points.point_data[field.name] = field.values
         return points
 
+    @property
+    def plot(self) -> Plots:
+        """``result.plot()`` draws as :func:`terrane.plot` does; xarray's own plots are ``result.plot.scatter`` and others."""
+        return Plots(self)
+
     def _for_pictures(self) -> Any:
         """What plotting draws: of stations from memory, of all else as its file says it."""
         from . import plotting
@@ -246,11 +330,17 @@ class Result(Pictured, Strict):
             rows = [("survey", self.survey._title().split(": ", 1)[1])]
         for field in self._fields:
             finite = field.values[np.isfinite(field.values)]
-            text = f"{finite.min():.6g} … {finite.max():.6g} {field.unit}" if finite.size else "not finite"
-            rows.append((field.name, text))
+            if np.iscomplexobj(finite):  # numbers without an order have sizes
+                finite, around = np.abs(finite), "|…| "
+            else:
+                around = ""
+            low, high = (f"{end:.6g}" for end in (finite.min(), finite.max())) if finite.size else ("", "")
+            unit = "" if field.unit == "1" else f" {field.unit}"
+            rows.append((field.name, f"{around}{low}{'' if low == high else f' … {high}'}{unit}" if low else "not finite"))
         for name, misfit in self.report["misfits"].items():
             rows.append(("misfit", f"{name}: rms {misfit['rms']:.4g} {misfit['unit']} at {misfit['count']:,} stations"))
-        rows.append(("frame", self.attributes.get("frame", "")))
+        if self.attributes.get("frame"):
+            rows.append(("frame", self.attributes["frame"]))
         rows.append(("method", str(self.report["method"])))
         rows.append(("time", f"{self.report['seconds']:.3g} s on {self.report['device']}"))
         rows += self._engine.report_lines()

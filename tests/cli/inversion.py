@@ -569,10 +569,14 @@ model = ["susceptibility.csv"]
         self.assertIn("terrane invert job.toml", message)
 
     def test_NewWritesAJobAndItsReferencePage(self):
-        self.terrane("new", "inversion", "-o", "job.toml")
-        (self.folder / "stations.csv").write_bytes((EXAMPLE / "stations.csv").read_bytes())
+        out, _ = self.terrane("new", "inversion", "-o", "job.toml")
+        self.assertIn("wrote stations.csv, with the gravity of a sphere", out)
         out, _ = self.terrane("check", "job.toml")
         self.assertIn("the job is sound", out)
+        (self.folder / "job.toml").unlink()
+        (self.folder / "stations.csv").write_bytes((EXAMPLE / "stations.csv").read_bytes())
+        self.terrane("new", "inversion", "-o", "job.toml")
+        self.assertEqual((self.folder / "stations.csv").read_bytes(), (EXAMPLE / "stations.csv").read_bytes())
         out, _ = self.terrane("new", "inversion", "--reference")
         page = SOURCE / "docs/reference/job_inversion.md"
         self.assertEqual(page.read_text(encoding="utf-8"), out,

@@ -65,3 +65,76 @@ def test_a_name_that_files_keep_for_themselves_is_refused(tmp_path):
     with pytest.raises(terrane.InputError, match='"complex" cannot be the name'):
         write_dataset(xarray.Dataset({"a": ("complex", [1.0])}), tmp_path / "a.nc")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def result():
+    mesh = terrane.TensorMesh.regular([0, 400, 0, 400, -200, 0], shape=(8, 8, 4), density=0.0)
+    mesh.density[1:3, 3:5, 3:5] = 400
+    survey = terrane.Survey.grid(np.arange(0, 401, 100.0), np.arange(0, 401, 200.0), 5.0, projection="EPSG:32633")
+    return terrane.gravity.Simulation(mesh, survey, channels=["g_u", "g_uu"]).run()
+
+
+def test_results_are_added_subtracted_and_scaled_as_data_sets_are(result):
+    field = result["g_u"].values
+    for made, right in ((result - 1, field - 1), (1 - result, 1 - field), (2 * result + result, 3 * field),
+                        (result - result, 0 * field), (-result, -field), (abs(result), abs(field)),
+                        (np.float64(2) * result, 2 * field), (np.abs(result), abs(field)), (result / result, field / field),
+                        (result**2, field**2), (result - result.dataset, 0 * field)):
+        assert isinstance(made, xarray.Dataset) and list(made.data_vars) == ["g_u", "g_uu"]
+        np.testing.assert_allclose(made["g_u"], right)
+        assert made["g_u"].dims == ("northing", "easting")
+    both = xarray.concat([result.to_xarray(), (2 * result)], "model")
+    assert both["g_u"].sizes == {"model": 2, "northing": 3, "easting": 5}
+    assert xarray.merge([result.to_xarray()])["g_uu"].equals(result["g_uu"])
+    assert result.equals(result) and not result.equals(2 * result) and result.identical(result.dataset)
+
+
+def test_electrodes_are_coordinates_so_differences_keep_them():
+    mesh = terrane.TensorMesh.regular([-50, 50, -20, 20, -30, 0], shape=(20, 8, 6))
+    mesh.resistivity = 100.0
+    line = terrane.electric.Line([-20, 0], 9, 5.0, array="wenner", levels=2)
+    made = terrane.electric.Simulation(mesh, line).run()
+    twice = made - made
+    assert "a_easting" in twice.coords and float(twice["a_easting"].min()) == -20
+    assert float(abs(twice["apparent_resistivity"]).max()) == 0
+
+
+def test_a_projection_is_a_reference_system_as_cf_and_rioxarray_expect_it(result, tmp_path):
+    wkt = result.dataset["spatial_ref"].attrs["crs_wkt"]
+    assert "UTM zone 33N" in wkt and result["g_u"].encoding["grid_mapping"] == "spatial_ref"
+    assert result["easting"].attrs["standard_name"] == "projection_x_coordinate"
+    result.to_netcdf(tmp_path / "g.nc")
+    again = xarray.open_dataset(tmp_path / "g.nc", decode_coords="all")
+    assert again["spatial_ref"].attrs["crs_wkt"] == wkt and again["g_u"].encoding["grid_mapping"] == "spatial_ref"
+
+
+def test_complex_values_of_a_file_are_complex_again(tmp_path):
+    mesh = terrane.TensorMesh.regular([-3000, 3000, -3000, 3000, -3000, 1000], shape=(10, 10, 8))
+    mesh.resistivity = 100.0
+    mesh.resistivity[6:] = 1e8
+    made = terrane.electromagnetic.Simulation(mesh, terrane.Survey([600.0, 1200], 0.0, -1.0),
+                                              terrane.electromagnetic.Dipole([0, 0, -10]), [1.0], components=["e_e"]).run()
+    made.to_netcdf(tmp_path / "em.nc")
+    for again in (terrane.read(tmp_path / "em.nc"), terrane.read_dataset(tmp_path / "em.nc")):
+        assert again["e_e"].dtype == complex and again["e_e"].equals(made["e_e"])
+    assert "e_e" in repr(made) and "|…|" in repr(made) and "frame" not in repr(made)
+
+
+def test_names_of_literals_are_those_of_the_engine():
+    from typing import get_args
+
+    from terrane import _core, _names
+
+    assert set(get_args(_names.Format)) == {name for name, *_ in _core.formats()}
+    channels = {c[0] for frame in get_args(_names.Frame) for c in _core.channels(["all"], frame, "geo")[1]}
+    assert set(get_args(_names.GravityChannel)) == channels | {"all", "vector", "tensor"}
+    for names, known in ((_names.Method, terrane.gravity._METHODS), (_names.Singular, terrane.gravity._SINGULAR),
+                         (_names.Precision, terrane.gravity._PRECISIONS), (_names.Partition, terrane.gravity._PARTITIONS),
+                         (_names.Frame, terrane.gravity.FRAMES), (_names.Storage, terrane.inversion._STORAGES)):
+        assert get_args(names) == tuple(known)
+
+
+def test_completion_shows_what_a_user_may_write():
+    assert not {"Any", "TYPE_CHECKING", "annotations", "importlib", "os"} & set(dir(terrane))
+    assert {"gravity", "plot", "TensorMesh"} <= set(dir(terrane))

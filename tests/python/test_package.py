@@ -107,7 +107,10 @@ def test_types_hold(tmp_path):
                     "result = terrane.gravity.Simulation(mesh, survey).run(progress=True)\n"
                     "n: int = result.report['stations']\n")
     bad = tmp_path / "bad.py"
-    bad.write_text("import terrane\nterrane.Survey.grid([0, 1], [0, 1])\nterrane.gravity.forward(1)\n")
+    bad.write_text("import terrane\nterrane.Survey.grid([0, 1], [0, 1])\nterrane.gravity.forward(1)\n"
+                   "terrane.gravity.Simulation(terrane.TensorMesh.regular([0, 1, 0, 1, -1, 0], (1, 1, 1)),\n"
+                   "                           terrane.Survey(0.0, 0.0, 1.0), ['g_uu', 'guu'], method='treee',\n"
+                   "                           frame='harmonic')\nterrane.read('a.sgy', format='seg-y')\n")
     mypy = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), "--cache-dir",
             str(tmp_path / "cache")]
     whole = subprocess.run([*mypy, "-p", "terrane", "--no-error-summary"], capture_output=True, text=True, cwd=tmp_path,
@@ -116,7 +119,7 @@ def test_types_hold(tmp_path):
     good = subprocess.run([*mypy, str(user)], capture_output=True, text=True, cwd=tmp_path, env=_path())
     assert good.returncode == 0, good.stdout
     wrong = subprocess.run([*mypy, str(bad)], capture_output=True, text=True, cwd=tmp_path, env=_path())
-    assert wrong.stdout.count("error:") == 2, wrong.stdout
+    assert wrong.stdout.count("error:") == 6, wrong.stdout
 
 
 def _path():

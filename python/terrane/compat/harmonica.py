@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Optional, Sequence, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -82,7 +82,7 @@ def prism_gravity(
             one[~held] = np.nan
     if rho.size and held.any():
         at = stations if held.all() else stations[:, held]
-        fields = forward(box, rho, *at, channels=names, frame="harmonica", progress=progressbar,
+        fields = forward(box, rho, *at, channels=cast(Any, names), frame="harmonica", progress=progressbar,
                          **{"singular": "outside", **({} if parallel else {"threads": 1}), **options})
         for name in names:
             values[name][held] = fields[name]

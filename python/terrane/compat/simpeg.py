@@ -6,7 +6,7 @@ import hashlib
 import math
 import os
 import warnings
-from typing import Any, Optional
+from typing import Any, Optional, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,7 +184,7 @@ class Simulation3DIntegral(OfSimpeg):
         if held.size == 0:
             return np.zeros(stations.shape[0] * len(components))
         got: dict[str, Any] = forward(self._prisms[self.active_cells][held], self._to_si * density[held], *stations.T,
-                                      channels=needed, frame="simpeg", **{"singular": "mean", **self.options})
+                                      channels=cast(Any, needed), frame="simpeg", **{"singular": "mean", **self.options})
         if "guv" in components:
             got["guv"] = (got["gyy"] - got["gxx"]) / 2
         return np.stack([got[c] for c in components], axis=1).ravel()

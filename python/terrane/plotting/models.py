@@ -206,7 +206,8 @@ def _where_most_stands_out(cells: _Cells, axis: str, by_log: bool) -> float:
         values = numpy.log(numpy.where(values > 0, values, numpy.nan))
     finite = values[numpy.isfinite(values)]
     typical = float(numpy.median(finite)) if finite.size else 0.0
-    odd = numpy.abs(numpy.nan_to_num(values - typical))
+    odd = numpy.nan_to_num(values - typical)
+    odd = (odd / (numpy.abs(odd).max() or 1.0)) ** 4  # the strong part of a body, not where it is widest
     for place, name in enumerate(_ORDER):
         odd = odd * cells.inside(name).reshape([-1 if n == place else 1 for n in range(3)])
         if name != axis:

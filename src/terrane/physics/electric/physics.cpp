@@ -22,7 +22,7 @@ Physics physics() {
   add({&Settings::section(), 1});
   add({&Runtime::section(), 1});
   add({&Output::section(), 1});
-  electric.kinds = {{"mesh", "tensor"}, {"model.body", "layer"}, {"survey", "line"}};
+  electric.kinds = {{"mesh", "tensor"}, {"model.body", "sphere"}, {"survey", "line"}};
   // Cells of 2.5 m around the line, and `core` of them; then cells that grow to almost a kilometre away.
   const auto widths = [](std::string_view core) {
     return fmt::format(
@@ -33,10 +33,12 @@ Physics physics() {
       {"mesh.easting_widths", widths("96*2.5")},
       {"mesh.northing_widths", widths("32*2.5")},
       {"mesh.up_widths", "[300, 200, 130, 85, 55, 35, 22, 14, 9, 6, \"12*2.5\"]"},
+      {"model.background.density", ""},
+      {"model.background.resistivity", "\"100 ohm m\""},
       {"model.body.density", ""},
-      {"model.body.resistivity", "\"100 ohm m\""},
-      {"model.body.bottom", "-886"},
-      {"model.body.top", "0"},
+      {"model.body.resistivity", "\"10 ohm m\""},
+      {"model.body.centre", "[0, 0, -10]"},
+      {"model.body.radius", "\"6 m\""},
   };
   electric.make = Simulation::from_job;
   electric.serve = serve;

@@ -33,9 +33,10 @@ Physics physics() {
       {"model.body.resistivity", "\"100 ohm m\""},
       {"model.body.bottom", "-8000"},
       {"model.body.top", "0"},
-      {"survey.stations", "[[1000, 0, -1], [2000, 0, -1]]"},
+      {"survey.stations",
+       "[[1000, 0, -1], [1200, 0, -1], [1400, 0, -1], [1600, 0, -1], [1800, 0, -1], [2000, 0, -1]]"},
       {"survey.height", ""},
-      {"output.files", "[\"fields.csv\"]"},
+      {"output.files", "[\"fields.nc\"]"},
   };
   em.make = Simulation::from_job;
   em.serve = serve;
