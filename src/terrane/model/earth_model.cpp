@@ -8,7 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
 
@@ -54,13 +54,33 @@ std::vector<double> EarthModel::dense(std::string_view name) const {
   const auto* cells = std::get_if<MeshCells>(&geometry);
   if (cells == nullptr) throw InputError("model", "a list of prisms has no mesh");
   std::vector<double> all(cells->mesh.size(), property_kind(name).absent);
-  constexpr std::size_t piece = 1 << 18;
-  const std::size_t held = cells->cell.size();
-  for_each((held + piece - 1) / piece, 0, [&](std::size_t p) {
-    for (std::size_t n = p * piece; n < std::min((p + 1) * piece, held); ++n) all[cells->cell[n]] = values[n];
+  for_each_stretch(cells->cell.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) all[cells->cell[n]] = values[n];
   });
   return all;
 }
+
+namespace {
+
+bool allows(const PropertyKind& kind, double value) {
+  return std::isfinite(value) && kind.least <= value && value <= kind.most;
+}
+
+/// Throws what check_value says of a value, with the cell.
+void blame_cell(const PropertyKind& kind, double value, std::size_t cell) {
+  try {
+    check_value(kind, value, "model." + std::string(kind.name));
+  } catch (const InputError& error) {
+    throw InputError(error.where(),
+                     std::isfinite(value) ? fmt::format("cell {}: {}", cell, error.problem())
+                                          : fmt::format("cell {} has {} {}", cell, kind.name, value),
+                     std::isfinite(kind.absent)
+                         ? fmt::format("Use {} for cells that take no part.", kind.absent)
+                         : error.next());
+  }
+}
+
+}  // namespace
 
 EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) {
   std::vector<const PropertyKind*> kinds;
@@ -73,30 +93,31 @@ EarthModel from_dense(TensorMesh mesh, const std::vector<Property>& properties) 
                                    p.values.size(), mesh.size(), mesh.n_east(), mesh.n_north(), mesh.n_up()),
                        fmt::format("Give one {} for every cell, in [up, north, east] order.", p.name));
   }
-  MeshCells cells{std::move(mesh), {}};
-  EarthModel model;
-  for (const auto& p : properties) model.properties.push_back({p.name, {}});
-  for (std::size_t c = 0; c < cells.mesh.size(); ++c) {
-    bool held = false;
-    for (std::size_t p = 0; p < properties.size(); ++p) {
-      const double value = properties[p].values[c], absent = kinds[p]->absent;
-      if (is_absent(value, absent) && std::isnan(value) == std::isnan(absent)) continue;
-      try {
-        check_value(*kinds[p], value, "model." + properties[p].name);
-      } catch (const InputError& error) {
-        throw InputError(error.where(),
-                         std::isfinite(value)
-                             ? fmt::format("cell {}: {}", c, error.problem())
-                             : fmt::format("cell {} has {} {}", c, properties[p].name, value),
-                         std::isfinite(absent) ? fmt::format("Use {} for cells that take no part.", absent)
-                                               : error.next());
-      }
-      held = true;
-    }
-    if (!held) continue;
-    cells.cell.push_back(c);
+  const auto takes_part = [&](std::size_t p, std::size_t cell) {
+    const double value = properties[p].values[cell], absent = kinds[p]->absent;
+    return !is_absent(value, absent) || std::isnan(value) != std::isnan(absent);
+  };
+  const auto wrong = first_where(mesh.size(), 0, [&](std::size_t cell) {
     for (std::size_t p = 0; p < properties.size(); ++p)
-      model.properties[p].values.push_back(properties[p].values[c]);
+      if (takes_part(p, cell) && !allows(*kinds[p], properties[p].values[cell])) return true;
+    return false;
+  });
+  for (std::size_t p = 0; p < properties.size() && wrong < mesh.size(); ++p)
+    if (takes_part(p, wrong)) blame_cell(*kinds[p], properties[p].values[wrong], wrong);
+
+  MeshCells cells{std::move(mesh), {}};
+  cells.cell = all_where(cells.mesh.size(), 0, [&](std::size_t cell) {
+    for (std::size_t p = 0; p < properties.size(); ++p)
+      if (takes_part(p, cell)) return true;
+    return false;
+  });
+  EarthModel model;
+  for (const auto& p : properties) {
+    auto& values =
+        model.properties.emplace_back(Property{p.name, std::vector<double>(cells.cell.size())}).values;
+    for_each_stretch(cells.cell.size(), 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n) values[n] = p.values[cells.cell[n]];
+    });
   }
   model.geometry = std::move(cells);
   return model;

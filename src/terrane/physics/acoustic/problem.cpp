@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/acoustic/formula/interpolation.hpp"
 #include "terrane/physics/acoustic/formula/time_dispersion.hpp"
 #include "terrane/simulation/wavelet_cut.hpp"
@@ -26,28 +26,15 @@ double usual_start(Wavelet wavelet) {
 
 bool is_layer(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
 
-/// Of value(n), n < count, on all threads: models have billions of nodes, and are asked several times.
-template <class Value>
-double largest_of(std::size_t count, const Value& value) {
-  constexpr std::size_t some = 1 << 18;
-  std::vector<double> of((count + some - 1) / some, -INFINITY);
-  for_each(of.size(), 0, [&](std::size_t piece) {
-    double most = -INFINITY;
-    for (std::size_t n = piece * some; n < std::min((piece + 1) * some, count); ++n)
-      most = std::max(most, value(n));
-    of[piece] = most;
-  });
-  return of.empty() ? -INFINITY : *std::max_element(of.begin(), of.end());
-}
-
 void check_velocity(const Problem& p) {
   const auto cells = static_cast<std::size_t>(p.grid.box().count());
   if (p.velocity.size() != cells)
     throw ShapeError("acoustic: velocity", fmt::format("{} values for {} nodes", p.velocity.size(), cells));
-  for (std::size_t n = 0; n < cells; ++n)
-    if (!std::isfinite(p.velocity[n]) || p.velocity[n] <= 0)
-      throw InputError("acoustic: velocity", fmt::format("{} m/s in cell {}", p.velocity[n], n),
-                       "It must be more than zero everywhere; paint water and air, too.");
+  const auto wrong = first_where(
+      cells, 0, [&](std::size_t n) { return !std::isfinite(p.velocity[n]) || p.velocity[n] <= 0; });
+  if (wrong < cells)
+    throw InputError("acoustic: velocity", fmt::format("{} m/s in cell {}", p.velocity[wrong], wrong),
+                     "It must be more than zero everywhere; paint water and air, too.");
 }
 
 /// One value for each node, between two bounds.
@@ -56,9 +43,10 @@ void check_values(const Problem& p, const std::vector<double>& values, const cha
   if (values.size() != p.velocity.size())
     throw ShapeError(fmt::format("acoustic: {}", name),
                      fmt::format("{} values for {} nodes", values.size(), p.velocity.size()));
-  for (std::size_t n = 0; n < values.size(); ++n)
-    if (!(values[n] > least && values[n] < most))
-      throw InputError(fmt::format("acoustic: {}", name), fmt::format("{} in cell {}", values[n], n), next);
+  const auto n =
+      first_where(values.size(), 0, [&](std::size_t i) { return !(values[i] > least && values[i] < most); });
+  if (n < values.size())
+    throw InputError(fmt::format("acoustic: {}", name), fmt::format("{} in cell {}", values[n], n), next);
 }
 
 void check_rock(const Problem& p) {
@@ -162,12 +150,12 @@ double Problem::slowest() const {
   const auto in_any_direction = [&](std::size_t n) {
     return fields() == 1 ? velocity[n] : velocity[n] * slowest_direction(epsilon[n], delta[n]);
   };
-  return -largest_of(velocity.size(), [&](std::size_t n) { return -in_any_direction(n); });
+  return -largest_value(velocity.size(), 0, [&](std::size_t n) { return -in_any_direction(n); });
 }
 
 double Problem::fastest() const {
-  if (fields() == 1) return largest_of(velocity.size(), [&](std::size_t n) { return velocity[n]; });
-  return largest_of(velocity.size(), [&](std::size_t n) {
+  if (fields() == 1) return largest_value(velocity.size(), 0, [&](std::size_t n) { return velocity[n]; });
+  return largest_value(velocity.size(), 0, [&](std::size_t n) {
     return velocity[n] * std::sqrt(std::max(1.0, 1 + 2 * epsilon[n]));
   });
 }

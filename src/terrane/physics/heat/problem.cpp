@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::heat {
 
@@ -16,10 +17,11 @@ void check(std::string_view what, const std::vector<double>& values, std::size_t
   if (values.size() != cells)
     throw ShapeError(fmt::format("heat: {}", what),
                      fmt::format("{} values for {} cells", values.size(), cells));
-  for (std::size_t n = 0; n < cells; ++n)
-    if (!std::isfinite(values[n]) || values[n] < least)
-      throw InputError(fmt::format("heat: {}", what), fmt::format("{} in cell {}", values[n], n),
-                       least > 0 ? "It must be more than zero." : "It must be a finite number.");
+  const auto n = first_where(
+      cells, 0, [&](std::size_t cell) { return !std::isfinite(values[cell]) || values[cell] < least; });
+  if (n < cells)
+    throw InputError(fmt::format("heat: {}", what), fmt::format("{} in cell {}", values[n], n),
+                     least > 0 ? "It must be more than zero." : "It must be a finite number.");
 }
 
 const std::vector<double>& faces(const TensorMesh& mesh, int axis) {
@@ -58,8 +60,7 @@ double Problem::volume(std::size_t cell) const {
 }
 
 double Problem::stable_step() const {
-  double longest = std::numeric_limits<double>::infinity();
-  for (std::size_t n = 0; n < mesh.size(); ++n) {
+  return -largest_value(mesh.size(), 0, [&](std::size_t n) {
     const auto [i, j, k] = mesh.cell(n);
     const std::array<std::ptrdiff_t, 3> at{static_cast<std::ptrdiff_t>(k), static_cast<std::ptrdiff_t>(j),
                                            static_cast<std::ptrdiff_t>(i)};
@@ -69,9 +70,8 @@ double Problem::stable_step() const {
       ++above[static_cast<std::size_t>(axis)];
       all += conductance(*this, axis, at) + conductance(*this, axis, above);
     }
-    longest = std::min(longest, volume(n) * capacity[n] / all);
-  }
-  return longest;
+    return -volume(n) * capacity[n] / all;
+  });
 }
 
 std::size_t Problem::steps() const { return static_cast<std::size_t>(std::llround(end / step)); }

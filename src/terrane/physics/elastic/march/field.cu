@@ -9,6 +9,7 @@
 #include "terrane/parallel/partition/exchange.hpp"
 #include "terrane/parallel/partition/peer_rows.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/element/plain.hpp"
 #include "terrane/physics/elastic/kernels/forces.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
@@ -275,7 +276,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
                kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
     std::vector<T> shape(batch.blocks * shapes * w), rock(batch.blocks * rocks * w);
     points.resize(blocks * each_ * w);
-    for (std::size_t n = 0; n < batch.blocks * w; ++n) {
+    const auto fill_lane = [&](std::size_t n) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
       const auto number = part_.elements[element];
       const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape, basis_, on_cpu());
@@ -286,7 +287,14 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
       for (std::size_t k = 0; k < rocks; ++k) rock[(block * rocks + k) * w + lane] = static_cast<T>(r[k]);
       for (std::size_t k = 0; k < each_; ++k)
         points[((batch.first_block + block) * each_ + k) * w + lane] = part_.point[element * each_ + k];
-    }
+    };
+    constexpr std::size_t elements_at_once = 512;  // of a thread
+    for_each_stretch(
+        batch.blocks * w, stream_.threads(),
+        [&](std::size_t first, std::size_t last) {
+          for (std::size_t n = first; n < last; ++n) fill_lane(n);
+        },
+        elements_at_once);
     batch.shape = Buffer<T>(stream_, shape);
     batch.rock = Buffer<T>(stream_, rock);
     if (kept > 0) {
@@ -356,18 +364,24 @@ void FieldOf<T>::upload_points() {
   force_ = Buffer<T>(stream_.device(), on_cpu() ? 3 * (own_ * w + (part_.received + w - 1) / w * w)
                                                 : 4 * (own_ + part_.received));
   force_.fill_zero(stream_);
-  std::vector<ContributionPlaces> places;
-  std::vector<std::uint32_t> list;
-  for (std::size_t p = 0; p < leaping(); ++p) {
-    const auto *from = &part_.contribution[part_.first[p]],
-               *to = from + (part_.first[p + 1] - part_.first[p]);
-    if (to - from <= 2) {
-      places.push_back({slot(from[0]), to - from == 2 ? slot(from[1]) : ContributionPlaces::none});
-      continue;
+  const auto count = [&](std::size_t p) { return part_.first[p + 1] - part_.first[p]; };
+  const auto listed = [&](std::size_t p) { return count(p) > 2 ? count(p) : 0; };
+  const int threads = stream_.threads();
+  const auto before = sums_before_stretches(leaping(), threads, listed);
+  std::vector<ContributionPlaces> places(leaping());
+  std::vector<std::uint32_t> list(before.back());
+  for_each_stretch(leaping(), threads, [&](std::size_t first, std::size_t last) {
+    auto next = before[first / stretch_length];
+    for (std::size_t p = first; p < last; ++p) {
+      const auto* const from = &part_.contribution[part_.first[p]];
+      if (listed(p) == 0) {
+        places[p] = {slot(from[0]), count(p) == 2 ? slot(from[1]) : ContributionPlaces::none};
+        continue;
+      }
+      places[p] = {fits(next), static_cast<std::uint32_t>(count(p)) | ContributionPlaces::many};
+      for (std::size_t n = 0; n < count(p); ++n) list[next++] = slot(from[n]);
     }
-    places.push_back({fits(list.size()), static_cast<std::uint32_t>(to - from) | ContributionPlaces::many});
-    for (; from != to; ++from) list.push_back(slot(*from));
-  }
+  });
   places_ = Buffer<ContributionPlaces>(stream_, places);
   list_ = numbers(list);
 }

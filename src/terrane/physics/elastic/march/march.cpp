@@ -69,7 +69,7 @@ class Rank {
         comm_(place.comm),
         out_(before),
         courses_(courses_of(problem)),
-        field_(make_field(problem, make_part(problem, comm_.rank(), comm_.size()),
+        field_(make_field(problem, make_part(problem, comm_.rank(), comm_.size(), place.threads),
                           {place.device, place.threads, rows_at_once}, comm_)) {
     // A resumed run knows no more than what it finds.
     const auto first = before.first_step;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "terrane/mesh/order.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/mesh/margin.hpp"
 #include "terrane/physics/elastic/mesh/numbering.hpp"
 #include "terrane/physics/elastic/mesh/partition.hpp"
@@ -20,10 +21,14 @@ constexpr std::uint32_t none = UINT32_MAX;
 /// Builds a Part. `near` are the elements that share a corner with an own one, and these, ascending.
 class Builder {
  public:
-  Builder(const Problem& problem, int rank, int ranks)
-      : problem_(problem), basis_(problem.degree), each_(problem.points_of_element()), rank_(rank) {
+  Builder(const Problem& problem, int rank, int ranks, int threads)
+      : problem_(problem),
+        basis_(problem.degree),
+        each_(problem.points_of_element()),
+        rank_(rank),
+        threads_(threads) {
     find_near(ranks);
-    auto numbering = number_points(problem.mesh, basis_.points(), near_);
+    auto numbering = number_points(problem.mesh, basis_.points(), near_, threads_);
     near_point_ = std::move(numbering.point);
     part_fluids(numbering.count);
     order_elements(partner_.size());
@@ -55,6 +60,16 @@ class Builder {
   void add_sources();
   void add_receivers();
 
+  /// use(n), n < count, on all threads: of elements.
+  template <class Use>
+  void each_of(std::size_t count, const Use& use) const {
+    constexpr std::size_t of_a_thread = 512;
+    const auto some = [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n) use(n);
+    };
+    for_each_stretch(count, threads_, some, of_a_thread);
+  }
+
   struct Contribution {
     std::size_t near, n;  // place in near_, point of the element
   };
@@ -78,7 +93,7 @@ class Builder {
   const Problem& problem_;
   Basis basis_;
   std::size_t each_;
-  int rank_;
+  int rank_, threads_;
   std::vector<int> owner_;
   std::vector<std::uint32_t> near_, near_point_;
   std::vector<std::uint32_t> partner_;  // of a point where fluid and rock touch: the point of the other
@@ -106,6 +121,10 @@ void Builder::find_near(int ranks) {
 
 /// Where fluid and rock touch, the fluid gets points of its own; `partner_` leads from one to the other.
 void Builder::part_fluids(std::size_t near_points) {
+  partner_.assign(near_points, none);
+  touches_fluid_.assign(6 * near_.size(), false);
+  free_of_fluid_.assign(6 * near_.size(), false);
+  if (first_where(near_.size(), threads_, [&](std::size_t e) { return fluid(e); }) == near_.size()) return;
   constexpr std::uint8_t by_rock = 1, by_fluid = 2;
   std::vector<std::uint8_t> touched(near_points, 0), count(near_points, 0);
   for (std::size_t e = 0; e < near_.size(); ++e)
@@ -113,14 +132,11 @@ void Builder::part_fluids(std::size_t near_points) {
       touched[point_of(e, n)] |= fluid(e) ? by_fluid : by_rock;
       count[point_of(e, n)] = static_cast<std::uint8_t>(std::min(2, count[point_of(e, n)] + 1));
     }
-  partner_.assign(near_points, none);
   for (std::uint32_t p = 0; p < near_points; ++p)
     if (touched[p] == (by_rock | by_fluid)) {
       partner_[p] = static_cast<std::uint32_t>(partner_.size());
       partner_.push_back(p);
     }
-  touches_fluid_.assign(6 * near_.size(), false);
-  free_of_fluid_.assign(6 * near_.size(), false);
   for (std::size_t e = 0; e < near_.size(); ++e) {
     for (std::uint32_t side = 0; side < 6;
          ++side) {  // a point within a face belongs to its two elements alone
@@ -149,10 +165,7 @@ void Builder::order_elements(std::size_t near_points) {
       }
   }
   std::array<std::vector<double>, 3> centre;
-  for (const auto e : own) {
-    const auto shape = problem_.mesh.element(near_[e]);
-    for (std::size_t d = 0; d < 3; ++d) centre[d].push_back(shape.monomial[0][d]);
-  }
+  for (auto& along : centre) along.resize(own.size());
   using Kind = std::tuple<bool, Shape, Rheology, unsigned>;
   const auto kind_of = [&](std::size_t e) {
     bool outer = false;
@@ -162,9 +175,16 @@ void Builder::order_elements(std::size_t near_points) {
                 rheology == Rheology::matched ? Shape::trilinear : shape_of(problem_.mesh.element(near_[e])),
                 rheology, problem_.mesh.fading_axes(near_[e])};
   };
+  std::vector<Kind> kinds(own.size());
+  each_of(own.size(), [&](std::size_t n) {
+    const auto shape = problem_.mesh.element(near_[own[n]]);
+    for (std::size_t d = 0; d < 3; ++d) centre[d][n] = shape.monomial[0][d];
+    kinds[n] = kind_of(own[n]);
+  });
   std::vector<std::pair<Kind, std::size_t>> order;
-  for (const auto n : compact_order(centre[0], centre[1], centre[2], 64))
-    order.push_back({kind_of(own[n]), own[n]});
+  order.reserve(own.size());
+  for (const auto n : compact_order(centre[0], centre[1], centre[2], 64, threads_))
+    order.push_back({kinds[n], own[n]});
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   place_.assign(near_.size(), SIZE_MAX);
@@ -249,6 +269,12 @@ void Builder::exchange_lists() {
   };
   std::vector<Item> in, out;
   part.contribution.resize(all_.size());
+  for_each_stretch(all_.size(), threads_, [&](std::size_t first, std::size_t last) {
+    for (std::size_t c = first; c < last; ++c)
+      if (mine(all_[c].near)) part.contribution[c] = place_[all_[c].near] * each_ + all_[c].n;
+  });
+  part.first = first_;
+  if (part.elements.size() == near_.size()) return;  // nobody else has an element at these
   std::vector<int> others;
   for (std::size_t p = 0; p < part.points; ++p) {
     const auto begin = first_[p], end = first_[p + 1];
@@ -268,14 +294,12 @@ void Builder::exchange_lists() {
         in.push_back({owner_[near_[e]], key[0], key[1], near_[e], n, c});
         continue;
       }
-      part.contribution[c] = place_[e] * each_ + n;
       for (const int other : others)
         out.push_back({other, key[0], key[1], near_[e], n, part.contribution[c]});
     }
   }
   std::sort(in.begin(), in.end());
   std::sort(out.begin(), out.end());
-  part.first = first_;
   part.received = in.size();
   for (std::size_t n = 0; n < in.size(); ++n) {
     part.contribution[in[n].at] = part.own() + n;
@@ -287,17 +311,29 @@ void Builder::exchange_lists() {
       if (neighbour.rank == item.rank) neighbour.send.push_back(item.at);
 }
 
+/// Elements compute what they add on all threads, some at a time; it is added in their order.
 void Builder::add_mass() {
   part.mass.assign(part.points, 0.0);
-  for (std::size_t e = 0; e < near_.size(); ++e) {
-    const auto shape = problem_.mesh.element(near_[e]);
-    const auto& rock = problem_.mesh.rock(near_[e]);
-    const double density = fluid(e) ? 1 / rock.lambda() : rock.density;
-    for (std::size_t n = 0; n < each_; ++n)
-      if (const auto point = point_of(e, n); point != none)
-        part.mass[point] += density * quadrature(n) * shape.map(xi(n)).det;
+  constexpr std::size_t at_once = 1 << 14;
+  std::vector<double> added(std::min(at_once, near_.size()) * each_);
+  for (std::size_t first = 0; first < near_.size(); first += at_once) {
+    const auto count = std::min(at_once, near_.size() - first);
+    each_of(count, [&](std::size_t e) {
+      const auto shape = problem_.mesh.element(near_[first + e]);
+      const auto& rock = problem_.mesh.rock(near_[first + e]);
+      const double density = rock.is_fluid() ? 1 / rock.lambda() : rock.density;
+      for (std::size_t n = 0; n < each_; ++n)
+        added[e * each_ + n] = density * quadrature(n) * shape.map(xi(n)).det;
+    });
+    for (std::size_t e = 0; e < count; ++e)
+      for (std::size_t n = 0; n < each_; ++n)
+        if (const auto point = point_of(first + e, n); point != none)
+          part.mass[point] += added[e * each_ + n];
   }
-  for (const double m : part.mass) part.factor.push_back(problem_.step * problem_.step / m);
+  part.factor.resize(part.points);
+  for_each_stretch(part.points, threads_, [&](std::size_t first, std::size_t last) {
+    for (std::size_t p = first; p < last; ++p) part.factor[p] = problem_.step * problem_.step / part.mass[p];
+  });
 }
 
 /// Nothing presses on the free surface of a fluid: its potential stays zero.
@@ -542,8 +578,8 @@ std::vector<std::size_t> memory_begins(const Problem& problem) {
   return all;
 }
 
-Part make_part(const Problem& problem, int rank, int ranks) {
-  return std::move(Builder(problem, rank, ranks).part);
+Part make_part(const Problem& problem, int rank, int ranks, int threads) {
+  return std::move(Builder(problem, rank, ranks, threads).part);
 }
 
 }  // namespace terrane::elastic

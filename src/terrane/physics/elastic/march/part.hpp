@@ -90,7 +90,8 @@ std::size_t memory_of(const Mesh& mesh, std::size_t element);
 /// Where in a list of what all elements keep an element's numbers begin; and their end.
 std::vector<std::size_t> memory_begins(const Problem& problem);
 
-/// What rank `rank` of `ranks` has of a settled problem.
-Part make_part(const Problem& problem, int rank, int ranks);
+/// What rank `rank` of `ranks` has of a settled problem. threads: 0 for all; the part does not depend on
+/// them.
+Part make_part(const Problem& problem, int rank, int ranks, int threads = 0);
 
 }  // namespace terrane::elastic

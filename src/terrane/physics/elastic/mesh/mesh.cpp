@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::elastic {
 
@@ -19,6 +20,17 @@ Hexahedron Mesh::element(std::size_t n) const {
 
 namespace {
 
+/// That its nodes exist and that it is neither turned nor folded.
+bool is_whole(const Mesh& mesh, std::size_t n) {
+  for (const auto node : mesh.elements[n])
+    if (node >= mesh.nodes.size()) return false;
+  const auto element = mesh.element(n);
+  for (int a = 0; a < 27; ++a)
+    if (!(element.map(of_27_points(a)).det > 0)) return false;
+  return true;
+}
+
+/// Says what is_whole misses.
 void check_shape(const Mesh& mesh, std::size_t n) {
   for (const auto node : mesh.elements[n])
     if (node >= mesh.nodes.size())
@@ -67,11 +79,13 @@ void Mesh::check() const {
   for (const auto at : curve)
     if (at != straight && at >= curves.size())
       throw InputError("elastic: mesh", fmt::format("there is no curve {} of {}", at, curves.size()));
-  for (std::size_t n = 0; n < elements.size(); ++n) {
-    if (medium[n] >= media.size())
+  const auto wrong = first_where(
+      elements.size(), 0, [&](std::size_t n) { return medium[n] >= media.size() || !is_whole(*this, n); });
+  if (wrong < elements.size()) {
+    if (medium[wrong] >= media.size())
       throw InputError("elastic: mesh",
-                       fmt::format("element {} names rock {} of {}", n, medium[n], media.size()));
-    check_shape(*this, n);
+                       fmt::format("element {} names rock {} of {}", wrong, medium[wrong], media.size()));
+    check_shape(*this, wrong);
   }
   for (const auto& face : absorbing)
     if (face.element >= elements.size() || face.side > 5)

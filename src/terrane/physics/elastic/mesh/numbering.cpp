@@ -2,30 +2,66 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <memory>
+#include <numeric>
+
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::elastic {
 
 namespace {
 
+constexpr std::size_t elements_at_once = 512;            // of a thread
 constexpr int in_face[3][2] = {{1, 2}, {0, 2}, {0, 1}};  // the other axes
 
-/// An edge by its two corners, a face by its three lowest; and whose it is.
+/// An edge by its two corners, a face by its three lowest, ascending; and whose it is.
 struct Entity {
   std::array<std::uint32_t, 3> nodes;
   std::uint32_t of;
   bool operator<(const Entity& o) const { return nodes != o.nodes ? nodes < o.nodes : of < o.of; }
 };
 
-/// One number for each different entity, in [of].
-std::size_t numbered(std::vector<Entity>& entities, std::vector<std::uint32_t>& number) {
-  std::sort(entities.begin(), entities.end());
-  number.resize(entities.size());
-  std::size_t count = 0;
-  for (std::size_t n = 0; n < entities.size(); ++n) {
-    if (n > 0 && entities[n].nodes != entities[n - 1].nodes) ++count;
-    number[entities[n].of] = static_cast<std::uint32_t>(count);
-  }
-  return entities.empty() ? 0 : count + 1;
+/// One number for each different entity(of), of < count, in the order of their nodes. They are put into the
+/// buckets of their lowest nodes by all threads, in any order; each bucket is then sorted by itself.
+template <class EntityOf>
+std::size_t numbered(std::size_t count, std::size_t nodes, int threads, const EntityOf& entity,
+                     std::vector<std::uint32_t>& number) {
+  std::vector<std::uint32_t> begin(nodes + 1, 0), next(nodes), different(nodes + 1, 0);
+  for_each_stretch(count, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t of = first; of < last; ++of)
+      std::atomic_ref(begin[entity(of).nodes[0] + 1]).fetch_add(1, std::memory_order_relaxed);
+  });
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::copy(begin.begin(), begin.end() - 1, next.begin());
+  const auto entities = std::make_unique_for_overwrite<Entity[]>(count);
+  for_each_stretch(count, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t of = first; of < last; ++of) {
+      const Entity one = entity(of);
+      entities[std::atomic_ref(next[one.nodes[0]]).fetch_add(1, std::memory_order_relaxed)] = one;
+    }
+  });
+  const auto differs = [&](std::size_t node, std::uint32_t n) {
+    return n == begin[node] || entities[n].nodes != entities[n - 1].nodes;
+  };
+  for_each_stretch(nodes, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t node = first; node < last; ++node) {
+      std::sort(&entities[begin[node]], &entities[begin[node + 1]]);
+      for (auto n = begin[node]; n < begin[node + 1]; ++n) different[node + 1] += differs(node, n) ? 1 : 0;
+    }
+  });
+  std::partial_sum(different.begin(), different.end(), different.begin());
+  number.resize(count);
+  for_each_stretch(nodes, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t node = first; node < last; ++node) {
+      auto known = different[node];
+      for (auto n = begin[node]; n < begin[node + 1]; ++n) {
+        known += differs(node, n) ? 1 : 0;
+        number[entities[n].of] = known - 1;
+      }
+    }
+  });
+  return different.back();
 }
 
 struct Edge {
@@ -68,38 +104,42 @@ int point_on_side(std::uint32_t side, int p, int q, int points) {
   return (side % 2 ? points - 1 : 0) * stride[r] + p * stride[in_face[r][0]] + q * stride[in_face[r][1]];
 }
 
-Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements) {
+Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements, int threads) {
   const auto inner = static_cast<std::size_t>(points - 2),
              all = static_cast<std::size_t>(points * points * points);
-  std::vector<Entity> of_edges, of_faces;
   std::vector<std::uint32_t> corner(mesh.nodes.size(), UINT32_MAX), edge, face;
   std::size_t corners = 0;
-  for (const auto n : elements) {
-    const auto nodes = mesh.vertices(n);
-    for (const auto node : nodes)
+  for (const auto n : elements)
+    for (const auto node : mesh.vertices(n))
       if (corner[node] == UINT32_MAX) corner[node] = static_cast<std::uint32_t>(corners++);
-    for (const auto& e : edges) {
-      const auto a = nodes[static_cast<std::size_t>(e.corner)],
-                 b = nodes[static_cast<std::size_t>(e.corner | 1 << e.axis)];
-      of_edges.push_back({{std::min(a, b), std::max(a, b), 0}, static_cast<std::uint32_t>(of_edges.size())});
-    }
-    for (std::uint32_t side = 0; side < 6; ++side) {
-      std::array<std::uint32_t, 4> four;
-      for (int c = 0; c < 4; ++c)
-        four[static_cast<std::size_t>(c)] =
-            nodes[static_cast<std::size_t>(corner_of_side(side, c & 1, c >> 1))];
-      std::sort(four.begin(), four.end());
-      of_faces.push_back({{four[0], four[1], four[2]}, static_cast<std::uint32_t>(of_faces.size())});
-    }
-  }
-  const std::size_t first_edge = corners, first_face = first_edge + inner * numbered(of_edges, edge),
-                    first_inner = first_face + inner * inner * numbered(of_faces, face);
+  const auto edge_of = [&](std::size_t of) {
+    const auto nodes = mesh.vertices(elements[of / 12]);
+    const auto& e = edges[of % 12];
+    const auto a = nodes[static_cast<std::size_t>(e.corner)],
+               b = nodes[static_cast<std::size_t>(e.corner | 1 << e.axis)];
+    return Entity{{std::min(a, b), std::max(a, b), 0}, static_cast<std::uint32_t>(of)};
+  };
+  const auto face_of = [&](std::size_t of) {
+    const auto nodes = mesh.vertices(elements[of / 6]);
+    std::array<std::uint32_t, 4> four;
+    for (int c = 0; c < 4; ++c)
+      four[static_cast<std::size_t>(c)] =
+          nodes[static_cast<std::size_t>(corner_of_side(static_cast<std::uint32_t>(of % 6), c & 1, c >> 1))];
+    std::sort(four.begin(), four.end());
+    return Entity{{four[0], four[1], four[2]}, static_cast<std::uint32_t>(of)};
+  };
+  const std::size_t first_edge = corners,
+                    first_face = first_edge + inner * numbered(12 * elements.size(), mesh.nodes.size(),
+                                                               threads, edge_of, edge),
+                    first_inner = first_face + inner * inner *
+                                                   numbered(6 * elements.size(), mesh.nodes.size(), threads,
+                                                            face_of, face);
 
   Numbering numbering;
   numbering.count = first_inner + inner * inner * inner * elements.size();
   numbering.point.resize(elements.size() * all);
   const int last = points - 1, stride[3] = {1, points, points * points};
-  for (std::size_t e = 0; e < elements.size(); ++e) {
+  const auto number_element = [&](std::size_t e) {
     const auto nodes = mesh.vertices(elements[e]);
     std::uint32_t* const point = &numbering.point[e * all];
     const auto set = [&](int n, std::size_t number) { point[n] = static_cast<std::uint32_t>(number); };
@@ -129,7 +169,13 @@ Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint3
     for (int k = 1; k < last; ++k)
       for (int j = 1; j < last; ++j)
         for (int i = 1; i < last; ++i) set(i + points * (j + points * k), next++);
-  }
+  };
+  for_each_stretch(
+      elements.size(), threads,
+      [&](std::size_t first, std::size_t end) {
+        for (std::size_t e = first; e < end; ++e) number_element(e);
+      },
+      elements_at_once);
   return numbering;
 }
 

@@ -15,8 +15,9 @@ struct Numbering {
   std::size_t count = 0;
 };
 
-/// Of these elements of a mesh. points: in each direction.
-Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements);
+/// Of these elements of a mesh. points: in each direction. The numbers do not depend on threads.
+Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements,
+                        int threads = 0);
 
 /// Number in the element of point (p, q) of a side; p along the lower of the two axes in the face.
 int point_on_side(std::uint32_t side, int p, int q, int points);
