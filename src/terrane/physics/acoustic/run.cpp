@@ -9,6 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/traces.hpp"
 #include "terrane/simulation/checkpoint_times.hpp"
@@ -102,7 +103,9 @@ class Shots {
 
 void add(std::vector<double>& sum, const std::vector<double>& more) {
   if (sum.empty()) sum.assign(more.size(), 0.0);
-  for (std::size_t n = 0; n < more.size(); ++n) sum[n] += more[n];
+  for_each_stretch(more.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) sum[n] += more[n];
+  });
 }
 
 void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
