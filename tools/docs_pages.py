@@ -1,6 +1,7 @@
 """MkDocs hook: pages that are made from what stands elsewhere in the repository.
 
-examples/NAME.md      the README of each example, with links between examples turned into links between pages
+examples/NAME.md      the README of each example, with links between examples turned into links between pages, its
+                      picture, its jobs and its scripts
 reference/cpp/ROOM.md the headers of each room of src/terrane: what a file says of itself on top, and every
                       declaration that has a comment (///), in the file's order
 
@@ -86,11 +87,34 @@ def escape(line):
     return line.replace("<", "&lt;").replace("[", "\\[").replace("*", "\\*").replace("_", "\\_")
 
 
+def pictures_of_examples():
+    """What the gallery shows of each example: {name: picture}."""
+    gallery = (ROOT / "docs/examples/index.md").read_text(encoding="utf-8")
+    return {name: picture for picture, name in re.findall(r"\[!\[[^]]*\]\(\.\./img/([^)]+)\)\]\((\w+)\.md\)", gallery)}
+
+
+def example_page(folder, picture):
+    """The README of an example; its picture on top where it has none; its jobs and scripts below, to unfold and copy."""
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"\]\(\.\./(\d\d_\w+)/?\)", r"](\1.md)", text)
+    text = re.sub(r"\]\((?:\.\./)+docs/", "](../", text)
+    if picture and "](../img/" not in text:
+        title, _, rest = text.partition("\n")
+        text = f"{title}\n\n![{title.lstrip('# ').strip()}](../img/{picture})\n{rest}"
+    text = [text.rstrip(), "", "## Files", ""]
+    for file in sorted([*folder.glob("*.toml"), *folder.glob("*.py")], key=lambda f: (f.suffix != ".toml", f.name)):
+        language = "toml" if file.suffix == ".toml" else "python"
+        code = file.read_text(encoding="utf-8").rstrip()
+        text += [f'<details markdown="1"><summary><code>{file.name}</code></summary>', "", f"```{language}", code, "```", "",
+                 "</details>", ""]
+    return "\n".join(text)
+
+
 def on_files(files, config):
+    pictures = pictures_of_examples()
     for readme in sorted(ROOT.glob("examples/*/README.md")):
         name = readme.parent.name
-        text = re.sub(r"\]\(\.\./(\d\d_\w+)/?\)", r"](\1.md)", readme.read_text(encoding="utf-8"))
-        text = re.sub(r"\]\((?:\.\./)+docs/", "](../", text)
+        text = example_page(readme.parent, pictures.get(name))
         files.append(File.generated(config, f"examples/{name}.md", content=text))
     names = rooms()
     for room in names:

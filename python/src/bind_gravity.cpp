@@ -62,20 +62,16 @@ nb::tuple channels_in_frame(const std::vector<std::string>& names, const std::st
   const UnitSystem units = unit_system_from_name(units_name);
   gravity::ChannelSet set;
   for (const auto& name : names) {
-    if (frame != gravity::Frame::enu) {
+    try {
+      set.insert(gravity::channel_from_frame(name, frame, units).channel);
+    } catch (const InputError&) {
       try {
-        set.insert(gravity::channel_from_frame(name, frame, units).channel);
+        set = set | gravity::channels_from_names({name});
         continue;
       } catch (const InputError&) {
-        try {
-          set = set | gravity::channels_from_names({name});
-          continue;
-        } catch (const InputError&) {
-        }
-        throw;
       }
+      throw;
     }
-    set = set | gravity::channels_from_names({name});
   }
   nb::list list;
   for (const auto channel : set.list()) {

@@ -122,6 +122,59 @@ class BadInput(CommandTest):
     def test_UnknownChannelIsRefusedWithTheNearest(self):
         self.refused(with_('["g_u"]', '["g_x"]'), "job.toml:17: simulation.channels", "g_u")
 
+    def test_ChannelOfAnotherFrameIsRefusedWithWhatItIsThere(self):
+        self.refused(with_('["g_u"]', '["g_z"]'),
+                     '"g_z" is not a channel of the frame enu. g_z is g_u with the other sign in the frame harmonica.')
+        self.refused(with_('["g_u"]', '["gz"]'),
+                     "gz is g_u in the frame simpeg, and g_u with the other sign in the frame ubc, tomofast.")
+
+    def test_InversionWithoutAChannelOfItsFrameSaysWhichFrameKnowsTheColumn(self):
+        self.write("stations.csv", "easting [m],northing [m],up [m],g_z [mGal],drift\n0,0,10,0.1,1\n100,0,10,0.2,2\n")
+        self.write("job.toml", """
+[mesh]
+box = [-500, 500, -500, 500, -500, 0]
+shape = [4, 4, 4]
+[survey]
+kind = "list"
+file = "stations.csv"
+[simulation]
+physics = "gravity"
+[inversion]
+floor = [0.01]
+[output]
+files = ["fit.csv"]
+""")
+        _, message = self.terrane("invert", "job.toml", expect=2)
+        self.assertIn("no column with a unit is a channel of the frame enu", message)
+        self.assertIn("g_z is g_u with the other sign in the frame harmonica: set simulation.frame.", message)
+        self.assertIn("drift", message)
+        self.terrane("check", "job.toml", "--set", 'simulation.frame="harmonica"')
+
+    def test_StationsInOtherCoordinatesThanTheModelAreWarnedOf(self):
+        self.write("prisms.csv", "west [m],east [m],south [m],north [m],bottom [m],top [m],density [kg/m3],"
+                                 "susceptibility\n-100,100,-100,100,-300,-100,400,0.01\n")
+        job = """
+[mesh]
+kind = "prisms"
+file = "prisms.csv"
+[survey]
+kind = "list"
+stations = [[%s, 0, 100], [500, 0, 100]]
+[simulation]
+physics = "%s"
+%s
+[output]
+files = ["f.csv"]
+"""
+        for physics, more in (("gravity", ""), ("magnetic", "intensity = 5e-5\ninclination = 60")):
+            self.write("job.toml", job % ("500000", physics, more))
+            said, _ = self.terrane("check", "job.toml")
+            self.assertNotIn("of one projection", said)  # the other one is near
+            self.write("job.toml", (job % ("500000", physics, more)).replace("[500, 0,", "[500100, 0,"))
+            said, _ = self.terrane("check", "job.toml")
+            self.assertIn("the nearest station is 5e+05 m from the model", said)
+            self.assertIn("are the coordinates of both of one projection?", said)
+
     def test_NoChannelsAreNothingToCompute(self):
         self.refused(with_('["g_u"]', "[]"), "job.toml:17: simulation.channels: no channel")
 

@@ -84,6 +84,15 @@ def test_arrays_of_electrodes_have_a_pseudosection_of_flat_ground():
     assert repr(arrays).splitlines()[0] == "Arrays" and len(repr(arrays).splitlines()) == 4
 
 
+def test_what_a_picture_cannot_show_is_refused_with_what_it_can():
+    survey = terrane.Survey([0.0, 1, 2], [0.0, 5, 1], 1.0)
+    for words, said in (({"cmap": "virids"}, 'there is no "virids"; did you mean viridis'), ({"limits": [1]}, "two numbers"),
+                        ({"limits": [3, 1]}, "the first less than the second"), ({"region": [9, 10, 0, 1]}, "in the region"),
+                        ({"slice": "up=1"}, "only models and snapshots can be cut"), ({"wiggle": True}, "traces of shots")):
+        with pytest.raises(terrane.InputError, match=said):
+            survey.plot(**words)
+
+
 def test_results_data_sets_and_files_have_one_picture(tmp_path):
     mesh, _ = rock()
     mesh.density[1, 2, 5] = 400

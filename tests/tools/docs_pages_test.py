@@ -50,6 +50,20 @@ class CppReference(unittest.TestCase):
                                                  "```", "", "and no more."])
 
 
+class Examples(unittest.TestCase):
+    def test_the_page_of_an_example_has_its_picture_its_job_and_its_script(self):
+        pictures = docs_pages.pictures_of_examples()
+        for folder in sorted((ROOT / "examples").glob("*/")):
+            if not (folder / "README.md").exists():
+                continue
+            with self.subTest(example=folder.name):
+                page = docs_pages.example_page(folder, pictures.get(folder.name))
+                self.assertTrue("](../img/" in page or folder.name not in pictures, "no picture")
+                for file in [*folder.glob("job.toml"), *folder.glob("script.py")]:
+                    self.assertTrue(file.read_text(encoding="utf-8").rstrip() in page, file.name)
+                self.assertEqual(page.count("```") % 2, 0)
+
+
 class PythonReference(unittest.TestCase):
     def test_parameters_described_together_are_shown_one_by_one(self):
         text = "Adds.\n\nParameters\n----------\na, b : int\n    A number.\nc\n    Else.\n\nReturns\n-------\nx, y\n    Two.\n"

@@ -259,6 +259,7 @@ def place_arrays(numpy, columns) -> None:
                                       for axis in ("easting", "northing", "up")]) for electrode in "abmn"])
     near = numpy.isfinite(place[:, 0])
     place[:, 2] = numpy.where(near & ~numpy.isfinite(place[:, 2]), 0.0, place[:, 2])  # on the ground
+    columns.update({f"{electrode}_up": ("m", place[n, 2]) for n, electrode in enumerate("abmn")})
     middle = numpy.nanmean(place, axis=0)
     along = numpy.sqrt(((place[:, :2] - place[:1, :2]) ** 2).sum(axis=1))
     along = numpy.sort(numpy.where(near, along, numpy.nan), axis=0)

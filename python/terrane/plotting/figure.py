@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,12 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
     look = Look(region, limits, log, cmap)
     if region is not None and len(region) not in (4, 6):
         raise PlotError("region: west, east, south, north, and of models bottom and top")
+    if limits is not None and not (len(limits) == 2 and limits[0] < limits[1]):
+        raise PlotError(f"limits {', '.join(f'{one:g}' for one in limits)}: two numbers, the first less than the second")
+    if cmap is not None and cmap not in pyplot.colormaps():
+        near = get_close_matches(str(cmap), pyplot.colormaps(), 3)
+        raise PlotError(f"cmap: there is no \"{cmap}\"" + (f"; did you mean {', '.join(near)}?" if near else
+                                                         "; viridis, magma, turbo, seismic and others are"))
     if wiggle and data.kind != "gathers":
         raise PlotError(f"{data.source}: --wiggle draws traces of shots, and it holds none")
     with styled():

@@ -128,7 +128,8 @@ def _grid_of_cuts(pyplot, ratios, title: str):
     width = 4.2
     figure, grid = pyplot.subplots(
         len(ratios), 1, squeeze=False, layout="constrained", height_ratios=ratios,
-        figsize=(width + 1.0, width * sum(ratios) + 0.62 * len(ratios) + 0.25 * bool(title)))
+        figsize=(width + 1.2, width * sum(ratios) + 0.62 * len(ratios) + 0.25 * bool(title)))
+    figure.get_layout_engine().set(w_pad=0.12)  # words at bars beside the axes
     if title:
         figure.suptitle(title, fontsize=10)
     return figure, list(grid.flat)

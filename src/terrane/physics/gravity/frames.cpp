@@ -4,6 +4,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/physics/gravity/elsewhere.hpp"
 
 namespace terrane::gravity {
 
@@ -119,10 +120,12 @@ FrameChannel channel_from_frame(std::string_view wanted, Frame frame, UnitSystem
   }
   std::array<std::string_view, channel_count> names;
   std::transform(table.begin(), table.end(), names.begin(), [](const Entry& e) { return e.name; });
+  const auto meaning = meaning_elsewhere(conventions(), wanted, convention(frame));
   throw InputError("channels",
                    "\"" + std::string(wanted) + "\" is not a channel of the frame " +
-                       std::string(name(frame)) + "." + did_you_mean(wanted, names),
-                   "Allowed: " + joined(names) + ".");
+                       std::string(name(frame)) + "." +
+                       (meaning.empty() ? did_you_mean(wanted, names) : " " + meaning + "."),
+                   "Allowed: " + joined(names) + ", or the groups all, vector, tensor.");
 }
 
 Column to_frame(Channel channel, std::span<const double> values, Frame frame, UnitSystem units) {

@@ -20,6 +20,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/forward.hpp"
 #include "terrane/physics/gravity/mesh_plan.hpp"
+#include "terrane/physics/gravity/neighbourhood.hpp"
 #include "terrane/physics/gravity/normal_gravity.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
 #include "terrane/physics/gravity/run/magnitude.hpp"
@@ -51,8 +52,7 @@ ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame)
     ChannelSet one;
     try {
       one = channels_from_names({name});
-    } catch (const InputError&) {
-      if (frame == Frame::enu) throw;
+    } catch (const InputError&) {  // a name of the frame, or of none: then it says so
       one = ChannelSet{channel_from_frame(name, frame, UnitSystem::geo).channel};
     }
     set = set | one;
@@ -163,6 +163,7 @@ Simulation::Simulation(EarthModel model, Survey survey, Settings settings, Memor
       settings_(std::move(settings)),
       memory_(memory) {
   model_.property(density);
+  if (const auto far = far_apart(model_, survey_)) warnings_.push_back(*far);
   if (settings_.normal_gravity.empty()) return;
   if (!survey_.find("latitude"))
     throw InputError("simulation.normal_gravity", "the survey has no latitudes",

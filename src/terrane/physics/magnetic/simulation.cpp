@@ -15,6 +15,7 @@
 #include "terrane/model/model_bytes.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/mesh_plan.hpp"
+#include "terrane/physics/gravity/neighbourhood.hpp"
 #include "terrane/physics/gravity/run/magnitude.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/simulation/compare.hpp"
@@ -117,6 +118,7 @@ Simulation::Simulation(EarthModel model, Survey survey, Settings settings, Memor
         fmt::format("susceptibilities reach {:.3g}: without self-demagnetization the field is off by about "
                     "a third of that, {:.0f} %",
                     most, 100 * most / 3));
+  if (const auto far = gravity::far_apart(model_, survey_)) warnings_.push_back(*far);
   if (prisms_.size() == 0) warnings_.push_back("nothing is magnetized: all fields will be zero");
 }
 

@@ -156,10 +156,6 @@ StationData::StationData(inversion::Problem problem, PrismSet cells, const inver
   problem_ = std::move(problem);
   settings_ = settings;
   memory_ = memory;
-  if (observations_.columns.empty())
-    throw InputError(
-        "survey", "it has no observed data",
-        "Stations need columns such as g_u_observed (mGal): with a unit, in the frame of simulation.frame.");
   problem_.easting = survey_.easting;
   problem_.northing = survey_.northing;
   problem_.up = survey_.up;

@@ -7,11 +7,32 @@
 
 #include "terrane/base/text.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/physics/gravity/elsewhere.hpp"
 
 namespace terrane::gravity::inverse {
 
 namespace {
 constexpr std::array<std::string_view, 4> policies{"nan", "mean", "outside", "inside"};
+/// Throws InputError: no column of the survey is a channel of the frame. Names those of other frames.
+void expect_data(const std::vector<ObservedColumn>& observed, const Survey& survey, const FieldKind& kind,
+                 const Convention& frame) {
+  if (!observed.empty()) return;
+  std::string there, meaning;
+  for (const auto& column : survey.columns) {
+    there += (there.empty() ? "" : ", ") + column.name;
+    const auto name =
+        column.name.ends_with("_observed") ? column.name.substr(0, column.name.size() - 9) : column.name;
+    const auto known = meaning_elsewhere(kind.conventions, name, frame);
+    if (!known.empty()) meaning += " " + known + ": set simulation.frame.";
+  }
+  throw InputError(
+      "survey",
+      fmt::format("it has no observed data: no column with a unit is a channel of the frame {}. It has {}.{}",
+                  frame.name, there.empty() ? "places alone" : there, meaning),
+      fmt::format("Stations need columns such as {0} or {0}_observed, with a unit.",
+                  frame.channels.size() > 3 ? frame.channels[3].name : frame.channels.front().name));
+}
+
 }  // namespace
 
 Observations read_observations(const FieldKind& kind, const Config& table, const Survey& survey) {
@@ -28,6 +49,7 @@ Observations read_observations(const FieldKind& kind, const Config& table, const
   auto wanted = table.texts("channels");
   made.others = std::move(columns.others);
   made.warnings = std::move(columns.warnings);
+  expect_data(columns.observed, survey, kind, frame);
   bool slow_decay = false;
   for (auto& column : columns.observed) {
     const auto named = std::find(wanted.begin(), wanted.end(), column.field);
