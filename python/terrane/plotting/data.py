@@ -88,7 +88,7 @@ NOT_DRAWN = {
 }
 
 
-_SUFFIX = re.compile(r"_(observed|residual|uncertainty)$")
+_SUFFIX = re.compile(r"_(observed|residual|uncertainty|error|trust)$")
 
 
 def base_of(name: str) -> str:
@@ -112,5 +112,6 @@ def choose(data: Data, channels=None) -> list:
         return [there[name] for name in channels]
     known = [there[n] for n in ORDER if n in there]
     others = [f for f in data.fields if f.name not in ORDER and base_of(f.name) not in NOT_DRAWN]
-    others = [f for f in others if not (f.name.endswith("_uncertainty") and _is_constant(f.values))] or others
+    others = [f for f in others if not (f.name.endswith(("_error", "_trust")) and base_of(f.name) in there)
+              and not (f.name.endswith("_uncertainty") and _is_constant(f.values))] or others
     return known + others or [f for f in data.fields if f.name == "up"]

@@ -111,7 +111,7 @@ def scale_of(values, name: str = "", look: Look = Look(), robust: bool = False, 
     logarithmic = look.log
     if logarithmic is None:
         known = base_of(name).split("_east")[0].split("_north")[0].split("_up")[0] in LOGARITHMIC
-        logarithmic = known and not name.endswith(("_residual", "_uncertainty")) and bool((finite > 0).any())
+        logarithmic = known and not name.endswith(("_residual", "_uncertainty", "_error")) and bool((finite > 0).any())
     if logarithmic:
         finite = finite[finite > 0]
     good = numpy.isfinite(values) & ((values > 0) | (not logarithmic))
