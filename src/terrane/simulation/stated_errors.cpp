@@ -15,8 +15,8 @@ namespace {
 
 constexpr double of_neighbours = 0.5;  // of the rms of the source's data
 constexpr double most_counted = 3;     // in that rms: a datum at a zero crossing is not to rule all others
-/// What closed forms and residuals leave where both meshes agree.
-constexpr double least = 1e-5;
+/// What sampling, walls and residuals may leave where both meshes agree.
+constexpr double least = 1e-4;
 /// Above it two meshes show no more than that the first is too coarse.
 constexpr double told_as_number = 0.2;
 
@@ -110,8 +110,8 @@ void StatedErrors::tell(Result& result, double companion_seconds, double seconds
   report.add("companion_seconds", companion_seconds, "s");
   if (above_ > 0)
     report.warnings.push_back(
-        fmt::format("{}, where {:g} % is asked for; so {} {} of {} data: take smaller cells", first_above_,
-                    100 * accuracy_.accuracy, above_ == 1 ? "has" : "have", above_, relative_.size()));
+        fmt::format("{}, where {:g} % is asked for; {} of {} data have more than that: take smaller cells",
+                    first_above_, 100 * accuracy_.accuracy, above_, relative_.size()));
 }
 
 Column error_column(const Column& of, std::vector<double> errors) {

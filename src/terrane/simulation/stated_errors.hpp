@@ -5,7 +5,7 @@
 // no datum's error is below half the mean (rms) of those of the same source, relative to their scales.
 //
 //   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
-//   s = 1.5  magnetotellurics · s = 2  fields of sources
+//   s = 2/3  the same under uneven ground · 1.5  magnetotellurics · 2  fields of sources · 2.5  temperatures
 #pragma once
 
 #include <array>
