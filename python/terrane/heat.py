@@ -62,6 +62,10 @@ class Simulation(simulation.Simulation):
         Values for rock where the model has none.
     tolerance : float, optional
         Of the implicit solver.
+    verify : {"off", "estimate"}, optional
+        ``estimate``: a second run on cells twice as wide states an error beside every datum, as ``NAME_error``.
+    accuracy : float, optional
+        Relative error that is asked for: the report warns of the first datum whose error is larger.
     settings : mapping, optional
         Further keys of the table [simulation].
     device : str
@@ -89,12 +93,14 @@ class Simulation(simulation.Simulation):
                  step: Optional[Number] = None, method: Optional[str] = None, boundary: Optional[str] = None,
                  thermal_conductivity: Optional[Number] = None, heat_capacity: Optional[Number] = None,
                  temperature: Optional[Number] = None, tolerance: Optional[float] = None,
+                 verify: Optional[str] = None, accuracy: Optional[float] = None,
                  settings: Optional[Mapping[str, Any]] = None, device: str = "auto",
                  threads: Optional[int] = None, memory: Optional[str] = None) -> None:
         tables: dict[str, Any] = {"simulation": {
             "end": end, "step": step, "method": method, "boundary": boundary,
             "thermal_conductivity": thermal_conductivity, "heat_capacity": heat_capacity, "temperature": temperature,
-            "tolerance": tolerance, **(settings or {}), **runtime(device, threads, memory)}}
+            "tolerance": tolerance, "verify": verify, "accuracy": accuracy, **(settings or {}),
+            **runtime(device, threads, memory)}}
         if source is not None:
             tables["source"] = {"at": place(source.at, "source.at"), "power": source.power, "until": source.until,
                                 "heat": source.heat}

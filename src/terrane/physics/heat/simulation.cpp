@@ -12,6 +12,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/mesh/companion.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/field_facts.hpp"
 
@@ -19,7 +20,8 @@ namespace terrane::heat {
 
 namespace {
 
-constexpr int near_source = 3;  // cells
+constexpr int near_source = 3;           // cells
+constexpr double of_temperatures = 2.5;  // s of e = |T_c − T|/s
 
 /// Values of rock where the model has none.
 struct RockValues {
@@ -50,7 +52,7 @@ struct Source {
 };
 
 std::span<const Key> simulation_keys() {
-  return keys_of<Problem>({{"physics", "text", "", "What is computed.", "\"heat\""}});
+  return keys_of<Problem, Accuracy>({{"physics", "text", "", "What is computed.", "\"heat\""}});
 }
 std::span<const Key> source_keys() {
   return keys_of<Source>(
@@ -170,6 +172,37 @@ void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const 
                     near, points.size(), near_source, first + 1));
 }
 
+/// The same without heat of a source, on cells twice as wide and with steps up to four times as long, so that
+/// errors of both are four times as large.  problem: settled; initial: temperatures of rock alone
+Problem companion_of(const Problem& problem, const std::vector<double>& initial,
+                     const std::vector<Position>& points) {
+  CompanionWish wish{{}, {{{false, false}, {false, false}, {false, false}}}};  // walls are where they are
+  for (const auto& point : points)
+    for (std::size_t a = 0; a < 3; ++a) wish.places[a].push_back(point[a]);
+  const std::vector<double>* const rock[] = {&problem.conductivity, &problem.capacity, &initial,
+                                             &problem.production};
+  const Companion companion(problem.mesh, std::span(rock).first(3), wish);
+  Problem other;
+  other.mesh = companion.mesh();
+  other.conductivity = companion.geometric_mean(problem.conductivity);
+  other.capacity = companion.mean(problem.capacity);
+  other.initial = companion.mean(initial, problem.capacity);
+  auto density = problem.production;
+  for (std::size_t n = 0; n < density.size(); ++n) density[n] /= problem.volume(n);
+  other.production = companion.mean(density);
+  for (std::size_t n = 0; n < other.production.size(); ++n) other.production[n] *= other.volume(n);
+  other.power.assign(other.mesh.size(), 0.0);
+  other.power_end = problem.power_end;
+  other.end = problem.end;
+  other.method = problem.method;
+  other.boundary = problem.boundary;
+  other.tolerance = problem.tolerance;
+  other.step = 4 * problem.step;
+  if (other.method == Method::explicit_steps) other.step = std::min(other.step, other.stable_step() / 2);
+  other.step = std::min(other.step, other.end);
+  return other;
+}
+
 }  // namespace
 
 std::span<const Section> sections() {
@@ -196,6 +229,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto earth = rock_of(job, table, memory);
   Problem p;
   read_fields(table, p);
+  Accuracy accuracy;
+  read_fields(table, accuracy);
+  terrane::check(accuracy, table);
   p.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
   p.conductivity = earth.model.property("thermal_conductivity");
   p.capacity = earth.model.property("heat_capacity");
@@ -205,12 +241,19 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.power.assign(p.mesh.size(), 0.0);
   p.power_end = p.end;
   note_absolute(p, earth.notes);
-  const auto source = read_source(job.table("source").describe({source_keys()}), p);
+  const auto initial = accuracy.states_errors() ? p.initial : std::vector<double>{};
+  const auto of_source = job.table("source").describe({source_keys()});
+  const auto source = read_source(of_source, p);
   if (source) warn_of_near_sources(p.mesh, *source, positions_of(stations.survey), earth.warnings);
   try {
     JobOrigin origin{job.source(), stations.survey.projection};
     auto made = std::make_unique<Simulation>(std::move(p), std::move(stations.survey), std::move(origin));
     made->take_notes(earth, stations);
+    made->accuracy_ = accuracy;
+    if (!accuracy.states_errors()) return made;
+    auto other = companion_of(made->problem_, initial, positions_of(made->receivers_));
+    read_source(of_source, other);
+    made->companion_ = std::make_unique<Simulation>(std::move(other), made->receivers_);
     return made;
   } catch (const InputError& error) {
     constexpr std::string_view of_station = "survey: station ";
@@ -238,12 +281,17 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   constexpr double explicit_numbers = 21.2, implicit_numbers = 28;
   facts.memory_bytes = static_cast<std::size_t>(
       8 * ((is_explicit ? explicit_numbers : implicit_numbers) * static_cast<double>(cells) +
-           2 * static_cast<double>((steps + 1) * problem_.receivers.size())));
+           2 * static_cast<double>((steps + 1) * problem_.receivers.size()) +
+           (companion_ ? 6 * static_cast<double>((steps + 1) * receivers_.size()) : 0)));
   facts.add("cells", cells, "", "cells");
   facts.add("receivers", receivers_.size(), "", "receivers");
   facts.add("steps", steps, "", "steps");
   report_fields(problem_, facts);
   facts.add("stable_step", problem_.stable_step(), "s");
+  if (companion_)
+    facts.add("companion_cells", std::uint64_t{companion_->problem_.mesh.size()}, "", "companion",
+              fmt::format("a second run on {} cells over {} steps states errors",
+                          grouped(companion_->problem_.mesh.size()), grouped(companion_->problem_.steps())));
 }
 
 void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime&) const {
@@ -251,7 +299,9 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime&)
 }
 
 Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
+  const auto begin = std::chrono::steady_clock::now();
   auto done = march(problem_, runtime);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   auto& report = result.report;
   report.add("iterations", done.iterations, "", done.iterations ? "solver" : "",
              fmt::format("{} iterations", grouped(done.iterations)));
@@ -264,10 +314,61 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
   if (!done.converged)
     report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
-  return dataset(std::move(done));
+  auto data = dataset(std::move(done));
+  if (companion_) {
+    const auto& temperatures = data.real("temperature");
+    auto errors = state_errors(result, temperatures, seconds, runtime);
+    data.variables.push_back(std::move(errors));
+  }
+  return data;
 }
 
-Result Simulation::outline() const { return outline_of(physics_, job_, dataset({})); }
+Variable Simulation::state_errors(Result& result, const std::vector<double>& temperatures, double seconds,
+                                  const Runtime& runtime) const {
+  Runtime without_checkpoint = runtime;
+  without_checkpoint.checkpoint = {};
+  const auto begin = std::chrono::steady_clock::now();
+  const auto done = march(companion_->problem_, without_checkpoint);
+  const auto its = temperatures_at(companion_->points_, done.series, companion_->problem_.receivers.size());
+  const double of_companion = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::size_t count = receivers_.size();
+  double most = 0;
+  for (const double t : temperatures) most = std::max(most, std::abs(t));
+  JudgedData judged{"temperature", {}, {}, {}, [&](std::size_t n) {
+                      const std::size_t time = n / count;
+                      return fmt::format("receiver {} at {:.4g} s", n % count + 1,
+                                         static_cast<double>(time) * problem_.step);
+                    }};
+  for (std::size_t n = 0; n < temperatures.size(); ++n) {
+    const std::size_t time = n / count, receiver = n % count;
+    // Between two times of the companion in proportion.
+    const double at = static_cast<double>(time) * problem_.step / companion_->problem_.step;
+    const auto before = std::min(static_cast<std::size_t>(at), companion_->problem_.steps() - 1);
+    const double part = at - static_cast<double>(before);
+    const double its_value =
+        (1 - part) * its[before * count + receiver] + part * its[(before + 1) * count + receiver];
+    double largest = 1e-3 * most;
+    for (std::size_t r = 0; r < count; ++r)
+      largest = std::max(largest, std::abs(temperatures[time * count + r]));
+    judged.difference.push_back(std::abs(its_value - temperatures[n]) / of_temperatures);
+    judged.scale.push_back(largest);
+    judged.source.push_back(time);
+  }
+  StatedErrors stated(accuracy_);
+  if (!done.converged) stated.none("a solve of the companion run did not converge");
+  Variable errors{"temperature_error", "K", "error of the temperature", {"time", "receiver"},
+                  stated.of(judged),   {}};
+  stated.tell(result, of_companion, seconds + of_companion);
+  return errors;
+}
+
+Result Simulation::outline() const {
+  auto data = dataset({});
+  if (companion_)
+    data.variables.push_back(
+        {"temperature_error", "K", "error of the temperature", {"time", "receiver"}, {}, {}});
+  return outline_of(physics_, job_, std::move(data));
+}
 
 Dataset Simulation::dataset(March done) const {
   const auto& mesh = problem_.mesh;

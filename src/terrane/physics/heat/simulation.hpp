@@ -8,6 +8,7 @@
 #include "terrane/physics/heat/march.hpp"
 #include "terrane/physics/heat/places.hpp"
 #include "terrane/simulation/simulation_of.hpp"
+#include "terrane/simulation/stated_errors.hpp"
 #include "terrane/survey/survey.hpp"
 
 namespace terrane::heat {
@@ -34,10 +35,15 @@ class Simulation final : public SimulationOf<> {
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   Dataset dataset(March done) const;
+  /// temperature_error (time, receiver), K, which is relative to the largest temperature of each time.
+  Variable state_errors(Result& result, const std::vector<double>& temperatures, double seconds,
+                        const Runtime& runtime) const;
 
   Problem problem_;
   Survey receivers_;
   std::vector<Weights> points_;  // of the receivers
+  Accuracy accuracy_;
+  std::unique_ptr<Simulation> companion_;  // on cells twice as wide, with steps four times as long
 };
 
 }  // namespace terrane::heat
