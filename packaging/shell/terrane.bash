@@ -55,21 +55,21 @@ _terrane() {
   case $verb in
     run)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads -o --output --resume -q --quiet --no-plots" -- "$word"))
+        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads --json -o --output --resume -q --quiet --no-plots" -- "$word"))
       else
         _terrane_files -f '*.toml'
       fi
       ;;
     invert)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads -o --output --with --coupling --resume -q --quiet --no-plots" -- "$word"))
+        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads --json -o --output --with --coupling --resume -q --quiet --no-plots" -- "$word"))
       else
         _terrane_files -f '*.toml'
       fi
       ;;
     check)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads" -- "$word"))
+        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads --json" -- "$word"))
       else
         _terrane_files -f '*.toml'
       fi
@@ -83,7 +83,7 @@ _terrane() {
       ;;
     info)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "-h --help --mesh" -- "$word"))
+        COMPREPLY=($(compgen -W "-h --help --mesh --json" -- "$word"))
       else
         _terrane_files -f
       fi

@@ -123,7 +123,7 @@ class GroundedWires(CommandTest):
         _, message = self.invert(expect=2)
         self.assertIn("Name the table of what was measured", message)
         self.write("job.toml", INVERSION)
-        for words, complaint in ((["inversion.percent=[2]"], "1 numbers for 2 observed channels"),
+        for words, complaint in ((["inversion.percent=[1, 2, 3]"], "3 numbers for 2 observed channels"),
                                  (["inversion.datum=resistance"], "amplitude_phase"),
                                  (['simulation.components=["e_u"]'], "no measured component"),
                                  (["inversion.elements=[\"z_ne\"]"], "simulation.components"),

@@ -108,6 +108,18 @@ def test_a_job_file_and_the_same_from_objects_give_one_model(tmp_path):
         invert({"mesh": terrane.PrismSet([BLOCK], 1.0), "survey": survey, "simulation": {"physics": "gravity"}})
 
 
+def test_a_mesh_is_planned_where_there_is_none():
+    plan = Inversion(None, _gravity(), floor=0.005).check()
+    assert any("cells of 60 m, as stations are apart" in note for note in plan["notes"])
+    found = Inversion({"kind": "planned", "cell": 60.0, "depth": 300.0}, _gravity(), floor=0.005, lower=0).run()
+    weight = found.model.density * _volumes(found.model)
+    e, n, u = found.model.centres
+    middle = [float((weight * axis).sum() / weight.sum()) for axis in (e, n[:, None], u[:, None, None])]
+    assert_allclose(middle[:2], [0, 0], atol=20)
+    assert abs(middle[2] + 110) < 45
+    assert weight.sum() == pytest.approx(500 * 1e6, rel=0.2)  # the mass of the block
+
+
 def _volumes(mesh):
     e, n, u = (np.diff(faces) for faces in (mesh.easting, mesh.northing, mesh.up))
     return u[:, None, None] * n[:, None] * e
@@ -135,6 +147,23 @@ def _line():
     columns = {name: (unit, values[near], spread[near] if len(spread) else spread)
                for name, (unit, values, spread) in data.columns.items()}
     return terrane.electric.Arrays(data.electrodes, data.arrays[near], columns)
+
+
+def test_resistivities_are_found_from_arrays_in_memory():
+    line = _line()
+    found = Inversion({"kind": "planned", "cell": 10.0}, line, physics="electric", percent=5, most_steps=6,
+                      simulation={"tolerance": 1e-5}).run()
+    assert found.property == "resistivity" and found.report.converged
+    assert found["apparent_resistivity"].size == len(line.arrays)
+    assert_allclose(found["apparent_resistivity_observed"], line.columns["apparent_resistivity"][1])
+    assert found.curve["phi_d"].iloc[-1] < found.curve["phi_d"].iloc[0]
+    charges = terrane.electric.Arrays(line.electrodes, line.arrays,
+                                      {"chargeability": ("mV/V", np.full(len(line.arrays), 20.0), np.empty(0))})
+    ip = Inversion({"kind": "planned", "cell": 10.0}, charges, physics="electric", datum="chargeability",
+                   resistivity=found.model, floor=1).run()
+    assert ip.property == "chargeability"
+    assert ip.report.converged and float(abs(ip["chargeability"] - 20).max()) < 5  # mV/V
+    assert 0.02 < ip.model.chargeability.max() < 0.2
 
 
 def test_references_and_bounds_are_numbers_meshes_or_arrays():

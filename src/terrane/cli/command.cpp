@@ -40,6 +40,8 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
   verb.add_option("--threads", options.threads, "How many threads; as simulation.threads.")
       ->type_name("N")
       ->check(CLI::Range(1, 65536));
+  verb.add_flag("--json", options.json,
+                "For programs: a JSON object for each simulation, one a line, in place of the report.");
 }
 
 /// What the verbs are made with, and the status they leave.
@@ -60,6 +62,7 @@ struct CommandLine {
   NewOptions fresh;
   std::vector<std::string> files;
   std::string info_mesh;
+  bool info_json = false;
   ConvertOptions conversion;
   bool formats = false;
   PlotOptions picture;
@@ -158,7 +161,8 @@ void add_info(CommandLine& line) {
       ->type_name("FILE");
   verb->footer(
       "Examples:\n  terrane info output/fields.nc stations.csv\n  terrane info model.den --mesh mesh.msh");
-  verb->callback([&line] { line.status = info(line.files, line.info_mesh); });
+  verb->add_flag("--json", line.info_json, "For programs: a JSON object for each file, one a line.");
+  verb->callback([&line] { line.status = info(line.files, line.info_mesh, line.info_json); });
 }
 
 void add_convert(CommandLine& line) {

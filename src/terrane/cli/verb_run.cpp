@@ -11,6 +11,7 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/cli/json.hpp"
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/cli/watch.hpp"
@@ -107,6 +108,7 @@ class Writing {
     }
   }
 
+  const std::vector<std::filesystem::path>& written() const { return written_; }
   /// For people.
   const std::vector<std::string>& told() const { return told_; }
   const std::vector<std::string>& failures() const { return failures_; }
@@ -119,6 +121,14 @@ class Writing {
   std::vector<std::filesystem::path> written_;
   std::vector<std::string> told_, failures_;
 };
+
+std::vector<std::string> names_of(const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::string> names;
+  for (const auto& path : paths) names.push_back(path.string());
+  return names;
+}
+
+std::string verb_of(const Config& job) { return inversion::asks_for_inversion(job) ? "invert" : "run"; }
 
 /// All files of a finished run.
 void write_files(Writing& writing, const Result& result, const Simulation& simulation, const Output& output) {
@@ -187,10 +197,9 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   const auto& output = job.output;
   auto& simulation = *job.simulation;
   auto& progress = *runtime.progress;
-  const bool plots = options.plots && !output.plots.empty();
+  const bool plots = options.plots && !output.plots.empty(), talks = !options.quiet && !options.json;
 
-  if (!options.quiet)
-    say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
+  if (talks) say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
   const auto result = job.run(runtime);
 
   // Files first: whoever reads what is said may be slow, or gone.
@@ -201,10 +210,13 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   }
   write_files(writing, result, simulation, output);
   if (writing.failures().empty() && !finished.empty()) remove_checkpoint(finished);
-  if (!options.quiet) {
+  if (talks) {
     print_report(result);
     for (const auto& files : writing.told()) say("  {:<10} {}\n", "wrote", files);
   }
+  if (options.json)
+    say("{}\n",
+        to_json(result.report, {verb_of(config), config.name(), part.name, names_of(writing.written())}));
   print_warnings(result.report.warnings);
   for (const auto& failure : writing.failures()) complain(failure);
   int status = writing.failures().empty() ? 0 : 1;
@@ -219,7 +231,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
     picture.out = path.string();
     picture.channels = output.plot_channels;
     if (const int refused = plot(picture)) status = refused;
-    else if (!options.quiet) say("  {:<10} {}\n", "wrote", shown(path));
+    else if (talks) say("  {:<10} {}\n", "wrote", shown(path));
   }
   return status;
 }
@@ -406,7 +418,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   int status = 0;
   for (const auto& simulation : simulations) {
     if (several && options.resume && is_done(simulation)) {
-      if (!options.quiet)
+      if (!options.quiet && !options.json)
         say("{}: {} is done\n\n", printable(simulation.part.job.name()), simulation.part.name);
       continue;
     }
@@ -443,9 +455,16 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
 namespace {
 
 /// What one job would do, and the files that it would write.
-void say_plan(const Config::Part& part, const Job& job, const Plan& plan) {
-  print_warnings(check_files(part.job, *job.simulation, job.output));
+void say_plan(const Config::Part& part, const Job& job, const Plan& plan, bool json) {
+  const auto warnings = check_files(part.job, *job.simulation, job.output);
+  print_warnings(warnings);
   if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
+  if (json) {
+    std::vector<std::filesystem::path> files;
+    for (const auto* more : {&job.output.files, &job.output.model, &job.output.plots})
+      files.insert(files.end(), more->begin(), more->end());
+    return say("{}\n", to_json(plan, {"check", part.job.name(), part.name, names_of(files), warnings}));
+  }
   say("{}: {} is sound\n{}", printable(part.job.name()), part.name.empty() ? "the job" : part.name,
       printable(plan.text()));
   for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
@@ -462,8 +481,9 @@ int check_joined(const Registry& registry, const std::vector<Config::Part>& part
     const auto plan = job.check(runtime);
     seconds += plan.seconds;
     bytes += static_cast<double>(plan.memory_bytes);
-    say_plan(part, job, plan);
+    say_plan(part, job, plan, options.json);
   }
+  if (options.json) return 0;
   say("\nin all: {} models found together, about {:.2g} s of computing, {:.2g} GB\n", parts.size(), seconds,
       bytes / 1e9);
   return 0;
@@ -483,9 +503,9 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
     const auto plan = job.check(job.runtime);
     seconds += plan.seconds;
     memory = std::max(memory, plan.memory_bytes);
-    say_plan(part, job, plan);
+    say_plan(part, job, plan, options.json);
   });
-  if (simulations.size() > 1)
+  if (simulations.size() > 1 && !options.json)
     say("\nin all: {} simulations, one after the other, about {:.2g} s of computing, {:.2g} GB at most\n",
         simulations.size(), seconds, static_cast<double>(memory) / 1e9);
   return 0;

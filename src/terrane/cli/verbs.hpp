@@ -22,6 +22,7 @@ struct JobOptions {
   std::string output;                  ///< --output FOLDER, from where the command runs
   int threads = 0;
   bool quiet = false, plots = true, resume = false;
+  bool json = false;               ///< an object for each simulation in place of lines for people
   std::vector<std::string> with;   ///< --with JOB: further inversions, whose models share their structure
   std::optional<double> coupling;  ///< --coupling, in place of joint.coupling
 };
@@ -54,8 +55,8 @@ struct PlotOptions {
 int run(const Registry& registry, const JobOptions& options, Comm& comm);
 int check(const Registry& registry, const JobOptions& options, Comm& comm);
 int new_job(const Registry& registry, const NewOptions& options);
-/// mesh: of files that hold cell values alone; empty if none does.
-int info(const std::vector<std::string>& files, const std::string& mesh);
+/// mesh: of files that hold cell values alone; empty if none does.  json: an object for each file
+int info(const std::vector<std::string>& files, const std::string& mesh, bool json = false);
 int convert(const Registry& registry, const ConvertOptions& options);
 int list_formats();
 int plot(const PlotOptions& options);

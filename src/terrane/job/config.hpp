@@ -135,6 +135,11 @@ class Config {
   /// simulation reads.
   std::vector<Part> parts(const TablesOf& tables_of) const;
 
+  /// This job, with what another text says of tables and keys that it does not have: what a program takes
+  /// where the user says nothing.  name: what errors there call it.
+  Config supposing(std::string_view text, std::string name) const;
+  /// What was read of such a copy was read here.
+  void take_reading_of(const Config& copy) const;
   /// Throws InputError for the first key of the whole document that nobody has read.
   void finish() const;
 

@@ -560,14 +560,19 @@ void expect_air_above(const Config& table, const TensorMesh& mesh, const Descrip
       }
 }
 
-/// The mesh that the physics makes.
-TensorMesh planned(const Config& mesh, const Description& description, const EarthRequest& request,
-                   const MemoryBudget& memory, Earth& earth) {
-  const auto table = mesh.describe({mesh_keys, planned_keys});
+MeshWish wish_of(const Config& table) {
   MeshWish wish;
   if (table.has("cell")) wish.cell = table.positive("cell", Quantity::length);
   if (table.has("depth")) wish.depth = table.positive("depth", Quantity::length);
   if (table.has("box")) wish.box = box_of(table, "box");
+  return wish;
+}
+
+/// The mesh that the physics makes.
+TensorMesh planned(const Config& mesh, const Description& description, const EarthRequest& request,
+                   const MemoryBudget& memory, Earth& earth) {
+  const auto table = mesh.describe({mesh_keys, planned_keys});
+  const auto wish = wish_of(table);
   try {
     auto plan = request.plan(description, wish);
     memory.require(table.where(), fmt::format("{} cells", plan.mesh.size()),
@@ -616,7 +621,7 @@ void take_averages(const CellsOfJob& of, const TensorMesh& cells, const Descript
 
 std::string kind_of_mesh(const Config& job, const EarthRequest& request) {
   const auto mesh = job.table("mesh");
-  const bool without = mesh.keys().empty();
+  const bool without = !mesh.has("kind") && plans_mesh(job);
   if (without && (!request.plan || !job.has("model")))
     throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new gravity` shows one.");
   const std::string kind = without            ? "planned"
@@ -1023,6 +1028,18 @@ Ground build_ground(const Config& job, const std::optional<Projection>& projecti
   Earth earth;
   described(job.table("model").describe({model_keys, law_keys()}), projection, memory, earth);
   return std::move(earth.ground);
+}
+
+bool plans_mesh(const Config& job) {
+  const auto mesh = job.table("mesh");
+  const auto keys = mesh.keys();
+  const bool says_nothing =
+      std::all_of(keys.begin(), keys.end(), [](const std::string& key) { return key == "projection"; });
+  return says_nothing || (mesh.is_text("kind") && mesh.text("kind") == "planned");
+}
+
+MeshWish read_wish(const Config& job) {
+  return wish_of(job.table("mesh").describe({mesh_keys, planned_keys}));
 }
 
 std::span<const Section> mesh_sections() { return all_sections().first(3); }

@@ -69,6 +69,11 @@ void require_widths(const Config& table, const io::MeshData& data);
 std::span<const Section> mesh_sections();
 /// The mesh that they describe. Throws InputError.
 TensorMesh build_mesh(const Config& job);
+/// Whether the physics plans the mesh: there is no [mesh], or it names a projection alone, or kind =
+/// "planned".
+bool plans_mesh(const Config& job);
+/// Of such a job. Throws InputError.
+MeshWish read_wish(const Config& job);
 
 /// Throws InputError, FileError, MemoryError (before anything large is made).
 Earth build_earth(const Config& job, const std::optional<Projection>& projection,

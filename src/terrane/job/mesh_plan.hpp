@@ -2,12 +2,18 @@
 // ground over them.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 
 namespace terrane {
+
+/// A mesh for what is found by inversion.
+struct CellsPlan : MeshPlan {
+  std::array<double, 3> smooth = {};  ///< lengths over which models are smooth, m, where the job names none
+};
 
 /// The box around points; those without a height (NaN) count for its sides alone.
 Prism box_around(const std::vector<Position>& points);
@@ -18,8 +24,25 @@ double smallest_distance(const std::vector<Position>& points);
 struct Relief {
   double lowest, highest;
 };
+Relief relief(const Ground& ground, const Prism& box);
 /// Where the earth has no topography, `level` twice.
 Relief relief(const Description& earth, const Prism& box, double level);
+
+/// The ground through points that stand on it: between those of a line straight from one to the next, else by
+/// the mean of all with weights 1/d⁴; beyond them as at the nearest. Of more than a thousand points on a map
+/// the means are taken on a grid of nodes as far apart as they are.
+Ground ground_through(const std::vector<Position>& points);
+
+/// How points lie on a map: along the direction in which they spread most, and across it.
+struct Spread {
+  Position middle{}, along{1, 0, 0};  ///< along: of length 1
+  double length = 0, width = 0;       ///< m
+  /// Metres along the direction.
+  double at(double easting, double northing) const {
+    return (easting - middle[0]) * along[0] + (northing - middle[1]) * along[1];
+  }
+};
+Spread spread_of(const std::vector<Position>& points);
 
 /// The levels at which layers begin and end.
 std::vector<double> levels_of(const Description& earth);

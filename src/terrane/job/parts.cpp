@@ -146,7 +146,48 @@ void forget_reading(Node& node) {
     for (auto& item : *list) forget_reading(item);
 }
 
+/// Entries of one table, and below it, that another has and this one has not.
+template <class Node>
+void add_missing(Node& to, const Node& from) {
+  if (!to.table() || !from.table()) return;
+  auto& entries = std::get<typename Node::Table>(to.value);
+  for (const auto& entry : *from.table()) {
+    const auto there = std::find_if(entries.begin(), entries.end(),
+                                    [&](const auto& known) { return known.first == entry.first; });
+    if (there == entries.end()) entries.push_back(entry);
+    else add_missing(there->second, entry.second);
+  }
+}
+
+template <class Node>
+void take_reading(const Node& to, const Node& from) {
+  to.read = to.read || from.read;
+  if (to.table())
+    for (const auto& [key, child] : *to.table())
+      if (const auto* same = from.entry(key)) take_reading(child, *same);
+  if (to.list() && from.list())
+    for (std::size_t n = 0; n < std::min(to.list()->size(), from.list()->size()); ++n)
+      take_reading((*to.list())[n], (*from.list())[n]);
+}
+
 }  // namespace
+
+Config Config::supposing(std::string_view text, std::string name) const {
+  const auto supposed = parse(text, std::move(name));
+  auto document = std::make_shared<Document>(*document_);
+  document->defaults.clear();
+  add_missing(document->root, supposed.document_->root);
+  const Node* top = &document->root;
+  Config made(std::move(document), top, path_);
+  made.known_ = known_;
+  return made;
+}
+
+void Config::take_reading_of(const Config& copy) const {
+  take_reading(document_->root, copy.document_->root);
+  document_->inputs = copy.document_->inputs;
+  document_->notes = copy.document_->notes;
+}
 
 bool Config::has_parts() const {
   const auto* simulation = node_ ? node_->entry("simulation") : nullptr;

@@ -20,7 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 3> kinds{"grid", "list", "lines"};
 
 constexpr Key survey_keys[] = {
-    {"kind", "text", "\"grid\"", "grid, list (of stations, from a file or here) or lines (flights).",
+    {"kind", "text", "\"grid\"",
+     "grid, list (of stations, from a file or here; also where one of these stands below) or lines "
+     "(flights).",
      "\"grid\""},
     {"height", "length", "none", "Height of all stations, up.", "\"100 m\""},
     {"clearance", "length", "none", "Height above survey.elevation, in place of height."},
@@ -466,7 +468,9 @@ Stations build_survey(const Config& job, const MemoryBudget& memory) {
   if (raw.keys().empty())
     throw InputError(raw.where(), "missing",
                      "A job needs a table [survey]; `terrane new gravity` shows one.");
-  const std::string kind = raw.has("kind") ? raw.choice("kind", kinds) : "grid";
+  const std::string kind = raw.has("kind")                          ? raw.choice("kind", kinds)
+                           : raw.has("file") || raw.has("stations") ? "list"
+                                                                    : "grid";
   const auto definition = projection_definition(job);
   Stations made;
   if (kind == "list") {

@@ -28,12 +28,16 @@ constexpr std::array<std::string_view, 2> solvers{"data_space", "model_space"};
 constexpr Key keys_of_inversion[] = {
     {"floor", "list of numbers", "[]",
      "Least uncertainty of the data, in their unit, one for each channel. Where floor or percent is given it "
-     "rules over uncertainties of the survey; 0 in both keeps a channel's own. Of waves for each recorded "
-     "component, Pa or m/s.",
+     "rules over uncertainties of the survey; 0 in both keeps a channel's own. One number is that of all "
+     "channels, where they have one unit. Of waves for each recorded component, Pa or m/s.",
      "[0.01]"},
     {"percent", "list of numbers", "[]",
-     "Percentage of each datum that is added to the floor, one for each channel; of waves, of the root mean "
-     "square of each trace."},
+     "Percentage of each datum that is added to the floor, one for each channel or one for all; of waves, of "
+     "the root mean square of each trace."},
+    {"model_error", "number", "0",
+     "What mesh and physics leave out, as a percentage of each datum: added in quadrature to uncertainties, "
+     "the "
+     "job's and the survey's. Not of waves."},
     {"trend", "text", "\"none\"",
      "A regional field found together with the model, for each channel: none, constant, plane or "
      "quadratic."},
@@ -94,9 +98,10 @@ constexpr Key keys_of_inversion[] = {
      "default there; of impedances the apparent resistivity and "
      "the phase, but real and imaginary parts of ee, nn and tippers) or real_imaginary."},
     {"leave_out", "list of texts", "[]",
-     "Of direct current: arrays that are left out: their numbers, counted from 1, such as \"7\" or "
-     "\"12-20\", and "
-     "\"unusable\", all without a datum, without a geometric factor below 1e6 m, or whose apparent "
+     "Data that are left out, by their numbers, counted from 1, such as \"7\" or \"12-20\": of direct "
+     "current "
+     "arrays, of gravity and magnetics stations. Of direct current also \"unusable\": all arrays without a "
+     "datum, without a geometric factor below 1e6 m, or whose apparent "
      "resistivity is not "
      "above zero where its logarithm is fitted. A note names them.",
      ""},
@@ -189,7 +194,8 @@ double median_width(const std::vector<double>& faces) {
   return widths[widths.size() / 2];
 }
 
-Alphas read_alphas(const Config& table, const TensorMesh& mesh) {
+Alphas read_alphas(const Config& table, const MeshOfJob& of) {
+  const auto& mesh = of.mesh;
   const bool by_alpha =
       table.has("alpha_s") || table.has("alpha_x") || table.has("alpha_y") || table.has("alpha_z");
   if (by_alpha && table.has("length_scale"))
@@ -198,6 +204,7 @@ Alphas read_alphas(const Config& table, const TensorMesh& mesh) {
   if (!by_alpha) {
     std::array<double, 3> length{3 * median_width(mesh.easting()), 3 * median_width(mesh.northing()),
                                  3 * median_width(mesh.up())};
+    if (of.smooth[0] > 0) length = of.smooth;
     if (table.has("length_scale")) {
       const auto given = table.numbers("length_scale", Quantity::length, 3);
       std::copy(given.begin(), given.end(), length.begin());
@@ -252,7 +259,7 @@ std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std:
   return TwoRocks{std::log(rocks->first), std::log(rocks->second)};
 }
 
-Settings read_common_settings(const Config& table, const TensorMesh& mesh) {
+Settings read_common_settings(const Config& table, const MeshOfJob& mesh) {
   Settings s;
   s.alphas = read_alphas(table, mesh);
   s.weights_in_gradients = table.flag("weights_in_gradients");
@@ -290,21 +297,21 @@ void read_linear_settings(const Config& table, Settings& s) {
 
 }  // namespace
 
-Settings read_linear(const Config& table, const TensorMesh& mesh, Weighting weighting) {
+Settings read_linear(const Config& table, const MeshOfJob& mesh, Weighting weighting) {
   Settings s = read_common_settings(table, mesh);
   s.weighting = read_weighting(table, weighting);
   read_linear_settings(table, s);
   return s;
 }
 
-Settings read_steps(const Config& table, const TensorMesh& mesh) {
+Settings read_steps(const Config& table, const MeshOfJob& mesh) {
   Settings s = read_common_settings(table, mesh);
   s.weighting = read_weighting(table, Weighting::none);
   s.most_steps = static_cast<int>(table.count("most_steps", 1, 10'000));
   return s;
 }
 
-Settings read_at_stations(const Config& table, double exponent, const TensorMesh& mesh) {
+Settings read_at_stations(const Config& table, double exponent, const MeshOfJob& mesh) {
   Settings s = read_common_settings(table, mesh);
   s.weighting = chosen<Weighting>(table, "weighting", weighting_names);
   s.exponent = table.optional_number("exponent").value_or(exponent);
@@ -345,14 +352,36 @@ void complete(Bounds& bounds, std::size_t cells) {
   missing.assign(cells, bounds.lower.empty() ? -1e30 : 1e30);
 }
 
-TensorMesh read_mesh(const Config& job, std::string& file) {
+namespace {
+
+MeshOfJob planned(const Config& job, const MemoryBudget& memory,
+                  const std::function<CellsPlan(const MeshWish& wish)>& plan) {
   const auto table = job.table("mesh");
-  if (!table.has("kind") || table.text("kind") != "file") return build_mesh(job);
+  const auto wish = read_wish(job);
+  try {
+    auto made = plan(wish);
+    memory.require(table.where(), fmt::format("{} cells", made.mesh.size()),
+                   static_cast<double>(made.mesh.size()) * 16);
+    for (auto& reason : made.reasons) reason = "mesh: " + reason;
+    return {std::move(made.mesh), {}, made.smooth, std::move(made.reasons)};
+  } catch (const InputError& error) {
+    if (error.where() != "mesh") throw;
+    throw InputError(table.where(), error.problem(), error.next());
+  }
+}
+
+}  // namespace
+
+MeshOfJob read_mesh(const Config& job, const MemoryBudget& memory,
+                    const std::function<CellsPlan(const MeshWish& wish)>& plan) {
+  if (plans_mesh(job)) return planned(job, memory, plan);
+  const auto table = job.table("mesh");
+  if (!table.has("kind") || table.text("kind") != "file") return {build_mesh(job)};
   const auto sections = earth_sections();
   const auto of_file = std::find_if(sections.begin(), sections.end(),
                                     [](const Section& s) { return s.path == "mesh" && s.kind == "file"; });
   const auto described = table.describe({sections.front().keys, of_file->keys});
-  file = is_given(described, "file") ? std::string() : described.input_file("file").string();
+  auto file = is_given(described, "file") ? std::string() : described.input_file("file").string();
   io::ReadOptions options;
   options.format = described.optional_text("format").value_or("");
   const auto content = read_content(described, "file", options);
@@ -362,7 +391,7 @@ TensorMesh read_mesh(const Config& job, std::string& file) {
     throw described.wrong("file", fmt::format("\"{}\" holds no tensor mesh", described.text("file")),
                           "`terrane info FILE` tells what a file holds.");
   require_widths(described, *data);
-  return data->mesh;
+  return {data->mesh, std::move(file)};
 }
 
 std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& mesh,
@@ -488,13 +517,32 @@ void expect_measurable(const Column& column, const std::string& data) {
                        "Leave entries without a datum empty.");
 }
 
+/// σ² = σ_d² + (part d)², in quadrature: what the mesh and the physics leave out has nothing to do with
+/// noise. no_datum: from which on σ marks a gap
+void add_model_error(double part, ObservedColumn& column, double no_datum, std::vector<std::string>& notes) {
+  if (part == 0) return;
+  auto& sigma = column.uncertainty->values;
+  for (std::size_t n = 0; n < sigma.size(); ++n)
+    if (sigma[n] < no_datum) sigma[n] = std::hypot(sigma[n], part * column.observed.values[n]);
+  notes.push_back(fmt::format("uncertainties of {} have a model error of {:g} percent in quadrature",
+                              column.field, 100 * part));
+}
+
 }  // namespace
 
 void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observed,
                         std::vector<std::string>& notes, const std::string& data) {
   for (const auto& column : observed) expect_measurable(column.observed, data);
   constexpr double no_datum = 1e15;  // what files give to gaps, which stay gaps
-  const auto floor = table.numbers("floor"), percent = table.numbers("percent");
+  auto floor = table.numbers("floor"), percent = table.numbers("percent");
+  // One number is that of all channels; a floor of all that have one unit.
+  if (percent.size() == 1) percent.assign(observed.size(), percent[0]);
+  const bool one_unit = std::all_of(observed.begin(), observed.end(), [&](const ObservedColumn& column) {
+    return column.observed.unit == observed.front().observed.unit;
+  });
+  if (floor.size() == 1 && one_unit) floor.assign(observed.size(), floor[0]);
+  const double model_error = table.number("model_error") / 100;
+  if (!(model_error >= 0)) throw table.wrong("model_error", "it is below zero");
   for (const auto& [key, list] : {std::pair{"floor", &floor}, {"percent", &percent}}) {
     if (!list->empty() && list->size() != observed.size())
       throw table.wrong(key,
@@ -505,7 +553,10 @@ void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observ
   for (std::size_t k = 0; k < observed.size(); ++k) {
     auto& column = observed[k];
     const double least = floor.empty() ? 0 : floor[k], part = percent.empty() ? 0 : percent[k] / 100;
-    if (column.uncertainty && least == 0 && part == 0) continue;
+    if (column.uncertainty && least == 0 && part == 0) {
+      add_model_error(model_error, column, no_datum, notes);
+      continue;
+    }
     if (floor.empty() && percent.empty())
       throw table.wrong("floor", "missing",
                         fmt::format("{} has no uncertainties: give inversion.floor, their least value in {}, "
@@ -529,6 +580,7 @@ void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observ
           percent.empty() ? "" : fmt::format("{:g} percent", percent[k])));
     }
     column.uncertainty = std::move(sigma);
+    add_model_error(model_error, column, no_datum, notes);
   }
 }
 

@@ -1,12 +1,17 @@
 // The keys of [inversion] and what they make.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "terrane/base/memory.hpp"
 #include "terrane/inversion/loop/joint.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/job/described.hpp"
+#include "terrane/job/mesh_plan.hpp"
 #include "terrane/model/description.hpp"
 #include "terrane/survey/observed.hpp"
 #include "terrane/survey/projection.hpp"
@@ -25,17 +30,25 @@ std::optional<TwoRocks> read_rocks(const Config& table, const std::string& prope
 /// And as logarithms. Throws InputError: not above zero.
 std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std::string& property);
 
-/// What all physics have; for default lengths the widths of the cells.
-Settings read_common_settings(const Config& table, const TensorMesh& mesh);
-/// The same of Gauss and Newton's steps, whose weights are none unless by sensitivity.
-Settings read_steps(const Config& table, const TensorMesh& mesh);
-/// And of linear physics without stations; weighting: where none is asked for.
-Settings read_linear(const Config& table, const TensorMesh& mesh, Weighting weighting);
-/// Of linear physics with stations.  exponent: with which fields decay, of depth and distance weights
-Settings read_at_stations(const Config& table, double exponent, const TensorMesh& mesh);
+struct MeshOfJob {
+  TensorMesh mesh;
+  std::string file = {};                ///< from which it was read
+  std::array<double, 3> smooth = {};    ///< of a planned one, m; 0: by the widths of the cells
+  std::vector<std::string> notes = {};  ///< how it was planned
+};
+/// The mesh of the job: regular, tensor, from a file, or planned, where there is no [mesh] or kind =
+/// "planned". Throws InputError.
+MeshOfJob read_mesh(const Config& job, const MemoryBudget& memory,
+                    const std::function<CellsPlan(const MeshWish& wish)>& plan);
 
-/// The mesh of the job, regular, tensor or from a file, whose name is returned too.
-TensorMesh read_mesh(const Config& job, std::string& file);
+/// What all physics have; for default lengths the widths of the cells, unless the mesh was planned.
+Settings read_common_settings(const Config& table, const MeshOfJob& mesh);
+/// The same of Gauss and Newton's steps, whose weights are none unless by sensitivity.
+Settings read_steps(const Config& table, const MeshOfJob& mesh);
+/// And of linear physics without stations; weighting: where none is asked for.
+Settings read_linear(const Config& table, const MeshOfJob& mesh, Weighting weighting);
+/// Of linear physics with stations.  exponent: with which fields decay, of depth and distance weights
+Settings read_at_stations(const Config& table, double exponent, const MeshOfJob& mesh);
 
 /// Cells whose centres lie below inversion.topography, or that inversion.active_file marks; empty: all.
 std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& mesh,

@@ -280,6 +280,110 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
 
 namespace {
 
+/// Whether electrodes stand above each other, as in boreholes.
+bool are_in_holes(const std::vector<Position>& electrodes, double cell) {
+  for (std::size_t n = 1; n < electrodes.size(); ++n)
+    if (std::hypot(electrodes[n][0] - electrodes[n - 1][0], electrodes[n][1] - electrodes[n - 1][1]) <
+        0.01 * cell)
+      return true;
+  return false;
+}
+
+/// The ground of electrodes that stand on it: empty where they lie in a plane, `level`, or say no heights.
+Ground ground_of(const std::vector<Position>& electrodes, const Prism& box, double cell, double& level) {
+  level = 0;
+  if (!std::isfinite(box.top)) return {};
+  if (are_in_holes(electrodes, cell)) {
+    level = std::max(box.top, 0.0);
+    return {};
+  }
+  level = box.top;
+  if (box.top - box.bottom < 0.01 * cell) return {};
+  std::vector<Position> on_it;
+  for (const auto& p : electrodes)
+    if (!std::isnan(p[2])) on_it.push_back(p);
+  return ground_through(on_it);
+}
+
+constexpr double down_below = 1.15;    // growth of cells that are found, downwards
+constexpr std::size_t many_cells = 300'000;  // cells
+
+}  // namespace
+
+CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground& ground,
+                           const MeshWish& wish, Ground& own) {
+  CellsPlan plan;
+  const auto box = box_around(electrodes);
+  const double apart = smallest_distance(electrodes);
+  const bool deep = std::isfinite(box.bottom) && !(apart > 0);
+  const double reach =
+      std::max({box.east - box.west, box.north - box.south, deep ? box.top - box.bottom : 0.0});
+  if (!(reach > 0)) throw InputError("mesh", "the electrodes are all at one place");
+  double cell = wish.cell.value_or(apart > 0 ? apart / 2 : reach / 40);
+  plan.reasons.push_back(wish.cell ? fmt::format("cells of {:.4g} m, as mesh.cell says", cell)
+                         : apart > 0
+                             ? fmt::format("cells of {:.4g} m: half the distance between electrodes", cell)
+                             : fmt::format("cells of {:.4g} m: a fortieth of the holes' depth", cell));
+  double level = 0;
+  own = ground ? Ground{} : ground_of(electrodes, box, cell, level);
+  const auto& land_of = ground ? ground : own;
+  Prism all = {
+      box.west - far * reach, box.east + far * reach, box.south - far * reach, box.north + far * reach, 0, 0};
+  const auto land = land_of ? relief(land_of, all) : Relief{level, level};
+  const auto near = land_of ? relief(land_of, box) : land;
+  all.top = std::max(land.highest, std::isfinite(box.top) ? box.top : land.highest);
+  const double lowest = std::isfinite(box.bottom) ? std::min(near.lowest, box.bottom) : near.lowest;
+  all.bottom = wish.depth ? all.top - *wish.depth : lowest - far * reach;
+  if (wish.box) all = *wish.box;
+  plan.reasons.push_back(
+      own      ? fmt::format("the ground is that of the electrodes' heights, {:.4g} to {:.4g} m", near.lowest,
+                             near.highest)
+      : ground ? fmt::format("the ground is from {:.4g} to {:.4g} m", near.lowest, near.highest)
+               : fmt::format("the ground is at {:.4g} m", level));
+  const auto faces = [&] {
+    const auto axis = [&](double low, double high, double from, double to) {
+      low = std::max(low - 2 * cell, from);
+      high = std::min(high + 2 * cell, to);
+      return graded_faces({low, std::max(high, low + cell), cell, sideways, sideways, from, to, {}, {}});
+    };
+    return TensorMesh(axis(box.west, box.east, all.west, all.east),
+                      axis(box.south, box.north, all.south, all.north),
+                      graded_faces({std::max(all.bottom + cell, std::min(lowest, all.top - cell) - cell),
+                                    all.top,
+                                    cell,
+                                    down_below,
+                                    sideways,
+                                    all.bottom,
+                                    all.top,
+                                    {},
+                                    {}}));
+  };
+  plan.mesh = faces();
+  const double first = cell;
+  while (!wish.cell && plan.mesh.size() > many_cells && cell < 4 * first) {
+    cell *= 1.25;
+    plan.mesh = faces();
+  }
+  if (cell > first)
+    plan.reasons.push_back(
+        fmt::format("cells of {:.4g} m, so that there are not many more than {}; mesh.cell makes "
+                    "them finer",
+                    cell, many_cells));
+  plan.reasons.push_back(fmt::format(
+      "{} × {} × {} cells, growing by {} sideways and {} downwards to walls {:.4g} m away, three times "
+      "what electrodes reach over",
+      plan.mesh.n_east(), plan.mesh.n_north(), plan.mesh.n_up(), sideways, down_below, far * reach));
+  plan.smooth = {4 * cell, 4 * cell, 2 * cell};
+  // Of what lies beside a line it sees little: there models go on as they are below it.
+  const auto spread = spread_of(electrodes);
+  if (spread.width < 0.02 * spread.length)
+    for (std::size_t a = 0; a < 2; ++a)
+      if (std::abs(spread.along[a]) < 0.02) plan.smooth[a] = reach / 2;
+  return plan;
+}
+
+namespace {
+
 /// The width of the widest cell that an interval has a part of, and of those at its ends.
 double widest_within(const std::vector<double>& faces, double low, double high) {
   double widest = 0;

@@ -59,7 +59,10 @@ constexpr struct {
 
 constexpr Key survey_keys[] = {
     {"kind", "text", "\"line\"",
-     "line: electrodes along a line; boreholes: in two holes; file: arrays from a table.", "\"line\""},
+     "line: electrodes along a line; boreholes: in two holes; file: arrays from a file, also where "
+     "survey.file "
+     "alone is given.",
+     "\"line\""},
 };
 constexpr Key line_keys[] = {
     {"start", "list of 2 lengths", "", "Easting and northing of the first electrode.", "[-100, 0]"},
@@ -323,14 +326,13 @@ Electrodes across(const Config& table) {
 
 Measured build_survey(const Config& job, const std::function<double(double, double)>& height) {
   const auto outer = job.table("survey");
-  const auto given =
-      outer.has("kind") ? outer.choice("kind", {"line", "boreholes", "file"}) : std::string("line");
+  const auto given = outer.has("kind") ? outer.choice("kind", {"line", "boreholes", "file"})
+                                       : std::string(outer.has("file") ? "file" : "line");
   const auto keys = given == "file"        ? std::span<const Key>(file_keys)
                     : given == "boreholes" ? std::span<const Key>(hole_keys)
                                            : std::span<const Key>(line_keys);
   const auto table = outer.describe({survey_keys, keys});
-  const auto survey_kind = table.choice("kind", {"line", "boreholes", "file"});
-  if (survey_kind == "file") {
+  if (given == "file") {
     const auto column = table.choice("column", {"none", "resistance", "chargeability"});
     if (is_given(table, "file")) {
       const auto content = read_content(table, "file");
@@ -339,7 +341,7 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
     }
     return read_measured(table.input_file("file"), {column == "none" ? "" : column, ""});
   }
-  if (survey_kind == "boreholes") return {across(table), {}};
+  if (given == "boreholes") return {across(table), {}};
   const auto start = table.numbers("start", Quantity::length, 2);
   ElectrodeLine line;
   line.start = {start[0], start[1], table.number("height", Quantity::length)};

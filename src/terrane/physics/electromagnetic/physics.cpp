@@ -38,7 +38,7 @@ Physics physics() {
       {"survey.height", ""},
       {"output.files", "[\"fields.nc\"]"},
   };
-  em.make = Simulation::from_job;
+  em.make = [](const Config& job, const Runtime& runtime) { return Simulation::from_job(job, runtime); };
   em.serve = serve;
   return em;
 }

@@ -347,8 +347,7 @@ void read_volume(Problem& p, const Config& table) {
 
 /// Which solves share a mesh.
 Gridding read_sharing(const Config& table, const Config& job, const Problem& p) {
-  const auto mesh = job.table("mesh");
-  const bool plans = mesh.keys().empty() || (mesh.has("kind") && mesh.text("kind") == "planned");
+  const bool plans = plans_mesh(job);
   if (!table.has("gridding")) return plans ? Gridding::single : Gridding::same;
   const auto gridding = chosen<Gridding>(table, "gridding", griddings);
   if (plans && gridding == Gridding::same)
@@ -728,7 +727,8 @@ std::vector<std::string_view> properties_read() {
 
 }  // namespace
 
-std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime,
+                                                          bool isotropic) {
   const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
   table.text("physics");
@@ -764,7 +764,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   bool holds_all = true;
   std::vector<EarthRequest> requests(meshes.size());
   for (std::size_t n = 0; n < meshes.size(); ++n) {
-    requests[n].along_axes = requests[n].cells_go_on = true;
+    requests[n].along_axes = !isotropic;
+    requests[n].cells_go_on = true;
     requests[n].reads = properties_read();
     requests[n].reads_beside = {{"cole_cole_time", "chargeability"}, {"cole_cole_exponent", "chargeability"}};
     requests[n].plan = [&, n](const Description& described, const MeshWish& wish) {

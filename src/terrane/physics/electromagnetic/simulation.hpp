@@ -25,7 +25,9 @@ class Simulation final : public SimulationOf<> {
   /// Solves on two or more meshes (meshes.hpp), of one or more, each as check() wants it.
   Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job = {});
   /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
-  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+  /// isotropic: cells of several rocks have one conductivity, not one for each axis
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime,
+                                                       bool isotropic = false);
 
   /// What is sent and recorded; without a mesh where there are several.
   const Problem& problem() const { return problem_; }

@@ -181,7 +181,7 @@ std::unique_ptr<terrane::Simulation> WaveData::from_job(const Config& job, const
                               "Leave the key out, or find velocities: kind = \"modelling\".");
       });
   p.whole_cells = true;
-  made->settings_ = inversion::read_steps(table, p.mesh);
+  made->settings_ = inversion::read_steps(table, {p.mesh});
   made->settings_.jacobian_in_memory = false;
   made->settings_.most_products =
       table.has("most_products") ? static_cast<int>(table.count("most_products", 1, 500)) : usual_products;

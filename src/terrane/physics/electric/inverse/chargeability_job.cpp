@@ -89,8 +89,8 @@ class ChargeData final : public ArrayData {
 std::unique_ptr<terrane::Simulation> ChargeData::from_job(const Config& job, const Runtime& runtime) {
   auto made = std::make_unique<ChargeData>();
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
-  std::string mesh_file;
-  const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
+  inversion::MeshOfJob mesh;
+  const auto survey = made->read_ground_and_arrays(job, runtime, mesh);
   auto observed = find_charges(survey, job);
   inversion::read_uncertainties(table, observed, made->notes_, job.table("survey").where("file"));
   const auto& column = observed[0];
@@ -98,8 +98,8 @@ std::unique_ptr<terrane::Simulation> ChargeData::from_job(const Config& job, con
   made->deviation_ = times(thousandth, column.uncertainty->values);
   made->datum_ = Datum::log_apparent_resistivity;
   made->take_factors();
-  made->read_model(table, mesh_file);
-  made->settings_ = inversion::read_linear(table, made->problem_.mesh, inversion::Weighting::sensitivity);
+  made->read_model(table, mesh.file);
+  made->settings_ = inversion::read_linear(table, mesh, inversion::Weighting::sensitivity);
   if (!table.has("tolerance")) made->settings_.tolerance = tolerance_of_charges;
   made->problem_.weights = inversion::read_weights(table, made->problem_.mesh);
   made->joint_ = inversion::read_joint(job);

@@ -7,12 +7,14 @@
 #include <set>
 
 #include "terrane/base/error.hpp"
+#include "terrane/inversion/job/left_out.hpp"
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/job/tables.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
+#include "terrane/physics/electric/mesh_plan.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 
@@ -61,14 +63,14 @@ std::unique_ptr<terrane::Simulation> ArrayData::from_job(const Config& job, cons
   if (table.text("datum") == "chargeability") return charges_from_job(job, runtime);
   auto made = std::make_unique<ArrayData>();
   auto& p = made->problem_;
-  std::string mesh_file;
-  const auto survey = made->read_ground_and_arrays(job, runtime, mesh_file);
+  inversion::MeshOfJob mesh;
+  const auto survey = made->read_ground_and_arrays(job, runtime, mesh);
   made->measured_ = find_measured(survey, job);
   complete_uncertainties(table, made->measured_, made->notes_, job.table("survey").where("file"));
   made->datum_ = read_datum(table);
-  made->settings_ = inversion::read_steps(table, p.mesh);
+  made->settings_ = inversion::read_steps(table, mesh);
   const auto cells = [&](const char* key) {
-    return inversion::read_logarithms(table, key, "resistivity", p.mesh, mesh_file, p.active);
+    return inversion::read_logarithms(table, key, "resistivity", p.mesh, mesh.file, p.active);
   };
   p.reference = cells("reference");
   p.start = cells("start");
@@ -83,8 +85,16 @@ std::unique_ptr<terrane::Simulation> ArrayData::from_job(const Config& job, cons
   return std::make_unique<inversion::InversionJob>(std::move(made));
 }
 
+CellsPlan ArrayData::plan_cells(const Config& job, const MeshWish& wish) {
+  auto ground = build_ground(job, std::nullopt, memory_);
+  if (!ground) ground = topography_of(job, memory_);
+  std::vector<Position> places;
+  for (const auto& p : build_survey(job, ground).electrodes.place) places.push_back({p.e, p.n, p.u});
+  return plan_cells_below(places, ground, wish, own_ground_);
+}
+
 Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& runtime,
-                                           std::string& mesh_file) {
+                                           inversion::MeshOfJob& mesh) {
   memory_ = memory_budget(runtime);
   const auto simulation = electric::Settings::read(job);
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
@@ -98,7 +108,9 @@ Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& run
   if (simulation.parameters.volume.arrays() > 0)
     throw of_simulation.wrong("volume", "an inversion writes what arrays measure", "Leave the key out.");
   auto& p = problem_;
-  p.mesh = inversion::read_mesh(job, mesh_file);
+  mesh = inversion::read_mesh(job, memory_, [&](const MeshWish& wish) { return plan_cells(job, wish); });
+  p.mesh = mesh.mesh;
+  notes_.insert(notes_.end(), mesh.notes.begin(), mesh.notes.end());
   if (table.has("topography"))
     throw table.wrong("topography", "of direct current the ground is not named here",
                       "Name it as model.topography, from which all simulations of a job take it.");
@@ -106,6 +118,10 @@ Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& run
   if (!height) {
     height = topography_of(job, memory_);
     if (height) inversion::put_ground(height, of_simulation.where("topography"), p);
+  }
+  if (!height && own_ground_) {
+    height = own_ground_;
+    inversion::put_ground(height, job.table("survey").where("file"), p);
   }
   auto survey = build_survey(job, height);
   if (!survey.note.empty()) notes_.push_back(survey.note);
@@ -120,56 +136,16 @@ Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& run
   return survey;
 }
 
-namespace {
-
-/// Numbers of "7" or "12-20", from 0. Throws InputError.
-std::pair<std::size_t, std::size_t> numbers_of(const Config& table, const std::string& word,
-                                               std::size_t count) {
-  const auto wrong = [&](const std::string& what) {
-    return table.wrong(
-        "leave_out", what,
-        fmt::format("Allowed: \"unusable\", numbers of arrays from 1 to {}, and ranges of them, such "
-                    "as \"12-20\".",
-                    count));
-  };
-  const auto dash = word.find('-');
-  const auto number = [&](const std::string& digits) {
-    if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string::npos)
-      throw wrong(fmt::format("\"{}\" is neither a kind nor a number of an array", word));
-    return static_cast<std::size_t>(std::stoul(digits));
-  };
-  const auto first = number(word.substr(0, dash));
-  const auto last = dash == std::string::npos ? first : number(word.substr(dash + 1));
-  if (first < 1 || last < first || last > count) throw wrong(fmt::format("there are no arrays {}", word));
-  return {first - 1, last};
-}
-
-/// "4, 17 and 9 more"
-std::string some_of(const std::vector<std::size_t>& numbers) {
-  constexpr std::size_t most = 12;
-  std::string text;
-  for (std::size_t n = 0; n < std::min(most, numbers.size()); ++n)
-    text += fmt::format("{}{}", n > 0 ? ", " : "", numbers[n] + 1);
-  return numbers.size() > most ? fmt::format("{} and {} more", text, numbers.size() - most) : text;
-}
-
-template <class T>
-void keep(std::vector<T>& values, const std::vector<bool>& left) {
-  std::size_t n = 0;
-  std::erase_if(values, [&](const T&) { return left[n++]; });
-}
-
-}  // namespace
-
 void ArrayData::leave_out(const Config& table, Measured& survey) {
   const std::size_t count = electrodes_.arrays.size();
   std::vector<bool> left(count);
   for (const auto& word : table.texts("leave_out")) {
     if (word != "unusable") {
-      const auto [first, last] = numbers_of(table, word, count);
+      const auto [first, last] = inversion::numbers_left_out(table, word, count, "arrays", "unusable");
       std::vector<std::size_t> named;
       for (std::size_t n = first; n < last; ++n) named.push_back(n), left[n] = true;
-      left_out_.push_back(fmt::format("left out, as inversion.leave_out says: array {}", some_of(named)));
+      left_out_.push_back(
+          fmt::format("left out, as inversion.leave_out says: array {}", inversion::some_of(named)));
       continue;
     }
     const bool charges = table.text("datum") == "chargeability";
@@ -194,15 +170,15 @@ void ArrayData::leave_out(const Config& table, Measured& survey) {
       for (const std::size_t n : *of) left[n] = true;
       if (!of->empty())
         left_out_.push_back(fmt::format("left out as unusable, {} of {} arrays with {}: {}", of->size(),
-                                        count, why, some_of(*of)));
+                                        count, why, inversion::some_of(*of)));
     }
   }
-  keep(electrodes_.arrays, left);
+  inversion::keep(electrodes_.arrays, left);
   if (electrodes_.arrays.empty()) throw table.wrong("leave_out", "no array is left");
   survey.electrodes.arrays = electrodes_.arrays;
   for (auto& column : survey.columns) {
-    keep(column.values, left);
-    if (!column.uncertainty.empty()) keep(column.uncertainty, left);
+    inversion::keep(column.values, left);
+    if (!column.uncertainty.empty()) inversion::keep(column.uncertainty, left);
   }
 }
 

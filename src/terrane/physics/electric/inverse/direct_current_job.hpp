@@ -31,7 +31,10 @@ class ArrayData : public inversion::Dependence {
 
   bool even() const { return problem_.ground.empty(); }
   /// Mesh, ground, electrodes and settings of solves; what the survey measured is returned.
-  Measured read_ground_and_arrays(const Config& job, const Runtime& runtime, std::string& mesh_file);
+  Measured read_ground_and_arrays(const Config& job, const Runtime& runtime, inversion::MeshOfJob& mesh);
+  /// The ground that the job names, and a mesh for its arrays, with the ground of their own heights where it
+  /// names none.
+  CellsPlan plan_cells(const Config& job, const MeshWish& wish);
   /// Arrays that inversion.leave_out names go.
   void leave_out(const Config& table, Measured& survey);
   /// At which height a flat earth ends.
@@ -67,6 +70,7 @@ class ArrayData : public inversion::Dependence {
   Sharing sharing(const Runtime& runtime) const;
 
   Electrodes electrodes_;
+  Ground own_ground_;           ///< of a planned mesh, where the job names none
   std::vector<double> slopes_;  ///< of the ground at them
   std::vector<std::string> left_out_;
   Parameters parameters_;

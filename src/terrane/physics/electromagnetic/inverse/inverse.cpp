@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numbers>
 #include <set>
 
 #include "terrane/base/error.hpp"
@@ -310,11 +311,109 @@ void refuse(const Config& job, const electromagnetic::Problem& problem) {
     throw table.wrong("volume", "an inversion writes fields at receivers", "Leave the key out.");
 }
 
+// ---- what a job of magnetotelluric data need not say ----
+
+/// Whether [model] says of what the rock is.
+bool has_rock(const Config& job) {
+  const auto model = job.table("model");
+  constexpr const char* keys[] = {"background", "body", "file", "unit"};
+  return std::any_of(std::begin(keys), std::end(keys), [&](const char* key) { return model.has(key); });
+}
+
+/// At most so many of all, evenly on a logarithmic scale, the lowest and the highest among them.
+std::vector<double> thinned(const std::vector<double>& ascending, std::size_t most) {
+  if (ascending.size() <= most) return ascending;
+  std::vector<double> kept;
+  const double low = std::log(ascending.front()), high = std::log(ascending.back());
+  for (std::size_t n = 0; n < most; ++n) {
+    const double wanted = low + (high - low) * static_cast<double>(n) / static_cast<double>(most - 1);
+    const auto nearest = *std::min_element(ascending.begin(), ascending.end(), [&](double a, double b) {
+      return std::abs(std::log(a) - wanted) < std::abs(std::log(b) - wanted);
+    });
+    if (kept.empty() || kept.back() != nearest) kept.push_back(nearest);
+  }
+  return kept;
+}
+
+/// The median of |Z|²/(ω μ₀) of both off-diagonal impedances; NaN where there are none.
+double median_resistivity(const Survey& survey, const std::vector<double>& frequencies) {
+  constexpr double mu = 4e-7 * std::numbers::pi;
+  const auto* frequency = survey.find("frequency");
+  std::vector<double> all;
+  for (const char* name : {"z_en", "z_ne"}) {
+    const auto *re = survey.find(std::string(name) + "_real"), *im = survey.find(std::string(name) + "_imag");
+    if (re == nullptr || im == nullptr) continue;
+    for (std::size_t row = 0; row < survey.size(); ++row) {
+      const double hertz = frequency->values[row], z = std::hypot(re->values[row], im->values[row]);
+      const bool wanted = std::any_of(frequencies.begin(), frequencies.end(),
+                                      [&](double f) { return std::abs(hertz - f) <= 1e-4 * f; });
+      if (wanted && z > 0 && std::isfinite(z)) all.push_back(z * z / (2 * std::numbers::pi * hertz * mu));
+    }
+  }
+  if (all.empty()) return NAN;
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  return all[all.size() / 2];
+}
+
+/// The job with what its file of sites says, where it does not: plane waves, frequencies, a projection, and
+/// rock alike everywhere.  notes: gets what was taken.
+Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
+                               std::vector<std::string>& notes) {
+  const auto sources = job.tables("source");
+  const bool plane = sources.empty()
+                         ? !job.table("inversion").has("observed")
+                         : sources.front().is_text("kind") && sources.front().text("kind") == "plane_wave";
+  const auto file = job.table("survey");
+  if (!plane || !file.has("file")) return job;
+  constexpr const char* name = "what the sites say";
+  std::string text;
+  if (sources.empty()) {
+    text += "[source]\nkind = \"plane_wave\"\n";
+    notes.push_back("source: none is named, so the data are of plane waves");
+  }
+  const auto content = read_content(file, "file");
+  const auto* rows = std::get_if<io::Table>(&content);
+  if (rows != nullptr && rows->find("longitude") != nullptr && rows->find("easting") == nullptr &&
+      !job.table("mesh").has("projection")) {
+    text += "[mesh]\nprojection = \"utm\"\n";
+    notes.push_back("mesh.projection: none is named, so it is that of the sites' UTM zone");
+  }
+  const auto survey = build_survey(job.supposing(text, name), memory).survey;
+  const auto* frequency = survey.find("frequency");
+  if (frequency == nullptr) return job.supposing(text, name);
+  const auto simulation = job.table("simulation");
+  std::vector<double> frequencies;
+  if (simulation.has("frequencies")) {
+    frequencies = simulation.numbers("frequencies", Quantity::frequency);
+  } else {
+    constexpr std::size_t most = 8;
+    auto all = frequency->values;
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end(), [](double a, double b) { return b - a < 1e-4 * a; }),
+              all.end());
+    frequencies = thinned(all, most);
+    text += fmt::format("[simulation]\nfrequencies = [{}]\n", fmt::join(frequencies, ", "));
+    notes.push_back(
+        fmt::format("frequencies: none are named, so {} of the file's {} are taken, from {:.4g} to {:.4g} Hz",
+                    frequencies.size(), all.size(), frequencies.front(), frequencies.back()));
+  }
+  if (!has_rock(job)) {
+    const double resistivity = median_resistivity(survey, frequencies);
+    if (std::isfinite(resistivity)) {
+      text += fmt::format("[model.background]\nresistivity = {}\n", resistivity);
+      notes.push_back(fmt::format(
+          "first model and reference: {:.4g} ohm m, the median of the apparent resistivities", resistivity));
+    }
+  }
+  return job.supposing(text, name);
+}
+
 class FieldData final : public inversion::Dependence {
  public:
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
  private:
+  static std::unique_ptr<FieldData> made_of(const Config& job, const Runtime& runtime);
   std::string title() const override { return "inversion of electromagnetic fields"; }
   std::string property() const override { return "resistivity"; }
   std::vector<double> values(const std::vector<double>& model) const override {
@@ -345,9 +444,18 @@ class FieldData final : public inversion::Dependence {
 
 // ---- from the job ----
 
-std::unique_ptr<terrane::Simulation> FieldData::from_job(const Config& job, const Runtime& runtime) {
+std::unique_ptr<terrane::Simulation> FieldData::from_job(const Config& given, const Runtime& runtime) {
+  std::vector<std::string> supposed;
+  const auto job = with_what_the_sites_say(given, memory_budget(runtime), supposed);
+  auto made = made_of(job, runtime);
+  made->notes_.insert(made->notes_.begin(), supposed.begin(), supposed.end());
+  given.take_reading_of(job);
+  return std::make_unique<inversion::InversionJob>(std::move(made));
+}
+
+std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& runtime) {
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
-  auto fields = Simulation::from_job(job, runtime);
+  auto fields = Simulation::from_job(job, runtime, true);
   auto made = std::make_unique<FieldData>();
   made->fields_.reset(static_cast<Simulation*>(fields.release()));
   made->memory_ = memory_budget(runtime);
@@ -373,7 +481,7 @@ std::unique_ptr<terrane::Simulation> FieldData::from_job(const Config& job, cons
   }
   made->parts_ = table.has("datum") ? chosen<Parts>(table, "datum", parts_names) : Parts::amplitude_phase;
   made->measured_.as(made->parts_, p.data, p.sigma);
-  made->settings_ = inversion::read_steps(table, p.mesh);
+  made->settings_ = inversion::read_steps(table, {p.mesh});
   made->settings_.jacobian_in_memory = false;  // ElectromagneticFields decides
   const auto cells = [&](const char* key) {
     return inversion::read_logarithms(table, key, "resistivity", p.mesh, {}, p.active);
@@ -390,7 +498,7 @@ std::unique_ptr<terrane::Simulation> FieldData::from_job(const Config& job, cons
   made->joint_ = inversion::read_joint(job);
   made->rocks_ = inversion::read_rocks_of_logarithms(table, "resistivity");
   made->origin_ = made->fields_->origin();
-  return std::make_unique<inversion::InversionJob>(std::move(made));
+  return made;
 }
 
 // ---- what it costs ----

@@ -10,6 +10,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/inversion/job/job.hpp"
+#include "terrane/inversion/job/left_out.hpp"
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/job/tables.hpp"
 #include "terrane/inversion/model/regulariser.hpp"
@@ -21,6 +22,7 @@
 #include "terrane/parallel/simd/instruction_set.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/inverse/fixed_cells.hpp"
+#include "terrane/physics/gravity/inverse/mesh_plan.hpp"
 #include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
 #include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
@@ -523,6 +525,26 @@ StorageSettings read_storage(const Config& table) {
   return s;
 }
 
+/// Stations that inversion.leave_out names go, with a note.
+void leave_out(const Config& table, terrane::Stations& stations) {
+  auto& survey = stations.survey;
+  std::vector<bool> left(survey.size());
+  std::vector<std::size_t> named;
+  for (const auto& word : table.texts("leave_out")) {
+    const auto [first, last] = inversion::numbers_left_out(table, word, survey.size(), "stations");
+    for (std::size_t n = first; n < last; ++n)
+      if (!left[n]) named.push_back(n), left[n] = true;
+  }
+  if (named.empty()) return;
+  if (named.size() == survey.size()) throw table.wrong("leave_out", "no station is left");
+  for (auto* values : {&survey.easting, &survey.northing, &survey.up}) inversion::keep(*values, left);
+  for (auto& column : survey.columns) inversion::keep(column.values, left);
+  survey.grid.reset();
+  stations.notes.push_back(fmt::format("left out, as inversion.leave_out says: {} {}",
+                                       named.size() == 1 ? "station" : "stations",
+                                       inversion::some_of(named)));
+}
+
 std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind, const Config& job,
                                                            const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
@@ -530,17 +552,26 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   simulation.text("physics");
   auto stations = build_survey(job, memory);
+  leave_out(table, stations);
   auto observations =
       read_observations(kind.fields(simulation, stations.survey), simulation, stations.survey);
   inversion::read_uncertainties(table, observations.columns, stations.notes, place_of_stations(job, {}));
   inversion::Problem problem;
-  std::string mesh_file;
-  problem.mesh = inversion::read_mesh(job, mesh_file);
+  Ground own;  // that of stations, where the job names none
+  const auto mesh = inversion::read_mesh(job, memory, [&](const MeshWish& wish) {
+    const auto land = table.has("topography") || table.has("active_file")
+                          ? Ground{}
+                          : build_ground(job, stations.projection, memory);
+    return plan_cells(positions_of(stations.survey), land, observations.steep, wish, own);
+  });
+  problem.mesh = mesh.mesh;
+  const auto& mesh_file = mesh.file;
   if (!inversion::take_ground(job, table, table.has("active_file") ? "active_file" : "topography",
                               stations.projection, memory, problem)) {
     problem.active = inversion::read_active(table, problem.mesh, mesh_file, stations.projection, memory);
     for (const char* key : {"topography", "active_file"})
       if (table.has(key)) problem.ground_of = table.where(key);
+    if (own && problem.ground_of.empty()) inversion::put_ground(own, job.table("survey").where(), problem);
   }
   const auto cells = [&](const char* key) {
     return inversion::read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);
@@ -551,7 +582,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   problem.weights = inversion::read_weights(table, problem.mesh);
   problem.own_weight = inversion::read_own_weight(table, problem, mesh_file);
   inversion::complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
-  const auto settings = inversion::read_at_stations(table, observations.exponent, problem.mesh);
+  const auto settings = inversion::read_at_stations(table, observations.exponent, mesh);
   const auto storage = read_storage(table);
   auto prisms = prisms_of_cells(problem);
   const auto property = observations.property;
@@ -562,6 +593,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   made->rocks_ = inversion::read_rocks(table, property);
   made->origin_ = {job.source(), made->survey_.projection};
   made->notes_ = std::move(stations.notes);
+  made->notes_.insert(made->notes_.end(), mesh.notes.begin(), mesh.notes.end());
   made->notes_.insert(made->notes_.end(), fixed.notes.begin(), fixed.notes.end());
   made->hold_fixed(std::move(fixed), runtime.threads);
   made->warnings_.insert(made->warnings_.end(), stations.warnings.begin(), stations.warnings.end());

@@ -59,8 +59,10 @@ Observations read_observations(const FieldKind& kind, const Config& table, const
     auto observable = kind.observable(there.channel);
     const double per_si = there.sign / si_factor(there.quantity, there.unit(units));
     for (double& weight : observable.weight) weight *= per_si;
-    slow_decay = slow_decay || there.quantity == Quantity::acceleration ||
-                 there.quantity == Quantity::gravity_potential;
+    const bool slowly =
+        there.quantity == Quantity::acceleration || there.quantity == Quantity::gravity_potential;
+    slow_decay = slow_decay || slowly;
+    made.steep = made.steep || !slowly;
     made.columns.push_back(std::move(column));
     made.descriptions.push_back(there.description);
     made.observables.push_back(observable);

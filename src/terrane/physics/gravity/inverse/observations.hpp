@@ -29,6 +29,7 @@ struct Observations {
   std::string property;
   std::string frame;
   double exponent = 2;  ///< with which the fields decay: of depth and distance weights
+  bool steep = false;   ///< some grow beyond all bounds beside a cell: gradients, magnetic fields
   SingularPolicy singular = SingularPolicy::nan;  ///< at stations on faces of cells
   std::vector<std::string> warnings;
 };

@@ -1,0 +1,25 @@
+// What `check`, `run`, `invert` and `info` say with --json: an object for each simulation or file, one a
+// line. Its names are those of the reports in Python; numbers that are none (NaN, infinity) are null.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "terrane/io/content.hpp"
+#include "terrane/simulation/report.hpp"
+
+namespace terrane::cli {
+
+/// What stands around the facts of a plan or a report.
+struct JsonFrame {
+  std::string verb, job, simulation;                   ///< "check", "job.toml", "gravity" or empty
+  std::vector<std::string> files = {}, warnings = {};  ///< written, or that would be; beside the report's
+};
+
+std::string to_json(const Plan& plan, const JsonFrame& frame);
+std::string to_json(const Report& report, const JsonFrame& frame);
+/// What a file holds: its kind, and of each column, field or variable its unit, shape and range.
+std::string to_json(const io::Content& content, std::string_view file);
+
+}  // namespace terrane::cli

@@ -1,0 +1,135 @@
+"""Inversions whose mesh is planned: a data file and two lines."""
+
+import json
+import math
+import re
+
+import command
+from command import SOURCE, CommandTest
+
+BLOCK = SOURCE / "examples/10_buried_block/stations.csv"  # 400 kg/m3 in -125 … 125, -125 … 125, -275 … -100 m
+LINE = SOURCE / "examples/18_resistivities/arrays.csv"
+
+
+class Planned(CommandTest):
+    def largest(self, rows, name, sign=1):
+        """The cell of the largest value, or the smallest: its value and its middle."""
+        at = max(range(len(rows[name])), key=lambda n: sign * rows[name][n])
+        middle = [(rows[low][at] + rows[high][at]) / 2
+                  for low, high in (("west", "east"), ("south", "north"), ("bottom", "top"))]
+        return rows[name][at], middle
+
+    def cells(self, plan):
+        """How many its line of the mesh says."""
+        return math.prod(int(n) for n in re.search(r"mesh: (\d+) × (\d+) × (\d+) cells", plan).groups())
+
+    def invert(self, text, *words):
+        self.write("job.toml", text + '[output]\nfiles = ["fit.csv"]\nmodel = ["model.csv"]\n')
+        plan, _ = self.terrane("check", "job.toml", *words)
+        out, _ = self.terrane("invert", "job.toml", *words)
+        return plan, out, self.rows(self.folder / "output/model.csv")
+
+    def test_ABlockIsFoundFromItsGravity(self):
+        plan, out, rows = self.invert(f'[survey]\nfile = "{BLOCK}"\n[inversion]\nlower = 0\n')
+        self.assertIn("mesh: cells of 50 m, as stations are apart", plan)
+        self.assertIn("the ground is taken to be at the lowest station", plan)
+        self.assertIn("stopped    converged", out)
+        mass = moment = 0.0
+        for n, density in enumerate(rows["density"]):
+            volume = math.prod(rows[high][n] - rows[low][n]
+                               for low, high in (("west", "east"), ("south", "north"), ("bottom", "top")))
+            mass += density * volume
+            moment += density * volume * (rows["bottom"][n] + rows["top"][n]) / 2
+        self.assertAlmostEqual(mass / (400 * 250 * 250 * 175), 1, delta=0.15)
+        self.assertAlmostEqual(moment / mass, -187.5, delta=60)
+
+    def test_AHillIsBelowItsOwnElectrodes(self):
+        places = [(4.0 * n, 100 + 6 * math.exp(-((4 * n - 40) / 20)**2)) for n in range(21)]
+        rows = [(a, a + 1, a + 1 + n, a + 2 + n) for a in range(20) for n in (1, 2, 3) if a + 2 + n < 21]
+        self.write("hill.ohm", f"{len(places)}\n# x z\n" + "".join(f"{x:g} {z:.6f}\n" for x, z in places)
+                   + f"{len(rows)}\n# a b m n rhoa err\n"
+                   + "".join(" ".join(str(electrode + 1) for electrode in four) + " 100 0.03\n" for four in rows))
+        self.write("job.toml", '[survey]\nfile = "hill.ohm"\n[simulation]\nphysics = "electric"\n[inversion]\n')
+        plan, _ = self.terrane("check", "job.toml")
+        self.assertIn("mesh: the ground is that of the electrodes' heights, 100", plan)
+        self.assertIn("cells of 2 m: half the distance between electrodes", plan)
+        self.assertIn("to 106 m", plan)
+        self.write("job.toml", (self.folder / "job.toml").read_text() + '[mesh]\nkind = "planned"\ncell = 4\n')
+        coarse, _ = self.terrane("check", "job.toml")
+        self.assertIn("cells of 4 m, as mesh.cell says", coarse)
+        self.assertGreater(self.cells(plan), 2 * self.cells(coarse))
+
+    def test_TwoBlocksAreFoundBelowALine(self):
+        _, out, rows = self.invert(f'[mesh]\nkind = "planned"\ncell = 10\n[survey]\nfile = "{LINE}"\n'
+                                   '[simulation]\nphysics = "electric"\ntolerance = 1e-5\n[inversion]\npercent = [3]\n')
+        self.assertIn("stopped    converged", out)
+        low, at = self.largest(rows, "resistivity", -1)  # 10 ohm m in -50 … -15, -30 … -12.5 m
+        self.assertLess(low, 45)
+        self.assertTrue(-55 < at[0] < -10 and -35 < at[2] < -10, at)
+        high, at = self.largest(rows, "resistivity")     # 600 ohm m in 25 … 65, -30 … -7.5 m
+        self.assertGreater(high, 170)
+        self.assertTrue(20 < at[0] < 70 and -40 < at[2] < -5, at)
+
+    def test_SitesBringTheirFrequenciesAndTheirFirstModel(self):
+        rows = ["easting [m],northing [m],up [m],frequency [Hz],z_en_real [ohm],z_en_imag [ohm],z_ne_real [ohm],z_ne_imag [ohm]"]
+        for site in (-1000, 0, 1000):
+            for hertz in (10**(n / 4) for n in range(-4, 9)):  # a half space of 50 ohm m: |Z|² = ω μ₀ ρ, at 45 degrees
+                z = math.sqrt(2 * math.pi * hertz * 4e-7 * math.pi * 50 / 2)
+                rows.append(f"{site},0,0,{hertz:.6g},{z!r},{z!r},{-z!r},{-z!r}")
+        self.write("sites.csv", "\n".join(rows) + "\n")
+        self.write("job.toml", '[survey]\nfile = "sites.csv"\n[simulation]\nphysics = "electromagnetic"\n'
+                   '[inversion]\npercent = [5]\n')
+        plan, _ = self.terrane("check", "job.toml")
+        self.assertIn("source: none is named, so the data are of plane waves", plan)
+        self.assertIn("8 of the file's 13 are taken, from 0.1 to 100 Hz", plan)
+        self.assertIn("first model and reference: 50 ohm m, the median of the apparent resistivities", plan)
+        self.assertIn("mesh: ", plan)
+
+    def test_UncertaintiesHaveAModelErrorAndStationsAreLeftOut(self):
+        job = f'[survey]\nfile = "{BLOCK}"\n[inversion]\nmodel_error = 5\nleave_out = ["3", "10-12"]\n'
+        self.write("job.toml", job + '[mesh]\nkind = "planned"\ncell = 100\n[output]\nfiles = ["fit.csv"]\n')
+        out, _ = self.terrane("invert", "job.toml")
+        self.assertIn("uncertainties of g_u have a model error of 5 percent in quadrature", out)
+        self.assertIn("left out, as inversion.leave_out says: stations 3, 10, 11, 12", out)
+        given, rows = self.rows(BLOCK), self.rows(self.folder / "output/fit.csv")
+        left = [n for n in range(400) if n not in (2, 9, 10, 11)]
+        self.assertEqual(rows["g_u_observed"], [given["g_u_observed"][n] for n in left])
+        for n, sigma in zip(left, rows["g_u_uncertainty"]):
+            self.assertAlmostEqual(sigma, math.hypot(given["g_u_uncertainty"][n], 0.05 * given["g_u_observed"][n]), delta=1e-9)
+        for wrong, words in (('leave_out = ["401"]', "from 1 to 400"), ("model_error = -1", "below zero")):
+            self.write("job.toml", f'[survey]\nfile = "{BLOCK}"\n[inversion]\n{wrong}\n')
+            _, message = self.terrane("check", "job.toml", expect=2)
+            self.assertIn(words, message)
+
+
+class Json(CommandTest):
+    def test_ReportsAreObjects(self):
+        self.write("job.toml", command.JOB)
+        out, message = self.terrane("check", "job.toml", "--json")
+        plan = json.loads(out)
+        self.assertEqual([plan[name] for name in ("verb", "job", "simulation", "warnings")], ["check", "job.toml", "", []])
+        self.assertEqual(plan["values"]["stations"], 12)
+        self.assertGreater(plan["memory_available"], plan["memory_bytes"])
+        self.assertTrue(plan["would_write"][0].endswith("output/fields.csv"))
+        out, _ = self.terrane("run", "job.toml", "--json")
+        report = json.loads(out)
+        self.assertEqual(report["verb"], "run")
+        self.assertEqual(report["method"], plan["method"])
+        self.assertTrue(report["wrote"][0].endswith("output/fields.csv"))
+        out, _ = self.terrane("info", "output/fields.csv", "job.csv", "--json", expect=2)
+        held = json.loads(out.splitlines()[0])
+        self.assertEqual((held["kind"], held["rows"], held["columns"]["g_u"]["unit"]), ("table", 12, "mGal"))
+        self.assertLess(held["columns"]["g_u"]["most"], 0)
+
+    def test_SeveralSimulationsAreALineEach(self):
+        text = command.JOB.replace("[simulation]", '[[simulation]]\nname = "first"')
+        self.write("job.toml", text.replace('files = ["fields.csv"]', 'files = ["a.csv"]')
+                   + '[[simulation]]\nname = "second"\nchannels = ["g_uu"]\n[output.second]\nfiles = ["b.csv"]\n')
+        out, _ = self.terrane("check", "job.toml", "--json")
+        self.assertEqual([json.loads(line)["simulation"] for line in out.splitlines()], ["first", "second"])
+        out, _ = self.terrane("run", "job.toml", "--json")
+        self.assertEqual([json.loads(line)["simulation"] for line in out.splitlines()], ["first", "second"])
+
+
+if __name__ == "__main__":
+    command.main()
