@@ -216,6 +216,15 @@ class Verbs(CommandTest):
         _, message = self.terrane("plot", "output/f.nc", "--channels", "g_x", environment=environment, expect=2)
         self.assertIn('there is no "g_x"', message)
 
+    def test_PlotDrawsFilesOfInstrumentsForDirectCurrent(self):
+        python = command.python_with("matplotlib", "netCDF4")
+        if not python:
+            self.skipTest("no Python with matplotlib and netCDF4")
+        self.write("wenner.dat", "A line\n5.0\n1\n4\n0\n0\n0 5 100\n5 5 110\n0 10 90\n5 10 95\n0\n0\n0\n0\n")
+        said, _ = self.terrane("plot", "wenner.dat", environment={"TERRANE_PYTHON": python, "TMPDIR": str(self.folder)})
+        self.assertIn("wrote wenner.png", said)
+        self.assertEqual((self.folder / "wenner.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+
     def test_PlotDrawsTracesOfSegyAndSu(self):
         python = command.python_with("matplotlib", "netCDF4")
         if not python:
@@ -224,9 +233,9 @@ class Verbs(CommandTest):
         shutil.copy(SOURCE / "tests/fuzz/corpus/segy/ibm.sgy", self.folder / "line.sgy")
         self.terrane("convert", "line.sgy", "line.su")
         said, _ = self.terrane("plot", "line.sgy", environment=environment)
-        self.assertIn("wrote line.png", said)
+        self.assertIn("wrote line_sgy.png", said)  # line.su has a picture of its own
         self.terrane("plot", "line.su", "--wiggle", "-o", "lines.png", environment=environment)
-        for name in ("line.png", "lines.png"):
+        for name in ("line_sgy.png", "lines.png"):
             self.assertEqual((self.folder / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
         self.assertEqual([p.name for p in self.folder.glob("terrane-plot-*")], [])
         self.write("line.segy", "no traces")

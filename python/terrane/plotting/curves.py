@@ -89,10 +89,11 @@ def draw_soundings(pyplot, data: Data, channels, title: str, look: Look = Look()
         len(chosen.rows), chosen.sites.size, squeeze=False, sharex=True, sharey="row", layout="constrained",
         height_ratios=[heights[row] for row in chosen.rows],
         figsize=(max(1.55 * chosen.sites.size + 0.7, 3.4), 0.9 + 0.62 * sum(heights[row] for row in chosen.rows)))
+    grid[0, 0].set_xscale("log")
+    grid[0, 0].set_xlim(chosen.period.min() / 1.6, chosen.period.max() * 1.6)  # of all: they share the axis
     for axes_of_row, row in zip(grid, chosen.rows):
         for axes, site in zip(axes_of_row, chosen.sites):
             (_draw_tippers if row == "tipper" else _draw_sounding)(axes, chosen, row, site)
-            axes.set_xscale("log")
             axes.grid(linewidth=0.3)
         axes_of_row[0].set_ylabel({"rho": "apparent resistivity (Ω·m)", "phase": "phase (°)", "tipper": "tipper"}[row])
     _finish_soundings(grid, data, chosen, look)
@@ -106,8 +107,6 @@ def _finish_soundings(grid, data: Data, chosen: _Chosen, look: Look) -> None:
     for column, site in enumerate(chosen.sites):
         grid[0, column].set_title(_name_of(data, site), pad=4)
         grid[-1, column].set_xlabel("period (s)")
-        low, high = chosen.period.min(), chosen.period.max()
-        grid[0, column].set_xlim(low / 1.6, high * 1.6)
     if chosen.rows[0] == "rho":
         axes = grid[0, 0]
         axes.set_yscale("linear" if look.log is False else "log")

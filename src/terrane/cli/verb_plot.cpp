@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +14,7 @@
 
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
+#include "terrane/io/electrodes.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane::cli {
@@ -152,6 +155,36 @@ class TemporaryFolder {
   fs::path path_;
 };
 
+/// What a file holds. Files of instruments that only a survey of electrodes can be in are read as such.
+io::Content content_of(const std::string& file) {
+  try {
+    return io::read(file);
+  } catch (const Error&) {
+    try {
+      auto in = io::TextReader::open(file);
+      return io::to_table(io::read_arrays(in));
+    } catch (const Error&) {  // it is none of these: the first error says more
+    }
+    throw;
+  }
+}
+
+/// The picture of a file: its name with .png; the format is part of it where another result has that name.
+std::string picture_beside(const fs::path& file) {
+  constexpr std::array<std::string_view, 9> no_results{".png",  ".svg", ".pdf", ".gif", ".mp4",
+                                                       ".toml", ".log", ".md",  ".py"};
+  const auto own = file.extension().string();
+  const auto folder = file.parent_path();
+  std::error_code failed;
+  for (const auto& other : fs::directory_iterator(folder.empty() ? "." : folder, failed)) {
+    const auto extension = other.path().extension().string();
+    const bool is_result = std::find(no_results.begin(), no_results.end(), extension) == no_results.end();
+    if (own.size() > 1 && extension != own && is_result && other.path().stem() == file.stem())
+      return (folder / fmt::format("{}_{}.png", file.stem().string(), own.substr(1))).string();
+  }
+  return fs::path(file).replace_extension(".png").string();
+}
+
 /// Writes what a file holds as NetCDF, which the script reads.
 void convert(const std::string& file, const io::Content& content, const std::string& netcdf) {
   try {
@@ -171,7 +204,7 @@ int plot(const PlotOptions& options) {
   std::optional<TemporaryFolder> converted;
   std::string source = options.file;
   if (!is_for_script(options.file)) {
-    const auto content = InputPhase::within([&] { return io::read(options.file); });
+    const auto content = InputPhase::within([&] { return content_of(options.file); });
     converted.emplace();
     source = (converted->path() / fs::path(options.file).filename()).replace_extension(".nc").string();
     convert(options.file, content, source);
@@ -183,7 +216,7 @@ int plot(const PlotOptions& options) {
     words.push_back(value);
   };
   if (converted) add("--source", options.file);
-  const auto picture = fs::path(options.file).replace_extension(".png").string();
+  const auto picture = converted ? picture_beside(options.file) : std::string();
   add("--out", converted && options.out.empty() ? picture : options.out);
   add("--title", options.title);
   // One word each: a region may begin with a minus.
