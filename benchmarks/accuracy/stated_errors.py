@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""True against stated errors (simulation.verify = "estimate") on random earths, physics by physics.
+
+    benchmarks/accuracy/stated_errors.py TERRANE [KIND[:EARTHS] ...] [--earths 12] [--seed 1] [--json FILE]
+                                         [--plot FILE]
+
+draws earths of each kind, runs the command, and holds its data against others that share nothing with its mesh, or as
+little as can be had:
+
+    dc_layers    direct current, potential = "total", which errs; the truth is the closed form
+    dc_dykes     two or three vertical contacts; the truth is a system per wavenumber, here
+    dc_boxes     a box in a layered earth; the truth is continued by h² from 4.5 and 9 cells between electrodes
+    mt_layers    impedances; the truth is the recursion of layers, here
+    mt_blocks    impedances over a block; the truth is a finer mesh
+    csem_layers  a dipole in layers or under the sea; the truth is the closed form of layers, by field = "secondary"
+    heat_points  a heater in one rock; the truth is the point source of Carslaw & Jaeger
+
+Prints for each kind the true errors, what stated / true comes to, the share of data whose true error is above twice the
+stated one, and what the companion costs. Needs NumPy; --plot Matplotlib.
+"""
+
+import argparse
+import csv
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+LEAST = 1e-6  # errors below it are those of closed forms and of rounding
+
+
+# ---- running the command
+
+def toml(value):
+    if isinstance(value, str):
+        return json.dumps(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(toml(v) for v in value) + "]"
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def job(background, bodies, survey, simulation, sources=(), mesh=None, file="data.csv"):
+    def table(name, keys):
+        return f"[{name}]\n" + "".join(f"{k} = {toml(v)}\n" for k, v in keys.items())
+    text = table("mesh", mesh) if mesh else ""
+    text += table("model.background", background)
+    text += "".join(table("[model.body]", body) for body in bodies)
+    text += "".join(table("[source]", source) for source in sources)
+    return text + table("survey", survey) + table("simulation", simulation) + table("output", {"files": [file]})
+
+
+def run(terrane, text):
+    """Columns of the CSV file by their names, and what the report says of the companion's time: (its, of all)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "job.toml"
+        path.write_text(text)
+        done = subprocess.run([terrane, "run", str(path)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr + "\n" + text)
+        made = next(Path(folder).rglob("data.csv"))
+        with open(made, newline="") as file:
+            rows = list(csv.reader(line for line in file if not line.startswith("#")))
+    names = [re.sub(r" \[.*\]$", "", name) for name in rows[0]]
+    columns = {n: np.array([float(r[i] or "nan") for r in rows[1:]]) for i, n in enumerate(names)
+               if all(re.fullmatch(r"[-+0-9.einfa]*", r[i]) for r in rows[1:])}
+    time = re.search(r"companion ([0-9.e+-]+) s of ([0-9.e+-]+) s", done.stdout)
+    return columns, tuple(map(float, time.groups())) if time else None
+
+
+# ---- direct current
+
+GX, GW = np.polynomial.legendre.leggauss(16)
+
+
+def potential_across_planes(rho, planes, source, at):
+    """Of 1 A on the ground beside vertical planes (ascending), line across them, V: for each λ of
+    ∫ A(λ) J₀ dλ on the axis, amplitudes of e^{±λx} in every rock, continuous with their currents."""
+    sigma, n = 1 / np.asarray(rho, float), len(planes)
+    own = int(np.searchsorted(planes, source))
+    nearest = max(1e-9, min(abs(source - p) for p in planes))
+    span = max(np.max(np.abs(np.asarray(at) - source)), planes[-1] - planes[0], nearest)
+    edges = np.concatenate([[0], np.geomspace(1e-4 / span, 60 / nearest, 400)])
+    lam = (0.5 * np.diff(edges)[:, None] * (GX + 1) + edges[:-1, None]).ravel()
+    weight = (0.5 * np.diff(edges)[:, None] * GW).ravel()
+    system, right = np.zeros((lam.size, 2 * n + 2, 2 * n + 2)), np.zeros((lam.size, 2 * n + 2))
+    upper, lower = lambda k: planes[min(k, n - 1)], lambda k: planes[max(k - 1, 0)]
+    system[:, 0, 1] = system[:, 1, 2 * n] = 1
+    for k, plane in enumerate(planes):
+        row = 2 + 2 * k
+        down = np.exp(-lam * (plane - lower(k))) if k else np.zeros_like(lam)
+        up = np.exp(lam * (plane - upper(k + 1))) if k + 1 < n else np.zeros_like(lam)
+        system[:, row, 2 * k: 2 * k + 4] = np.stack([np.ones_like(lam), down, -up, -np.ones_like(lam)], 1)
+        system[:, row + 1, 2 * k: 2 * k + 4] = np.stack(
+            [sigma[k] + 0 * lam, -sigma[k] * down, -sigma[k + 1] * up, sigma[k + 1] + 0 * lam], 1)
+        if own in (k, k + 1):
+            known = np.exp(-lam * abs(plane - source)) / sigma[own] * (-1 if own == k else 1)
+            right[:, row] += known
+            right[:, row + 1] += -sigma[own] * np.sign(plane - source) * known
+    found = np.linalg.solve(system, right[:, :, None])[:, :, 0]
+    result = []
+    for x in at:
+        k = int(np.searchsorted(planes, x))
+        here = found[:, 2 * k] * np.exp(lam * (x - upper(k))) if k < n else 0
+        if k:
+            here = here + found[:, 2 * k + 1] * np.exp(-lam * (x - lower(k)))
+        result.append((np.sum(weight * here) + (1 / sigma[own] / abs(x - source) if k == own else 0)) / (2 * np.pi))
+    return np.array(result)
+
+
+def line(rng, array=None):
+    spacing = float(rng.choice([1, 2, 5, 10]))
+    return {"kind": "line", "start": [-6.5 * spacing, 0.0], "electrodes": 14, "spacing": spacing, "levels": 5,
+            "array": array or str(rng.choice(["wenner", "dipole-dipole", "schlumberger"]))}, spacing
+
+
+def electric(**more):
+    return {"physics": "electric", "verify": "estimate", **more}
+
+
+def relative(got, true, name, scale=None):
+    """(true, stated), relative to the data; or to `scale`."""
+    scale = np.abs(got[name]) if scale is None else scale
+    return np.stack([np.abs(got[name] - true) / scale, got[name + "_error"] / scale], 1)
+
+
+def layers_of(rng, spacing, count):
+    thick = spacing * np.exp(rng.uniform(math.log(0.4), math.log(4), count - 1))
+    depths = np.concatenate([[0], np.cumsum(thick), [1e4 * spacing]])
+    rho = np.exp(rng.uniform(math.log(5), math.log(2000), count))
+    return [{"kind": "layer", "top": -float(t), "bottom": -float(b), "resistivity": float(r)}
+            for t, b, r in zip(depths[:-1], depths[1:], rho)]
+
+
+def dc_layers(terrane, rng):
+    survey, spacing = line(rng)
+    bodies = layers_of(rng, spacing, int(rng.integers(2, 5)))
+    got, time = run(terrane, job({"resistivity": 100.0}, bodies, survey, electric(potential="total")))
+    true, _ = run(terrane, job({"resistivity": 100.0}, bodies, survey, {"physics": "electric"}))
+    return relative(got, true["resistance"], "resistance"), time
+
+
+def dc_dykes(terrane, rng):
+    survey, spacing = line(rng)
+    planes = np.sort(rng.uniform(-5, 5, int(rng.integers(2, 4)))) * spacing
+    while np.min(np.diff(planes)) < 0.5 * spacing:
+        planes = np.sort(rng.uniform(-5, 5, len(planes))) * spacing
+    rho = np.exp(rng.uniform(math.log(5), math.log(2000), len(planes) + 1))
+    ends = np.concatenate([[-1e5], planes, [1e5]])
+    bodies = [{"kind": "box", "box": [float(w), float(e), -1e5, 1e5, -1e5, 0.0], "resistivity": float(r)}
+              for w, e, r in zip(ends[:-1], ends[1:], rho)]
+    got, time = run(terrane, job({"resistivity": 100.0}, bodies, survey, electric()))
+    at = {}
+    def potential(source, x):
+        if (source, x) not in at:
+            at[source, x] = potential_across_planes(rho, planes, source, [x])[0]
+        return at[source, x]
+    true = [potential(a, m) - potential(b, m) - potential(a, n) + potential(b, n)
+            for a, b, m, n in zip(*(got[f"{w}_easting"] for w in "abmn"))]
+    return relative(got, np.array(true), "resistance"), time
+
+
+def dc_boxes(terrane, rng):
+    survey, spacing = line(rng)
+    bodies = layers_of(rng, spacing, int(rng.integers(1, 4)))
+    top, size = float(rng.uniform(0.2, 2)) * spacing, rng.uniform(1, 4, 3) * spacing
+    west, south = float(rng.uniform(-4, 2)) * spacing, -float(rng.uniform(0.2, 0.8)) * size[1]
+    bodies.append({"kind": "box", "box": [west, west + float(size[0]), south, south + float(size[1]),
+                                          -top - float(size[2]), -top],
+                   "resistivity": float(np.exp(rng.uniform(math.log(5), math.log(2000))))})
+    def made(cell, simulation):
+        mesh = {"kind": "planned", "cell": float(cell)}
+        return run(terrane, job({"resistivity": 100.0}, bodies, survey, simulation, mesh=mesh))
+    got, time = made(spacing / 2, electric())
+    coarse, fine = (made(spacing / n, {"physics": "electric"})[0]["resistance"] for n in (4.5, 9))
+    return relative(got, fine + (fine - coarse) / 3, "resistance"), time
+
+
+# ---- magnetotellurics
+
+MU = 4e-7 * math.pi
+
+
+def impedance_of_layers(rho, thick, hertz):
+    """Z_ne, e^{+iωt}: from the lowest layer up."""
+    omega = 2 * math.pi * hertz
+    z = np.sqrt(1j * omega * MU * rho[-1])
+    for r, t in zip(rho[-2::-1], thick[::-1]):
+        own, k = np.sqrt(1j * omega * MU * r), np.sqrt(1j * omega * MU / r)
+        wave = np.tanh(k * t)
+        z = own * (z + own * wave) / (own + z * wave)
+    return z
+
+
+AIR = {"kind": "layer", "bottom": 0.0, "top": 1e6, "resistivity": 1e8}
+
+
+def waves(**more):
+    return {"physics": "electromagnetic", "verify": "estimate", "responses": ["impedance"], **more}
+
+
+def of_impedances(got, z_en, z_ne):
+    """(true, stated): relative to the pair off the diagonal."""
+    z = {e: got[f"z_{e}_real"] + 1j * got[f"z_{e}_imag"] for e in ("ee", "en", "ne", "nn")}
+    size = np.sqrt((np.abs(z["en"]) ** 2 + np.abs(z["ne"]) ** 2) / 2)
+    true = np.maximum(np.abs(z["en"] - z_en), np.abs(z["ne"] - z_ne)) / size
+    return np.stack([true, got["z_ne_error"] / size], 1)
+
+
+def sites(*places):
+    return {"kind": "list", "stations": [list(map(float, p)) for p in places]}
+
+
+def mt_layers(terrane, rng):
+    count = int(rng.integers(2, 5))
+    thick = np.exp(rng.uniform(math.log(100), math.log(5000), count - 1))
+    rho = np.exp(rng.uniform(math.log(1), math.log(3000), count))
+    depths = np.concatenate([[0], np.cumsum(thick), [1e6]])
+    bodies = [AIR] + [{"kind": "layer", "top": -float(t), "bottom": -float(b), "resistivity": float(r)}
+                      for t, b, r in zip(depths[:-1], depths[1:], rho)]
+    hertz = sorted(float(f) for f in np.exp(rng.uniform(math.log(0.01), math.log(30), 2)))
+    got, time = run(terrane, job({"resistivity": 100.0}, bodies, sites((0, 0, 0)), waves(frequencies=hertz),
+                                 [{"kind": "plane_wave"}]))
+    z = np.array([impedance_of_layers(rho, thick, f) for f in got["frequency"]])
+    return of_impedances(got, -z, z), time
+
+
+def mt_blocks(terrane, rng):
+    rho, block = np.exp(rng.uniform(math.log(5), math.log(1000), 2))
+    size = np.exp(rng.uniform(math.log(500), math.log(4000), 3))
+    top = float(rng.uniform(0.2, 1.0) * size.min())
+    east, north = rng.uniform(-0.6, -0.4, 2) * size[:2]
+    bodies = [AIR, {"kind": "layer", "bottom": -1e6, "top": 0.0, "resistivity": float(rho)},
+              {"kind": "box", "box": [float(east), float(east + size[0]), float(north), float(north + size[1]),
+                                      -top - float(size[2]), -top], "resistivity": float(block)}]
+    depth = top + size[2] / 2
+    hertz = [float(rho / (math.pi * MU * (depth * rng.uniform(0.7, 2)) ** 2))]
+    survey = sites(*((x * size[0], 0.3 * x * size[1], 0) for x in (0, 0.3, 0.6, 1.0, 1.6)))
+    got, time = run(terrane, job({"resistivity": 100.0}, bodies, survey, waves(frequencies=hertz),
+                                 [{"kind": "plane_wave"}]))
+    true = []
+    for cells in (6, 9):
+        fine = waves(frequencies=hertz, min_width_pps=cells, stretching=1.2 if cells == 6 else 1.13, verify="off")
+        true.append(run(terrane, job({"resistivity": 100.0}, bodies, survey, fine, [{"kind": "plane_wave"}]))[0])
+    z = {e: true[1][f"z_{e}_real"] + 1j * true[1][f"z_{e}_imag"] for e in ("en", "ne")}
+    return of_impedances(got, z["en"], z["ne"]), time
+
+
+# ---- fields of sources
+
+def csem_layers(terrane, rng):
+    if rng.random() < 0.5:  # under the sea
+        sea = float(np.exp(rng.uniform(math.log(200), math.log(3000))))
+        hertz, offsets = float(np.exp(rng.uniform(math.log(0.1), math.log(2)))), (1000, 2000, 3000, 4500)
+        bodies = [AIR, {"kind": "layer", "bottom": -sea, "top": 0.0, "resistivity": 0.3}]
+        top, height = sea, -sea
+        rho = np.exp(rng.uniform(math.log(0.7), math.log(30), 3))
+        thick = np.exp(rng.uniform(math.log(100), math.log(1500), 2))
+        source = [0.0, 0.0, height + 50]
+    else:
+        hertz, offsets = float(np.exp(rng.uniform(math.log(0.3), math.log(30)))), (300, 600, 1000, 1600)
+        bodies, top, height = [AIR], 0.0, 0.0
+        rho = np.exp(rng.uniform(math.log(10), math.log(1000), 3))
+        thick = np.exp(rng.uniform(math.log(50), math.log(600), 2))
+        source = [0.0, 0.0, -1.0]
+    depths = top + np.concatenate([[0], np.cumsum(thick), [1e6]])
+    bodies += [{"kind": "layer", "top": -float(t), "bottom": -float(b), "resistivity": float(r)}
+               for t, b, r in zip(depths[:-1], depths[1:], rho)]
+    angle = rng.uniform(0, math.pi / 2)
+    survey = sites(*((r * math.cos(angle), r * math.sin(angle), height) for r in offsets))
+    components = ["e_e", "e_n", "h_e", "h_n"]
+    sent = [{"kind": "dipole", "at": source, "azimuth": 90.0}]
+    def made(**more):
+        return run(terrane, job({"resistivity": 100.0}, bodies, survey,
+                                {"physics": "electromagnetic", "frequencies": [hertz], "components": components,
+                                 **more}, sent))
+    got, time = made(verify="estimate")
+    true, _ = made(field="secondary")
+    pairs = []
+    for letter in "eh":
+        parts = [f"{letter}_{a}_{part}" for a in "en" for part in ("real", "imag")]
+        size = np.sqrt(sum(true[p] ** 2 for p in parts))
+        wrong = np.sqrt(sum((true[p] - got[p]) ** 2 for p in parts))
+        pairs.append(np.stack([wrong / size, got[f"{letter}_e_error"] / size], 1))
+    return np.concatenate(pairs), time
+
+
+# ---- heat
+
+def heat_points(terrane, rng):
+    k, capacity, power, end = 2.0, 2.3e6, 500.0, 3e6
+    source = rng.uniform(-0.25, 0.25, 3)
+    directions = rng.normal(size=(8, 3))
+    radii = np.exp(rng.uniform(math.log(1.5), math.log(5), 8))
+    places = source + radii[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
+    text = job({"thermal_conductivity": k, "heat_capacity": capacity}, [], sites(*places),
+               {"physics": "heat", "end": end, "verify": "estimate"}, mesh={
+                   "kind": "regular", "box": [-7.75, 7.75, -7.75, 7.75, -7.75, 7.75], "shape": [31, 31, 31]})
+    got, time = run(terrane, text + f"[source]\nat = {toml(list(map(float, source)))}\npower = {power}\n")
+    good = got["time"] > 0.1 * end
+    at, seconds = got["receiver"][good].astype(int) - int(got["receiver"].min()), got["time"][good]
+    root = np.sqrt(4 * k / capacity * seconds)
+    true = power / (4 * math.pi * k * radii[at]) * np.array([math.erfc(r) for r in radii[at] / root])
+    scale = np.array([got["temperature"][good][seconds == t].max() for t in seconds])
+    return np.stack([np.abs(got["temperature"][good] - true) / scale, got["temperature_error"][good] / scale], 1), time
+
+
+# ---- statistics
+
+KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, mt_layers, mt_blocks,
+                                  csem_layers, heat_points)}
+
+
+def summary(pairs, times):
+    true, stated = np.concatenate(pairs).T
+    good = np.isfinite(true) & np.isfinite(stated)
+    true, stated = true[good], stated[good]
+    ratio = stated / np.maximum(true, LEAST)
+    found = {"earths": len(pairs), "data": int(true.size),
+             "true_50": np.median(true), "true_95": np.percentile(true, 95), "true_max": true.max(),
+             "stated_over_true_5": np.percentile(ratio, 5), "stated_over_true_50": np.median(ratio),
+             "stated_over_true_95": np.percentile(ratio, 95),
+             "missed": np.mean(true > 2 * stated + LEAST), "without_error": int((~good).sum())}
+    if times:
+        found["cost"] = sum(whole for _, whole in times) / sum(whole - own for own, whole in times)
+    return {k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in found.items()}
+
+
+def plot(all_pairs, file):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    columns = min(3, len(all_pairs))
+    rows = -(-len(all_pairs) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(4 * columns, 3.8 * rows), squeeze=False)
+    for axis in axes.flat[len(all_pairs):]:
+        axis.set_visible(False)
+    for axis, (kind, pairs) in zip(axes.flat, all_pairs.items()):
+        true, stated = np.concatenate(pairs).T * 100
+        ends = np.array([1e-3, 100])
+        axis.fill_between(ends, ends / 2, ends * 3, color="0.9", lw=0)
+        axis.plot(ends, ends, color="0.4", lw=0.8)
+        axis.loglog(np.clip(true, *ends), np.clip(stated, *ends), ".", ms=3, color="tab:blue", alpha=0.5)
+        axis.set(xlim=ends, ylim=ends, title=kind.replace("_", " "), xlabel="true error, %",
+                 ylabel="stated error, %")
+        axis.set_aspect("equal")
+    figure.tight_layout()
+    figure.savefig(file, dpi=110)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("terrane")
+    parser.add_argument("kinds", nargs="*", metavar="KIND[:EARTHS]", help=", ".join(KINDS))
+    parser.add_argument("--earths", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json")
+    parser.add_argument("--plot")
+    options = parser.parse_args()
+    results, all_pairs = {}, {}
+    for wanted in options.kinds or KINDS:
+        kind, _, earths = wanted.partition(":")
+        pairs, times = [], []
+        for earth in range(int(earths or options.earths)):
+            rng = np.random.default_rng([options.seed, earth])
+            made, time = KINDS[kind](os.path.abspath(options.terrane), rng)
+            pairs.append(made)
+            times += [time] if time else []
+        all_pairs[kind] = pairs
+        results[kind] = summary(pairs, times)
+        print(kind, json.dumps(results[kind]), flush=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+    if options.plot:
+        plot(all_pairs, options.plot)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
