@@ -120,7 +120,7 @@ def faces(prisms: ArrayLike, name: str = "prisms") -> Floats:
 
 def bounds_text(box: Any) -> str:
     w, e, s, n, b, t = (float(v) for v in box)
-    return f"easting {w:g} … {e:g} m, northing {s:g} … {n:g} m, up {b:g} … {t:g} m"
+    return f"easting {w:.10g} … {e:.10g} m, northing {s:.10g} … {n:.10g} m, up {b:.10g} … {t:.10g} m"
 
 
 def text_table(title: str, rows: list[tuple[str, str]]) -> str:

@@ -615,8 +615,8 @@ class PrismLayer(_Shown):
 
     def _rows(self) -> list[tuple[str, str]]:
         low, high = np.nanmin(self.surface), np.nanmax(self.surface)
-        return [("easting", f"{self.easting[0]:g} … {self.easting[-1]:g} m"),
-                ("northing", f"{self.northing[0]:g} … {self.northing[-1]:g} m"),
+        return [("easting", f"{self.easting[0]:.10g} … {self.easting[-1]:.10g} m"),
+                ("northing", f"{self.northing[0]:.10g} … {self.northing[-1]:.10g} m"),
                 ("surface", f"{low:g} … {high:g} m"),
                 ("density", _range_text(self.density))]
 

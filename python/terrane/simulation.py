@@ -228,7 +228,11 @@ class Simulation(Strict):
 
     def _engine(self) -> _core.Job:
         text, contents = job_of(self.tables())
-        return _core.jobs_of(text, "", [], {}, contents, [])[0][1]
+        try:
+            return _core.jobs_of(text, "", [], {}, contents, [])[0][1]
+        except InputError as error:  # there is a job and its lines for the engine alone
+            where = re.sub(r"^job:\d+(: )?", "", error.where)
+            raise type(error)(where or "job", error.problem, error.next) from None
 
     def check(self) -> dict[str, Any]:
         """Everything except the computation: sizes, memory, method and expected time."""

@@ -203,7 +203,7 @@ class Survey(Pictured, Strict):
     def _rows(self) -> list[tuple[str, str]]:
         def span(values: Floats) -> str:
             low, high = values.min(), values.max()
-            return f"{low:g} m" if low == high else f"{low:g} … {high:g} m"
+            return f"{low:.10g} m" if low == high else f"{low:.10g} … {high:.10g} m"
 
         rows = [("easting", span(self.easting)), ("northing", span(self.northing)), ("up", span(self.up))]
         if self._columns:

@@ -196,3 +196,18 @@ def test_everything_tells_what_it_holds(mesh, blocks):
                         (survey, "a grid of 2 × 2"), (terrane.gravity.Simulation(mesh, survey), "g_u")):
         assert words in repr(noun)
         assert words in noun._repr_html_() and "<table" in noun._repr_html_()
+
+
+def test_coordinates_of_a_projection_are_shown_to_the_centimetre():
+    survey = terrane.Survey([500123.25, 501123.0], [4301000.0, 4308980.5], 10.0)
+    assert "northing  4301000 … 4308980.5 m" in repr(survey) and "500123.25 … 501123 m" in repr(survey)
+    mesh = terrane.TensorMesh.regular([4301000, 4302000.5, 0, 10, -10, 0], (2, 2, 2))
+    assert "4301000 … 4302000.5 m" in repr(mesh)
+
+
+def test_errors_of_a_simulation_name_its_argument_and_no_line_of_a_job_that_nobody_wrote():
+    mesh = terrane.TensorMesh.regular([0, 10, 0, 10, -10, 0], (2, 2, 2))
+    mesh.thermal_conductivity = 2.0
+    simulation = terrane.heat.Simulation(mesh, terrane.Survey(5.0, 5.0, -5.0), end="1 ax", heat_capacity=2e6)
+    with pytest.raises(terrane.InputError, match=r"^simulation.end: \"ax\" is not a unit"):
+        simulation.check()

@@ -468,6 +468,20 @@ def test_a_model_is_drawn_by_its_answer_where_cells_are_small_through_what_stand
     assert not isinstance(plotting.draw(model_on_padded_cells(), log=False).axes[0].collections[0].norm, LogNorm)
 
 
+def test_cells_that_the_data_hardly_resolve_are_pale_and_air_is_not_drawn():
+    data = model_on_padded_cells()
+    values, resolution = data.fields[2].values, numpy.zeros_like(data.fields[2].values)
+    resolution[-3:] = 1.0
+    values[-2:] = 1e8
+    data.fields.append(plotting.Field("resolution", "1", resolution))
+    plan, section = plotting.draw(data).axes[:2]
+    cells = section.collections[0]
+    alpha = numpy.reshape(cells.get_alpha(), cells.get_array().shape)
+    assert numpy.allclose(alpha[-3:], 1) and numpy.allclose(alpha[:-3], 0.2)
+    assert numpy.ma.getmaskarray(cells.get_array())[-2:].all() and section.get_ylim()[1] < 0
+    assert "resolution" in plotting.draw(data, ["resolution"]).axes[0].get_title()
+
+
 def test_yellow_is_high_whatever_the_sign():
     for sign in (1, -1):
         data = plotting.Data("grid", numpy.arange(3.0), numpy.arange(2.0),
