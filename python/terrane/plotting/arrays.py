@@ -191,54 +191,67 @@ def _halves_of(along, up):
     return half
 
 
+#: What is beside data, with a scale of its own.
+_BESIDE = ("_misfit", "_residual", "_uncertainty", "_error")
+
+
+def _scale_of_panel(panels, shown, look: Look):
+    """Of what was measured and computed one; of misfits one that the limits are not of."""
+    numpy = need("numpy")
+    if shown.name.endswith(_BESIDE):
+        return scale_of(shown.values, shown.name, Look(look.region), robust=shown.name.endswith("_misfit"))
+    by_name = {f.name: f.values for f in panels}
+    pair = [by_name[n] for n in (base_of(shown.name), base_of(shown.name) + "_observed") if n in by_name]
+    return scale_of(shown.values, shown.name, look, shared=numpy.concatenate(pair) if len(pair) == 2 else None)
+
+
+def _lines_shown(data: Data, look: Look):
+    """Metres along the lines [array], their direction, and of each line that is shown its number, its arrays and name;
+    of many lines eight."""
+    numpy = need("numpy")
+    east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
+    along, direction, lines = _lines_of(east, north)
+    inside = look.inside(east, north)
+    kept = [(number, line[inside[line]]) for number, line in enumerate(lines) if inside[line].any()]
+    if not kept:
+        raise PlotError(f"{data.source}: no array has its middle in the region")
+    chosen = numpy.unique(numpy.linspace(0, len(kept) - 1, min(len(kept), 8)).round().astype(int))
+    named = []
+    for number, line in (kept[n] for n in chosen):
+        beside = f", northing {north[line].mean():.10g} m" if abs(direction[0]) > 0.999 else \
+            f", easting {east[line].mean():.10g} m" if abs(direction[1]) > 0.999 else ""
+        text = f"line {number + 1} of {len(lines)}{beside}".replace("-", "\N{MINUS SIGN}") if len(lines) > 1 else ""
+        named.append((line, text))
+    return along, named
+
+
 def draw_pseudosections(pyplot, data: Data, panels, title: str, look: Look):
     """Each array at its middle and half its widest gap deep; a row for each line, a column for each field.
 
-    Apparent resistivity has a logarithmic scale; what was measured and computed have one scale together. Of many lines
-    eight are shown.
+    Apparent resistivity has a logarithmic scale; what was measured and computed have one scale together.
     """
     numpy = need("numpy")
-    east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
     up = next(f.values for f in data.fields if f.name == "up")
-    along, direction, lines = _lines_of(east, north)
-    if look.region is not None:
-        inside = (east >= look.region[0]) & (east <= look.region[1]) & (north >= look.region[2]) & (north <= look.region[3])
-        lines = [kept for line in lines if (kept := line[inside[line]]).size]
-        if not lines:
-            raise PlotError(f"{data.source}: no array has its middle in the region")
-    chosen = numpy.unique(numpy.linspace(0, len(lines) - 1, min(len(lines), 8)).round().astype(int))
-    stacked = chosen.size == 1  # the fields below each other, so that one sees them beside the line
-    rows, columns = (len(panels), 1) if stacked else (chosen.size, len(panels))
+    along, lines = _lines_shown(data, look)
+    stacked = len(lines) == 1  # the fields below each other, so that one sees them beside the line
+    rows, columns = (len(panels), 1) if stacked else (len(lines), len(panels))
     figure, grid = pyplot.subplots(rows, columns, squeeze=False, sharex=True, sharey=True, layout="constrained",
                                    figsize=(6.4 if columns == 1 else 0.8 + 3.6 * columns,
                                             (2.9 if rows == 1 else 0.7 + 1.75 * rows)))
-    size = float(numpy.clip(16000 / max(max(lines[n].size for n in chosen), 1), 6, 90 if rows == 1 else 45))
-    computed = {f.name: f.values for f in panels}
+    size = float(numpy.clip(16000 / max(line.size for line, _ in lines), 6, 90 if rows == 1 else 45))
     for column, shown in enumerate(panels):
-        pair = [computed[n] for n in (base_of(shown.name), base_of(shown.name) + "_observed") if n in computed]
-        shared = numpy.concatenate(pair) if len(pair) == 2 and shown.name in computed and \
-            not shown.name.endswith(("_misfit", "_residual", "_uncertainty")) else None
-        one = look if not shown.name.endswith(("_misfit", "_residual", "_uncertainty")) else Look(look.region)
-        scale = scale_of(shown.values, shown.name, one, shared=shared, robust=shown.name.endswith("_misfit"))
-        for row, number in enumerate(chosen):
-            axes = grid[column, 0] if stacked else grid[row, column]
-            line = lines[number]
+        scale = _scale_of_panel(panels, shown, look)
+        block = [grid[column, 0]] if stacked else list(grid[:, column])
+        for axes, (line, text) in zip(block, lines):
             there, not_there = line[scale.good[line]], line[~scale.good[line]]
             image = _draw_data(axes, along, up, numpy.asarray(shown.values), there, line, scale, size)
             axes.scatter(along[not_there], up[not_there], s=6, color="0.7", marker="x", linewidths=0.6)
             axes.margins(0.04, 0.04 if rows == 1 else 0.12)
-            if len(lines) > 1:
-                beside = f"northing {north[line].mean():.10g} m" if abs(direction[0]) > 0.999 else \
-                    f"easting {east[line].mean():.10g} m" if abs(direction[1]) > 0.999 else ""
-                text = f"line {number + 1} of {len(lines)}" + (f", {beside}" if beside else "")
-                axes.set_title(text.replace("-", "\N{MINUS SIGN}"), pad=3, fontsize=8, loc="left")
-        block = [grid[column, 0]] if stacked else list(grid[:, column])
+            if text:
+                axes.set_title(text, pad=3, fontsize=8, loc="left")
         bar = figure.colorbar(image, ax=block, pad=0.02, fraction=0.05, extend=scale.extend)
         bar.set_label(plain_ticks(bar, shown.unit))
-        if stacked:
-            grid[column, 0].set_title(title_of(shown.name), pad=4)
-        else:
-            grid[0, column].set_title(title_of(shown.name), pad=14)
+        block[0].set_title(title_of(shown.name), pad=4 if stacked else 14)
     name = "pseudo-depth (m)" if numpy.nanmax(up) <= 0 else "elevation at pseudo-depth (m)"
     for axes in grid[-1]:
         axes.set_xlabel("along the line (m)")

@@ -26,76 +26,114 @@ HORIZONTAL = (("easting", "northing"), ("x", "y"), ("longitude", "latitude"), ("
 _SOUNDED = re.compile(r"(rho|phase|z)_[en][en](_observed)?|tipper_[en](_observed)?")
 
 
+class _File:
+    """An open NetCDF file, by what variables are on."""
+
+    def __init__(self, file, path) -> None:
+        self.file, self.path, self.names = file, path, list(file.variables)
+
+    def __getitem__(self, name: str):
+        """Numbers, with NaN where there are none."""
+        numpy = need("numpy")
+        return numpy.ma.filled(numpy.ma.asarray(self.file[name][...], dtype=float), numpy.nan)
+
+    def field(self, name: str) -> Field:
+        return Field(name, getattr(self.file[name], "units", ""), self[name])
+
+    def on(self, *dims):
+        """Names of variables on these dimensions."""
+        return [n for n in self.names if self.file[n].dimensions == dims]
+
+    def fields(self, *dims):
+        """Variables on these dimensions, complex ones too."""
+        made = [self.field(n) for n in self.on(*dims)]
+        for n in self.on(*dims, "complex"):
+            parts = self[n]
+            made.append(Field(n, getattr(self.file[n], "units", ""), parts[..., 0] + 1j * parts[..., 1]))
+        return made
+
+    def receivers(self, kind: str, **more) -> Data:
+        return Data(kind, *(self[f"receiver_{axis}"] for axis in ("easting", "northing", "up")), **more)
+
+
 def _read_netcdf(path: Path) -> Data:
-    numpy = need("numpy")
-    netcdf = need("netCDF4")
     try:
-        file = netcdf.Dataset(path)
+        file = need("netCDF4").Dataset(path)
     except OSError as error:
         raise PlotError(f"{path}: cannot be read as NetCDF ({error.strerror or error})") from error
     with file:
-        def array(variable):
-            return numpy.ma.filled(numpy.ma.asarray(variable[...], dtype=float), numpy.nan)
-
-        names = list(file.variables)
-        def variables(*dims):
-            """Those on these dimensions, complex ones too."""
-            made = []
-            for n in names:
-                if file[n].dimensions in (dims, (*dims, "complex")):
-                    parts = array(file[n])
-                    values = parts if file[n].dimensions == dims else parts[..., 0] + 1j * parts[..., 1]
-                    made.append(Field(n, getattr(file[n], "units", ""), values))
-            return made
-
-        if (on_sites := variables("frequency", "receiver")) and any(_SOUNDED.fullmatch(f.name) for f in on_sites):
-            return Data("curves", array(file["receiver_easting"]), array(file["receiver_northing"]), fields=on_sites,
-                        frequency=array(file["frequency"]), names=_words(file, "receiver"))
-        if traces := [n for n in names
-                      if file[n].dimensions in (("shot", "time", "receiver"), ("trace", "time"), ("time", "trace"))]:
-            data = _read_gathers(file, traces, array)
-            grid = ("snapshot", "up", "northing", "easting")
-            if shown := [n for n in names if file[n].dimensions == grid]:
-                data.snapshots = Snapshots(array(file["snapshot"]), {axis: array(file[axis]) for axis in grid[1:]})
-                data.snapshots.fields = [Field(n, getattr(file[n], "units", ""), numpy.ma.filled(
-                    numpy.ma.asarray(file[n][...], dtype=numpy.float32), numpy.nan)) for n in shown]
-            return data
-        if any(file[n].dimensions in (("receiver", "component", "time"), ("receiver", "time")) for n in names):
-            return _read_seismograms(file, names, array)
-        fields = variables("source", "frequency", "receiver")
-        if any(numpy.iscomplexobj(f.values) for f in fields):
-            return Data("offsets", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
-                        frequency=array(file["frequency"]), fields=fields)
-        if histories := [n for n in names if file[n].dimensions == ("time", "receiver")]:
-            data = Data("histories", *(array(file[f"receiver_{axis}"]) for axis in ("easting", "northing", "up")),
-                        time=array(file["time"]))
-            data.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in histories]
-            if on_cells := [n for n in names if file[n].dimensions == ("up", "northing", "easting")]:
-                data.cells = Data("mesh", *(_faces(numpy, file, n, array) for n in ("easting", "northing", "up")))
-                data.cells.fields = [Field(n, getattr(file[n], "units", ""), array(file[n])) for n in on_cells]
-            return data
-        if columns := _rows_of(file, names, array):
+        held = _File(file, path)
+        for kind in (_netcdf_of_sites, _netcdf_of_traces, _netcdf_of_offsets, _netcdf_of_histories):
+            if (data := kind(held)) is not None:
+                return data
+        if columns := _rows_of(file, held.names, lambda variable: held[variable.name]):
             return of_columns(columns, path, columns.pop(""))
-        lines = {n.lower(): n for n in names if file[n].ndim == 1}
-        east, north = next(((lines[e], lines[n]) for e, n in HORIZONTAL if e in lines and n in lines), (None, None))
-        if east is None:
-            raise PlotError(f"{path}: there is no easting and northing (or longitude and latitude)")
-        geographic = "degree" in getattr(file[east], "units", "")
-        on_stations = file[east].dimensions == file[north].dimensions
-        up = next((n for n in names if n.lower() in {"up", "z"} and file[n].ndim == 1), None)
-        cells = [n for n in names if file[n].ndim == 3]
-        if cells and not on_stations and up is not None:
-            faces = [_faces(numpy, file, n, array) for n in (east, north, up)]
-            data = Data("mesh", *faces, geographic=geographic)
-            wanted = cells
-        else:
-            data = Data("stations" if on_stations else "grid", array(file[east]), array(file[north]),
-                        geographic=geographic)
-            shape = file[east].dimensions if on_stations else (file[north].dimensions + file[east].dimensions)
-            wanted = [n for n in names if file[n].dimensions == shape and n not in (east, north)]
-        for name in wanted:
-            if numpy.issubdtype(file[name].dtype, numpy.number):
-                data.fields.append(Field(name, getattr(file[name], "units", ""), array(file[name])))
+        return _netcdf_of_places(held)
+
+
+def _netcdf_of_sites(held: _File):
+    fields = held.fields("frequency", "receiver")
+    if not any(_SOUNDED.fullmatch(f.name) for f in fields):
+        return None
+    return Data("curves", held["receiver_easting"], held["receiver_northing"], fields=fields, frequency=held["frequency"],
+                names=_words(held.file, "receiver"))
+
+
+def _netcdf_of_traces(held: _File):
+    """Shots, and what receivers recorded; with snapshots where there are any."""
+    numpy = need("numpy")
+    on = [("shot", "time", "receiver"), ("trace", "time"), ("time", "trace")]
+    if traces := [n for n in held.names if held.file[n].dimensions in on]:
+        data = _read_gathers(held.file, traces, lambda variable: held[variable.name])
+        grid = ("snapshot", "up", "northing", "easting")
+        if shown := held.on(*grid):
+            data.snapshots = Snapshots(held["snapshot"], {axis: held[axis] for axis in grid[1:]})
+            data.snapshots.fields = [Field(n, getattr(held.file[n], "units", ""), numpy.ma.filled(
+                numpy.ma.asarray(held.file[n][...], dtype=numpy.float32), numpy.nan)) for n in shown]
+        return data
+    if held.on("receiver", "component", "time") or held.on("receiver", "time"):
+        return _read_seismograms(held.file, held.names, lambda variable: held[variable.name])
+    return None
+
+
+def _netcdf_of_offsets(held: _File):
+    fields = held.fields("source", "frequency", "receiver")
+    if not any(need("numpy").iscomplexobj(f.values) for f in fields):
+        return None
+    return held.receivers("offsets", frequency=held["frequency"], fields=fields)
+
+
+def _netcdf_of_histories(held: _File):
+    numpy = need("numpy")
+    if not (names := held.on("time", "receiver")):
+        return None
+    data = held.receivers("histories", time=held["time"], fields=[held.field(n) for n in names])
+    if on_cells := held.on("up", "northing", "easting"):
+        faces = (_faces(numpy, held.file, n, lambda variable: held[variable.name]) for n in ("easting", "northing", "up"))
+        data.cells = Data("mesh", *faces, fields=[held.field(n) for n in on_cells])
+    return data
+
+
+def _netcdf_of_places(held: _File) -> Data:
+    """A mesh, a grid or stations."""
+    numpy, file, names = need("numpy"), held.file, held.names
+    lines = {n.lower(): n for n in names if file[n].ndim == 1}
+    east, north = next(((lines[e], lines[n]) for e, n in HORIZONTAL if e in lines and n in lines), (None, None))
+    if east is None:
+        raise PlotError(f"{held.path}: there is no easting and northing (or longitude and latitude)")
+    geographic = "degree" in getattr(file[east], "units", "")
+    on_stations = file[east].dimensions == file[north].dimensions
+    up = next((n for n in names if n.lower() in {"up", "z"} and file[n].ndim == 1), None)
+    cells = [n for n in names if file[n].ndim == 3]
+    if cells and not on_stations and up is not None:
+        faces = [_faces(numpy, file, n, lambda variable: held[variable.name]) for n in (east, north, up)]
+        data = Data("mesh", *faces, geographic=geographic)
+        wanted = cells
+    else:
+        data = Data("stations" if on_stations else "grid", held[east], held[north], geographic=geographic)
+        shape = file[east].dimensions if on_stations else (file[north].dimensions + file[east].dimensions)
+        wanted = [n for n in held.on(*shape) if n not in (east, north)]
+    data.fields = [held.field(n) for n in wanted if numpy.issubdtype(file[n].dtype, numpy.number)]
     return data
 
 
