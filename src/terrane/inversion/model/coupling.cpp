@@ -36,7 +36,7 @@ CrossGradient::CrossGradient(const TensorMesh& mesh, std::span<const std::uint32
   next_.resize(cells);
   before_.resize(cells);
   per_distance_.resize(cells);
-  gradient_.resize(cells);
+  other_.resize(cells);
   for (std::size_t c = 0; c < cells; ++c) {
     const std::size_t cell = active.empty() ? c : active[c];
     const auto place = mesh.cell(cell);
@@ -49,56 +49,103 @@ CrossGradient::CrossGradient(const TensorMesh& mesh, std::span<const std::uint32
       per_distance_[c][a] = next_[c][a] == nothing ? 0 : 2 / (f[i + 2] - f[i]);
     }
   }
-  for_all(cells, threads, [&](std::size_t c) { gradient_[c] = gradient(other, c); });
+  for_all(cells, threads, [&](std::size_t c) {
+    for (std::size_t a = 0; a < 3; ++a) other_[c][a] = towards_next(other, c, a);
+  });
 }
 
-CrossGradient::Vector CrossGradient::gradient(std::span<const double> v, std::size_t c) const {
-  Vector g{};
-  for (std::size_t a = 0; a < 3; ++a)
-    if (next_[c][a] != nothing) g[a] = (v[next_[c][a]] - v[c]) * per_distance_[c][a];
-  return g;
+double CrossGradient::towards_next(std::span<const double> v, std::size_t c, std::size_t axis) const {
+  const auto next = next_[c][axis];
+  return next == nothing ? 0 : (v[next] - v[c]) * per_distance_[c][axis];
 }
 
-/// ∂/∂g of ½ V |g × a|² = V (|a|² g − (a·g) a), g = ∇v
-CrossGradient::Vector CrossGradient::flux(std::span<const double> v, std::size_t c) const {
-  const auto g = gradient(v, c);
-  const auto& a = gradient_[c];
-  const double aa = a[0] * a[0] + a[1] * a[1] + a[2] * a[2], ag = a[0] * g[0] + a[1] * g[1] + a[2] * g[2];
-  Vector made;
+template <class Difference>
+CrossGradient::Sides CrossGradient::sides(std::size_t c, const Difference& difference) const {
+  Sides all;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto before = before_[c][a];
+    const double behind = before == nothing ? 0 : difference(before, a), ahead = difference(c, a);
+    all.along[a] = {before == nothing ? ahead : behind, next_[c][a] == nothing ? behind : ahead};
+  }
+  return all;
+}
+CrossGradient::Sides CrossGradient::sides_of_other(std::size_t c) const {
+  return sides(c, [&](std::size_t cell, std::size_t axis) { return other_[cell][axis]; });
+}
+
+/// |g × a|² is the sum over pairs of axes (i, j) of (g_i a_j − g_j a_i)², of which corners have four kinds.
+double CrossGradient::form(const Sides& g, std::size_t c) const {
+  const auto a = sides_of_other(c);
+  double sum = 0;
   for (std::size_t i = 0; i < 3; ++i)
-    made[i] = factor_ * volume_[c] * (aa * g[i] - ag * a[i]) * per_distance_[c][i];
+    for (std::size_t s = 0, j = (i + 1) % 3; s < 2; ++s)
+      for (std::size_t t = 0; t < 2; ++t) {
+        const double across = g.along[i][s] * a.along[j][t] - g.along[j][t] * a.along[i][s];
+        sum += across * across / 4;
+      }
+  return factor_ * volume_[c] * sum;
+}
+
+CrossGradient::Sides CrossGradient::flux(const Sides& g, std::size_t c) const {
+  const auto a = sides_of_other(c);
+  Sides made;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t s = 0, j = (i + 1) % 3; s < 2; ++s)
+      for (std::size_t t = 0; t < 2; ++t) {
+        const double across = g.along[i][s] * a.along[j][t] - g.along[j][t] * a.along[i][s],
+                     part = factor_ * volume_[c] * across / 4;
+        made.along[i][s] += part * a.along[j][t];
+        made.along[j][t] -= part * a.along[i][s];
+      }
   return made;
 }
 
-/// Each cell gathers: from its own differences, and from those of the cells before it that end in it.
+/// What each difference is multiplied with is gathered from both cells that have it; then each cell gathers
+/// from its differences.
 void CrossGradient::add_apply(std::span<const double> v, std::span<double> out) const {
-  std::vector<Vector> made(size());
-  for_all(size(), threads_, [&](std::size_t c) { made[c] = flux(v, c); });
+  std::vector<Sides> made(size());
   for_all(size(), threads_, [&](std::size_t c) {
-    double sum = -(made[c][0] + made[c][1] + made[c][2]);
-    for (std::size_t a = 0; a < 3; ++a)
-      if (before_[c][a] != nothing) sum += made[before_[c][a]][a];
+    made[c] = flux(sides(c, [&](std::size_t cell, std::size_t a) { return towards_next(v, cell, a); }), c);
+  });
+  const auto of_difference = [&](std::size_t c, std::size_t a) {
+    const auto next = next_[c][a];
+    if (next == nothing) return 0.0;
+    double sum = made[c].along[a][1] + made[next].along[a][0];
+    if (before_[c][a] == nothing) sum += made[c].along[a][0];
+    if (next_[next][a] == nothing) sum += made[next].along[a][1];
+    return sum * per_distance_[c][a];
+  };
+  for_all(size(), threads_, [&](std::size_t c) {
+    double sum = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      sum -= of_difference(c, a);
+      if (before_[c][a] != nothing) sum += of_difference(before_[c][a], a);
+    }
     out[c] += sum;
   });
 }
 
 void CrossGradient::add_diagonal(std::span<double> out) const {
-  // Of a cell's own form the part of one direction, and of all three together.
-  const auto form = [&](std::size_t c, const Vector& g) {
-    const auto& a = gradient_[c];
-    const double aa = a[0] * a[0] + a[1] * a[1] + a[2] * a[2], ag = a[0] * g[0] + a[1] * g[1] + a[2] * g[2];
-    return factor_ * volume_[c] * std::max(aa * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) - ag * ag, 0.0);
-  };
+  // Of the differences that a cell ends: those of its own form, and of each neighbour the ones along the
+  // axis.
   for_all(size(), threads_, [&](std::size_t c) {
-    double sum = form(c, per_distance_[c]);
+    Sides own;
+    double sum = 0;
     for (std::size_t a = 0; a < 3; ++a) {
-      const auto b = before_[c][a];
-      if (b == nothing) continue;
-      Vector g{};
-      g[a] = per_distance_[b][a];
-      sum += form(b, g);
+      const auto next = next_[c][a], before = before_[c][a];
+      const double ahead = -per_distance_[c][a], behind = before == nothing ? 0 : per_distance_[before][a];
+      own.along[a] = {before == nothing ? ahead : behind, next == nothing ? behind : ahead};
+      Sides of_neighbour;
+      if (next != nothing) {
+        of_neighbour.along[a] = {ahead, next_[next][a] == nothing ? ahead : 0};
+        sum += form(of_neighbour, next);
+      }
+      if (before != nothing) {
+        of_neighbour.along[a] = {before_[before][a] == nothing ? behind : 0, behind};
+        sum += form(of_neighbour, before);
+      }
     }
-    out[c] += sum;
+    out[c] += sum + form(own, c);
   });
 }
 

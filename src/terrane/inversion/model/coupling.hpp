@@ -4,9 +4,12 @@
 //
 //   φ_c(m₁, m₂) = Σ_cells V |∇m₁ × ∇m₂|²
 //
-// is 0 where both change in the same direction, or one of them does not change. ∇ is of the differences
-// towards the next cells east, north and up, over the distance of the centres; a difference across the edge
-// of the active cells is 0. φ_c is a quadratic form of each model while the other stays:
+// is 0 where both change in the same direction, or one of them does not change. A cell has a difference over
+// the distance of the centres towards each of its neighbours; at the edge of the active cells, where one is
+// missing, that towards the other one along the axis stands in for it. |∇m₁ × ∇m₂|² is the mean of what its
+// corners have, with the three differences towards each: the same for models seen in a mirror, right where
+// both are linear, and with no model that changes from cell to cell and has none. φ_c is a quadratic form of
+// each model while the other stays:
 //   φ_c = m₁ᵀ C(m₂) m₁ = m₂ᵀ C(m₁) m₂
 // so each is found by least squares in turn, and C joins the regulariser.
 //
@@ -48,7 +51,7 @@ class CrossGradient final : public Coupling {
   CrossGradient(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> other,
                 double factor = 1, int threads = 0);
 
-  std::size_t size() const override { return gradient_.size(); }
+  std::size_t size() const override { return other_.size(); }
   void add_apply(std::span<const double> v, std::span<double> out) const override;
   void add_diagonal(std::span<double> out) const override;
   void add_centre(std::span<double>) const override {}
@@ -57,17 +60,26 @@ class CrossGradient final : public Coupling {
  private:
   using Vector = std::array<double, 3>;
   static constexpr std::uint32_t nothing = 0xffffffff;
-  /// ∇v in a cell.
-  Vector gradient(std::span<const double> v, std::size_t c) const;
-  /// V ∇v × a, turned by a: what a difference of v in the cell is multiplied with.
-  Vector flux(std::span<const double> v, std::size_t c) const;
+  /// Differences of a cell along each axis, towards the cell before it and towards the next.
+  struct Sides {
+    std::array<std::array<double, 2>, 3> along{};
+  };
+  double towards_next(std::span<const double> v, std::size_t c, std::size_t axis) const;
+  /// difference(cell, axis): towards the next cell
+  template <class Difference>
+  Sides sides(std::size_t c, const Difference& difference) const;
+  Sides sides_of_other(std::size_t c) const;
+  /// V |g × a|² of a cell, the mean of its corners, times the factor.
+  double form(const Sides& g, std::size_t c) const;
+  /// Half its derivative by the differences g.
+  Sides flux(const Sides& g, std::size_t c) const;
 
   double factor_;
   int threads_;
   std::vector<double> volume_;
   std::vector<std::array<std::uint32_t, 3>> next_, before_;  ///< active cells beside each; or nothing
   std::vector<Vector> per_distance_;                         ///< 1/δ towards the next; 0 where there is none
-  std::vector<Vector> gradient_;                             ///< a = ∇other
+  std::vector<Vector> other_;                                ///< differences of `other` towards the next
 };
 
 /// What a model is in two rocks.
