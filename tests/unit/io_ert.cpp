@@ -67,6 +67,15 @@ TEST(Bert, WhatStandsBehindTheCountsIsLookedAt) {
               HasSubstr("ABEM"));
 }
 
+TEST(Bert, ColumnsOfOneNameAreRefusedAndArraysLeftOutAreCounted) {
+  EXPECT_THAT(refusal(four + "1\n# a b m n r r\n1 2 3 4 1 2\n"), HasSubstr("two columns are called r"));
+  EXPECT_THAT(refusal("2\n# x x\n0 0\n5 5\n1\n# a b m n r\n1 0 2 0 1\n"),
+              HasSubstr("two columns are called x"));
+  const auto some = arrays_from(four + "2\n# a b m n r valid\n1 2 3 4 1 0\n1 3 2 4 2 1\n");
+  EXPECT_THAT(some.find("resistance")->values, ElementsAre(2));
+  EXPECT_THAT(some.note, HasSubstr("1 of 2 arrays are not valid"));
+}
+
 TEST(Bert, UnitsThatAreNotSaidAreNotedAndMayBeGiven) {
   const std::string data = four + "1\n# a b m n r err ip iperr\n1 2 3 4 2 3 8 0.5\n0\n";
   const auto plain = arrays_from(data);
@@ -106,6 +115,18 @@ TEST(Res2dinv, KindsOfArraysHaveTheirElectrodes) {
   EXPECT_THAT(refusal(res2dinv(1, "0", "10 5 100\n10 5 100\n15 5 100\n")),
               HasSubstr("\"15 5 100\" stands after the data"));
   EXPECT_THAT(refusal(res2dinv(1, "0", "10 5 2 100\n10 5 100\n")), HasSubstr("4 numbers on a line of data"));
+}
+
+TEST(Res2dinv, MayEndInZerosOfOneLineAndBeCalledAsOthersBegin) {
+  const std::string rows = "0 5 100\n5 5 90\n";
+  for (const char* end : {"0 0 0 0\n", "0,0,0,0\n", "0\n0 0\n0\n", ""})
+    EXPECT_EQ(arrays_from(res2dinv(1, "0", rows, end)).note, "") << end;
+  EXPECT_THAT(refusal(res2dinv(1, "0", rows, "0 1\n")), HasSubstr("stands after the data"));
+  for (const std::string title : {"Line 7", "GENERAL"}) {
+    const auto text = title + "\n5\n1\n2\n0\n0\n" + rows + "0\n";
+    const TemporaryFolder folder;
+    EXPECT_EQ(format_of(folder.put("title.dat", text)).name, "res2dinv") << title;
+  }
 }
 
 TEST(Res2dinv, ArraysOfAnyPlacesHaveResistancesChargeabilitiesAndTopography) {

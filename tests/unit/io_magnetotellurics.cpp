@@ -316,6 +316,9 @@ TEST(Edi, APlaceIsThatOfTheHeadOrOfTheReferenceAndIsNeverInvented) {
   const auto unknown = edi_with(" LAT=0\n LONG=0\n>=DEFINEMEAS\n REFLAT=-23.5\n REFLONG=134.25\n", "");
   EXPECT_DOUBLE_EQ(at(unknown, "latitude", 0), -23.5) << "0, 0 of programs that know no place";
   EXPECT_THAT(edi_with(" LAT=0\n LONG=0\n", "").attributes.at("note"), HasSubstr("LAT and LONG are 0"));
+  EXPECT_THAT(edi_with(" LAT=1\n LONG=2\n COORDSYS=\"GEOMAGNETIC NORTH\"\n", "").attributes.at("note"),
+              HasSubstr("axes and angles are from magnetic north"));
+  EXPECT_FALSE(edi_with(" LAT=1\n LONG=2\n COORDSYS=GEOGRAPHIC\n", "").attributes.contains("note"));
 }
 
 TEST(Edi, CommentsAndStarsAreSkippedAndWhatIsNotReadIsSaid) {

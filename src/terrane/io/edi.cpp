@@ -65,6 +65,7 @@ class Site {
     else take_spectra();
     turn();
     add_place();
+    note_north();
     table_.columns.push_back({"frequency", "Hz", "frequency", frequency_});
     table_.texts = {{"site", std::vector<std::string>(frequency_.size(), name())}};
     add_numbers();
@@ -303,6 +304,15 @@ class Site {
   }
   void constant(const char* name, const char* unit, double value) {
     table_.columns.push_back({name, unit, name, std::vector<double>(frequency_.size(), value)});
+  }
+  /// Of heads that name the north of their axes.
+  void note_north() {
+    for (const char* key : {"coordsys", "coord_sys", "coordinate_system", "coord"})
+      if (const auto system = edi::text_in(file_.head, key); lower(system).find("magnetic") != system.npos)
+        return note(
+            fmt::format("{}={}: axes and angles are from magnetic north, and are taken as from geographic "
+                        "north: turn them by the declination",
+                        upper(key), shown(system)));
   }
   void add_place() {
     constexpr double pole = 90, turn = 360;

@@ -245,6 +245,11 @@ std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
     tokens.push_back({name, unit_factor(in, unit), std::string(unit)});
   }
   name_polarization(in, tokens);
+  for (std::size_t n = 1; n < tokens.size(); ++n)
+    for (std::size_t before = 0; before < n; ++before)
+      if (tokens[n].name == tokens[before].name)
+        in.fail(fmt::format("two columns are called {}", shown(tokens[n].name)),
+                "Rename the one that does not count.");
   return tokens;
 }
 
@@ -520,6 +525,9 @@ ElectrodeData read_bert(TextReader& in, const UbcColumn& asked) {
     const auto at = [&](std::size_t p) { return static_cast<int>(numbers[p][row]) - 1; };
     data.electrodes.arrays.push_back({at(0), at(1), at(2), at(3)});
   }
+  if (const auto out = block.rows.size() - kept.size(); out > 0)
+    data.note += fmt::format("{} of {} arrays are not valid, as the file says, and left out\n", out,
+                             block.rows.size());
   const auto of_kept = [&](const std::vector<double>& values) {
     std::vector<double> chosen;
     for (const auto row : kept)

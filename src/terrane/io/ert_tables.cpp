@@ -246,12 +246,16 @@ class Res2dinv {
     if (with_errors_) error_.push_back(std::abs(row.back()));
   }
 
+  static bool all_zero(const std::vector<double>& numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
+  }
   /// A flag, a count, and points of x and height; then where the first electrode is among them.
   void read_topography() {
     std::string_view line;
     if (!next(line)) return;
     const auto flag = numbers_of(line);
-    if (!flag || flag->size() != 1 || ((*flag)[0] != 0 && (*flag)[0] != 1 && (*flag)[0] != 2))
+    if (!flag || (flag->size() != 1 && !all_zero(*flag)) ||
+        ((*flag)[0] != 0 && (*flag)[0] != 1 && (*flag)[0] != 2))
       in_.fail(fmt::format("\"{}\" stands after the data", shown(line)),
                "Is their number wrong? Behind them is 0, or topography: 1 (x is horizontal) or 2 (x is along "
                "the ground).");
@@ -271,7 +275,7 @@ class Res2dinv {
     bool others = false;
     while (next(line)) {
       const auto numbers = numbers_of(line);
-      others = others || !numbers || (numbers->size() != 1 && !numbers->empty());
+      others = others || !numbers || (numbers->size() != 1 && !all_zero(*numbers));
     }
     if (others) note("what stands behind the topography, such as fixed regions, is not read");
   }

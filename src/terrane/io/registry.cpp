@@ -597,7 +597,7 @@ const std::array all_formats{
         .extensions = ".dcip",
         .holds = "table",
         .all_columns = true,
-        .begins = begins_ubc_dcip,
+        .begins = [](std::string_view head) { return begins_ubc_dcip(head) && !begins_res2dinv(head); },
         .read = read_arrays_of_ubc,
         .write = [](const Destination& to) { write_ubc_dcip_rows(to.path, to.table(), to.field()); },
         .left_out =
@@ -622,7 +622,7 @@ const std::array all_formats{
         .title = "Geosoft XYZ table of lines",
         .extensions = "",
         .holds = "table",
-        .resembles = begins_geosoft_xyz,
+        .resembles = [](std::string_view head) { return begins_geosoft_xyz(head) && !begins_res2dinv(head); },
         .read = from_text<static_cast<Table (*)(TextReader&)>(read_geosoft)>,
     },
     Format{
