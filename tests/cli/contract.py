@@ -202,6 +202,27 @@ class ContractTest(CommandTest):
                 for warning in warnings:
                     self.assertIn(warning, report + report_warns)
 
+    def test_NamesOfStationsAreInEveryResult(self):
+        for physics in JOBS:
+            if physics == "electric":  # it has electrodes
+                continue
+            with self.subTest(physics):
+                self.job(physics, '\n[output]\nfolder = "."\nfiles = ["out.nc", "out.csv"]\n')
+                self.write("stations.csv", "easting [m],northing [m],up [m],ID,name\n" + "".join(
+                    f"{100 * n},0,-10,{7 * n},P{n}\n" for n in range(1, 10)))
+                report, _ = self.terrane("run", "job.toml")
+                self.assertNotIn("stay out of the results", report)
+                self.assertRegex(self.terrane("info", "out.nc")[0], r"(?m)^\s*(coordinates|text)?\s+name\b")
+                rows = [line for line in (self.folder / "out.csv").read_text().splitlines() if line[:1] != "#"]
+                names = [column.split(" ")[0] for column in rows[0].split(",")]
+                for row in rows[1:]:
+                    row = dict(zip(names, row.split(",")))
+                    east = next(row[key] for key in ("easting", "receiver_easting") if key in row)
+                    self.assertEqual((row["ID"], row["name"]), (str(7 * int(float(east)) // 100),
+                                                                f"P{int(float(east)) // 100}"))
+                    if physics == "elastic":  # in column 1, as in files of seismograms
+                        self.assertEqual(row["receiver"], row["name"])
+
     def test_PropertiesThatALawReadsAreNotNoted(self):
         body = "velocity_p = 4000\nsusceptibility = 0.1\npermeability = 5\nmagnetization_up = 0"
         text = JOBS["gravity"].replace("density = 3000", body).replace("reference_density = 2670\n", "")

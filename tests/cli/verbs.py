@@ -83,13 +83,6 @@ class Verbs(CommandTest):
             self.assertIn(piece, out)
         self.assertFalse((self.folder / "output").exists())
 
-    def test_CheckSaysWhichColumnsOfWordsStayOutOfTheResults(self):
-        self.write("stations.csv", "easting [m],northing [m],up [m],name,line\n1,2,50,A1,L 7\n3,4,50,A2,L 8\n")
-        grid = 'region = [0, 2, 0, 2, "km"]\nshape = [4, 3]\nheight = 50'
-        self.write("job.toml", JOB.replace(grid, 'kind = "list"\nfile = "stations.csv"'))
-        out, _ = self.terrane("check", "job.toml")
-        self.assertIn("columns of words stay out of the results: name, line", out)
-
     def test_RunPrintsWhatWasComputedAndRecordsTheJob(self):
         self.write("job.toml", JOB)
         out, message = self.terrane("run", "job.toml", "--set", "survey.height=75")

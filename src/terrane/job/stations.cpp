@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "terrane/base/text.hpp"
 #include "terrane/io/emg3d.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/job/contents.hpp"
@@ -409,28 +410,44 @@ Projection projection_of(const Config& mesh, const std::string& definition) {
   }
 }
 
+/// Whether numbers of a column of this name say which station it is.
+bool names_stations(std::string_view name) {
+  constexpr std::string_view names[] = {"id", "name", "site", "station", "label"};
+  return std::find(std::begin(names), std::end(names), lower(name)) != std::end(names);
+}
+io::TextColumn in_words(const Column& column) {
+  io::TextColumn words{column.name, {}, 0};
+  for (const double value : column.values)
+    words.values.push_back(std::isnan(value) ? "" : fmt::format("{}", value));
+  return words;
+}
+
 /// Reads the columns, keeps the stations asked for, projects them, and lifts them to their clearance.
 Stations from_list(const Config& table, const Config& table_of_mesh,
                    const std::optional<std::string>& definition, const MemoryBudget& memory) {
   Stations made;
   const auto rows = rows_of(table, memory);
-  std::string words;
   const io::TextColumn* sites = nullptr;
   for (const auto& column : rows.texts)
     if (column.name == "site" && rows.find("frequency") != nullptr) sites = &column;
-    else words += (words.empty() ? "" : ", ") + column.name;
+    else made.words.push_back(column);
+  for (const auto& column : rows.columns)
+    if (names_stations(column.name)) made.words.push_back(in_words(column));
   if (const auto note = rows.attributes.find("note"); note != rows.attributes.end())
     made.notes.push_back(
         fmt::format("{}: {}", std::filesystem::path(rows.source).filename().string(), note->second));
-  if (!words.empty()) made.notes.push_back("survey: columns of words stay out of the results: " + words);
   auto [survey, geographic] = listed_in(table, rows);
   Column numbers{"row", "1", "", std::vector<double>(survey.size())};  // which rows are kept
   std::iota(numbers.values.begin(), numbers.values.end(), 0.0);
   survey.columns.push_back(std::move(numbers));
   keep_asked_for(table, survey, made.notes);
-  if (sites != nullptr)
-    for (const double row : survey.columns.back().values)
-      made.sites.push_back(sites->values[static_cast<std::size_t>(row)]);
+  const auto of_kept = [&](const std::vector<std::string>& all) {
+    std::vector<std::string> kept;
+    for (const double row : survey.columns.back().values) kept.push_back(all[static_cast<std::size_t>(row)]);
+    return kept;
+  };
+  if (sites != nullptr) made.sites = of_kept(sites->values);
+  for (auto& column : made.words) column.values = of_kept(column.values);
   survey.columns.pop_back();
   if (geographic) {
     if (!definition)
@@ -460,6 +477,12 @@ Stations from_list(const Config& table, const Config& table_of_mesh,
 }
 
 }  // namespace
+
+void note_words_left_out(Stations& stations) {
+  std::string names;
+  for (const auto& column : stations.words) names += (names.empty() ? "" : ", ") + column.name;
+  if (!names.empty()) stations.notes.push_back("survey: columns of words stay out of the results: " + names);
+}
 
 std::span<const Section> survey_sections() { return sections; }
 

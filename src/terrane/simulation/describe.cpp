@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
@@ -63,6 +65,31 @@ void conclude(Result& result, std::string_view physics, const JobOrigin& job, Da
   result.data = std::move(data);
   if (result.data.variables.empty()) return;  // fields at stations
   for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
+}
+
+void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFacts& facts) {
+  const bool at_stations = result.data.variables.empty();
+  const auto& data = result.data;
+  const auto receivers = std::find_if(data.dimensions.begin(), data.dimensions.end(),
+                                      [](const Dimension& one) { return one.name == "receiver"; });
+  const auto is_taken = [&](const std::string& name) {
+    if (!at_stations) return data.find(name) != nullptr;
+    return result.survey.find(name) != nullptr ||
+           std::any_of(result.fields.begin(), result.fields.end(),
+                       [&](const Column& one) { return one.name == name; });
+  };
+  std::string left_out;
+  for (const auto& column : words) {
+    const bool fits = at_stations
+                          ? !result.survey.grid && column.values.size() == result.survey.size()
+                          : receivers != data.dimensions.end() && column.values.size() == receivers->size;
+    if (at_stations && is_taken(column.name)) continue;  // numbers, which are columns of the survey
+    if (!fits || is_taken(column.name)) left_out += (left_out.empty() ? "" : ", ") + column.name;
+    else if (at_stations) result.words.push_back(column);
+    else result.data.coordinates.push_back({column.name, "", column.name, {"receiver"}, column.values, {}});
+  }
+  if (!left_out.empty())
+    facts.notes.push_back("survey: columns of words stay out of the results: " + left_out);
 }
 
 }  // namespace terrane

@@ -34,4 +34,7 @@ void begin_with(RunFacts& facts, const std::vector<std::string>& notes,
 /// result has.
 void conclude(Result& result, std::string_view physics, const JobOrigin& job, Dataset data);
 
+/// Gives a result the columns of words of its stations; those that it has no room for are a note.
+void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFacts& facts);
+
 }  // namespace terrane

@@ -29,6 +29,10 @@ class SimulationOf : public Simulation {
     describe(plan, choice, runtime);
     begin_with(plan, notes_, warnings_);
     plan.memory_available = memory_budget(runtime).bytes;
+    if (!words_.empty()) {
+      auto shape = outline();
+      add_words(shape, words_, plan);
+    }
     foresee(plan, choice, runtime);
     return plan;
   }
@@ -51,6 +55,7 @@ class SimulationOf : public Simulation {
     if (report.seconds == 0)
       report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     conclude(result, physics_, job_, std::move(data));
+    add_words(result, words_, report);
     return result;
   }
 
@@ -64,11 +69,15 @@ class SimulationOf : public Simulation {
  protected:
   SimulationOf(std::string_view physics, JobOrigin job) : physics_(physics), job_(std::move(job)) {}
 
-  /// Notes and warnings of what the job was read from: the earth, the stations.
+  /// Notes, warnings and names of what the job was read from: the earth, the stations.
   template <class... Told>
   void take_notes(const Told&... told) {
     (notes_.insert(notes_.end(), told.notes.begin(), told.notes.end()), ...);
     (warnings_.insert(warnings_.end(), told.warnings.begin(), told.warnings.end()), ...);
+    const auto take_words = [&](const auto& one) {
+      if constexpr (requires { one.words; }) words_ = one.words;
+    };
+    (take_words(told), ...);
   }
 
   virtual Choice choose(const Runtime& runtime) const = 0;
@@ -86,6 +95,7 @@ class SimulationOf : public Simulation {
   std::string physics_;
   JobOrigin job_;
   std::vector<std::string> notes_, warnings_;
+  std::vector<io::TextColumn> words_;  // of the stations
 };
 
 }  // namespace terrane

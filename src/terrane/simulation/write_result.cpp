@@ -89,6 +89,9 @@ Dataset header_of(const Result& result) {
     v.values = values;
     header.coordinates.push_back(std::move(v));
   });
+  for (const auto& column : result.words)
+    header.coordinates.push_back(
+        {without_slashes(column.name), "", column.name, on_stations, column.values, {}});
   if (!result.singular.empty())
     header.variables.push_back({"singular",
                                 "1",
@@ -185,6 +188,7 @@ io::Content content_of(const Result& result, std::vector<Column> columns) {
   auto table = io::to_table(survey, result.attributes);
   table.columns.resize(3);
   for (auto& c : columns) table.columns.push_back(std::move(c));
+  table.texts = result.words;
   return table;
 }
 

@@ -416,11 +416,19 @@ Place Locator::find(const Vector& at, const std::string& what) const {
     }
   }
   if (!(nearest <= most))
-    throw InputError(what,
-                     fmt::format("easting {:.9g}, northing {:.9g}, up {:.9g} m lies outside the mesh", at[0],
-                                 at[1], at[2]),
-                     allowed(at));
+    throw InputError(what, fmt::format("{} m lies outside the mesh", coordinates(at)), allowed(at));
   return best;
+}
+
+/// Those first that the mesh does not reach to, or the height, which then lies beyond the surface.
+std::string Locator::coordinates(const Vector& at) const {
+  constexpr const char* names[3] = {"easting", "northing", "up"};
+  const auto beyond = [&](std::size_t d) { return at[d] < extent_[2 * d] || at[d] > extent_[2 * d + 1]; };
+  std::array<std::size_t, 3> order{0, 1, 2};
+  if (!beyond(0) && !beyond(1)) order = {2, 0, 1};
+  else if (!beyond(0)) order = {1, 0, 2};
+  return fmt::format("{} {:.9g}, {} {:.9g}, {} {:.9g}", names[order[0]], at[order[0]], names[order[1]],
+                     at[order[1]], names[order[2]], at[order[2]]);
 }
 
 std::string Locator::allowed(const Vector& at) const {

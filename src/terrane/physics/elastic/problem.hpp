@@ -192,6 +192,7 @@ class Locator {
  private:
   /// What is allowed, for messages: how far the mesh reaches, or, inside its sides, its height there.
   std::string allowed(const Vector& at) const;
+  std::string coordinates(const Vector& at) const;
   /// Of an element, and a tenth of it more on each side: west, east, south, north, bottom, top.
   std::array<double, 6> around(std::uint32_t n) const;
   bool is_curved(std::uint32_t n) const;

@@ -10,8 +10,10 @@
 #include <map>
 
 #include "terrane/base/memory.hpp"
+#include "terrane/base/text.hpp"
 #include "terrane/io/csv.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
@@ -382,9 +384,7 @@ ReceiverList read_receivers(const Config& job, const Config& table, const Survey
                             const Ground& ground) {
   ReceiverList list;
   list.places = positions_of(survey);
-  const auto given = job.table("survey");
-  const char* const key = given.has("file") ? "file" : given.has("stations") ? "stations" : nullptr;
-  list.origins.assign(survey.size(), key == nullptr ? given.where() : given.where(key));
+  list.origins.assign(survey.size(), job.table("survey").where());
   for (std::size_t n = 0; n < survey.size(); ++n) list.names.push_back(fmt::format("{}", n + 1));
   const auto stations = table.optional_input_file("stations");
   if (!stations) return list;
@@ -394,6 +394,22 @@ ReceiverList read_receivers(const Config& job, const Config& table, const Survey
     list.origins.push_back(s.where);
   }
   return list;
+}
+
+/// Receivers of the survey are called as their columns say, "network.station" as in files of seismograms.
+void name_receivers(const std::vector<io::TextColumn>& words, std::size_t of_survey,
+                    std::vector<std::string>& names) {
+  const auto find = [&](std::initializer_list<std::string_view> wanted) {
+    return std::find_if(words.begin(), words.end(), [&](const io::TextColumn& column) {
+      return column.values.size() == of_survey &&
+             std::find(wanted.begin(), wanted.end(), lower(column.name)) != wanted.end();
+    });
+  };
+  const auto station = find({"station", "name", "site", "id", "label"}), network = find({"network"});
+  if (station == words.end()) return;
+  for (std::size_t n = 0; n < of_survey; ++n)
+    if (!station->values[n].empty())
+      names[n] = network == words.end() ? station->values[n] : network->values[n] + "." + station->values[n];
 }
 
 Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
@@ -637,12 +653,16 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     auto made =
         std::make_unique<Simulation>(std::move(p), std::move(elements.cells), quantity, std::move(origin));
     made->names_ = std::move(receivers.names);
+    made->words_ = std::move(stations.words);
+    name_receivers(made->words_, stations.survey.size(), made->names_);
     if (elements.sphere && quantity != Quantity::pressure)
       for (const auto& x : made->problem_.receivers) made->frames_.push_back(elements.sphere->frame(x));
     made->notes_ = std::move(elements.notes);
     made->warnings_.insert(made->warnings_.end(), elements.warnings.begin(), elements.warnings.end());
     return made;
   } catch (const InputError& error) {
+    if (job.has("survey") && error.where() == job.table("survey").where())
+      throw InputError(place_of_stations(job, error.problem()), error.problem(), error.next());
     const auto& par = defaults.par();
     if (error.where() == "elastic: step" && par && !table.has("step"))
       throw InputError(par->where("DT"), error.problem(),

@@ -553,6 +553,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   simulation.text("physics");
   auto stations = build_survey(job, memory);
   leave_out(table, stations);
+  note_words_left_out(stations);
   auto observations =
       read_observations(kind.fields(simulation, stations.survey), simulation, stations.survey);
   inversion::read_uncertainties(table, observations.columns, stations.notes, place_of_stations(job, {}));
