@@ -178,6 +178,22 @@ def waveforms(shape, steps, **more):
                    most_steps=2, **more) + output(("fit.nc",), ("model.nc",))}
 
 
+def resistivities(half, electrodes):
+    """Of dipole-dipole arrays over homogeneous ground, with noise."""
+    noise = random.Random(3)
+    rows = [",".join(f"{electrode}_{axis} [m]" for electrode in "abmn" for axis in ("easting", "northing"))
+            + ",apparent_resistivity_observed [ohm m]"]
+    for first in range(electrodes - 3):
+        for n in range(1, electrodes - 2 - first):
+            at = [5 * (first - electrodes / 2 + k) for k in (0, 1, 1 + n, 2 + n)]
+            rows.append(",".join(f"{x:g},0" for x in at) + f",{100 * math.exp(noise.gauss(0, 0.05)):.4f}")
+    return {"data.csv": "\n".join(rows) + "\n",
+            "job.toml": electric(half).split("[survey]")[0] + "[survey]\n" + keys(kind="file", file="data.csv")
+            + "[simulation]\n" + keys(physics="electric")
+            + "[inversion]\n" + keys(percent=[3], length_scale=[20, 20, 20], most_steps=2)
+            + output(("fit.csv",), ("model.nc",))}
+
+
 #: What a job is called, and the job with its numbers of cells and stations as `z` makes them.
 JOBS = {
     "gravity, many cells": lambda z: gravity(z(110, 110, 60), (3, 3), method="direct"),
@@ -247,6 +263,8 @@ JOBS = {
     "gravity inversion, cross validation": lambda z: inversion("gravity", (40, 40, 16), (26, 26), storage="single",
                                                                choice="gcv"),
     "magnetic inversion": lambda z: inversion("magnetic", (50, 50, 20), (22, 22), storage="single"),
+    "direct current inversion, few arrays": lambda z: resistivities(z(36, 20, 16), 6),
+    "direct current inversion": lambda z: resistivities(z(24, 14, 12), 18),
 }
 
 #: Those that take no second, one of every physics.

@@ -13,6 +13,7 @@
 #include "terrane/physics/electric/formula/layers.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
+#include "terrane/physics/electric/mesh_plan.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
 #include "terrane/physics/electric/simulation.hpp"
 
@@ -109,6 +110,23 @@ TEST(PlannedMeshes, HaveFacesAtSidesOfBodiesAndTwoCellsAcrossThem) {
   EXPECT_THAT(coarse, testing::Contains(HasSubstr("1.1 m across from west to east")));
 }
 
+TEST(PlannedMeshes, DoNotAskForCellsOfALayerWhereItPinchesOut) {
+  // 10 m thick, and within 8 m nothing at its western end: the mesh had 35 cells upwards for 26.
+  Description earth;
+  earth.background = {{"resistivity", 300}};
+  earth.topography = 0.0;
+  std::vector<Position> electrodes;
+  for (int n = -6; n <= 6; ++n) electrodes.push_back({5.0 * n, 0, NAN});
+  const auto mesh_with = [&](double at_the_end) {
+    const double end = at_the_end;
+    const Grid bottom{{-200, -84, -76, 200}, {-200, 200}, {end, end, -13, -13, end, end, -13, -13}};
+    earth.bodies = {{Layer{bottom, -3.0}, {{"resistivity", 20}}, "layer"}};
+    return plan_mesh(earth, {}, electrodes).mesh;
+  };
+  EXPECT_EQ(mesh_with(-3).n_up(), mesh_with(-13).n_up());
+  EXPECT_TRUE(what_mesh_misses(earth, mesh_with(-3), electrodes, {}).empty());
+}
+
 TEST(GradedFaces, AreFinerWhereThatIsAskedForAndGrowFromThere) {
   const auto faces = graded_faces({0, 10, 2, 1.4, 1.4, -50, 60, {3.1}, {{4, 4.5, 0.25}}});
   EXPECT_NE(std::find(faces.begin(), faces.end(), 3.1), faces.end());
@@ -203,6 +221,23 @@ TEST(UnevenGround, ResistancesAreThoseOfTheGroundAndNotOfTheMesh) {
     EXPECT_NEAR(data.apparent_resistivity[n], 100, 1e-6);
     EXPECT_NEAR(inverted.data()[n] / data.resistance[n], 1, 1e-6);  // what an inversion begins with
   }
+}
+
+TEST(UnevenGround, SmallDifferencesOfPotentialsAreWarnedOf) {
+  const TensorMesh mesh({-200, -60, -30, -20, -10, 0, 10, 20, 30, 60, 200}, {-200, -50, -20, 0, 20, 50, 200},
+                        {-200, -60, -20, -10, 0, 10, 20});
+  const auto said = [&](double height, std::vector<Array> arrays) {
+    const auto ridge = [&](double e, double) { return std::max(0.0, height * (1 - std::abs(e) / 40)); };
+    Electrodes electrodes{{}, std::move(arrays)};
+    for (int n = -6; n <= 6; ++n) electrodes.place.push_back({5.0 * n, 0, ridge(5.0 * n, 0)});
+    const Rock rock{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, ridge)};
+    return warnings_of(mesh, rock, electrodes, {});
+  };
+  const Array near{0, 1, 3, 4}, distant{0, 1, 11, 12};  // dipoles 2 and 10 of their lengths apart
+  const auto warned = HasSubstr("1 arrays (first: 2) are small differences of potentials");
+  EXPECT_THAT(said(16, {near, distant}), testing::Contains(warned));
+  EXPECT_THAT(said(16, {near}), testing::Not(testing::Contains(HasSubstr("small differences"))));
+  EXPECT_THAT(said(0, {near, distant}), testing::Not(testing::Contains(HasSubstr("small differences"))));
 }
 
 TEST(Arrays, WithTwoElectrodesAtOnePlaceAreRefusedWithTheirNumbers) {

@@ -82,6 +82,8 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
 struct HomogeneousPotentials {
   std::set<std::size_t> solved;  // electrodes; on all ranks
   std::map<std::size_t, std::vector<double>> by_mesh, exact;
+  /// Under uneven ground what geometric factors were made of, of electrodes on all ranks, values on rank 0.
+  std::map<std::size_t, std::vector<double>> of_factors;
   std::vector<Array> solved_arrays;  // as_solved() of the first conductivities; on all ranks
 };
 
@@ -91,7 +93,8 @@ HalfSpace homogeneous(const Conductivity& conductivity) {
   return {{1 / (s.e * s.e), 1 / (s.n * s.n), 1 / (s.u * s.u)}};
 }
 
-/// Adds those of these electrodes that are not known: a solve for each, under uneven ground two.
+/// Adds those of these electrodes that are not known: a solve for each, under uneven ground two, where
+/// geometric factors did not take the second.
 void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
                     Parameters parameters, Stream& stream, Progress& progress, const Groups& groups,
                     std::vector<std::size_t> sources, HomogeneousPotentials& known) {
@@ -126,7 +129,7 @@ void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, co
         std::vector<double> of_place;
         for (const Number& value : solver.at_electrodes(source, std::nullopt, solved))
           of_place.push_back(value.real());
-        if (!even.ground) return of_place;
+        if (!even.ground || known.of_factors.contains(source)) return of_place;
         Solved again;
         for (const Number& value : solver.at_electrodes(source, slopes.at(source), again))
           of_place.push_back(value.real());
@@ -134,7 +137,10 @@ void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, co
       },
       [&](std::size_t source, const Solved&, std::vector<double> found) {
         auto& exact = known.exact[source];
-        if (even.ground) exact.assign(found.begin() + static_cast<std::ptrdiff_t>(place.size()), found.end());
+        if (const auto solved = known.of_factors.find(source); solved != known.of_factors.end())
+          exact = solved->second;
+        else if (even.ground)
+          exact.assign(found.begin() + static_cast<std::ptrdiff_t>(place.size()), found.end());
         else
           for (const auto& p : place) exact.push_back(ground.potential(place[source], p, surface).real());
         found.resize(place.size());
@@ -174,12 +180,14 @@ Number transfer(const Array& array, const std::set<std::size_t>& held, const Hom
          });
 }
 
-/// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted
+/// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted · secondary: gets potentials
+/// at all electrodes that were solved for as secondary ones
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
                               const Electrodes& given, const Parameters& parameters, Stream& stream,
                               DirectCurrentReport& report, Progress& progress, const Groups& groups,
                               HomogeneousPotentials& known, const Volume& wanted = {},
-                              std::vector<CellValues>* cells = nullptr) {
+                              std::vector<CellValues>* cells = nullptr,
+                              std::map<std::size_t, std::vector<double>>* secondary = nullptr) {
   Electrodes electrodes;
   std::vector<std::size_t> sources, of_volume, held;
   Primaries primaries;
@@ -216,6 +224,11 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
         report.solves.push_back(solved.report);
         report.secondary += solved.secondary ? 1 : 0;
       });
+  for (const std::size_t source : secondary != nullptr ? sources : std::vector<std::size_t>{})
+    if (primaries.at(source)) {
+      auto& values = (*secondary)[source];  // on other ranks empty
+      for (const Number& value : potentials[source]) values.push_back(value.real());
+    }
   if (groups.comm().rank() > 0) return {};
   report.operator_complexity = turns.solver().operator_complexity();
   if (cells != nullptr) *cells = std::move(volume);
@@ -236,7 +249,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
 /// Of a flat surface in closed form; else 1/ΔV of a ground of 1 S/m on the same mesh.
 std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conductivity,
                             const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
-                            Progress& progress, const Groups& groups) {
+                            Progress& progress, const Groups& groups, HomogeneousPotentials& known) {
   std::vector<double> all;
   if (!conductivity.ground) {
     for (const auto& array : electrodes.arrays)
@@ -247,8 +260,8 @@ std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conducti
   DirectCurrentReport unread;
   HomogeneousPotentials none;
   const Conductivity even{{&ones, &ones, &ones}, {}, conductivity.ground, conductivity.slopes};
-  for (const Number& unit :
-       transfers(mesh, even, electrodes, parameters, stream, unread, progress, groups, none))
+  for (const Number& unit : transfers(mesh, even, electrodes, parameters, stream, unread, progress, groups,
+                                      none, {}, nullptr, &known.of_factors))
     all.push_back(factor_or_nan(1 / unit.real()));
   return all;
 }
@@ -327,7 +340,8 @@ DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivi
                           DirectCurrentReport& report, Progress& progress, const Groups& groups,
                           HomogeneousPotentials& known) {
   DirectCurrentData data;
-  data.geometric_factor = factors(mesh, conductivity, electrodes, parameters, stream, progress, groups);
+  data.geometric_factor =
+      factors(mesh, conductivity, electrodes, parameters, stream, progress, groups, known);
   const auto all = transfers(mesh, conductivity, electrodes, parameters, stream, report, progress, groups,
                              known, parameters.volume, &data.volume);
   for (std::size_t n = 0; n < all.size(); ++n) {

@@ -261,10 +261,15 @@ Load ArrayData::fields(const Runtime& runtime) const {
   return load;
 }
 
-/// Entries of J, and some vectors.
-double ArrayData::kept_on_rank_0() const {
-  return (settings_.jacobian_in_memory ? 3 * entries_bytes() : 0) +
-         static_cast<double>(problem_.columns()) * 8 * 20 + static_cast<double>(problem_.rows()) * 8 * 86;
+/// Entries of J, and the vectors of a minimisation, which begins when solver and product are gone.
+double ArrayData::kept_on_rank_0(const Runtime& runtime) const {
+  const auto load = arrays_->load();
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  const double gone = bytes_needed(load.nodes, load.complex, false, load.coarser) +
+                      bytes_of_product(problem_.mesh, false, ranks, thread_count(runtime.threads)),
+               vectors = static_cast<double>(problem_.columns()) * 8 * 20;
+  return (settings_.jacobian_in_memory ? 3 * entries_bytes() : 0) + std::max(0.0, vectors - gone) +
+         static_cast<double>(problem_.rows()) * 8 * 86;
 }
 
 Runtime ArrayData::within_budget(const Runtime& runtime) const {
@@ -274,7 +279,8 @@ Runtime ArrayData::within_budget(const Runtime& runtime) const {
 }
 
 Sharing ArrayData::sharing(const Runtime& runtime) const {
-  return terrane::share_ranks(solves_of(fields(runtime), kept_on_rank_0()), ranks_of(within_budget(runtime)));
+  return terrane::share_ranks(solves_of(fields(runtime), kept_on_rank_0(runtime)),
+                              ranks_of(within_budget(runtime)));
 }
 
 /// Entries of J in memory where they take a quarter of it at most: twice while a step is searched, and once
@@ -284,7 +290,7 @@ void ArrayData::choose(const Runtime& runtime) {
 }
 
 double ArrayData::memory_needed(const Runtime& runtime) const {
-  return terrane::memory_needed(solves_of(fields(runtime), kept_on_rank_0()),
+  return terrane::memory_needed(solves_of(fields(runtime), kept_on_rank_0(runtime)),
                                 ranks_of(within_budget(runtime)));
 }
 

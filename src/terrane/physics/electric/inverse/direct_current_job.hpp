@@ -65,7 +65,7 @@ class ArrayData : public inversion::Dependence {
   void take_data();
   double entries_bytes() const;
   Load fields(const Runtime& runtime) const;
-  double kept_on_rank_0() const;
+  double kept_on_rank_0(const Runtime& runtime) const;
   Runtime within_budget(const Runtime& runtime) const;
   Sharing sharing(const Runtime& runtime) const;
 
