@@ -5,6 +5,7 @@ Channels are derivatives of V = Gρ∫1/r along easting, northing and up: ``g_u`
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from typing import Any, Literal, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -218,6 +219,11 @@ def forward(
     KeyboardInterrupt
         On Ctrl-C, within a second.
 
+    Warns
+    -----
+    RuntimeWarning
+        What the report has as warnings, such as contributions that cancel below the accuracy.
+
     Examples
     --------
     >>> import terrane
@@ -255,6 +261,8 @@ def forward(
         fields[channel.name] = array.reshape(shape) if array.shape != shape else array
     if fields._report.singular_stations:
         fields.singular = mask.astype(bool).reshape(shape)
+    for trouble in fields.report["warnings"]:
+        warnings.warn(trouble, RuntimeWarning, stacklevel=2)
     return fields
 
 

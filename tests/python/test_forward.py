@@ -250,3 +250,10 @@ def test_every_device_gives_the_same_field(device):
               for where in ("cpu", device)]
     for name, expected in fields[0].items():
         assert np.abs(fields[1][name] - expected).max() < 1e-11 * np.abs(expected).max(), name
+
+
+def test_WhatTheCommandWouldWarnOfIsAWarning() -> None:
+    blocks, far = [[0, 1, 0, 1, -1, 0], [1, 2, 0, 1, -1, 0]], ([3e5], [0.0], [0.0])
+    with pytest.warns(RuntimeWarning, match="cancel"):
+        field = terrane.gravity.forward(blocks, [1000.0, -1000.0], *far, channels="vector", accuracy="best")
+    assert any("cancel" in warning for warning in field.report["warnings"])
