@@ -142,8 +142,16 @@ class Inverted(Strict):
             file = os.path.join(folder, "model.nc")
             self.write(file)
             drawn = plotting.read(file)
-        drawn.source = "model"
+        drawn.source, drawn.through = "model", self._places()
         return plot(drawn, self.property, title=title, path=path, **looks)  # type: ignore[arg-type]
+
+    def _places(self) -> Any:
+        """Easting and northing of stations, arrays of electrodes or receivers, where there are any."""
+        if self.data._data is None:
+            return self.data.survey.easting, self.data.survey.northing
+        held = self.data.dataset
+        names = ("receiver_easting", "receiver_northing")
+        return tuple(np.ravel(held[name]) for name in names) if all(name in held for name in names) else None
 
     def _draw_curve(self, title: str, path: Union[str, PathLike[str], None]) -> Any:
         from matplotlib import pyplot

@@ -468,6 +468,16 @@ def test_a_model_is_drawn_by_its_answer_where_cells_are_small_through_what_stand
     assert not isinstance(plotting.draw(model_on_padded_cells(), log=False).axes[0].collections[0].norm, LogNorm)
 
 
+def test_a_section_is_cut_along_the_line_of_the_stations():
+    data = model_on_padded_cells()
+    line, none = numpy.linspace(-60, 60, 9), numpy.zeros(9)
+    for east, north, cut in ((line, none + 45, "northing = 45 m"), (none - 45, line, "easting = \N{MINUS SIGN}45 m")):
+        data.through = east, north
+        assert plotting.draw(data).axes[1].get_title() == f"resistivity at {cut}"
+    data.through = line, line[::-1]  # from corner to corner: through what stands out
+    assert plotting.draw(data).axes[1].get_title() == plotting.draw(model_on_padded_cells()).axes[1].get_title()
+
+
 def test_cells_that_the_data_hardly_resolve_are_pale_and_air_is_not_drawn():
     data = model_on_padded_cells()
     values, resolution = data.fields[2].values, numpy.zeros_like(data.fields[2].values)

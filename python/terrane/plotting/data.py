@@ -47,6 +47,7 @@ class Data:
     shots: list = field(default_factory=list)  #: of gathers: what shots are called
     cells: object = None  #: Data of a mesh, beside histories
     names: list = field(default_factory=list)  #: of sites of curves
+    through: object = None  #: of a mesh: easting and northing of stations; along a line of them its section is cut
     prisms: object = None  #: [prism, 6] west, east, south, north, bottom, top, m
 
 

@@ -96,8 +96,21 @@ def _cells_of(data: Data, property_, look: Look) -> _Cells:
     return _Cells(values, faces, shown)
 
 
-def _cuts_of(cells: _Cells, name: str, slice_at: str, look: Look):
-    """Axis and position of each cut: what is asked for; else a map, and a section along the longer side."""
+def _along_stations(through):
+    """The cut along stations that stand in one line from west to east, or from south to north; or None."""
+    if through is None:
+        return None
+    numpy = need("numpy")
+    east, north = (numpy.asarray(one, dtype=float) for one in through)
+    wide, long = (float(numpy.ptp(one)) if one.size else 0.0 for one in (east, north))
+    if max(wide, long) == 0 or min(wide, long) > 0.1 * max(wide, long):
+        return None
+    return ("northing", float(numpy.median(north))) if wide > long else ("easting", float(numpy.median(east)))
+
+
+def _cuts_of(cells: _Cells, name: str, slice_at: str, look: Look, through=None):
+    """Axis and position of each cut: what is asked for; else a map, and a section along the stations or the longer side,
+    through what stands out."""
     faces = cells.faces
     if slice_at:
         axis, position = cut_asked_for(slice_at)
@@ -110,6 +123,10 @@ def _cuts_of(cells: _Cells, name: str, slice_at: str, look: Look):
     axes = [axis for axis in ("up", upright) if all(faces[other].size > 2 for other in _ORDER if other != axis)]
     if not axes:  # cells in one row, or one plane
         axes = ["northing" if faces["northing"].size == 2 else "easting"]
+    along = _along_stations(through)
+    if along and axes[-1] == upright and \
+            faces[along[0]][0] <= along[1] <= faces[along[0]][-1]:
+        return [(axis, _where_most_stands_out(cells, axis, by_log)) for axis in axes[:-1]] + [along]
     return [(axis, _where_most_stands_out(cells, axis, by_log)) for axis in axes]
 
 
@@ -176,7 +193,7 @@ def draw_model(pyplot, data: Data, channels, title: str, slice_at: str, look: Lo
         raise PlotError(f"{data.source}: there is nothing to draw")
     property_ = fields[0] if channels else answer_of(fields)
     cells = _cells_of(data, property_, look)
-    cuts = _cuts_of(cells, property_.name, slice_at, look)
+    cuts = _cuts_of(cells, property_.name, slice_at, look, data.through)
     alpha = _alpha_of(data, cells) if property_.name == answer_of(fields).name else None
     figure, grid = _grid_of_cuts(pyplot, [cells.ratio(axis) for axis, _ in cuts], title)
     scale_ = _scale_of_cells(cells, property_.name, look)
