@@ -308,8 +308,9 @@ class Result(Strict):
 
         if self._data is None and self._cells is None:
             survey = self.survey
+            observed = [c for c in survey.columns.values() if c.name.endswith("_observed")]
             fields = [plotting.Field(f.name, f.unit, f.values.reshape(survey.shape))
-                      for f in [*self._fields, *self._residuals]]
+                      for f in [*self._fields, *observed, *self._residuals]]
             if survey.axes is not None:
                 return plotting.Data("grid", *survey.axes, fields=fields, source="result")
             columns = [plotting.Field(c.name, c.unit, c.values) for c in survey.columns.values()

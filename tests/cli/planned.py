@@ -1,7 +1,9 @@
 """Inversions whose mesh is planned: a data file and two lines."""
 
+import cmath
 import json
 import math
+import random
 import re
 
 import command
@@ -11,7 +13,7 @@ BLOCK = SOURCE / "examples/10_buried_block/stations.csv"  # 400 kg/m3 in -125 �
 LINE = SOURCE / "examples/18_resistivities/arrays.csv"
 
 
-class Planned(CommandTest):
+class PlannedTest(CommandTest):
     def largest(self, rows, name, sign=1):
         """The cell of the largest value, or the smallest: its value and its middle."""
         at = max(range(len(rows[name])), key=lambda n: sign * rows[name][n])
@@ -29,6 +31,8 @@ class Planned(CommandTest):
         out, _ = self.terrane("invert", "job.toml", *words)
         return plan, out, self.rows(self.folder / "output/model.csv")
 
+
+class Planned(PlannedTest):
     def test_ABlockIsFoundFromItsGravity(self):
         plan, out, rows = self.invert(f'[survey]\nfile = "{BLOCK}"\n[inversion]\nlower = 0\n')
         self.assertIn("mesh: cells of 50 m, as stations are apart", plan)
@@ -75,7 +79,7 @@ class Planned(CommandTest):
         for site in (-1000, 0, 1000):
             for hertz in (10**(n / 4) for n in range(-4, 9)):  # a half space of 50 ohm m: |Z|² = ω μ₀ ρ, at 45 degrees
                 z = math.sqrt(2 * math.pi * hertz * 4e-7 * math.pi * 50 / 2)
-                rows.append(f"{site},0,0,{hertz:.6g},{z!r},{z!r},{-z!r},{-z!r}")
+                rows.append(f"{site},0,0,{hertz:.6g},{-z!r},{-z!r},{z!r},{z!r}")
         self.write("sites.csv", "\n".join(rows) + "\n")
         self.write("job.toml", '[survey]\nfile = "sites.csv"\n[simulation]\nphysics = "electromagnetic"\n'
                    '[inversion]\npercent = [5]\n')
@@ -100,6 +104,44 @@ class Planned(CommandTest):
             self.write("job.toml", f'[survey]\nfile = "{BLOCK}"\n[inversion]\n{wrong}\n')
             _, message = self.terrane("check", "job.toml", expect=2)
             self.assertIn(words, message)
+
+
+def impedance(hertz, layers):
+    """Of plane waves over layers, (ohm m, thickness) from the ground down, the last without end (Wait 1954)."""
+    omega_mu = 2 * math.pi * hertz * 4e-7 * math.pi
+    found = None
+    for resistivity, thickness in reversed(layers):
+        k = cmath.sqrt(1j * omega_mu / resistivity)
+        own = 1j * omega_mu / k
+        if found is not None:
+            e = cmath.exp(-2 * k * thickness)
+            r = (found - own) / (found + own)
+            found = own * (1 + r * e) / (1 - r * e)
+        else:
+            found = own
+    return found
+
+
+class LongPlanned(PlannedTest):
+    def test_ALayerIsFoundBelowASite(self):
+        noise = random.Random(5)
+        rows = ["easting [m],northing [m],up [m],frequency [Hz],z_en_real [ohm],z_en_imag [ohm],z_ne_real [ohm],z_ne_imag [ohm]"]
+        for hertz in (1, 3, 10, 30):
+            z = impedance(hertz, [(100, 400), (10, 400), (100, None)])
+            parts = [sign * part * noise.gauss(1, 0.02) for sign in (-1, 1) for part in (z.real, z.imag)]
+            rows.append(f"0,0,0,{hertz}," + ",".join(map(repr, parts)))
+        self.write("site.csv", "\n".join(rows) + "\n")
+        _, out, rows = self.invert('[survey]\nfile = "site.csv"\n[simulation]\nphysics = "electromagnetic"\nstretching = 1.5\n'
+                                   'min_width_pps = 2\ntolerance = 1e-4\n[inversion]\npercent = [4]\nmost_steps = 4\n')
+        fits = [float(value) for value in re.findall(r"chi² / N   z_.. ([\d.]+)", out)]
+        self.assertTrue(len(fits) == 2 and max(fits) < 1.3, fits)
+        below = [(rows["top"][n], rows["bottom"][n], value) for n, value in enumerate(rows["resistivity"])
+                 if rows["west"][n] <= 0 < rows["east"][n] and rows["south"][n] <= 0 < rows["north"][n] and rows["top"][n] < 1]
+        layer = [value for top, bottom, value in below if -850 < (top + bottom) / 2 < -400]
+        mean = math.exp(sum(map(math.log, layer)) / len(layer))  # 10 ohm m
+        self.assertTrue(6 < mean < 14 and max(layer) < 20, below)
+        self.assertGreater(max(value for top, _, value in below if top > -250), 60)
+        self.assertGreater(max(value for top, _, value in below if -2500 < top < -1000), 35)
 
 
 class Json(CommandTest):

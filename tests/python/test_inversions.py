@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -235,3 +238,14 @@ def test_velocities_are_found_from_gathers():
     assert found.property == "velocity_p"
     assert found.steps["phi_d"].iloc[-1] < 0.7 * found.steps["phi_d"].iloc[0]
     assert found.model.velocity_p[12:18, :, 16:24].mean() < 1980
+
+
+def test_a_line_from_python_finds_clay_and_a_wall(tmp_path):
+    example = ROOT / "examples" / "36_line_from_python"
+    done = subprocess.run([sys.executable, str(example / "script.py"), "--output", str(tmp_path)], capture_output=True,
+                          text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found, promised = (list(csv.DictReader(path.open())) for path in (tmp_path / "bodies.csv", example / "expected.csv"))
+    assert [row["body"] for row in found] == [row["body"] for row in promised] == ["clay", "wall"]
+    for one, row in zip(found, promised):
+        assert float(one["resistivity"]) == pytest.approx(float(row["resistivity"]), rel=float(row["within"]))
