@@ -66,6 +66,15 @@ TEST(ErrorsOfTemperatures, HoldAroundAPointSource) {
   EXPECT_THAT(result.report.text(), HasSubstr("at 95 % of data (asked 1 %)"));
 }
 
+TEST(ErrorsOfTemperatures, AreNotStatedWhereTheMeshDoesNotHoldABody) {
+  const auto body =
+      "[[model.body]]\nkind = \"box\"\nbox = [1.4, 2.1, -3, 3, -3, 3]\nthermal_conductivity = 9\n";
+  const auto result = heater({0, 0, 0}, "[3, 0, 0]", std::string("verify = \"estimate\"\n") + body)->run();
+  for (const double error : result.data.real("temperature_error")) EXPECT_TRUE(std::isnan(error));
+  EXPECT_THAT(result.report.warnings, testing::Contains(HasSubstr("it is 0.7 m across in cells of 0.7 m")));
+  EXPECT_EQ(result.attributes.at("error_from"), "not resolved");
+}
+
 TEST(ErrorsOfTemperatures, ChangeNoBitOfThemAndAreOutlined) {
   const std::string stations = "[2.5, 0, 0], [0, 3.3, 0.2]";
   const auto with = heater({0, 0, 0}, stations, "verify = \"estimate\"");

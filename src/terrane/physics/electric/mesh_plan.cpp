@@ -310,7 +310,7 @@ Ground ground_of(const std::vector<Position>& electrodes, const Prism& box, doub
   return ground_through(on_it);
 }
 
-constexpr double down_below = 1.15;    // growth of cells that are found, downwards
+constexpr double down_below = 1.15;          // growth of cells that are found, downwards
 constexpr std::size_t many_cells = 300'000;  // cells
 
 }  // namespace

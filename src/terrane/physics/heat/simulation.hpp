@@ -43,6 +43,7 @@ class Simulation final : public SimulationOf<> {
   Survey receivers_;
   std::vector<Weights> points_;  // of the receivers
   Accuracy accuracy_;
+  bool unheld_ = false;                    // a body is less than two cells across
   std::unique_ptr<Simulation> companion_;  // on cells twice as wide, with steps four times as long
 };
 
