@@ -133,8 +133,11 @@ class Attack:
             (folder / "job.toml").write_text(text, encoding="utf-8")
             answer = self.run("check", "job.toml", cwd=folder)
             ran = self.run("run", "job.toml", cwd=folder, cpu=20) if runs and answer[0] == 0 else None
-            bad = ran is not None and ran[0] == 0 and "nan" in "".join(
-                line for line in (folder / "output/out.csv").read_text().splitlines() if not line.startswith("#")).lower()
+            # A mutated name of the results is a name, too, and none is no result.
+            written = [path for path in folder.rglob("*.csv") if path.name != "stations.csv"]
+            bad = ran is not None and ran[0] == 0 and any(
+                "nan" in line.lower() for path in written for line in path.read_text(errors="replace").splitlines()
+                if not line.startswith("#"))
             shutil.rmtree(folder)
             return text, answer, ran, bad
 
