@@ -88,6 +88,11 @@ class Planned(PlannedTest):
         self.assertIn("8 of the file's 13 are taken, from 0.1 to 100 Hz", plan)
         self.assertIn("first model and reference: 50 ohm m, the median of the apparent resistivities", plan)
         self.assertIn("mesh: ", plan)
+        self.write("sites.csv", "\n".join(rows[:-1] + [rows[-1].replace(",0,0,", ",0,90,")]) + "\n")
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("its sites stand from 0 to 90 m, and no ground is named", message)
+        flat, _ = self.terrane("check", "job.toml", "--set", "survey.height=2.3")
+        self.assertIn("what lies above the receivers, at 2.3 m, is taken for air", flat)
 
     def test_UncertaintiesHaveAModelErrorAndStationsAreLeftOut(self):
         job = f'[survey]\nfile = "{BLOCK}"\n[inversion]\nmodel_error = 5\nleave_out = ["3", "10-12"]\n'

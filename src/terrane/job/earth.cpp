@@ -623,7 +623,11 @@ std::string kind_of_mesh(const Config& job, const EarthRequest& request) {
   const auto mesh = job.table("mesh");
   const bool without = !mesh.has("kind") && plans_mesh(job);
   if (without && (!request.plan || !job.has("model")))
-    throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new gravity` shows one.");
+    throw InputError(mesh.where(), "missing",
+                     request.plan
+                         ? "A job needs a table [mesh]; `terrane new gravity` shows one. Or describe the "
+                           "rock ([model.background]), and a mesh is planned."
+                         : "A job needs a table [mesh]; `terrane new gravity` shows one.");
   const std::string kind = without            ? "planned"
                            : mesh.has("kind") ? mesh.choice("kind", mesh_kinds)
                                               : "regular";

@@ -355,6 +355,21 @@ double median_resistivity(const Survey& survey, const std::vector<double>& frequ
   return all[all.size() / 2];
 }
 
+/// Throws InputError: a mesh would be planned for flat ground, and sites stand at different heights.
+void expect_one_height(const Config& job, const Survey& survey) {
+  if (!plans_mesh(job) || has_rock(job) || job.table("model").has("topography")) return;
+  const auto [low, high] = std::minmax_element(survey.up.begin(), survey.up.end());
+  if (*high - *low < 1e-6) return;
+  double mean = 0;
+  for (const double up : survey.up) mean += up / static_cast<double>(survey.size());
+  throw job.table("survey").wrong(
+      "file", fmt::format("its sites stand from {:.6g} to {:.6g} m, and no ground is named", *low, *high),
+      fmt::format(
+          "Name model.topography, an elevation grid; or take flat ground, with all sites at one height: "
+          "survey.height = {:.6g}.",
+          mean));
+}
+
 /// The job with what its file of sites says, where it does not: plane waves, frequencies, a projection, and
 /// rock alike everywhere.  notes: gets what was taken.
 Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
@@ -381,6 +396,7 @@ Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
   const auto survey = build_survey(job.supposing(text, name), memory).survey;
   const auto* frequency = survey.find("frequency");
   if (frequency == nullptr) return job.supposing(text, name);
+  expect_one_height(job, survey);
   const auto simulation = job.table("simulation");
   std::vector<double> frequencies;
   if (simulation.has("frequencies")) {
