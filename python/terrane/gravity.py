@@ -31,7 +31,7 @@ FRAMES = ("enu", "harmonica", "simpeg", "ubc", "tomofast")
 #: CODATA 2018, m³ kg⁻¹ s⁻².
 GRAVITATIONAL_CONSTANT = 6.67430e-11
 
-_METHODS = {"auto": 0, "direct": 1, "lattice": 2, "tree": 3}
+_METHODS = {"auto": 0, "direct": 1, "lattice": 2, "tree": 3, "fmm": 4}
 _SINGULAR = {"nan": 0, "mean": 1, "outside": 2, "inside": 3}
 _PRECISIONS = {"double": False, "single": True}
 _PARTITIONS = {"auto": 0, "stations": 1, "prisms": 2}
@@ -188,7 +188,7 @@ def forward(
         Names, axes and signs of the results. The stations and prisms are easting, northing, up in every frame.
     accuracy : float or "best"
         Relative error allowed, from 1e-3 to 2e-15, which is "best".
-    method : {"auto", "direct", "lattice", "tree"}
+    method : {"auto", "direct", "lattice", "tree", "fmm"}
         How the sum is computed; "auto" takes the cheapest method that keeps the accuracy.
     precision : {"double", "single"}
         Of the results: float64 or float32. On a GPU single also computes distant pairs in float32, right to

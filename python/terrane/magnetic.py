@@ -34,7 +34,7 @@ class Simulation(simulation.Simulation):
     units : {"geo", "si"}, optional
         nT or T.
     accuracy : float, optional
-    method : {"auto", "direct", "lattice", "tree"}, optional
+    method : {"auto", "direct", "lattice", "tree", "fmm"}, optional
     singular : {"nan", "mean", "outside", "inside"}, optional
     settings : mapping, optional
         Further keys of the table [simulation].

@@ -204,6 +204,7 @@ JOBS = {
                                             files=("fields.csv", "fields.nc")),
     "gravity, random blocks": lambda z: gravity(z(90, 90, 70), (3, 3), rock="random", method="direct"),
     "gravity by a tree": lambda z: gravity(z(110, 110, 70), (80, 80), method="tree", accuracy=1e-4),
+    "gravity by fast multipoles": lambda z: gravity(z(90, 90, 60), (300, 300), method="fmm", accuracy=1e-4),
     "gravity by a lattice": lambda z: gravity(z(110, 110, 50), (80, 80), method="auto"),
     "gravity, all channels by a lattice": lambda z: gravity((100, 100, 20), (201, 201), channels=["all"],
                                                             method="lattice"),

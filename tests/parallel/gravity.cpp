@@ -71,7 +71,7 @@ Parameters parameters(Method method, Partition partition) {
   p.method = method;
   p.partition = partition;
   p.singular = SingularPolicy::mean;
-  p.accuracy = method == Method::tree ? 1e-8 : 1e-12;
+  p.accuracy = method == Method::tree || method == Method::fmm ? 1e-8 : 1e-12;
   p.threads = 2;
   return p;
 }
@@ -107,6 +107,10 @@ TEST(GravityOnRanks, HasTheSameBitsByPrisms) {
 
 TEST(GravityOnRanks, HasTheSameBitsByTheTree) {
   expect_same_bits(cells(17, 4), scattered(2100), parameters(Method::tree, Partition::stations));
+}
+
+TEST(GravityOnRanks, HasTheSameBitsByFastMultipoles) {
+  expect_same_bits(cells(17, 4), scattered(2100), parameters(Method::fmm, Partition::stations));
 }
 
 TEST(GravityOnRanks, HasTheSameBitsByTheLattice) {

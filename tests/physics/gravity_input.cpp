@@ -135,7 +135,7 @@ TEST(ForwardGravity, IsFiniteWithinTheLengthsAndDensitiesThatItTakes) {
   // Scales of 1e-12 m to the largest, densities likewise: no value may overflow on the way.
   for (const double length : {1e-12, 1e-3, 1e8, 1e14})
     for (const double density : {1e-20, 1e20})
-      for (const auto method : {Method::direct, Method::tree}) {
+      for (const auto method : {Method::direct, Method::tree, Method::fmm}) {
         auto list =
             test::mesh_block({-10 * length, 10 * length, -10 * length, 10 * length, -10 * length, 0},
                              {8, 8, 8}, [&](int i, int j, int k) { return density * (1 + i + j + k) / 24; });

@@ -65,15 +65,52 @@ TEST(Planner, TakesTheLatticeForAGridOverAMesh) {
   EXPECT_GT(chosen.memory_bytes, 0U);
 }
 
-TEST(Planner, TakesTheTreeForAMeshUnderScatteredStations) {
+TEST(Planner, TakesTheTreeForAMeshUnderAFewScatteredStationsAndFastMultipolesForMany) {
   const auto prisms = noise(60, 60, 20);
   std::mt19937 random(2);
-  const auto stations = test::random_stations({0, 1200, 0, 1200, 5, 80}, 3000, random);
+  const auto few = test::random_stations({0, 1200, 0, 1200, 5, 80}, 20, random),
+             stations = test::random_stations({0, 1200, 0, 1200, 5, 80}, 10000, random);
+  const auto for_few = plan(prisms.view(), few.view(), all_at(1e-6));
+  EXPECT_EQ(for_few.method, Method::tree) << for_few.reason;
   const auto chosen = plan(prisms.view(), stations.view(), all_at(1e-6));
-  EXPECT_EQ(chosen.method, Method::tree) << chosen.reason;
+  EXPECT_EQ(chosen.method, Method::fmm) << chosen.reason;
   EXPECT_GT(chosen.memory_bytes, 0U);
   EXPECT_NE(chosen.reason.find("no lattice (the stations are not in step with the mesh)"), std::string::npos)
       << chosen.reason;
+}
+
+/// In counted operations: the same on every machine and in every run.
+TEST(Planner, TakesAtMostHalfAsMuchWorkAgainAsTheBestOfAllMethods) {
+  std::mt19937 random(12);
+  std::uniform_real_distribution<double> digits(3, 11);
+  int by_method[5] = {};
+  for (int t = 0; t < 24; ++t) {
+    const int nx = 4 + static_cast<int>(random() % 36), nz = 2 + static_cast<int>(random() % 12),
+              grid_side = 4 + static_cast<int>(random() % 60);
+    const auto prisms = noise(nx, nx, nz);
+    const auto stations = t % 3 == 0 ? grid(10, 10, 20, grid_side, 10)
+                                     : test::random_stations({0, nx * 20.0, 0, nx * 20.0, 5, 80},
+                                                             std::size_t{1} << (random() % 15), random);
+    auto wanted = all_at(std::pow(10, -digits(random)));
+    wanted.threads = 1;
+    const auto chosen = plan(prisms.view(), stations.view(), wanted);
+    ++by_method[static_cast<std::size_t>(chosen.method)];
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto method : {Method::direct, Method::lattice, Method::tree, Method::fmm}) try {
+        auto asked = wanted;
+        asked.method = method;
+        best = std::min(best, plan(prisms.view(), stations.view(), asked).seconds);
+      } catch (const InputError&) {
+        EXPECT_EQ(method, Method::lattice);
+      }
+    // Two milliseconds and what it takes to look at every prism and station are not worth a choice.
+    EXPECT_LE(chosen.seconds, 1.5 * best + 2e-3 + 60e-9 * static_cast<double>(prisms.size()) +
+                                  50e-9 * static_cast<double>(stations.size()))
+        << t << ": " << prisms.size() << " prisms, " << stations.size() << " stations, " << wanted.accuracy
+        << ": " << chosen.reason;
+  }
+  for (const auto method : {Method::direct, Method::lattice, Method::tree, Method::fmm})
+    EXPECT_GT(by_method[static_cast<std::size_t>(method)], 0) << name(method);
 }
 
 TEST(Planner, TakesNoTreeThatWouldNotFitIntoTheMemory) {
@@ -81,9 +118,12 @@ TEST(Planner, TakesNoTreeThatWouldNotFitIntoTheMemory) {
   std::mt19937 random(2);
   const auto stations = test::random_stations({0, 800, 0, 800, 5, 80}, 40000, random);
   auto wanted = all_at(1e-6);
-  const auto roomy = plan(prisms.view(), stations.view(), wanted);
-  ASSERT_EQ(roomy.method, Method::tree) << roomy.reason;
-  wanted.memory = roomy.memory_bytes - 1;
+  wanted.method = Method::fmm;
+  const auto by_fmm = plan(prisms.view(), stations.view(), wanted);
+  wanted.method = Method::tree;
+  const auto by_tree = plan(prisms.view(), stations.view(), wanted);
+  wanted.method = Method::automatic;
+  wanted.memory = std::min(by_tree.memory_bytes, by_fmm.memory_bytes) - 1;
   const auto tight = plan(prisms.view(), stations.view(), wanted);
   EXPECT_EQ(tight.method, Method::direct) << tight.reason;
   EXPECT_NE(tight.reason.find("no tree (it would not fit into the memory)"), std::string::npos)
@@ -223,7 +263,7 @@ TEST(Planner, IsNeverSlowerThanTwiceTheBest) {
     const auto slower = [&] { return chosen > 2 * best + 0.01; };
     // The least of a few rounds, in which the methods take turns, since other programs disturb.
     for (int round = 0; round < 3 || (round < 8 && slower()); ++round) {
-      for (const auto method : {Method::direct, Method::tree, Method::lattice}) try {
+      for (const auto method : {Method::direct, Method::tree, Method::lattice, Method::fmm}) try {
           best = std::min(best, seconds_on_one_core(c.prisms, c.stations, all_at(c.accuracy, method)));
         } catch (const InputError&) {
           EXPECT_EQ(method, Method::lattice);

@@ -153,7 +153,7 @@ TEST(Rounding, OfOppositePairsIsBelowTheFloorReportedAndWarnedOfWhereItExceedsWh
 TEST(Rounding, OfACheckerboardSeenFromAfarIsBelowTheFloorByEveryMethod) {
   const auto prisms = checkerboard();
   const auto stations = grid(3, 650, 100, 300);
-  for (const auto method : {Method::direct, Method::tree, Method::lattice}) {
+  for (const auto method : {Method::direct, Method::tree, Method::lattice, Method::fmm}) {
     SCOPED_TRACE(int(method));
     expect_kept(prisms, stations, method, 1e-12, true);
   }

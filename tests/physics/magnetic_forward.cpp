@@ -295,7 +295,7 @@ TEST(MagneticPrism, OnFacesOfSeveralDirectionsHasTheLimitsOfBothSides) {
   west.add(-1e-7, 3, -40);
   east.add(1e-7, 3, -40);
   for (const auto* magnets : {&far, &joined})
-    for (const auto method : {gravity::Method::direct, gravity::Method::tree}) {
+    for (const auto method : {gravity::Method::direct, gravity::Method::tree, gravity::Method::fmm}) {
       const auto in = magnets->at(west, gravity::SingularPolicy::nan, method),
                  out = magnets->at(east, gravity::SingularPolicy::nan, method);
       for (const auto policy : policies) {

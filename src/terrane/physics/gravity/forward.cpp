@@ -120,7 +120,7 @@ void check_parameters(const Parameters& p) {
   if (p.threads < 0)
     throw InputError("forward: threads", fmt::format("{} threads", p.threads),
                      "Give 0 for as many as there are, or a positive number.");
-  if (p.partition == Partition::prisms && (p.method == Method::tree || p.method == Method::lattice))
+  if (p.partition == Partition::prisms && p.method != Method::automatic && p.method != Method::direct)
     throw InputError("forward: partition",
                      fmt::format("prisms cannot be shared by the {} method", name(p.method)),
                      "Ask for the direct method, or for a partition by stations.");

@@ -21,8 +21,8 @@ enum class SingularPolicy { nan, mean, outside, inside };
 inline constexpr std::array<std::string_view, 4> policy_names{"nan", "mean", "outside", "inside"};
 
 /// How the sum over prisms is done. automatic chooses the cheapest that keeps the accuracy.
-enum class Method { automatic, direct, lattice, tree };
-inline constexpr std::array<std::string_view, 4> method_names{"auto", "direct", "lattice", "tree"};
+enum class Method { automatic, direct, lattice, tree, fmm };
+inline constexpr std::array<std::string_view, 5> method_names{"auto", "direct", "lattice", "tree", "fmm"};
 
 /// How a run on several ranks is shared. By stations, every rank holds all prisms; by prisms (direct sum
 /// only), each rank holds its part of them. automatic takes stations unless the prisms do not fit.
@@ -45,7 +45,7 @@ inline constexpr double single_accuracy = 2e-6;
 struct Parameters {
   ChannelSet channels{Channel::g_u};
   /// Relative, norm-wise (V, |g|, ‖Γ‖ each by itself): for the direct method of every prism-station pair, for
-  /// lattice and tree of the largest value over the survey. From best_accuracy to loosest_accuracy.
+  /// lattice, tree and fmm of the largest value over the survey. From best_accuracy to loosest_accuracy.
   double accuracy = default_accuracy;
   Method method = Method::automatic;
   Partition partition = Partition::automatic;
@@ -68,7 +68,7 @@ struct Parameters {
     field("accuracy", p.accuracy, accuracy_rule,
           "Relative error allowed, from 0.001 down to \"best\": what double precision can give.");
     field("method", p.method, one_of(method_names),
-          "auto takes the cheapest that keeps the accuracy; direct, lattice, tree.");
+          "auto takes the cheapest that keeps the accuracy; direct, lattice, tree, fmm.");
     field("partition", p.partition, one_of(partition_names),
           "What the ranks of a run under mpirun share: stations, or prisms where a rank cannot hold them "
           "all.");

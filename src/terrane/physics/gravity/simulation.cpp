@@ -119,7 +119,7 @@ Settings Settings::read(const Config& job) {
   } catch (const InputError& error) {
     throw table.wrong("channels", error.problem(), error.next());
   }
-  if (p.partition == Partition::prisms && (p.method == Method::tree || p.method == Method::lattice))
+  if (p.partition == Partition::prisms && p.method != Method::automatic && p.method != Method::direct)
     throw table.wrong("partition", fmt::format("prisms cannot be shared by the {} method", name(p.method)),
                       "Write method = \"direct\", or partition = \"stations\".");
   p.device = runtime.device;
@@ -252,7 +252,7 @@ double Simulation::memory_needed(const MethodPlan& chosen, const Runtime& runtim
   const auto method = static_cast<double>(chosen.memory_bytes);
   const double seconds = seconds_to_look(chosen.seconds, thread_count(chosen.parameters.threads)),
                looking = bytes_of_magnitude(n, survey_.size(), seconds) +
-                         (chosen.method == Method::tree ? method : 0),
+                         (chosen.method == Method::tree || chosen.method == Method::fmm ? method : 0),
                others = runtime.comm ? runtime.comm->on_node().count - 1 : 0;
   return std::max(memory_needed() + std::max(method, looking), memory_to_write()) +
          others * (method + static_cast<double>(n) * 7 * 8 + static_cast<double>(survey_.size()) * 3 * 8);

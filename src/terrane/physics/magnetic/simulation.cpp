@@ -168,8 +168,10 @@ double Simulation::memory_needed(const gravity::MethodPlan& chosen, const Runtim
   const auto n = static_cast<double>(prisms_.size()), s = static_cast<double>(survey_.size()),
              method = static_cast<double>(chosen.memory_bytes);
   const double seconds = gravity::seconds_to_look(chosen.seconds, thread_count(chosen.parameters.threads)),
-               looking = gravity::bytes_of_magnitude(prisms_.size(), survey_.size(), seconds) +
-                         (chosen.method == gravity::Method::tree ? method : 0),
+               looking =
+                   gravity::bytes_of_magnitude(prisms_.size(), survey_.size(), seconds) +
+                   (chosen.method == gravity::Method::tree || chosen.method == gravity::Method::fmm ? method
+                                                                                                    : 0),
                making = bytes_of(model_) + n * 8 * 13,
                writing = bytes_of(model_) + n * 8 * 9 + s * 8 * 6 +
                          bytes_to_write(survey_.size(), survey_.columns.size(), settings_.channels.size()),

@@ -36,7 +36,7 @@ struct Settings {
     field("accuracy", s.parameters.accuracy, gravity::accuracy_rule,
           "Relative error allowed, from 1e-3 down to 2e-15, which is best.");
     field("method", s.parameters.method, one_of(gravity::method_names),
-          "auto takes the cheapest that keeps the accuracy; direct, lattice, tree.");
+          "auto takes the cheapest that keeps the accuracy; direct, lattice, tree, fmm.");
     field("singular", s.parameters.singular, one_of(gravity::policy_names),
           "The field on faces, edges and corners of cells: nan, or on faces the mean, outside or inside "
           "limit.");

@@ -31,7 +31,7 @@ Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& s
       return parameters;
 
   if (parameters.method == Method::automatic)
-    for (const auto method : {Method::direct, Method::lattice, Method::tree})
+    for (const auto method : {Method::direct, Method::lattice, Method::tree, Method::fmm})
       if (told("method") == name(method)) parameters.method = method;
   if (parameters.partition == Partition::automatic && told("method") == name(parameters.method))
     for (const auto partition : {Partition::stations, Partition::prisms})

@@ -19,6 +19,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/direct/candidate.hpp"
+#include "terrane/physics/gravity/fmm/candidate.hpp"
 #include "terrane/physics/gravity/lattice/candidate.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 #include "terrane/physics/gravity/tree/candidate.hpp"
@@ -28,7 +29,7 @@ namespace terrane::gravity {
 namespace {
 
 /// Every method but the direct sum, those that are cheap to ask first.
-constexpr const MethodEntry* fast_methods[] = {&lattice_method, &tree_method};
+constexpr const MethodEntry* fast_methods[] = {&lattice_method, &tree_method, &fmm_method};
 
 constexpr double fast_enough = 2e-3;     // s: what no choice is worth thinking about
 constexpr double gpu_start = 0.3;        // s: what a GPU takes before it computes anything
@@ -71,6 +72,7 @@ Device choose_device(const Problem& problem, const DirectCost& direct) {
   const auto& p = problem.parameters;
   if (p.device.kind != Device::Kind::automatic) return resolve(p.device);
   const Device cpu{Device::Kind::cpu, -1};
+  if (p.method == Method::fmm) return cpu;
   const int threads = thread_count(p.threads);
   if (least_seconds(problem, direct) / threads < gpu_start) return cpu;
   const Device found = resolve(p.device);

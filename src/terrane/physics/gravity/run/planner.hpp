@@ -34,7 +34,7 @@ struct MethodPlan {
   std::function<std::shared_ptr<Summation>(Device, Progress&)> make;  ///< see Candidate
 };
 
-/// "direct", "lattice", "tree"
+/// "direct", "lattice", "tree", "fmm"
 std::string_view name(Method method);
 
 /// Looks at the geometry, never at the field. Takes milliseconds for small runs, and for large ones a small

@@ -1,7 +1,8 @@
 // What the planner asks every method, and what a method answers.
 //
-// A method is a file with a MethodEntry (direct/, lattice/, tree/: candidate.cpp) and its place in the list
-// of run/planner.cpp, which compares the answers and explains the choice. Nothing here looks at the field.
+// A method is a file with a MethodEntry (direct/, lattice/, tree/, fmm/: candidate.cpp) and its place in the
+// list of run/planner.cpp, which compares the answers and explains the choice. Nothing here looks at the
+// field.
 #pragma once
 
 #include <functional>

@@ -16,10 +16,10 @@
 #include <string_view>
 
 #include "terrane/physics/gravity/tiles/tiles.hpp"
+#include "terrane/physics/gravity/tree/order.hpp"
 
 namespace terrane::gravity {
 
-inline constexpr int most_order = 20;
 inline constexpr int most_degree = most_order + 2;  ///< of a series in harmonics
 
 /// Numbers in an expansion of order p.

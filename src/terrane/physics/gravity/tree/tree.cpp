@@ -15,6 +15,7 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/sum/candidate.hpp"
 #include "terrane/physics/gravity/sum/kinds.hpp"
+#include "terrane/physics/gravity/tree/tile_sums.hpp"
 
 namespace terrane::gravity {
 
@@ -23,18 +24,7 @@ namespace {
 /// Stations that one traversal serves: the fewer there are, the farther apart they stand.
 std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_a_task = 512;
-constexpr double truncation_share = 1;               // of the tolerance; calibrated, see docs/theory/fast.md
-constexpr double seconds_a_pair_by_itself = 1.5e-6;  // in extended precision
-
-/// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
-/// kernels.
-double evaluation_work(int order, bool tensor) {
-  const double n = order + 1, d = order + (tensor ? 3 : 2);
-  return (tensor ? 9.0 : 4.0) * n * n + 6.5 * d * d + 30;
-}
-double pair_work(double accuracy) {  // the more accurate, the fewer pairs are far enough for a multipole
-  return accuracy < 1e-10 ? 650 : accuracy < 1e-7 ? 480 : 300;
-}
+constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
 
 double distance(const double (&a)[3], const double (&b)[3]) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
@@ -48,136 +38,34 @@ PrismColumns columns_of(const Prisms& prisms) {
 
 }  // namespace
 
-struct Tree::Node : Octree::Cell {
-  double low[3], high[3];                     // box around the prisms, m
-  double centre[3];                           // of |mass|, m
-  double scale = 0;                           // distance of the farthest corner of a prism, m
-  double mass = 0;                            // Σ |density · volume|
-  std::size_t expansion = std::string::npos;  // number of its expansion
+double Tree::evaluation_work(int order, bool tensor) {
+  const double n = order + 1, d = order + (tensor ? 3 : 2);
+  return (tensor ? 9.0 : 4.0) * n * n + 6.5 * d * d + 30;
+}
 
-  bool expanded() const { return expansion != std::string::npos; }
-  /// From the centre to the nearest point of a box.
-  double distance(const Bounds& b) const {
-    double sum = 0;
-    for (int a = 0; a < 3; ++a) {
-      const double d = std::max({b.low[a] - centre[a], centre[a] - b.high[a], 0.0});
-      sum += d * d;
-    }
-    return std::sqrt(sum);
-  }
-};
-
-/// The fields of a list of station tiles.
-struct Tree::Task {
-  const Tree& tree;
-  const Expansions& expansions;
-  std::size_t set;    // of kernel_sets, for near pairs
-  std::size_t width;  // its channels
-  const Switching& switching;
-  Progress& progress;
-  std::vector<std::size_t> tiles;
-  std::vector<Tolerance> tolerances;
-  std::vector<double> far, near;  // [tiles][10 or width][tile_size]
-  std::vector<Contact> contacts;
-
-  Task(const Tree& owner, const Expansions& made, const Switching& how, Progress& shown)
-      : tree(owner),
-        expansions(made),
-        set(smallest_kernel_set(owner.channels_)),
-        switching(how),
-        progress(shown) {
-    width = kernel_sets[set].size();
-  }
-
-  void run() {
-    far.assign(tiles.size() * channel_count * tile_size, 0.0);
-    near.assign(tiles.size() * width * tile_size, 0.0);
-    const bool tensor = tree.wanted_[2];
-    struct Meeting {
-      std::uint32_t leaf, tile;
-    };
-    std::vector<Meeting> meetings;
-    for (std::size_t t = 0; t < tiles.size(); ++t) {
-      if (progress.cancelled()) throw Cancelled();
-      const auto& stations = tree.receivers_->tile(tiles[t]);
-      double* const sums = far.data() + t * channel_count * tile_size;
-      tree.traverse(
-          tree.receivers_->bounds(tiles[t]), tolerances[t], expansions.order,
-          [&](const Node& node, int order) {
-            const auto count = static_cast<std::size_t>(coefficient_count(expansions.order));
-            const Expansion e{{node.centre[0], node.centre[1], node.centre[2]},
-                              node.scale,
-                              expansions.coefficients.get() + node.expansion * count};
-            tree.kernels_.evaluate(e, order, tensor, stations, sums);
-          },
-          [&](const Node& node) {
-            meetings.push_back(
-                {static_cast<std::uint32_t>(&node - tree.nodes_.data()), static_cast<std::uint32_t>(t)});
-          });
-    }
-    // Leaf by leaf, so that each is loaded once for all tiles that it meets.
-    std::stable_sort(meetings.begin(), meetings.end(),
-                     [](const Meeting& a, const Meeting& b) { return a.leaf < b.leaf; });
-    const TileKernels& kernels = kernel_target().kernels[set];
-    NearPairsOfTask near_pairs(switching, *tree.receivers_);
-    auto tile = std::make_unique<PrismTile>();
-    for (std::size_t begin = 0, end = 0; begin < meetings.size(); begin = end) {
-      if (progress.cancelled()) throw Cancelled();
-      while (end < meetings.size() && meetings[end].leaf == meetings[begin].leaf) ++end;
-      const Node& leaf = tree.nodes_[meetings[begin].leaf];
-      for (std::size_t first = leaf.first; first < leaf.last; first += tile_size) {
-        tree.sources_->load(first, std::min<std::size_t>(first + tile_size, leaf.last), leaf.low, *tile);
-        Bounds bounds;
-        double longest = 0;
-        const double* const centre[3] = {tile->x, tile->y, tile->z};
-        for (int a = 0; a < 3; ++a) {
-          const auto [low, high] = std::minmax_element(centre[a], centre[a] + tile->count);
-          bounds.low[a] = tile->origin[a] + *low;
-          bounds.high[a] = tile->origin[a] + *high;
-        }
-        for (int p = 0; p < tile->count; ++p) longest = std::max(longest, tile->longest[p]);
-        for (std::size_t m = begin; m < end; ++m) {
-          const std::size_t t = meetings[m].tile;
-          near_pairs.station_tile = tiles[t];
-          const auto kernel = choose_kernel(kernels, switching,
-                                            squared_gap(bounds, tree.receivers_->bounds(tiles[t])), longest);
-          kernel(*tile, tree.receivers_->tile(tiles[t]), near_pairs, near.data() + t * width * tile_size);
-        }
-      }
-    }
-    contacts = std::move(near_pairs.contacts);
-  }
-
-  /// Calls use(channel's place in the set asked for, channel, sums [tile_size]) for tile t.
-  template <class Use>
-  void each_channel(std::size_t t, const Use& use) const {
-    std::size_t column = 0, wanted = 0;
-    double sums[tile_size];
-    for (const auto channel : kernel_sets[set].list()) {
-      if (tree.channels_.contains(channel)) {
-        const double* a = far.data() + (t * channel_count + static_cast<std::size_t>(channel)) * tile_size;
-        const double* b = near.data() + (t * width + column) * tile_size;
-        for (int s = 0; s < tile_size; ++s) sums[s] = a[s] + b[s];
-        use(wanted++, channel, sums);
-      }
-      ++column;
-    }
-  }
-};
+double Tree::pair_work(
+    double accuracy) {  // the more accurate, the fewer pairs are far enough for a multipole
+  return accuracy < 1e-10 ? 650 : accuracy < 1e-7 ? 480 : 300;
+}
 
 Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
-           Progress& progress)
+           Progress& progress, Leaves leaves)
     : prisms_(prisms),
       stations_(stations),
       channels_(channels),
       accuracy_(accuracy),
       threads_(threads),
+      least_expanded_(leaves.least_expanded),
       kernels_(expansion_kernels()) {
   for (const auto c : channels.list()) wanted_[kind_of(c)] = true;
   const double digits = -std::log10(accuracy);
-  order_ = std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
+  order_ = leaves.order > 0 ? leaves.order
+                            : std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
   // With few stations per prism most work is in making the expansions: fewer, larger leaves.
-  leaf_ = prisms.size() > 64 * stations.size() ? 256 : prisms.size() > 4 * stations.size() ? 128 : 64;
+  leaf_ = leaves.prisms > 0                      ? leaves.prisms
+          : prisms.size() > 64 * stations.size() ? 256
+          : prisms.size() > 4 * stations.size()  ? 128
+                                                 : 64;
   receivers_ =
       std::make_shared<const Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
                                         stations_a_tile(stations.size()), threads);
@@ -217,16 +105,14 @@ void Tree::measure(Progress& progress) {
 
 /// Clusters of too few prisms are summed pair by pair, and have no expansion.
 void Tree::number_expansions() {
-  const auto least = static_cast<std::uint32_t>(std::max(4.0, 0.06 * (order_ + 1) * (order_ + 1)));
+  const auto least = least_expanded_ > 0
+                         ? least_expanded_
+                         : static_cast<std::uint32_t>(std::max(4.0, 0.06 * (order_ + 1) * (order_ + 1)));
   std::size_t expansions = 0;
   for (auto& node : nodes_)
     if (node.children > 0 || node.size() >= least) node.expansion = expansions++;
   radial_.assign(expansions * radials(), 0.0F);
   expansions_ = room_for_expansions(order_);
-}
-
-std::span<const Tree::Node> Tree::children(const Node& node) const {
-  return {nodes_.data() + node.child, node.children};
 }
 
 Bounds Tree::box_of(std::size_t place) const { return boxes(prisms_)[prism_order()[place]]; }
@@ -467,6 +353,18 @@ void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, int highes
   }
 }
 
+/// What serves each tile of the list, up to an order.
+void Tree::add_to(TileSums& sums, std::span<const Tolerance> tolerances, int highest) const {
+  for (std::size_t t = 0; t < sums.size(); ++t) {
+    sums.stop_if_cancelled();
+    traverse(
+        receivers_->bounds(sums.tile(t)), tolerances[t], highest,
+        [&](const Node& node, int order) { sums.add_far(node, order, t); },
+        [&](const Node& node) { sums.meet(node, t); });
+  }
+  sums.add_near();
+}
+
 /// Over clusters, the nearest point of the box taken for the station: Σ |m| / r^(k + 1), what V, g and Γ
 /// could be at most if nothing cancelled; and the root of the sum of squares, what independent errors add up
 /// to.
@@ -493,14 +391,23 @@ Tree::AbsoluteFields Tree::absolute_fields(const Bounds& bounds) const {
   return fields;
 }
 
-Tree::Tolerance Tree::tolerance_at(const Bounds& bounds, double share) const {
+Tree::Tolerance Tree::tolerance_at(const Bounds& bounds) const {
   const auto fields = absolute_fields(bounds);
   Tolerance t{};
-  for (int k = 0; k < 3; ++k) {
-    const double together = std::sqrt(fields.square[k]);
-    t.of[k] = together > 0 ? std::clamp(share * accuracy_ * largest_[k] / together, 1e-15, 0.1) : 0.1;
-  }
+  for (int k = 0; k < 3; ++k) t.of[k] = tolerance_of(std::sqrt(fields.square[k]), k);
   return t;
+}
+
+Tree::Tolerance Tree::tolerance(std::size_t tile) const {
+  Tolerance t{};
+  for (int k = 0; k < 3; ++k)
+    t.of[k] = tolerance_of(static_cast<double>(together_[tile][static_cast<std::size_t>(k)]), k);
+  return t;
+}
+
+double Tree::tolerance_of(double together, int kind) const {
+  return together > 0 ? std::clamp(truncation_share * accuracy_ * largest_[kind] / together, 1e-15, 0.1)
+                      : 0.1;
 }
 
 /// Looks for the largest value of each kind: at the stations where most mass is near and at others spread
@@ -509,11 +416,13 @@ void Tree::find_tolerance(Progress& progress) {
   if (tolerance_known_) return;
   const std::size_t count = receivers_->tiles();
   std::vector<std::array<double, 3>> fields(count);
+  together_.resize(count);
   for_each((count + 15) / 16, threads_, [&](std::size_t c) {
     if (progress.cancelled()) throw Cancelled();
     for (std::size_t t = c * 16; t < std::min((c + 1) * 16, count); ++t) {
       const auto f = absolute_fields(receivers_->bounds(t));
       std::copy_n(f.sum, 3, fields[t].begin());
+      for (std::size_t k = 0; k < 3; ++k) together_[t][k] = static_cast<float>(std::sqrt(f.square[k]));
     }
   });
   std::vector<std::size_t> sample;
@@ -544,10 +453,8 @@ void Tree::find_tolerance(Progress& progress) {
     make_expansions(sample, tolerances, expansions, progress);
     std::vector<std::array<double, 3>> found(sample.size());
     for_each(sample.size(), threads_, [&](std::size_t i) {
-      Task task(*this, expansions, switching, progress);
-      task.tiles = {sample[i]};
-      task.tolerances = {tolerances[i]};
-      task.run();
+      TileSums task(*this, expansions, switching, {sample[i]}, progress);
+      add_to(task, {&tolerances[i], 1}, expansions.order);
       const int stations = receivers_->tile(sample[i]).count;
       std::vector<std::array<double, 3>> square(static_cast<std::size_t>(stations));
       task.each_channel(0, [&](std::size_t, Channel channel, const double* sums) {
@@ -556,7 +463,7 @@ void Tree::find_tolerance(Progress& progress) {
               weight_of(channel) * sums[s] * sums[s];
       });
       // On surfaces the tensor has no value to compare with.
-      for (const auto& contact : task.contacts)
+      for (const auto& contact : task.contacts())
         if (!contact.inside())
           for (int s = 0; s < stations; ++s)
             if (receivers_->station(sample[i], s) == contact.station)
@@ -613,10 +520,11 @@ Expansion Tree::expansion(std::size_t cluster) const {
 }
 
 Tree::Meetings Tree::meetings(const Bounds& bounds) const {
+  const Tolerance tolerance = tolerance_at(bounds);
   Meetings found;
   const auto number = [&](const Node& node) { return static_cast<std::uint32_t>(&node - nodes_.data()); };
   traverse(
-      bounds, tolerance_at(bounds, truncation_share), order_,
+      bounds, tolerance, order_,
       [&](const Node& node, int order) {
         found.far.push_back({number(node), static_cast<std::uint32_t>(order)});
       },
@@ -663,7 +571,7 @@ TreeCost Tree::cost(Progress& progress) {
     const std::size_t t = i * count / sample;
     auto& c = counted[i];
     traverse(
-        receivers_->bounds(t), tolerance_at(receivers_->bounds(t), truncation_share), order_,
+        receivers_->bounds(t), tolerance(t), order_,
         [&](const Node&, int order) {
           c.expansions += 1;
           c.terms += coefficient_count(order);
@@ -715,9 +623,7 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
   std::vector<std::size_t> tiles(end - std::min(begin, end));
   std::iota(tiles.begin(), tiles.end(), begin);
   std::vector<Tolerance> tolerances(tiles.size());
-  for_each(tiles.size(), threads_, [&](std::size_t t) {
-    tolerances[t] = tolerance_at(receivers_->bounds(tiles[t]), truncation_share);
-  });
+  for_each(tiles.size(), threads_, [&](std::size_t t) { tolerances[t] = tolerance(tiles[t]); });
   make_expansions(tiles, tolerances, expansions_, progress);
   std::uint64_t stations = 0;
   for (std::size_t p = first; p < last; ++p) stations += part(p).stations.size();
@@ -726,21 +632,14 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
   std::mutex taking;
   for_each(last - first, threads_, [&](std::size_t i) {
     const std::size_t index = first + i;
-    Task task(*this, expansions_, switching, progress);
-    for (std::size_t t = index * tiles_a_task();
-         t < std::min((index + 1) * tiles_a_task(), receivers_->tiles()); ++t) {
-      task.tiles.push_back(t);
-      task.tolerances.push_back(tolerances[t - begin]);
-    }
-    task.run();
-    PartSums sums;
-    sums.values.resize(channels_.size());
-    for (std::size_t t = 0; t < task.tiles.size(); ++t)
-      task.each_channel(t, [&](std::size_t wanted, Channel, const double* values) {
-        sums.values[wanted].insert(sums.values[wanted].end(), values,
-                                   values + receivers_->tile(task.tiles[t]).count);
-      });
-    sums.contacts = std::move(task.contacts);
+    const std::size_t from = index * tiles_a_task(),
+                      to = std::min(from + tiles_a_task(), receivers_->tiles());
+    TileSums task(*this, expansions_, switching,
+                  {tiles.begin() + static_cast<std::ptrdiff_t>(from - begin),
+                   tiles.begin() + static_cast<std::ptrdiff_t>(to - begin)},
+                  progress);
+    add_to(task, std::span(tolerances).subspan(from - begin, to - from), order_);
+    PartSums sums = task.part_sums();
     progress.advance(part(index).stations.size());
     const std::lock_guard lock(taking);
     take(index, std::move(sums));

@@ -7,17 +7,24 @@
 // does. docs/theory/fast.md has the bound and what was measured.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "terrane/base/progress.hpp"
+#include "terrane/mesh/octree.hpp"
 #include "terrane/physics/gravity/sum/summation.hpp"
 #include "terrane/physics/gravity/tiles/tile_sets.hpp"
 #include "terrane/physics/gravity/tree/expansion.hpp"
 
 namespace terrane::gravity {
+
+inline constexpr double seconds_a_pair_by_itself = 1.5e-6;  ///< in extended precision
 
 /// What one evaluation will do, counted on a sample of the stations.
 struct TreeCost {
@@ -31,13 +38,59 @@ struct TreeCost {
   std::size_t memory_bytes = 0;
 };
 
+class TileSums;
+
 /// A part: about 512 stations that lie close together.
 class Tree final : public Summation {
  public:
+  /// A cluster.
+  struct Node : Octree::Cell {
+    double low[3], high[3];                     // box around the prisms, m
+    double centre[3];                           // of |mass|, m
+    double scale = 0;                           // distance of the farthest corner of a prism, m
+    double mass = 0;                            // Σ |density · volume|
+    std::size_t expansion = std::string::npos;  // number of its expansion
+
+    bool expanded() const { return expansion != std::string::npos; }
+    /// From the centre to the nearest point of a box.
+    double distance(const Bounds& b) const {
+      double sum = 0;
+      for (int a = 0; a < 3; ++a) {
+        const double d = std::max({b.low[a] - centre[a], centre[a] - b.high[a], 0.0});
+        sum += d * d;
+      }
+      return std::sqrt(sum);
+    }
+  };
+  /// The largest relative error of an expansion, for V, g and Γ.
+  struct Tolerance {
+    double of[3];
+  };
+
+  /// Those that are wanted come when they are.
+  struct Expansions {
+    int order = 0;
+    std::unique_ptr<double[]> coefficients;  // [expansions][coefficient_count(order)]
+    std::vector<std::uint8_t> made;          // [nodes] whether they are there
+
+    Expansion of(const Node& node) const {
+      return {{node.centre[0], node.centre[1], node.centre[2]},
+              node.scale,
+              coefficients.get() + node.expansion * static_cast<std::size_t>(coefficient_count(order))};
+    }
+  };
+
+  /// For methods that stand on it; 0: as is best for the tree itself.
+  struct Leaves {
+    std::size_t prisms = 0;            ///< of a leaf, at most
+    std::uint32_t least_expanded = 0;  ///< prisms of a leaf that has an expansion
+    int order = 0;                     ///< the highest
+  };
+
   /// Sorts the prisms. Expansions are made when they are wanted. The views must outlive the tree.
   /// accuracy: relative to the largest value of each kind of channel over the survey.
   Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
-       Progress& progress);
+       Progress& progress, Leaves leaves = {0, 0, 0});
   ~Tree() override;
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -91,21 +144,37 @@ class Tree final : public Summation {
   };
   Meetings meetings(const Bounds& bounds) const;
 
+  // For methods that stand on it (fmm/):
+
+  /// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
+  /// kernels.
+  static double evaluation_work(int order, bool tensor);
+  static double pair_work(double accuracy);
+  /// Of a leaf and a tile of stations: those that touch, and those closer to a stretched prism than the
+  /// stable form serves.
+  std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
+  /// That sum() takes, once prepared.
+  std::size_t memory_bytes() const;
+  std::span<const Node> nodes() const { return nodes_; }
+  std::span<const Node> children(const Node& node) const {
+    return {nodes_.data() + node.child, node.children};
+  }
+  std::size_t number(const Node& node) const { return static_cast<std::size_t>(&node - nodes_.data()); }
+  const Sources& sources() const { return *sources_; }
+  const Expansions& made() const { return expansions_; }
+  bool wants(int kind) const { return wanted_[kind]; }
+  bool wants_tensor() const { return wanted_[2]; }
+  /// Bounds b_n of the absolute moments of a cluster with an expansion, n = 0 .. order + 1.
+  std::span<const float> moment_bounds(const Node& node) const {
+    return std::span(radial_).subspan(node.expansion * radials(), radials());
+  }
+  /// Of a tile of receivers(), once prepared.
+  Tolerance tolerance(std::size_t tile) const;
+  /// The lowest order up to `highest` whose error, at this distance from the centre, is within the tolerance;
+  /// -1: none.
+  int serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const;
+
  private:
-  struct Node;
-  struct Task;
-  /// The largest relative error of an expansion, for V, g and Γ.
-  struct Tolerance {
-    double of[3];
-  };
-
-  /// Those that are wanted come when they are.
-  struct Expansions {
-    int order = 0;
-    std::unique_ptr<double[]> coefficients;  // [expansions][coefficient_count(order)]
-    std::vector<std::uint8_t> made;          // [nodes] whether they are there
-  };
-
   struct AbsoluteFields {
     double sum[3], square[3];
   };
@@ -114,7 +183,6 @@ class Tree final : public Summation {
   void number_expansions();
   /// Of the prism at a place in prism_order(), m.
   Bounds box_of(std::size_t place) const;
-  std::span<const Node> children(const Node& node) const;
   void weigh(Node& node) const;
   double reach(const Node& node) const;
   void bound_moments(const Node& node);
@@ -128,14 +196,13 @@ class Tree final : public Summation {
   void make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
                        Expansions& to, Progress& progress) const;
   void find_tolerance(Progress& progress);
-  Tolerance tolerance_at(const Bounds& bounds, double share) const;
-  int serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const;
+  Tolerance tolerance_at(const Bounds& bounds) const;
+  double tolerance_of(double together, int kind) const;
+  void add_to(TileSums& sums, std::span<const Tolerance> tolerances, int highest) const;
   template <class Far, class Near>
   void traverse(const Bounds& bounds, const Tolerance& tolerance, int highest, const Far& far,
                 const Near& near) const;
   AbsoluteFields absolute_fields(const Bounds& bounds) const;
-  std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
-  std::size_t memory_bytes() const;
   std::size_t tiles_a_task() const;
 
   Prisms prisms_;
@@ -146,14 +213,16 @@ class Tree final : public Summation {
   bool wanted_[3] = {};  ///< V, g, Γ
   int order_ = 0;        ///< the highest
   std::size_t leaf_ = 64;
+  std::uint32_t least_expanded_ = 0;  ///< 0: found from the order
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;
   std::shared_ptr<const Receivers> receivers_;
   std::vector<Node> nodes_;          // children after their parents, level by level
   std::vector<std::size_t> levels_;  // first node of each level, and the end
   Expansions expansions_;
-  std::vector<float> radial_;  // their bounds of the absolute moments, 0 .. order + 1
-  double largest_[3] = {};     // lower bounds of the largest value over the survey
+  std::vector<float> radial_;                   // their bounds of the absolute moments, 0 .. order + 1
+  std::vector<std::array<float, 3>> together_;  // [tiles] root of the sum of squares of absolute fields
+  double largest_[3] = {};                      // lower bounds of the largest value over the survey
   double pair_accuracy_ = best_accuracy;
   bool measured_ = false, tolerance_known_ = false;
   double error_bound_ = 0;

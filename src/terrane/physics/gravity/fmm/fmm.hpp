@@ -1,0 +1,131 @@
+// The fast multipole method: clusters of prisms seen by boxes of stations.
+//
+// The stations stand in a tree of their own: the tiles of the compact order, cut in halves again and again.
+// Both trees are walked down together. Where a cluster is far enough from a box of stations, its multipole
+// expansion becomes part of one local expansion about the centre of the box; boxes hand theirs down to the
+// boxes that they hold, and a tile of stations evaluates it once. What is too near for that is served as by
+// the tree (tree/): a multipole expansion at the tile, or pair by pair. So the work is proportional to
+// prisms plus stations.
+//
+// Error of a multipole of order p about c taken to a local expansion about t, R = |t − c|: kept are the terms
+// of degree n ≤ p in the source and j in the station with n + j ≤ p + 2. Those neglected of the k-th
+// derivatives (k = 0, 1, 2 for V, g, Γ) are of degree N = n + j ≥ p + 1 + k of the Taylor series of
+// 1/|R + x − y|, so that with q = (σ + s)/R, n = p + 1, c_k as in tree.cpp and b_n the moments of the cluster
+//   error ≤ Σ|m| / R^(k+1) · c_k(n) ((σ + s b_n^(1/n))/R)^n / (1 − q c_k(n + 1)/c_k(n))
+// (Minkowski: the n-th mean of |x − y| over the cluster is at most |x| plus that of |y|). It is the bound of
+// the tree with both radii in place of one, and it is held against the same tolerance. docs/theory/fast.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/fmm/local.hpp"
+#include "terrane/physics/gravity/sum/summation.hpp"
+#include "terrane/physics/gravity/tree/tree.hpp"
+
+namespace terrane::gravity {
+
+/// What a sum will do, counted on a sample of its parts.
+struct FmmCost {
+  double translations = 0;        ///< multipole to local
+  double expansions = 0;          ///< multipole expansions evaluated, expansion · station
+  double near_pairs = 0;          ///< prism · station pairs summed directly
+  double operations = 0;          ///< of packs, in all
+  double seconds = 0;             ///< one core
+  double one_by_one_seconds = 0;  ///< part of it: pairs inside, on and close to stretched prisms
+  std::size_t memory_bytes = 0;
+};
+
+/// A part: the stations of one box, 512 to 1024 where there are so many.
+class Fmm final : public Summation {
+ public:
+  /// Sorts prisms and stations. The views must outlive it. accuracy: relative to the largest value of each
+  /// kind of channel over the survey.
+  Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+      Progress& progress);
+
+  FmmCost cost(Progress& progress);
+
+  std::size_t parts() const override { return parts_.size(); }
+  Part part(std::size_t index) const override;
+  void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override;
+
+  /// What is known of the error once sum() has run: relative to the largest value of each kind.
+  double error_bound() const noexcept { return tree_.error_bound(); }
+  const Tree& tree() const noexcept { return tree_; }
+
+ private:
+  /// A box of stations: tiles first .. last − 1 of the receivers.
+  struct Cell {
+    std::uint32_t first, last;
+    std::uint32_t child = 0, children = 0;
+    std::uint32_t level = 0;
+    std::uint32_t first_part = 0, last_part = 0;  // that it holds, or the part that holds it
+    Bounds bounds{};
+    LocalPlace place{};
+    double radius = 0;
+    Tree::Tolerance tolerance{};
+    bool leaf() const { return children == 0; }
+  };
+  struct Serving {
+    std::uint32_t cluster;
+    int order;
+  };
+  /// What serves a cell.
+  struct Served {
+    std::vector<Serving> local, far;  // by its local expansion; at the stations of a leaf
+    std::vector<std::uint32_t> near;  // leaves of the tree, pair by pair
+    std::vector<std::uint32_t> open;  // left to the cells that it holds
+  };
+  struct Local {
+    int degree = -1;  // none
+    LocalPlace place{};
+    std::vector<double> numbers;
+  };
+  struct Nothing {};
+  struct Counted;
+  struct Sample;
+
+  void cut_cells();
+  void prepare(Progress& progress);
+  void measure_cells();
+  int local_order(const Tree::Node& cluster, const Cell& cell, double near, double distance) const;
+  bool serves(const Tree::Node& cluster, const Cell& cell, double near, double distance, int order) const;
+  bool serve_at_once(const Tree::Node& cluster, const Cell& cell, Served& to) const;
+  void serve(const Cell& cell, std::span<const std::uint32_t> list, Served& to) const;
+  Local local_of(const Cell& cell, const Local& above, Served& served) const;
+  double stations_of(const Cell& cell) const;
+  double packs_of(const Cell& cell) const;
+  int count(const Cell& cell, int above, const Served& served, const Switching& switching, Counted& to) const;
+  Sample sample_parts() const;
+  void walk_sample(Sample& sample, Progress& progress) const;
+  Counted count_all(const Sample& sample) const;
+  double expansions_met(const Sample& sample) const;
+  std::size_t memory_bytes(double expansions) const;
+  bool meet_most(std::size_t first, std::size_t last) const;
+  static bool holds_parts(const Cell& cell);
+  void make_expansions(std::size_t first, std::size_t last, Progress& progress);
+  PartSums sum_part(std::size_t part, std::span<const std::uint32_t> list, const Local& above,
+                    const Switching& switching, Progress& progress) const;
+  template <class State, class Handle>
+  void descend(const Cell& cell, std::span<const std::uint32_t> list, const State& above,
+               const Handle& handle) const;
+  template <class State, class Handle, class Use>
+  void walk(const std::vector<std::uint8_t>& wanted, State root, const Handle& handle, const Use& use) const;
+
+  Tree tree_;
+  const LocalKernels& kernels_;
+  int added_ = 0;  // degrees beyond the order of multipoles
+  std::vector<Cell> cells_;
+  std::vector<std::uint32_t> parts_;  // cells
+  std::vector<float> norms_;          // [expansions][order + 2] b_n^(1/n)
+  double collect_work_[most_order + 1] = {};
+  double pair_work_ = 0;
+  int lanes_ = 1;
+  bool prepared_ = false;
+};
+
+}  // namespace terrane::gravity

@@ -1,0 +1,56 @@
+// Local expansions: the field of far sources, for the stations of one box.
+//
+//   V(t + σ x) = (1/σ) Σ_j L_j H_j(x),   |x| ≤ 1,   j = (a, b, c),  |j| ≤ J
+//
+// L_j = ∂^j V at the centre t, in units of σ. Since V is harmonic there, c = 0 and 1 suffice, as for
+// multipole expansions (tree/expansion.hpp), and the numbers are stored as theirs. H_j are the harmonic
+// polynomials with ∂^j H_j = 1 at 0 and all other such derivatives 0:
+//   |j| H_j = x H_(a−1,b,c) + y H_(a,b−1,c) + z ∂z H_j
+//   ∂z H_(a,b,1) = H_(a,b,0),   ∂z H_(a,b,0) = −H_(a−2,b,1) − H_(a,b−2,1)
+// A multipole expansion C of scale s about c gives
+//   L_j = Σ_k C_k (s/σ)^|k| D^(j+k) (1/|ξ|),   ξ = (t − c)/σ.
+// Sources: Greengard & Rokhlin, J. Comput. Phys. 73 (1987) 325; the bound on its error: fmm.hpp.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "terrane/physics/gravity/tiles/tiles.hpp"
+#include "terrane/physics/gravity/tree/expansion.hpp"
+
+namespace terrane::gravity {
+
+/// Degrees that a local expansion keeps beyond the order of the multipoles that it comes from: one for each
+/// derivative.
+inline constexpr int most_added = 2;
+inline constexpr int most_local_degree = most_order + most_added;
+
+/// An expansion, and the order up to which it is taken at least: a pack of them has that of its first, up to
+/// which all have coefficients.
+struct FarSource {
+  Expansion expansion;
+  int order;
+};
+
+/// Where a local expansion lies.
+struct LocalPlace {
+  double centre[3];  // t, m
+  double scale;      // σ, m
+};
+
+struct LocalKernels {
+  /// Adds the fields of all sources, the orders of which never increase: the terms |k| ≤ p, |j| + |k| ≤ p +
+  /// added of each, to local [coefficient_count(orders' highest + added)].
+  void (*collect)(std::span<const FarSource> sources, int added, const LocalPlace& place, double* local);
+  /// The expansion up to `degree` about another place: to [coefficient_count(degree)].
+  void (*shift)(const LocalPlace& from, int degree, const double* local, const LocalPlace& place, double* to);
+  /// Adds V, g and, with `tensor`, Γ at every station: sums [10][tile_size], the order of Channel, G = 1.
+  void (*evaluate)(const LocalPlace& place, int degree, const double* local, bool tensor,
+                   const StationTile& stations, double* sums);
+};
+
+/// For the instruction set of kernel_target(wanted).
+const LocalKernels& local_kernels(std::string_view wanted = {});
+
+}  // namespace terrane::gravity
