@@ -266,7 +266,7 @@ StationTile stations_around(const LocalPlace& place, std::mt19937& random) {
 }
 
 /// Over the stations of the tile, relative to the largest of each channel.
-double difference(const std::vector<double>& a, const std::vector<double>& b, int stations) {
+double difference_of_sums(const std::vector<double>& a, const std::vector<double>& b, int stations) {
   double worst = 0;
   for (std::size_t c = 0; c < channel_count; ++c) {
     double error = 0, largest = 0;
@@ -308,7 +308,7 @@ TEST(LocalExpansions, HaveTheFieldOfTheirMultipolesTheMoreDegreesTheBetter) {
         sums(channel_count * tile_size);
     local_kernels().collect(sources, added, place, local.data());
     local_kernels().evaluate(place, 6 + added, local.data(), true, stations, sums.data());
-    const double error = difference(sums, truth, stations.count);
+    const double error = difference_of_sums(sums, truth, stations.count);
     EXPECT_LT(error, 0.02 * last) << added;
     last = error;
   }
@@ -344,7 +344,7 @@ TEST(LocalExpansions, HaveNoDifferenceBetweenInstructionSetsBeyondRounding) {
     return sums;
   };
   for (const char* name : {"plain", "avx2", "avx512"}) try {
-      EXPECT_LT(difference(field(local_kernels(name)), field(local_kernels()), stations.count), 1e-12)
+      EXPECT_LT(difference_of_sums(field(local_kernels(name)), field(local_kernels()), stations.count), 1e-12)
           << name;
     } catch (const UnsupportedError&) {
     }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t tiles_a_part = 64;
 constexpr std::size_t most_sampled = 24;    // parts, to foretell the cost
 constexpr std::size_t bytes_a_part = 4096;  // of lists and a local expansion, before it is summed
-constexpr double larger = 1.5;           // a cluster this much larger than a box of stations is split first
+constexpr double split_if_larger = 1.5;  // a cluster this much larger than a box of stations is split first
 constexpr double close_pair_work = 600;  // operations of a pack: what remains is close
 constexpr std::size_t bytes_a_thread = 1100000;  // sums of a part, tables of a translation
 constexpr double least_scale = 1e-8;             // of a local expansion, relative to all stations and prisms
@@ -231,7 +231,7 @@ void Fmm::serve(const Cell& cell, std::span<const std::uint32_t> list, Served& t
     if (cluster.mass == 0 && cluster.distance(cell.bounds) > cluster.scale) continue;
     if (serve_at_once(cluster, cell, to)) continue;
     const auto number = static_cast<std::uint32_t>(tree_.number(cluster));
-    if (cluster.children > 0 && (cell.leaf() || cluster.scale > larger * cell.radius))
+    if (cluster.children > 0 && (cell.leaf() || cluster.scale > split_if_larger * cell.radius))
       for (std::uint32_t c = cluster.children; c-- > 0;) stack.push_back(cluster.child + c);
     else if (cell.leaf()) to.near.push_back(number);
     else to.open.push_back(number);
