@@ -5,11 +5,11 @@
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/terrane)
 
-get_property(rooms GLOBAL PROPERTY TERRANE_ROOMS)
+get_property(components GLOBAL PROPERTY TERRANE_COMPONENTS)
 if(TARGET terrane_mpi)
-  list(APPEND rooms terrane_mpi)
+  list(APPEND components terrane_mpi)
 endif()
-install(TARGETS terrane ${rooms} ${TERRANE_LIBRARY_TARGETS} EXPORT terrane
+install(TARGETS terrane ${components} ${TERRANE_LIBRARY_TARGETS} EXPORT terrane
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/terrane DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 if(TARGET terrane_command)

@@ -1,10 +1,10 @@
 # terrane.pc: what pkg-config tells of the installed libraries. They are static and name each other, so they stand in
 # one group; libraries that have no .pc of their own everywhere are named by their files.
 set(TERRANE_PC_LIBRARIES "")
-foreach(room IN LISTS rooms)
-  get_target_property(type ${room} TYPE)
-  if(type STREQUAL "STATIC_LIBRARY" AND NOT room STREQUAL "terrane_mpi")
-    string(APPEND TERRANE_PC_LIBRARIES " -l${room}")
+foreach(component IN LISTS components)
+  get_target_property(type ${component} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY" AND NOT component STREQUAL "terrane_mpi")
+    string(APPEND TERRANE_PC_LIBRARIES " -l${component}")
   endif()
 endforeach()
 set(others -lhdf5)

@@ -1,4 +1,4 @@
-# Compiler settings shared by every room.
+# Compiler settings shared by every component.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()

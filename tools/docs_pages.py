@@ -2,7 +2,7 @@
 
 examples/NAME.md      the README of each example, with links between examples turned into links between pages, its
                       picture, its jobs and its scripts
-reference/cpp/ROOM.md the headers of each room of src/terrane: what a file says of itself on top, and every
+reference/cpp/COMPONENT.md the headers of each component of src/terrane: what a file says of itself on top, and every
                       declaration that has a comment (///), in the file's order
 
 In mkdocs.yml an entry of nav may be a pattern, examples/*.md; it stands for the pages that fit and are not named.
@@ -16,17 +16,17 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "terrane"
-ROOM = re.compile(r"^\s*terrane_room\(\s*(\S+)", re.MULTILINE)
-# What a user of the library meets; the inner rooms of a house are documented in the house.
+COMPONENT = re.compile(r"^\s*terrane_component\(\s*(\S+)", re.MULTILINE)
+# What a user of the library meets; the inner components of a physics are documented in the physics.
 ROLE = re.compile(r":(?:func|class|meth|mod|attr):(<code>)~?")
 INNER = re.compile(r"(kernels|_device|device_|tables|detail)")
 
 
-def rooms():
-    listed = ROOM.findall((ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
-    houses = sorted(f"physics/{path.parent.name}" for path in SOURCE.glob("physics/*/physics.hpp"))
+def components():
+    listed = COMPONENT.findall((ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    all_physics = sorted(f"physics/{path.parent.name}" for path in SOURCE.glob("physics/*/physics.hpp"))
     at = listed.index("simulation") + 1
-    return [room for room in listed[:at] + houses + listed[at:] if (SOURCE / room).is_dir()]
+    return [component for component in listed[:at] + all_physics + listed[at:] if (SOURCE / component).is_dir()]
 
 
 def declarations(text):
@@ -59,10 +59,10 @@ def declarations(text):
     return top, found
 
 
-def room_page(room):
-    text = [f"# {room}", ""]
-    headers = [h for h in sorted((SOURCE / room).rglob("*.hpp"))
-               if not (room.startswith("physics/") and h.parent != SOURCE / room) and not INNER.search(h.stem)]
+def component_page(component):
+    text = [f"# {component}", ""]
+    headers = [h for h in sorted((SOURCE / component).rglob("*.hpp"))
+               if not (component.startswith("physics/") and h.parent != SOURCE / component) and not INNER.search(h.stem)]
     for header in headers:
         top, found = declarations(header.read_text(encoding="utf-8"))
         text += [f"## `{header.relative_to(SOURCE.parent).as_posix()}`", "", *prose(top), ""]
@@ -116,9 +116,9 @@ def on_files(files, config):
         name = readme.parent.name
         text = example_page(readme.parent, pictures.get(name))
         files.append(File.generated(config, f"examples/{name}.md", content=text))
-    names = rooms()
-    for room in names:
-        files.append(File.generated(config, f"reference/cpp/{room.replace('/', '_')}.md", content=room_page(room)))
+    names = components()
+    for component in names:
+        files.append(File.generated(config, f"reference/cpp/{component.replace('/', '_')}.md", content=component_page(component)))
     pages = sorted(file.src_uri for file in files.documentation_pages())
     config.nav = expanded(config.nav, pages, named(config.nav))
     return files

@@ -82,7 +82,7 @@ void emg3d(std::string bytes) {
 
 void netcdf(std::string bytes) { (void)io::read_netcdf(NamedFile(bytes).path(), {}, little_memory); }
 
-/// Everything in it, asked for as a house asks: by name, type and shape.
+/// Everything in it, asked for as a physics asks: by name, type and shape.
 void read_all(const std::string& bytes) {
   auto in = CheckpointReader::from_bytes("input", bytes);
   for (const auto* name : {"field", "wave", "stations on prisms"})

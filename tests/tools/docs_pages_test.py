@@ -19,24 +19,24 @@ import docs_pages  # noqa: E402
 
 class CppReference(unittest.TestCase):
     def test_every_header_that_a_user_meets_has_its_place_on_the_page_of_its_room(self):
-        for room in docs_pages.rooms():
-            page = docs_pages.room_page(room)
-            for header in sorted((docs_pages.SOURCE / room).glob("*.hpp")):
+        for component in docs_pages.components():
+            page = docs_pages.component_page(component)
+            for header in sorted((docs_pages.SOURCE / component).glob("*.hpp")):
                 if docs_pages.INNER.search(header.stem):
                     continue
                 with self.subTest(header=str(header.relative_to(ROOT))):
                     self.assertIn(f"## `terrane/{header.relative_to(docs_pages.SOURCE)}`", page)
 
     def test_every_folder_with_headers_is_a_room_or_part_of_one(self):
-        rooms = docs_pages.rooms()
+        components = docs_pages.components()
         for header in sorted(docs_pages.SOURCE.rglob("*.hpp")):
             folder = header.parent.relative_to(docs_pages.SOURCE).as_posix()
             if folder == "physics":
-                continue  # the list of houses
-            self.assertTrue(any(f"{folder}/".startswith(f"{room}/") for room in rooms), header)
+                continue  # the list of all_physics
+            self.assertTrue(any(f"{folder}/".startswith(f"{component}/") for component in components), header)
 
     def test_every_comment_of_a_declaration_is_on_its_page(self):
-        page = docs_pages.room_page("model")
+        page = docs_pages.component_page("model")
         for words in ("The prisms whose property is set", "Gives every cell of the mesh", "SI on both sides"):
             self.assertIn(words, page)
 

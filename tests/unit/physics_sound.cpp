@@ -1,4 +1,4 @@
-// Two houses, one sea: what they must agree on.
+// Two physics, one sea: what they must agree on.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Small helpers on text that several rooms need.
+// Small helpers on text that several components need.
 #pragma once
 
 #include <span>

@@ -36,7 +36,7 @@ struct MeshPlan {
 
 /// What a physics says of the earth that it wants.
 struct EarthRequest {
-  /// Makes a mesh from the survey, which the house knows, and the earth; empty: the job has to have [mesh].
+  /// Makes a mesh from the survey, which the physics knows, and the earth; empty: the job has to have [mesh].
   std::function<MeshPlan(const Description& earth, const MeshWish& wish)> plan = {};
   double reference_density = 0;       ///< kg/m³; rock that has a density has what it differs from this
   bool along_axes = false;            ///< of mixed cells conductivity_east, _north, _up

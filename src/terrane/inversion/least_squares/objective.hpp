@@ -1,4 +1,4 @@
-// The least-squares problem that every solver of this room takes:
+// The least-squares problem that every solver of this component takes:
 //
 //   φ(m) = φ_d + β φ_m,   φ_d = ‖W (G m − d)‖²,  W = diag(1/σ),   φ_m = (m − m̃)ᵀ R (m − m̃)
 //

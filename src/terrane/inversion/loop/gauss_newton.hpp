@@ -1,5 +1,5 @@
 // Data that are no linear function of the model: steps of Gauss and Newton, each a linear problem of this
-// room.
+// component.
 //
 //   φ(m) = ‖W (F(m) − d)‖² + β (m − m̃)ᵀ R (m − m̃)
 //

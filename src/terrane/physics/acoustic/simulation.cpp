@@ -252,9 +252,9 @@ std::size_t read_sample(const Config& table, Problem& p) {
 
 /// Turns an error of the problem into one at the key that it is about.
 [[noreturn]] void at_key(const InputError& error, const Config& job) {
-  constexpr std::string_view house = "acoustic: ";
-  if (!std::string_view(error.where()).starts_with(house)) throw;
-  const auto where = std::string_view(error.where()).substr(house.size());
+  constexpr std::string_view prefix = "acoustic: ";
+  if (!std::string_view(error.where()).starts_with(prefix)) throw;
+  const auto where = std::string_view(error.where()).substr(prefix.size());
   if (where == "snapshots") throw InputError(job.where("snapshots"), error.problem(), error.next());
   if (where == "grid") throw InputError(job.where("mesh"), error.problem(), error.next());
   const auto source = job.table("source");

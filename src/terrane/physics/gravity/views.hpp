@@ -1,4 +1,4 @@
-// What the house looks at: prisms, stations and the arrays of results. Owners are elsewhere.
+// What the physics looks at: prisms, stations and the arrays of results. Owners are elsewhere.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the magnetic house computes, and what other programs call it.
+// What the magnetic physics computes, and what other programs call it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The magnetic house as the rest of the program sees it.
+// The magnetic physics as the rest of the program sees it.
 #pragma once
 
 #include "terrane/simulation/simulation.hpp"

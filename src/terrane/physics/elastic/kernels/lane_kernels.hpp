@@ -1,4 +1,4 @@
-// Included once for each instruction set, with TERRANE_SIMD_TARGET its name (house.cmake).
+// Included once for each instruction set, with TERRANE_SIMD_TARGET its name (physics.cmake).
 #include "terrane/physics/elastic/element/stress.hpp"
 #include "terrane/physics/elastic/kernels/lanes.hpp"
 

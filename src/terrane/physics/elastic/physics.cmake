@@ -19,4 +19,4 @@ foreach(TARGET IN LISTS TERRANE_INSTRUCTION_SETS)
     $<$<CXX_COMPILER_ID:GNU>:-fno-tree-vectorize>)
 endforeach()
 # CPUs have forces of their own (kernels/lanes.hpp).
-terrane_debug_kernels(${house_target} "/elastic/kernels/[a-z_]+\\.cu$")
+terrane_debug_kernels(${physics_target} "/elastic/kernels/[a-z_]+\\.cu$")

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Hold every #include "terrane/..." in src against the graph of rooms in CMakeLists.txt.
+"""Hold every #include "terrane/..." in src against the graph of components in CMakeLists.txt.
 
-    tools/check_rooms.py [ROOT]
+    tools/check_components.py [ROOT]
 
-A room may include its own headers, those of the rooms it names after DEPENDS, and those of the rooms that
-these depend on. A room depends only on rooms listed before it. terrane_houses(DEPENDS ...) stands for every folder
-of physics/ that has physics.hpp, and for the room physics, the list of them; a house never depends on another, but for
+A component may include its own headers, those of the components it names after DEPENDS, and those of the components that
+these depend on. A component depends only on components listed before it. terrane_all_physics(DEPENDS ...) stands for every folder
+of physics/ that has physics.hpp, and for the component physics, the list of them; a physics never depends on another, but for
 those of STANDS_ON.
 
-Inside a house, and in the rooms of ORDERED, rooms.txt states the order, from the ground up: one storey a line, of
-folders and of files at the top of the room (without their ending). A storey may include what lies below it; folders and
+Inside a physics, and in the components of ORDERED, order.txt states the order, from the ground up: one storey a line, of
+folders and of files at the top of the component (without their ending). A storey may include what lies below it; folders and
 files that share a line do not include each other, but for those joined by +, which are one unit in several files. Lines
 may carry a comment after #. python/terrane has such a file, too, for what its modules import as they are loaded.
 
@@ -23,10 +23,10 @@ import re
 import sys
 from pathlib import Path
 
-# The one house that stands on another: magnetics is gravity's gradients, by Poisson's relation.
+# The one physics that stands on another: magnetics is gravity's gradients, by Poisson's relation.
 STANDS_ON = {"physics/magnetic": {"physics/gravity"}}
 
-# Rooms that state their order as houses do.
+# Components that state their order as physics do.
 ORDERED = ("job", "parallel", "solve", "inversion")
 
 # Units that are one thing in several files: a class and what it is made of, kernels and the tables that CMake makes of
@@ -41,22 +41,22 @@ ONE_UNIT = (
     r"physics/acoustic/march/host_(kernels|kernel_sets)", r"physics/acoustic/march/host_(axis|density|rows|set)",
     r"physics/acoustic/image/(history|random_walls)")
 
-ROOM = re.compile(r"^\s*terrane_(?:room\(\s*(\S+)|(houses)\()([^)]*)\)", re.MULTILINE)
+COMPONENT = re.compile(r"^\s*terrane_(?:component\(\s*(\S+)|(all_physics)\()([^)]*)\)", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]terrane/([^">]+)[">]')
 SUFFIXES = {".hpp", ".h", ".cpp", ".cu", ".cuh", ".inl"}
 
 
-def houses(root):
-    """The folders of physics/ that CMake takes for houses."""
+def all_physics(root):
+    """The folders of physics/ that CMake finds physics in."""
     return sorted(f"physics/{header.parent.name}" for header in (root / "src/terrane/physics").glob("*/physics.hpp"))
 
 
 def read_graph(cmake_lists):
-    """{room: the rooms it names}, in the file's order, and complaints about the graph itself."""
+    """{component: the components it names}, in the file's order, and complaints about the graph itself."""
     text = re.sub(r"#.*", "", cmake_lists.read_text(encoding="utf-8"))
     graph, complaints = {}, []
-    for match in ROOM.finditer(text):
-        room, words = match.group(1), match.group(3).split()
+    for match in COMPONENT.finditer(text):
+        component, words = match.group(1), match.group(3).split()
         named, collecting = [], False
         for word in words:
             if word in ("DEPENDS", "PUBLIC", "PRIVATE", "KERNELS"):
@@ -65,19 +65,19 @@ def read_graph(cmake_lists):
                 named.append(word)
         for other in named:
             if other not in graph:
-                complaints.append(f"{cmake_lists.name}: room {room or 'physics'} depends on {other}, which is not listed before it")
+                complaints.append(f"{cmake_lists.name}: component {component or 'physics'} depends on {other}, which is not listed before it")
         if match.group(2):
-            found = houses(cmake_lists.parent)
-            graph.update({house: named + sorted(STANDS_ON.get(house, set()) & set(found)) for house in found})
+            found = all_physics(cmake_lists.parent)
+            graph.update({physics: named + sorted(STANDS_ON.get(physics, set()) & set(found)) for physics in found})
             graph["physics"] = found + named
         else:
-            graph[room] = named
+            graph[component] = named
     return graph, complaints
 
 
-def reachable(graph, room):
-    """The room, what it names, and what those depend on."""
-    seen, todo = set(), [room]
+def reachable(graph, component):
+    """The component, what it names, and what those depend on."""
+    seen, todo = set(), [component]
     while todo:
         here = todo.pop()
         if here not in seen:
@@ -86,14 +86,14 @@ def reachable(graph, room):
     return seen
 
 
-def room_of(path, graph):
-    """The room that a path below src/terrane lies in: the longest that fits; None when none does."""
-    fitting = [room for room in graph if path.startswith(room + "/")]
+def component_of(path, graph):
+    """The component that a path below src/terrane lies in: the longest that fits; None when none does."""
+    fitting = [component for component in graph if path.startswith(component + "/")]
     return max(fitting, key=len, default=None)
 
 
-def house(room):
-    return room if room.startswith("physics/") else None
+def physics(component):
+    return component if component.startswith("physics/") else None
 
 
 def without_in(name):
@@ -102,21 +102,21 @@ def without_in(name):
 
 
 def stand(path):
-    """The folder of a house that a path inside it lies in, or the stem of a file at its top."""
+    """The folder of a physics that a path inside it lies in, or the stem of a file at its top."""
     first, slash, _ = path.partition("/")
     return first if slash else Path(without_in(first)).stem
 
 
 class Order:
-    """Which folder or file of a house stands on which."""
+    """Which folder or file of a physics stands on which."""
 
     def __init__(self, folder, where, stands=None):
         self.storey, self.unit, self.complaints = {}, {}, []
-        self.where = f"{where}/rooms.txt"
-        file = folder / "rooms.txt"
+        self.where = f"{where}/order.txt"
+        file = folder / "order.txt"
         if not file.is_file():
-            self.complaints.append(f"{where}: says nothing of its order; write rooms.txt, from the ground up, "
-                                   "one line for each storey (see src/terrane/physics/gravity/rooms.txt)")
+            self.complaints.append(f"{where}: says nothing of its order; write order.txt, from the ground up, "
+                                   "one line for each storey (see src/terrane/physics/gravity/order.txt)")
             return
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             for unit in line.partition("#")[0].split():
@@ -128,7 +128,7 @@ class Order:
         here = stands or {stand(f.relative_to(folder).as_posix()) for f in folder.rglob("*") if is_source(f)}
         for name, number in self.storey.items():
             if name not in here:
-                self.complaints.append(f"{self.where}:{number}: there is no {name} in this house")
+                self.complaints.append(f"{self.where}:{number}: there is no {name} in this physics")
         for name in sorted(here - self.storey.keys()):
             self.complaints.append(f"{self.where}: {name} has no place in the order")
 
@@ -192,30 +192,30 @@ def check_python(root):
 def check(root):
     graph, complaints = read_graph(root / "CMakeLists.txt")
     if not graph:
-        return [f"{root / 'CMakeLists.txt'}: no terrane_room(...) found"]
-    allowed = {room: reachable(graph, room) for room in graph}
-    for room in graph:
-        for other in allowed[room]:
-            if house(room) and house(other) and room != other and other not in STANDS_ON.get(room, set()):
-                complaints.append(f"CMakeLists.txt: {room} depends on {other}: physics houses never use each other")
+        return [f"{root / 'CMakeLists.txt'}: no terrane_component(...) found"]
+    allowed = {component: reachable(graph, component) for component in graph}
+    for component in graph:
+        for other in allowed[component]:
+            if physics(component) and physics(other) and component != other and other not in STANDS_ON.get(component, set()):
+                complaints.append(f"CMakeLists.txt: {component} depends on {other}: a physics never uses another")
     source = root / "src" / "terrane"
     orders = {}
-    for room in graph:
-        if (house(room) or room in ORDERED) and (source / room).is_dir():
-            orders[room] = Order(source / room, f"src/terrane/{room}")
-            complaints += orders[room].complaints
+    for component in graph:
+        if (physics(component) or component in ORDERED) and (source / component).is_dir():
+            orders[component] = Order(source / component, f"src/terrane/{component}")
+            complaints += orders[component].complaints
     units = {}
     for file in sorted(source.rglob("*")):
         if not is_source(file):
             continue
         inside = file.relative_to(source).as_posix()
-        room = room_of(inside, graph)
-        if room is None:
-            complaints.append(f"src/terrane/{inside}: lies in no room of CMakeLists.txt")
+        component = component_of(inside, graph)
+        if component is None:
+            complaints.append(f"src/terrane/{inside}: lies in no component of CMakeLists.txt")
             continue
-        if room == "physics" and inside.count("/") > 1:
+        if component == "physics" and inside.count("/") > 1:
             complaints.append(f"src/terrane/{inside}: {'/'.join(inside.split('/')[:2])} has no physics.hpp, by which "
-                              "it would be a house")
+                              "it would be a physics")
             continue
         unit = inside.partition(".")[0]
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
@@ -226,16 +226,16 @@ def check(root):
             if unit != included:
                 units.setdefault(unit, set()).add(included)
             where = f"src/terrane/{inside}:{number}"
-            other = room_of(match.group(1), graph)
+            other = component_of(match.group(1), graph)
             if other is None:
-                complaints.append(f"{where}: terrane/{match.group(1)} lies in no room of CMakeLists.txt")
-            elif house(room) and house(other) and room != other and other not in STANDS_ON.get(room, set()):
-                complaints.append(f"{where}: {room} includes {other}: physics houses never include each other")
-            elif other not in allowed[room]:
-                complaints.append(f"{where}: room {room} may not include {other}; it may use "
-                                  + (", ".join(r for r in graph if r in allowed[room] and r != room) or "no other room"))
-            elif room == other and room in orders:
-                fault = orders[room].fault(inside[len(room) + 1:], match.group(1)[len(room) + 1:])
+                complaints.append(f"{where}: terrane/{match.group(1)} lies in no component of CMakeLists.txt")
+            elif physics(component) and physics(other) and component != other and other not in STANDS_ON.get(component, set()):
+                complaints.append(f"{where}: {component} includes {other}: a physics never includes another")
+            elif other not in allowed[component]:
+                complaints.append(f"{where}: component {component} may not include {other}; it may use "
+                                  + (", ".join(r for r in graph if r in allowed[component] and r != component) or "no other component"))
+            elif component == other and component in orders:
+                fault = orders[component].fault(inside[len(component) + 1:], match.group(1)[len(component) + 1:])
                 if fault:
                     complaints.append(f"{where}: {fault}")
     complaints += [f"src/terrane: {', '.join(circle)} include each other in a circle"
@@ -246,7 +246,7 @@ def check(root):
 def main():
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     complaints = check(root)
-    print("\n".join(complaints) or "every include keeps to the graph of rooms")
+    print("\n".join(complaints) or "every include keeps to the graph of components")
     return 1 if complaints else 0
 
 

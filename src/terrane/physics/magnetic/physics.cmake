@@ -2,4 +2,4 @@
 if(NOT TARGET terrane_physics_gravity)
   message(FATAL_ERROR "TERRANE_PHYSICS: magnetic needs gravity")
 endif()
-target_link_libraries(${house_target} PUBLIC terrane::physics_gravity)
+target_link_libraries(${physics_target} PUBLIC terrane::physics_gravity)

@@ -1,14 +1,14 @@
-# terrane_room(<folder> DEPENDS <room>... [PUBLIC <library>...] [PRIVATE <library>...] [KERNELS])
-# One room of the house: every .cpp and .cu in src/terrane/<folder> and below, as a static library terrane::<folder>.
-# A room may use the rooms it names and what those use; nothing else.
-# KERNELS: the room computes, and is compiled with all of -O3. The others are compiled with -O2, in two thirds of the time.
+# terrane_component(<folder> DEPENDS <component>... [PUBLIC <library>...] [PRIVATE <library>...] [KERNELS])
+# One component of the program: every .cpp and .cu in src/terrane/<folder> and below, as a static library terrane::<folder>.
+# A component may use the components it names and what those use; nothing else.
+# KERNELS: the component computes, and is compiled with all of -O3. The others are compiled with -O2, in two thirds of the time.
 
 # terrane_precompiled(<target> <kind> [<header>...])
 # Headers of the standard library and {fmt} that nearly every file includes, and those named, parsed once for all targets
 # of a kind. Every file still includes what it uses: CMAKE_DISABLE_PRECOMPILE_HEADERS=ON makes the same programs. (They are
 # named here and not in a header of ours, whose path would keep compiler caches from serving two checkouts.)
 function(terrane_precompiled target kind)
-  # What the compiler defines must be the same for all of a kind; some have OpenMP from the room parallel.
+  # What the compiler defines must be the same for all of a kind; some have OpenMP from parallel.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${OpenMP_CXX_FLAGS}>)
   get_property(first GLOBAL PROPERTY TERRANE_PRECOMPILED_${kind})
   if(first)
@@ -54,7 +54,7 @@ function(terrane_debug_kernels target pattern)
   list(TRANSFORM kernels REPLACE "(.+)" "#include \"\\1\"\n")
   list(JOIN kernels "" includes)
   set(source ${PROJECT_BINARY_DIR}/generated/${target}_debug_kernels.cpp)
-  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// What the debug device runs (cmake/TerraneRoom.cmake).\n@includes@")
+  file(CONFIGURE OUTPUT ${source} @ONLY CONTENT "// What the debug device runs (cmake/TerraneComponent.cmake).\n@includes@")
   # The level of optimisation of precompiled headers is another.
   set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -O1)
   target_sources(${target} PRIVATE ${source})
@@ -69,8 +69,8 @@ function(terrane_rows_of_sweeps)
   endif()
 endfunction()
 
-function(terrane_room folder)
-  cmake_parse_arguments(ROOM "KERNELS" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
+function(terrane_component folder)
+  cmake_parse_arguments(COMPONENT "KERNELS" "" "DEPENDS;PUBLIC;PRIVATE" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cpp)
   file(GLOB_RECURSE device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/terrane/${folder}/*.cu)
@@ -81,11 +81,11 @@ function(terrane_room folder)
   if(sources)
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
-    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:terrane_flags> ${ROOM_PRIVATE})
-    if(NOT ROOM_KERNELS)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:terrane_flags> ${COMPONENT_PRIVATE})
+    if(NOT COMPONENT_KERNELS)
       target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
     endif()
-    terrane_precompiled(${target} room)
+    terrane_precompiled(${target} component)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -97,12 +97,12 @@ function(terrane_room folder)
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} ${scope} cxx_std_20)
-  foreach(room IN LISTS ROOM_DEPENDS)
-    string(REPLACE "/" "_" room ${room})
-    target_link_libraries(${target} ${scope} terrane::${room})
+  foreach(component IN LISTS COMPONENT_DEPENDS)
+    string(REPLACE "/" "_" component ${component})
+    target_link_libraries(${target} ${scope} terrane::${component})
   endforeach()
-  if(ROOM_PUBLIC)
-    target_link_libraries(${target} ${scope} ${ROOM_PUBLIC})
+  if(COMPONENT_PUBLIC)
+    target_link_libraries(${target} ${scope} ${COMPONENT_PUBLIC})
   endif()
-  set_property(GLOBAL APPEND PROPERTY TERRANE_ROOMS ${target})
+  set_property(GLOBAL APPEND PROPERTY TERRANE_COMPONENTS ${target})
 endfunction()

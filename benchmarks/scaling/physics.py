@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What several GPUs gain, for the record of one house: each program of benchmarks/ranks, and each job of ranks.py, on 2, 4, 8, ...
+"""What several GPUs gain, for the record of one physics: each program of benchmarks/ranks, and each job of ranks.py, on 2, 4, 8, ...
 ranks of mpirun, a GPU each, and on one.
 
-    benchmarks/scaling/houses.py HOUSE BUILD [--gpus 2] [--device cuda] [--small] [--longest 300]
+    benchmarks/scaling/physics.py PHYSICS BUILD [--gpus 2] [--device cuda] [--small] [--longest 300]
 
-HOUSE is gravity, electromagnetic, acoustic, elastic or inversion; BUILD a build folder with benchmarks. Prints JSON with the rows
+PHYSICS is gravity, electromagnetic, acoustic, elastic or inversion; BUILD a build folder with benchmarks. Prints JSON with the rows
 of the programs and the runs of the jobs, as tools/scaling_report reads them. --small: sizes for a try without a GPU
 (--device debug). --longest: seconds that one command may take; what takes longer, or fails, is said and left out.
 """
@@ -43,24 +43,24 @@ def output_of(command, longest):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=longest)
     except subprocess.TimeoutExpired:
-        print(f"houses: took longer than {longest} s", file=sys.stderr)
+        print(f"all_physics: took longer than {longest} s", file=sys.stderr)
         return None
     if done.returncode != 0:
-        print(f"houses: failed with status {done.returncode}\n{done.stderr[-2000:]}", file=sys.stderr)
+        print(f"all_physics: failed with status {done.returncode}\n{done.stderr[-2000:]}", file=sys.stderr)
         return None
     return json.loads(done.stdout)
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("house", choices=sorted({*HALOS, *SOLVES, *JOBS}))
+    parser.add_argument("physics", choices=sorted({*HALOS, *SOLVES, *JOBS}))
     parser.add_argument("build", type=Path)
     parser.add_argument("--gpus", type=int, default=2)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--longest", type=float, default=300)
     arguments = parser.parse_args()
-    house, small = arguments.house, arguments.small
+    physics, small = arguments.physics, arguments.small
     counts = [n for n in (2, 4, 8, 16) if n <= arguments.gpus]
     ranks = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]
 
@@ -70,26 +70,26 @@ def main():
     # The most first: one GPU alone is measured in each, and a word by itself costs no others when it fails.
     rows = []
     for program, of in (("ranks_halos", HALOS), ("ranks_solves", SOLVES)):
-        for word in of.get(house, ([], []))[small]:
+        for word in of.get(physics, ([], []))[small]:
             for count in counts[::-1]:
                 rows += (run(count, program, arguments.device, word) or {"rows": []})["rows"]
     results = {"rows": rows} if rows else {}
 
     jobs = []
-    for job, sizes in JOBS.get(house, {}).items():
+    for job, sizes in JOBS.get(physics, {}).items():
         found = output_of([sys.executable, str(HERE / "ranks.py"), str(arguments.build / "terrane"), "--job", job, "--size",
                            str(sizes[small]), "--device", arguments.device, "--ranks", "1", *map(str, counts)]
                           + (["--stations", "50"] if small else []), 2 * arguments.longest)
         if found:
             jobs.append(found)
-    if house == "gravity":
+    if physics == "gravity":
         results.update({job["what"].rpartition(": ")[2]: job for job in jobs})
         moved = run(counts[-1], "ranks_transfers", *(["0.001"] if small else ["0.1", "1"])) if counts else None
         results["transfers"] = (moved or {"rows": []})["rows"]
     elif jobs:
         results["jobs"] = jobs
     if not results:
-        sys.exit("houses: nothing was measured")
+        sys.exit("all_physics: nothing was measured")
     print(json.dumps(results, indent=1, ensure_ascii=False))
 
 

@@ -8,7 +8,7 @@ from conftest import ROOT
 
 import terrane
 
-HOUSES = ("acoustic", "elastic", "electric", "electromagnetic", "heat", "magnetic")
+ALL_PHYSICS = ("acoustic", "elastic", "electric", "electromagnetic", "heat", "magnetic")
 
 
 @pytest.fixture
@@ -354,10 +354,10 @@ def test_an_elastic_push_arrives_when_it_should():
     assert latest == pytest.approx(0.12 + 250 / 3000, abs=0.03)
 
 
-@pytest.mark.parametrize("house", HOUSES)
-def test_every_physics_has_a_module_with_a_simulation(house):
-    module = getattr(terrane, house)
-    assert house in dir(terrane) and module.__doc__ and module.Simulation.physics == house
+@pytest.mark.parametrize("physics", ALL_PHYSICS)
+def test_every_physics_has_a_module_with_a_simulation(physics):
+    module = getattr(terrane, physics)
+    assert physics in dir(terrane) and module.__doc__ and module.Simulation.physics == physics
     assert "Parameters" in module.Simulation.__doc__ and "Examples" in module.Simulation.__doc__
 
 

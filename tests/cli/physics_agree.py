@@ -109,7 +109,7 @@ files = ["electric.nc"]
 
 
 #: A shot at the top of a hole through two layers; the earth has no mesh, and the interface lies in no plane of those
-#: that the houses make.
+#: that both physics make.
 HOLE = """\
 [[model.unit]]
 name = "shale"
@@ -183,7 +183,7 @@ def later(np, early, late, step):
     return (at - (len(early) - 1) + 0.5 * (a - c) / (a - 2 * b + c)) * step
 
 
-class HousesAgree(CommandTest):
+class PhysicsAgree(CommandTest):
     def test_SoundAndElasticWavesTravelThroughRockInTheSameTime(self):
         try:
             import numpy as np

@@ -1,7 +1,7 @@
 """A physics is its folder, and its folder inverse/ is its inversion: a copy of the tree without physics/heat configures
 without it, and with it again has it, TERRANE_PHYSICS leaves it out, and one physics alone inverts.
 
-    houses_test.py CMAKE GENERATOR CXX [--alone] [--build]    --alone: the last of these; --build: also builds the
+    one_physics_test.py CMAKE GENERATOR CXX [--alone] [--build]    --alone: the last of these; --build: also builds the
                                                               command and asks it
 """
 
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HOUSE = "src/terrane/physics/heat"
+PHYSICS = "src/terrane/physics/heat"
 
 
 def run(*words, fails=False):
@@ -41,10 +41,10 @@ def listed_in(build):
 
 
 def a_folder_makes_a_physics(options, tree, build):
-    shutil.move(tree / HOUSE, tree.parent / "heat")
+    shutil.move(tree / PHYSICS, tree.parent / "heat")
     for there in (False, True):
         if there:
-            shutil.move(tree.parent / "heat", tree / HOUSE)
+            shutil.move(tree.parent / "heat", tree / PHYSICS)
         configure(options, tree, build, "-DCMAKE_BUILD_TYPE=Release", "-DTERRANE_BUILD_TESTS=OFF")
         listed = listed_in(build)
         assert ("heat::physics()" in listed) == there, listed
