@@ -27,43 +27,43 @@ using acoustic::Problem;
 struct Acoustic {
   Problem problem;
   Runtime runtime;
-  bool twofold = true;
+  bool double_precision = true;
   std::unique_ptr<Operators> operators;
   OneAtATime alone;  // operators change while they compute
 
   Acoustic(Problem p, Runtime r, bool is_double)
-      : problem(std::move(p)), runtime(std::move(r)), twofold(is_double) {}
+      : problem(std::move(p)), runtime(std::move(r)), double_precision(is_double) {}
 
   Operators& at() {
     if (!operators)
-      operators =
-          std::make_unique<Operators>(problem, twofold, runtime.device, runtime.threads, runtime.memory);
+      operators = std::make_unique<Operators>(problem, double_precision, runtime.device, runtime.threads,
+                                              runtime.memory);
     return *operators;
   }
 };
 
-std::unique_ptr<Acoustic> of_problem(Problem problem, const Runtime& runtime, bool twofold) {
+std::unique_ptr<Acoustic> of_problem(Problem problem, const Runtime& runtime, bool double_precision) {
   problem.settle();
-  return std::make_unique<Acoustic>(std::move(problem), runtime, twofold);
+  return std::make_unique<Acoustic>(std::move(problem), runtime, double_precision);
 }
 
-std::unique_ptr<Acoustic> of_config(const Config& config, const std::string& name, bool twofold) {
+std::unique_ptr<Acoustic> of_config(const Config& config, const std::string& name, bool double_precision) {
   return python::of_config<acoustic::Simulation>(
       config, name, "acoustic", "acoustic waves",
       [&](const acoustic::Simulation& simulation, Runtime runtime) {
-        return of_problem(simulation.problem(), runtime, twofold);
+        return of_problem(simulation.problem(), runtime, double_precision);
       });
 }
 
 std::unique_ptr<Acoustic> of_job(const std::string& path, const Sets& sets, const Arguments& arguments,
-                                 bool twofold) {
-  return released([&] { return of_config(Config::read(path, {sets, arguments}), path, twofold); });
+                                 bool double_precision) {
+  return released([&] { return of_config(Config::read(path, {sets, arguments}), path, double_precision); });
 }
 
 std::unique_ptr<Acoustic> of_text(const std::string& text, const Sets& sets, const Arguments& arguments,
-                                  const nb::dict& contents, bool twofold) {
+                                  const nb::dict& contents, bool double_precision) {
   const auto config = config_of(text, sets, arguments, contents);
-  return released([&] { return of_config(config, "job", twofold); });
+  return released([&] { return of_config(config, "job", double_precision); });
 }
 
 std::vector<acoustic::Place> places_of(const Matrix& rows) {
@@ -137,7 +137,7 @@ std::unique_ptr<Acoustic> of_arrays(const Vector& velocity, const std::array<std
   Runtime runtime;
   runtime.device = device_from_text(nb::cast<std::string>(options["device"]));
   runtime.threads = nb::cast<int>(options["threads"]);
-  return of_problem(std::move(p), runtime, nb::cast<bool>(options["twofold"]));
+  return of_problem(std::move(p), runtime, nb::cast<bool>(options["double_precision"]));
 }
 
 /// What `compute` makes of the operators, with progress and Ctrl-C.
@@ -184,7 +184,7 @@ void bind_acoustic(nb::module_& m) {
            [](const Acoustic& a, const Vector& velocity) {
              auto p = a.problem;
              p.velocity = values_of(velocity);
-             return of_problem(std::move(p), a.runtime, a.twofold);
+             return of_problem(std::move(p), a.runtime, a.double_precision);
            })
       .def("send",
            [](Acoustic& a, const std::vector<Vector>& series) {

@@ -57,9 +57,9 @@ class Operators(Strict):
         given = _arguments(settings, arguments, data, None, threads)
         if isinstance(job, (Mapping, Simulation)):
             text, contents = job_of(job.tables() if isinstance(job, Simulation) else job)
-            self._engine = _core.acoustic_job_of(text, *given, contents, _twofold(precision))
+            self._engine = _core.acoustic_job_of(text, *given, contents, _is_double(precision))
         else:
-            self._engine = _core.acoustic_job(os.fspath(job), *given, _twofold(precision))
+            self._engine = _core.acoustic_job(os.fspath(job), *given, _is_double(precision))
 
     @classmethod
     def of(cls, velocity: ArrayLike, spacing: Union[float, Sequence[float]], *, sources: Sequence[ArrayLike],
@@ -152,7 +152,7 @@ class Operators(Strict):
             {"order": int(order), "layer_points": int(layer_points), "layer_frequency": float(layer_frequency),
              "exact_time": bool(exact_time), "density": 1000.0 if "densities" in rock else float(np.asarray(density)),
              "record": [record] if isinstance(record, str) else [str(name) for name in record],
-             "threads": int(threads or 0), "twofold": _twofold(precision), "device": device, **rock})
+             "threads": int(threads or 0), "double_precision": _is_double(precision), "device": device, **rock})
         return made
 
     @classmethod
@@ -360,7 +360,7 @@ def _like(values: Any, shape: tuple[int, ...], name: str, axes: str) -> Floats:
     return found
 
 
-def _twofold(precision: str) -> bool:
+def _is_double(precision: str) -> bool:
     if precision not in ("single", "double"):
         raise InputError("precision", f"is {precision!r}", "Allowed: single, double.")
     return precision == "double"

@@ -1,4 +1,4 @@
-// G and Gᵀ on devices beside those of the processors.
+// G and Gᵀ on devices beside those of the CPU.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The tree on devices: within its tolerance of the direct sum, and as accurate as the processors' tree.
+// The tree on devices: within its tolerance of the direct sum, and as accurate as the CPU's tree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

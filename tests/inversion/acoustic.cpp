@@ -21,7 +21,7 @@ using namespace acoustic::inverse;
 
 acoustic::Settings in_double() {
   acoustic::Settings settings;
-  settings.twofold = true;
+  settings.double_precision = true;
   settings.keeping = acoustic::Keeping::store;
   settings.kept_in = acoustic::KeptIn::memory;
   return settings;

@@ -17,7 +17,7 @@
 namespace terrane {
 namespace {
 
-/// At rank 0: what `compute` finds alone and on all ranks, on the processors and on the debug device.
+/// At rank 0: what `compute` finds alone and on all ranks, on the CPU and on the debug device.
 template <class Compute>
 void compare(const Compute& compute) {
   const auto comm = test::ranks();

@@ -1,4 +1,4 @@
-// Direct current on a device: its fields and sensitivities are those of the processors, and it takes the
+// Direct current on a device: its fields and sensitivities are those of the CPU, and it takes the
 // memory that a check says. On the debug device everywhere, and on a GPU where there is one.
 #include <gtest/gtest.h>
 

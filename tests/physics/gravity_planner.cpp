@@ -204,7 +204,7 @@ TEST(Planner, CountsThePairsThatDevicesLeaveToTheProcessors) {
     }
     return pairs;
   };
-  const double accuracy = 1e-12, seconds_a_pair = 1.5e-6;
+  const double accuracy = 1e-12, seconds_per_pair = 1.5e-6;
   // So few that all are looked at.
   const double of_plates = counted(plates, Switching::for_accuracy(accuracy)),
                of_cubes = counted(cubes, Switching::for_accuracy(accuracy));
@@ -213,14 +213,14 @@ TEST(Planner, CountsThePairsThatDevicesLeaveToTheProcessors) {
   const auto direct = [&](const PrismList& prisms) {
     return direct_cost(prisms.view(), stations.view(), ChannelSet::all(), accuracy);
   };
-  EXPECT_NEAR(direct(plates).one_by_one, of_plates * seconds_a_pair, 1e-12);
-  EXPECT_NEAR(direct(cubes).one_by_one, of_cubes * seconds_a_pair, 1e-12);
+  EXPECT_NEAR(direct(plates).one_by_one, of_plates * seconds_per_pair, 1e-12);
+  EXPECT_NEAR(direct(cubes).one_by_one, of_cubes * seconds_per_pair, 1e-12);
   EXPECT_GT(direct(plates).arithmetic, direct(plates).one_by_one);
   Progress silent;
   Tree tree(plates.view(), stations.view(), ChannelSet::all(), accuracy, 1, silent);
   const auto cost = tree.cost(silent);
   EXPECT_NEAR(cost.one_by_one_seconds,
-              counted(plates, Switching::for_accuracy(tree.pair_accuracy())) * seconds_a_pair, 1e-12);
+              counted(plates, Switching::for_accuracy(tree.pair_accuracy())) * seconds_per_pair, 1e-12);
   EXPECT_GT(cost.seconds, cost.one_by_one_seconds);
 }
 

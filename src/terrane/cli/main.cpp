@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
                         launched_ranks(), mpi));
         status = 2;
       } else {
-        terrane::share_processors(comm->on_node().count);
+        terrane::share_cores(comm->on_node().count);
         status = command_on(*comm, argc, argv, mpi);
       }
     }  // it must not outlive MPI

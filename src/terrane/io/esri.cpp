@@ -18,7 +18,7 @@ namespace terrane::io {
 
 namespace {
 
-constexpr std::int64_t most_nodes_an_axis = 100'000'000;
+constexpr std::int64_t most_nodes_per_axis = 100'000'000;
 
 /// 12°40'E, 47°40'30.5"N, 8°W.
 std::optional<double> parse_angle(std::string_view text) {
@@ -78,8 +78,8 @@ GridData read_esri(TextReader& in) {
       in.rewind(place);
       return in.number(key);
     };
-    if (key == "ncols") n_east = in.integer(key, 1, most_nodes_an_axis);
-    else if (key == "nrows") n_north = in.integer(key, 1, most_nodes_an_axis);
+    if (key == "ncols") n_east = in.integer(key, 1, most_nodes_per_axis);
+    else if (key == "nrows") n_north = in.integer(key, 1, most_nodes_per_axis);
     else if (key == "xllcorner" || key == "xllcenter") x = coordinate(), x_centre = key == "xllcenter";
     else if (key == "yllcorner" || key == "yllcenter") y = coordinate(), y_centre = key == "yllcenter";
     else if (key == "xurcorner") far_x = coordinate();

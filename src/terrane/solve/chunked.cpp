@@ -26,7 +26,7 @@ ChunkedOperator::ChunkedOperator(std::size_t rows, std::size_t columns, int thre
     : rows_(rows),
       columns_(columns),
       width_(chunk_width(rows)),
-      chunks_a_part_(std::max<std::size_t>(1, (chunks() + most_parts - 1) / most_parts)),
+      chunks_per_part_(std::max<std::size_t>(1, (chunks() + most_parts - 1) / most_parts)),
       threads_(threads),
       share_(share) {}
 

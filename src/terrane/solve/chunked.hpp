@@ -38,7 +38,7 @@ class ChunkedOperator : public PartedOperator {
  public:
   std::size_t rows() const final { return rows_; }
   std::size_t columns() const final { return columns_; }
-  std::size_t parts() const final { return (chunks() + chunks_a_part_ - 1) / chunks_a_part_; }
+  std::size_t parts() const final { return (chunks() + chunks_per_part_ - 1) / chunks_per_part_; }
   Range held() const final { return share_.of(parts()); }
   std::vector<std::uint32_t> columns_of(const Range& parts) const final;
   void apply_parts(const Range& parts, std::span<const double> model, std::span<double> sums) const final;
@@ -48,8 +48,8 @@ class ChunkedOperator : public PartedOperator {
 
   std::size_t chunks() const { return (columns_ + width_ - 1) / width_; }
   Range chunks_of(const Range& parts) const {
-    return {std::min(parts.first * chunks_a_part_, chunks()),
-            std::min(parts.last * chunks_a_part_, chunks())};
+    return {std::min(parts.first * chunks_per_part_, chunks()),
+            std::min(parts.last * chunks_per_part_, chunks())};
   }
   std::size_t first_column(std::size_t chunk) const { return std::min(chunk * width_, columns_); }
   int threads() const { return threads_; }
@@ -78,7 +78,7 @@ class ChunkedOperator : public PartedOperator {
   void for_chunks(const Range& parts,
                   const std::function<void(std::size_t chunk, const Seen& seen)>& body) const;
 
-  std::size_t rows_, columns_, width_, chunks_a_part_;
+  std::size_t rows_, columns_, width_, chunks_per_part_;
   int threads_;
   ShareOfParts share_;
 };

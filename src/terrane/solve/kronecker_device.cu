@@ -8,7 +8,7 @@ namespace terrane::solve {
 
 namespace {
 
-constexpr std::size_t values_a_thread = 4;
+constexpr std::size_t values_per_thread = 4;
 
 /// out (o, p, i) = Σ_m factor (m, p) in (o, m, i),  i < stride: along y or z. A thread: four p.
 struct AlongColumns {
@@ -17,14 +17,15 @@ struct AlongColumns {
   View<double> out;
   TERRANE_FN void operator()(std::size_t thread) const {
     const std::size_t i = thread % stride, four = thread / stride % fours, o = thread / stride / fours,
-                      p = four * values_a_thread, begin = o * n * stride + i;
-    double sum[values_a_thread] = {};
-    if (p + values_a_thread <= n) {
+                      p = four * values_per_thread, begin = o * n * stride + i;
+    double sum[values_per_thread] = {};
+    if (p + values_per_thread <= n) {
       for (std::size_t m = 0; m < n; ++m) {
         const double value = in[begin + m * stride];
-        unrolled<static_cast<int>(values_a_thread)>([&](auto k) { sum[k] += factor[m * n + p + k] * value; });
+        unrolled<static_cast<int>(values_per_thread)>(
+            [&](auto k) { sum[k] += factor[m * n + p + k] * value; });
       }
-      unrolled<static_cast<int>(values_a_thread)>([&](auto k) { out[begin + (p + k) * stride] = sum[k]; });
+      unrolled<static_cast<int>(values_per_thread)>([&](auto k) { out[begin + (p + k) * stride] = sum[k]; });
       return;
     }
     for (std::size_t last = p; last < n; ++last) {
@@ -41,14 +42,14 @@ struct AlongRows {
   std::size_t n, rows;
   View<double> out;
   TERRANE_FN void operator()(std::size_t thread) const {
-    const std::size_t p = thread % n, r = thread / n * values_a_thread;
-    if (r + values_a_thread <= rows) {
-      double sum[values_a_thread] = {};
+    const std::size_t p = thread % n, r = thread / n * values_per_thread;
+    if (r + values_per_thread <= rows) {
+      double sum[values_per_thread] = {};
       for (std::size_t m = 0; m < n; ++m) {
         const double f = factor[m * n + p];
-        unrolled<static_cast<int>(values_a_thread)>([&](auto k) { sum[k] += f * in[(r + k) * n + m]; });
+        unrolled<static_cast<int>(values_per_thread)>([&](auto k) { sum[k] += f * in[(r + k) * n + m]; });
       }
-      unrolled<static_cast<int>(values_a_thread)>([&](auto k) { out[(r + k) * n + p] = sum[k]; });
+      unrolled<static_cast<int>(values_per_thread)>([&](auto k) { out[(r + k) * n + p] = sum[k]; });
       return;
     }
     for (std::size_t last = r; last < rows; ++last) {
@@ -92,7 +93,7 @@ KroneckerOnDevice::KroneckerOnDevice(Device device, const std::array<std::vector
 /// a ← a contracted with a factor along every axis.
 void KroneckerOnDevice::contract(const std::array<Buffer<double>, 3>& factor) {
   const auto [nx, ny, nz] = n_;
-  const auto fours = [](std::size_t n) { return (n + values_a_thread - 1) / values_a_thread; };
+  const auto fours = [](std::size_t n) { return (n + values_per_thread - 1) / values_per_thread; };
   for_each(stream_, fours(ny * nz) * nx, AlongRows{a_.view(), factor[0].view(), nx, ny * nz, b_.view()});
   for_each(stream_, nz * fours(ny) * nx,
            AlongColumns{b_.view(), factor[1].view(), ny, nx, fours(ny), a_.view()});

@@ -11,7 +11,7 @@ namespace terrane::solve {
 
 namespace {
 
-constexpr std::size_t piece = 4096, pieces_a_task = 16;
+constexpr std::size_t piece = 4096, pieces_per_task = 16;
 
 }  // namespace
 
@@ -26,8 +26,8 @@ double dot(std::span<const double> a, std::span<const double> b, int threads) {
   const std::size_t pieces = (a.size() + piece - 1) / piece;
   const auto& kernels = matrix_kernels();
   std::vector<double> parts(pieces);
-  for_each((pieces + pieces_a_task - 1) / pieces_a_task, threads, [&](std::size_t task) {
-    for (std::size_t p = task * pieces_a_task; p < std::min((task + 1) * pieces_a_task, pieces); ++p)
+  for_each((pieces + pieces_per_task - 1) / pieces_per_task, threads, [&](std::size_t task) {
+    for (std::size_t p = task * pieces_per_task; p < std::min((task + 1) * pieces_per_task, pieces); ++p)
       parts[p] = kernels.dot_double(a.data() + p * piece, b.data() + p * piece,
                                     std::min(piece, a.size() - p * piece));
   });

@@ -10,13 +10,14 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr std::size_t cells_a_task = 4096;
+constexpr std::size_t cells_per_task = 4096;
 
 /// body(c) for every cell, on the threads.
 template <class Body>
 void for_all(std::size_t cells, int threads, const Body& body) {
-  for_each((cells + cells_a_task - 1) / cells_a_task, threads, [&](std::size_t task) {
-    for (std::size_t c = task * cells_a_task; c < std::min((task + 1) * cells_a_task, cells); ++c) body(c);
+  for_each((cells + cells_per_task - 1) / cells_per_task, threads, [&](std::size_t task) {
+    for (std::size_t c = task * cells_per_task; c < std::min((task + 1) * cells_per_task, cells); ++c)
+      body(c);
   });
 }
 

@@ -29,12 +29,12 @@ int thread_count(int wanted) {
   // libgomp writes what it counts into a variable of its own: several tasks may not ask it at once.
   if (within_a_task) return 1;
   // The OpenMP runtime ends the process when the system refuses it a thread. It asks the system for the
-  // number of processors at each call, which takes longer than a small task.
+  // number of CPU cores at each call, which takes longer than a small task.
   static const int most = std::min(omp_get_thread_limit(), 16 * omp_get_num_procs());
   return wanted > 0 ? std::min(wanted, most) : omp_get_max_threads();
 }
 
-void share_processors(int processes) {
+void share_cores(int processes) {
   if (processes < 2 || std::getenv("OMP_NUM_THREADS")) return;
   if (omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN))
     return;  // bound: what is left is this process's own

@@ -12,7 +12,7 @@ int thread_count(int wanted);
 
 /// From now on this process uses its share of the cores, as one of several processes on the machine, unless
 /// OMP_NUM_THREADS or a binding to cores says otherwise.
-void share_processors(int processes);
+void share_cores(int processes);
 
 /// Calls task(index) once for every index below count, on up to `threads` threads, in no particular order;
 /// what a task computes must not depend on that order. The first exception ends the loop early and is thrown

@@ -21,7 +21,7 @@ double bytes_of_gathers(const Problem& problem, const Settings& settings, std::s
     largest = std::max(largest, of_shot);
   }
   // Of a shot as it comes from its receivers, three times, and as a gather, in double precision too.
-  const double of_shot = largest * (3 * (settings.twofold ? 8 : 4) + 8 + 4);
+  const double of_shot = largest * (3 * (settings.double_precision ? 8 : 4) + 8 + 4);
   if (settings.task == Task::migration)
     return of_shot + samples * (4 + (settings.data.empty() ? 0 : 2 * sizeof(double)));
   // In single precision as they are collected; what is written also as a data set, and by its writer.

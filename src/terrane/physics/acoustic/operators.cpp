@@ -14,16 +14,16 @@
 namespace terrane::acoustic {
 
 struct Operators::Held {
-  Held(Problem given, bool twofold, Device device, int threads, std::size_t memory)
+  Held(Problem given, bool double_precision, Device device, int threads, std::size_t memory)
       : problem(std::move(given)),
         budget(memory > 0 ? MemoryBudget{memory} : MemoryBudget{}),
         stream(resolve(device), false, threads),
         series(problem.source_series()) {
     const auto resolved = resolve(device);
     Settings settings;
-    settings.twofold = twofold;
+    settings.double_precision = double_precision;
     expect_memory(settings, resolved);
-    if (twofold) engine = std::make_unique<Engine<double>>(problem, stream, alone);
+    if (double_precision) engine = std::make_unique<Engine<double>>(problem, stream, alone);
     else engine = std::make_unique<Engine<float>>(problem, stream, alone);
     const auto all = static_cast<double>(budget.bytes);
     const double there = resolved.has_own_memory() ? static_cast<double>(device_memory(resolved).free) : all;
@@ -69,8 +69,8 @@ struct Operators::Held {
   Keeping keeping = Keeping::store;
 };
 
-Operators::Operators(Problem problem, bool twofold, Device device, int threads, std::size_t memory)
-    : held_(std::make_unique<Held>(std::move(problem), twofold, device, threads, memory)) {}
+Operators::Operators(Problem problem, bool double_precision, Device device, int threads, std::size_t memory)
+    : held_(std::make_unique<Held>(std::move(problem), double_precision, device, threads, memory)) {}
 
 Operators::~Operators() = default;
 
@@ -107,7 +107,7 @@ std::vector<float> Operators::snapshots(const Snapshots& wanted, Progress* progr
   const auto nodes = static_cast<std::size_t>(wanted.nodes(uncorrected.grid).box().count());
   const auto count = wanted.count(uncorrected);
   Settings settings;
-  settings.twofold = std::holds_alternative<std::unique_ptr<Engine<double>>>(held_->engine);
+  settings.double_precision = std::holds_alternative<std::unique_ptr<Engine<double>>>(held_->engine);
   held_->budget.require(
       "acoustic",
       fmt::format("{} snapshots of {} nodes, beside waves of {}", count, nodes, uncorrected.whole().count()),

@@ -26,7 +26,7 @@ class Operators {
  public:
   /// problem: settled.  threads: as for thread_count().  memory: bytes for the source's waves; 0: what is
   /// left.
-  explicit Operators(Problem problem, bool twofold = true, Device device = {}, int threads = 0,
+  explicit Operators(Problem problem, bool double_precision = true, Device device = {}, int threads = 0,
                      std::size_t memory = 0);
   ~Operators();
 

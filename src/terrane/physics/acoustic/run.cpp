@@ -364,15 +364,15 @@ CheckpointSettings checkpoint_from(Packet& packet) {
 }
 
 template <class... Arguments>
-void in_precision(bool twofold, Arguments&&... arguments) {
-  if (twofold) do_shots<double>(std::forward<Arguments>(arguments)...);
+void in_precision(bool double_precision, Arguments&&... arguments) {
+  if (double_precision) do_shots<double>(std::forward<Arguments>(arguments)...);
   else do_shots<float>(std::forward<Arguments>(arguments)...);
 }
 
 KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& device) {
   const auto place = s.kept_in == KeptIn::automatic ? KeptIn::memory : s.kept_in;
-  return s.twofold ? acoustic::cost_of<double>(s.keeping, problem, place, device)
-                   : acoustic::cost_of<float>(s.keeping, problem, place, device);
+  return s.double_precision ? acoustic::cost_of<double>(s.keeping, problem, place, device)
+                            : acoustic::cost_of<float>(s.keeping, problem, place, device);
 }
 
 /// Rows and weights of a tap, at most: a sinc on each axis, and differences on that of a velocity; with a
@@ -393,7 +393,7 @@ std::pair<double, double> size_of_tap(const Problem& problem, Component componen
 
 /// Samples, weights and rows of a shot's receivers, and what sends the same back, at most.
 double bytes_of_receivers(const Problem& problem, const Settings& settings, const Device& device) {
-  const double e = settings.twofold ? 8 : 4, steps = static_cast<double>(problem.steps());
+  const double e = settings.double_precision ? 8 : 4, steps = static_cast<double>(problem.steps());
   double traces = 0, rows = 0, weights = 0;  // of each kind, as many as the largest shot has
   std::size_t receivers = 0;
   for (const auto& shot : problem.shots) receivers = std::max(receivers, shot.receivers.size());
@@ -417,16 +417,16 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
 }  // namespace
 
 double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device) {
-  const bool twofold = settings.twofold;
+  const bool double_precision = settings.double_precision;
   const auto bytes_of_wave = [&](bool along) {
-    return twofold ? Medium<double>::bytes_of_wave(problem, along)
-                   : Medium<float>::bytes_of_wave(problem, along);
+    return double_precision ? Medium<double>::bytes_of_wave(problem, along)
+                            : Medium<float>::bytes_of_wave(problem, along);
   };
-  const double wave =
-      bytes_of_wave(twofold ? keeps_along<double>(device, problem) : keeps_along<float>(device, problem));
-  const double e = twofold ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
+  const double wave = bytes_of_wave(double_precision ? keeps_along<double>(device, problem)
+                                                     : keeps_along<float>(device, problem));
+  const double e = double_precision ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
   const double rock =
-      twofold ? Medium<double>::bytes_of_rock(problem) : Medium<float>::bytes_of_rock(problem);
+      double_precision ? Medium<double>::bytes_of_rock(problem) : Medium<float>::bytes_of_rock(problem);
   double bytes = wave + rock + bytes_of_receivers(problem, settings, device);
   // The scattered wave, the change of the model, and p⁻ of each field of the first.
   if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
@@ -442,7 +442,8 @@ double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool
   const auto& shown = settings.snapshots;
   if (!shown.any()) return 0;
   const auto nodes = static_cast<double>(shown.nodes(problem.grid).box().count());
-  return nodes * ((settings.twofold ? 16 : 8) + 4 * sizeof(float)) + (on_disk ? 0 : 2 * shown.bytes(problem));
+  return nodes * ((settings.double_precision ? 16 : 8) + 4 * sizeof(float)) +
+         (on_disk ? 0 : 2 * shown.bytes(problem));
 }
 
 double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device) {
@@ -458,7 +459,7 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
   // of an H200, or of a few cores.
   const bool gpu = device.kind == Device::Kind::cuda;
   const double memory = gpu ? 3e12 : 2e10, host = 3e10, pinned = 2.5e9, disk = 2e9;
-  const double e = wanted.twofold ? 8 : 4;
+  const double e = wanted.double_precision ? 8 : 4;
   const double step = 4 * e * problem.fields() * static_cast<double>(problem.whole().count()) / memory;
   Settings settings = wanted;
   settings.task = Task::migration;
@@ -471,7 +472,7 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
       settings.keeping = way;
       settings.kept_in = place;
       KeepingChoice one{cost_of(settings, problem, device), place};
-      const double moved = one.cost.bytes_a_step / (place == KeptIn::disk ? disk : host);
+      const double moved = one.cost.bytes_per_step / (place == KeptIn::disk ? disk : host);
       one.seconds = static_cast<double>(problem.steps()) *
                     (std::max(step, moved) + std::max((one.cost.sweeps + 1) * step, moved));
       if (gpu && way == Keeping::checkpoints) one.seconds += 2 * one.cost.host_bytes / host;
@@ -589,7 +590,8 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   lead_ranks("acoustic", runtime, put, [&](const RankPlace& place) {
     if (ranks > 1) send_apart(problem, place.comm);
     if (ranks > 1) ask_disks(problem, settings, place.device, place.comm);
-    in_precision(settings.twofold, problem, settings, place, out.first_shot, checkpoint, progress, &out);
+    in_precision(settings.double_precision, problem, settings, place, out.first_shot, checkpoint, progress,
+                 &out);
   });
   if (out.shots_kept > 0)
     out.notes.push_back(
@@ -615,8 +617,8 @@ void serve(Comm& comm) {
     receive_apart(task.problem, place.comm);
     ask_disks(task.problem, task.settings, place.device, place.comm);
     Progress silent;
-    in_precision(task.settings.twofold, task.problem, task.settings, place, task.first, task.checkpoint,
-                 silent, static_cast<Outcome*>(nullptr));
+    in_precision(task.settings.double_precision, task.problem, task.settings, place, task.first,
+                 task.checkpoint, silent, static_cast<Outcome*>(nullptr));
   });
 }
 

@@ -12,7 +12,7 @@ inline constexpr std::array<std::string_view, 2> precision_names{"single", "doub
 
 struct Settings {
   Task task = Task::modelling;
-  bool twofold = false;  ///< double precision
+  bool double_precision = false;
   Keeping keeping = Keeping::automatic;
   KeptIn kept_in = KeptIn::automatic;  ///< of ways that keep records
   std::string scratch;                 ///< folder of records on disk; empty: that of the system
@@ -43,7 +43,7 @@ struct Settings {
     field("kind", s.task, one_of(std::span(task_names).first(3)).bits_of(task_names),
           "modelling: gathers; born: waves scattered once by the difference between the model and a smoothed "
           "one; migration: an image of that difference.");
-    field("precision", s.twofold, one_of(precision_names), "single or double.");
+    field("precision", s.double_precision, one_of(precision_names), "single or double.");
     field("wavefield", s.keeping, one_of(keeping_names).bits_of(keeping_bits),
           "How a migration or an inversion gets the source wavefield backwards in time: store, checkpoints "
           "(computes it twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds "

@@ -45,7 +45,7 @@ double bytes_of(const ShotResult& result) {
 }
 
 /// A rank writes no more than this in a second of its work: disks are shared by many.
-constexpr double bytes_a_second = 5e6;
+constexpr double bytes_per_second = 5e6;
 constexpr double small_file = 1e6;
 
 bool wanted(const CheckpointSettings& checkpoint, int ranks) {
@@ -99,7 +99,7 @@ DiskUse disk_use(const Problem& problem, const Settings& settings, const Checkpo
   if (!wanted(checkpoint, ranks) || !apart) return use;
   use.shot = largest + images;
   use.seconds = std::max(std::min(checkpoint.round, checkpoint.interval),
-                         use.shot > small_file ? use.shot / bytes_a_second : 0);
+                         use.shot > small_file ? use.shot / bytes_per_second : 0);
   if (seconds == 0) seconds = use.seconds;
   const double between = seconds > 0 ? std::floor(checkpoint.interval / seconds) + 1 : 1;
   use.shots = std::min(between * ranks, static_cast<double>(shots));
@@ -194,11 +194,11 @@ std::string ShotFiles::misfit() {
 }
 
 std::string ShotFiles::keep(std::size_t shot, const ShotResult& result, double seconds) {
-  const double shots_a_rank = static_cast<double>(problem_.shots.size()) / ranks_;
-  if (!keeps_ || seconds * shots_a_rank < checkpoint_.least_run) return {};
+  const double shots_per_rank = static_cast<double>(problem_.shots.size()) / ranks_;
+  if (!keeps_ || seconds * shots_per_rank < checkpoint_.least_run) return {};
   if (seconds < std::min(checkpoint_.round, checkpoint_.interval)) return {};
   const double bytes = bytes_of(result);
-  if (bytes > std::max(small_file, bytes_a_second * seconds)) return {};
+  if (bytes > std::max(small_file, bytes_per_second * seconds)) return {};
   try {
     if (const auto folder = parts_beside(checkpoint_.file); !std::filesystem::is_directory(folder))
       throw FileError(folder.string(), "is no folder of all machines of this run",

@@ -658,8 +658,8 @@ void Simulation::check_disk(const Choice& choice) const {
                       "Take snapshots.every longer, a stride or a box, or write output to a larger disk.");
   }
   if (settings.task != Task::migration || settings.kept_in != KeptIn::disk) return;
-  const auto cost = settings.twofold ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
-                                     : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
+  const auto cost = settings.double_precision ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
+                                              : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
   const int shots = choice.shots_on_disk;
   expect_on_disk(settings, cost.disk_bytes * shots,
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
@@ -741,7 +741,7 @@ void Simulation::foresee(Plan& plan, const Choice& choice, const Runtime&) const
   // GPU moves.
   const double rate =
       device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(choice.threads), 8);
-  plan.seconds = plan.work / (choice.settings.twofold ? rate / 2 : rate) / choice.ranks;
+  plan.seconds = plan.work / (choice.settings.double_precision ? rate / 2 : rate) / choice.ranks;
   check_checkpoints(plan, choice);
   if (device.has_own_memory()) {
     const auto free = device_memory(device).free;

@@ -295,7 +295,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
 
   settle_partition(chosen, intent, budget, runtime);
   const auto& wanted = intent.wanted;
-  // What rounding does; a device leaves the processors the time to find that out beside the sums.
+  // What rounding does; a device leaves the CPU the time to find that out beside the sums.
   const int threads = thread_count(parameters.threads);
   Magnitude size;
   const auto look = [&](int on_threads, Progress& shown) {

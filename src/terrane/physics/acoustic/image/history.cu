@@ -580,7 +580,7 @@ void add_records(KeepingCost& cost, double bytes, double steps, KeptIn place, co
     cost.device_bytes += steps * bytes;
     return;
   }
-  cost.bytes_a_step = bytes;
+  cost.bytes_per_step = bytes;
   cost.device_bytes += ring;
   (place == KeptIn::host ? cost.host_bytes : cost.disk_bytes) += steps * bytes;
   if (place == KeptIn::disk) cost.host_bytes += ring;

@@ -50,9 +50,9 @@ constexpr bool keeps_records(Keeping way) {
 struct KeepingCost {
   Keeping way = Keeping::automatic;
   double device_bytes = 0, host_bytes = 0, disk_bytes = 0;
-  double sweeps = 1;         ///< times that the source field is computed, the first included
-  double bytes_a_step = 0;   ///< that go out of the device, and come in again
-  std::string_view error{};  ///< against store, in words
+  double sweeps = 1;          ///< times that the source field is computed, the first included
+  double bytes_per_step = 0;  ///< that go out of the device, and come in again
+  std::string_view error{};   ///< against store, in words
 };
 /// place: of records; not automatic.  device: on one without memory of its own, host is memory
 template <class T>

@@ -340,8 +340,9 @@ void WaveData::require_memory(const Runtime& runtime, const std::string&) const 
     throw MemoryError(error.where(), error.problem(), next);
   }
   if (waves_settings_.kept_in != KeptIn::disk) return;
-  const auto cost = waves_settings_.twofold ? cost_of<double>(waves_settings_.keeping, waves(), KeptIn::disk)
-                                            : cost_of<float>(waves_settings_.keeping, waves(), KeptIn::disk);
+  const auto cost = waves_settings_.double_precision
+                        ? cost_of<double>(waves_settings_.keeping, waves(), KeptIn::disk)
+                        : cost_of<float>(waves_settings_.keeping, waves(), KeptIn::disk);
   const int ranks = fields_->shots_on_disk(waves_settings_, runtime);
   expect_on_disk(waves_settings_, ranks * cost.disk_bytes,
                  ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
@@ -357,7 +358,8 @@ double WaveData::seconds_of_products(double models, double products, const Runti
   const auto device = device_of_shots(runtime);
   const double rate =
       device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(runtime.threads), 8);
-  return work / (waves_settings_.twofold ? rate / 2 : rate) / (runtime.comm ? runtime.comm->size() : 1);
+  return work / (waves_settings_.double_precision ? rate / 2 : rate) /
+         (runtime.comm ? runtime.comm->size() : 1);
 }
 
 /// Of seven models.

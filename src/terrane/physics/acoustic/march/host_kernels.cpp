@@ -32,7 +32,7 @@ const HostKernels<float>& host_kernels<float>(const Kernel& kernel) {
 
 template <>
 const HostKernels<double>& host_kernels<double>(const Kernel& kernel) {
-  return chosen_from(kernels_here().twofold, kernel);
+  return chosen_from(kernels_here().in_double, kernel);
 }
 
 }  // namespace terrane::acoustic

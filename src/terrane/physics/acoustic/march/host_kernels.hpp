@@ -43,7 +43,7 @@ struct HostKernelsOfNumber {
 struct HostKernelSet {
   std::string_view name;  ///< of the instruction set
   HostKernelsOfNumber<float> single;
-  HostKernelsOfNumber<double> twofold;
+  HostKernelsOfNumber<double> in_double;
 };
 
 /// Those of this CPU.

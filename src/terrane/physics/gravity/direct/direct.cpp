@@ -21,7 +21,7 @@ constexpr std::size_t block_tiles = 16;  // station tiles in a block
 constexpr std::size_t block_stations = block_tiles * tile_size;
 constexpr std::size_t strip_tiles = 32;  // prism tiles in a strip
 constexpr std::size_t most_prism_chunks_direct = 64;
-constexpr std::size_t least_tasks_at_once = 512, tasks_a_thread = 16;  // for balance
+constexpr std::size_t least_tasks_at_once = 512, tasks_per_thread = 16;  // for balance
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -37,7 +37,7 @@ DirectPlan::DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet chan
       std::clamp<std::size_t>(ceil_div(prisms, strip_tiles * tile_size), 1, most_prism_chunks_direct);
   const auto team = static_cast<std::size_t>(thread_count(threads));
   blocks_at_once =
-      std::max<std::size_t>(1, std::max(least_tasks_at_once, tasks_a_thread * team) / prism_chunks);
+      std::max<std::size_t>(1, std::max(least_tasks_at_once, tasks_per_thread * team) / prism_chunks);
   const std::size_t sums =
       block_stations * kernel_sets[smallest_kernel_set(turn_for(channels).channels)].size() * sizeof(double);
   memory_bytes = prisms * (sizeof(std::uint32_t) + 3 * sizeof(double)) +

@@ -49,7 +49,7 @@ class DirectOnDevice final : public DeviceSummation {
     const double pairs = static_cast<double>(sources_.tiles()) * device_tile * device_tile,
                  room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
     const double groups =
-        std::min({most_pairs_ / pairs, room / static_cast<double>(sum_.bytes_a_group(lists_.chunks + 1)),
+        std::min({most_pairs_ / pairs, room / static_cast<double>(sum_.bytes_per_group(lists_.chunks + 1)),
                   most_groups_summed, static_cast<double>(receivers_->groups())});
     return static_cast<std::size_t>(std::max(1.0, groups));
   }

@@ -17,13 +17,13 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::uint32_t tiles_a_part = 64;
-constexpr std::size_t most_sampled = 24;    // parts, to foretell the cost
-constexpr std::size_t bytes_a_part = 4096;  // of lists and a local expansion, before it is summed
+constexpr std::uint32_t tiles_per_part = 64;
+constexpr std::size_t most_sampled = 24;      // parts, to foretell the cost
+constexpr std::size_t bytes_per_part = 4096;  // of lists and a local expansion, before it is summed
 constexpr double split_if_larger = 1.5;  // a cluster this much larger than a box of stations is split first
 constexpr double close_pair_work = 600;  // operations of a pack: what remains is close
-constexpr std::size_t bytes_a_thread = 1100000;  // sums of a part, tables of a translation
-constexpr double least_scale = 1e-8;             // of a local expansion, relative to all stations and prisms
+constexpr std::size_t bytes_per_thread = 1100000;  // sums of a part, tables of a translation
+constexpr double least_scale = 1e-8;  // of a local expansion, relative to all stations and prisms
 
 /// Operations of a pack for a translation, and for taking an expansion of that degree down one level.
 double collecting(int p, int added, int lanes) {
@@ -91,7 +91,7 @@ void Fmm::cut_cells() {
   const auto number_parts = [&](const auto& self, std::uint32_t c) -> void {
     auto& cell = cells_[c];
     cell.first_part = static_cast<std::uint32_t>(parts_.size());
-    if (cell.last - cell.first <= tiles_a_part) parts_.push_back(c);
+    if (cell.last - cell.first <= tiles_per_part) parts_.push_back(c);
     else
       for (std::uint32_t i = 0; i < cell.children; ++i) self(self, cell.child + i);
     cell.last_part = static_cast<std::uint32_t>(parts_.size());
@@ -293,7 +293,7 @@ void Fmm::walk(const std::vector<std::uint8_t>& wanted, State root, const Handle
     for (auto& o : open) {
       const auto& cell = cells_[o.cell];
       if (!is_wanted(cell)) continue;
-      (cell.last - cell.first <= tiles_a_part ? parts : level).push_back(std::move(o));
+      (cell.last - cell.first <= tiles_per_part ? parts : level).push_back(std::move(o));
     }
     std::vector<std::shared_ptr<const From>> states(level.size());
     for_each(level.size(), tree_.threads(), [&](std::size_t i) {
@@ -326,7 +326,7 @@ bool Fmm::meet_most(std::size_t first, std::size_t last) const {
          cells_[parts_[last - 1]].last - cells_[parts_[first]].first >= 4 * tree_.nodes().size();
 }
 
-bool Fmm::holds_parts(const Cell& cell) { return cell.last - cell.first > tiles_a_part; }
+bool Fmm::holds_parts(const Cell& cell) { return cell.last - cell.first > tiles_per_part; }
 
 /// Those that the parts meet.
 void Fmm::make_expansions(std::size_t first, std::size_t last, Progress& progress) {
@@ -541,7 +541,7 @@ FmmCost Fmm::cost(Progress& progress) {
   cost.expansions = all.expansions;
   cost.near_pairs = all.near_pairs;
   cost.operations = all.operations;
-  cost.one_by_one_seconds = all.one_by_one * seconds_a_pair_by_itself;
+  cost.one_by_one_seconds = all.one_by_one * seconds_per_pair_by_itself;
   cost.seconds = cost.operations * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes(expansions_met(sample));
   return cost;
@@ -553,8 +553,8 @@ std::size_t Fmm::memory_bytes(double expansions) const {
                bytes = static_cast<double>(tree_.memory_bytes()) +
                        more * static_cast<double>(coefficient_count(tree_.order())) * sizeof(double);
   return static_cast<std::size_t>(std::max(bytes, 0.0)) + cells_.size() * sizeof(Cell) +
-         norms_.size() * sizeof(float) + parts_.size() * bytes_a_part +
-         std::min(parts_.size(), static_cast<std::size_t>(thread_count(tree_.threads()))) * bytes_a_thread;
+         norms_.size() * sizeof(float) + parts_.size() * bytes_per_part +
+         std::min(parts_.size(), static_cast<std::size_t>(thread_count(tree_.threads()))) * bytes_per_thread;
 }
 
 }  // namespace terrane::gravity

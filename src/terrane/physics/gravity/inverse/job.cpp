@@ -40,7 +40,7 @@ struct StorageChoice {
   Storage storage = Storage::none;
   Device device{Device::Kind::cpu, -1};
   std::string reason;
-  double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;  ///< bytes: where the products are done
+  double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;  ///< bytes: where the products are done
   double bytes_to_make = 0;  ///< of the host, for what goes to a device then
   bool on_device() const { return device.has_own_memory(); }
 };
@@ -95,15 +95,15 @@ constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tr
                                                         "single", "disk",    "none"};
 
 // Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
-constexpr double seconds_an_entry = 6e-9, seconds_a_stored_entry = 0.5e-9, seconds_a_read_entry = 4e-9;
+constexpr double seconds_per_entry = 6e-9, seconds_per_stored_entry = 0.5e-9, seconds_per_read_entry = 4e-9;
 // Measured on an H200: a pair computed anew for a product, an entry made to be kept, bytes of its memory, and
 // of vectors across the bus, a second. Whole inversions took 1 to 1.8 times what these foresee, for their
 // number of products (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
-constexpr double seconds_a_device_pair = 7e-12, seconds_a_device_entry = 1.3e-10, device_bytes = 3e12,
+constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3e-10, device_bytes = 3e12,
                  bus_bytes = 1e10;
 // What a step takes beside its products: vectors on the host, a cell; the regulariser's inverse, an operation
 // on one core and on an H200.
-constexpr double seconds_a_cell = 8e-9, seconds_an_operation = 5e-11, seconds_a_device_operation = 1e-13;
+constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
 constexpr double inverses_without_exact_one = 10;  // of steps that need no product with G
 constexpr double least_for_a_tree = 1e7;           // entries; below, all others are fast
 constexpr double expected_products = 60;           // with each of G and Gᵀ, without bounds
@@ -186,22 +186,22 @@ void StationData::hold_fixed(FixedCells fixed, int threads) {
                   grouped(fixed_.place.size())));
 }
 
-/// Where products could be done besides on the processors; automatic: a GPU where there is one.
+/// Where products could be done besides on the CPU; automatic: a GPU where there is one.
 Device device_for(const Runtime& runtime) {
   if (runtime.device.kind == Device::Kind::automatic) return resolve(runtime.device);
   return runtime.device;
 }
 
 /// With all entries alike in number, what a storage takes. team: threads.
-StorageChoice on_processors(Storage storage, double entries, double team) {
+StorageChoice on_cpu(Storage storage, double entries, double team) {
   StorageChoice choice;
   choice.storage = storage;
-  choice.seconds_to_make = storage == Storage::none ? 0 : entries * seconds_an_entry / team;
+  choice.seconds_to_make = storage == Storage::none ? 0 : entries * seconds_per_entry / team;
   choice.bytes = entries * (storage == Storage::dense ? 8 : storage == Storage::single ? 4 : 0);
-  choice.seconds_a_product = entries / team *
-                             (storage == Storage::none   ? seconds_an_entry
-                              : storage == Storage::disk ? seconds_a_read_entry * team
-                                                         : seconds_a_stored_entry);
+  choice.seconds_per_product = entries / team *
+                               (storage == Storage::none   ? seconds_per_entry
+                                : storage == Storage::disk ? seconds_per_read_entry * team
+                                                           : seconds_per_stored_entry);
   return choice;
 }
 
@@ -210,11 +210,11 @@ StorageChoice on_device(Device device, Storage storage, double entries, double v
   StorageChoice choice;
   choice.storage = storage;
   choice.device = device;
-  const double pairs = entries * seconds_a_device_pair;
+  const double pairs = entries * seconds_per_device_pair;
   const bool kept = storage != Storage::none;
-  choice.seconds_to_make = kept ? entries * seconds_a_device_entry : 0;
+  choice.seconds_to_make = kept ? entries * seconds_per_device_entry : 0;
   choice.bytes = entries * (storage == Storage::dense ? 8 : kept ? 4 : 0);
-  choice.seconds_a_product = vectors * 8 / bus_bytes + (kept ? choice.bytes / device_bytes : pairs);
+  choice.seconds_per_product = vectors * 8 / bus_bytes + (kept ? choice.bytes / device_bytes : pairs);
   return choice;
 }
 
@@ -243,7 +243,7 @@ bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime
 }
 
 double seconds_in_all(const StorageChoice& choice) {
-  return choice.seconds_to_make + 2 * expected_products * choice.seconds_a_product;
+  return choice.seconds_to_make + 2 * expected_products * choice.seconds_per_product;
 }
 
 /// What could be chosen: by name, what is asked for, and otherwise all that serve.
@@ -279,12 +279,12 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
         "cells and stations form a lattice: G and its transpose by FFT, exact to rounding";
     if (lattice && device.has_own_memory()) {
       choice.device = device;
-      choice.seconds_a_product = choice.bytes * 5 / device_bytes + vectors * 8 / bus_bytes;
+      choice.seconds_per_product = choice.bytes * 5 / device_bytes + vectors * 8 / bus_bytes;
       add(choice, why);
     }
     if (lattice && !only_device) {
       choice.device = {Device::Kind::cpu, -1};
-      choice.seconds_a_product = choice.bytes * 0.6e-9 / team;
+      choice.seconds_per_product = choice.bytes * 0.6e-9 / team;
       add(choice, why);
     }
   }
@@ -295,7 +295,7 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
                                 : "in memory in single precision, right to 3e-8 of a row";
     if (device.has_own_memory() && runs_on_devices(storage))
       add(on_device(device, storage, entries, vectors), why);
-    if (!only_device || !runs_on_devices(storage)) add(on_processors(storage, entries, team), why);
+    if (!only_device || !runs_on_devices(storage)) add(on_cpu(storage, entries, team), why);
   }
   const bool lattice = !all.empty() && all.front().storage == Storage::lattice;
   if (asked(Storage::tree) && (!automatic || (!lattice && entries > least_for_a_tree)))
@@ -306,7 +306,7 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
   return all;
 }
 
-/// By a tree on a device, or on the processors; with device = "cuda", on that alone.
+/// By a tree on a device, or on the CPU; with device = "cuda", on that alone.
 std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device device, double team) const {
   const auto cost = TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
   const double vectors =
@@ -319,14 +319,14 @@ std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device dev
     choice.device = device;
     choice.bytes = cost.bytes_on_device;
     choice.bytes_to_make = cost.bytes;
-    choice.seconds_a_product = cost.seconds_a_product_on_device + vectors * 8 / bus_bytes;
+    choice.seconds_per_product = cost.seconds_per_product_on_device + vectors * 8 / bus_bytes;
     made.push_back(choice);
   }
   if (runtime.device.has_own_memory()) return made;
   choice.device = {Device::Kind::cpu, -1};
   choice.bytes = cost.bytes;
   choice.bytes_to_make = 0;
-  choice.seconds_a_product = cost.seconds_a_product / team;
+  choice.seconds_per_product = cost.seconds_per_product / team;
   made.push_back(choice);
   return made;
 }
@@ -420,9 +420,8 @@ void StationData::describe_into(RunFacts& facts, const Runtime& runtime) const {
   facts.device = choice.on_device() ? device_name(choice.device)
                                     : fmt::format("cpu ({})", instruction_set_title(instruction_set()));
   if (const auto device = device_for(runtime); !choice.on_device() && device.has_own_memory())
-    facts.add(
-        "inverse_device", to_string(device), "", "inverse",
-        fmt::format("of the regulariser on {}; this storage of G is the processors'", to_string(device)));
+    facts.add("inverse_device", to_string(device), "", "inverse",
+              fmt::format("of the regulariser on {}; this storage of G is the CPU's", to_string(device)));
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   if (ranks > 1)
     facts.add("ranks", std::uint64_t(ranks), "", "ranks",
@@ -443,7 +442,7 @@ double StationData::expected_seconds(const Runtime& runtime) {
   const double descents =
       (problem_.bounds.any() || !settings_.norms.square() ? 4 : 1) + (settings_.huber > 0 ? 6 : 0);
   return choice_.seconds_to_make +
-         descents * expected_products * (2 * choice_.seconds_a_product + seconds_beside_products(runtime)) +
+         descents * expected_products * (2 * choice_.seconds_per_product + seconds_beside_products(runtime)) +
          cost_of_posterior(runtime).second;
 }
 
@@ -452,9 +451,9 @@ double StationData::seconds_beside_products(const Runtime& runtime) const {
   const double cells = static_cast<double>(mesh.size()),
                operations = 4 * cells * static_cast<double>(mesh.n_east() + mesh.n_north() + mesh.n_up()),
                team = std::max(1, std::min(thread_count(runtime.threads), thread_count(0)));
-  const double inverse = device_for(runtime).has_own_memory() ? operations * seconds_a_device_operation
-                                                              : operations * seconds_an_operation / team;
-  return cells * seconds_a_cell + (inverse_is_exact() ? 1 : inverses_without_exact_one) * inverse;
+  const double inverse = device_for(runtime).has_own_memory() ? operations * seconds_per_device_operation
+                                                              : operations * seconds_per_operation / team;
+  return cells * seconds_per_cell + (inverse_is_exact() ? 1 : inverses_without_exact_one) * inverse;
 }
 
 Fingerprint StationData::fingerprint(const Runtime&) const {

@@ -31,7 +31,7 @@ struct StorageSettings {
 /// That of the other ranks.
 inversion::Service shares_of_products();
 
-/// Whether products can be done on a device; a file is read by the processors.
+/// Whether products can be done on a device; a file is read by the CPU.
 bool runs_on_devices(Storage storage);
 
 /// Nothing where cells and stations form no lattice: why, in `reason`.

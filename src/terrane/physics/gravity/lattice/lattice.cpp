@@ -22,7 +22,7 @@ using Complex = std::complex<double>;
 using Array = LatticeArray;
 using Layers = LatticeLayers;
 
-constexpr double seconds_a_group = 0.5e-3;  // plans of the FFT, arrays, threads that are woken
+constexpr double seconds_per_group = 0.5e-3;  // plans of the FFT, arrays, threads that are woken
 
 /// For the spectra and the tables of one layer.
 std::size_t layer_bytes(const Convolution& sizes, std::size_t channels) {
@@ -55,7 +55,7 @@ LatticeCost LatticeOperator::cost() const {
     const auto& sizes = plan_->convolution(g);
     const double size = static_cast<double>(sizes.reals);
     const double fft = 0.3e-9 * size * std::log2(size);
-    cost.seconds += seconds_a_group + fft * (layers * (channels + 1) + channels) +
+    cost.seconds += seconds_per_group + fft * (layers * (channels + 1) + channels) +
                     layers * channels * size * 1e-9 +
                     layers * static_cast<double>(sizes.distances()) * (40e-9 + channels * 4e-9);
     cost.spectra_bytes += sizes.reals * sizeof(double) * lattice.layers.size() * count;
@@ -72,9 +72,9 @@ std::size_t LatticeOperator::batch(const Convolution& sizes, std::size_t channel
                                  plan_->lattice().layers.size());
 }
 
-class LatticeOperator::OnProcessors final : public Convolver {
+class LatticeOperator::OnCpu final : public Convolver {
  public:
-  OnProcessors(LatticeOperator& op, std::span<const double> density, int threads)
+  OnCpu(LatticeOperator& op, std::span<const double> density, int threads)
       : op_(op),
         plan_(*op.plan_),
         lattice_(plan_.lattice()),
@@ -96,7 +96,7 @@ class LatticeOperator::OnProcessors final : public Convolver {
   std::array<Array, channel_count> total_;  // of the group
 };
 
-void LatticeOperator::OnProcessors::convolve(std::size_t g, ChannelSet wanted, Progress& progress) {
+void LatticeOperator::OnCpu::convolve(std::size_t g, ChannelSet wanted, Progress& progress) {
   group_ = g;
   const auto& group = lattice_.groups[g];
   const Convolution& sizes = plan_.convolution(g);
@@ -161,11 +161,11 @@ void LatticeOperator::OnProcessors::convolve(std::size_t g, ChannelSet wanted, P
       spread_table(sizes, list[c], values.data() + (l * channels + c) * plane_of_k, to);
       fft.forward(to);
     });
-    constexpr std::size_t rows_a_task = 64;
-    const std::size_t all_rows = sizes.lags[1].size, pieces = (all_rows + rows_a_task - 1) / rows_a_task;
+    constexpr std::size_t rows_per_task = 64;
+    const std::size_t all_rows = sizes.lags[1].size, pieces = (all_rows + rows_per_task - 1) / rows_per_task;
     for_each(channels * pieces, threads_, [&](std::size_t task) {
-      const std::size_t c = task / pieces, first = task % pieces * rows_a_task * sizes.row,
-                        last = std::min(first + rows_a_task * sizes.row, all_rows * sizes.row);
+      const std::size_t c = task / pieces, first = task % pieces * rows_per_task * sizes.row,
+                        last = std::min(first + rows_per_task * sizes.row, all_rows * sizes.row);
       Complex* t = by_name(total_, list[c]).complex();
       for (std::size_t l = 0; l < count; ++l) {
         const Complex *a = masses[l].complex(), *k = by_name(kernel[l]->channel, list[c]).complex();
@@ -179,7 +179,7 @@ void LatticeOperator::OnProcessors::convolve(std::size_t g, ChannelSet wanted, P
   for_each(channels, threads_, [&](std::size_t c) { fft.inverse(by_name(total_, list[c]).real()); });
 }
 
-void LatticeOperator::OnProcessors::values(Channel channel, std::span<double> values) {
+void LatticeOperator::OnCpu::values(Channel channel, std::span<double> values) {
   const auto& group = lattice_.groups[group_];
   const Convolution& sizes = plan_.convolution(group_);
   const double scale = 1 / static_cast<double>(sizes.size());
@@ -193,7 +193,7 @@ void LatticeOperator::OnProcessors::values(Channel channel, std::span<double> va
 void LatticeOperator::sum(std::span<const double> density, std::size_t first, std::size_t last, int threads,
                           const Summation::Take& take, Progress& progress) {
   plan_->check(density);
-  OnProcessors processors(*this, density, threads);
+  OnCpu processors(*this, density, threads);
   plan_->sum(processors, density, first, last, threads, take, progress);
 }
 

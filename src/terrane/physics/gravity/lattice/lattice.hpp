@@ -52,7 +52,7 @@ class LatticeOperator {
 
  private:
   struct Spectra;
-  class OnProcessors;
+  class OnCpu;
 
   std::size_t batch(const Convolution& sizes, std::size_t channels) const;
 

@@ -27,7 +27,7 @@ constexpr double finest_promise = 1e-14;         // below it, "best" is asked fo
 constexpr double lost_to_best = 1e-12;           // where "best" has lost three digits
 constexpr double truncations_that_cancel = 1e3;  // measured: errors of pairs add up to less than S / 200
 // One core.
-constexpr double seconds_a_pair = 8e-9, seconds_a_prism = 100e-9, seconds_a_station = 3e-6;
+constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
 constexpr double least_seconds_of_magnitudes = 1e-4;  // what any run may spend
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
 constexpr double gradient_of_a_point = 2.449489742783178;  // √6 m / r³
@@ -232,10 +232,10 @@ struct Look {
   Look(std::size_t prisms, std::size_t stations, double seconds)
       : clustered(one_by_one(prisms, stations) > budget_of(seconds) && stations > few_stations),
         some(prisms,
-             std::min(most_stood_for,
-                      clustered ? ratio(static_cast<double>(prisms) * seconds_a_prism, budget_of(seconds) / 2)
-                                : ratio(one_by_one(prisms, stations), budget_of(seconds)))),
-        where(stations, clustered ? std::min(ratio(static_cast<double>(stations) * seconds_a_station,
+             std::min(most_stood_for, clustered ? ratio(static_cast<double>(prisms) * seconds_per_prism,
+                                                        budget_of(seconds) / 2)
+                                                : ratio(one_by_one(prisms, stations), budget_of(seconds)))),
+        where(stations, clustered ? std::min(ratio(static_cast<double>(stations) * seconds_per_station,
                                                    budget_of(seconds) / 2),
                                              std::max<std::size_t>(1, stations / few_stations))
                                   : 1) {}
@@ -246,7 +246,7 @@ struct Look {
  private:
   static double budget_of(double seconds) { return std::max(seconds, least_seconds_of_magnitudes); }
   static double one_by_one(std::size_t prisms, std::size_t stations) {
-    return static_cast<double>(prisms) * static_cast<double>(stations) * seconds_a_pair;
+    return static_cast<double>(prisms) * static_cast<double>(stations) * seconds_per_pair;
   }
 };
 

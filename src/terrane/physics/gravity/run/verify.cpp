@@ -20,7 +20,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double seconds_a_quadruple_pair = 40e-6, most_seconds = 20;
+constexpr double seconds_per_quadruple_pair = 40e-6, most_seconds = 20;
 constexpr std::size_t chunk = 256;  // prisms a task
 
 /// The ten quantities of one prism of density 1, G = 1.
@@ -136,7 +136,7 @@ Verification verify(const Prisms& prisms, const Stations& stations, const Parame
   const Prisms bars = merged.size() > 0 ? merged.view() : prisms;
   const double pairs = static_cast<double>(bars.size()) * static_cast<double>(sample.size());
   verification.quadruple =
-      pairs * seconds_a_quadruple_pair <= most_seconds * thread_count(parameters.threads);
+      pairs * seconds_per_quadruple_pair <= most_seconds * thread_count(parameters.threads);
   const auto truth = verification.quadruple
                          ? in_quadruple_precision(bars, sample, result.channels.list(), parameters, progress)
                          : by_the_best_direct_sum(bars, sample, result.channels, parameters, progress);

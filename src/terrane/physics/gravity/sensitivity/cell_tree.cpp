@@ -16,8 +16,8 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t clusters_a_task = 32, tiles_at_once = 8;
-constexpr double operations_a_task = 1e6;  // some 0.1 ms
+constexpr std::size_t clusters_per_task = 32, tiles_at_once = 8;
+constexpr double operations_per_task = 1e6;  // some 0.1 ms
 
 Prisms view_of(const PrismSet& p, std::span<const double> density) {
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, density};
@@ -47,14 +47,15 @@ Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
           }};
 }
 
-/// Cuts 0 .. count − 1 into runs that cost about operations_a_task each: the first of each run, and the end.
+/// Cuts 0 .. count − 1 into runs that cost about operations_per_task each: the first of each run, and the
+/// end.
 template <class Cost>
 std::vector<std::size_t> cut_by_cost(std::size_t count, const Cost& cost) {
   std::vector<std::size_t> first(1, 0);
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i) {
     sum += cost(i);
-    if (sum < operations_a_task && i + 1 < count) continue;
+    if (sum < operations_per_task && i + 1 < count) continue;
     first.push_back(i + 1);
     sum = 0;
   }
@@ -186,24 +187,24 @@ std::size_t CellTree::numbers_of(const Cluster& cluster) const {
 /// Large clusters in pieces and gatherings, which are added in order; and the clusters around each chunk of
 /// cells.
 void CellTree::cut_clusters() {
-  const auto [cells_a_chunk, cells_a_piece, tiles_a_gathering] = sizes_;
-  around_.resize((cells_.size() + cells_a_chunk - 1) / cells_a_chunk);
+  const auto [cells_per_chunk, cells_per_piece, tiles_per_gathering] = sizes_;
+  around_.resize((cells_.size() + cells_per_chunk - 1) / cells_per_chunk);
   for (std::size_t c = 0; c < clusters_.size(); ++c) {
     auto& cluster = clusters_[c];
     const auto number = static_cast<std::uint32_t>(c);
     const std::size_t last = std::size_t{cluster.first} + cluster.count;
-    for (std::size_t chunk = cluster.first / cells_a_chunk; chunk * cells_a_chunk < last; ++chunk)
+    for (std::size_t chunk = cluster.first / cells_per_chunk; chunk * cells_per_chunk < last; ++chunk)
       around_[chunk].push_back(number);
     cluster.pieces = pieces_.size();
-    for (std::size_t first = cluster.first; first < last; first += cells_a_piece) {
+    for (std::size_t first = cluster.first; first < last; first += cells_per_piece) {
       pieces_.push_back({number, static_cast<std::uint32_t>(first),
-                         static_cast<std::uint32_t>(std::min(cells_a_piece, last - first)), coefficients_});
+                         static_cast<std::uint32_t>(std::min(cells_per_piece, last - first)), coefficients_});
       coefficients_ += static_cast<std::size_t>(coefficient_count(cluster.order));
     }
     cluster.gathers = gatherings_.size();
     const std::size_t end = far_cluster_start_[c + 1];
-    for (std::size_t first = far_cluster_start_[c]; first < end; first += tiles_a_gathering) {
-      gatherings_.push_back({number, first, std::min(first + tiles_a_gathering, end), collected_});
+    for (std::size_t first = far_cluster_start_[c]; first < end; first += tiles_per_gathering) {
+      gatherings_.push_back({number, first, std::min(first + tiles_per_gathering, end), collected_});
       collected_ += numbers_of(cluster);
     }
     cluster.series = series_;
@@ -332,10 +333,10 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   n.near = rather_more * counted.near_pairs * in(observables.size());
   n.meetings = rather_more * counted.expansions / a_tile + n.tiles;
   n.leaves_met = rather_more * counted.near_pairs / a_tile * n.clusters / std::max(1.0, n.cells);
-  n.gatherings = n.clusters + n.meetings / in(sizes.tiles_a_gathering);
+  n.gatherings = n.clusters + n.meetings / in(sizes.tiles_per_gathering);
   n.levels = std::log2(std::max(2.0, n.clusters)) / 3;
-  n.pieces = n.clusters + n.levels * n.cells / in(sizes.cells_a_piece);
-  n.around = n.clusters + n.levels * n.cells / in(sizes.cells_a_chunk);
+  n.pieces = n.clusters + n.levels * n.cells / in(sizes.cells_per_piece);
+  n.around = n.clusters + n.levels * n.cells / in(sizes.cells_per_chunk);
   return n;
 }
 
@@ -416,10 +417,10 @@ Steps CellTree::product(std::span<const double> model, std::span<double> data) c
   const auto own = scratch_.take(cells_.size()), coefficients = scratch_.take(coefficients_),
              series = scratch_.take(std::max(series_, collected_));
   return {
-      in_tasks(cells_.size(), sizes_.cells_a_chunk,
+      in_tasks(cells_.size(), sizes_.cells_per_chunk,
                [=, this](std::size_t i) { own[i] = model[columns_[i]]; }),
       in_tasks(piece_tasks_, [=, this](std::size_t p) { gather(pieces_[p], own.get(), coefficients.get()); }),
-      in_tasks(clusters_.size(), clusters_a_task,
+      in_tasks(clusters_.size(), clusters_per_task,
                [=, this](std::size_t c) { make_series_of(c, coefficients.get(), series.get()); }),
       in_tasks(tile_tasks_, [=, this](std::size_t t) { evaluate(t, own.get(), series.get(), data); })};
 }
@@ -470,8 +471,8 @@ void CellTree::bring_series_back(std::size_t c, const double* series, double* co
 template <class Pass>
 Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
   return {around_.size(), [=, this](std::size_t chunk) {
-            const std::size_t first = chunk * sizes_.cells_a_chunk,
-                              last = std::min(first + sizes_.cells_a_chunk, cells_.size());
+            const std::size_t first = chunk * sizes_.cells_per_chunk,
+                              last = std::min(first + sizes_.cells_per_chunk, cells_.size());
             std::vector<double> sum(last - first);
             for (const auto c : around_[chunk]) {
               const auto& cluster = clusters_[c];
@@ -508,7 +509,7 @@ Steps CellTree::transpose(std::span<const double> data, std::span<double> model)
   return {weights_at_tiles(data, weights),
           in_tasks(gathering_tasks_,
                    [=, this](std::size_t g) { collect(gatherings_[g], weights.get(), series.get()); }),
-          in_tasks(clusters_.size(), clusters_a_task,
+          in_tasks(clusters_.size(), clusters_per_task,
                    [=, this](std::size_t c) { bring_series_back(c, series.get(), coefficients.get()); }),
           pass_down(model,
                     [=, this](std::size_t first, std::size_t count, std::uint32_t c, double* sum) {

@@ -37,9 +37,9 @@ using Steps = std::vector<Tasks>;
 
 /// What one task does.
 struct TaskSizes {
-  std::size_t cells_a_chunk = 2048;    ///< that it passes moments down to
-  std::size_t cells_a_piece = 4096;    ///< of a cluster, whose moments it gathers
-  std::size_t tiles_a_gathering = 32;  ///< that a cluster gathers from
+  std::size_t cells_per_chunk = 2048;    ///< that it passes moments down to
+  std::size_t cells_per_piece = 4096;    ///< of a cluster, whose moments it gathers
+  std::size_t tiles_per_gathering = 32;  ///< that a cluster gathers from
 };
 
 /// Arrays that a product needs, kept for the next one: new memory costs a fifth of a product.

@@ -7,7 +7,7 @@
 // One sparse matrix takes moments to series for all clusters, by powers of their scales; its columns serve
 // the transpose. A series is stored by degree, N_nm at n (n + 1)/2 + m, so that its first numbers are that of
 // any lower order. Sums have an order of their own, which depends on the lists alone: the same bits on one
-// kind of device, and the sums of the processors to rounding.
+// kind of device, and the sums of the CPU to rounding.
 //
 // Floor of a product: 4 bytes of every near entry; of a cell (p + 1)(p + 2)(p + 3)/6 multiply-adds for each
 // cluster that it lies in, and of a station 4 (p + 1)² for each cluster that serves it, both in double

@@ -1,6 +1,6 @@
 // G and Gᵀ on a device: every pair of station and cell computed anew for each product, the same entries kept
 // there, by FFT on a lattice, or by trees. Twins of what columns.hpp, lattice_operator.hpp and
-// tree_operator.hpp do on the processors; a product takes and gives vectors of the host.
+// tree_operator.hpp do on the CPU; a product takes and gives vectors of the host.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ std::shared_ptr<const solve::PartedOperator> lattice_sensitivity_on_device(
     int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
 
 /// As TreeSensitivity, whose lists and near entries are made on the host and lie on the device. Its products
-/// are those of the processors to rounding.  bytes: set to what it takes of the device
+/// are those of the CPU to rounding.  bytes: set to what it takes of the device
 std::shared_ptr<const solve::PartedOperator> tree_sensitivity_on_device(
     Device device, const SensitivityColumns& source, double accuracy, int threads = 0,
     Progress* progress = nullptr, solve::ShareOfParts share = {}, double* bytes = nullptr);

@@ -59,7 +59,7 @@ class LatticeParts : public solve::PartedOperator {
   std::vector<std::uint32_t> member_;  ///< cells, layer by layer
 };
 
-/// On the processors.
+/// On the CPU.
 class LatticeSensitivity final : public LatticeParts {
  public:
   /// Makes the spectra of its share. Rows and columns as of SensitivityColumns. Throws Cancelled.

@@ -45,8 +45,8 @@ class TreeSensitivity final : public solve::PartedOperator {
   /// What one will take, from a sample of the stations; bytes and seconds of one core, and of a GPU that it
   /// is brought to (device_operators.hpp), there without the vectors' way to it and back.
   struct Cost {
-    double bytes = 0, seconds_to_make = 0, seconds_a_product = 0;
-    double bytes_on_device = 0, seconds_a_product_on_device = 0;
+    double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;
+    double bytes_on_device = 0, seconds_per_product_on_device = 0;
   };
   static Cost cost(const SensitivityColumns& source, double accuracy, int threads);
 

@@ -365,7 +365,7 @@ DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const
       set_(set),
       found_(stream.device(), 1) {}
 
-std::size_t DeviceTileSum::bytes_a_group(std::uint32_t chunks) const {
+std::size_t DeviceTileSum::bytes_per_group(std::uint32_t chunks) const {
   const std::size_t values = kernel_sets[set_].size() * device_tile * sizeof(double);
   return chunks * (values + sizeof(std::uint64_t)) + near_tiles_expected * sizeof(std::uint32_t) +
          near_pieces_expected * (values + sizeof(TilePieces::Piece));

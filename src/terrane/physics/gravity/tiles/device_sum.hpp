@@ -118,7 +118,7 @@ class DeviceTileSum {
     std::vector<std::uint32_t> tile;
   };
   /// Device memory that run() takes for a group of stations, where few tiles are near.
-  std::size_t bytes_a_group(std::uint32_t chunks) const;
+  std::size_t bytes_per_group(std::uint32_t chunks) const;
   /// Gives back all memory that run() has taken. Nothing may be running.
   void release();
 

@@ -22,8 +22,8 @@ namespace terrane::gravity {
 namespace {
 
 /// Stations that one traversal serves: the fewer there are, the farther apart they stand.
-std::size_t stations_a_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
-constexpr std::size_t stations_a_task = 512;
+std::size_t stations_per_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
+constexpr std::size_t stations_per_task = 512;
 constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
 
 double distance(const double (&a)[3], const double (&b)[3]) {
@@ -68,7 +68,7 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
                                                  : 64;
   receivers_ =
       std::make_shared<const Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
-                                        stations_a_tile(stations.size()), threads);
+                                        stations_per_tile(stations.size()), threads);
   auto octree = grow_octree(boxes(prisms_), leaf_, threads_, progress);
   nodes_.resize(octree.cells.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n) static_cast<Octree::Cell&>(nodes_[n]) = octree.cells[n];
@@ -592,7 +592,7 @@ TreeCost Tree::cost(Progress& progress) {
     cost.expansions += stations * c.expansions;
     cost.expansion_terms += stations * c.terms;
     cost.near_pairs += stations * c.prisms;
-    cost.one_by_one_seconds += c.pairs_one_by_one * seconds_a_pair_by_itself;
+    cost.one_by_one_seconds += c.pairs_one_by_one * seconds_per_pair_by_itself;
     cost.most_far = std::max(cost.most_far, c.expansions);
     cost.most_near = std::max(cost.most_near, c.prisms);
     work += stations * c.work;
@@ -608,18 +608,18 @@ TreeCost Tree::cost(Progress& progress) {
   return cost;
 }
 
-std::size_t Tree::tiles_a_task() const { return stations_a_task / stations_a_tile(stations_.size()); }
+std::size_t Tree::tiles_per_task() const { return stations_per_task / stations_per_tile(stations_.size()); }
 
-std::size_t Tree::parts() const { return (receivers_->tiles() + tiles_a_task() - 1) / tiles_a_task(); }
+std::size_t Tree::parts() const { return (receivers_->tiles() + tiles_per_task() - 1) / tiles_per_task(); }
 
 Summation::Part Tree::part(std::size_t index) const {
-  return {receivers_->stations(index * tiles_a_task(), (index + 1) * tiles_a_task()), channels_};
+  return {receivers_->stations(index * tiles_per_task(), (index + 1) * tiles_per_task()), channels_};
 }
 
 void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) {
   prepare(progress);
-  const std::size_t begin = first * tiles_a_task(),
-                    end = std::min(last * tiles_a_task(), receivers_->tiles());
+  const std::size_t begin = first * tiles_per_task(),
+                    end = std::min(last * tiles_per_task(), receivers_->tiles());
   std::vector<std::size_t> tiles(end - std::min(begin, end));
   std::iota(tiles.begin(), tiles.end(), begin);
   std::vector<Tolerance> tolerances(tiles.size());
@@ -632,8 +632,8 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
   std::mutex taking;
   for_each(last - first, threads_, [&](std::size_t i) {
     const std::size_t index = first + i;
-    const std::size_t from = index * tiles_a_task(),
-                      to = std::min(from + tiles_a_task(), receivers_->tiles());
+    const std::size_t from = index * tiles_per_task(),
+                      to = std::min(from + tiles_per_task(), receivers_->tiles());
     TileSums task(*this, expansions_, switching,
                   {tiles.begin() + static_cast<std::ptrdiff_t>(from - begin),
                    tiles.begin() + static_cast<std::ptrdiff_t>(to - begin)},
@@ -650,7 +650,7 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
 std::size_t Tree::memory_bytes() const {
   const std::size_t prisms = prisms_.size(), nodes = nodes_.size() * sizeof(Node);
   const std::size_t sorting = 2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) * prisms;
-  const std::size_t tile = sizeof(StationTile) / stations_a_tile(stations_.size());
+  const std::size_t tile = sizeof(StationTile) / stations_per_tile(stations_.size());
   // Of the room for expansions three eighths are touched: few are of the highest order.
   const std::size_t summing =
       expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) * 3 / 8 +

@@ -24,7 +24,7 @@
 
 namespace terrane::gravity {
 
-inline constexpr double seconds_a_pair_by_itself = 1.5e-6;  ///< in extended precision
+inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< in extended precision
 
 /// What one evaluation will do, counted on a sample of the stations.
 struct TreeCost {
@@ -32,7 +32,7 @@ struct TreeCost {
   double expansion_terms = 0;  ///< Σ (order + 1)² of them
   double near_pairs = 0;       ///< prism · station pairs summed directly
   double seconds = 0;          ///< one core: making the expansions and evaluating all
-  /// Part of it: pairs inside, on and close to stretched prisms, which devices leave to the processors.
+  /// Part of it: pairs inside, on and close to stretched prisms, which devices leave to the CPU.
   double one_by_one_seconds = 0;
   double most_far = 0, most_near = 0;  ///< expansions and prisms that one tile of stations meets
   std::size_t memory_bytes = 0;
@@ -203,7 +203,7 @@ class Tree final : public Summation {
   void traverse(const Bounds& bounds, const Tolerance& tolerance, int highest, const Far& far,
                 const Near& near) const;
   AbsoluteFields absolute_fields(const Bounds& bounds) const;
-  std::size_t tiles_a_task() const;
+  std::size_t tiles_per_task() const;
 
   Prisms prisms_;
   Stations stations_;
