@@ -190,7 +190,7 @@ TEST_F(PlacesOfFiles, DegreesAreProjectedByTheZoneOfTheParFileOrAskForAProjectio
 
 TEST_F(PlacesOfFiles, OutsideAreNamedWithTheirFileAndLine) {
   folder_.put("STATIONS", "A TE 300 1500 0 0\nB TE 300 200 0 5000\n");
-  EXPECT_THAT(message([&] { made(); }), AllOf(HasSubstr("STATIONS:2: receiver 2: easting 200"),
+  EXPECT_THAT(message([&] { made(); }), AllOf(HasSubstr("STATIONS:2: receiver 2: up -4880, easting 200"),
                                               HasSubstr("reaches up to 120 m; it goes down to -1000 m")));
   folder_.put("STATIONS", "A TE 300 9500 0 0\n");
   EXPECT_THAT(message([&] { made(); }), AllOf(HasSubstr("STATIONS:1: receiver 1"),
@@ -201,7 +201,7 @@ TEST_F(PlacesOfFiles, OutsideAreNamedWithTheirFileAndLine) {
   const std::string own =
       "[[source]]\nat = [500, 500, -100]\nforce = [0, 0, 1]\nfrequency = 0.5\n[[source]]\n";
   EXPECT_THAT(message([&] { made(own + "at = [500, 5000, -100]\nforce = [0, 0, 1]\nfrequency = 0.5\n"); }),
-              AllOf(HasSubstr("job.toml:12: source[1].at: source 2: easting 500, northing 5000")));
+              AllOf(HasSubstr("job.toml:12: source[1].at: source 2: northing 5000, easting 500")));
   folder_.put("fault.csv",
               "easting [m],northing [m],up "
               "[m],force_east,force_north,force_up\n500,500,0,1,0,0\n500,500,900,1,0,0\n");
