@@ -13,7 +13,6 @@
 #include "terrane/physics/electric/formula/layers.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
-#include "terrane/physics/electric/mesh_plan.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
 #include "terrane/physics/electric/simulation.hpp"
 
@@ -108,23 +107,6 @@ TEST(PlannedMeshes, HaveFacesAtSidesOfBodiesAndTwoCellsAcrossThem) {
               testing::Contains(testing::AllOf(HasSubstr("model.body"), HasSubstr("0.5 m across upwards"),
                                                HasSubstr("kind = \"planned\""))));
   EXPECT_THAT(coarse, testing::Contains(HasSubstr("1.1 m across from west to east")));
-}
-
-TEST(PlannedMeshes, DoNotAskForCellsOfALayerWhereItPinchesOut) {
-  // 10 m thick, and within 8 m nothing at its western end: the mesh had 35 cells upwards for 26.
-  Description earth;
-  earth.background = {{"resistivity", 300}};
-  earth.topography = 0.0;
-  std::vector<Position> electrodes;
-  for (int n = -6; n <= 6; ++n) electrodes.push_back({5.0 * n, 0, NAN});
-  const auto mesh_with = [&](double at_the_end) {
-    const double end = at_the_end;
-    const Grid bottom{{-200, -84, -76, 200}, {-200, 200}, {end, end, -13, -13, end, end, -13, -13}};
-    earth.bodies = {{Layer{bottom, -3.0}, {{"resistivity", 20}}, "layer"}};
-    return plan_mesh(earth, {}, electrodes).mesh;
-  };
-  EXPECT_EQ(mesh_with(-3).n_up(), mesh_with(-13).n_up());
-  EXPECT_TRUE(what_mesh_misses(earth, mesh_with(-3), electrodes, {}).empty());
 }
 
 TEST(GradedFaces, AreFinerWhereThatIsAskedForAndGrowFromThere) {

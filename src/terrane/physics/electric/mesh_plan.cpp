@@ -26,7 +26,7 @@ struct Sides {
   Interval3 at{};
   std::array<bool, 3> even{};  // whether its sides are planes there
   double conductivity = 0;     // S/m; 0: it has none
-  double thinnest = INFINITY;  // of a layer between surfaces: m upwards, but for a tenth of its places
+  double thinnest = INFINITY;  // of a layer between surfaces: m upwards
 };
 
 double conductivity_of(const std::vector<PropertyValue>& values) {
@@ -37,25 +37,20 @@ double conductivity_of(const std::vector<PropertyValue>& values) {
   return 0;
 }
 
-/// The thickness of a layer between surfaces over a box that a tenth of its places fall short of, and the
-/// heights between which it lies. Where it pinches out no cell is small enough, and little depends on it.
+/// The least thickness of a layer between surfaces over a box, where it has any, and the heights between
+/// which it lies.
 void look_at_layer(const Shape& layer, const Prism& over, Sides& sides) {
   constexpr int steps = 24;
   auto& up = sides.at[2];
   up = {INFINITY, -INFINITY};
-  std::vector<double> thicknesses;
   for (int j = 0; j <= steps; ++j)
     for (int i = 0; i <= steps; ++i) {
       const auto here = along_vertical(layer, over.west + (over.east - over.west) * i / steps,
                                        over.south + (over.north - over.south) * j / steps);
       if (here.empty()) continue;
       up = {std::min(up[0], here.bottom), std::max(up[1], here.top)};
-      thicknesses.push_back(here.top - here.bottom);
+      sides.thinnest = std::min(sides.thinnest, here.top - here.bottom);
     }
-  if (thicknesses.empty()) return;
-  const auto tenth = thicknesses.begin() + static_cast<std::ptrdiff_t>(thicknesses.size() / 10);
-  std::nth_element(thicknesses.begin(), tenth, thicknesses.end());
-  sides.thinnest = *tenth;
 }
 
 /// Bodies and layers of other rock, those that the survey's box, wider by its reach, has a part of.
