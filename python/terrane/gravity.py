@@ -6,8 +6,8 @@ Channels are derivatives of V = Gρ∫1/r along easting, northing and up: ``g_u`
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
-from typing import Any, Literal, Mapping, NamedTuple, Optional, Sequence, Union
+from functools import lru_cache, wraps
+from typing import Any, Callable, Literal, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -150,6 +150,22 @@ def _threads(threads: Optional[int]) -> int:
     return int(threads)
 
 
+_Forward = TypeVar("_Forward", bound=Callable[..., "Fields"])
+
+
+def _warning(compute: _Forward) -> _Forward:
+    """The same, with what its report has as warnings."""
+    @wraps(compute)
+    def computed(*args: Any, **options: Any) -> Fields:
+        fields = compute(*args, **options)
+        for trouble in fields.report["warnings"]:
+            warnings.warn(trouble, RuntimeWarning, stacklevel=2)
+        return fields
+
+    return cast(_Forward, computed)
+
+
+@_warning
 def forward(
     prisms: ArrayLike,
     density: ArrayLike,
@@ -261,9 +277,11 @@ def forward(
         fields[channel.name] = array.reshape(shape) if array.shape != shape else array
     if fields._report.singular_stations:
         fields.singular = mask.astype(bool).reshape(shape)
-    for trouble in fields.report["warnings"]:
-        warnings.warn(trouble, RuntimeWarning, stacklevel=2)
     return fields
+
+
+#: forward() for calls that stand for those of another program, which has no such warnings.
+forward_in_silence: Callable[..., Fields] = getattr(forward, "__wrapped__", forward)
 
 
 def _stations(easting: ArrayLike, northing: ArrayLike, up: ArrayLike) -> tuple[Floats, Floats, Floats, tuple[int, ...]]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from .._arrays import Floats, faces, real, vector
 from .._magnets import flux_density
 from ..errors import InputError, ShapeError
-from ..gravity import forward
+from ..gravity import forward_in_silence as forward
 from ..mesh import hexahedra
 
 __all__ = ["FIELDS", "MAGNETIC_FIELDS", "prism_gravity", "prism_layer", "prism_magnetic"]

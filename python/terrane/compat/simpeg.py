@@ -15,7 +15,7 @@ from .. import _core
 from .._arrays import Floats, real
 from .._magnets import VACUUM_PERMEABILITY, flux_density
 from ..errors import InputError, ShapeError, UnsupportedError
-from ..gravity import GRAVITATIONAL_CONSTANT, forward
+from ..gravity import GRAVITATIONAL_CONSTANT, forward_in_silence as forward
 from ..inversion import Sensitivity
 from ._of_simpeg import OfSimpeg
 from ._rows import Beside, Difference, Matrix

@@ -295,14 +295,14 @@ Magnitude magnitude(const Prisms& prisms, const Stations& stations, double secon
 }
 
 std::array<double, 3> largest_values(const Fields& fields, int threads) {
-  std::array<double, 3> largest{};
-  if (fields.values.empty()) return largest;
+  constexpr std::array<double, 3> none{-1, -1, -1};
+  if (fields.values.empty()) return {};
   const auto channels = fields.channels.list();
   const std::size_t count = fields.values[0].size();
   constexpr std::size_t chunk = 1 << 14;
   std::vector<std::array<double, 3>> found((count + chunk - 1) / chunk);
   for_each(found.size(), threads, [&](std::size_t piece) {
-    found[piece] = {};
+    found[piece] = none;
     for (std::size_t s = piece * chunk; s < std::min((piece + 1) * chunk, count); ++s) {
       double square[3] = {};
       for (std::size_t c = 0; c < channels.size(); ++c) {
@@ -313,9 +313,11 @@ std::array<double, 3> largest_values(const Fields& fields, int threads) {
         if (std::isfinite(square[k])) found[piece][k] = std::max(found[piece][k], square[k]);
     }
   });
+  auto largest = none;
   for (const auto& one : found)
     for (std::size_t k = 0; k < 3; ++k) largest[k] = std::max(largest[k], one[k]);
-  for (double& value : largest) value = std::sqrt(value);
+  for (double& value : largest)
+    value = value < 0 ? std::numeric_limits<double>::quiet_NaN() : std::sqrt(value);
   return largest;
 }
 
@@ -327,7 +329,7 @@ void report_rounding(const Magnitude& size, const std::array<double, 3>& largest
   bool wanted[3] = {};
   for (const auto c : channels.list()) wanted[kind_of(c)] = true;
   for (std::size_t k = 0; k < 3; ++k) {
-    if (!wanted[k] || !(size.sum[k] > 0)) continue;
+    if (!wanted[k] || !(size.sum[k] > 0) || std::isnan(largest[k])) continue;
     const auto relative = [&](double value) {
       return largest[k] > 0 ? gravitational_constant * value / largest[k] : infinity;
     };

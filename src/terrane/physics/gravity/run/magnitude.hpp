@@ -45,7 +45,8 @@ double seconds_to_look(double seconds_of_run, int threads);
 /// What magnitude() takes of memory, bytes.
 double bytes_of_magnitude(std::size_t prisms, std::size_t stations, double seconds);
 
-/// The largest |V|, |g| and ‖Γ‖ over the stations, of the channels that there are; 0 where there are none.
+/// The largest |V|, |g| and ‖Γ‖ over the stations, of the channels that there are; 0 where there are none,
+/// NaN where no station has a value.
 std::array<double, 3> largest_values(const Fields& fields, int threads);
 
 /// What a run promises of every pair (the direct sum) or of the largest value (lattice, tree).
