@@ -441,7 +441,7 @@ Stations from_list(const Config& table, const Config& table_of_mesh,
   std::iota(numbers.values.begin(), numbers.values.end(), 0.0);
   survey.columns.push_back(std::move(numbers));
   keep_asked_for(table, survey, made.notes);
-  const auto of_kept = [&](const std::vector<std::string>& all) {
+  const auto of_kept = [&survey = survey](const std::vector<std::string>& all) {
     std::vector<std::string> kept;
     for (const double row : survey.columns.back().values) kept.push_back(all[static_cast<std::size_t>(row)]);
     return kept;
