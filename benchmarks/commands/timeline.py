@@ -34,7 +34,7 @@ STEP = 0.05
 def sized(scale):
     """Jobs that take a few seconds of one core each, at scale 1."""
     def z(*cells):
-        return [max(2, round(scale * count)) for count in cells]
+        return [1 if count == 1 else max(2, round(scale * count)) for count in cells]
     return {
         "gravity_direct": jobs.gravity(z(140, 140, 100), (60, 60), method="direct", accuracy=1e-6),
         "gravity_tree": jobs.gravity(z(160, 160, 100), (200, 200), rock="random", method="tree", accuracy=1e-6),
