@@ -5,6 +5,7 @@ import os
 import resource
 
 import command
+import memory
 from command import JOB, CommandTest
 
 
@@ -355,6 +356,12 @@ files = ["f.csv"]
         self.write("notes.xyzzy", "hello")
         _, message = self.terrane("info", "notes.xyzzy", expect=2)
         self.assertIn("notes.xyzzy", message)
+
+    def test_ReceiversOutsideAMeshAreBlamedAtWhatPlacesThem(self):
+        job = memory.elastic((8, 8, 6))
+        for key, before, after in (("start", "start = [200", "start = [-900"), ("height", "height = 0", "height = 700")):
+            line = next(n for n, text in enumerate(job.splitlines(), 1) if text.startswith(before.split(" =")[0] + " ="))
+            self.refused(job.replace(before, after), f"job.toml:{line}: survey.{key}: receiver 1: ", "outside the mesh")
 
 
 if __name__ == "__main__":

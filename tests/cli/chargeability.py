@@ -251,6 +251,12 @@ class Chargeability(CommandTest):
         _, message = self.invert(expect=2)
         self.assertIn("no measured chargeabilities", message)
 
+    def test_ErrorsOfTheMeshAreRefusedWhereAModelIsFound(self):
+        self.measure()
+        for key in ('verify="estimate"', "accuracy=0.01"):
+            _, message = self.invert(f"simulation.{key}", expect=2)
+            self.assertIn(f"simulation.{key.partition('=')[0]}: inversions state no errors of their meshes", message)
+
 
 if __name__ == "__main__":
     command.main()

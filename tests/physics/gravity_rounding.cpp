@@ -159,6 +159,19 @@ TEST(Rounding, OfACheckerboardSeenFromAfarIsBelowTheFloorByEveryMethod) {
   }
 }
 
+TEST(Rounding, IsNothingToWarnOfWhereNoStationHasAValue) {
+  PrismList prism;
+  prism.add({-50, 50, -50, 50, -100, 0}, 400);
+  StationList corner;
+  corner.add(50, 50, 0);
+  Report report;
+  const auto values = test::field(prism.view(), corner.view(), all_by(Method::direct, 1e-12), &report);
+  EXPECT_TRUE(std::isnan(values[4][0]));
+  EXPECT_EQ(report.rounding_floor.count("tensor"), 0U);
+  for (const auto& warning : report.warnings) EXPECT_EQ(warning.find("inf"), std::string::npos) << warning;
+  EXPECT_LT(report.estimated_error, 1e-9);
+}
+
 TEST(Rounding, IsForeseenFromAFewStations) {
   std::mt19937 random(11);
   const auto prisms = pairs(1e-6, random);
