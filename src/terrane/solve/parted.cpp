@@ -39,7 +39,7 @@ void PartedOperator::weighted_diagonal(std::span<const double> weight, std::span
 
 // ---- on ranks ----
 
-enum class Workers::Wanted : int { nothing, another, product, transpose, diagonal, errand, leave };
+enum class Workers::Wanted : int { nothing, another, product, transpose, diagonal, command, leave };
 
 /// What rank 0 sends to all, and of which operator.
 struct Workers::Order {
@@ -70,8 +70,8 @@ void Workers::begin(Wanted wanted, std::size_t number) {
 
 void Workers::ask_for_another() { begin(Wanted::another, 0); }
 
-void Workers::send_on_errand() {
-  begin(Wanted::errand, 0);
+void Workers::send_command() {
+  begin(Wanted::command, 0);
   parted_ = false;
 }
 
@@ -208,7 +208,7 @@ struct Share {
 
 void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
                     const std::function<std::shared_ptr<const PartedOperator>()>& another,
-                    const std::function<void()>& errand) {
+                    const std::function<void()>& command) {
   std::vector<std::unique_ptr<Share>> shares;
   const bool stays = first == nullptr;
   if (!stays) shares.push_back(std::make_unique<Share>(comm, std::move(first)));
@@ -227,8 +227,8 @@ void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
         ++operators;
         break;
       }
-      case Workers::Wanted::errand:
-        errand();
+      case Workers::Wanted::command:
+        command();
         break;
       case Workers::Wanted::leave:
         return;

@@ -65,14 +65,14 @@ class Workers {
   void ask_for_another();
   /// They are to do something else next, in which they stay in step, and then serve on. Precondition:
   /// serves().
-  void send_on_errand();
+  void send_command();
 
  private:
   friend class SharedOperator;
   enum class Wanted : int;
   friend void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
                              const std::function<std::shared_ptr<const PartedOperator>()>& another,
-                             const std::function<void()>& errand);
+                             const std::function<void()>& command);
   struct Order;
   void begin(Wanted wanted, std::size_t number);
 
@@ -112,9 +112,9 @@ class SharedOperator final : public LinearOperator {
 
 /// The other ranks' side: serves products until rank 0's operators are gone or a rank fails, which rank 0
 /// reports.  first: none where the workers stay · another: makes this rank's share of a further operator;
-/// nothing when a rank fails · errand: what Workers::send_on_errand() is for
+/// nothing when a rank fails · command: what Workers::send_command() is for
 void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
                     const std::function<std::shared_ptr<const PartedOperator>()>& another = {},
-                    const std::function<void()>& errand = {});
+                    const std::function<void()>& command = {});
 
 }  // namespace terrane::solve

@@ -23,10 +23,10 @@ const Service& named(const std::vector<Service>& services, const std::string& na
   return *found;
 }
 
-/// Without a first operator: for workers that stay, who have errands, too.
+/// Without a first operator: for workers that stay, who take commands, too.
 void serve_operators(const std::vector<Service>& services, std::shared_ptr<const solve::PartedOperator> first,
                      Comm& comm) {
-  std::map<std::string, Service::Work> errands;
+  std::map<std::string, Service::Work> commands;
   Packet packet;
   const auto next = [&]() -> const Service& {
     packet = {};
@@ -41,8 +41,8 @@ void serve_operators(const std::vector<Service>& services, std::shared_ptr<const
       },
       [&] {
         const auto& service = next();
-        auto& work = errands[service.name];
-        if (!work) work = service.errands ? service.errands() : service.work;
+        auto& work = commands[service.name];
+        if (!work) work = service.commands ? service.commands() : service.work;
         work(std::move(packet), comm);
       });
 }
@@ -60,7 +60,7 @@ void serve(const std::vector<Service>& services, Comm& comm) {
 }
 
 void call_for_work(Comm& comm, const std::shared_ptr<solve::Workers>& workers) {
-  if (workers && workers->serves()) workers->send_on_errand();
+  if (workers && workers->serves()) workers->send_command();
   else call(comm, called);
 }
 

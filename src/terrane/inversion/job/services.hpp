@@ -24,9 +24,9 @@ struct Service {
   Share share = {};
   /// Until it is done.
   Work work = {};
-  /// The same as errands of workers, packet by packet: makes what does those of the same workers. Empty:
+  /// The same as commands of workers, packet by packet: makes what does those of the same workers. Empty:
   /// `work`.
-  std::function<Work()> errands = {};
+  std::function<Work()> commands = {};
 };
 
 /// The other ranks: the service that rank 0 names.

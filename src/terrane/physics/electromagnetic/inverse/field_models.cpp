@@ -181,7 +181,7 @@ void FieldRanks::send(Wanted wanted, std::uint64_t number, const Values& values)
   packet.put(wanted);
   packet.put(number);
   packet.put(values);
-  if (workers_) workers_->send_on_errand();
+  if (workers_) workers_->send_command();
   packet.broadcast(comm_);
   gone_.clear();
 }
@@ -269,7 +269,7 @@ void serve_alone(Packet packet, Comm& comm) {
 }
 
 /// Of any number of them, each known by what it begins with.
-inversion::Service::Work errands() {
+inversion::Service::Work commands() {
   return
       [servers = std::map<std::uint64_t, std::shared_ptr<FieldServer>>()](Packet packet, Comm& comm) mutable {
         const auto number = packet.get<std::uint64_t>();
@@ -280,6 +280,6 @@ inversion::Service::Work errands() {
 
 }  // namespace
 
-inversion::Service service_of_fields() { return {fields_service, {}, serve_alone, errands}; }
+inversion::Service service_of_fields() { return {fields_service, {}, serve_alone, commands}; }
 
 }  // namespace terrane::electromagnetic::inverse

@@ -1,7 +1,7 @@
 // Data of electromagnetic models and their derivatives with respect to ln σ of all cells, over the ranks of a
 // run.
 //
-// Rank 0 asks, the others wait in serve(), or as workers who have errands: all make each model and keep
+// Rank 0 asks, the others wait in serve(), or as workers who take commands: all make each model and keep
 // its fields; sources and frequencies are solved for by turns, and so are sites, whose receivers send.
 // Numbers that ranks have in common are added up on rank 0 in the order of one process, so that the bits are
 // the same.
@@ -100,7 +100,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   const std::vector<std::size_t> places_;
   Device device_;
   int threads_;
-  std::shared_ptr<solve::Workers> workers_;  // whose errands they are; null: the others wait for this alone
+  std::shared_ptr<solve::Workers> workers_;  // whose commands they are; null: the others wait for this alone
   std::uint64_t made_ = 0;
   std::vector<std::uint64_t> gone_;  // models that the others may forget
   bool parted_ = false;
@@ -123,7 +123,7 @@ class FieldServer {
   std::map<std::uint64_t, std::shared_ptr<FieldModel>> models_;
 };
 
-/// What the other ranks do for them: one of them alone, or any number as errands of workers.
+/// What the other ranks do for them: one of them alone, or any number as commands of workers.
 inversion::Service service_of_fields();
 
 }  // namespace terrane::electromagnetic::inverse
