@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a user waits for: time lines of whole commands, for jobs of every physics and inversion.
 
-    benchmarks/commands/timeline.py TERRANE [--device cpu] [--scale 1] [--jobs WORD ...] [--stacks]
+    benchmarks/commands/timeline.py TERRANE [--device cpu] [--ranks 1] [--large] [--scale 1] [--jobs WORD ...] [--stacks]
 
 runs each job and looks at it every 50 ms: which threads of the process run or are ready to (/proc/PID/task/*/stat), and,
 with --device cuda, whether the GPU is busy (nvidia-smi). Prints JSON with, for each job,
@@ -10,7 +10,8 @@ with --device cuda, whether the GPU is busy (nvidia-smi). Prints JSON with, for 
     gpu                  seconds in which the GPU was busy: utilization.gpu of nvidia-smi, times wall
     longest_serial       the longest stretch of one thread, s, and when it began
     peak_MB              of memory
---scale: cells along each axis, times this. --stacks: where the one thread was, by `eu-stack` or `gdb`, once in each
+--scale: cells along each axis, times this. --large: jobs that take a GPU seconds. --ranks: of mpirun, threads and memory
+those of all ranks together. --stacks: where the one thread was, by `eu-stack` or `gdb`, once in each
 stretch of half a second (slows the run). A machine that others load tells less: threads that are ready count as running.
 """
 
@@ -56,23 +57,69 @@ def sized(scale):
     }
 
 
-class Watch:
-    """The threads of a process, until it ends."""
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
-    def __init__(self, process, stacks):
-        self.process, self.stacks = process, stacks
+
+def large(scale):
+    """Jobs that take a GPU seconds; the wall time of most was measured before their set-up ran on all threads."""
+    def z(*cells):
+        return [max(2, round(scale * count)) for count in cells]
+    fields = jobs.electromagnetic(z(55, 55, 55), 1.3, frequencies=[0.25, 0.5, 1, 2])
+    source = "[[source]]\n" + jobs.keys(kind="dipole", at=[-500, 30, -100], azimuth=90)
+    sources = "".join(source.replace("-500", str(-800 + 100 * k)) for k in range(16))
+    return {
+        "acoustic_320": jobs.acoustic(z(320, 320, 320), 615, receivers=10000),
+        "acoustic_640": jobs.acoustic(z(640, 640, 640), 615, receivers=10000),
+        "migration_320": jobs.acoustic(z(320, 320, 320), 615, receivers=10000, kind="migration", smoothing=200),
+        "elastic_64": jobs.elastic(z(64, 64, 64), 4515),
+        "elastic_100": jobs.elastic(z(100, 100, 100), 4515),
+        "electromagnetic_64": fields.replace(source, sources).replace("tolerance = 0.01", "tolerance = 1e-6").replace(
+            "most_iterations = 6\n", ""),
+        "gravity_tree": jobs.gravity(z(252, 252, 252), z(2000, 2000), rock="random", method="tree", accuracy=1e-6),
+        "seven_spheres": (EXAMPLES / "02_seven_spheres" / "job.toml").read_text(encoding="utf-8"),
+    }
+
+
+class Watch:
+    """The threads of a process and those that it started, until it ends."""
+
+    def __init__(self, process, ranks, stacks):
+        self.process, self.ranks, self.stacks = process, ranks, stacks
+        self.below, self.peak = [], 0
         self.running, self.where = [], []
         self.thread = threading.Thread(target=self.look)
         self.thread.start()
 
     def running_threads(self):
-        count = 0
-        for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+        """Those that run, of the processes called terrane; notes the memory that these hold."""
+        count, pages = 0, 0
+        for process in [Path(f"/proc/{self.process.pid}"), *self.started()]:
             try:
-                count += stat.read_text().rpartition(")")[2].split()[0] in "RD"
+                if process.joinpath("comm").read_text().strip() != "terrane":
+                    continue
+                pages += int(process.joinpath("statm").read_text().split()[1])
+                for stat in process.glob("task/*/stat"):
+                    count += stat.read_text().rpartition(")")[2].split()[0] in "RD"
             except OSError:  # it has ended
                 pass
+        self.peak = max(self.peak, pages * os.sysconf("SC_PAGE_SIZE"))
         return count
+
+    def started(self):
+        """Processes below the first: ranks of mpirun, looked for until there are some."""
+        if self.ranks == 1 or self.below:
+            return self.below
+        parents = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                pass
+        found = [Path(f"/proc/{pid}") for pid in parents if self.process.pid in ancestors(pid, parents)]
+        names = [p for p in found if p.joinpath("comm").exists() and p.joinpath("comm").read_text().strip() == "terrane"]
+        if len(names) == self.ranks:
+            self.below = names
+        return names
 
     def look(self):
         begin = time.monotonic()
@@ -95,11 +142,19 @@ class Watch:
         return [line.strip()[:160] for line in text.splitlines() if "terrane::" in line][:6]
 
 
+def ancestors(pid, parents):
+    found = set()
+    while pid in parents:
+        pid = parents[pid]
+        found.add(pid)
+    return found
+
+
 def gpu_seconds(samples, wall):
     return round(wall * sum(samples) / len(samples) / 100, 2) if samples else 0
 
 
-def run(terrane, files, device, stacks):
+def run(terrane, files, device, ranks, stacks):
     with tempfile.TemporaryDirectory(prefix="terrane-timeline-") as folder:
         files = files if isinstance(files, dict) else {"job.toml": files}
         for name, text in files.items():
@@ -113,9 +168,10 @@ def run(terrane, files, device, stacks):
                 busy = subprocess.Popen(["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits",
                                          "-lms", "50"], stdout=subprocess.PIPE, text=True)
             begin = time.monotonic()
-            process = subprocess.Popen([terrane, verb, "job.toml", "--set", f"simulation.device={device}"], cwd=folder,
-                                       stdout=said, stderr=said)
-            watch = Watch(process, stacks)
+            before = [] if ranks == 1 else ["mpirun", "--allow-run-as-root", "-n", str(ranks)]
+            process = subprocess.Popen([*before, terrane, verb, "job.toml", "--set", f"simulation.device={device}"],
+                                       cwd=folder, stdout=said, stderr=said)
+            watch = Watch(process, ranks, stacks)
             _, status, usage = os.wait4(process.pid, 0)
             wall = time.monotonic() - begin
             process.returncode = status
@@ -139,7 +195,7 @@ def run(terrane, files, device, stacks):
         found = {"wall": round(wall, 2), "cpu": round(usage.ru_utime + usage.ru_stime, 2),
                  "none": round(part * counts.count(0), 2), "one": round(part * counts.count(1), 2),
                  "several": round(part * sum(count > 1 for count in counts), 2),
-                 "longest_serial": [round(longest, 2), round(begun, 2)], "peak_MB": round(usage.ru_maxrss * 1.024e-3)}
+                 "longest_serial": [round(longest, 2), round(begun, 2)], "peak_MB": round((usage.ru_maxrss * 1024 if ranks == 1 else watch.peak) / 1e6)}
         if device == "cuda":
             found["gpu"] = gpu_seconds(samples, wall)
         if watch.where:
@@ -151,17 +207,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("terrane")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--jobs", nargs="*", default=[])
     parser.add_argument("--stacks", action="store_true")
     arguments = parser.parse_args()
     found = {}
-    for name, files in sized(arguments.scale).items():
+    for name, files in (large if arguments.large else sized)(arguments.scale).items():
         if arguments.jobs and not any(name.startswith(word) for word in arguments.jobs):
             continue
-        found[name] = run(os.path.abspath(arguments.terrane), files, arguments.device, arguments.stacks)
+        found[name] = run(os.path.abspath(arguments.terrane), files, arguments.device, arguments.ranks, arguments.stacks)
         print(name, found[name], file=sys.stderr, flush=True)
-    print(json.dumps({"device": arguments.device, "scale": arguments.scale, "jobs": found}, indent=1))
+    print(json.dumps({"device": arguments.device, "ranks": arguments.ranks, "scale": arguments.scale, "jobs": found}, indent=1))
 
 
 if __name__ == "__main__":
