@@ -7,7 +7,7 @@ runs each job and looks at it every 50 ms: which threads of the process run or a
 with --device cuda, whether the GPU is busy (nvidia-smi). Prints JSON with, for each job,
     wall, cpu            seconds of the command, and of all its threads
     none, one, several   seconds in which no, one or several threads were running: one is a stage that is serial
-    gpu                  seconds in which the GPU was busy: utilization.gpu of nvidia-smi, times wall
+    gpu                  seconds in which the first GPUs, one a rank, were busy: utilization.gpu of nvidia-smi, times wall
     longest_serial       the longest stretch of one thread, s, and when it began
     peak_MB              of memory
 --scale: cells along each axis, times this. --large: jobs that take a GPU seconds. --ranks: of mpirun, threads and memory
@@ -165,8 +165,8 @@ def run(terrane, files, device, ranks, stacks):
         with open(Path(folder, "said"), "w", encoding="utf-8") as said:
             busy = None
             if device == "cuda":
-                busy = subprocess.Popen(["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits",
-                                         "-lms", "50"], stdout=subprocess.PIPE, text=True)
+                busy = subprocess.Popen(["nvidia-smi", "-i", ",".join(map(str, range(ranks))), "-lms", "50",
+                                         "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"], stdout=subprocess.PIPE, text=True)
             begin = time.monotonic()
             before = [] if ranks == 1 else ["mpirun", "--allow-run-as-root", "-n", str(ranks)]
             process = subprocess.Popen([*before, terrane, verb, "job.toml", "--set", f"simulation.device={device}"],
