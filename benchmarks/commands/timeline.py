@@ -7,7 +7,7 @@ runs each job and looks at it every 50 ms: which threads of the process run or a
 with --device cuda, whether the GPU is busy (nvidia-smi). Prints JSON with, for each job,
     wall, cpu            seconds of the command, and of all its threads
     none, one, several   seconds in which no, one or several threads were running: one is a stage that is serial
-    gpu                  seconds in which the first GPUs, one a rank, were busy: utilization.gpu of nvidia-smi, times wall
+    gpu                  seconds in which GPUs were busy, one a rank: utilization.gpu of nvidia-smi, times wall
     longest_serial       the longest stretch of one thread, s, and when it began
     peak_MB              of memory
 --scale: cells along each axis, times this. --large: jobs that take a GPU seconds. --ranks: of mpirun, threads and memory
@@ -166,7 +166,8 @@ def run(terrane, files, device, ranks, stacks):
             busy = None
             if device == "cuda":
                 busy = subprocess.Popen(["nvidia-smi", "-i", ",".join(map(str, range(ranks))), "-lms", "50",
-                                         "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"], stdout=subprocess.PIPE, text=True)
+                                         "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"],
+                                        stdout=subprocess.PIPE, text=True)
             begin = time.monotonic()
             before = [] if ranks == 1 else ["mpirun", "--allow-run-as-root", "-n", str(ranks)]
             process = subprocess.Popen([*before, terrane, verb, "job.toml", "--set", f"simulation.device={device}"],
@@ -195,7 +196,8 @@ def run(terrane, files, device, ranks, stacks):
         found = {"wall": round(wall, 2), "cpu": round(usage.ru_utime + usage.ru_stime, 2),
                  "none": round(part * counts.count(0), 2), "one": round(part * counts.count(1), 2),
                  "several": round(part * sum(count > 1 for count in counts), 2),
-                 "longest_serial": [round(longest, 2), round(begun, 2)], "peak_MB": round((usage.ru_maxrss * 1024 if ranks == 1 else watch.peak) / 1e6)}
+                 "longest_serial": [round(longest, 2), round(begun, 2)],
+                 "peak_MB": round((usage.ru_maxrss * 1024 if ranks == 1 else watch.peak) / 1e6)}
         if device == "cuda":
             found["gpu"] = gpu_seconds(samples, wall)
         if watch.where:
@@ -219,7 +221,8 @@ def main():
             continue
         found[name] = run(os.path.abspath(arguments.terrane), files, arguments.device, arguments.ranks, arguments.stacks)
         print(name, found[name], file=sys.stderr, flush=True)
-    print(json.dumps({"device": arguments.device, "ranks": arguments.ranks, "scale": arguments.scale, "jobs": found}, indent=1))
+    print(json.dumps({"device": arguments.device, "ranks": arguments.ranks, "scale": arguments.scale, "jobs": found},
+                     indent=1))
 
 
 if __name__ == "__main__":
