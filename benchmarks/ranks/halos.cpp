@@ -305,7 +305,7 @@ int main(int argc, char** argv) {
   {
     using namespace terrane;
     const auto comm = mpi_comm(MPI_COMM_WORLD);
-    share_processors(comm->on_node().count);
+    share_cores(comm->on_node().count);
     const auto device = resolve(device_from_text(argc > 1 ? argv[1] : "debug"), comm->on_node().index);
     std::vector<std::string> what(argv + std::min(argc, 2), argv + argc);
     if (what.empty()) what = {"acoustic=64", "elastic=6"};

@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   {
     const auto comm = mpi_comm(MPI_COMM_WORLD);
-    share_processors(comm->on_node().count);
+    share_cores(comm->on_node().count);
     const auto word = [&](int n, const char* otherwise) {
       return std::string(argc > n ? argv[n] : otherwise);
     };

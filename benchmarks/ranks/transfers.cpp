@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   {
     const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
-    terrane::share_processors(comm->on_node().count);
+    terrane::share_cores(comm->on_node().count);
     std::string gpus = "this build has no NCCL";
 #ifdef TERRANE_HAS_NCCL
     terrane::GpuComm through_gpus(*comm, terrane::nccl_link, terrane::GpuLinkUse::always);
