@@ -2,6 +2,7 @@
 
 examples/NAME.md      the README of each example, with links between examples turned into links between pages, its
                       picture, its jobs and its scripts
+examples/NAME.ipynb   the same as a notebook (tools/notebooks.py)
 reference/cpp/COMPONENT.md the headers of each component of src/terrane: what a file says of itself on top, and every
                       declaration that has a comment (///), in the file's order
 
@@ -10,9 +11,13 @@ In mkdocs.yml an entry of nav may be a pattern, examples/*.md; it stands for the
 
 import fnmatch
 import re
+import sys
 from pathlib import Path
 
 from mkdocs.structure.files import File
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import notebooks  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "terrane"
@@ -101,13 +106,25 @@ def example_page(folder, picture):
     if picture and "](../img/" not in text:
         title, _, rest = text.partition("\n")
         text = f"{title}\n\n![{title.lstrip('# ').strip()}](../img/{picture})\n{rest}"
+    if notebooks.notebook(folder):
+        title, _, rest = text.partition("\n")
+        text = f"{title}\n\n[Download as a notebook]({folder.name}.ipynb){{ download }}\n{rest}"
     text = [text.rstrip(), "", "## Files", ""]
     for file in sorted([*folder.glob("*.toml"), *folder.glob("*.py")], key=lambda f: (f.suffix != ".toml", f.name)):
         language = "toml" if file.suffix == ".toml" else "python"
         code = file.read_text(encoding="utf-8").rstrip()
         text += [f'<details markdown="1"><summary><code>{file.name}</code></summary>', "", f"```{language}", code, "```", "",
                  "</details>", ""]
+    if data := notebooks.absent(folder):
+        text += [", ".join(f"[{name}]({folder.name}/{name}){{ download }}" for name in data) + ", which the job reads.", ""]
     return "\n".join(text)
+
+
+def downloads(folder):
+    """What the page of an example offers beside itself: {path: bytes}."""
+    name, book = folder.name, notebooks.notebook(folder)
+    return {**({f"examples/{name}.ipynb": book.encode()} if book else {}),
+            **{f"examples/{name}/{file}": (folder / file).read_bytes() for file in notebooks.absent(folder)}}
 
 
 def on_files(files, config):
@@ -116,6 +133,8 @@ def on_files(files, config):
         name = readme.parent.name
         text = example_page(readme.parent, pictures.get(name))
         files.append(File.generated(config, f"examples/{name}.md", content=text))
+        for path, content in downloads(readme.parent).items():
+            files.append(File.generated(config, path, content=content))
     names = components()
     for component in names:
         files.append(File.generated(config, f"reference/cpp/{component.replace('/', '_')}.md", content=component_page(component)))

@@ -134,3 +134,7 @@ class Simulation(simulation.Simulation):
         if boundary:
             tables["boundary"] = dict(boundary)
         super().__init__(model, receivers, tables)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -115,3 +115,7 @@ class Simulation(simulation.Simulation):
                 "end": end, "quantity": quantity, "degree": degree,
                 "absorbing": None if absorbing is None else list(absorbing), "step": step, "precision": precision,
                 "surface": surface, **(settings or {}), **runtime(device, threads, memory)}})
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

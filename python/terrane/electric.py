@@ -446,3 +446,7 @@ class Simulation(simulation.Simulation):
             "volume": None if volume is None else list(volume), "tolerance": tolerance,
             "most_iterations": most_iterations, "verify": verify, "accuracy": accuracy,
             **(settings or {}), **runtime(device, threads, memory)}})
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

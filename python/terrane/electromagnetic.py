@@ -168,3 +168,7 @@ class Simulation(simulation.Simulation):
             return tables
         projection = self.survey.projection if isinstance(self.survey, Survey) else ""
         return {**tables, "mesh": {"kind": "planned", "projection": projection or None}, "model": {"file": self.model}}
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -438,3 +438,7 @@ class Simulation(Strict):
 
         return card("gravity.Simulation", self._rows(), more=[("model", self.model._repr_html_()),
                                                               ("survey", self.survey._repr_html_())])
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -105,3 +105,7 @@ class Simulation(simulation.Simulation):
             tables["source"] = {"at": place(source.at, "source.at"), "power": source.power, "until": source.until,
                                 "heat": source.heat}
         super().__init__(model, receivers, tables)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

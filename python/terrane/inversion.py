@@ -180,8 +180,19 @@ def _survey(survey: Any, physics: str) -> Any:
         return {"kind": "list", "file": [os.fspath(file) for file in survey]}
     if isinstance(survey, (Survey, Mapping)):
         return survey
+    if isinstance(survey, Result):  # what a simulation computed, as if it had been measured
+        return {"kind": "file" if physics == "electric" else "list", "file": _of_result(survey, "stations")}
     raise InputError("survey", f"is a {type(survey).__name__}",
-                     "Expected Survey, terrane.electric.Arrays, a path, several in a list, or a table.")
+                     "Expected Survey, terrane.electric.Arrays, a path, several in a list, a Result, or a table.")
+
+
+def _of_result(result: Result, name: str) -> Columns:
+    """As the result's table has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "data.csv")
+        result._engine.write(file)
+        held = _core.read(file)
+    return Columns({column: (unit, values) for column, unit, _, values in held["columns"]}, name)
 
 
 def _of_arrays(data: Arrays) -> Columns:
@@ -201,11 +212,7 @@ def _of_arrays(data: Arrays) -> Columns:
 def _observed(observed: Any, physics: str) -> Any:
     """inversion.observed: gathers as they are, a table of fields as columns."""
     if isinstance(observed, Result) and physics != "acoustic":  # of a simulation, as its files have it
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "observed.csv")
-            observed._engine.write(file)
-            held = _core.read(file)
-        return Columns({name: (unit, values) for name, unit, _, values in held["columns"]}, "observed")
+        return _of_result(observed, "observed")
     if isinstance(observed, Mapping) or hasattr(observed, "columns"):
         return Columns({str(name): ("", observed[name]) for name in observed}, "observed")
     return observed
@@ -224,9 +231,10 @@ class Inversion(Strict):
     mesh : TensorMesh or mapping, optional
         The cells; without it, or as a mapping of the table [mesh] such as ``{"kind": "planned", "cell": 2.0}``, a mesh
         is planned for the survey. Of waves and electromagnetic fields its properties are the first model.
-    survey : Survey, terrane.electric.Arrays, path, or mapping of the table [survey]
+    survey : Survey, terrane.electric.Arrays, Result, path, or mapping of the table [survey]
         Stations with what was observed there, in columns ``g_u_observed`` and ``g_u_uncertainty`` with units; arrays of
-        electrodes with what they measured; or a file of either. Of magnetotelluric sites also several files in a list.
+        electrodes with what they measured; a file of either, of magnetotelluric sites also several in a list; or what a
+        simulation computed, as if it had been measured.
     physics : {"gravity", "magnetic", "electric", "electromagnetic", "acoustic"}
     floor, percent : float, or one for each observed channel, optional
         Standard deviations: floor, in the unit of the data, plus a percentage of each datum.
@@ -443,3 +451,7 @@ def invert(job: Union[Path, Mapping[str, Any]], *, only: Sequence[str] = (), set
         result = jobs._run(made, write, plots, progress)
         found[name] = Inverted(result, made.found())
     return found[""] if list(found) == [""] else found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -65,3 +65,7 @@ class Simulation(simulation.Simulation):
             "intensity": None if intensity is None else f"{float(intensity)!r} nT", "inclination": inclination,
             "declination": declination, "anomaly": anomaly, "frame": frame, "units": units, "accuracy": accuracy,
             "method": method, "singular": singular, **(settings or {}), **runtime(device, threads, memory)}})
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

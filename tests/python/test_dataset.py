@@ -138,3 +138,5 @@ def test_names_of_literals_are_those_of_the_engine():
 def test_completion_shows_what_a_user_may_write():
     assert not {"Any", "TYPE_CHECKING", "annotations", "importlib", "os"} & set(dir(terrane))
     assert {"gravity", "plot", "TensorMesh"} <= set(dir(terrane))
+    for module in (terrane.gravity, terrane.electric, terrane.inversion, terrane.plotting, terrane.compat):
+        assert dir(module) == sorted(module.__all__)

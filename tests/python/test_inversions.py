@@ -223,6 +223,17 @@ def test_resistivities_are_found_from_fields_of_a_dipole():
     assert found.model.resistivity[4, 5, 5] < 25
 
 
+def test_what_a_simulation_computed_is_data():
+    mesh = _mesh()
+    mesh.density[2:4, 5:7, 5:7] = 500.0
+    e, n, u = _stations()
+    computed = terrane.gravity.Simulation(mesh, terrane.Survey(e, n, u)).run()
+    found = Inversion(_mesh(), computed, floor=0.005).run()
+    assert_allclose(found.data["g_u_observed"], computed.values("g_u"), rtol=1e-9)
+    with pytest.raises(terrane.InputError, match="a Result"):
+        Inversion(_mesh(), 7)
+
+
 def test_velocities_are_found_from_gathers():
     mesh, slow = (terrane.TensorMesh.regular([0, 400, -5, 5, -300, 0], shape=(40, 1, 30)) for _ in range(2))
     mesh.velocity_p = slow.velocity_p = 2000.0

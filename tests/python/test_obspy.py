@@ -82,3 +82,18 @@ def test_what_does_not_fit_is_named():
             terrane_obspy.stream(seismograms().assign_coords(receiver=[receiver, "2"]))
     with pytest.raises(ValueError, match="network \"SYNTH\""):
         terrane_obspy.stream(seismograms(), network="SYNTH")
+
+
+def test_stationxml_has_the_places_and_channels_of_the_stations(tmp_path):
+    stations = tmp_path / "STATIONS"
+    stations.write_text("# a comment\nANMO IU 34.9459 -106.4572 1820.0 100.0\n2 XX -13.8 -67.2 0 0\n")
+    waves = terrane_obspy.stream(seismograms())
+    terrane_obspy.inventory(stations, waves).write(str(tmp_path / "stations.xml"), format="STATIONXML")
+    there = obspy.read_inventory(str(tmp_path / "stations.xml"))
+    up = there.select(network="IU", station="ANMO", channel="CLZ")[0][0][0]
+    assert (up.latitude, up.longitude, up.elevation, up.depth, up.dip) == (34.9459, -106.4572, 1820, 100, -90)
+    assert there.get_coordinates("XX.2..CLE")["latitude"] == -13.8
+    with pytest.raises(ValueError, match="not degrees"):
+        terrane_obspy.inventory({"XX.2": (4300000, 500000)})
+    with pytest.raises(ValueError, match="no station IU.ANMO"):
+        terrane_obspy.inventory({"XX.2": (1, 2)}, waves)

@@ -24,3 +24,7 @@ from .simpeg_dc_cells import Simulation3DCellCentered
 
 __all__ = ["MagneticSimulation3DIntegral", "Simulation3DCellCentered", "Simulation3DIntegral", "Simulation3DNodal",
            "prism_gravity", "prism_layer", "prism_magnetic"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,6 +10,8 @@ Needs ObsPy, and pyasdf for ASDF. ``pip install obspy pyasdf``::
     waves.select(component="Z").filter("lowpass", freq=1.0).plot()
     waves.write("waves.segy", format="SEGY", data_encoding=5)
     asdf(terrane.run("job.toml"), "waves.h5", start="2010-02-27T06:34:14")
+    inventory("STATIONS", waves).write("stations.xml", format="STATIONXML")
+    obspy.read_events("CMTSOLUTION").write("event.xml", format="QUAKEML")  # ObsPy's own
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Any, Union
 
 import numpy
 
-__all__ = ["asdf", "stream"]
+__all__ = ["asdf", "inventory", "stream"]
 
 #: What ends a SEED channel's name, by component: ObsPy rotates, filters and draws by these letters.
 _LETTERS = {"east": "E", "north": "N", "up": "Z"}
@@ -92,6 +94,80 @@ def stream(dataset: Any, *, start: Any = 0, variable: str = "", network: str = "
     return Stream(traces)
 
 
+#: Azimuth and dip of components, degrees, as StationXML has them.
+_DIRECTIONS = {"E": (90.0, 0.0), "N": (0.0, 0.0), "Z": (0.0, -90.0), "H": (0.0, 0.0)}
+
+
+def _places(stations: Any) -> "dict[str, Any]":
+    """{"NETWORK.STATION": (latitude, longitude, elevation, burial)}"""
+    found: dict[str, Any] = {}
+    if not isinstance(stations, (str, PathLike)):
+        for name, place in stations.items():
+            found[str(name)] = tuple(float(v) for v in (*place, 0, 0)[:4])
+        return found
+    with open(stations, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            words = line.split()
+            if not words or words[0].startswith(("#", "!")):
+                continue
+            if len(words) < 4:
+                raise ValueError(f"{fspath(stations)}:{number}: a line has station, network, latitude, longitude, "
+                                 "elevation and burial")
+            found[f"{words[1]}.{words[0]}"] = tuple(float(v) for v in (*words[2:6], 0, 0)[:4])
+    return found
+
+
+def inventory(stations: Any, traces: Any = ()) -> Any:
+    """Where stations are, as :class:`obspy.Inventory`, and so as StationXML.
+
+    Parameters
+    ----------
+    stations : path or mapping
+        A file STATIONS of SPECFEM3D whose places are degrees, or
+        ``{"NETWORK.STATION": (latitude, longitude, elevation)}``.
+    traces : obspy.Stream, optional
+        Of :func:`stream`: their channels go with their stations.
+
+    Returns
+    -------
+    obspy.Inventory
+        Networks with their stations.
+
+    Raises
+    ------
+    ImportError
+        ObsPy is not installed.
+    ValueError
+        A trace has a station that is not among these, a line of the file is short, or a place is not in degrees.
+    """
+    try:
+        from obspy.core.inventory import Channel, Inventory, Network, Station
+    except ImportError as error:
+        raise ImportError("ObsPy is not installed: pip install obspy") from error
+    places = _places(stations)
+    channels: dict[str, dict[str, Any]] = {name: {} for name in places}
+    for trace in traces:
+        name = f"{trace.stats.network}.{trace.stats.station}"
+        if name not in places:
+            raise ValueError(f"there is no station {name}; there are: {', '.join(sorted(places))}")
+        latitude, longitude, elevation, burial = places[name]
+        azimuth, dip = _DIRECTIONS[trace.stats.channel[-1]]
+        channels[name][trace.stats.channel] = Channel(
+            code=trace.stats.channel, location_code="", latitude=latitude, longitude=longitude, elevation=elevation,
+            depth=burial, azimuth=azimuth, dip=dip, sample_rate=trace.stats.sampling_rate)
+    networks: dict[str, list[Any]] = {}
+    for name, (latitude, longitude, elevation, _) in places.items():
+        if not (abs(latitude) <= 90 and abs(longitude) <= 360):
+            raise ValueError(f"{name}: latitude {latitude:g}, longitude {longitude:g} are not degrees, which StationXML "
+                             "wants")
+        code, _, station = name.rpartition(".")
+        networks.setdefault(code or "XX", []).append(Station(
+            code=station, latitude=latitude, longitude=longitude, elevation=elevation,
+            channels=list(channels[name].values())))
+    return Inventory(networks=[Network(code=code, stations=all_of) for code, all_of in networks.items()],
+                     source="Terrane")
+
+
 def asdf(dataset: Any, path: Union[str, "PathLike[str]"], *, start: Any = 0, variable: str = "", network: str = "XX",
          tag: str = "synthetic") -> None:
     """All receivers' traces in a new file of the Adaptable Seismic Data Format (ASDF), which pyasdf writes.
@@ -116,7 +192,8 @@ def asdf(dataset: Any, path: Union[str, "PathLike[str]"], *, start: Any = 0, var
 
     Notes
     -----
-    Stations have no StationXML: receivers stand at metres east and north, and StationXML wants degrees. An event goes
+    Stations have no StationXML: receivers stand at metres east and north, and StationXML wants degrees. Where these are
+    known, :func:`inventory` makes it: ``pyasdf.ASDFDataSet(path).add_stationxml(inventory("STATIONS"))``. An event goes
     into the same file by ``pyasdf.ASDFDataSet(path).add_quakeml("CMTSOLUTION")``.
     """
     traces = stream(dataset, start=start, variable=variable, network=network)
@@ -128,3 +205,7 @@ def asdf(dataset: Any, path: Union[str, "PathLike[str]"], *, start: Any = 0, var
         pass
     with pyasdf.ASDFDataSet(fspath(path), mode="w", mpi=False) as file:
         file.add_waveforms(traces, tag=tag)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

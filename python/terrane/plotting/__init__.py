@@ -29,3 +29,7 @@ from .traces import gather
 
 __all__ = ["Data", "Field", "Look", "PlotError", "Snapshots", "angle_gather", "axes_of", "cut_bricks", "data_of",
            "draw", "film", "gather", "image", "main", "movie", "picture_beside", "read", "save", "styled"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
