@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "terrane/job/mesh_plan.hpp"
+#include "terrane/mesh/widths.hpp"
 #include "terrane/model/conductivity.hpp"
 #include "terrane/physics/electromagnetic/formula/skin_depth.hpp"
 
@@ -295,6 +296,35 @@ double cells_between(const std::vector<double>& faces, double low, double high) 
   return count;
 }
 
+/// A layer of rock or water in which a source lies, or on which, under air.
+struct OwnLayer {
+  double bottom = -INFINITY, top = INFINITY;  ///< where rock begins that is not nearly alike
+  double own = 0, beside = 0;                 ///< S/m: its own, and of the better of what is above and below
+};
+
+OwnLayer layer_of(const Description& earth, const std::vector<double>& levels, const Vector3& place) {
+  constexpr double alike = 1.5;
+  const double aside = 1e-6 * std::max(1.0, std::abs(place[2]));
+  const auto at = [&](double up) { return conductivity_at(earth, place[0], place[1], up); };
+  OwnLayer layer;
+  double start = place[2] + aside;
+  if (!(at(start) > conductivity_of_air)) start = place[2] - aside;
+  layer.own = at(start);
+  if (!(layer.own > conductivity_of_air)) return layer;
+  const auto ends = [&](double level, double away) {
+    const double sigma = at(level + away * aside);
+    if (std::max(sigma, layer.own) < alike * std::min(sigma, layer.own)) return false;
+    if (sigma > layer.beside) layer.beside = sigma;
+    return true;
+  };
+  const auto next = std::lower_bound(levels.begin(), levels.end(), start);
+  for (auto level = next; level != levels.end() && std::isinf(layer.top); ++level)
+    if (ends(*level, 1)) layer.top = *level;
+  for (auto level = next; level != levels.begin() && std::isinf(layer.bottom);)
+    if (ends(*--level, -1)) layer.bottom = *level;
+  return layer;
+}
+
 std::string text_of_length(double metres) {
   return metres < 1e4 ? fmt::format("{:.4g} m", metres) : fmt::format("{:.4g} km", metres / 1e3);
 }
@@ -345,6 +375,35 @@ std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wa
                     smallest, bodies.size() == 1 ? bodies.front().name : "bodies"));
   }
   return reasons;
+}
+
+std::vector<std::string> ask_for_layers_of_sources(const Description& earth, GridRequest& wanted) {
+  constexpr double in_layer = 6, near = 12, around = 5, resists = 3, slow = 1.15;
+  auto levels = wanted.heights;
+  std::sort(levels.begin(), levels.end());
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+  double least = INFINITY;
+  for (std::size_t n = 0; n < wanted.sources.size(); ++n) {
+    const auto& p = wanted.sources[n];
+    const auto layer = layer_of(earth, levels, p);
+    const double high = layer.top - layer.bottom, away = std::min(p[2] - layer.bottom, layer.top - p[2]);
+    if (std::isfinite(high)) {
+      wanted.finer[2].push_back({layer.bottom, layer.top, high / in_layer, wanted.growth});
+      least = std::min(least, high / in_layer);
+      const bool seen = std::any_of(wanted.receivers.begin(), wanted.receivers.end(), [&](const Vector3& q) {
+        return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) < near * high;
+      });
+      for (std::size_t a = 0; a < 2 && seen && layer.beside > resists * layer.own; ++a)
+        wanted.finer[a].push_back({p[a] - around * high, p[a] + around * high, high / around, slow});
+    }
+    if (wanted.upright[n] && away > 0 && std::isfinite(away)) {
+      wanted.finer[2].push_back({p[2] - away, p[2] + away, 2 * away, wanted.growth});
+      wanted.heights.insert(wanted.heights.end(), {p[2] - away, p[2] + away});
+    }
+  }
+  wanted.finer[2] = without_others(std::move(wanted.finer[2]));
+  if (std::isinf(least)) return {};
+  return {fmt::format("cells of {:.3g} m upright in the layer of a source: a sixth of it", least)};
 }
 
 std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,

@@ -23,6 +23,12 @@ double conductivity_at(const Description& earth, double easting, double northing
 /// Adds it to what is wanted of plane waves whose heights are known.  Returns why, lines for the user.
 std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wanted);
 
+/// Adds what layers ask for in which sources lie: a sixth of the layer upright; across a fifth, where the
+/// layer resists more than what is beside it and a receiver is near, as its field then falls within its
+/// thickness; and a cell whose middle is the source where some current flows upright, which goes to the
+/// middle of the cell next to a contrast.  Returns why, lines for the user.
+std::vector<std::string> ask_for_layers_of_sources(const Description& earth, GridRequest& wanted);
+
 /// Lines for the user about bodies and layers near these places that a mesh has too few cells for.
 std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,
                                       const std::vector<Vector3>& places);

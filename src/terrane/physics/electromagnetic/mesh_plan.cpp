@@ -79,7 +79,8 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
     for (const double height : contrasts_of_cells(*earth.cells, east, north))
       wanted.heights.push_back(height);
   std::vector<std::string> reasons;
-  if (wanted.plane_waves && wanted.cell == 0) reasons = ask_for_earth(earth, wanted);
+  if (wanted.cell == 0)
+    reasons = wanted.plane_waves ? ask_for_earth(earth, wanted) : ask_for_layers_of_sources(earth, wanted);
   auto made = plan_mesh(wanted);
   made.reasons.insert(made.reasons.begin(), reasons.begin(), reasons.end());
   return {std::move(made.mesh), std::move(made.reasons)};

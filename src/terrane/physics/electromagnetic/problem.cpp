@@ -421,6 +421,36 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
                     length_text(nearest), length_text(offset)));
 }
 
+// The current of a dipole that flows upright goes to the middle of its cell where the next one is other rock.
+void Problem::warn_of_upright(std::vector<std::string>& lines) const {
+  constexpr double alike = 1.5, some = 0.25;
+  const auto& up = mesh.up();
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    if (sources[n].kind == Source::Kind::wire || sources[n].kind == Source::Kind::plane_wave ||
+        !flows_upright(sources[n]))
+      continue;
+    const auto& p = sources[n].points.front();
+    const std::size_t k = cell_of(up, p[2]);
+    const double middle = (up[k] + up[k + 1]) / 2, own = conductivity_at(p), high = up[k + 1] - up[k];
+    const std::size_t next = p[2] < middle ? k - 1 : k + 1;
+    if (next >= mesh.n_up()) continue;
+    const double other = conductivity_at({p[0], p[1], (up[next] + up[next + 1]) / 2}),
+                 away = p[2] < middle ? p[2] - up[k] : up[k + 1] - p[2];
+    if (std::max(own, other) < alike * std::min(own, other)) continue;
+    if (away == 0)
+      lines.push_back(
+          fmt::format("{} is on the face between rock of {:.4g} and {:.4g} ohm m: its upright current, whose "
+                      "field is another "
+                      "in each, is taken to flow in the upper one; move it to where it is",
+                      source_name(n), 1 / own, 1 / other));
+    else if (std::abs(p[2] - middle) > some * away)
+      lines.push_back(fmt::format(
+          "{} is {} from other rock, in a cell {} high: its upright current flows in the middle of that, and "
+          "fields may be wrong by tens of percent; give a cell from {:.6g} to {:.6g} m, whose middle it is",
+          source_name(n), length_text(away), length_text(high), p[2] - away, p[2] + away));
+  }
+}
+
 void Problem::warn_of_displacement(std::vector<std::string>& lines) const {
   constexpr double vacuum = 8.8541878128e-12, told = 0.01;
   const double fastest = *std::max_element(frequencies.begin(), frequencies.end());
@@ -451,6 +481,7 @@ std::vector<std::string> Problem::warnings() const {
   const bool plane = sources.front().kind == Source::Kind::plane_wave;
   warn_of_cells(lines);
   warn_of_walls(lines);
+  warn_of_upright(lines);
   warn_of_displacement(lines);
   // On a face between ground and air current enters the ground.
   const auto in_air = [&](const Vector3& p) {

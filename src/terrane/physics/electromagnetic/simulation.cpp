@@ -496,6 +496,7 @@ GridRequest request_of(const Problem& problem, GridRequest wanted) {
   wanted.receivers = problem.receivers;
   for (const auto& source : problem.sources) {
     wanted.sources.insert(wanted.sources.end(), source.points.begin(), source.points.end());
+    wanted.upright.insert(wanted.upright.end(), source.points.size(), flows_upright(source));
     for (std::size_t n = 0; n + 1 < source.points.size(); ++n)
       wanted.parts.push_back({source.points[n], source.points[n + 1]});
   }

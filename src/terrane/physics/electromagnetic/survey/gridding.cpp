@@ -268,11 +268,13 @@ std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& 
   wishes.insert(wishes.end(), r.finer[axis].begin(), r.finer[axis].end());
   const bool of_earth = axis == 2 && r.plane_waves && !r.finer[2].empty() && r.cell == 0;
   if (of_earth) low = INFINITY, high = -INFINITY;
+  // Layers with sources in them end far from those.
+  if (!r.plane_waves) wishes.push_back({low, high, own, r.growth});
   for (const auto& wish : r.finer[axis]) {
     low = std::min(low, wish.low);
     high = std::max(high, wish.high);
   }
-  if (!of_earth) wishes.push_back({low, high, own, r.growth});
+  if (r.plane_waves && !of_earth) wishes.push_back({low, high, own, r.growth});
   made.wishes = without_others(std::move(wishes));
   made.low = low;
   made.high = high;

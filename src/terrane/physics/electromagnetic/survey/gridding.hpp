@@ -37,6 +37,7 @@ struct GridRequest {
   double mean = 1;                  ///< of the earth, S/m
   std::vector<Vector3> sources = {}, receivers = {};
   std::vector<std::array<Vector3, 2>> parts = {};  ///< straight ones of wires, which end at sources
+  std::vector<bool> upright = {};                  ///< of sources: some of its current flows up or down
   bool plane_waves = false;          ///< sources are then the receivers; upright cells are those of `finer`
   std::vector<double> heights = {};  ///< of contrasts
   /// What the earth asks for along east, north, up, and faces along east and north; in a core only.

@@ -401,6 +401,20 @@ std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& 
 
 }  // namespace
 
+bool flows_upright(const Source& source) {
+  constexpr double some = 0.05;
+  const double across = std::hypot(source.moment[0], source.moment[1]), up = std::abs(source.moment[2]);
+  switch (source.kind) {
+    case Source::Kind::electric_dipole:
+      return up > some * std::hypot(across, up);
+    case Source::Kind::magnetic_dipole:
+      return across > some * std::hypot(across, up);
+    default:
+      return std::any_of(source.points.begin(), source.points.end(),
+                         [&](const Vector3& p) { return p[2] != source.points.front()[2]; });
+  }
+}
+
 EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what,
                 const Conductivity* conductivity) {
   const Axes axes(mesh);

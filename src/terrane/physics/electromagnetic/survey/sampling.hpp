@@ -63,6 +63,10 @@ struct Source {
   }
 };
 
+/// Whether some of a source's current flows up or down: more than a twentieth of a dipole's, of a magnetic
+/// one around its horizontal part.
+bool flows_upright(const Source& source);
+
 /// What is recorded at a place: E or H along an axis (0 up, 1 north, 2 east).
 struct Component {
   bool magnetic = false;
