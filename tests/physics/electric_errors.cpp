@@ -114,6 +114,16 @@ double median_ratio(const Errors& all) {
   return ratios[ratios.size() / 2];
 }
 
+TEST(PlannedMeshesOfArrays, BlameAFileAtItsLineAndNotTheMesh) {
+  const testing_support::TemporaryFolder folder;
+  const auto file = folder.put("s.dat", "Line7\n   0    5.00\n");
+  EXPECT_THAT(message([&] {
+                simulation_of("[model.background]\nresistivity = 100\n[survey]\nfile = \"" + file +
+                              "\"\n[simulation]\nphysics = \"electric\"\n");
+              }),
+              HasSubstr("s.dat:2: 2 numbers"));
+}
+
 TEST(ErrorsOfArrays, AreStatedForRandomDykesAndHoldForNearlyAllData) {
   std::mt19937 random(36);
   Errors all;

@@ -188,6 +188,26 @@ TEST(UbcSections, BlocksAndSingleLinesHavePlacesAlongXAndHeights) {
   EXPECT_THAT(refusal("0 10 20 30 0.05 0.001\n0 10 30 40 0.02\n"), HasSubstr("some pairs have a value"));
 }
 
+TEST(UbcSections, AreKnownByTheirFirstCommentWhateverTheirName) {
+  const testing_support::TemporaryFolder folder;
+  const auto file =
+      folder.put("general.obs", "! GENERAL FORMAT\n0 10 20 30 0.05 0.001\n0 10 30 40 0.02 0.001\n");
+  EXPECT_THAT(std::get<Table>(read(file)).find("m_easting")->values, ElementsAre(20, 30));
+}
+
+TEST(FilesOfOtherInstruments, AreCalledThatAndNotBlamedOnUbc) {
+  EXPECT_THAT(refusal("Line7\n   0    5.00\nProtocol 1\n"), HasSubstr("files of ABEM's instruments"));
+  TextReader in("line.ohm", "Line7\n   0    5.00\nProtocol 1\n");
+  try {
+    read_arrays(in, {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("line.ohm:1: \"Line7\" stands where the number of electrodes belongs"));
+    EXPECT_THAT(error.what(), HasSubstr("ABEM"));
+  }
+}
+
 TEST(TablesOfArrays, MayCallPlacesXaYaZa) {
   const auto data = arrays_from("XA,ZA,XB,ZB,XM,ZM,XN,ZN,V/A\n0,1,5,2,10,3,15,4,0.5\n");
   EXPECT_EQ(data.electrodes.place[1], (Point{5, 0, 2}));

@@ -52,6 +52,17 @@ TEST(EsriGrid, RunsFromNorthToSouthAndBelongsToCellCentres) {
               ElementsAre(20, 25));
 }
 
+TEST(EsriGrids, SayEachThingOnce) {
+  const auto refused = [](const std::string& header) {
+    return testing_support::message([&] { esri("ncols 2\nnrows 1\n" + header + "1 2\n"); });
+  };
+  EXPECT_THAT(refused("xllcorner 0\nyllcorner 0\ncellsize 4\ncellsize 5\n"),
+              HasSubstr("dx is given a second time by cellsize"));
+  EXPECT_THAT(refused("xllcorner 0\nyllcorner 0\ndx 4\ndy 5\ncellsize 4\n"), HasSubstr("a second time"));
+  EXPECT_THAT(refused("xllcorner 0\nxllcenter 2\nyllcorner 0\ncellsize 4\n"),
+              HasSubstr("xll is given a second time by xllcenter"));
+}
+
 TEST(EsriGrid, GapsAreKnownHoweverTheirNumberWasPrinted) {
   const auto values = [](const std::string& missing, const std::string& cells) {
     return esri("ncols 2\nnrows 1\nxllcorner 0\nyllcorner 0\ncellsize 4\n" + missing + cells)

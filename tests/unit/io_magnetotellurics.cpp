@@ -319,6 +319,9 @@ TEST(Edi, APlaceIsThatOfTheHeadOrOfTheReferenceAndIsNeverInvented) {
   EXPECT_THAT(edi_with(" LAT=1\n LONG=2\n COORDSYS=\"GEOMAGNETIC NORTH\"\n", "").attributes.at("note"),
               HasSubstr("axes and angles are from magnetic north"));
   EXPECT_FALSE(edi_with(" LAT=1\n LONG=2\n COORDSYS=GEOGRAPHIC\n", "").attributes.contains("note"));
+  const auto twice = edi_with(" LAT=1\n LONG=2\n ELEV=5\n ELEV=7\n LAT=1\n", "");
+  EXPECT_DOUBLE_EQ(at(twice, "up", 0), 5);
+  EXPECT_THAT(twice.attributes.at("note"), testing::EndsWith("the first one counts: ELEV = 5 (line 4)"));
 }
 
 TEST(Edi, CommentsAndStarsAreSkippedAndWhatIsNotReadIsSaid) {

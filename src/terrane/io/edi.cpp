@@ -185,6 +185,13 @@ class Site {
         counted += (counted.empty() ? "" : ", ") + upper(name);
     }
     if (!others.empty()) note("blocks that are not read: " + others);
+    std::string twice;
+    for (const auto* options : {&file_.head, &file_.measured, &file_.section})
+      for (const auto& [key, option] : *options)
+        if (option.twice)
+          twice += fmt::format("{}{} = {} (line {})", twice.empty() ? "" : ", ", shown(upper(key)),
+                               shown(option.value), option.line);
+    if (!twice.empty()) note("keys that are given twice; the first one counts: " + twice);
     if (!counted.empty()) note("blocks with another count than their lines say: " + counted);
   }
 

@@ -51,7 +51,8 @@ void add_options(std::string_view line, std::size_t number, Options& to) {
       value.remove_prefix(1);
       value = value.substr(0, value.find('"'));
     }
-    to.try_emplace(lower(key), Option{std::string(value), number});
+    const auto [found, fresh] = to.try_emplace(lower(key), Option{std::string(value), number});
+    if (!fresh && found->second.value != value) found->second.twice = true;
   }
 }
 

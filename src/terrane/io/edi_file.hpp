@@ -15,6 +15,7 @@ namespace terrane::io::edi {
 struct Option {
   std::string value;
   std::size_t line = 0;
+  bool twice = false;  ///< a later one differs, and does not count
 };
 using Options = std::map<std::string, Option>;
 

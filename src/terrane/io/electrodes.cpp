@@ -28,6 +28,11 @@ namespace {
 
 /// The comment that begins files written here, which other lines do not always tell from lists of prisms.
 constexpr std::string_view sign_of_ubc_dcip = "! DCIP3D";
+constexpr std::string_view other_files =
+    " Or is it a file of another program? Those of BERT, Res2dinv and Syscal are read, and tables with "
+    "columns "
+    "a_easting and so on; files of ABEM's instruments, of Sting and Lippmann are not: bring theirs into one "
+    "of these.";
 constexpr double on_the_ground = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::string_view> words_of(std::string_view line, std::string_view comments) {
@@ -456,9 +461,10 @@ class UbcArrays {
     for (bool more = true; more;) {
       if (header.size() != 3 && header.size() != 5 && header.size() != 7)
         in_.fail(fmt::format("{} numbers on the line of a current pair", header.size()),
-                 "Allowed: XA YA XB YB n, with ZA and ZB for heights, or XA XB n along a line; or four "
-                 "electrodes and "
-                 "a value on each line.");
+                 fmt::format(
+                     "Allowed in files of UBC: XA YA XB YB n, with ZA and ZB for heights, or XA XB n along a "
+                     "line; or four electrodes and a value on each line.{}",
+                     data_.electrodes.arrays.empty() ? other_files : ""));
       const auto has = header.size() == 3                      ? Coordinates::x
                        : header.size() == 5 && two_dimensional ? Coordinates::x_z
                        : header.size() == 5                    ? Coordinates::x_y
@@ -1027,7 +1033,9 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
     if (usual && !table) take_usual_names(rows);
     return to_electrode_data(rows, TakenValues::observed);
   }
-  return bert ? read_bert(in, column) : read_ubc_dcip(in, column);
+  // A name in place of the number of electrodes: what reads files of that name says what it may be.
+  const bool called_so = lower(in.name()).ends_with(".ohm");
+  return bert || called_so ? read_bert(in, column) : read_ubc_dcip(in, column);
 }
 
 namespace {
@@ -1046,6 +1054,13 @@ std::vector<std::vector<std::string_view>> lines_of(std::string_view head, std::
   return lines;
 }
 
+/// A comment of DCIP2D that says how arrays are written: "! GENERAL FORMAT".
+bool names_layout(std::string_view head) {
+  if (!head.starts_with('!')) return false;
+  const auto words = words_of(head.substr(1, head.find('\n') - 1), "");
+  return words.size() == 2 && says_layout({words.front()}) && lower(words.back()) == "format";
+}
+
 bool is_count(double value) { return value >= 1 && value == std::floor(value); }
 
 /// Whether six coordinates are those of a prism: west, south, bottom, east, north, top.
@@ -1059,7 +1074,7 @@ bool is_box(const std::vector<double>& numbers) {
 /// uncertainty, counts of blocks must fit, values are no whole numbers, and lines are neither a table nor
 /// prisms.
 bool begins_ubc_dcip(std::string_view head) {
-  if (head.starts_with(sign_of_ubc_dcip)) return true;
+  if (head.starts_with(sign_of_ubc_dcip) || names_layout(head)) return true;
   const bool whole = head.size() < head_bytes;
   auto lines = lines_of(head, "!");
   std::size_t words_of_title = 0;

@@ -8,6 +8,9 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
@@ -55,12 +58,21 @@ void check_far_corner(const TextReader& in, const std::optional<double>& said, d
     in.fail(fmt::format("{} is {}, and cells and counts make it {}", key, *said, found), "Check the header.");
 }
 
+/// What a line of the header gives: corners and centres the same, cellsize two widths.
+std::vector<std::string> meanings_of(const std::string& key) {
+  if (key == "cellsize") return {"dx", "dy"};
+  if (key == "nodata_value") return {"nodata"};
+  if (key.starts_with("xll") || key.starts_with("yll")) return {key.substr(0, 3)};
+  return {key};
+}
+
 }  // namespace
 
 GridData read_esri(TextReader& in) {
   std::optional<std::int64_t> n_east, n_north;
   std::optional<double> x, y, dx, dy, no_data, far_x, far_y;
   bool x_centre = false, y_centre = false;
+  std::set<std::string> given;
   GridData grid;
   std::string_view word;
   auto before = in.mark();
@@ -68,6 +80,9 @@ GridData read_esri(TextReader& in) {
     double ignored = 0;
     if (parse_number(word, ignored)) break;
     const auto key = lower(word);
+    for (const auto& meaning : meanings_of(key))
+      if (!given.insert(meaning).second)
+        in.fail(fmt::format("{} is given a second time by {}", meaning, key), "Keep one of the two.");
     const auto coordinate = [&] {
       const auto place = in.mark();
       const auto text = in.rest_of_line();
