@@ -249,6 +249,9 @@ files = ["f.csv"]
     def test_StationFileWithoutHeightsNamesTheColumn(self):
         self.write("stations.csv", "easting [m],northing [m]\n1,2\n")
         self.refused(LIST, '"up"', "survey.up_column", "survey.height")
+        self.write("stations.csv", "easting [m],northing [m],depth [m]\n1,2,3\n")
+        self.refused(LIST.replace("[survey]", '[survey]\nup_column = "depth"'),
+                     "survey.up_column", "its depths would be heights")
 
     def test_LongitudesNeedAProjection(self):
         self.write("stations.csv", "longitude,latitude,up [m]\n28,-25,3\n")

@@ -301,6 +301,14 @@ void expect_column(const Config& table, const io::Table& rows, const char* key, 
                               key, columns.empty() ? "none" : columns));
 }
 
+/// A column of depths, positive downward, is none of heights.
+void expect_upward(const Config& table, const std::string& name, const std::vector<double>& up) {
+  if (lower(name).starts_with("depth") && std::any_of(up.begin(), up.end(), [](double z) { return z > 0; }))
+    throw table.wrong(table.has("up_column") ? "up_column" : "file",
+                      fmt::format("\"{}\" would count upward: its depths would be heights", name),
+                      "Make a column of heights: minus the depth.");
+}
+
 /// The columns that the keys name, and all others as they are.
 Listed listed_in(const Config& table, const io::Table& rows) {
   Listed found;
@@ -335,6 +343,7 @@ Listed listed_in(const Config& table, const io::Table& rows) {
                         fmt::format("\"{}\" has no column \"{}\"", rows.source, up_name),
                         "Name the column with survey.up_column, or give survey.height = METRES.");
     survey.up = rows.si(up_name, Quantity::length, length_unit);
+    expect_upward(table, up_name, survey.up);
     used.push_back(up_name);
   } else {
     survey.up.assign(survey.easting.size(), constant.value_or(0.0));

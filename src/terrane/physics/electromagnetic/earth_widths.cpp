@@ -419,8 +419,7 @@ std::vector<std::string> not_resolved(const Description& earth, const TensorMesh
     if (across[a] < least)
       lines.push_back(fmt::format(
           "{} is not resolved: {} along {} in {:.2g} cells, and fields around it are wrong by tens of "
-          "percent; "
-          "give cells of {} there, or leave [mesh] out",
+          "percent; give a mesh with cells of {} there (for plane waves [mesh] left out plans one)",
           body.name, text_of_length(body.sides[a]), names[a], across[a], text_of_length(body.sides[a] / 4)));
   }
   return lines;
