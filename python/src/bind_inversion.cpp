@@ -35,6 +35,7 @@ gravity::inverse::Storage storage_named(const std::string& name) {
   if (name == "double") return Storage::dense;
   if (name == "lattice") return Storage::lattice;
   if (name == "tree") return Storage::tree;
+  if (name == "fmm") return Storage::fmm;
   return Storage::single;
 }
 
@@ -46,7 +47,7 @@ gravity::SingularPolicy policy_named(const std::string& name) {
   return SingularPolicy::nan;
 }
 
-/// storage: "single", "double", "none", "lattice", "tree" · weights [observables, 10] and the bits of
+/// storage: "single", "double", "none", "lattice", "tree", "fmm" · weights [observables, 10] and the bits of
 /// flux, as of gravity::Observable · singular: "nan", "mean", "outside", "inside"
 std::shared_ptr<solve::LinearOperator> sensitivity(const Matrix& faces, const Vector& easting,
                                                    const Vector& northing, const Vector& up,

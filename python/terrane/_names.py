@@ -19,7 +19,7 @@ Method = Literal["auto", "direct", "lattice", "tree", "fmm"]
 Precision = Literal["double", "single"]
 Singular = Literal["nan", "mean", "outside", "inside"]
 Partition = Literal["auto", "stations", "prisms"]
-Storage = Literal["single", "double", "none", "lattice", "tree"]
+Storage = Literal["single", "double", "none", "lattice", "tree", "fmm"]
 #: Of files.
 Format = Literal[
     "netcdf", "hdf5", "emg3d", "emg3d-survey", "csv", "ubc-mesh", "ubc-density", "ubc-model", "ubc-gravity", "ubc-magnetic",

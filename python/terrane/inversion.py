@@ -36,7 +36,7 @@ Cells = Union[float, str, "PathLike[str]", Floats, TensorMesh]
 
 _UNITS = {"geo": {"potential": 1.0, "g": 1e5, "tensor": 1e9}, "si": {"potential": 1.0, "g": 1.0, "tensor": 1.0}}
 _POLICIES = ("nan", "mean", "outside", "inside")
-_STORAGES = ("single", "double", "none", "lattice", "tree")
+_STORAGES = ("single", "double", "none", "lattice", "tree", "fmm")
 
 
 def _gravity_weights(channel: str, units: str, constant: float) -> Floats:
@@ -61,13 +61,14 @@ class Sensitivity(Strict):
         Of gravity: mGal or Eötvös per kg/m³. With ``main_field``, of magnetics: ``tmi b_e b_n b_u``, nT per unit of
         susceptibility (SI).
     main_field : (intensity nT, inclination, declination), optional
-    storage : {"single", "double", "none", "lattice", "tree"}
+    storage : {"single", "double", "none", "lattice", "tree", "fmm"}
         All entries in memory in float32 or float64, or none: computed anew for each product. By FFT, exact to rounding,
-        where prisms and stations form a lattice. By a tree, near G to ``tree_accuracy`` and with an exact transpose.
+        where prisms and stations form a lattice. By a tree, or by fast multipoles where there are very many stations,
+        near G to ``tree_accuracy`` and with an exact transpose.
     accuracy : float
         Relative, of every entry.
     tree_accuracy : float
-        Of products by the tree, relative to the largest value that prisms all alike give.
+        Of products by tree and fmm, relative to the largest value that prisms all alike give.
     device : {"cpu", "cuda", "cuda:1", "debug", "auto"}
         Where products are done.
     units : {"geo", "si"}

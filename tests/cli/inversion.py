@@ -81,7 +81,7 @@ class Inversion(CommandTest):
 
     def test_EveryStorageFindsTheSameModel(self):
         models = []
-        for storage in ("lattice", "tree", "single", "dense", "none", "disk"):
+        for storage in ("lattice", "tree", "fmm", "single", "dense", "none", "disk"):
             self.invert(f"inversion.storage={storage}", "inversion.storage_file=g.sens", "inversion.tolerance=1e-6")
             models.append(self.rows(self.folder / "output/model.csv")["density"])
         largest = max(map(abs, models[0]))

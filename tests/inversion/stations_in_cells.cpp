@@ -17,8 +17,8 @@ using namespace gravity::inverse;
 constexpr gravity::SingularPolicy policies[] = {gravity::SingularPolicy::nan, gravity::SingularPolicy::mean,
                                                 gravity::SingularPolicy::outside,
                                                 gravity::SingularPolicy::inside};
-constexpr Storage storages[] = {Storage::dense, Storage::single,  Storage::none,
-                                Storage::tree,  Storage::lattice, Storage::disk};
+constexpr Storage storages[] = {Storage::dense, Storage::single,  Storage::none, Storage::tree,
+                                Storage::fmm,   Storage::lattice, Storage::disk};
 const magnetic::MainField main_field{50'000e-9, 60, 10};
 
 /// 4 × 4 × 3 cells of 10 m, of which the west half is all alike.
@@ -83,7 +83,7 @@ std::shared_ptr<const solve::LinearOperator> operator_of(
 }
 
 double near_of(Storage storage) {
-  return storage == Storage::tree                                 ? 1e-5
+  return storage == Storage::tree || storage == Storage::fmm      ? 1e-5
          : storage == Storage::single || storage == Storage::disk ? 1e-5
                                                                   : 1e-8;
 }

@@ -34,7 +34,7 @@ def test_products_are_the_forward_calculation_and_its_transpose(blocks, stations
     assert_array_equal(g.row(7), matrix[7])
 
 
-@pytest.mark.parametrize("keywords", [{"storage": "tree"}, {"storage": "single", "device": "debug"},
+@pytest.mark.parametrize("keywords", [{"storage": "tree"}, {"storage": "fmm"}, {"storage": "single", "device": "debug"},
                                       {"storage": "none", "device": "debug"}], ids=str)
 def test_other_ways_to_hold_the_matrix_are_near_it_with_an_exact_transpose(blocks, stations, keywords):
     prisms, density = blocks

@@ -135,12 +135,15 @@ constexpr Key keys_of_inversion[] = {
      "file "
      "named by reference, whose field is part of gravity and magnetic data; otherwise they are empty."},
     {"storage", "text", "\"auto\"",
-     "How sensitivities are held: lattice (by FFT), tree (clusters of cells), single (memory, single "
-     "precision), dense (double), disk, none (made anew for each product)."},
+     "How sensitivities are held: lattice (by FFT), tree (clusters of cells), fmm (clusters of cells at "
+     "boxes "
+     "of stations, by fast multipoles on the CPU), single (memory, single precision), dense (double), disk, "
+     "none (made anew for each product)."},
     {"storage_file", "path", "none", "File of storage = \"disk\"; reused by later runs of the same problem."},
     {"accuracy", "number", "1e-9", "Relative error allowed in every sensitivity."},
     {"tree_accuracy", "number", "1e-6",
-     "Of products by storage = \"tree\", relative to the largest value that cells all alike give; 1e-7 at "
+     "Of products by storage = \"tree\" and \"fmm\", relative to the largest value that cells all alike "
+     "give; 1e-7 at "
      "best."},
     {"solver", "text", "\"data_space\"",
      "data_space: all β at once by Lanczos; model_space: β lowered step by step, for comparison."},

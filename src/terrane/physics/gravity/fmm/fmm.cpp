@@ -55,6 +55,22 @@ Fmm::Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, do
              : tree_.wants(1) ? 1
                               : 0),
       pair_work_(Tree::pair_work(accuracy)),
+      close_pair_work_(std::max(close_pair_work, pair_work_)),
+      lanes_(kernel_target().kernels[0].lanes) {
+  for (int p = 0; p <= tree_.order(); ++p) collect_work_[p] = collecting(p, added_, lanes_);
+  cut_cells();
+}
+
+Fmm::Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+         Progress& progress, const Kept& kept)
+    : tree_(prisms, stations, channels, accuracy, threads, progress, {kept.leaf, 2, kept.order}),
+      kernels_(local_kernels()),
+      added_(tree_.wants(2)   ? 2
+             : tree_.wants(1) ? 1
+                              : 0),
+      pair_work_(kept.pair_work),
+      close_pair_work_(kept.pair_work),
+      at_stations_(false),
       lanes_(kernel_target().kernels[0].lanes) {
   for (int p = 0; p <= tree_.order(); ++p) collect_work_[p] = collecting(p, added_, lanes_);
   cut_cells();
@@ -211,7 +227,7 @@ bool Fmm::serve_at_once(const Tree::Node& cluster, const Cell& cell, Served& to)
   const double by_local = local >= 0 ? collect_work_[local] : INFINITY;
   double by_points = INFINITY;
   int order = -1;
-  if (cell.leaf()) {
+  if (cell.leaf() && at_stations_) {
     order = tree_.serving_order(cluster, near, cell.tolerance, tree_.order());
     if (order >= 0) by_points = Tree::evaluation_work(order, tree_.wants_tensor()) * packs;
   }
@@ -313,6 +329,23 @@ void Fmm::walk(const std::vector<std::uint8_t>& wanted, State root, const Handle
     const auto from = std::move(parts[i].from);
     use(cells_[parts[i].cell].first_part, from->first, from->second);
   });
+}
+
+std::vector<Fmm::Served> Fmm::served(Progress& progress) {
+  prepare(progress);
+  std::vector<Served> all(cells_.size());
+  const auto keep = [&](const Cell& cell, const Nothing&, Served& served) {
+    if (progress.cancelled()) throw Cancelled();
+    auto& to = all[static_cast<std::size_t>(&cell - cells_.data())];
+    to = served;
+    to.open = {};
+    return Nothing{};
+  };
+  walk(std::vector<std::uint8_t>(parts_.size(), 1), Nothing{}, keep,
+       [&](std::size_t part, const std::vector<std::uint32_t>& list, const Nothing& above) {
+         descend(cells_[parts_[part]], list, above, keep);
+       });
+  return all;
 }
 
 Summation::Part Fmm::part(std::size_t index) const {
@@ -437,7 +470,7 @@ int Fmm::count(const Cell& cell, int above, const Served& served, const Switchin
   for (const auto n : served.near) {
     const auto& leaf = tree_.nodes()[n];
     to.near_pairs += stations * leaf.size();
-    to.operations += packs * leaf.size() * std::max(close_pair_work, pair_work_);
+    to.operations += packs * leaf.size() * close_pair_work_;
     to.one_by_one += static_cast<double>(tree_.pairs_one_by_one(leaf, cell.first, switching));
   }
   return degree;

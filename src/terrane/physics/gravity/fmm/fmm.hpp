@@ -47,6 +47,16 @@ class Fmm final : public Summation {
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress);
 
+  /// For operators that stand on it (sensitivity/cell_fmm.hpp): what is near has entries that are kept, so
+  /// that a pair takes little, and all else goes through local expansions.
+  struct Kept {
+    std::size_t leaf;  ///< prisms of a leaf, at most
+    int order;         ///< the highest of multipoles
+    double pair_work;  ///< operations for a pack of pairs
+  };
+  Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+      Progress& progress, const Kept& kept);
+
   FmmCost cost(Progress& progress);
 
   std::size_t parts() const override { return parts_.size(); }
@@ -57,7 +67,6 @@ class Fmm final : public Summation {
   double error_bound() const noexcept { return tree_.error_bound(); }
   const Tree& tree() const noexcept { return tree_; }
 
- private:
   /// A box of stations: tiles first .. last − 1 of the receivers.
   struct Cell {
     std::uint32_t first, last;
@@ -80,6 +89,15 @@ class Fmm final : public Summation {
     std::vector<std::uint32_t> near;  // leaves of the tree, pair by pair
     std::vector<std::uint32_t> open;  // left to the cells that it holds
   };
+
+  /// All boxes, those that hold others before them, level by level.
+  const std::vector<Cell>& cells() const noexcept { return cells_; }
+  /// Degrees that local expansions keep beyond the order of multipoles.
+  int added() const noexcept { return added_; }
+  /// Of every box what serves it, without what it leaves to others.
+  std::vector<Served> served(Progress& progress);
+
+ private:
   struct Local {
     int degree = -1;  // none
     LocalPlace place{};
@@ -123,7 +141,8 @@ class Fmm final : public Summation {
   std::vector<std::uint32_t> parts_;  // cells
   std::vector<float> norms_;          // [expansions][order + 2] b_n^(1/n)
   double collect_work_[most_order + 1] = {};
-  double pair_work_ = 0;
+  double pair_work_ = 0, close_pair_work_ = 0;
+  bool at_stations_ = true;  // whether a multipole expansion may be evaluated there
   int lanes_ = 1;
   bool prepared_ = false;
 };

@@ -39,6 +39,14 @@ struct LocalPlace {
   double scale;      // σ, m
 };
 
+/// A box of stations, what its local expansion's numbers are multiplied by, and the order up to which a
+/// cluster gathers from it.
+struct ServedBox {
+  LocalPlace place;
+  const double* factors;  // [coefficient_count(order + added) at least]
+  int order;
+};
+
 struct LocalKernels {
   /// Adds the fields of all sources, the orders of which never increase: the terms |k| ≤ p, |j| + |k| ≤ p +
   /// added of each, to local [coefficient_count(orders' highest + added)].
@@ -48,6 +56,17 @@ struct LocalKernels {
   /// Adds V, g and, with `tensor`, Γ at every station: sums [10][tile_size], the order of Channel, G = 1.
   void (*evaluate)(const LocalPlace& place, int degree, const double* local, bool tensor,
                    const StationTile& stations, double* sums);
+  // Their transposes, for Σ weight · value at station. What L_j is multiplied by is kept as σ times that,
+  // C_k's factors as s times that: so a translation is its own transpose, boxes gather from those that they
+  // hold as clusters do (ExpansionKernels::move), and clusters pass down as boxes do (shift), with the signs
+  // of all centres changed.
+  /// Of collect: adds to factors [coefficient_count(boxes' highest order)], about a cluster. The orders never
+  /// increase; each box is taken up to its own.
+  void (*gather)(std::span<const ServedBox> boxes, int added, const LocalPlace& cluster, double* factors);
+  /// Of evaluate: weights [10][tile_size], 0 beyond the stations · adds to factors
+  /// [coefficient_count(degree)].
+  void (*weigh)(const LocalPlace& place, int degree, bool tensor, const StationTile& stations,
+                const double* weights, double* factors);
 };
 
 /// For the instruction set of kernel_target(wanted).

@@ -16,27 +16,38 @@ namespace {
 
 constexpr int local_rows = most_local_degree + 4;
 
+/// An expansion, a multipole or what a local one is multiplied by, as a lane of a pack holds it.
+struct LaneOfPack {
+  const double *centre, *numbers;
+  double scale;
+};
+LaneOfPack lane_of(const FarSource& s) {
+  return {s.expansion.centre, s.expansion.coefficients, s.expansion.scale};
+}
+LaneOfPack lane_of(const ServedBox& b) { return {b.place.centre, b.factors, b.place.scale}; }
+
 /// A pack of expansions as seen from one place, by degree: c0[m][a], c1[m][a] with m = a + b.
 struct SourcesOfPack {
-  Pack c0[most_order + 1][most_order + 1], c1[most_order + 1][most_order + 1];
-  Pack at[3];  // from the sources to the place, in its units
+  Pack c0[local_rows][local_rows], c1[local_rows][local_rows];
+  Pack at[3];  // from the multipoles to the local expansions, in units of the place
 
-  /// Lanes beyond the last source hold a copy of it without mass.
-  void take(std::span<const FarSource> sources, int order, const LocalPlace& place) {
+  /// Lanes beyond the last source hold a copy of it without mass. sign: −1 where the place is a multipole's
+  template <class Source>
+  void take(std::span<const Source> sources, int order, const LocalPlace& place, double sign) {
     alignas(64) double lanes[pack_lanes], power[pack_lanes], ratio[pack_lanes];
     const double* from[pack_lanes];
     const double inverse = 1 / place.scale;
     for (int axis = 0; axis < 3; ++axis) {
       for (int l = 0; l < pack_lanes; ++l) {
-        const auto& e = sources[std::min(static_cast<std::size_t>(l), sources.size() - 1)].expansion;
-        lanes[l] = (place.centre[axis] - e.centre[axis]) * inverse;
+        const auto e = lane_of(sources[std::min(static_cast<std::size_t>(l), sources.size() - 1)]);
+        lanes[l] = sign * (place.centre[axis] - e.centre[axis]) * inverse;
       }
       at[axis] = Pack(lanes, vector_aligned);
     }
     for (int l = 0; l < pack_lanes; ++l) {
       const auto i = static_cast<std::size_t>(l);
-      const auto& e = sources[std::min(i, sources.size() - 1)].expansion;
-      from[l] = e.coefficients;
+      const auto e = lane_of(sources[std::min(i, sources.size() - 1)]);
+      from[l] = e.numbers;
       ratio[l] = i < sources.size() ? e.scale * inverse : 0.0;
       power[l] = i < sources.size() ? 1.0 : 0.0;
     }
@@ -133,30 +144,70 @@ inline void add_row(Pack* to, const RowTerms& r) {
   }
 }
 
+/// Numbers of a pack that are added up, by degree.
+struct SumsOfPack {
+  Pack s0[local_rows][local_rows], s1[local_rows][local_rows];
+
+  explicit SumsOfPack(int degree) {
+    for (int m = 0; m <= degree; ++m) {
+      std::fill_n(s0[m], m + 1, Pack(0));
+      std::fill_n(s1[m], m + 1, Pack(0));
+    }
+  }
+  void add_to(double* numbers, int degree) const {
+    for (int n = 0; n <= degree; ++n) {
+      for (int a = 0; a <= n; ++a) numbers[n * n + a] += sum_of_lanes(s0[n][a]);
+      for (int a = 0; a < n; ++a) numbers[n * n + n + 1 + a] += sum_of_lanes(s1[n - 1][a]);
+    }
+  }
+};
+
 void collect(std::span<const FarSource> sources, int added, const LocalPlace& place, double* local) {
   if (sources.empty()) return;
-  Pack l0[local_rows][local_rows], l1[local_rows][local_rows];
   const int degree = sources.front().order + added;
-  for (int m = 0; m <= degree; ++m) {
-    std::fill_n(l0[m], m + 1, Pack(0));
-    std::fill_n(l1[m], m + 1, Pack(0));
-  }
+  SumsOfPack l(degree);
   SourcesOfPack s;
   Derivatives d;
   for (std::size_t first = 0; first < sources.size(); first += pack_lanes) {
     const int p = sources[first].order, top = p + added;
-    s.take(sources.subspan(first, std::min<std::size_t>(pack_lanes, sources.size() - first)), p, place);
+    s.take(sources.subspan(first, std::min<std::size_t>(pack_lanes, sources.size() - first)), p, place, 1);
     d.fill(top, s.at[0], s.at[1], s.at[2]);
     for (int m = 0; m <= top; ++m) {
       // c0[k] is of degree k, c1[k] of degree k + 1: both at most p, and top with that of the row.
-      add_row(l0[m], {s, m, std::min(p, top - m), std::min(p - 1, top - m - 1), d.t0, d.t1});
-      if (m < top) add_row(l1[m], {s, m, std::min(p, top - m - 1), std::min(p - 1, top - m - 2), d.t1, d.t2});
+      add_row(l.s0[m], {s, m, std::min(p, top - m), std::min(p - 1, top - m - 1), d.t0, d.t1});
+      if (m < top)
+        add_row(l.s1[m], {s, m, std::min(p, top - m - 1), std::min(p - 1, top - m - 2), d.t1, d.t2});
     }
   }
-  for (int n = 0; n <= degree; ++n) {
-    for (int a = 0; a <= n; ++a) local[n * n + a] += sum_of_lanes(l0[n][a]);
-    for (int a = 0; a < n; ++a) local[n * n + n + 1 + a] += sum_of_lanes(l1[n - 1][a]);
+  l.add_to(local, degree);
+}
+
+/// Of boxes of one order as many as there are lanes.
+std::size_t pack_of(std::span<const ServedBox> boxes) {
+  std::size_t count = 1;
+  while (count < pack_lanes && count < boxes.size() && boxes[count].order == boxes[0].order) ++count;
+  return count;
+}
+
+/// The same sums, with the roles of L and C changed.
+void gather_boxes(std::span<const ServedBox> boxes, int added, const LocalPlace& cluster, double* factors) {
+  if (boxes.empty()) return;
+  const int order = boxes.front().order;
+  SumsOfPack c(order);
+  SourcesOfPack s;
+  Derivatives d;
+  while (!boxes.empty()) {
+    const int p = boxes.front().order, top = p + added;
+    const std::size_t count = pack_of(boxes);
+    s.take(boxes.first(count), top, cluster, -1);
+    d.fill(top, s.at[0], s.at[1], s.at[2]);
+    for (int m = 0; m <= p; ++m) {
+      add_row(c.s0[m], {s, m, top - m, top - m - 1, d.t0, d.t1});
+      if (m < p) add_row(c.s1[m], {s, m, top - m - 1, top - m - 2, d.t1, d.t2});
+    }
+    boxes = boxes.subspan(count);
   }
+  c.add_to(factors, order);
 }
 
 // ---- from place to place ----
@@ -340,7 +391,69 @@ void evaluate_local(const LocalPlace& place, int degree, const double* local, bo
   }
 }
 
-constexpr LocalKernels local_kernels_here{collect, shift, evaluate_local};
+/// add_polynomials read backwards: what l[c][m][a] is multiplied by, for a pack of weighted stations.
+template <bool tensor>
+inline void weigh_polynomials(Pack (&l)[3][local_rows][local_rows], int c, int m, const Pack* h,
+                              const Pack (&w)[9]) {
+  for (int a = 0; a <= m; ++a) {
+    const Pack p = h[a];
+    l[c][m][a] += p * w[0];
+    l[c][m + 1][a + 1] += p * w[1];
+    l[c][m + 1][a] += p * w[2];
+    l[c + 1][m][a] += p * w[3];
+    if constexpr (tensor) {
+      l[c][m + 2][a + 2] += p * w[4];
+      l[c][m + 2][a] += p * w[5];
+      l[c][m + 2][a + 1] += p * w[6];
+      l[c + 1][m + 1][a + 1] += p * w[7];
+      l[c + 1][m + 1][a] += p * w[8];
+    }
+  }
+}
+
+template <bool tensor>
+void weigh_local(const LocalPlace& place, int degree, const StationTile& stations, const double* weights,
+                 double* factors) {
+  Pack l[3][local_rows][local_rows];
+  for (auto& of_c : l)
+    for (int m = 0; m <= degree + 2; ++m) std::fill_n(of_c[m], m + 1, Pack(0));
+  const Pack inverse(1 / place.scale), inverse2 = inverse * inverse;
+  Polynomials h;
+  for (int s = 0; s < stations.count; s += pack_lanes) {
+    const Pack x = (load(stations.x + s) - Pack(place.centre[0])) * inverse,
+               y = (load(stations.y + s) - Pack(place.centre[1])) * inverse,
+               z = (load(stations.z + s) - Pack(place.centre[2])) * inverse;
+    h.fill(degree, x, y, z);
+    const auto of = [&](int channel) { return load(weights + channel * tile_size + s); };
+    Pack w[9] = {of(0), inverse * of(1), inverse * of(2), inverse * of(3)};
+    if constexpr (tensor) {
+      w[4] = inverse2 * (of(4) - of(6));
+      w[5] = inverse2 * (of(5) - of(6));
+      for (int i = 6; i < 9; ++i) w[i] = inverse2 * of(i + 1);
+    }
+    for (int m = 0; m <= degree; ++m) {
+      weigh_polynomials<tensor>(l, 0, m, h.h0[m], w);
+      if (m < degree) weigh_polynomials<tensor>(l, 1, m, h.h1[m], w);
+    }
+  }
+  for (int m = 0; m + 2 <= degree; ++m)
+    for (int a = 0; a <= m; ++a) {
+      l[0][m + 2][a + 2] -= l[2][m][a];
+      l[0][m + 2][a] -= l[2][m][a];
+    }
+  for (int n = 0; n <= degree; ++n) {
+    for (int a = 0; a <= n; ++a) factors[n * n + a] += sum_of_lanes(l[0][n][a]);
+    for (int a = 0; a < n; ++a) factors[n * n + n + 1 + a] += sum_of_lanes(l[1][n - 1][a]);
+  }
+}
+
+void weigh(const LocalPlace& place, int degree, bool tensor, const StationTile& stations,
+           const double* weights, double* factors) {
+  if (tensor) weigh_local<true>(place, degree, stations, weights, factors);
+  else weigh_local<false>(place, degree, stations, weights, factors);
+}
+
+constexpr LocalKernels local_kernels_here{collect, shift, evaluate_local, gather_boxes, weigh};
 
 }  // namespace
 }  // namespace terrane::gravity::TERRANE_SIMD_TARGET

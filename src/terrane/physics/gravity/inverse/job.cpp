@@ -24,6 +24,7 @@
 #include "terrane/physics/gravity/inverse/fixed_cells.hpp"
 #include "terrane/physics/gravity/inverse/mesh_plan.hpp"
 #include "terrane/physics/gravity/inverse/operators.hpp"
+#include "terrane/physics/gravity/sensitivity/fmm_operator.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
 #include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
 #include "terrane/simulation/compare.hpp"
@@ -72,6 +73,7 @@ class StationData final : public inversion::Dependence {
   void hold_fixed(FixedCells fixed, int threads);
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
   std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
+  StorageChoice by_fmm(const Runtime& runtime, double team) const;
   /// Of a step of Lanczos or of conjugate gradients.
   double seconds_beside_products(const Runtime& runtime) const;
   /// Of the regulariser, by three transforms.
@@ -91,8 +93,8 @@ class StationData final : public inversion::Dependence {
   std::vector<double> of_fixed_;  ///< [rows] the data that they give; empty: none
 };
 
-constexpr std::array<std::string_view, 7> storage_names{"auto",   "lattice", "tree", "dense",
-                                                        "single", "disk",    "none"};
+constexpr std::array<std::string_view, 8> storage_names{"auto",  "lattice", "tree", "fmm",
+                                                        "dense", "single",  "disk", "none"};
 
 // Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
 constexpr double seconds_per_entry = 6e-9, seconds_per_stored_entry = 0.5e-9, seconds_per_read_entry = 4e-9;
@@ -106,6 +108,7 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
 constexpr double inverses_without_exact_one = 10;  // of steps that need no product with G
 constexpr double least_for_a_tree = 1e7;           // entries; below, all others are fast
+constexpr double least_for_fmm = 1e9;              // and clusters that serve boxes of stations
 constexpr double expected_products = 60;           // with each of G and Gᵀ, without bounds
 
 /// Of the active cells what is no air, at their bottom.
@@ -303,7 +306,22 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
       add(std::move(tree), fmt::format("clusters of cells by a tree, right to {:g} of the largest value; "
                                        "storage = \"disk\" keeps entries exactly",
                                        storage_.tree_accuracy));
+  if (asked(Storage::fmm) && (!automatic || (!only_device && !lattice && entries > least_for_fmm)))
+    add(by_fmm(runtime, team),
+        fmt::format("clusters of cells at boxes of stations by fast multipoles, right to {:g} of the largest "
+                    "value; storage = \"disk\" keeps entries exactly",
+                    storage_.tree_accuracy));
   return all;
+}
+
+StorageChoice StationData::by_fmm(const Runtime& runtime, double team) const {
+  const auto cost = FmmSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
+  StorageChoice choice;
+  choice.storage = Storage::fmm;
+  choice.bytes = cost.bytes;
+  choice.seconds_to_make = cost.seconds_to_make / team;
+  choice.seconds_per_product = cost.seconds_per_product / team;
+  return choice;
 }
 
 /// By a tree on a device, or on the CPU; with device = "cuda", on that alone.
@@ -343,7 +361,7 @@ void StationData::choose(const Runtime& runtime) {
   // What is not exact must be much faster.
   const auto score = [&](const StorageChoice& c) {
     return (fits(c, memory, runtime, inverse) ? 0 : 1e9) +
-           seconds_in_all(c) * (c.storage == Storage::tree ? 2 : 1);
+           seconds_in_all(c) * (c.storage == Storage::tree || c.storage == Storage::fmm ? 2 : 1);
   };
   auto best = *std::min_element(all.begin(), all.end(),
                                 [&](const auto& a, const auto& b) { return score(a) < score(b); });

@@ -5,6 +5,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/inverse/stored.hpp"
 #include "terrane/physics/gravity/sensitivity/device_operators.hpp"
+#include "terrane/physics/gravity/sensitivity/fmm_operator.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
 #include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
 #include "terrane/simulation/serve.hpp"
@@ -28,7 +29,9 @@ std::vector<double> weights_of(const std::vector<Observable>& observables) {
 
 }  // namespace
 
-bool runs_on_devices(Storage storage) { return storage != Storage::disk && storage != Storage::automatic; }
+bool runs_on_devices(Storage storage) {
+  return storage != Storage::disk && storage != Storage::fmm && storage != Storage::automatic;
+}
 
 Fingerprint fingerprint(const SensitivityColumns& source, double accuracy) {
   const auto& c = source.cells();
@@ -88,6 +91,8 @@ std::shared_ptr<const solve::PartedOperator> make_share(
       return std::make_shared<solve::OnTheFlyOperator>(std::make_shared<BareColumns>(source), threads, share);
     case Storage::tree:
       return std::make_shared<TreeSensitivity>(*source, settings.tree_accuracy, threads, progress, share);
+    case Storage::fmm:
+      return std::make_shared<FmmSensitivity>(*source, settings.tree_accuracy, threads, progress, share);
     default:
       return std::make_shared<solve::DenseOperator<float>>(bare, threads, progress, share);
   }

@@ -17,21 +17,22 @@
 namespace terrane::gravity::inverse {
 
 /// How G is held. automatic: whichever takes the least time of those that fit: by FFT where cells and
-/// stations form a lattice, all entries in single precision, none, or clusters of cells by a tree.
-enum class Storage { automatic, lattice, tree, dense, single, disk, none };
+/// stations form a lattice, all entries in single precision, none, or clusters of cells by a tree or by fast
+/// multipoles.
+enum class Storage { automatic, lattice, tree, fmm, dense, single, disk, none };
 
 struct StorageSettings {
   Storage storage = Storage::automatic;
   std::filesystem::path file;            ///< of Storage::disk
   double accuracy = 1e-9;                ///< of every entry
-  double tree_accuracy = 1e-6;           ///< of products by Storage::tree, relative to the largest value
+  double tree_accuracy = 1e-6;           ///< of products by tree and fmm, relative to the largest value
   Device device{Device::Kind::cpu, -1};  ///< with memory of its own: of all but Storage::disk
 };
 
 /// That of the other ranks.
 inversion::Service shares_of_products();
 
-/// Whether products can be done on a device; a file is read by the CPU.
+/// Whether products can be done on a device; a file is read by the CPU, and fast multipoles run on it.
 bool runs_on_devices(Storage storage);
 
 /// Nothing where cells and stations form no lattice: why, in `reason`.

@@ -17,7 +17,6 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::size_t clusters_per_task = 32, tiles_at_once = 8;
-constexpr double operations_per_task = 1e6;  // some 0.1 ms
 
 Prisms view_of(const PrismSet& p, std::span<const double> density) {
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, density};
@@ -32,61 +31,7 @@ PrismColumns prism_columns(const PrismSet& p, std::size_t first, const double* d
 
 double moments_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6.0; }
 
-/// body(i) for i below count, some of them by one task.
-template <class Body>
-Tasks in_tasks(std::size_t count, std::size_t a_task, const Body& body) {
-  return {(count + a_task - 1) / a_task, [=](std::size_t task) {
-            for (std::size_t i = task * a_task; i < std::min((task + 1) * a_task, count); ++i) body(i);
-          }};
-}
-/// body(i) for all i of a task.  first: of each task, and the end
-template <class Body>
-Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
-  return {first.size() - 1, [&first, body](std::size_t task) {
-            for (std::size_t i = first[task]; i < first[task + 1]; ++i) body(i);
-          }};
-}
-
-/// Cuts 0 .. count − 1 into runs that cost about operations_per_task each: the first of each run, and the
-/// end.
-template <class Cost>
-std::vector<std::size_t> cut_by_cost(std::size_t count, const Cost& cost) {
-  std::vector<std::size_t> first(1, 0);
-  double sum = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    sum += cost(i);
-    if (sum < operations_per_task && i + 1 < count) continue;
-    first.push_back(i + 1);
-    sum = 0;
-  }
-  return first;
-}
-
 }  // namespace
-
-std::shared_ptr<double[]> Scratch::take(std::size_t numbers) {
-  std::unique_ptr<double[]> array;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found =
-        std::find_if(free_.begin(), free_.end(), [&](const Free& f) { return f.numbers == numbers; });
-    if (found != free_.end()) {
-      array = std::move(found->array);
-      free_.erase(found);
-    }
-  }
-  if (!array) {
-    array = std::make_unique_for_overwrite<double[]>(numbers);
-    const std::lock_guard lock(mutex_);
-    free_.reserve(arrays_ + 1);  // here, where it may throw: what gives an array back must not
-    ++arrays_;
-  }
-  return {array.release(), [this, numbers](double* used) {
-            std::unique_ptr<double[]> back(used);
-            const std::lock_guard lock(mutex_);
-            free_.push_back({numbers, std::move(back)});
-          }};
-}
 
 // ---- what a product needs ----
 
@@ -98,8 +43,7 @@ CellTree::CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const Sen
       observables_(source.observables()),
       threads_(threads),
       sizes_(sizes),
-      kernels_(expansion_kernels()),
-      near_kernels_(solve::matrix_kernels()) {
+      kernels_(expansion_kernels()) {
   for (const auto& o : observables_) degrees_ = std::max(degrees_, degrees_added(o.weight));
   const std::vector<double> unit_density(cells_.size(), 1.0);
   Tree tree(view_of(cells_, unit_density), source.stations().view(), channels_of(observables_), accuracy,
@@ -115,39 +59,21 @@ CellTree::CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const Sen
   cut_tasks();
   const auto switching = Switching::for_accuracy(std::min(tree.pair_accuracy(), 1e-7));
   sort_cells(tree.prism_order());  // the tree is of no use from here on
-  make_near(switching, progress);
+  near_.make(cells_, *receivers_, observables_, switching, threads_, progress);
 }
 
 void CellTree::find_lists(const Tree& tree, Progress& progress) {
   const std::size_t tiles = receivers_->tiles(), observables = observables_.size();
   std::vector<std::vector<Tree::Meetings::Far>> far(tiles);
-  std::vector<std::vector<std::uint32_t>> near(tiles);
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> near(tiles);
   const auto meet = in_tasks(tiles, tiles_at_once, [&](std::size_t t) {
     if (progress.cancelled()) throw Cancelled();
     auto met = tree.meetings(receivers_->bounds(t));
     far[t] = std::move(met.far);
-    near[t] = std::move(met.near);
+    for (const auto leaf : met.near) near[t].push_back(tree.prisms_of(leaf));
   });
   for_each(meet.count, threads_, meet.run);
-  std::size_t entries = 0;
-  near_tile_start_.assign(1, 0);
-  for (std::size_t t = 0; t < tiles; ++t) {
-    for (const auto leaf : near[t]) {
-      const auto [first, count] = tree.prisms_of(leaf);
-      near_by_tile_.push_back({first, count, static_cast<std::uint32_t>(t), entries});
-      entries += observables * static_cast<std::size_t>(receivers_->tile(t).count) * count;
-    }
-    near_tile_start_.push_back(near_by_tile_.size());
-  }
-  near_.resize(entries);
-  near_by_leaf_ = near_by_tile_;
-  std::sort(near_by_leaf_.begin(), near_by_leaf_.end(), [](const Near& a, const Near& b) {
-    return a.first < b.first || (a.first == b.first && a.tile < b.tile);
-  });
-  near_leaf_start_.assign(1, 0);
-  for (std::size_t i = 1; i <= near_by_leaf_.size(); ++i)
-    if (i == near_by_leaf_.size() || near_by_leaf_[i].first != near_by_leaf_[i - 1].first)
-      near_leaf_start_.push_back(i);
+  near_.list(near, *receivers_, observables);
   list_clusters(tree, far);
 }
 
@@ -225,22 +151,13 @@ void CellTree::cut_tasks() {
     const auto& g = gatherings_[i];
     return meeting(far_by_cluster_[g.first]) * static_cast<double>(g.last - g.first);
   });
-  const auto near_cost = [&](const Near& near) {
-    return observables * receivers_->tile(near.tile).count * near.count;
-  };
   tile_tasks_ = cut_by_cost(receivers_->tiles(), [&](std::size_t t) {
-    double sum = 0;
+    double sum = near_.work_of_tile(t, observables_.size(), *receivers_);
     for (std::size_t i = far_tile_start_[t]; i < far_tile_start_[t + 1]; ++i) sum += meeting(far_by_tile_[i]);
-    for (std::size_t i = near_tile_start_[t]; i < near_tile_start_[t + 1]; ++i)
-      sum += near_cost(near_by_tile_[i]);
     return sum;
   });
-  leaf_tasks_ = cut_by_cost(near_leaf_start_.size() - 1, [&](std::size_t l) {
-    double sum = 0;
-    for (std::size_t i = near_leaf_start_[l]; i < near_leaf_start_[l + 1]; ++i)
-      sum += near_cost(near_by_leaf_[i]);
-    return sum;
-  });
+  leaf_tasks_ = cut_by_cost(
+      near_.leaves(), [&](std::size_t l) { return near_.work_of_leaf(l, observables_.size(), *receivers_); });
 }
 
 void CellTree::sort_cells(const std::vector<std::uint32_t>& order) {
@@ -256,58 +173,14 @@ void CellTree::sort_cells(const std::vector<std::uint32_t>& order) {
   columns_ = std::move(columns);
 }
 
-/// Leaf by leaf, cell by cell, at the tiles of stations that meet it.
-void CellTree::make_near(const Switching& switching, Progress& progress) {
-  const auto channels = channels_of(observables_);
-  const std::size_t set = smallest_kernel_set(channels), leaves = near_leaf_start_.size() - 1;
-  const auto list = kernel_sets[set].list();
-  const TileKernels& kernels = kernel_target().kernels[set];
-  const std::vector<double> unit_density(cells_.size(), 1.0);
-  const Sources sources(view_of(cells_, unit_density), Turn{{0, 1, 2}, channels}, switching,
-                        std::vector<std::uint32_t>{});
-  progress.start("sensitivities", near_.size());
-  for_each(leaves, threads_, [&](std::size_t l) {
-    if (progress.cancelled()) throw Cancelled();
-    auto tile = std::make_unique<PrismTile>();
-    PlainNearPairs near_pairs(switching);
-    std::vector<double> sums(list.size() * tile_size);
-    const auto here =
-        std::span(near_by_leaf_).subspan(near_leaf_start_[l], near_leaf_start_[l + 1] - near_leaf_start_[l]);
-    for (std::uint32_t p = 0; p < here.front().count; ++p) {
-      const auto centre = sources.load_one(here.front().first + p, *tile);
-      const Bounds at{{centre[0], centre[1], centre[2]}, {centre[0], centre[1], centre[2]}};
-      for (const auto& near : here) {
-        const auto& stations = receivers_->tile(near.tile);
-        const auto kernel = choose_kernel(kernels, switching, squared_gap(at, receivers_->bounds(near.tile)),
-                                          tile->longest[0]);
-        std::fill(sums.begin(), sums.end(), 0.0);
-        kernel(*tile, stations, near_pairs, sums.data());
-        float* to = near_.data() + near.entries + p;
-        for (const auto& observable : observables_)
-          for (int s = 0; s < stations.count; ++s, to += near.count) {
-            double value = 0;
-            for (std::size_t c = 0; c < list.size(); ++c)
-              value += observable.weight[static_cast<std::size_t>(list[c])] *
-                       sums[c * tile_size + static_cast<std::size_t>(s)];
-            *to = static_cast<float>(value);
-          }
-      }
-    }
-    for (const auto& near : here)
-      progress.advance(observables_.size() * static_cast<std::size_t>(receivers_->tile(near.tile).count) *
-                       near.count);
-  });
-  progress.finish();
-}
-
 double CellTree::bytes() const {
   std::size_t around = 0;
   for (const auto& clusters : around_) around += clusters.size();
   const std::size_t tiles = receivers_->tiles(), numbers = coefficients_ + std::max(series_, collected_) +
                                                            clusters_.size() + cells_.size() +
                                                            tiles * observables_.size() * stride_;
-  return static_cast<double>(near_.size() * sizeof(float) + 2 * near_by_tile_.size() * sizeof(Near) +
-                             2 * far_by_tile_.size() * sizeof(Far) + clusters_.size() * sizeof(Cluster) +
+  return near_.bytes() +
+         static_cast<double>(2 * far_by_tile_.size() * sizeof(Far) + clusters_.size() * sizeof(Cluster) +
                              pieces_.size() * sizeof(Piece) + gatherings_.size() * sizeof(Gathering) +
                              around * sizeof(std::uint32_t) + numbers * sizeof(double) +
                              tiles * (sizeof(StationTile) + sizeof(Bounds)) +
@@ -402,15 +275,9 @@ void CellTree::evaluate(std::size_t t, const double* model, const double* series
                         sums.data());
   }
   for (std::size_t o = 0; o < observables_.size(); ++o)
-    for (std::size_t s = 0; s < count; ++s) {
-      double value = sums[o * tile_size + s];
-      for (std::size_t i = near_tile_start_[t]; i < near_tile_start_[t + 1]; ++i) {
-        const auto& near = near_by_tile_[i];
-        value += near_kernels_.dot(near_.data() + near.entries + (o * count + s) * near.count,
-                                   model + near.first, near.count);
-      }
-      data[o * stations_ + receivers_->station(t, static_cast<int>(s))] = value;
-    }
+    for (std::size_t s = 0; s < count; ++s)
+      data[o * stations_ + receivers_->station(t, static_cast<int>(s))] =
+          near_.add_product(sums[o * tile_size + s], model, t, count, o, s);
 }
 
 Steps CellTree::product(std::span<const double> model, std::span<double> data) const {
@@ -488,16 +355,11 @@ Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
 template <class Add>
 Tasks CellTree::add_near(std::span<const double> data, std::span<double> model, const Add& add) const {
   return in_tasks(leaf_tasks_, [=, this](std::size_t l) {
-    const auto& leaf = near_by_leaf_[near_leaf_start_[l]];
+    const auto& leaf = near_.by_leaf[near_.leaf_start[l]];
     std::vector<double> sum(leaf.count);
-    for (std::size_t i = near_leaf_start_[l]; i < near_leaf_start_[l + 1]; ++i) {
-      const auto& near = near_by_leaf_[i];
-      const auto count = static_cast<std::size_t>(receivers_->tile(near.tile).count);
-      for (std::size_t row = 0; row < observables_.size() * count; ++row)
-        add(near_.data() + near.entries + row * near.count,
-            data[row / count * stations_ + receivers_->station(near.tile, static_cast<int>(row % count))],
-            sum.data(), near.count);
-    }
+    near_.each_row(
+        l, observables_.size(), stations_, *receivers_,
+        [&](const float* entries, std::size_t row) { add(entries, data[row], sum.data(), leaf.count); });
     for (std::size_t p = 0; p < leaf.count; ++p) model[columns_[leaf.first + p]] += sum[p];
   });
 }
@@ -519,7 +381,7 @@ Steps CellTree::transpose(std::span<const double> data, std::span<double> model)
                                        coefficients.get() + pieces_[cluster.pieces].coefficients, sum);
                     }),
           add_near(data, model, [this](const float* entries, double datum, double* to, std::size_t count) {
-            near_kernels_.add(datum, entries, to, count);
+            near_.kernels.add(datum, entries, to, count);
           })};
 }
 

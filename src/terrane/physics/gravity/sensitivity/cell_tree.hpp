@@ -11,51 +11,25 @@
 // G is one matrix, near the exact one, and Gᵀ its transpose to rounding. Near entries S are kept in single
 // precision, which is right to 6e-8 of each.
 //
-// A product is a list of steps with many small tasks each, so that several trees share all threads. Its bits
-// depend on the cells and the stations alone, never on the number of threads.
+// The bits of a product depend on the cells and the stations alone, never on the number of threads.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "terrane/base/progress.hpp"
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/physics/gravity/sensitivity/near_entries.hpp"
+#include "terrane/physics/gravity/sensitivity/steps.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
-#include "terrane/solve/matrix_kernels.hpp"
 
 namespace terrane::gravity {
-
-/// Tasks that may run in any order, or at once.
-struct Tasks {
-  std::size_t count;
-  std::function<void(std::size_t)> run;
-};
-/// One after the other.
-using Steps = std::vector<Tasks>;
 
 /// What one task does.
 struct TaskSizes {
   std::size_t cells_per_chunk = 2048;    ///< that it passes moments down to
   std::size_t cells_per_piece = 4096;    ///< of a cluster, whose moments it gathers
   std::size_t tiles_per_gathering = 32;  ///< that a cluster gathers from
-};
-
-/// Arrays that a product needs, kept for the next one: new memory costs a fifth of a product.
-class Scratch {
- public:
-  /// As they were left. Goes back when nobody has it any more; the scratch must outlive it.
-  std::shared_ptr<double[]> take(std::size_t numbers);
-
- private:
-  struct Free {
-    std::size_t numbers;
-    std::unique_ptr<double[]> array;
-  };
-  std::mutex mutex_;
-  std::vector<Free> free_;
-  std::size_t arrays_ = 0;  ///< that were made: free_ has room for all of them
 };
 
 class CellTree {
@@ -109,11 +83,7 @@ class CellTree {
     std::uint32_t cluster, tile;
     int order;
   };
-  /// Entries of the cells of a leaf at a tile of stations: [observable][station][cell] from `entries` on.
-  struct Near {
-    std::uint32_t first, count, tile;
-    std::size_t entries;
-  };
+  using Near = NearEntries::Near;
 
   /// All that is in it, for products elsewhere (cell_tree_device.cu).
   struct Contents {
@@ -146,11 +116,11 @@ class CellTree {
             far_by_cluster_,
             far_tile_start_,
             far_cluster_start_,
-            near_by_tile_,
-            near_by_leaf_,
-            near_tile_start_,
-            near_leaf_start_,
-            near_};
+            near_.by_tile,
+            near_.by_leaf,
+            near_.tile_start,
+            near_.leaf_start,
+            near_.entries};
   }
 
  private:
@@ -159,7 +129,6 @@ class CellTree {
   void cut_clusters();
   void cut_tasks();
   void sort_cells(const std::vector<std::uint32_t>& order);
-  void make_near(const Switching& switching, Progress& progress);
   int top_of(int order) const { return order + degrees_; }
   std::size_t numbers_of(const Cluster& cluster) const;
   Series series_of(const Cluster& cluster, const double* numbers) const;
@@ -190,14 +159,11 @@ class CellTree {
   std::vector<Far> far_by_tile_, far_by_cluster_;
   std::vector<std::size_t> far_tile_start_, far_cluster_start_;
   std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] the clusters that they lie in
-  std::vector<Near> near_by_tile_, near_by_leaf_;
-  std::vector<std::size_t> near_tile_start_, near_leaf_start_;
-  std::vector<float> near_;
+  NearEntries near_;
   /// The first piece, gathering, tile, leaf of every task.
   std::vector<std::size_t> piece_tasks_, gathering_tasks_, tile_tasks_, leaf_tasks_;
   TaskSizes sizes_;
   const ExpansionKernels& kernels_;
-  const solve::MatrixKernels& near_kernels_;
   mutable Scratch scratch_;
 };
 

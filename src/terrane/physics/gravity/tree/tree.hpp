@@ -168,6 +168,8 @@ class Tree final : public Summation {
   std::span<const float> moment_bounds(const Node& node) const {
     return std::span(radial_).subspan(node.expansion * radials(), radials());
   }
+  /// Whether an expansion comes from the prisms at once rather than from the children's.
+  bool gathers(const Node& node) const;
   /// Of a tile of receivers(), once prepared.
   Tolerance tolerance(std::size_t tile) const;
   /// The lowest order up to `highest` whose error, at this distance from the centre, is within the tolerance;
@@ -189,7 +191,6 @@ class Tree final : public Summation {
   void add_moments(const Node& child, const Node& node, double* even) const;
   /// Bounds of absolute moments of an expansion.
   std::size_t radials() const noexcept { return static_cast<std::size_t>(order_ + 2); }
-  bool gathers(const Node& node) const;
   Expansions room_for_expansions(int order) const;
   void make(const Node& node, Expansions& to) const;
   void make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const;

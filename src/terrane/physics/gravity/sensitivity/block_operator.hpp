@@ -1,0 +1,105 @@
+// G of all cells as blocks, each a part (solve/parted.hpp): several ranks may share them, each with those of
+// its own only. Blocks depend on the cells alone, so a product has the same bits on any number of threads and
+// ranks.
+//
+// A Block has product(), transpose() and diagonal(), which give Steps, and bytes().
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/gravity/sensitivity/blocks.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/physics/gravity/sensitivity/steps.hpp"
+#include "terrane/solve/parted.hpp"
+
+namespace terrane::gravity {
+
+template <class Block>
+class BlockOperator : public solve::PartedOperator {
+ public:
+  /// Rows and columns as of the source. accuracy: of a product of all blocks. Throws Cancelled.
+  BlockOperator(const SensitivityColumns& source, double accuracy, std::size_t most_parts, int threads,
+                Progress* progress, solve::ShareOfParts share)
+      : rows_(source.rows()),
+        columns_(source.columns()),
+        threads_(threads),
+        blocks_(blocks_of(source.cells(), most_parts)),
+        held_(share.of(blocks_.size())) {
+    Progress silent;
+    Progress& bar = progress ? *progress : silent;
+    bar.start("sensitivities", columns_of(held_).size());
+    made_.resize(held_.size());
+    const auto make = [&](std::size_t i) {
+      const auto& columns = blocks_[held_.first + i];
+      ShareOfProgress quiet(bar, 0);  // asks whether it is cancelled
+      PrismSet cells;
+      cells.reserve(columns.size());
+      for (const auto c : columns) cells.push_back(source.cells()[c]);
+      made_[i] = std::make_unique<Block>(std::move(cells), columns, source,
+                                         accuracy_of_block(accuracy, parts()), threads, quiet);
+      bar.advance(columns.size());
+    };
+    // A thread a block where there are enough of them; otherwise one after the other, each on all threads.
+    if (2 * made_.size() > static_cast<std::size_t>(thread_count(threads)))
+      for_each(made_.size(), threads, make);
+    else
+      for (std::size_t i = 0; i < made_.size(); ++i) make(i);
+    bar.finish();
+  }
+
+  std::size_t rows() const override { return rows_; }
+  std::size_t columns() const override { return columns_; }
+  std::size_t parts() const override { return blocks_.size(); }
+  Range held() const override { return held_; }
+  std::vector<std::uint32_t> columns_of(const Range& parts) const override {
+    std::vector<std::uint32_t> columns;
+    for (std::size_t p = parts.first; p < parts.last; ++p)
+      columns.insert(columns.end(), blocks_[p].begin(), blocks_[p].end());
+    return columns;
+  }
+  void apply_parts(const Range& parts, std::span<const double> model, std::span<double> sums) const override {
+    run(parts, [&](const Block& block, std::size_t i) {
+      return block.product(model, sums.subspan(i * rows_, rows_));
+    });
+  }
+  void transpose_parts(const Range& parts, std::span<const double> data,
+                       std::span<double> model) const override {
+    run(parts, [&](const Block& block, std::size_t) { return block.transpose(data, model); });
+  }
+  /// Far clusters as points, which is right to some ten per cent: enough for weights and to precondition.
+  void diagonal_parts(const Range& parts, std::span<const double> weight,
+                      std::span<double> diagonal) const override {
+    run(parts, [&](const Block& block, std::size_t) { return block.diagonal(weight, diagonal); });
+  }
+
+  /// Of all parts that are held.
+  double bytes() const {
+    double sum = 0;
+    for (const auto& block : made_) sum += block->bytes();
+    return sum;
+  }
+  /// Hands a part over that is held: the operator is of no use any more.
+  std::unique_ptr<Block> take(std::size_t part) { return std::move(made_[part - held_.first]); }
+
+ private:
+  /// steps_of(a part, its place among the parts)
+  template <class StepsOf>
+  void run(const Range& parts, const StepsOf& steps_of) const {
+    std::vector<Steps> all;
+    for (std::size_t p = parts.first; p < parts.last; ++p)
+      all.push_back(steps_of(*made_[p - held_.first], p - parts.first));
+    run_together(all, threads_);
+  }
+
+  std::size_t rows_, columns_;
+  int threads_;
+  std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns of each part
+  Range held_;
+  std::vector<std::unique_ptr<Block>> made_;  ///< of the parts that are held
+};
+
+}  // namespace terrane::gravity

@@ -1,0 +1,124 @@
+// G and Gᵀ of some cells by fast multipoles, for many stations that form no lattice: clusters of cells as
+// multipole expansions, taken to local expansions of boxes of stations (fmm/); near cells one by one.
+//
+//   d = L2P L2L M2L M2M P2M m + S m          m = P2Mᵀ M2Mᵀ M2Lᵀ L2Lᵀ L2Pᵀ d + Sᵀ d
+//
+// The transpose takes the same passes backwards: boxes of stations weigh their stations, and gather from the
+// boxes that they hold; clusters gather from the boxes that they serve, and pass down to their cells. M2Lᵀ
+// has the sums of M2L with both expansions in each other's place; L2Lᵀ is M2M, and M2Mᵀ is L2L, with the
+// signs of all centres changed (fmm/local.hpp).
+//
+// Which cluster serves which box, and with which order, is found once, for cells of unit density: so G is one
+// matrix, near the exact one, and Gᵀ its transpose to rounding. The bits of a product depend on the cells and
+// the stations alone, never on the number of threads.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/physics/gravity/fmm/fmm.hpp"
+#include "terrane/physics/gravity/sensitivity/columns.hpp"
+#include "terrane/physics/gravity/sensitivity/near_entries.hpp"
+#include "terrane/physics/gravity/sensitivity/steps.hpp"
+
+namespace terrane::gravity {
+
+class CellFmm {
+ public:
+  /// cells: some of the source's, and `columns` which · accuracy: of a product, relative to the largest value
+  /// that cells of unit density give. Makes the lists and the near entries. Throws Cancelled.
+  CellFmm(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
+          double accuracy, int threads, Progress& progress);
+
+  /// The steps to data = G model, and to model = Gᵀ data.  model: of all columns of the source, of which
+  /// these cells' are used. The spans and this must outlive the steps.
+  Steps product(std::span<const double> model, std::span<double> data) const;
+  Steps transpose(std::span<const double> data, std::span<double> model) const;
+  /// To diag(GᵀWG). Far cells and boxes as points, which is right to some ten per cent: enough for weights
+  /// and to precondition.
+  Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
+
+  /// Of cells, stations, near entries, lists, and the arrays of products.
+  double bytes() const;
+  /// Of what there will be, rather too much than too little.  counted: of all cells as one block
+  static double bytes(const Fmm& whole, const FmmCost& counted, std::size_t observables, std::size_t blocks);
+
+  /// How far its expansions go, and how large its leaves are.
+  static Fmm::Kept kept(double accuracy, std::size_t cells, std::size_t stations, std::size_t observables);
+
+ private:
+  struct Cluster {
+    LocalPlace place;
+    std::uint32_t first, count, child, children;
+    int order = -1;           ///< −1: has no expansion that is used
+    bool moves = false;       ///< its expansion comes from those of its children
+    std::size_t numbers = 0;  ///< where they lie among those of all
+    std::size_t first_box = 0, last_box = 0, first_gathered = 0, last_gathered = 0;
+  };
+  struct Box {
+    LocalPlace place;
+    double radius;
+    std::uint32_t tile, child, children, parent;
+    int degree = -1;          ///< −1: has no local expansion
+    std::size_t numbers = 0;  ///< where they lie among those of all
+    std::size_t first_source = 0, last_source = 0;
+  };
+  /// A cluster and a box that it serves.
+  struct Pair {
+    std::uint32_t other;
+    int order;
+  };
+  /// Cells whose moments a cluster takes from them at once.
+  struct Gathered {
+    std::uint32_t cluster, first, count;
+  };
+  struct OfPoint;
+
+  void take_boxes(const Fmm& fmm);
+  void take_pairs(const Fmm& fmm, const std::vector<Fmm::Served>& served);
+  void take_clusters(const Fmm& fmm);
+  void number_expansions();
+  void list_gathered(const Fmm& fmm);
+  void list_by_cluster();
+  std::size_t count_of(int degree) const { return static_cast<std::size_t>(coefficient_count(degree)); }
+  void gather(const Cluster& cluster, const double* model, double* numbers) const;
+  void move(const Cluster& cluster, double* numbers) const;
+  void make_local(const Box& box, const double* clusters, double* boxes) const;
+  void evaluate(std::size_t tile, const double* model, const double* boxes, std::span<double> data) const;
+  void weigh(std::size_t tile, std::span<const double> data, double* boxes) const;
+  void gather_boxes(const Box& box, double* boxes) const;
+  void gather_from_boxes(const Cluster& cluster, const double* boxes, double* clusters) const;
+  void pass_to_children(const Cluster& cluster, double* clusters) const;
+  void pass_to_cells(std::size_t chunk, const double* clusters, std::span<double> model) const;
+  template <class WeightOf>
+  double squares(const double (&mass)[3], const double (&station)[3], const WeightOf& weight_of) const;
+  void add_squares(const Cluster& leaf, const OfPoint& from, std::span<double> diagonal) const;
+  void add_level_steps(Steps& steps, bool upwards, const std::vector<std::size_t>& levels,
+                       const std::function<void(std::size_t)>& body) const;
+  template <class Add>
+  Tasks add_near(std::span<double> model, const Add& add) const;
+
+  PrismSet cells_;                      ///< in the order of the tree
+  std::vector<std::uint32_t> columns_;  ///< of the cells
+  std::size_t stations_;
+  std::vector<Observable> observables_;
+  int threads_, added_ = 0;
+  bool tensor_ = false;
+  std::shared_ptr<const Receivers> receivers_;
+  std::vector<Cluster> clusters_;  ///< children after their parents, level by level
+  std::vector<Box> boxes_;
+  std::vector<std::size_t> cluster_levels_, box_levels_;  ///< first of each level, and the end
+  std::vector<std::uint32_t> box_of_tile_, leaves_;       ///< leaves: clusters without children
+  std::vector<Pair> by_box_, by_cluster_;                 ///< of each, the highest orders first
+  std::vector<Gathered> gathered_;
+  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] of gathered_, those that have some
+  std::size_t cluster_numbers_ = 0, box_numbers_ = 0;
+  NearEntries near_;
+  std::vector<std::size_t> tile_tasks_, leaf_tasks_;
+  const ExpansionKernels& kernels_;
+  const LocalKernels& local_kernels_;
+  mutable Scratch scratch_;
+};
+
+}  // namespace terrane::gravity

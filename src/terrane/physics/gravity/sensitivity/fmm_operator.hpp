@@ -1,0 +1,26 @@
+// G and Gᵀ by fast multipoles, for very many stations that form no lattice: the cells in at most four upright
+// blocks, each with expansions of its own (cell_fmm.hpp) for all stations.
+#pragma once
+
+#include "terrane/physics/gravity/sensitivity/block_operator.hpp"
+#include "terrane/physics/gravity/sensitivity/cell_fmm.hpp"
+
+namespace terrane::gravity {
+
+class FmmSensitivity final : public BlockOperator<CellFmm> {
+ public:
+  /// As TreeSensitivity.
+  FmmSensitivity(const SensitivityColumns& source, double accuracy, int threads = 0,
+                 Progress* progress = nullptr, solve::ShareOfParts share = {});
+
+  static constexpr double most_accurate = 1e-7;  ///< what near entries in single precision allow
+  static constexpr std::size_t most_parts = 4;   ///< each evaluates local expansions at all stations
+
+  /// What one will take, from a sample of the stations; seconds of one core.
+  struct Cost {
+    double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;
+  };
+  static Cost cost(const SensitivityColumns& source, double accuracy, int threads);
+};
+
+}  // namespace terrane::gravity

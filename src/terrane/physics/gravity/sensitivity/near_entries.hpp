@@ -1,0 +1,65 @@
+// Entries of G of cells close to tiles of stations, one by one, in single precision: right to 6e-8 of each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "terrane/base/progress.hpp"
+#include "terrane/mesh/prism.hpp"
+#include "terrane/physics/gravity/sensitivity/observable.hpp"
+#include "terrane/physics/gravity/sensitivity/steps.hpp"
+#include "terrane/physics/gravity/tiles/tile_sets.hpp"
+#include "terrane/solve/matrix_kernels.hpp"
+
+namespace terrane::gravity {
+
+class NearEntries {
+ public:
+  /// Entries of the cells of a leaf at a tile of stations: [observable][station][cell] from `entries` on.
+  struct Near {
+    std::uint32_t first, count, tile;
+    std::size_t entries;
+  };
+
+  NearEntries();
+
+  /// leaves [tiles]: first cell and number of cells of every leaf that a tile meets.
+  void list(const std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& leaves,
+            const Receivers& receivers, std::size_t observables);
+  /// Leaf by leaf, cell by cell, at the tiles of stations that meet it.  cells: in the order of the leaves
+  void make(const PrismSet& cells, const Receivers& receivers, const std::vector<Observable>& observables,
+            const Switching& switching, int threads, Progress& progress);
+
+  /// value + Σ entries · model at a station of a tile.  stations: of the tile
+  double add_product(double value, const double* model, std::size_t tile, std::size_t stations,
+                     std::size_t observable, std::size_t station) const;
+  /// add(entries of a row at the cells of a leaf, place of the row among the data) for every row that meets
+  /// the leaf.
+  template <class Add>
+  void each_row(std::size_t leaf, std::size_t observables, std::size_t all_stations,
+                const Receivers& receivers, const Add& add) const {
+    for (std::size_t i = leaf_start[leaf]; i < leaf_start[leaf + 1]; ++i) {
+      const auto& near = by_leaf[i];
+      const auto count = static_cast<std::size_t>(receivers.tile(near.tile).count);
+      for (std::size_t row = 0; row < observables * count; ++row)
+        add(entries.data() + near.entries + row * near.count,
+            row / count * all_stations + receivers.station(near.tile, static_cast<int>(row % count)));
+    }
+  }
+  /// Tiles that the leaf that begins with this cell meets, in their order.
+  std::vector<std::uint32_t> tiles_of(std::uint32_t first_cell) const;
+  /// Operations of a tile and of a leaf, to cut tasks.
+  double work_of_tile(std::size_t tile, std::size_t observables, const Receivers& receivers) const;
+  double work_of_leaf(std::size_t leaf, std::size_t observables, const Receivers& receivers) const;
+  std::size_t leaves() const { return leaf_start.size() - 1; }
+  double bytes() const;
+
+  std::vector<Near> by_tile, by_leaf;
+  std::vector<std::size_t> tile_start, leaf_start;
+  std::vector<float> entries;
+  const solve::MatrixKernels& kernels;
+};
+
+}  // namespace terrane::gravity
