@@ -284,6 +284,17 @@ class ContractTest(CommandTest):
             wrong = [(one, first) for good, one, first in pool.map(right, tries) if not good]
         self.assertEqual(wrong, [], "\n".join(map(str, wrong)))
 
+    def test_PropertiesThatAreMissingAreBlamedOnTheModel(self):
+        for physics, line in (("elastic", "velocity_s = 1800\n"), ("elastic", "density = 2500\n"),
+                              ("acoustic", "velocity_p = ")):
+            with self.subTest(f"{physics} {line}"):
+                kept = [one for one in JOBS[physics].splitlines(True) if not one.startswith(line)]
+                self.assertLess(len(kept), len(JOBS[physics].splitlines()))
+                self.write("stations.csv", STATIONS)
+                job = self.write("job.toml", "".join(kept) + '\n[output]\nfiles = ["out.nc"]\n')
+                _, message = self.terrane("check", job.name, expect=2)
+                self.assertRegex(message.splitlines()[0], r"job\.toml:\d+: model")
+
     def test_PlacesOutsideAreBlamedAtTheirKey(self):
         for physics, key, value, place in (
                 ("electromagnetic", "survey", "", "survey.file"),

@@ -199,6 +199,8 @@ TEST(Config, RefusesWhatItsParserTakesForImpossible) {
     EXPECT_THAT(said(name), testing::HasSubstr("this is not TOML")) << name;
   EXPECT_THAT(said("a = [1]\n[]\n"), testing::HasSubstr("job.toml:2"));
   EXPECT_THAT(said("gr\u00F6\u00DFe = 1\n"), testing::HasSubstr("a letter beyond ASCII without quotes"));
+  EXPECT_THAT(said("b = 1\na = " + std::string(400000, '"') + "\n"),
+              testing::HasSubstr("job.toml:2: a row of more than 100 quotes"));
   for (const char* letters : {"\u039Bb", "\u00E9", "\u3001", "\uFF01"})
     for (const char* before : {"0", "06=", "2000-01-01T", "-"})
       EXPECT_THAT(said(std::string("b = 1\na = ") + before + "\"" + letters + "\"\n"),

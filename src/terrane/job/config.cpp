@@ -275,6 +275,10 @@ class KeyDepth {
   /// Where the text in quotes ends that starts here; the last character when it does not.
   std::size_t end_of_text(std::string_view text, std::size_t at) {
     const char quote = text[at];
+    // No text begins and ends with more than eight; toml++ takes quadratic time for a long row of them.
+    if (std::min(text.find_first_not_of(quote, at), text.size()) - at > most)
+      throw InputError(fmt::format("{}:{}", name_, line_), fmt::format("a row of more than {} quotes", most),
+                       "Texts stand in quotes: title = \"A spring\".");
     const bool long_one = text.substr(at, 3) == std::string(3, quote);
     for (std::size_t end = at + (long_one ? 3 : 1); end < text.size(); ++end) {
       if (text[end] == '\\' && quote == '"') ++end;

@@ -50,8 +50,14 @@ Medium rock_of(const RockValues& v, const std::string& where) {
 
 Rocks rocks_of(const EarthModel& model, const std::string& where) {
   std::array<std::vector<double>, property_names.size()> columns;
+  constexpr std::size_t needed = 3;
   for (std::size_t n = 0; n < property_names.size(); ++n)
-    if (n < 3 || model.has(property_names[n])) columns[n] = model.dense(property_names[n]);
+    if (model.has(property_names[n])) columns[n] = model.dense(property_names[n]);
+    else if (n < needed)
+      throw InputError(
+          where, fmt::format("the model has no {}", property_names[n]),
+          "Rock has a density, velocity_p and velocity_s (0 of fluids): give them to [model.background] "
+          "or the bodies, or a map from what there is (model.maps).");
   Rocks rocks;
   std::map<std::array<double, property_names.size()>, std::uint32_t> known;
   for (std::size_t cell = 0; cell < columns[0].size(); ++cell) {
