@@ -290,18 +290,20 @@ TEST(LongPlansOfSources, HoldFieldsInThinLayersThatResist) {
 }
 
 TEST(MeshesOfSources, AreWarnedOfUprightCurrentBesideOtherRock) {
-  const auto warnings = [](double up, double dip) {
+  const auto warnings = [](double up, double dip, const char* field = "total") {
     return simulation_of(own_mesh(", 500, 500, 3000, 4000, 5000, 8000") +
                          Layering{{0.3, 100}, {1000}}.model() +
                          fmt::format("[source]\nat = [0, 0, {}]\ndip = {}\n", up, dip) +
                          "[survey]\nkind = \"list\"\nstations = [[2000, 0, -990]]\n[simulation]\nphysics = "
-                         "\"electromagnetic\"\nfrequencies = [1e-3]\n")
+                         "\"electromagnetic\"\nfrequencies = [1e-3]\nfield = \"" +
+                         field + "\"\n")
         ->check()
         .warnings;
   };
   EXPECT_THAT(warnings(-999, 90), testing::Contains(HasSubstr("whose middle it is")));
   EXPECT_THAT(warnings(-1000, 90),
               testing::Contains(HasSubstr("its upright current, whose field is another in")));
+  EXPECT_THAT(warnings(-999, 90, "secondary"), testing::Not(testing::Contains(HasSubstr("whose middle"))));
   EXPECT_THAT(warnings(-999, 0), testing::Not(testing::Contains(HasSubstr("upright current"))));
 }
 

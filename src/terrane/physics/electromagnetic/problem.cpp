@@ -443,7 +443,7 @@ void Problem::warn_of_upright(std::vector<std::string>& lines) const {
                       "field is another "
                       "in each, is taken to flow in the upper one; move it to where it is",
                       source_name(n), 1 / own, 1 / other));
-    else if (std::abs(p[2] - middle) > some * away)
+    else if (std::abs(p[2] - middle) > some * away && parameters.field != Field::secondary)
       lines.push_back(fmt::format(
           "{} is {} from other rock, in a cell {} high: its upright current flows in the middle of that, and "
           "fields may be wrong by tens of percent; give a cell from {:.6g} to {:.6g} m, whose middle it is",
