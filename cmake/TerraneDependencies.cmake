@@ -23,7 +23,14 @@ pkg_check_modules(NETCDF REQUIRED IMPORTED_TARGET netcdf)
 target_link_libraries(terrane_netcdf INTERFACE PkgConfig::NETCDF)
 
 terrane_library(hdf5)
-find_package(HDF5 REQUIRED COMPONENTS C)
+if(CMAKE_CROSSCOMPILING)
+  # FindHDF5 would ask the wrapper compiler of this machine.
+  pkg_search_module(CROSS_HDF5 REQUIRED IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
+  add_library(hdf5::hdf5 ALIAS PkgConfig::CROSS_HDF5)
+  set(HDF5_VERSION ${CROSS_HDF5_VERSION})
+else()
+  find_package(HDF5 REQUIRED COMPONENTS C)
+endif()
 target_link_libraries(terrane_hdf5 INTERFACE hdf5::hdf5)
 
 terrane_library(toml)
