@@ -106,10 +106,11 @@ int main(int argc, char** argv) {
 #else
   const std::string mpi;
   if (launched_ranks() > 1) {
-    terrane::cli::complain(
-        fmt::format("ranks: {} were started, and this build has no MPI\n"
-                    "         Build it where CMake finds MPI (Debian: libopenmpi-dev), or start one process.",
-                    launched_ranks()));
+    terrane::cli::complain(fmt::format(
+        "ranks: {} were started, and this build has no MPI\n"
+        "         Start one process, or build it where CMake finds MPI (Debian: libopenmpi-dev); with pip:\n"
+        "         pip install --force-reinstall --no-deps --no-binary terrane-geophysics terrane-geophysics",
+        launched_ranks()));
     return 2;
   }
 #endif
