@@ -25,10 +25,12 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 # As a script. A source tree that is not its own git checkout (an archive, perhaps unpacked inside another
-# repository) has no commit.
+# repository) has no commit, unless who builds it says so (tools/wheel).
 set(TERRANE_COMMIT unknown)
 find_program(GIT git)
-if(GIT AND EXISTS ${TERRANE_SOURCE_DIR}/.git)
+if(NOT "$ENV{TERRANE_COMMIT}" STREQUAL "")
+  set(TERRANE_COMMIT $ENV{TERRANE_COMMIT})
+elseif(GIT AND EXISTS ${TERRANE_SOURCE_DIR}/.git)
   execute_process(COMMAND ${GIT} describe --always --dirty --abbrev=12 --exclude=*
     WORKING_DIRECTORY ${TERRANE_SOURCE_DIR}
     RESULT_VARIABLE status OUTPUT_VARIABLE described ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)

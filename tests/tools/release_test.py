@@ -16,14 +16,16 @@ FILES = ("tools/release", "CMakeLists.txt", "CITATION.cff", "pyproject.toml", "m
 ADDRESS = "https://example.org/geo/terrane"
 
 
-def wheel(folder, version="0.2.0", tag="manylinux_2_28_x86_64", without=()):
+def wheel(folder, version="0.2.0", tag="manylinux_2_28_x86_64", without=(), kind="", needs="numpy>=1.22"):
+    """A wheel and a source distribution; kind is what the distribution's name has behind it: "-cu13"."""
     folder.mkdir(exist_ok=True)
-    with zipfile.ZipFile(folder / f"terrane_geophysics-{version}-cp312-abi3-{tag}.whl", "w") as file:
+    name_of_file = f"terrane_geophysics{kind.replace('-', '_')}-{version}"
+    with zipfile.ZipFile(folder / f"{name_of_file}-cp312-abi3-{tag}.whl", "w") as file:
         for name in ("terrane/_core.abi3.so", "terrane/bin/terrane", "terrane/share/proj/proj.db"):
             if name not in without:
                 file.writestr(name, "")
-        file.writestr(f"terrane_geophysics-{version}.dist-info/METADATA",
-                      f"Name: terrane-geophysics\nVersion: {version}\n")
+        file.writestr(f"{name_of_file}.dist-info/METADATA",
+                      f"Name: terrane-geophysics{kind}\nVersion: {version}\nRequires-Dist: {needs}\n")
     with tarfile.open(folder / f"terrane_geophysics-{version}.tar.gz", "w:gz") as archive:
         for name in ("CMakeLists.txt", "LICENSE", "pyproject.toml", "README.md"):
             archive.addfile(tarfile.TarInfo(f"terrane_geophysics-{version}/{name}"), io.BytesIO())
@@ -116,6 +118,17 @@ class Release(unittest.TestCase):
         self.assertIn(r"no file is terrane/share/proj/proj\.db", said)
         wheel(folder, version="0.1.0")
         self.assertIn('does not say "Version: 0.2.0"', self.release("check", "--wheels", folder, status=1))
+
+    def test_the_wheel_with_cuda_has_its_own_name_and_asks_for_cufft(self):
+        self.prepared()
+        folder = Path(self.folder.name) / "cuda"
+        wheel(folder)
+        wheel(folder, kind="-cu13", needs="nvidia-cufft<13,>=12")
+        self.assertIn("wheels are sound", self.release("check", "--wheels", folder))
+        wheel(folder, kind="-cu13")
+        self.assertIn('no line "Requires-Dist: nvidia-cufft"', self.release("check", "--wheels", folder, status=1))
+        wheel(folder, kind="-other")
+        self.assertIn("no distribution is called so", self.release("check", "--wheels", folder, status=1))
 
     def test_a_dry_run_sets_no_tag_and_a_run_sets_it_once(self):
         self.prepared()
