@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ._core import commit as __commit__
     from ._core import version as __version__
     from .earth import Earth, Results, Surface
+    from .equivalent import EquivalentSources
     from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
     from .files import info, read
     from .jobs import check, check_all, devices, run, run_all
@@ -39,15 +40,15 @@ _HOMES = {
     "Earth": "earth", "Results": "earth", "Surface": "earth",
     "run": "jobs", "run_all": "jobs", "check": "jobs", "check_all": "jobs", "devices": "jobs",
     "read": "files", "info": "files", "plot": "_pictured",
-    "read_dataset": "dataset", "write_dataset": "dataset",
+    "EquivalentSources": "equivalent", "read_dataset": "dataset", "write_dataset": "dataset",
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
 }
 _ROOMS = ("compat", "errors", "inversion", "plotting", "simulation")
 
 __all__ = [
-    "Earth", "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result", "Results", "ShapeError",
-    "Surface", "Survey",
+    "Earth", "EquivalentSources", "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result",
+    "Results", "ShapeError", "Surface", "Survey",
     "TensorMesh", "UnsupportedError", "check", "check_all", "compat", "devices", "errors", "gravity", "info",
     "inversion", "plot", "plotting", "read", "read_dataset", "run", "run_all", "write_dataset",
 ]

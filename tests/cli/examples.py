@@ -101,6 +101,13 @@ class Examples(ExampleTest):
                 self.assertAlmostEqual(rows[column][there], expected[column][i], delta=tolerance * largest,
                                        msg=f"{column} at {station}")
 
+    def test_ALayerOfEquivalentSourcesHasTheFieldOfTheBlockFartherUp(self):
+        name, layer = "37_equivalent_sources", self.folder / "output/layer.nc"
+        self.terrane("invert", EXAMPLES / name / "job.toml", "--output", self.folder / "output")
+        self.terrane("run", EXAMPLES / name / "continued.toml", "--output", self.folder / "output", "--set",
+                     f"mesh.file={layer}", "--set", f"model.file={layer}")
+        self.compare(name, "continued.csv", 0.08)
+
     def test_OnePrismAgreesWithFiftyDigits(self):
         self.run_example("01_one_prism")
         self.compare("01_one_prism", "one_prism.csv", 1e-14)
