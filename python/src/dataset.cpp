@@ -4,6 +4,8 @@
 #include <nanobind/stl/complex.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <array>
 #include <complex>
 #include <type_traits>
 
@@ -14,6 +16,9 @@
 namespace terrane::python {
 
 namespace {
+
+/// Of variables, in the order of VariableRole.
+constexpr std::array<const char*, 4> roles{"computed", "given", "residual", "mark"};
 
 /// A NumPy array that takes over the values.
 template <class T>
@@ -32,7 +37,7 @@ nb::list to_list(const std::vector<Attribute>& attributes) {
   return list;
 }
 
-/// (name, dimensions, values, unit, long name, attributes); words are a flat list.
+/// (name, dimensions, values, unit, long name, attributes, role); words are a flat list.
 nb::tuple to_tuple(const Dataset& data, const Variable& v) {
   const auto shape = data.shape(v);
   auto values = std::visit(
@@ -42,7 +47,8 @@ nb::tuple to_tuple(const Dataset& data, const Variable& v) {
         else return owned<T>(list, shape);
       },
       v.values);
-  return nb::make_tuple(v.name, v.dimensions, values, v.unit, v.long_name, to_list(v.attributes));
+  return nb::make_tuple(v.name, v.dimensions, values, v.unit, v.long_name, to_list(v.attributes),
+                        roles.at(static_cast<std::size_t>(v.role)));
 }
 
 template <class T>
@@ -73,6 +79,9 @@ Variable variable_of(const nb::tuple& t) {
              nb::cast<std::vector<std::string>>(t[1]),
              {},
              attributes_of(nb::cast<nb::list>(t[5]))};
+  if (t.size() > 6)
+    v.role = static_cast<VariableRole>(std::find(roles.begin(), roles.end(), nb::cast<std::string>(t[6])) -
+                                       roles.begin());
   const nb::object values = t[2];
   if (nb::isinstance<nb::list>(values)) v.values = nb::cast<std::vector<std::string>>(values);
   else if (!(take<double>(values, v.values) || take<float>(values, v.values) ||

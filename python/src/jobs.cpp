@@ -12,6 +12,7 @@
 #include "progress.hpp"
 #include "terrane/inversion/job/job.hpp"
 #include "terrane/inversion/job/joint_job.hpp"
+#include "terrane/io/dataset.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/all.hpp"
@@ -171,31 +172,16 @@ auto jobs_of(const Config& config, const std::vector<std::string>& only) {
   return jobs;
 }
 
-/// What pickle keeps of a result: (survey, fields, which are single, singular, attributes, report, residuals,
-/// data set, that of cells)
+/// What pickle keeps of a result: (data set, attributes, report)
 nb::tuple state_of(const Result& result) {
-  nb::list single;
-  for (const auto& field : result.fields) single.append(field.single);
-  return nb::make_tuple(to_tuple(result.survey), to_list(result.fields), single,
-                        nb::bytes(result.singular.data(), result.singular.size()), to_dict(result.attributes),
-                        report_state(result.report), to_list(result.residuals), to_dict(result.data),
-                        to_dict(result.cells));
+  return nb::make_tuple(to_dict(result.data), to_dict(result.attributes), report_state(result.report));
 }
 
 Result result_of(const nb::tuple& state) {
   Result result;
-  result.survey = survey_of(nb::cast<nb::tuple>(state[0]));
-  result.fields = columns_of(nb::cast<nb::list>(state[1]));
-  const auto single = nb::cast<nb::list>(state[2]);
-  for (std::size_t f = 0; f < result.fields.size(); ++f) result.fields[f].single = nb::cast<bool>(single[f]);
-  const auto mask = nb::cast<nb::bytes>(state[3]);
-  const auto* bytes = reinterpret_cast<const unsigned char*>(mask.c_str());
-  result.singular.assign(bytes, bytes + mask.size());
-  result.attributes = nb::cast<std::map<std::string, std::string>>(state[4]);
-  result.report = report_of(nb::cast<nb::tuple>(state[5]));
-  result.residuals = columns_of(nb::cast<nb::list>(state[6]));
-  result.data = dataset_of(nb::cast<nb::dict>(state[7]));
-  result.cells = dataset_of(nb::cast<nb::dict>(state[8]));
+  result.data = dataset_of(nb::cast<nb::dict>(state[0]));
+  result.attributes = nb::cast<std::map<std::string, std::string>>(state[1]);
+  result.report = report_of(nb::cast<nb::tuple>(state[2]));
   return result;
 }
 
@@ -256,26 +242,11 @@ void bind_jobs(nb::module_& m) {
       .def("__getstate__", &state_of)
       .def("__setstate__",
            [](Result& result, const nb::tuple& state) { new (&result) Result(result_of(state)); })
-      .def("survey", [](const Result& result) { return to_tuple(result.survey); })
-      .def("fields", [](const Result& result) { return to_list(result.fields); })
-      .def("singular",
-           [](const Result& result) {
-             return array_of({result.singular.begin(), result.singular.end()});
-           })
       .def("attributes", [](const Result& result) { return to_dict(result.attributes); })
       .def("report", [](const Result& result) { return to_dict(result.report); })
       .def("report_lines", [](const Result& result) { return result.report.lines(); })
-      .def("data",
-           [](const Result& result) -> nb::object {
-             if (result.data.variables.empty()) return nb::none();
-             return to_dict(result.data);
-           })
-      .def("cells",
-           [](const Result& result) -> nb::object {
-             if (result.cells.variables.empty()) return nb::none();
-             return to_dict(result.cells);
-           })
-      .def("residuals", [](const Result& result) { return to_list(result.residuals); })
+      .def("data", [](const Result& result) { return to_dict(result.data); })
+      .def("has_stations", [](const Result& result) { return io::has_stations(result.data); })
       .def("write", [](const Result& result, const std::string& path) {
         const nb::gil_scoped_release free;
         auto names = left_out(path, result);

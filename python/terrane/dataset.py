@@ -28,7 +28,7 @@ def to_xarray(held: dict[str, Any]) -> Any:
     sizes = held["dimensions"]
 
     def entry(variable: Any) -> Any:
-        _, dims, values, unit, long_name, attributes = variable
+        _, dims, values, unit, long_name, attributes, *_ = variable
         given = {"units": unit, "long_name": long_name, **dict(attributes)}
         if isinstance(values, list):
             values = np.array(values, dtype=object).reshape([sizes[d] for d in dims])

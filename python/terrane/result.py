@@ -1,10 +1,9 @@
-"""What a run returns: fields at stations, with everything needed to know how they came about."""
+"""What a run returns: a data set, with everything needed to know how it came about."""
 
 from __future__ import annotations
 
 import functools
 import os
-import re
 import tempfile
 from os import PathLike
 from typing import Any, Iterator, Optional, Sequence, Union
@@ -81,16 +80,23 @@ class Result(Strict):
         self._engine = engine
         self._dataset: Optional[Any] = None
         self._survey: Optional[Survey] = None
-        self._fields = [Column(*field) for field in engine.fields()]
-        self._residuals = [Column(*residual) for residual in engine.residuals()]
-        self.attributes = engine.attributes()
         self._data = engine.data()
-        self._cells = engine.cells()
-        if self._data is not None:
-            self._fields = [Column(name, unit, text, values)
-                            for name, _, values, unit, text, _ in self._data["variables"]]
-            self.attributes = dict(self._data["attributes"])
+        self._at_stations: bool = engine.has_stations()
+        self._fields, self._residuals = self._columns("computed"), self._columns("residual")
+        self.attributes = dict(self._data["attributes"])
         self.report = Report(engine.report())
+
+    def _columns(self, role: str, kind: str = "variables") -> list[Column]:
+        """Of that role; of fields at stations those that are there, flat."""
+        variables = [v for v in self._data[kind] if v[6] == role]
+        if not self._at_stations:
+            return [Column(name, unit, text, values) for name, _, values, unit, text, *_ in variables]
+        return [Column(name, unit, text, np.asarray(values, float).reshape(-1))
+                for name, on, values, unit, text, *_ in variables if on == self._data["variables"][0][1]]
+
+    def _has_cells(self) -> bool:
+        """Whether there are variables beside fields at stations."""
+        return any(v[1] != self._data["variables"][0][1] for v in self._data["variables"])
 
     def __getstate__(self) -> _core.Result:
         return self._engine
@@ -100,14 +106,17 @@ class Result(Strict):
 
     @property
     def survey(self) -> Survey:
-        if self._data is not None:
+        if not self._at_stations:
             raise InputError("result", "its fields are not at stations", "result.dataset has them and their coordinates.")
         if self._survey is None:
-            easting, northing, up, columns, grid, projection, frame = self._engine.survey()
-            survey = Survey(easting, northing, up, projection=projection)
-            survey.frame = frame
-            survey._grid = grid
-            survey._columns = {c[0]: Column(*c) for c in columns}
+            easting, northing, up = (next(v[2] for v in self._data["coordinates"] if v[0] == name)
+                                     for name in ("easting", "northing", "up"))
+            projection = self.attributes.get("projection", "")
+            survey = (Survey.grid(easting, northing, up, projection=projection) if up.ndim == 2
+                      else Survey(easting, northing, up, projection=projection))
+            survey.frame = self.attributes.get("frame", "")
+            survey._columns = {column.name: column for kind in ("coordinates", "variables")
+                               for column in self._columns("given", kind)}
             self._survey = survey
         return self._survey
 
@@ -124,18 +133,13 @@ class Result(Strict):
     @property
     def singular(self) -> Optional[Any]:
         """Where the tensor has no single value, of the survey's shape; None when nowhere."""
-        if self._data is not None:
-            return None
-        mask = self._engine.singular()
-        return mask.astype(bool).reshape(self.survey.shape) if mask.size else None
+        mask = [v[2] for v in self._data["variables"] if v[0] == "singular" and v[6] == "mark"]
+        return mask[0].astype(bool) if mask else None
 
     def values(self, name: str) -> Any:
         """One field, or a residual, as a NumPy array of the survey's shape."""
-        for field in [*self._fields, *self._residuals]:
-            if field.name == name:
-                return field.values if self._data is not None else field.values.reshape(self.survey.shape)
-        for cells, _, values, *_ in [] if self._cells is None else self._cells["variables"]:
-            if cells == name:
+        for there, _, values, *_, role in self._data["variables"]:
+            if there == name and role in ("computed", "residual"):
                 return values
         raise InputError("name", f"there is no field {name!r}", f"There are: {', '.join(self.channels)}.")
 
@@ -152,35 +156,15 @@ class Result(Strict):
         except ImportError as error:
             raise UnsupportedError("result", "there is no xarray", "pip install xarray; or use result.values(name)") \
                 from error
-        if self._data is not None:
-            return to_xarray(self._data)
-        survey = self.survey
-        metres = {"units": "m"}
-        coords: dict[str, Any]
-        dims: tuple[str, ...]
-        if survey.axes is not None:
-            dims = ("northing", "easting")
-            coords = {"easting": ("easting", survey.axes[0], dict(metres)),
-                      "northing": ("northing", survey.axes[1], dict(metres))}
-        else:
-            dims = ("station",)
-            coords = {"easting": (dims, survey.easting, dict(metres)), "northing": (dims, survey.northing, dict(metres))}
-        coords["up"] = (dims, survey.up.reshape(survey.shape), {**metres, "positive": "up"})
-        variables: dict[str, Any] = {}
-        for column in [*survey.columns.values(), *self._fields, *self._residuals]:
-            place = re.fullmatch(r"[abmn]_(easting|northing|up)|longitude|latitude|line|distance", column.name)
-            (coords if place else variables)[column.name] = (dims, column.values.reshape(survey.shape),
-                                      {"units": column.unit, "long_name": column.description or column.name})
+        made = to_xarray(self._data)
         if self.singular is not None:
-            coords["singular"] = (dims, self.singular, {"long_name": "the gradient tensor has no single value"})
-        if survey.projection and (wkt := _core.crs_wkt(survey.projection)):  # CF, and what rioxarray and GDAL look for
-            coords["spatial_ref"] = ((), 0, {"crs_wkt": wkt, "spatial_ref": wkt})
-            for axis, standard in (("easting", "X"), ("northing", "Y")):
-                coords[axis][2].update(standard_name=f"projection_{standard.lower()}_coordinate", axis=standard)
-        made = xarray.Dataset(variables, coords=coords, attrs=dict(self.attributes))
-        for name in made.data_vars if "spatial_ref" in coords else ():
-            made[name].encoding["grid_mapping"] = "spatial_ref"
-        return made if self._cells is None else made.merge(to_xarray(self._cells), combine_attrs="override")
+            made = made.assign_coords(singular=(made["singular"].dims, self.singular,
+                                                {"long_name": "the gradient tensor has no single value"}))
+        if (projection := self.attributes.get("projection")) and (wkt := _core.crs_wkt(projection)):
+            made.coords["spatial_ref"] = ((), 0, {"crs_wkt": wkt, "spatial_ref": wkt})  # of CF, rioxarray and GDAL
+            for name in made.data_vars:
+                made[name].encoding["grid_mapping"] = "spatial_ref"
+        return made
 
     def __getitem__(self, name: Any) -> Any:
         return self.dataset[name]
@@ -277,7 +261,7 @@ class Result(Strict):
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row per station."""
-        if self._data is not None:
+        if not self._at_stations:
             return self.dataset.to_dataframe()
         frame = self.survey.to_pandas()
         return frame.assign(**{field.name: field.values for field in [*self._fields, *self._residuals]})
@@ -306,7 +290,7 @@ class Result(Strict):
         """What plotting draws: of stations from memory, of all else as its file says it."""
         from . import plotting
 
-        if self._data is None and self._cells is None:
+        if self._at_stations and not self._has_cells():
             survey = self.survey
             observed = [c for c in survey.columns.values() if c.name.endswith("_observed")]
             fields = [plotting.Field(f.name, f.unit, f.values.reshape(survey.shape))
@@ -325,7 +309,7 @@ class Result(Strict):
         return data
 
     def _rows(self) -> list[tuple[str, str]]:
-        if self._data is not None:
+        if not self._at_stations:
             rows = [("size", " × ".join(f"{name} {size}" for name, size in self._data["dimensions"].items()))]
         else:
             rows = [("survey", self.survey._title().split(": ", 1)[1])]
@@ -360,5 +344,5 @@ class Result(Strict):
         except UnsupportedError:  # there is no xarray
             pass
         first = self._fields[0]
-        picture = "" if self._data is not None else self.survey._picture(f"{first.name}, {first.unit}", first.values)
+        picture = "" if not self._at_stations else self.survey._picture(f"{first.name}, {first.unit}", first.values)
         return card("terrane.Result", self._rows(), picture, more)

@@ -50,10 +50,7 @@ std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text) {
   return Simulation::from_job(Config::parse(text, "job.toml", "."), {});
 }
 const std::vector<double>& values(const Result& result, const std::string& name) {
-  for (const auto* columns : {&result.fields, &result.survey.columns})
-    for (const auto& column : *columns)
-      if (column.name == name) return column.values;
-  throw std::runtime_error(name);
+  return result.data.real(name);
 }
 std::string box(double west, double east, double bottom, double top, double rho) {
   return "[[model.body]]\nkind = \"box\"\nbox = [" + std::to_string(west) + ", " + std::to_string(east) +
@@ -181,14 +178,14 @@ TEST(ErrorsOfArrays, StandBesideTheirDataAndChangeNoBitOfThem) {
   EXPECT_EQ(values(stated, "resistance"), values(plain, "resistance"));
   EXPECT_EQ(values(stated, "resistance_error"), values(again, "resistance_error"));
   std::vector<std::string> names, outlined;
-  for (const auto& field : stated.fields) names.push_back(field.name + " " + field.unit);
-  for (const auto& field : with->outline().fields) outlined.push_back(field.name + " " + field.unit);
+  for (const auto& v : stated.data.variables) names.push_back(v.name + " " + v.unit);
+  for (const auto& v : with->outline().data.variables) outlined.push_back(v.name + " " + v.unit);
   EXPECT_THAT(names,
               testing::ElementsAre("resistance V/A", "geometric_factor m", "apparent_resistivity ohm m",
                                    "resistance_error V/A", "apparent_resistivity_error ohm m"));
   EXPECT_EQ(names, outlined);
   EXPECT_THAT(stated.report.text(), HasSubstr("at 95 % of data (asked 1 %)"));
-  EXPECT_EQ(plain.fields.size(), 3U);
+  EXPECT_EQ(plain.data.variables.size(), 3U);
   EXPECT_EQ(plain.attributes.count("error_95"), 0U);
 }
 

@@ -145,9 +145,8 @@ TEST(ElectricJobs, WriteAModelThatIsReadAgain) {
   again.replace(again.find("[mesh]"), again.find("[model]") - again.find("[mesh]"),
                 "[mesh]\nkind = \"file\"\nfile = \"model.nc\"\n");
   const auto one = made->run(), other = simulation_of(again, folder / ".")->run();
-  ASSERT_EQ(one.fields.size(), 4U);  // chargeability, too
-  for (std::size_t f = 0; f < one.fields.size(); ++f)
-    EXPECT_EQ(one.fields[f].values, other.fields[f].values) << one.fields[f].name;
+  ASSERT_EQ(one.data.variables.size(), 4U);  // chargeability, too
+  for (const auto& v : one.data.variables) EXPECT_EQ(v.values, other.data.find(v.name)->values) << v.name;
 }
 
 TEST(ElectricJobs, AtAFrequencyCompareWithTheMagnitudesThatFilesHold) {
@@ -162,13 +161,8 @@ TEST(ElectricJobs, AtAFrequencyCompareWithTheMagnitudesThatFilesHold) {
   again.replace(survey, again.find("[simulation]") - survey,
                 "[survey]\nkind = \"file\"\nfile = \"line.ohm\"\n");
   const auto other = simulation_of(again, folder / ".")->run();
-  const auto column = [](const std::vector<Column>& columns, const std::string& name) {
-    for (const auto& one : columns)
-      if (one.name == name) return one.values;
-    return std::vector<double>{};
-  };
-  const auto seen = column(other.survey.columns, "resistance_observed"),
-             left = column(other.residuals, "resistance_residual"), part = column(other.fields, "resistance");
+  const auto &seen = other.data.real("resistance_observed"), &left = other.data.real("resistance_residual"),
+             &part = other.data.real("resistance");
   ASSERT_EQ(seen.size(), part.size());
   ASSERT_EQ(left.size(), part.size());
   for (std::size_t n = 0; n < part.size(); ++n) {

@@ -72,10 +72,7 @@ std::string layer(double bottom, double top, double rho) {
          "\ntop = " + std::to_string(top) + "\nresistivity = " + std::to_string(rho) + "\n";
 }
 const std::vector<double>& values(const Result& result, const std::string& name) {
-  for (const auto* columns : {&result.fields, &result.survey.columns})
-    for (const auto& column : *columns)
-      if (column.name == name) return column.values;
-  throw std::runtime_error(name);
+  return result.data.real(name);
 }
 
 TEST(PlannedMeshes, HoldLayersThinnerThanACell) {

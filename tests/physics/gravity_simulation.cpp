@@ -45,15 +45,14 @@ TEST(GravitySimulation, GivesWhatForwardGivesInTheUnitsAsked) {
   Settings settings;
   Simulation simulation(one_prism(), list_survey({0, 50}, {0, 20}, std::vector<double>{0, 10}), settings);
   const auto result = simulation.run();
-  ASSERT_EQ(result.fields.size(), 1U);
-  EXPECT_EQ(result.fields[0].name, "g_u");
-  EXPECT_EQ(result.fields[0].unit, "mGal");
+  ASSERT_EQ(result.data.variables.size(), 1U);
+  EXPECT_EQ(result.data.find("g_u")->unit, "mGal");
   settings.units = UnitSystem::si;
   Simulation si(one_prism(), list_survey({0, 50}, {0, 20}, std::vector<double>{0, 10}), settings);
   const auto same = si.run();
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_LT(same.fields[0].values[i], 0);
-    EXPECT_DOUBLE_EQ(result.fields[0].values[i], same.fields[0].values[i] * 1e5);
+    EXPECT_LT(same.data.real("g_u")[i], 0);
+    EXPECT_DOUBLE_EQ(result.data.real("g_u")[i], same.data.real("g_u")[i] * 1e5);
   }
   EXPECT_EQ(result.attributes.at("frame"), "enu");
   EXPECT_EQ(result.attributes.at("gravitational_constant"), "6.6743e-11");
@@ -69,7 +68,7 @@ TEST(GravitySimulation, DisturbanceLosesTheTerrainsPull) {
   Simulation simulation(one_prism(), survey, settings);
   const auto result = simulation.run();
   std::map<std::string, double> at;
-  for (const auto& field : result.fields) at[field.name] = field.values[0];
+  for (const auto& v : result.data.variables) at[v.name] = result.data.real(v.name)[0];
   EXPECT_NEAR(at["normal_gravity"], 9.806198, 1e-6);  // WGS84 at 45°
   EXPECT_DOUBLE_EQ(at["disturbance"], 9.8063 - at["normal_gravity"]);
   EXPECT_DOUBLE_EQ(at["terrain_effect"], -at["g_u"]);

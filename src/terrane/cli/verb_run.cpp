@@ -36,10 +36,9 @@ std::string from_standard_input() {
 
 void print_report(const Result& result) {
   std::string names;
-  for (const auto& field : result.fields)
-    names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", field.name, field.unit);
   for (const auto& v : result.data.variables)
-    names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", v.name, v.unit);
+    if (v.role == VariableRole::computed)
+      names += fmt::format("{}{} [{}]", names.empty() ? "" : ", ", v.name, v.unit);
   say("  {:<10} {}\n{}", "computed", names, printable(result.report.text()));
 }
 

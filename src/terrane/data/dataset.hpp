@@ -38,6 +38,10 @@ using Values = std::variant<std::vector<double>, std::vector<float>, std::vector
 /// How many values there are.
 std::size_t size(const Values& values);
 
+/// What a variable is to the run that made the data set: computed, given to it (what was observed, other
+/// columns of a survey), the difference of both, or a mark on values. Files do not keep it.
+enum class VariableRole { computed, given, residual, mark };
+
 struct Variable {
   std::string name;       ///< "g_u"
   std::string unit;       ///< "m/s2", "mGal", "1"; empty when the source did not say
@@ -46,6 +50,7 @@ struct Variable {
       dimensions;  ///< names of the data set's dimensions, outermost first; none: one value
   Values values;
   std::vector<Attribute> attributes;  ///< beside unit and long_name
+  VariableRole role = VariableRole::computed;
 };
 
 struct Dataset {

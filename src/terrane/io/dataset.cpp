@@ -82,7 +82,37 @@ bool same_dimensions(const Variable& a, const Variable& b) {
 
 bool holds_datasets(const Format& format) { return format.holds.find("dataset") != std::string_view::npos; }
 
+/// Real numbers of any type, or nothing.
+std::optional<Column> column_of(const Variable& v) {
+  Column column{v.name, v.unit, v.long_name, {}};
+  const bool real = std::visit(
+      [&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        column.single = std::is_same_v<T, float>;
+        if constexpr (std::is_arithmetic_v<T>) column.values.assign(values.begin(), values.end());
+        return std::is_arithmetic_v<T>;
+      },
+      v.values);
+  return real ? std::optional(std::move(column)) : std::nullopt;
+}
+
+/// What was computed at all stations.
+Array array_of_stations(const Dataset& data) {
+  Array array{{0, 1}, {}, {}, true};
+  const auto& on = data.variables.front().dimensions;
+  for (const auto size : data.shape(data.variables.front())) array.shape[1] *= size;
+  for (const auto& v : data.variables) {
+    const auto column = v.role == VariableRole::computed && v.dimensions == on ? column_of(v) : std::nullopt;
+    if (!column) continue;
+    ++array.shape[0];
+    array.single = array.single && column->single;
+    array.values.insert(array.values.end(), column->values.begin(), column->values.end());
+  }
+  return array;
+}
+
 Array to_array(const std::string& path, const Dataset& data) {
+  if (has_stations(data)) return array_of_stations(data);
   const auto& first = data.variables.front();
   Array array{data.shape(first), {}, {}, false};
   if (const auto* single = std::get_if<std::vector<float>>(&first.values)) {
@@ -167,6 +197,47 @@ bool has_cells(const Dataset& data) {
 
 }  // namespace
 
+bool has_stations(const Dataset& data) {
+  if (data.variables.empty()) return false;
+  const auto& on = data.variables.front().dimensions;
+  const bool grid = on == std::vector<std::string>{"northing", "easting"};
+  if (!grid && on != std::vector<std::string>{"station"}) return false;
+  const auto on_place = [&](const char* name, const std::vector<std::string>& dimensions) {
+    const auto* place = data.find(name);
+    return place != nullptr && place->dimensions == dimensions &&
+           std::holds_alternative<std::vector<double>>(place->values);
+  };
+  return on_place("up", on) && on_place("easting", grid ? std::vector{on[1]} : on) &&
+         on_place("northing", grid ? std::vector{on[0]} : on);
+}
+
+Content stations_of(const Dataset& data, bool all_columns) {
+  const auto& on = data.variables.front().dimensions;
+  Table table;
+  table.attributes = text_attributes(data);
+  if (const auto* projection = data.text("projection")) table.projection = *projection;
+  for (const char* name : {"easting", "northing", "up"})
+    table.columns.push_back(*column_of(*data.find(name)));
+  const auto add = [&](const Variable& v) {
+    if (v.dimensions != on || v.name == "up" || v.name == "easting" || v.name == "northing") return;
+    if (!all_columns && v.role != VariableRole::computed) return;
+    if (auto column = column_of(v)) table.columns.push_back(std::move(*column));
+    else if (const auto* words = std::get_if<std::vector<std::string>>(&v.values))
+      table.texts.push_back({v.name, *words});
+  };
+  for (const auto& c : data.coordinates) add(c);
+  for (const auto& v : data.variables) add(v);
+  if (on.size() == 1) return table;
+  GridData grid;
+  grid.easting = std::move(table.columns[0].values);
+  grid.northing = std::move(table.columns[1].values);
+  grid.fields.assign(std::make_move_iterator(table.columns.begin() + 2),
+                     std::make_move_iterator(table.columns.end()));
+  grid.projection = table.projection;
+  grid.attributes = std::move(table.attributes);
+  return grid;
+}
+
 MeshData to_mesh(const Dataset& data) {
   check(data);
   if (!has_cells(data))
@@ -232,7 +303,7 @@ std::vector<std::string> left_out(const Dataset& data) {
   return names;
 }
 
-std::vector<std::string> left_out(const std::string& path, const Dataset& data) {
+std::vector<std::string> left_out(const std::string& path, const Dataset& data, const WriteOptions& options) {
   const auto& format = format_to_write(path);
   if (format.name == "netcdf") return {};
   if (format.name == "csv" || format.name == "npy") return left_out(data);
@@ -240,6 +311,12 @@ std::vector<std::string> left_out(const std::string& path, const Dataset& data) 
     std::vector<std::string> names;
     for (const auto& v : data.variables)
       if (!is_of_cells(v)) names.push_back(v.name);
+    return names;
+  }
+  if (has_stations(data)) {
+    auto names = left_out(data);
+    for (auto& name : left_out(path, stations_of(data, format.all_columns), options))
+      names.push_back(std::move(name));
     return names;
   }
   if (format.takes_rows && !data.variables.empty()) {
@@ -256,18 +333,22 @@ std::vector<std::string> left_out(const std::string& path, const Dataset& data) 
   return left_out(path, Content(data));
 }
 
-std::vector<std::string> written_files(const std::string& path, const Dataset& data) {
-  if (format_to_write(path).files == nullptr) return {path};
+std::vector<std::string> written_files(const std::string& path, const Dataset& data,
+                                       const WriteOptions& options) {
+  const auto& format = format_to_write(path);
+  if (format.files == nullptr) return {path};
+  if (has_stations(data)) return written_files(path, stations_of(data, format.all_columns), options);
   return written_files(path, Content(rows_of_first(data, true)));
 }
 
-void write(const std::string& path, const Dataset& data) {
+void write(const std::string& path, const Dataset& data, const WriteOptions& options) {
   const auto& format = format_to_write(path);
   if (format.name == "netcdf") return write_netcdf(path, data);
   if (data.variables.empty()) throw InputError(path, "there is no variable to write");
   if (format.name == "npy") return write_npy(path, to_array(path, data));
-  if (holds_datasets(format)) return write(path, Content(data));
   if (holds_cells(format) && has_cells(data)) return write(path, Content(to_mesh(data)));
+  if (has_stations(data)) return write(path, stations_of(data, format.all_columns), options);
+  if (holds_datasets(format)) return write(path, Content(data));
   write(path, Content(to_table(data)));
 }
 

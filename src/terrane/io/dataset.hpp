@@ -7,6 +7,7 @@
 
 #include "terrane/data/dataset.hpp"
 #include "terrane/io/content.hpp"
+#include "terrane/io/registry.hpp"
 
 namespace terrane::io {
 
@@ -15,6 +16,15 @@ namespace terrane::io {
 /// variable is two columns, NAME_real and NAME_imag. Variables on other dimensions are left out. Throws
 /// InputError (no variable; one of words).
 Table to_table(const Dataset& data);
+
+/// Whether a data set has fields at stations: its first variable is on the one dimension "station", or on
+/// northing and easting, and so is the height, "up".
+bool has_stations(const Dataset& data);
+
+/// Fields at stations as a table, or as a grid where they form one. all_columns: also what was given; else
+/// what was computed alone, so that a format of few columns never takes what was observed in its place.
+/// Variables on other dimensions are left out; variables may be without values.
+Content stations_of(const Dataset& data, bool all_columns);
 
 /// The variables whose last dimensions are cell_up, cell_northing, cell_easting as properties of the cells of
 /// a mesh, whose faces are the coordinates face_up, face_northing, face_easting. Each entry of the dimensions
@@ -27,13 +37,15 @@ std::vector<std::string> left_out(const Dataset& data);
 
 /// Throws UnsupportedError where a format holds no data sets, and what write() throws because of this one;
 /// values may be missing. Returns the names of the variables that the file would not hold.
-std::vector<std::string> left_out(const std::string& path, const Dataset& data);
+std::vector<std::string> left_out(const std::string& path, const Dataset& data,
+                                  const WriteOptions& options = {});
 
 /// The files that write() makes (registry.hpp); values may be missing, but for those of coordinates.
-std::vector<std::string> written_files(const std::string& path, const Dataset& data);
+std::vector<std::string> written_files(const std::string& path, const Dataset& data,
+                                       const WriteOptions& options = {});
 
-/// By the extension of `path`; .npy is the first variable, which must be real; .h5 and .vtr are to_mesh().
-/// Throws UnsupportedError, FileError.
-void write(const std::string& path, const Dataset& data);
+/// By the extension of `path`; .npy is the first variable, which must be real, or of fields at stations what
+/// was computed, [fields, stations]; .h5 and .vtr are to_mesh(). Throws UnsupportedError, FileError.
+void write(const std::string& path, const Dataset& data, const WriteOptions& options = {});
 
 }  // namespace terrane::io

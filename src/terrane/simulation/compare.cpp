@@ -39,27 +39,27 @@ Misfit misfit_of(const ObservedColumn& observed, const Column& residual) {
 
 }  // namespace
 
-void compare(Result& result, const ObservedColumns& columns) {
+void compare(StationFields& stations, Report& report, const ObservedColumns& columns) {
   std::set<std::string> taken{"easting", "northing", "up", "singular"};
   std::vector<Column> of_survey;
-  for (const auto& field : result.fields) taken.insert(field.name);
+  for (const auto& field : stations.fields) taken.insert(field.name);
   for (const auto& observed : columns.observed) {
-    const auto field = std::find_if(result.fields.begin(), result.fields.end(),
+    const auto field = std::find_if(stations.fields.begin(), stations.fields.end(),
                                     [&](const Column& f) { return f.name == observed.field; });
     of_survey.push_back(observed.observed);
     if (observed.uncertainty) of_survey.push_back(*observed.uncertainty);
-    if (field == result.fields.end()) continue;
-    result.residuals.push_back(residual_of(observed, *field));
+    if (field == stations.fields.end()) continue;
+    stations.residuals.push_back(residual_of(observed, *field));
     if (field->values.empty()) continue;  // of an outline
-    result.report.misfits.push_back(misfit_of(observed, result.residuals.back()));
+    report.misfits.push_back(misfit_of(observed, stations.residuals.back()));
   }
-  for (const auto* made : {&of_survey, &result.residuals})
+  for (const auto* made : {&of_survey, &stations.residuals})
     for (const auto& column : *made) taken.insert(column.name);
   for (auto column : columns.others) {
     while (!taken.insert(column.name).second) column.name += "_survey";
     of_survey.push_back(std::move(column));
   }
-  result.survey.columns = std::move(of_survey);
+  stations.survey.columns = std::move(of_survey);
 }
 
 }  // namespace terrane

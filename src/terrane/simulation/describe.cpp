@@ -8,6 +8,20 @@
 
 namespace terrane {
 
+namespace {
+
+void copy_attributes(Result& result) {
+  for (const auto& [name, text] : result.attributes) {
+    auto& all = result.data.attributes;
+    const auto there =
+        std::find_if(all.begin(), all.end(), [&](const Attribute& a) { return a.name == name; });
+    if (there != all.end()) there->value = text;
+    else all.push_back({name, text});
+  }
+}
+
+}  // namespace
+
 MemoryBudget memory_budget(const Runtime& runtime) {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : MemoryBudget{};
 }
@@ -25,6 +39,7 @@ Result outline_of(std::string_view physics, const JobOrigin& job, Dataset data) 
   Result result;
   result.attributes = provenance(physics, job);
   result.data = std::move(data);
+  copy_attributes(result);
   return result;
 }
 
@@ -63,30 +78,23 @@ void conclude(Result& result, std::string_view physics, const JobOrigin& job, Da
   result.attributes["device"] = result.report.device;
   result.attributes["method"] = result.report.method;
   result.data = std::move(data);
-  if (result.data.variables.empty()) return;  // fields at stations
-  for (const auto& [name, text] : result.attributes) result.data.attributes.push_back({name, text});
+  copy_attributes(result);
 }
 
 void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFacts& facts) {
-  const bool at_stations = result.data.variables.empty();
-  const auto& data = result.data;
-  const auto receivers = std::find_if(data.dimensions.begin(), data.dimensions.end(),
-                                      [](const Dimension& one) { return one.name == "receiver"; });
-  const auto is_taken = [&](const std::string& name) {
-    if (!at_stations) return data.find(name) != nullptr;
-    return result.survey.find(name) != nullptr ||
-           std::any_of(result.fields.begin(), result.fields.end(),
-                       [&](const Column& one) { return one.name == name; });
-  };
+  auto& data = result.data;
+  const auto place = std::find_if(data.dimensions.begin(), data.dimensions.end(), [](const Dimension& one) {
+    return one.name == "receiver" || one.name == "station";
+  });
+  const bool listed = place != data.dimensions.end();
   std::string left_out;
   for (const auto& column : words) {
-    const bool fits = at_stations
-                          ? !result.survey.grid && column.values.size() == result.survey.size()
-                          : receivers != data.dimensions.end() && column.values.size() == receivers->size;
-    if (at_stations && is_taken(column.name)) continue;  // numbers, which are columns of the survey
-    if (!fits || is_taken(column.name)) left_out += (left_out.empty() ? "" : ", ") + column.name;
-    else if (at_stations) result.words.push_back(column);
-    else result.data.coordinates.push_back({column.name, "", column.name, {"receiver"}, column.values, {}});
+    const auto* taken = data.find(column.name);
+    if (taken != nullptr && taken->role == VariableRole::given)
+      continue;  // its numbers are a column of the survey
+    if (taken != nullptr || !listed || column.values.size() != place->size)
+      left_out += (left_out.empty() ? "" : ", ") + column.name;
+    else data.coordinates.push_back({column.name, "", column.name, {place->name}, column.values, {}});
   }
   if (!left_out.empty())
     facts.notes.push_back("survey: columns of words stay out of the results: " + left_out);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "terrane/base/memory.hpp"
+#include "terrane/io/content.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/result.hpp"

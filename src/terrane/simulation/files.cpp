@@ -126,8 +126,6 @@ void check_plots(const Config& job, const Output& output, const Result& outline)
       }))
     throw table.wrong("plots", "plots are drawn from a result in .nc or .csv", "Add one to output.files.");
   std::vector<std::string_view> names;
-  for (const auto* columns : {&outline.fields, &outline.residuals, &outline.survey.columns})
-    for (const auto& column : *columns) names.emplace_back(column.name);
   for (const auto& variable : outline.data.variables) names.emplace_back(variable.name);
   for (const auto& wanted : output.plot_channels)
     if (std::find(names.begin(), names.end(), wanted) == names.end())

@@ -1,4 +1,4 @@
-// What a run returns: fields at stations, with everything needed to know how they came about.
+// What a run returns: a data set, with everything needed to know how it came about.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "terrane/base/column.hpp"
 #include "terrane/data/dataset.hpp"
-#include "terrane/io/content.hpp"
 #include "terrane/simulation/report.hpp"
 #include "terrane/survey/convention.hpp"
-#include "terrane/survey/survey.hpp"
 
 namespace terrane {
 
@@ -24,21 +21,13 @@ struct Entries {
   std::function<void(std::size_t entry, std::span<float> values)> read;
 };
 
-/// A physics whose results are no fields at stations (shots and times, complex values, cells) fills `data`;
-/// it then is the result, and of the rest only the report counts. to_dataset (write_result.hpp) gives either
-/// as a Dataset.
-///
-/// Fields in the units and the frame that were asked for. `attributes` is written into every file: program,
-/// version, frame, gravitational constant, and the whole job. No two columns have one name.
+/// Named variables with dimensions, units and attributes: fields at stations (station_fields.hpp), shots and
+/// times, complex values, cells. Values are in the units and the frame that were asked for.
 struct Result {
-  Dataset data;                       ///< without variables where the fields are at stations
-  std::vector<Entries> entries;       ///< of variables of `data` that are on disk
-  Dataset cells;                      ///< beside fields at stations: those of all cells, where asked for
-  Survey survey;                      ///< its columns: what was observed (compare.hpp), and all else as given
-  std::vector<Column> fields;         ///< one per channel asked for, [stations]
-  std::vector<Column> residuals;      ///< observed - computed, one per field that was observed too
-  std::vector<io::TextColumn> words;  ///< beside fields at stations: columns of words of the survey, as given
-  std::vector<unsigned char> singular;  ///< 1 where the tensor is singular at the station; empty if nowhere
+  Dataset data;
+  std::vector<Entries> entries;  ///< of variables of `data` that are on disk
+  /// Program, version, frame, gravitational constant, the whole job: conclude() (describe.hpp) makes them
+  /// those of `data`, which go into every file.
   std::map<std::string, std::string> attributes;
   const Conventions* conventions = nullptr;  ///< what other programs call them; none: only Terrane's names
   Report report;

@@ -24,7 +24,7 @@ class Simulation {
   /// Throws Cancelled when runtime.progress asks for it; nothing is written here.
   /// On rank 0 of runtime's ranks; the others serve() meanwhile (serve.hpp).
   virtual Result run(const Runtime& runtime = {}) = 0;
-  /// The result's survey, columns and attributes, its fields without values: enough to tell which files can
+  /// The result's coordinates and attributes, its variables without values: enough to tell which files can
   /// hold it (left_out in write_result.hpp).
   virtual Result outline() const = 0;
   /// Writes the files of the model that [output] asks for. Throws UnsupportedError, FileError.

@@ -87,7 +87,7 @@ class SimulationOf : public Simulation {
   virtual void foresee(Plan& plan, const Choice& choice, const Runtime& runtime) const = 0;
   /// Whether compute() does what foresee() does.
   virtual bool plans_by_itself() const { return false; }
-  /// The run: adds to the report what it found. Fields at stations go into the result, and no data set back.
+  /// The run: its data set. Adds to the report and the attributes what it found.
   virtual Dataset compute(Result& result, const Choice& choice, const Runtime& runtime) = 0;
   /// The model with provenance, for its files; or only what it is made of.
   virtual io::Content model(bool with_values) const = 0;

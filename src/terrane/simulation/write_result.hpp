@@ -4,18 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "terrane/io/content.hpp"
+#include "terrane/data/dataset.hpp"
 #include "terrane/simulation/result.hpp"
 
 namespace terrane {
 
-/// result.data, with all entries in memory; of fields at stations their coordinates, the survey's columns,
-/// fields and residuals, and the mask "singular" when it is not empty.
+/// result.data, with all entries in memory.
 Dataset to_dataset(const Result& result);
-
-/// Of fields at stations: coordinates and fields with units, the mask "singular" when it is not empty, and
-/// all attributes; a grid when the survey is one, else a table.
-io::Content to_content(const Result& result);
 
 /// Names of the fields that a file of this name would not hold (of a result, or of Simulation::outline).
 /// Throws what write_result would throw because of the format.

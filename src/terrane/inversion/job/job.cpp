@@ -89,7 +89,6 @@ Result InversionJob::outline() const {
 void InversionJob::fill(Result& result) const {
   of_->fill(result);
   add_attributes(result, outcome());
-  if (result.data.variables.empty()) return result.attributes.merge(provenance(of_->title(), of_->origin_));
   conclude(result, of_->title(), of_->origin_, std::move(result.data));
 }
 

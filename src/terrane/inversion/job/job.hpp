@@ -37,8 +37,7 @@ class Dependence {
   /// Of a run, before and after what all inversions report.
   virtual void report_before(Report& /*report*/) const {}
   virtual void report_after(Report& /*report*/) const {}
-  /// Survey and fields, or the data set, and attributes of its own; without values before there is an
-  /// outcome.
+  /// The data set, and attributes of its own; without values before there is an outcome.
   virtual void fill(Result& result) const = 0;
   /// Columns of the cells of the mesh: what is found stands first.
   virtual void complete_cells(std::vector<Column>& /*columns*/) const {}

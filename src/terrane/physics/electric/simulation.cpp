@@ -735,11 +735,13 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
       fmt::format("{} total potentials against homogeneous ground, a solve for each", done.held_against));
   report.add("null_arrays", std::uint64_t{done.null_arrays});
   for (auto& warning : warnings_of(done)) report.warnings.push_back(std::move(warning));
-  fill(result, data);
-  if (settings_.accuracy.states_errors()) state_errors(result, data, seconds, runtime);
-  fill_cells(result, std::move(data.volume));
-  compare_with_measured(result);
-  return {};
+  auto stations = fields_of(data);
+  if (settings_.accuracy.states_errors()) state_errors(stations, result, data, seconds, runtime);
+  compare_with_measured(stations, report);
+  add_attributes(result);
+  auto all = to_dataset(std::move(stations));
+  add_cells(all, std::move(data.volume));
+  return all;
 }
 
 DirectCurrentData Simulation::solved(const Runtime& runtime, DirectCurrentReport& done,
@@ -821,8 +823,8 @@ double largest_of(const std::vector<double>& values) {
 
 /// Relative to a resistance, but no less than to a thousandth of the potentials that make it; to phases of a
 /// radian; to the largest apparent chargeability.
-void Simulation::state_errors(Result& result, const DirectCurrentData& data, double seconds,
-                              const Runtime& runtime) const {
+void Simulation::state_errors(StationFields& stations, Result& result, const DirectCurrentData& data,
+                              double seconds, const Runtime& runtime) const {
   StatedErrors stated(settings_.accuracy);
   DirectCurrentReport done;
   DirectCurrentData other;
@@ -852,9 +854,9 @@ void Simulation::state_errors(Result& result, const DirectCurrentData& data, dou
   const double uneven = rock_.ground.empty() ? 1 : 1.5;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
-    const auto field = std::find_if(result.fields.begin(), result.fields.end(),
+    const auto field = std::find_if(stations.fields.begin(), stations.fields.end(),
                                     [&](const Column& column) { return column.name == name; });
-    if (field == result.fields.end()) return;
+    if (field == stations.fields.end()) return;
     JudgedData judged{
         name, {}, scale, sources, [&](std::size_t n) { return fmt::format("array {}", n + 1); }};
     for (std::size_t n = 0; n < count; ++n)
@@ -870,22 +872,25 @@ void Simulation::state_errors(Result& result, const DirectCurrentData& data, dou
   add("chargeability", data.chargeability, other.chargeability,
       std::vector<double>(count, largest_of(data.chargeability)), 1e3);
   if (!why.empty()) stated.none(why);
-  result.fields.insert(result.fields.end(), columns.begin(), columns.end());
+  stations.fields.insert(stations.fields.end(), columns.begin(), columns.end());
   stated.tell(result, of_companion, seconds + of_companion);
 }
 
 Result Simulation::outline() const {
   Result result;
-  fill(result, {});
+  auto stations = fields_of({});
   if (settings_.accuracy.states_errors())
-    for (const auto& field : std::vector<Column>(result.fields))
-      if (field.name != "geometric_factor") result.fields.push_back(error_column(field, {}));
-  fill_cells(result, {});
+    for (const auto& field : std::vector<Column>(stations.fields))
+      if (field.name != "geometric_factor") stations.fields.push_back(error_column(field, {}));
+  add_attributes(result);
+  auto data = to_dataset(std::move(stations));
+  add_cells(data, {});
+  conclude(result, physics_, job_, std::move(data));
   return result;
 }
 
-void Simulation::fill(Result& result, const DirectCurrentData& data) const {
-  auto& survey = result.survey;
+Survey Simulation::places() const {
+  Survey survey;
   const double surface = mesh_.up().back();
   for (const auto& array : electrodes_.arrays) {
     const Point p = plotting_point(electrodes_, array, surface);
@@ -909,32 +914,40 @@ void Simulation::fill(Result& result, const DirectCurrentData& data) const {
       survey.columns.push_back({fmt::format("{}_{}", letters[which], axes[x]), "m",
                                 fmt::format("electrode {}, {}", letters[which], axes[x]), at[x]});
   }
-  result.fields.push_back({"resistance", "V/A", "voltage per current", data.resistance});
-  result.fields.push_back({"geometric_factor", "m", "geometric factor", data.geometric_factor});
-  result.fields.push_back(
+  return survey;
+}
+
+StationFields Simulation::fields_of(const DirectCurrentData& data) const {
+  StationFields stations;
+  stations.survey = places();
+  stations.fields.push_back({"resistance", "V/A", "voltage per current", data.resistance});
+  stations.fields.push_back({"geometric_factor", "m", "geometric factor", data.geometric_factor});
+  stations.fields.push_back(
       {"apparent_resistivity", "ohm m", "apparent resistivity", data.apparent_resistivity});
   if (!rock_.quadrature.empty()) {
-    result.fields.push_back({"reactance", "V/A", "imaginary part of voltage per current", data.reactance});
-    result.fields.push_back({"phase", "mrad", "lag of the voltage", data.phase});
-    for (double& value : result.fields.back().values) value *= 1e3;
+    stations.fields.push_back({"reactance", "V/A", "imaginary part of voltage per current", data.reactance});
+    stations.fields.push_back({"phase", "mrad", "lag of the voltage", data.phase});
+    for (double& value : stations.fields.back().values) value *= 1e3;
   }
   if (!rock_.chargeability.empty())
-    result.fields.push_back({"chargeability", "mV/V", "apparent chargeability", data.chargeability});
+    stations.fields.push_back({"chargeability", "mV/V", "apparent chargeability", data.chargeability});
   if (!rock_.chargeability.empty())
-    for (double& value : result.fields.back().values) value *= 1e3;
-  result.attributes = provenance(physics_, job_);
+    for (double& value : stations.fields.back().values) value *= 1e3;
+  return stations;
+}
+
+void Simulation::add_attributes(Result& result) const {
   result.attributes["boundary"] = text_of(settings_.parameters.boundary);
   result.attributes["tolerance"] = fmt::format("{}", settings_.parameters.tolerance);
   if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
 }
 
 /// Potentials and fields [electrode, cell_up, cell_northing, cell_easting].  volume: of the data; or empty
-void Simulation::fill_cells(Result& result, std::vector<CellValues> volume) const {
+void Simulation::add_cells(Dataset& data, std::vector<CellValues> volume) const {
   const auto& wanted = settings_.parameters.volume;
   if (wanted.arrays() == 0) return;
   const auto sources = current_electrodes(electrodes_);
-  auto& cells = result.cells;
-  cells.dimensions = {{"electrode", sources.size()}};
+  data.dimensions.push_back({"electrode", sources.size()});
   std::vector<std::int32_t> numbers;
   std::array<std::vector<double>, 3> at;
   for (const std::size_t n : sources) {
@@ -944,18 +957,18 @@ void Simulation::fill_cells(Result& result, std::vector<CellValues> volume) cons
     at[1].push_back(p.n);
     at[2].push_back(p.u);
   }
-  cells.coordinates.push_back(
+  data.coordinates.push_back(
       {"electrode", "1", "number of the current electrode", {"electrode"}, std::move(numbers), {}});
   static constexpr const char* axes[3] = {"easting", "northing", "up"};
   for (std::size_t a = 0; a < 3; ++a)
-    cells.coordinates.push_back({fmt::format("electrode_{}", axes[a]),
-                                 "m",
-                                 fmt::format("{} of the current electrode", axes[a]),
-                                 {"electrode"},
-                                 std::move(at[a]),
-                                 {}});
+    data.coordinates.push_back({fmt::format("electrode_{}", axes[a]),
+                                "m",
+                                fmt::format("{} of the current electrode", axes[a]),
+                                {"electrode"},
+                                std::move(at[a]),
+                                {}});
   std::vector<std::string> on{"electrode"};
-  for (auto& axis : add_cell_axes(cells, mesh_)) on.push_back(std::move(axis));
+  for (auto& axis : add_cell_axes(data, mesh_)) on.push_back(std::move(axis));
   std::size_t part = 0;
   const auto add = [&](const std::string& name, const char* unit, const std::string& what) {
     Values values;
@@ -968,25 +981,24 @@ void Simulation::fill_cells(Result& result, std::vector<CellValues> volume) cons
       values = std::move(volume[part].real);
     }
     ++part;
-    cells.variables.push_back({name, unit, what + " of 1 A", on, std::move(values), {}});
+    data.variables.push_back({name, unit, what + " of 1 A", on, std::move(values), {}});
   };
   if (wanted.potential) add("potential_cells", "V", "potential");
   for (std::size_t a = 0; a < 3 && wanted.electric; ++a)
     add(fmt::format("e_{}_cells", axes[a][0]), "V/m", fmt::format("electric field, {},", axes[a]));
   for (std::size_t a = 0; a < 3 && wanted.current; ++a)
     add(fmt::format("j_{}_cells", axes[a][0]), "A/m2", fmt::format("current density, {},", axes[a]));
-  for (const auto& [name, text] : result.attributes) cells.attributes.push_back({name, text});
 }
 
-void Simulation::compare_with_measured(Result& result) const {
+void Simulation::compare_with_measured(StationFields& stations, Report& report) const {
   ObservedColumns columns;
-  columns.others = result.survey.columns;
+  columns.others = stations.survey.columns;
   for (const auto& measured : measured_) {
     if (measured.name == "geometric_factor") continue;  // of another ground, as some take it
     const auto same = [&](const auto& field) { return field.name == measured.name; };
-    const auto field = std::find_if(result.fields.begin(), result.fields.end(), same);
-    if (field == result.fields.end()) {
-      result.report.warnings.push_back(fmt::format(
+    const auto field = std::find_if(stations.fields.begin(), stations.fields.end(), same);
+    if (field == stations.fields.end()) {
+      report.warnings.push_back(fmt::format(
           "the survey has {}, which this run does not compute: {}", measured.name,
           measured.name == "phase" ? "give simulation.frequency" : "give the model a chargeability"));
       continue;
@@ -1002,17 +1014,17 @@ void Simulation::compare_with_measured(Result& result) const {
   }
   if (columns.observed.empty()) return;
   const auto field_of = [&](const char* name) {
-    return std::find_if(result.fields.begin(), result.fields.end(),
+    return std::find_if(stations.fields.begin(), stations.fields.end(),
                         [&](const Column& field) { return field.name == name; });
   };
   const auto resistance = field_of("resistance"), reactance = field_of("reactance");
-  if (reactance == result.fields.end()) return compare(result, columns);
+  if (reactance == stations.fields.end()) return compare(stations, report, columns);
   // At a frequency what was measured is the magnitude, and what a run shows the part in phase.
   auto magnitude = resistance->values;
   for (std::size_t n = 0; n < magnitude.size(); ++n)
     magnitude[n] = std::copysign(std::hypot(magnitude[n], reactance->values[n]), magnitude[n]);
   resistance->values.swap(magnitude);
-  compare(result, columns);
+  compare(stations, report, columns);
   resistance->values.swap(magnitude);
 }
 

@@ -15,6 +15,7 @@
 #include "terrane/physics/electric/survey/files.hpp"
 #include "terrane/simulation/simulation_of.hpp"
 #include "terrane/simulation/stated_errors.hpp"
+#include "terrane/simulation/station_fields.hpp"
 
 namespace terrane::electric {
 
@@ -71,6 +72,8 @@ class Simulation final : public SimulationOf<> {
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
   Result outline() const override;
+  /// Of the arrays: their plotting points, with the places of their electrodes.
+  Survey places() const;
 
   /// What ranks share.
   Load load() const;
@@ -102,13 +105,14 @@ class Simulation final : public SimulationOf<> {
   /// The same problem on cells twice as wide (mesh/companion.hpp), where its errors are asked for.
   void make_companion();
   DirectCurrentData solved(const Runtime& runtime, DirectCurrentReport& done, Device& device) const;
-  /// Its errors beside the data: columns that follow those of fill().
-  void state_errors(Result& result, const DirectCurrentData& data, double seconds,
+  StationFields fields_of(const DirectCurrentData& data) const;
+  /// Its errors beside the data: columns that follow those of fields_of().
+  void state_errors(StationFields& stations, Result& result, const DirectCurrentData& data, double seconds,
                     const Runtime& runtime) const;
-  void fill(Result& result, const DirectCurrentData& data) const;
-  void fill_cells(Result& result, std::vector<CellValues> volume) const;
   /// Observed beside computed, where the survey has data.
-  void compare_with_measured(Result& result) const;
+  void compare_with_measured(StationFields& stations, Report& report) const;
+  void add_cells(Dataset& data, std::vector<CellValues> volume) const;
+  void add_attributes(Result& result) const;
 
   TensorMesh mesh_;
   Rock rock_;

@@ -326,50 +326,52 @@ Dataset Simulation::compute(Result& result, const MemoryBudget& memory, const Ru
   const auto done = forward(views(all), views(survey_), parameters, out, runtime.progress, runtime);
   result.report = done.named();
   begin_with(result.report, notes_, warnings_);
-  if (std::any_of(singular.begin(), singular.end(), [](auto flag) { return flag != 0; }))
-    result.singular = std::move(singular);
-
-  fill(result, values);
+  const bool any = std::any_of(singular.begin(), singular.end(), [](auto flag) { return flag != 0; });
+  auto data = fill(result, values, any ? std::move(singular) : std::vector<unsigned char>());
   result.attributes["estimated_error"] = fmt::format("{:.1e}", done.estimated_error);
   if (const auto floor = rounding_text(done); !floor.empty()) result.attributes["rounding_floor"] = floor;
-  return {};
+  return data;
 }
 
 Result Simulation::outline() const {
   Result result;
-  fill(result, std::vector<std::vector<double>>(needed().channels.size()));
+  auto data = fill(result, std::vector<std::vector<double>>(needed().channels.size()), {});
+  conclude(result, physics_, job_, std::move(data));
   return result;
 }
 
-void Simulation::fill(Result& result, const std::vector<std::vector<double>>& values) const {
+Dataset Simulation::fill(Result& result, const std::vector<std::vector<double>>& values,
+                         std::vector<unsigned char> singular) const {
+  StationFields stations;
+  stations.singular = std::move(singular);
   const auto channels = needed().channels.list();
   for (std::size_t c = 0; c < channels.size(); ++c)
     if (settings_.parameters.channels.contains(channels[c]))
-      result.fields.push_back(to_frame(channels[c], values[c], settings_.frame, settings_.units));
-  for (auto& field : result.fields)
+      stations.fields.push_back(to_frame(channels[c], values[c], settings_.frame, settings_.units));
+  for (auto& field : stations.fields)
     field.single = settings_.parameters.precision == Precision::single_precision;
-  result.survey = survey_;
-  result.survey.frame = name(settings_.frame);
+  stations.survey = survey_;
   if (!settings_.normal_gravity.empty()) {
     const auto g_u = std::find(channels.begin(), channels.end(), Channel::g_u) - channels.begin();
-    reduce(result, settings_.subtract_terrain ? values[static_cast<std::size_t>(g_u)] : values.front());
+    reduce(stations, settings_.subtract_terrain ? values[static_cast<std::size_t>(g_u)] : values.front());
   }
   const auto columns = observed_columns(survey_, conventions(), convention(settings_.frame), settings_.units);
-  compare(result, columns);
+  compare(stations, result.report, columns);
   if (const auto observed = observed_gravity(survey_))
-    for (auto& column : result.survey.columns)
+    for (auto& column : stations.survey.columns)
       if (column.name == "observed")
         column = in_unit_asked_for({"observed", "", "observed gravity", *observed}, settings_.units);
   result.report.warnings.insert(result.report.warnings.end(), columns.warnings.begin(),
                                 columns.warnings.end());
   result.attributes = attributes();
   result.conventions = &conventions();
+  return to_dataset(std::move(stations));
 }
 
-void Simulation::reduce(Result& result, const std::vector<double>& g_u) const {
+void Simulation::reduce(StationFields& stations, const std::vector<double>& g_u) const {
   const std::size_t n = g_u.size();  // 0 in an outline
   const auto add = [&](std::string name, std::string description, std::vector<double> values) {
-    result.fields.push_back(
+    stations.fields.push_back(
         in_unit_asked_for({std::move(name), "", std::move(description), std::move(values)}, settings_.units));
   };
   const auto& ellipsoid = ellipsoid_from_name(settings_.normal_gravity);

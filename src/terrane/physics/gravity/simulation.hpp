@@ -12,6 +12,7 @@
 #include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/simulation/simulation_of.hpp"
+#include "terrane/simulation/station_fields.hpp"
 
 namespace terrane::gravity {
 
@@ -78,9 +79,10 @@ class Simulation final : public SimulationOf<> {
   double memory_needed(const MethodPlan& chosen, const Runtime& runtime) const;
   double memory_to_write() const;
   /// All of a result but its report, from the channels needed(), SI; without values it is an outline.
-  void fill(Result& result, const std::vector<std::vector<double>>& values) const;
+  Dataset fill(Result& result, const std::vector<std::vector<double>>& values,
+               std::vector<unsigned char> singular) const;
   /// Normal gravity and what it makes of observed gravity.  g_u [n] m/s², or none in an outline.
-  void reduce(Result& result, const std::vector<double>& g_u) const;
+  void reduce(StationFields& stations, const std::vector<double>& g_u) const;
   std::map<std::string, std::string> attributes() const;
 
   EarthModel model_;

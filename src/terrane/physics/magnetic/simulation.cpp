@@ -221,29 +221,29 @@ Dataset Simulation::compute(Result& result, const MemoryBudget& memory, const Ru
     if (fact.name == "estimated_error")
       fact.text = fmt::format("{:.1e} expected", field.report.estimated_error);
   begin_with(result.report, notes_, warnings_);
-  fill(result, field);
-  return {};
+  return fill(result, field);
 }
 
 Result Simulation::outline() const {
   Result result;
-  fill(result, {});
+  auto data = fill(result, {});
+  conclude(result, physics_, job_, std::move(data));
   return result;
 }
 
-void Simulation::fill(Result& result, const FluxDensity& field) const {
+Dataset Simulation::fill(Result& result, const FluxDensity& field) const {
+  StationFields stations;
   const auto& frame = conventions().named(settings_.frame);
   for (const auto channel : settings_.channels) {
     const auto values = channel == Channel::tmi
                             ? total_field_anomaly(field, settings_.field, settings_.exact_anomaly)
                             : field.b[static_cast<std::size_t>(channel)];
-    result.fields.push_back(in_convention(*frame.of_channel(channel_names[static_cast<std::size_t>(channel)]),
-                                          values, settings_.units));
+    stations.fields.push_back(in_convention(
+        *frame.of_channel(channel_names[static_cast<std::size_t>(channel)]), values, settings_.units));
   }
-  result.survey = survey_;
-  result.survey.frame = settings_.frame;
+  stations.survey = survey_;
   const auto columns = observed_columns(survey_, conventions(), frame, settings_.units);
-  compare(result, columns);
+  compare(stations, result.report, columns);
   result.report.warnings.insert(result.report.warnings.end(), columns.warnings.begin(),
                                 columns.warnings.end());
   result.attributes = provenance(physics_, job_);
@@ -254,6 +254,7 @@ void Simulation::fill(Result& result, const FluxDensity& field) const {
   result.attributes["anomaly"] = settings_.exact_anomaly ? "exact" : "projection";
   result.attributes["accuracy"] = fmt::format("{}", settings_.parameters.accuracy);
   result.conventions = &conventions();
+  return to_dataset(std::move(stations));
 }
 
 io::Content Simulation::model(bool with_values) const {

@@ -12,6 +12,7 @@
 #include "terrane/physics/gravity/run/planner.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
 #include "terrane/simulation/simulation_of.hpp"
+#include "terrane/simulation/station_fields.hpp"
 
 namespace terrane::magnetic {
 
@@ -73,7 +74,7 @@ class Simulation final : public SimulationOf<> {
   double memory_needed(const gravity::MethodPlan& chosen, const Runtime& runtime) const;
   gravity::Parameters parameters(const Runtime& runtime) const;
   gravity::Prisms prisms() const;
-  void fill(Result& result, const FluxDensity& field) const;
+  Dataset fill(Result& result, const FluxDensity& field) const;
 
   EarthModel model_;
   Survey survey_;

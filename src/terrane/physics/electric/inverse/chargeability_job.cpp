@@ -175,10 +175,11 @@ void ChargeData::report_after(Report& report) const {
 
 /// Places of the electrodes, what was computed, and beside it what was observed.
 void ChargeData::fill(Result& result) const {
-  result.survey = places();
+  StationFields stations;
+  stations.survey = places();
   ObservedColumns columns;
-  columns.others = result.survey.columns;
-  result.fields.push_back(
+  columns.others = stations.survey.columns;
+  stations.fields.push_back(
       {charge_property, "mV/V", "apparent chargeability", times(1 / thousandth, outcome_.predicted)});
   ObservedColumn column{
       charge_property,
@@ -186,10 +187,11 @@ void ChargeData::fill(Result& result) const {
       Column{"chargeability_uncertainty", "mV/V", "uncertainty of apparent chargeability",
              times(1 / thousandth, deviation_)}};
   columns.observed.push_back(std::move(column));
-  result.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
+  stations.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
   if (settings_.huber > 0)
-    result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
-  compare(result, columns);
+    stations.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
+  compare(stations, result.report, columns);
+  result.data = to_dataset(std::move(stations));
 }
 
 }  // namespace

@@ -384,15 +384,15 @@ std::string ArrayData::computed() const {
 
 /// Places of the electrodes, what was computed in both quantities, and beside it what was observed.
 void ArrayData::fill(Result& result) const {
-  auto outline = arrays_->outline();
-  result.survey = std::move(outline.survey);
+  StationFields stations;
+  stations.survey = places();
   MeasuredArrays computed;
   if (!outcome_.predicted.empty()) computed.from(datum_, factor_, outcome_.predicted);
   ObservedColumns columns;
-  columns.others = result.survey.columns;
+  columns.others = stations.survey.columns;
   const auto add = [&](const std::string& name, const std::string& unit, const std::string& what,
                        const std::vector<double>& values, const std::vector<double>& observed, Datum datum) {
-    result.fields.push_back({name, unit, what, values});
+    stations.fields.push_back({name, unit, what, values});
     ObservedColumn column{name, {name + "_observed", unit, "observed " + what, observed}, std::nullopt};
     std::vector<double> sigma(observed.size());
     for (std::size_t n = 0; n < sigma.size(); ++n) sigma[n] = measured_.deviation_of(datum, n);
@@ -403,10 +403,11 @@ void ArrayData::fill(Result& result) const {
       Datum::resistance);
   add("apparent_resistivity", "ohm m", "apparent resistivity", computed.resistivity, measured_.resistivity,
       Datum::apparent_resistivity);
-  result.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
+  stations.fields.push_back({"geometric_factor", "m", "geometric factor", factor_});
   if (settings_.huber > 0)
-    result.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
-  compare(result, columns);
+    stations.fields.push_back({"trust", "1", "below 1 where an outlier counts less", outcome_.trust});
+  compare(stations, result.report, columns);
+  result.data = to_dataset(std::move(stations));
 }
 
 }  // namespace terrane::electric::inverse

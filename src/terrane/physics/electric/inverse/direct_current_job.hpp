@@ -47,7 +47,7 @@ class ArrayData : public inversion::Dependence {
   void take_rock(Rock rock);
   /// F and J of resistivities, on the ranks of a run.
   std::shared_ptr<DirectCurrent> currents(const Runtime& runtime) const;
-  Survey places() const { return arrays_->outline().survey; }
+  Survey places() const { return arrays_->places(); }
 
   Datum datum_ = Datum::log_apparent_resistivity;
   std::vector<double> factor_;  ///< k of each array

@@ -488,8 +488,8 @@ void StationData::report_before(terrane::Report& report) const {
 }
 
 void StationData::fill(Result& result) const {
-  result.survey = survey_;
-  result.survey.frame = observations_.frame;
+  StationFields stations;
+  stations.survey = survey_;
   ObservedColumns columns;
   columns.others = observations_.others;
   for (std::size_t k = 0; k < observations_.columns.size(); ++k) {
@@ -501,14 +501,14 @@ void StationData::fill(Result& result) const {
                           outcome_.predicted.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
     if (!of_fixed_.empty())
       for (std::size_t n = 0; n < field.values.size(); ++n) field.values[n] += of_fixed_[set.first + n];
-    result.fields.push_back(std::move(field));
+    stations.fields.push_back(std::move(field));
     const auto of_data = [&](const char* name, const char* unit, const char* what,
                              const std::vector<double>& all) {
       Column more{column.field + name, unit, what, {}};
       if (!all.empty())
         more.values.assign(all.begin() + static_cast<std::ptrdiff_t>(set.first),
                            all.begin() + static_cast<std::ptrdiff_t>(set.first + set.count));
-      result.fields.push_back(std::move(more));
+      stations.fields.push_back(std::move(more));
     };
     if (settings_.trend != inversion::Trend::none)
       of_data("_trend", column.observed.unit.c_str(), "regional field, part of the computed one",
@@ -516,7 +516,8 @@ void StationData::fill(Result& result) const {
     if (settings_.huber > 0) of_data("_trust", "1", "below 1 where an outlier counts less", outcome_.trust);
     columns.observed.push_back(column);
   }
-  compare(result, columns);
+  compare(stations, result.report, columns);
+  result.data = to_dataset(std::move(stations));
   result.attributes["frame"] = observations_.frame;
 }
 
