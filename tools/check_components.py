@@ -34,8 +34,8 @@ ORDERED = ("job", "parallel", "solve", "inversion")
 ONE_UNIT = (
     r"job/(config|config_node)", r"job/(earth|described)", r"io/(content|scattered)", r"io/(electrodes|ert_tables)",
     r"io/(geotiff|geotiff_place)", r"io/(registry|sites)",
-    r"parallel/device/(device|buffer|cuda|pinned)", r"solve/matrix_(kernels|loops|table)",
-    r"solve/(multigrid|multigrid_hierarchy)", r"physics/gravity/tree/expansion(_kernels|_table)?",
+    r"parallel/device/(device|buffer|cuda|pinned)", r"solve/matrices/matrix_(kernels|loops|table)",
+    r"solve/multigrid/(multigrid|hierarchy)", r"physics/gravity/tree/expansion(_kernels|_table)?",
     r"physics/gravity/tree/(tree|tile_sums)", r"physics/gravity/fmm/local(_kernels|_table)?",
     r"physics/elastic/kernels/(lanes|lane_kernels|lane_table)", r"physics/acoustic/march/(steps|gpu_steps)",
     r"physics/acoustic/march/host_(kernels|kernel_sets)", r"physics/acoustic/march/host_(axis|density|rows|set)",

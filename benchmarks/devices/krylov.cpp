@@ -34,8 +34,8 @@
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 #if __has_include(<eigen3/Eigen/SparseCore>)
 #include <eigen3/Eigen/SparseCore>

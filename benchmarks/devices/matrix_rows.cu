@@ -32,7 +32,7 @@
 
 #include "support/matrix_rows.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace {
 

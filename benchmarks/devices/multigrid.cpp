@@ -7,7 +7,7 @@
 // Beside it Jacobi's diagonal, the preconditioner of Commer et al. (2010), on the smallest grid. Floor of a
 // cycle: 22 fields and four times three conductances in float per point of a level, times the operator
 // complexity; of an iteration besides: 19 numbers in double.
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::electric {
 namespace {

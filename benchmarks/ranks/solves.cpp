@@ -30,8 +30,8 @@
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
 #include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/simulation/serve.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 #ifdef TERRANE_HAS_NCCL
 #include "terrane/parallel/comm/comm_nccl.hpp"
 #endif

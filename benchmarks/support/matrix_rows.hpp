@@ -13,7 +13,7 @@
 #include "terrane/parallel/arrays/view.hpp"
 #include "terrane/physics/electric/grid/assemble.hpp"
 #include "terrane/physics/electromagnetic/grid/maxwell.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::benchmarks {
 

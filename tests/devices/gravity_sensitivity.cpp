@@ -10,7 +10,7 @@
 #include "terrane/physics/gravity/sensitivity/device_operators.hpp"
 #include "terrane/physics/gravity/sensitivity/lattice_operator.hpp"
 #include "terrane/physics/gravity/sensitivity/tree_operator.hpp"
-#include "terrane/solve/kronecker.hpp"
+#include "terrane/solve/matrices/kronecker.hpp"
 
 namespace terrane::gravity {
 namespace {

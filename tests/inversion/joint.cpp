@@ -16,7 +16,7 @@
 #include "support/files.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/magnetic/main_field.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
 
 namespace terrane::inversion {
 namespace {

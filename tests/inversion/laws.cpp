@@ -9,7 +9,7 @@
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/inversion/least_squares/data_space.hpp"
-#include "terrane/solve/symmetric.hpp"
+#include "terrane/solve/matrices/symmetric.hpp"
 
 namespace terrane::inversion {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "../support/networks.hpp"
 #include "ranks.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::solve {
 namespace {

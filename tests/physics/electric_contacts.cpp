@@ -15,7 +15,7 @@
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/grid/difference.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::electric::contacts {
 namespace {

@@ -14,7 +14,7 @@
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/forward.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::electric {
 namespace {

@@ -17,7 +17,7 @@
 #include "terrane/physics/electric/grid/ground.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
 #include "terrane/physics/electric/simulation.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::electric::walls_of_tests {
 namespace {

@@ -11,7 +11,7 @@
 #include "support/fields.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
-#include "terrane/solve/chunked.hpp"
+#include "terrane/solve/matrices/chunked.hpp"
 
 namespace terrane::magnetic {
 namespace {

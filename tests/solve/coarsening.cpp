@@ -1,4 +1,4 @@
-#include "terrane/solve/coarsening.hpp"
+#include "terrane/solve/multigrid/coarsening.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/solve/chunked.hpp"
-#include "terrane/solve/kronecker.hpp"
-#include "terrane/solve/matrix_kernels.hpp"
-#include "terrane/solve/symmetric.hpp"
+#include "terrane/solve/matrices/chunked.hpp"
+#include "terrane/solve/matrices/kronecker.hpp"
+#include "terrane/solve/matrices/matrix_kernels.hpp"
+#include "terrane/solve/matrices/symmetric.hpp"
 
 namespace terrane::solve {
 namespace {

@@ -1,5 +1,5 @@
 // The multigrid cycle and conjugate gradients on networks of conductances, on every device of this machine.
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "devices/device.hpp"
 #include "support/networks.hpp"
 #include "terrane/base/error.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::solve {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "terrane/solve/network.hpp"
+#include "terrane/solve/networks/network.hpp"
 
 namespace terrane::solve::earths {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "terrane/solve/chunked.hpp"
+#include "terrane/solve/matrices/chunked.hpp"
 
 namespace terrane::inversion {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "terrane/inversion/data/data_set.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
 
 namespace terrane::inversion {
 

@@ -12,7 +12,7 @@
 #include "terrane/io/content.hpp"
 #include "terrane/simulation/provenance.hpp"
 #include "terrane/simulation/simulation.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::inversion {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "terrane/parallel/comm/comm.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::inversion {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "terrane/base/error.hpp"
-#include "terrane/solve/matrix_kernels.hpp"
+#include "terrane/solve/matrices/matrix_kernels.hpp"
 
 namespace terrane::inversion {
 

@@ -19,7 +19,7 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/inversion/least_squares/objective.hpp"
-#include "terrane/solve/symmetric.hpp"
+#include "terrane/solve/matrices/symmetric.hpp"
 
 namespace terrane::inversion {
 

@@ -11,7 +11,7 @@
 
 #include "terrane/base/progress.hpp"
 #include "terrane/inversion/model/regulariser.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
 
 namespace terrane::inversion {
 

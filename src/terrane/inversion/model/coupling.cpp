@@ -4,7 +4,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
 
 namespace terrane::inversion {
 

@@ -8,8 +8,8 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
-#include "terrane/solve/linear_operator.hpp"
-#include "terrane/solve/matrix_kernels.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
+#include "terrane/solve/matrices/matrix_kernels.hpp"
 
 namespace terrane::inversion {
 

@@ -8,9 +8,9 @@
 // it. Faces between two active cells count, and no others. With weights_in_gradients = false differences are
 // those of u alone, and a face has ½ (w²_{j−} + w²_{j+}), as in SimPEG.
 //
-// On a whole mesh, with the weights inside, R = w R₀ w has an exact inverse (solve/kronecker.hpp). Otherwise
-// R x = v is solved by conjugate gradients with that inverse, restricted to the active cells: 6 to 25 steps
-// to 1e-6, hardly more on finer meshes.
+// On a whole mesh, with the weights inside, R = w R₀ w has an exact inverse (solve/matrices/kronecker.hpp).
+// Otherwise R x = v is solved by conjugate gradients with that inverse, restricted to the active cells: 6 to
+// 25 steps to 1e-6, hardly more on finer meshes.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@
 
 #include "terrane/inversion/model/coupling.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
-#include "terrane/solve/kronecker.hpp"
-#include "terrane/solve/layered.hpp"
+#include "terrane/solve/matrices/kronecker.hpp"
+#include "terrane/solve/matrices/layered.hpp"
 
 namespace terrane::inversion {
 
@@ -91,7 +91,8 @@ class Regulariser {
   /// v ← the fast inverse of the whole mesh, restricted to the active cells.
   void precondition(std::span<double> v) const;
   /// The diagonal of R⁻¹: by the exact inverse, or where there is none by elimination, layer by layer along
-  /// the axis with most cells (solve/layered.hpp). Throws InputError: the model is coupled to others.
+  /// the axis with most cells (solve/matrices/layered.hpp). Throws InputError: the model is coupled to
+  /// others.
   void diagonal_of_inverse(std::span<double> out) const;
   /// What that takes where there is no exact inverse: bytes, and seconds of one core.
   static std::pair<double, double> cost_of_diagonal(const TensorMesh& mesh);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "terrane/solve/matrix_kernels.hpp"
+#include "terrane/solve/matrices/matrix_kernels.hpp"
 
 namespace terrane::inversion {
 

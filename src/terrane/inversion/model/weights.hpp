@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "terrane/mesh/tensor_mesh.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
 
 namespace terrane::inversion {
 

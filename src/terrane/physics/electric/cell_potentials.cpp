@@ -7,8 +7,8 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/comm/comm.hpp"
 #include "terrane/physics/electric/forward.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::electric {
 

@@ -14,7 +14,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/physics/electric/turns.hpp"
-#include "terrane/solve/host_passes.hpp"
+#include "terrane/solve/multigrid/host_passes.hpp"
 
 namespace terrane::electric {
 

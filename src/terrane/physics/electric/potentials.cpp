@@ -12,9 +12,9 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/grid/difference.hpp"
-#include "terrane/solve/complex_network.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
+#include "terrane/solve/networks/complex_network.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::electric {
 

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "terrane/physics/electric/forward.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::electric {
 

@@ -31,7 +31,7 @@
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/write_result.hpp"
-#include "terrane/solve/coarsening.hpp"
+#include "terrane/solve/multigrid/coarsening.hpp"
 
 namespace terrane::electric {
 

@@ -12,7 +12,7 @@
 #include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/physics/electromagnetic/formula/skin_depth.hpp"
 #include "terrane/physics/electromagnetic/survey/section.hpp"
-#include "terrane/solve/coarsening.hpp"
+#include "terrane/solve/multigrid/coarsening.hpp"
 
 namespace terrane::electromagnetic {
 

@@ -10,8 +10,8 @@
 #include "terrane/simulation/field_watch.hpp"
 #include "terrane/simulation/on_ranks.hpp"
 #include "terrane/simulation/steps.hpp"
-#include "terrane/solve/conjugate_gradients.hpp"
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
 
 namespace terrane::heat {
 

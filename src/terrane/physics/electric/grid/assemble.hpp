@@ -1,4 +1,5 @@
-// div σ grad φ = −I δ on the nodes of a tensor mesh, as a network of conductances (solve/network.hpp).
+// div σ grad φ = −I δ on the nodes of a tensor mesh, as a network of conductances
+// (solve/networks/network.hpp).
 //
 // The conductance of an edge is Σ over its four cells of σ V/(4 h²), σ of the cell along the edge. An
 // insulated side is a natural end. A wall with a mixed boundary is a conductance from each of its nodes to
@@ -13,7 +14,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/electric/formula/half_space.hpp"
 #include "terrane/physics/electric/parameters.hpp"
-#include "terrane/solve/network.hpp"
+#include "terrane/solve/networks/network.hpp"
 
 namespace terrane::electric {
 

@@ -1,5 +1,5 @@
 // div (1/ρ) grad φ = −I δ in the middle of the cells of a tensor mesh, as a network of conductances
-// (solve/network.hpp): what SimPEG's Simulation3DCellCentered solves.
+// (solve/networks/network.hpp): what SimPEG's Simulation3DCellCentered solves.
 //
 // A face of area A is a conductance C between the middles of its two cells,
 //

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "terrane/inversion/loop/problem.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
 
 namespace terrane::electric::inverse {
 

@@ -14,7 +14,7 @@
 #include "terrane/inversion/job/services.hpp"
 #include "terrane/parallel/device/device.hpp"
 #include "terrane/physics/electric/sensitivity.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::electric::inverse {
 

@@ -35,7 +35,7 @@
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/solve/krylov.hpp"
-#include "terrane/solve/multigrid.hpp"
+#include "terrane/solve/multigrid/multigrid.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -83,8 +83,8 @@ struct Charges {
 ///
 /// Over several ranks each has a part of the box of cells, cut at the blocks of sums, and the edges and nodes
 /// of these indices; the whole conductivity is on every rank. Vectors hold a rank's edges, their layer comes
-/// when an operator needs it, and coarse levels are on every rank (solve/multigrid.hpp). All members are
-/// collective then but metric() and unknowns().
+/// when an operator needs it, and coarse levels are on every rank (solve/multigrid/multigrid.hpp). All
+/// members are collective then but metric() and unknowns().
 template <class T>
 class MaxwellSolver {
  public:

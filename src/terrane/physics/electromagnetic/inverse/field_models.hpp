@@ -16,7 +16,7 @@
 #include "terrane/inversion/job/services.hpp"
 #include "terrane/physics/electromagnetic/sensitivity.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::electromagnetic::inverse {
 

@@ -21,7 +21,7 @@
 
 #include "terrane/inversion/data/forward.hpp"
 #include "terrane/physics/electromagnetic/sensitivity.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::electromagnetic::inverse {
 

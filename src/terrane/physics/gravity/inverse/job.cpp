@@ -30,7 +30,7 @@
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/serve.hpp"
-#include "terrane/solve/device_matrix.hpp"
+#include "terrane/solve/matrices/device_matrix.hpp"
 
 namespace terrane::gravity::inverse {
 

@@ -1,5 +1,5 @@
 // The operator of an inversion as its job asks for it, on this process or shared with other ranks: each rank
-// makes, holds and applies its parts of G (solve/parted.hpp), and rank 0 does all else.
+// makes, holds and applies its parts of G (solve/matrices/parted.hpp), and rank 0 does all else.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
 #include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/runtime.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::gravity::inverse {
 

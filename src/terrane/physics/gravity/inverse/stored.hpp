@@ -8,7 +8,7 @@
 
 #include "terrane/io/array_file.hpp"
 #include "terrane/simulation/checkpoint.hpp"
-#include "terrane/solve/chunked.hpp"
+#include "terrane/solve/matrices/chunked.hpp"
 
 namespace terrane::gravity::inverse {
 

@@ -1,6 +1,6 @@
-// G of all cells as blocks, each a part (solve/parted.hpp): several ranks may share them, each with those of
-// its own only. Blocks depend on the cells alone, so a product has the same bits on any number of threads and
-// ranks.
+// G of all cells as blocks, each a part (solve/matrices/parted.hpp): several ranks may share them, each with
+// those of its own only. Blocks depend on the cells alone, so a product has the same bits on any number of
+// threads and ranks.
 //
 // A Block has product(), transpose() and diagonal(), which give Steps, and bytes().
 #pragma once
@@ -14,7 +14,7 @@
 #include "terrane/physics/gravity/sensitivity/blocks.hpp"
 #include "terrane/physics/gravity/sensitivity/columns.hpp"
 #include "terrane/physics/gravity/sensitivity/steps.hpp"
-#include "terrane/solve/parted.hpp"
+#include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::gravity {
 

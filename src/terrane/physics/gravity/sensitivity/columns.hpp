@@ -11,7 +11,7 @@
 #include "terrane/mesh/prism.hpp"
 #include "terrane/physics/gravity/sensitivity/contacts.hpp"
 #include "terrane/physics/gravity/sensitivity/observable.hpp"
-#include "terrane/solve/chunked.hpp"
+#include "terrane/solve/matrices/chunked.hpp"
 
 namespace terrane::gravity {
 

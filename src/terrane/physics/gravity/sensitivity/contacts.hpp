@@ -16,7 +16,7 @@
 #include "terrane/mesh/prism.hpp"
 #include "terrane/physics/gravity/parameters.hpp"
 #include "terrane/physics/gravity/sensitivity/observable.hpp"
-#include "terrane/solve/linear_operator.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
 
 namespace terrane::gravity {
 

@@ -5,9 +5,9 @@
 //   s   = Σ_o K_o² ⋆ w_o            diag(GᵀWG), with squared tables
 //
 // Exact to rounding: 1e-15 of the largest value; layers share no transform in Gᵀ, so deep ones keep their
-// digits. Layers are dealt out to at most eight parts (solve/parted.hpp), which several ranks may share: in G
-// each part has a transform back of its own. Spectra of K are kept: 16 bytes for each wave number of a layer,
-// about 32 bytes for each cell and observable.
+// digits. Layers are dealt out to at most eight parts (solve/matrices/parted.hpp), which several ranks may
+// share: in G each part has a transform back of its own. Spectra of K are kept: 16 bytes for each wave number
+// of a layer, about 32 bytes for each cell and observable.
 #pragma once
 
 #include <memory>

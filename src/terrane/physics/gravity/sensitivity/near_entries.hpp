@@ -11,7 +11,7 @@
 #include "terrane/physics/gravity/sensitivity/observable.hpp"
 #include "terrane/physics/gravity/sensitivity/steps.hpp"
 #include "terrane/physics/gravity/tiles/tile_sets.hpp"
-#include "terrane/solve/matrix_kernels.hpp"
+#include "terrane/solve/matrices/matrix_kernels.hpp"
 
 namespace terrane::gravity {
 

@@ -16,7 +16,7 @@
 #include "terrane/physics/gravity/formula/near_field.hpp"
 #include "terrane/physics/gravity/sensitivity/device_operators.hpp"
 #include "terrane/physics/gravity/tiles/device_kernels.hpp"
-#include "terrane/solve/device_matrix.hpp"
+#include "terrane/solve/matrices/device_matrix.hpp"
 
 namespace terrane::gravity {
 

@@ -1,0 +1,120 @@
+// An operator made of fixed parts, each with some of the columns; and such an operator shared among ranks.
+//
+//   G m   every part gives its share of all data; the shares are added in a binary tree over the parts
+//   Gᵀ d  every part gives its own columns
+//
+// The parts depend on the problem alone, so no bit depends on which thread or rank has which part. Every rank
+// holds the sensitivities of its parts only. A product sends each model value once to or from the rank that
+// has its column, and one set of data per part.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "terrane/parallel/comm/comm.hpp"
+#include "terrane/parallel/partition/ranges.hpp"
+#include "terrane/solve/matrices/linear_operator.hpp"
+
+namespace terrane::solve {
+
+/// Which share of the parts an operator holds: rank `index` of `count`.
+struct ShareOfParts {
+  std::size_t index = 0, count = 1;
+  Range of(std::size_t parts) const { return balanced_range(parts, count, index); }
+};
+
+class PartedOperator : public LinearOperator {
+ public:
+  virtual std::size_t parts() const = 0;
+  /// The parts that this operator holds; it cannot compute the others.
+  virtual Range held() const { return {0, parts()}; }
+  /// Columns of these parts, in any order; no column is in two parts.
+  virtual std::vector<std::uint32_t> columns_of(const Range& parts) const = 0;
+  /// What each part contributes to the data.  model [columns], read in the parts' columns · sums [parts,
+  /// rows]
+  virtual void apply_parts(const Range& parts, std::span<const double> model,
+                           std::span<double> sums) const = 0;
+  /// Gᵀ d, and Σ_i w_i G_ij², in the parts' columns; other columns are not touched.
+  virtual void transpose_parts(const Range& parts, std::span<const double> data,
+                               std::span<double> model) const = 0;
+  virtual void diagonal_parts(const Range& parts, std::span<const double> weight,
+                              std::span<double> diagonal) const = 0;
+
+  void apply(std::span<const double> model, std::span<double> data) const final;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const final;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const final;
+};
+
+/// Rank 0: which shared operators the other ranks serve. They are in serve_products() from the first one on
+/// until the last is gone, or until the workers are, when they have been called by stay().
+class Workers {
+ public:
+  /// comm: must outlive it
+  explicit Workers(Comm& comm) : comm_(comm) {}
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  Comm& comm() const { return comm_; }
+  /// Whether the other ranks are there; if not, they are to be called before an operator is made.
+  bool serves() const { return (stays_ || operators_ > 0) && !parted_; }
+  /// They have just been called to serve_products() without an operator.
+  void stay() { stays_ = true; }
+  /// They are to make their shares of another operator next. Precondition: serves().
+  void ask_for_another();
+  /// They are to do something else next, in which they stay in step, and then serve on. Precondition:
+  /// serves().
+  void send_command();
+
+ private:
+  friend class SharedOperator;
+  enum class Wanted : int;
+  friend void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
+                             const std::function<std::shared_ptr<const PartedOperator>()>& another,
+                             const std::function<void()>& command);
+  struct Order;
+  void begin(Wanted wanted, std::size_t number);
+
+  Comm& comm_;
+  bool stays_ = false;
+  std::size_t operators_ = 0, next_ = 0;  ///< that there are; the number of the next one
+  bool parted_ = false;                   ///< a rank has failed: they have all left
+};
+
+/// Rank 0's side: an operator like any other. The other ranks are in serve_products() with their shares.
+class SharedOperator final : public LinearOperator {
+ public:
+  /// own: with the share of rank 0.  workers: whose ranks have just made theirs
+  SharedOperator(std::shared_ptr<Workers> workers, std::shared_ptr<const PartedOperator> own);
+  ~SharedOperator() override;  ///< after the last one the other ranks go
+  SharedOperator(const SharedOperator&) = delete;
+  SharedOperator& operator=(const SharedOperator&) = delete;
+
+  std::size_t rows() const override { return own_->rows(); }
+  std::size_t columns() const override { return own_->columns(); }
+  /// Throw what any rank throws; then the ranks have parted, and further products throw Error.
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+
+ private:
+  /// Gᵀ d or the diagonal: rank 0's part of it, then what the others send.
+  void gather(Workers::Wanted wanted, std::span<const double> data, std::span<double> model) const;
+  Comm& comm() const { return workers_->comm_; }
+  void expect_crew() const;
+
+  std::shared_ptr<Workers> workers_;
+  std::size_t number_;  ///< by which the ranks know it
+  std::shared_ptr<const PartedOperator> own_;
+  std::vector<std::vector<std::uint32_t>> columns_;  ///< of each rank
+};
+
+/// The other ranks' side: serves products until rank 0's operators are gone or a rank fails, which rank 0
+/// reports.  first: none where the workers stay · another: makes this rank's share of a further operator;
+/// nothing when a rank fails · command: what Workers::send_command() is for
+void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
+                    const std::function<std::shared_ptr<const PartedOperator>()>& another = {},
+                    const std::function<void()>& command = {});
+
+}  // namespace terrane::solve

@@ -1,0 +1,32 @@
+// Neighbours of a point along axes that the compiler knows.
+#pragma once
+
+#include "terrane/solve/networks/network.hpp"
+
+namespace terrane::solve {
+
+/// Indices of a point, one of which moves along an axis that the compiler knows.
+struct Place {
+  Index k, j, i;
+
+  template <int Axis>
+  TERRANE_FN Index get() const {
+    return Axis == up ? k : Axis == north ? j : i;
+  }
+  template <int Axis>
+  TERRANE_FN Place with(Index to) const {
+    return {Axis == up ? to : k, Axis == north ? to : j, Axis == east ? to : i};
+  }
+  template <int Axis>
+  TERRANE_FN Place moved(Index by) const {
+    return with<Axis>(get<Axis>() + by);
+  }
+};
+
+template <class Array>
+TERRANE_FN auto at(const Array& view, const Place& p) {
+  const auto value = view(p.k, p.j, p.i);
+  return value;
+}
+
+}  // namespace terrane::solve

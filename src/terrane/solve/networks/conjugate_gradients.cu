@@ -1,0 +1,369 @@
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "terrane/parallel/device/graph.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/device/pinned.hpp"
+#include "terrane/parallel/device/sweep.hpp"
+#include "terrane/parallel/reduce/reduce.hpp"
+#include "terrane/solve/krylov.hpp"
+#include "terrane/solve/networks/conjugate_gradients.hpp"
+#include "terrane/solve/networks/step_numbers.hpp"
+
+namespace terrane::solve {
+
+namespace {
+
+using SplitView = NetworkView<double, detail::JoinedLinks>;
+
+/// q = A p
+template <class A>
+struct Apply {
+  A a;
+  View<const double, 3> p;
+  View<double, 3> q;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { q(k, j, i) = a.apply(p, k, j, i); }
+};
+
+/// The same, and pᵀq.
+template <class A>
+struct ApplyAndProduct {
+  A a;
+  GridView<const double> p;
+  GridView<double> q;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const {
+    const double value = a.apply(p, k, j, i);
+    q(k, j, i) = value;
+    return p(k, j, i) * value;
+  }
+  /// A row on a CPU (reduce.hpp): whether the network stores is asked before it.
+  template <int Columns>
+  void row(Index k, Index j, Index first, Index last, double (&values)[1][Columns]) const {
+    auto still = a;
+    still.shift = 0;
+    if (a.shift == 0) row_of(still, k, j, first, last, values[0]);
+    else row_of(a, k, j, first, last, values[0]);
+  }
+
+ private:
+  void row_of(const A net, Index k, Index j, Index first, Index last, double* values) const {
+    const GridView<const double> from = p;
+    const GridView<double> to = q;
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+    for (Index i = first; i < last; ++i) {
+      const double value = net.apply(from, k, j, i);
+      to(k, j, i) = value;
+      values[i - first] = from(k, j, i) * value;
+    }
+  }
+};
+
+/// α or β: a number, or one that kernels before have left on the device.
+struct Scalar {
+  double value = 0;
+  const double* there = nullptr;
+  TERRANE_FN double get() const { return there == nullptr ? value : *there; }
+};
+/// x += α p,  r −= α q;  |r|²
+struct Advance {
+  Scalar step;
+  GridView<const double> p, q;
+  GridView<double> x, r;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const {
+    const double left = next(k, j, i);
+    return left * left;
+  }
+  /// A row on a CPU (reduce.hpp).
+  template <int Columns>
+  void row(Index k, Index j, Index first, Index last, double (&values)[1][Columns]) const {
+    const double alpha = step.get();
+    const GridView<const double> from_p = p, from_q = q;
+    const GridView<double> to_x = x, to_r = r;
+#if !defined(__CUDACC__)
+#pragma omp simd
+#endif
+    for (Index i = first; i < last; ++i) {
+      const double ahead = to_x(k, j, i) + alpha * from_p(k, j, i),
+                   left = to_r(k, j, i) - alpha * from_q(k, j, i);
+      to_x(k, j, i) = ahead;
+      to_r(k, j, i) = left;
+      values[0][i - first] = left * left;
+    }
+  }
+  TERRANE_FN double next(Index k, Index j, Index i) const {
+    const double alpha = step.get();
+    const double ahead = x(k, j, i) + alpha * p(k, j, i), left = r(k, j, i) - alpha * q(k, j, i);
+    x(k, j, i) = ahead;
+    r(k, j, i) = left;
+    return left;
+  }
+};
+
+/// p = z + β p
+struct NewDirection {
+  double beta;
+  GridView<const double> z;
+  GridView<double> p;
+  bool choice() const { return beta == 0; }  // sweep.hpp
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    p(k, j, i) = beta == 0 ? z(k, j, i) : z(k, j, i) + beta * p(k, j, i);
+  }
+};
+
+/// r = b − q
+struct Subtract {
+  GridView<const double> b, q;
+  GridView<double> r;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { r(k, j, i) = b(k, j, i) - q(k, j, i); }
+};
+
+/// 1/diag(A); 0 for a point that nothing holds.
+struct InverseDiagonal {
+  NetworkView<double> a;
+  View<double, 3> out;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    out(k, j, i) = a.over_diagonal(1.0, k, j, i);
+  }
+};
+
+/// z = d r
+struct Multiply {
+  View<const double, 3> d, r;
+  View<double, 3> z;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { z(k, j, i) = d(k, j, i) * r(k, j, i); }
+};
+
+/// a b, rounded as if it had been stored: nvcc would fuse it with a sum.
+TERRANE_FN double stored_product(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dmul_rn(a, b);
+#else
+  return a * b;
+#endif
+}
+
+/// r z, where z = d r
+struct WeightedSquare {
+  GridView<const double> d, r;
+  TERRANE_FN double operator()(Index k, Index j, Index i) const {
+    const double left = r(k, j, i);
+    return left * stored_product(d(k, j, i), left);
+  }
+};
+/// Advance;  r² and r z
+struct AdvanceWeighted {
+  Advance advance;
+  GridView<const double> d;
+  TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
+    const double weight = d(k, j, i), left = advance.next(k, j, i);
+    return {{left * left, left * stored_product(weight, left)}};
+  }
+};
+/// p = z + β p
+struct NewWeightedDirection {
+  Scalar kept;
+  View<const double, 3> d, r;
+  View<double, 3> p;
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    const double z = stored_product(d(k, j, i), r(k, j, i)), beta = kept.get();
+    p(k, j, i) = beta == 0 ? z : z + beta * p(k, j, i);
+  }
+};
+
+/// Real fields of the points of a network (krylov.hpp).
+class PointSpace {
+ public:
+  using Vector = Field<double>;
+  using Number = double;
+
+  PointSpace(Stream& stream, const IndexBox<3>& part, const SharedGrid<double>* grid,
+             SharedMemory* scratch = nullptr)
+      : stream_(stream),
+        grid_(grid),
+        scratch_(scratch),
+        part_(part),
+        sums_(stream, grid ? grid->whole() : part, part, grid ? grid->comm() : alone_, 2) {}
+
+  Vector vector() { return {stream_, part_}; }
+  Vector image() { return vector(); }
+  Vector scratch() { return scratch_ ? Vector(stream_, part_, *scratch_, 0) : image(); }
+  double dot(const Vector& u, const Vector& v) { return sum(Product<3>{u.view(), v.view()}); }
+  double norm(const Vector& u) { return std::sqrt(dot(u, u)); }
+  void subtract(const Vector& b, const Vector& q, Vector& r) {
+    sweep(stream_, part_, Subtract{b.view(), q.view(), r.view()}, After::events);
+    product_ = std::nullopt;
+  }
+  /// v = u + β v: CG needs no other.
+  void blend(double, const Vector& u, double beta, Vector& v) {
+    sweep(stream_, part_, NewDirection{beta, u.view(), v.view()}, After::events);
+  }
+  double advance_and_norm(double alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
+    const Advance kernel{{alpha}, p.view(), q.view(), x.view(), r.view()};
+    if (!inverse_) return std::sqrt(sum(kernel));
+    const auto sums = this->sums<2>(AdvanceWeighted{kernel, inverse_->view()});
+    product_ = sums[1];
+    return std::sqrt(sums[0]);
+  }
+  double apply_and_product(const Network<double>& a, const Vector& p, Vector& q) {
+    return sum(ApplyAndProduct<NetworkView<double>>{NetworkView<double>(a), p.view(), q.view()});
+  }
+  double apply_and_product(const SplitNetwork& a, const Vector& p, Vector& q) {
+    return sum(ApplyAndProduct<SplitView>{SplitView(a), p.view(), q.view()});
+  }
+
+  /// z = d r is left out from here on: its products are added up as r is computed.
+  void leave_out_z(const Field<double>& d) {
+    inverse_ = &d;
+    numbers_there_ = Buffer<StepNumbers<double>>(stream_.device(), 1);
+    numbers_here_ = PinnedBuffer<StepNumbers<double>>(stream_.device(), 1);
+  }
+  double product_with_z(const Vector& r) {
+    return product_ ? *product_ : sum(WeightedSquare{inverse_->view(), r.view()});
+  }
+  /// An iteration as one graph, whose α and β stay on the device; the host waits for it once.
+  std::optional<StepDone<double>> whole_step(const Network<double>& a, RoomOfGradients<PointSpace>& room,
+                                             Vector& x, bool fresh) {
+    if (!sums_.alone()) return std::nullopt;
+    if (fresh) {
+      const StepNumbers<double> begin{0, 0, 0, 0, 0, 0, 1};
+      numbers_there_.upload(stream_, std::span<const StepNumbers<double>>(&begin, 1));
+      sums_.template sums_to<1>(&numbers_there_.view().data->next,
+                                WeightedSquare{inverse_->view(), std::as_const(room.r).view()});
+    }
+    if (!iteration_) iteration_.emplace(stream_, [&] { begin_iteration(a, room, x); });
+    iteration_->launch(stream_);
+    stream_.wait();
+    const auto& done = numbers_here_[0];
+    return StepDone<double>{done.rho, done.curvature, std::sqrt(done.square)};
+  }
+  void new_direction(const Vector& r, double beta, Vector& p) {
+    for_each(stream_, part_, NewWeightedDirection{{beta}, inverse_->view(), r.view(), p.view()});
+  }
+
+ private:
+  void begin_iteration(const Network<double>& a, RoomOfGradients<PointSpace>& room, Vector& x) {
+    auto &r = room.r, &p = room.p, &q = room.q;
+    StepNumbers<double>* const numbers = numbers_there_.view().data;
+    for_each(stream_, std::size_t{1}, FindBeta<double>{numbers});
+    for_each(stream_, part_,
+             NewWeightedDirection{{0, &numbers->beta}, inverse_->view(), std::as_const(r).view(), p.view()});
+    sums_.template sums_to<1>(&numbers->curvature, ApplyAndProduct<NetworkView<double>>{
+                                                       NetworkView<double>(a), p.view(), q.view()});
+    for_each(stream_, std::size_t{1}, FindAlpha<double>{numbers});
+    const Advance advance{{0, &numbers->alpha}, p.view(), q.view(), x.view(), r.view()};
+    sums_.template sums_to<2>(&numbers->square, AdvanceWeighted{advance, inverse_->view()});
+    numbers_there_.download_async(stream_, numbers_here_.span());
+  }
+
+  /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
+  template <int M, class Kernel>
+  std::array<double, M> sums(const Kernel& kernel) {
+    sums_.template begin_sums<M>(kernel);
+    if (grid_) grid_->watch(stream_);
+    return sums_.template end_sums<M>();
+  }
+  template <class Kernel>
+  double sum(const Kernel& kernel) {
+    return sums<1>(kernel)[0];
+  }
+
+  Stream& stream_;
+  const SharedGrid<double>* grid_;
+  SharedMemory* scratch_;
+  Alone alone_;
+  IndexBox<3> part_;
+  Reduction<3> sums_;
+  const Field<double>* inverse_ = nullptr;  // d, where z is left out
+  std::optional<double> product_;           // rᵀz of the r that was computed last
+  // Of whole_step(), for the vectors of one solve.
+  Buffer<StepNumbers<double>> numbers_there_;
+  PinnedBuffer<StepNumbers<double>> numbers_here_;
+  std::optional<Graph> iteration_;
+};
+
+/// The diagonal, where z is left out.
+struct DiagonalAlone {
+  PointSpace& space;
+  const Network<double>& network;
+  double operator()(const Field<double>& r, Field<double>&, double) const { return space.product_with_z(r); }
+  void new_direction(const Field<double>& r, double beta, Field<double>& p) const {
+    space.new_direction(r, beta, p);
+  }
+  auto whole_step(RoomOfGradients<PointSpace>& room, Field<double>& x, double, bool fresh) const {
+    return space.whole_step(network, room, x, fresh);
+  }
+};
+
+}  // namespace
+
+Jacobi::Jacobi(Stream& stream, const Network<double>& network) {
+  auto inverse = std::make_shared<Field<double>>(stream, network.points());
+  for_each(stream, network.points(), InverseDiagonal{NetworkView<double>(network), inverse->view()});
+  inverse_ = std::move(inverse);
+}
+void Jacobi::operator()(Stream& stream, const Field<double>& r, Field<double>& z, double) const {
+  for_each(stream, r.points(), Multiply{inverse_->view(), r.view(), z.view()});
+}
+
+void apply(Stream& stream, const Network<double>& network, const Field<double>& p, Field<double>& q) {
+  for_each(stream, network.points(),
+           Apply<NetworkView<double>>{NetworkView<double>(network), p.view(), q.view()});
+}
+void apply(Stream& stream, const SplitNetwork& network, const Field<double>& p, Field<double>& q) {
+  for_each(stream, network.points(), Apply<SplitView>{SplitView(network), p.view(), q.view()});
+}
+
+namespace {
+
+template <class A, class Precondition>
+SolveReport solve(Stream& stream, PointSpace& space, const A& network, const Field<double>& b,
+                  Field<double>& x, const Precondition& precondition, const Stopping& stopping,
+                  const SharedGrid<double>* grid) {
+  RoomOfGradients<PointSpace> room(space);
+  const auto apply = [&](Field<double>& p, Field<double>& q) {
+    if (grid) grid->bring(stream, p);
+    return space.apply_and_product(network, p, q);
+  };
+  return conjugate_gradients(space, apply, precondition, b, x, stopping, room);
+}
+/// A: a network.
+template <class A>
+SolveReport solve(Stream& stream, const A& network, const Field<double>& b, Field<double>& x,
+                  const Preconditioner& precondition, const Stopping& stopping,
+                  const SharedGrid<double>* grid, SharedMemory* scratch) {
+  PointSpace space(stream, network.points(), grid, scratch);
+  const auto any = [&](const Field<double>& r, Field<double>& z, double scale) {
+    precondition(stream, r, z, scale);
+  };
+  return solve(stream, space, network, b, x, any, stopping, grid);
+}
+
+}  // namespace
+
+SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
+                                Field<double>& x, const Preconditioner& precondition,
+                                const Stopping& stopping, const SharedGrid<double>* grid,
+                                SharedMemory* scratch) {
+  return solve(stream, network, b, x, precondition, stopping, grid, scratch);
+}
+SolveReport conjugate_gradients(Stream& stream, const SplitNetwork& network, const Field<double>& b,
+                                Field<double>& x, const Preconditioner& precondition,
+                                const Stopping& stopping, const SharedGrid<double>* grid,
+                                SharedMemory* scratch) {
+  return solve(stream, network, b, x, precondition, stopping, grid, scratch);
+}
+SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
+                                Field<double>& x, const Jacobi& precondition, const Stopping& stopping,
+                                const SharedGrid<double>* grid) {
+  if (stream.device().kind == Device::Kind::cpu)
+    return conjugate_gradients(stream, network, b, x, Preconditioner(precondition), stopping, grid);
+  PointSpace space(stream, network.points(), grid);
+  space.leave_out_z(precondition.inverse());
+  return solve(stream, space, network, b, x, DiagonalAlone{space, network}, stopping, grid);
+}
+
+}  // namespace terrane::solve
