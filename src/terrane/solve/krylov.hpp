@@ -16,7 +16,7 @@
 //   precondition.new_direction(r, β, p)   p = B r + β p, where z is left out; gradients alone ask for it
 //   precondition.residual(b, x, room)     ‖room.r‖ with room.r = b − A x; may be left out
 //   precondition.whole_step(room, x, scale, fresh)   a whole iteration of gradients, as a StepDone, where the
-//                     device hands α and β from kernel to kernel; or nothing
+//                     device hands α and β from kernel to kernel (device_gradients.hpp); or nothing
 //
 // Where A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
 // Melissen 1990), and one loop serves both. Sums are those of the Space: the same bits for any threads and
@@ -39,6 +39,17 @@ struct StepDone {
   Number rho{}, curvature{};
   double norm = 0;  ///< of r
 };
+
+/// An iteration of gradients, whoever computes it: the loop below, or a device whose kernels hand α and β on.
+/// No step follows where find_alpha() says so.
+template <class Steps>
+void gradients_iteration(Steps&& steps) {
+  steps.precondition();                     // z = B r;  ρ' = rᵀz
+  steps.find_beta();                        // β = ρ'/ρ, and 0 where r was computed anew;  ρ = ρ'
+  steps.direction();                        // p = z + β p
+  steps.product();                          // q = A p;  pᵀq
+  if (steps.find_alpha()) steps.advance();  // α = ρ/pᵀq;  x += α p;  r −= α q;  ‖r‖
+}
 
 namespace detail {
 
@@ -123,6 +134,31 @@ double advance_and_norm(Space& space, typename Space::Number alpha, const Vector
   }
 }
 
+/// The iteration one call after the other. z and q have one place: p takes z up before q is computed.
+template <class Space, class Apply, class Precondition>
+struct GradientSteps {
+  using Number = typename Space::Number;
+  using Vector = typename Space::Vector;
+  Space& space;
+  const Apply& apply;
+  const Precondition& preconditioner;
+  Vector &x, &r, &p, &q;
+  double scale;
+  bool fresh;
+  StepDone<Number>& done;
+  Number next = {}, beta = {};
+
+  void precondition() { next = precondition_and_product(space, preconditioner, r, q, scale); }
+  void find_beta() {
+    beta = fresh ? Number{} : next / done.rho;
+    done.rho = next;
+  }
+  void direction() { new_direction(space, preconditioner, r, q, beta, p); }
+  void product() { done.curvature = apply_and_product(space, apply, p, q); }
+  bool find_alpha() const { return !breakdown(done.rho, done.curvature); }
+  void advance() { done.norm = advance_and_norm(space, done.rho / done.curvature, p, q, x, r); }
+};
+
 }  // namespace detail
 
 /// Vectors of conjugate gradients, for several solves. z and q have one place: p takes z up before q is
@@ -154,7 +190,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
                                 const typename Space::Vector& b, typename Space::Vector& x,
                                 const Stopping& stopping, RoomOfGradients<Space>& room) {
   using Number = typename Space::Number;
-  auto &r = room.r, &p = room.p, &q = room.q, &z = room.q;
+  auto &r = room.r, &q = room.q;
   detail::Course course(stopping);
   const double norm_b = space.norm(b);
   if (norm_b == 0) {
@@ -173,7 +209,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
     }
   };
   double error = anew(), change = std::numeric_limits<double>::infinity();
-  Number rho{};
+  StepDone<Number> done;
   bool fresh = true;  // r is b − A x, and p begins anew
   if (!stopping.change) change = 0;
   course.reached(0, error);
@@ -185,25 +221,19 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
     }
     if (course.ends(error, !fresh, change)) break;
 
-    std::optional<StepDone<Number>> done;
+    std::optional<StepDone<Number>> on_device;
     if constexpr (requires { precondition.whole_step(room, x, scale, fresh); })
-      done = precondition.whole_step(room, x, scale, fresh);
-    Number curvature{};
-    if (done) {
-      rho = done->rho;
-      curvature = done->curvature;
-    } else {
-      const Number next = detail::precondition_and_product(space, precondition, r, z, scale);
-      detail::new_direction(space, precondition, r, z, fresh ? Number{} : next / rho, p);
-      rho = next;
-      curvature = detail::apply_and_product(space, apply, p, q);
-    }
+      on_device = precondition.whole_step(room, x, scale, fresh);
+    if (on_device) done = *on_device;
+    else
+      gradients_iteration(detail::GradientSteps<Space, Apply, Precondition>{space, apply, precondition, x, r,
+                                                                            room.p, q, scale, fresh, done});
     fresh = false;
-    if (const auto wrong = detail::breakdown(rho, curvature)) {
+    if (const auto wrong = detail::breakdown(done.rho, done.curvature)) {
       course.report.reason = *wrong;
       break;
     }
-    error = (done ? done->norm : detail::advance_and_norm(space, rho / curvature, p, q, x, r)) * scale;
+    error = done.norm * scale;
     if (stopping.change) change = stopping.change();
     course.reached(n + 1, error);
   }

@@ -3,14 +3,11 @@
 #include <memory>
 #include <optional>
 
-#include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
-#include "terrane/parallel/device/pinned.hpp"
 #include "terrane/parallel/device/sweep.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
-#include "terrane/solve/krylov.hpp"
+#include "terrane/solve/device_gradients.hpp"
 #include "terrane/solve/networks/conjugate_gradients.hpp"
-#include "terrane/solve/networks/step_numbers.hpp"
 
 namespace terrane::solve {
 
@@ -218,46 +215,52 @@ class PointSpace {
   /// z = d r is left out from here on: its products are added up as r is computed.
   void leave_out_z(const Field<double>& d) {
     inverse_ = &d;
-    numbers_there_ = Buffer<StepNumbers<double>>(stream_.device(), 1);
-    numbers_here_ = PinnedBuffer<StepNumbers<double>>(stream_.device(), 1);
+    gradients_.emplace(stream_.device());
   }
   double product_with_z(const Vector& r) {
     return product_ ? *product_ : sum(WeightedSquare{inverse_->view(), r.view()});
   }
-  /// An iteration as one graph, whose α and β stay on the device; the host waits for it once.
+  /// An iteration as one graph, for the vectors of one solve.
   std::optional<StepDone<double>> whole_step(const Network<double>& a, RoomOfGradients<PointSpace>& room,
                                              Vector& x, bool fresh) {
     if (!sums_.alone()) return std::nullopt;
-    if (fresh) {
-      const StepNumbers<double> begin{0, 0, 0, 0, 0, 0, 1};
-      numbers_there_.upload(stream_, std::span<const StepNumbers<double>>(&begin, 1));
-      sums_.template sums_to<1>(&numbers_there_.view().data->next,
-                                WeightedSquare{inverse_->view(), std::as_const(room.r).view()});
-    }
-    if (!iteration_) iteration_.emplace(stream_, [&] { begin_iteration(a, room, x); });
-    iteration_->launch(stream_);
-    stream_.wait();
-    const auto& done = numbers_here_[0];
-    return StepDone<double>{done.rho, done.curvature, std::sqrt(done.square)};
+    return gradients_->iterate(Kernels{*this, a, room.r, room.p, room.q, x}, fresh);
   }
   void new_direction(const Vector& r, double beta, Vector& p) {
     for_each(stream_, part_, NewWeightedDirection{{beta}, inverse_->view(), r.view(), p.view()});
   }
 
  private:
-  void begin_iteration(const Network<double>& a, RoomOfGradients<PointSpace>& room, Vector& x) {
-    auto &r = room.r, &p = room.p, &q = room.q;
-    StepNumbers<double>* const numbers = numbers_there_.view().data;
-    for_each(stream_, std::size_t{1}, FindBeta<double>{numbers});
-    for_each(stream_, part_,
-             NewWeightedDirection{{0, &numbers->beta}, inverse_->view(), std::as_const(r).view(), p.view()});
-    sums_.template sums_to<1>(&numbers->curvature, ApplyAndProduct<NetworkView<double>>{
-                                                       NetworkView<double>(a), p.view(), q.view()});
-    for_each(stream_, std::size_t{1}, FindAlpha<double>{numbers});
-    const Advance advance{{0, &numbers->alpha}, p.view(), q.view(), x.view(), r.view()};
-    sums_.template sums_to<2>(&numbers->square, AdvanceWeighted{advance, inverse_->view()});
-    numbers_there_.download_async(stream_, numbers_here_.span());
-  }
+  /// What device_gradients.hpp asks for. rᵀz is added up as r is computed, and before that by begin().
+  struct Kernels {
+    using Numbers = StepNumbers<double>;
+    PointSpace& own;
+    const Network<double>& a;
+    Vector &r, &p, &q, &x;
+
+    Stream& stream() const { return own.stream_; }
+    void wait() const { own.stream_.wait(); }
+    template <class Kernel>
+    void one(const Kernel& kernel) const {
+      for_each(own.stream_, std::size_t{1}, kernel);
+    }
+    void begin(Numbers* n) const {
+      own.sums_.template sums_to<1>(&n->next, WeightedSquare{own.inverse_->view(), std::as_const(r).view()});
+    }
+    void precondition(Numbers*) const {}
+    void direction(Numbers* n) const {
+      for_each(own.stream_, own.part_,
+               NewWeightedDirection{{0, &n->beta}, own.inverse_->view(), std::as_const(r).view(), p.view()});
+    }
+    void product(Numbers* n) const {
+      own.sums_.template sums_to<1>(
+          &n->curvature, ApplyAndProduct<NetworkView<double>>{NetworkView<double>(a), p.view(), q.view()});
+    }
+    void advance(Numbers* n) const {
+      const Advance step{{0, &n->alpha}, p.view(), q.view(), x.view(), r.view()};
+      own.sums_.template sums_to<2>(&n->square, AdvanceWeighted{step, own.inverse_->view()});
+    }
+  };
 
   /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
   template <int M, class Kernel>
@@ -279,10 +282,7 @@ class PointSpace {
   Reduction<3> sums_;
   const Field<double>* inverse_ = nullptr;  // d, where z is left out
   std::optional<double> product_;           // rᵀz of the r that was computed last
-  // Of whole_step(), for the vectors of one solve.
-  Buffer<StepNumbers<double>> numbers_there_;
-  PinnedBuffer<StepNumbers<double>> numbers_here_;
-  std::optional<Graph> iteration_;
+  std::optional<DeviceGradients<double>> gradients_;
 };
 
 /// The diagonal, where z is left out.

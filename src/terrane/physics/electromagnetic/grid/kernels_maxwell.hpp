@@ -2,9 +2,9 @@
 #pragma once
 
 #include "terrane/parallel/reduce/tree.hpp"
+#include "terrane/solve/device_gradients.hpp"
 #include "terrane/solve/multigrid/multigrid.hpp"
 #include "terrane/solve/multigrid/place.hpp"
-#include "terrane/solve/networks/step_numbers.hpp"
 
 namespace terrane::electromagnetic {
 

@@ -329,9 +329,7 @@ struct MaxwellSolver<T>::Parts {
   std::unique_ptr<Graph> graph;
   Addresses recorded = {};
   // And whole iterations, for these.
-  Buffer<StepNumbers> numbers_there;
-  PinnedBuffer<StepNumbers> numbers_here;
-  std::unique_ptr<Graph> iteration;
+  solve::DeviceGradients<Number> gradients;
   Addresses iterated = {};
 
   Parts(Stream& on, const TensorMesh& mesh, const Conductivity& conductivity, const Beyond& more, Comm* comm,
@@ -342,8 +340,7 @@ struct MaxwellSolver<T>::Parts {
         together(least),
         space(on, metric, share, memory),
         scale_there(on.device(), 2),
-        numbers_there(on.device(), 1),
-        numbers_here(on.device(), 1) {
+        gradients(on.device()) {
     fill_volumes(conductivity, s);
     if (more[0] != nullptr) fill_beyond(more);
     if (!on_cpu()) space.scratch();  // as long as it will be
@@ -592,48 +589,53 @@ struct MaxwellSolver<T>::Parts {
   std::optional<solve::StepDone<Number>> whole_step(Room& own, EdgeVector& x, double scale, bool fresh) {
     if (on_cpu() || !space.sums_stay() || rough) return std::nullopt;
     if (!diagonal) set_scale(scale);
-    if (fresh) {
-      const StepNumbers begin{{}, {}, {}, {}, {}, {}, 1};
-      numbers_there.upload(stream, std::span<const StepNumbers>(&begin, 1));
-    }
-    const auto now = memory_of(own.r, x);
-    if (!iteration || now != iterated) {
-      iteration = nullptr;
-      iteration = std::make_unique<Graph>(stream, [&] { begin_iteration(own, x); });
+    if (const auto now = memory_of(own.r, x); now != iterated) {
+      gradients.forget();
       iterated = now;
     }
-    iteration->launch(stream);
-    if (share.comm) share.watch(stream);
-    else stream.wait();
-    const auto& done = numbers_here[0];
-    return solve::StepDone<Number>{done.rho, done.curvature, std::sqrt(done.square.re)};
+    return gradients.iterate(Kernels{*this, own.r, own.p, own.q, x}, fresh);
   }
-  void begin_iteration(Room& own, EdgeVector& x) {
-    auto &r = own.r, &p = own.p, &q = own.q;
-    StepNumbers* const numbers = numbers_there.view().data;
-    const auto one = index_box(1, 1, 1);
-    const After after = share.comm ? After::events : After::kernel;  // those of other ranks may come between
-    const Direction direction{space.inside(), numbers, three(p)};
-    if (diagonal) {
-      space.begin_sum(jacobi_all(r, q), &numbers->next);
-      sweep(stream, one, solve::FindBeta<Number>{numbers}, after);
-      sweep(stream, share.cells, DirectionAll{direction, three(std::as_const(q))}, after);
-    } else {
-      const auto sum = block(r);
-      space.begin_sum(BlockSums<T, false>{space.inside(), sum, three(std::as_const(r)), {}}, &numbers->next,
-                      after);
-      sweep(stream, one, solve::FindBeta<Number>{numbers}, after);
-      sweep(stream, share.cells, DirectionOfBlock<T>{direction, sum}, after);
-    }
-    share.bring(stream, p);
-    begin_product(p, q, &numbers->curvature, after);
-    sweep(stream, one, solve::FindAlpha<Number>{numbers}, after);
-    auto advance = space.advance_all({}, p, q, x, r);
-    advance.numbers = numbers;
-    space.begin_sum(advance, &numbers->square, after);
-    numbers_there.download_async(stream, numbers_here.span());
-  }
+  /// What device_gradients.hpp asks for.
+  struct Kernels {
+    Parts& own;
+    EdgeVector &r, &p, &q, &x;
+    mutable std::optional<BlockSum<T>> sum = std::nullopt;  // of precondition(), for direction()
 
+    Stream& stream() const { return own.stream; }
+    After after() const {  // those of other ranks may come between
+      return own.share.comm ? After::events : After::kernel;
+    }
+    void wait() const {
+      if (own.share.comm) own.share.watch(own.stream);
+      else own.stream.wait();
+    }
+    template <class Kernel>
+    void one(const Kernel& kernel) const {
+      sweep(own.stream, index_box(1, 1, 1), kernel, after());
+    }
+    void begin(StepNumbers*) const {}
+    void precondition(StepNumbers* n) const {
+      if (own.diagonal) return own.space.begin_sum(own.jacobi_all(r, q), &n->next);
+      sum.emplace(own.block(r));
+      own.space.begin_sum(BlockSums<T, false>{own.space.inside(), *sum, three(std::as_const(r)), {}},
+                          &n->next, after());
+    }
+    void direction(const StepNumbers* n) const {
+      const Direction direction{own.space.inside(), n, three(p)};
+      if (own.diagonal)
+        sweep(own.stream, own.share.cells, DirectionAll{direction, three(std::as_const(q))}, after());
+      else sweep(own.stream, own.share.cells, DirectionOfBlock<T>{direction, *sum}, after());
+    }
+    void product(StepNumbers* n) const {
+      own.share.bring(own.stream, p);
+      own.begin_product(p, q, &n->curvature, after());
+    }
+    void advance(StepNumbers* n) const {
+      auto advance = own.space.advance_all({}, p, q, x, r);
+      advance.numbers = n;
+      own.space.begin_sum(advance, &n->square, after());
+    }
+  };
   void jacobi(const EdgeVector& r, EdgeVector& z, double damping = 0.65) {
     for_axes([&](auto axis) {
       constexpr int a = axis;
@@ -705,7 +707,7 @@ void MaxwellSolver<T>::set_rough(bool rough) {
 template <class T>
 void MaxwellSolver<T>::set_diagonal(bool diagonal) {
   parts_->diagonal = diagonal;
-  parts_->iteration = nullptr;
+  parts_->gradients.forget();
 }
 template <class T>
 MaxwellSolver<T>::~MaxwellSolver() = default;
@@ -715,7 +717,7 @@ void MaxwellSolver<T>::set_frequency(double hertz) {
   parts_->w = 2 * std::numbers::pi * hertz * mu0;
   for (auto& cycle : parts_->component) cycle->set_shift(parts_->w);
   parts_->graph = nullptr;
-  parts_->iteration = nullptr;
+  parts_->gradients.forget();
 }
 
 template <class T>

@@ -1,0 +1,131 @@
+// The iteration of conjugate gradients (krylov.hpp) as one graph of a device: its numbers stay there, where
+// kernels leave them for those that come after, so that the host waits once an iteration.
+//
+// For files of device code (*.cu).
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "terrane/base/function.hpp"
+#include "terrane/parallel/device/buffer.hpp"
+#include "terrane/parallel/device/graph.hpp"
+#include "terrane/parallel/device/pinned.hpp"
+#include "terrane/solve/krylov.hpp"
+#include "terrane/solve/values.hpp"
+
+namespace terrane::solve {
+
+/// Number: double, or Complex<double> of COCG. Those of sums lie one after the other.
+template <class Number>
+struct StepNumbers {
+  Number square, next, rho, curvature;  ///< |r|², rᵀz, that of the iteration before, pᵀA p
+  Number alpha, beta;
+  double fresh;  ///< not 0: p begins anew
+};
+
+/// a/b; 0 where these let no step follow.
+TERRANE_FN double step_ratio(double a, double b) {
+  const double ratio = a / b;
+  return a > 0 && b > 0 && ratio - ratio == 0 ? ratio : 0;
+}
+/// Every product is rounded, as hosts compute it for ranks that share a field: nvcc would fuse it.
+TERRANE_FN Complex<double> step_ratio(Complex<double> a, Complex<double> b) {
+#if defined(__CUDA_ARCH__)
+  const auto sum = [](double x, double y, double z, double w) {
+    return __dadd_rn(__dmul_rn(x, y), __dmul_rn(z, w));
+  };
+  const double square = sum(b.re, b.re, b.im, b.im);
+  const Complex<double> ratio{__ddiv_rn(sum(a.re, b.re, a.im, b.im), square),
+                              __ddiv_rn(sum(a.im, b.re, -a.re, b.im), square)};
+#else
+  const Complex<double> ratio = a / b;
+#endif
+  return ratio.re - ratio.re == 0 && ratio.im - ratio.im == 0 ? ratio : Complex<double>{};
+}
+
+/// By a launch of one thread: for_each() over one index, or sweep() over a box of one point.
+template <class Number>
+struct FindBeta {
+  StepNumbers<Number>* numbers;
+  TERRANE_FN void operator()(std::size_t) const {
+    auto& n = *numbers;
+    n.beta = n.fresh != 0 ? Number{} : step_ratio(n.next, n.rho);
+    n.rho = n.next;
+    n.fresh = 0;
+  }
+  TERRANE_FN void operator()(Index, Index, Index) const { (*this)(std::size_t{}); }
+};
+template <class Number>
+struct FindAlpha {
+  StepNumbers<Number>* numbers;
+  TERRANE_FN void operator()(std::size_t) const {
+    numbers->alpha = step_ratio(numbers->rho, numbers->curvature);
+  }
+  TERRANE_FN void operator()(Index, Index, Index) const { (*this)(std::size_t{}); }
+};
+
+inline double real_part(double value) { return value; }
+inline double real_part(const Complex<double>& value) { return value.re; }
+
+/// Kernels, which begin the work of each line on their stream:
+///
+///   begin(numbers)                 before the first iteration from an x: r is there
+///   precondition(numbers)          z = B r;  rᵀz into next, where the last advance() did not leave it
+///   direction(numbers)             p = z + β p
+///   product(numbers)               q = A p;  pᵀq into curvature
+///   advance(numbers)               x += α p;  r −= α q;  |r|² into square
+///   one(kernel)                    of one thread
+///   wait(), stream()
+template <class Number>
+class DeviceGradients {
+ public:
+  using Numbers = StepNumbers<Number>;
+
+  explicit DeviceGradients(const Device& device) : there_(device, 1), here_(device, 1) {}
+
+  /// Vectors or kernels are others from here on.
+  void forget() { graph_.reset(); }
+
+  template <class Kernels>
+  StepDone<Number> iterate(const Kernels& kernels, bool fresh) {
+    Numbers* const numbers = there_.view().data;
+    if (fresh) {
+      const Numbers begin{{}, {}, {}, {}, {}, {}, 1};
+      there_.upload(kernels.stream(), std::span<const Numbers>(&begin, 1));
+      kernels.begin(numbers);
+    }
+    if (!graph_)
+      graph_.emplace(kernels.stream(), [&] {
+        gradients_iteration(Recorded<Kernels>{kernels, numbers});
+        there_.download_async(kernels.stream(), here_.span());
+      });
+    graph_->launch(kernels.stream());
+    kernels.wait();
+    const auto& done = here_[0];
+    return {done.rho, done.curvature, std::sqrt(real_part(done.square))};
+  }
+
+ private:
+  template <class Kernels>
+  struct Recorded {
+    const Kernels& kernels;
+    Numbers* numbers;
+    void precondition() const { kernels.precondition(numbers); }
+    void find_beta() const { kernels.one(FindBeta<Number>{numbers}); }
+    void direction() const { kernels.direction(numbers); }
+    void product() const { kernels.product(numbers); }
+    bool find_alpha() const {
+      kernels.one(FindAlpha<Number>{numbers});  // 0 where no step can follow
+      return true;
+    }
+    void advance() const { kernels.advance(numbers); }
+  };
+
+  Buffer<Numbers> there_;
+  PinnedBuffer<Numbers> here_;
+  std::optional<Graph> graph_;
+};
+
+}  // namespace terrane::solve
