@@ -93,6 +93,16 @@ void CheckpointWriter::finish() {
   out_.finish();
 }
 
+std::string no_checkpoint(const std::filesystem::path& file) {
+  return fmt::format("there is no checkpoint {}: the run starts afresh", file.string());
+}
+
+std::string CheckpointReader::note_of(const Fingerprint& of, std::size_t all, std::string_view parts) const {
+  expect(of);
+  expect_parts(all);
+  return fmt::format("resumed from {}, with {} of {} {} done", in_.name(), parts_, all, parts);
+}
+
 std::optional<CheckpointReader> CheckpointReader::open(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return std::nullopt;
   return CheckpointReader(opened(file.string()));

@@ -79,8 +79,21 @@ class CheckpointWriter {
   std::set<std::string, std::less<>> not_finite_;
 };
 
+/// What a run warns of that was to resume from a file that is not there.
+std::string no_checkpoint(const std::filesystem::path& file);
+
 class CheckpointReader {
  public:
+  /// Of a run of `all` parts, "steps", that resumes: with a note of how many are done; nothing where there is
+  /// no such file, with a warning. Throws InputError (of another problem), FileError.
+  template <class Told>
+  static std::optional<CheckpointReader> resume(const std::filesystem::path& file, const Fingerprint& of,
+                                                std::size_t all, std::string_view parts, Told& told) {
+    auto in = open(file);
+    if (in) told.notes.push_back(in->note_of(of, all, parts));
+    else told.warnings.push_back(no_checkpoint(file));
+    return in;
+  }
   /// Nothing when there is no such file. Throws FileError: damaged, or no checkpoint.
   static std::optional<CheckpointReader> open(const std::filesystem::path& file);
   /// The bytes of the file `name`.
@@ -111,6 +124,7 @@ class CheckpointReader {
 
  private:
   explicit CheckpointReader(io::ArrayFileReader file);
+  std::string note_of(const Fingerprint& of, std::size_t all, std::string_view parts) const;
   template <class T>
   void expect_array(std::string_view name, std::span<const std::size_t> shape) const;
 

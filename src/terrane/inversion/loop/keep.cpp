@@ -53,8 +53,7 @@ std::optional<Standing> Keeper::begin() {
   if (!keeps_ || !settings_.resume) return std::nullopt;
   auto in = CheckpointReader::open(settings_.file);
   if (!in) {
-    warnings.push_back(
-        fmt::format("there is no checkpoint {}: the run starts afresh", settings_.file.string()));
+    warnings.push_back(no_checkpoint(settings_.file));
     return std::nullopt;
   }
   in->expect(of_);

@@ -240,8 +240,7 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
                             Outcome& out) {
   auto in = CheckpointReader::open(file);
   if (!in) {
-    if (!is_left(file))
-      out.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+    if (!is_left(file)) out.warnings.push_back(no_checkpoint(file));
     else if (const auto misfit = ShotFiles({file}, p, s, 1).misfit(); !misfit.empty())
       out.warnings.push_back(misfit);
     return 0;

@@ -1,7 +1,5 @@
 #include "terrane/physics/electromagnetic/checkpoint.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <complex>
 #include <span>
@@ -75,21 +73,14 @@ void write_checkpoint(const std::filesystem::path& file, const Problem& problem,
 }
 
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, Outcome& out) {
-  auto in = CheckpointReader::open(file);
-  if (!in) {
-    out.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
-    return 0;
-  }
-  in->expect(fingerprint(problem));
-  in->expect_parts(problem.solves());
+  auto in = CheckpointReader::resume(file, fingerprint(problem), problem.solves(), "solves", out);
+  if (!in) return 0;
   const auto all = in->array<double>("solves", {in->parts(), numbers_of_a_solve});
   for (std::size_t turn = 0; turn < in->parts(); ++turn)
     out.solves[problem.solve_at(turn)] =
         kept_solve(std::span(all).subspan(turn * numbers_of_a_solve, numbers_of_a_solve));
   take_values(*in, "data", problem, problem.data_of_a_solve(), out.data);
   take_values(*in, "volume", problem, problem.volume_of_a_solve(), out.volume);
-  out.notes.push_back(fmt::format("resumed from {}, with {} of {} solves done", file.string(), in->parts(),
-                                  problem.solves()));
   return in->parts();
 }
 

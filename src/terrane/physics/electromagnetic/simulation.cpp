@@ -24,6 +24,7 @@
 #include "terrane/physics/electromagnetic/errors.hpp"
 #include "terrane/physics/electromagnetic/mesh_plan.hpp"
 #include "terrane/physics/electromagnetic/survey/gridding.hpp"
+#include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/describe.hpp"
 
 namespace terrane::electromagnetic {
@@ -849,7 +850,7 @@ Outcome Simulation::computed(const Runtime& runtime, Device& device) const {
   Outcome all;
   if (const auto& file = runtime.checkpoint.file;
       runtime.checkpoint.resume && !file.empty() && !is_left(file))
-    all.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
+    all.warnings.push_back(no_checkpoint(file));
   for (std::size_t n = 0; n < meshes_.size(); ++n) {
     const auto& mesh = meshes_[n];
     ShareOfProgress mine(whole, static_cast<double>(mesh.problem.solves()));

@@ -1,7 +1,5 @@
 #include "terrane/physics/heat/checkpoint.hpp"
 
-#include <fmt/format.h>
-
 #include "terrane/simulation/field_facts.hpp"
 
 namespace terrane::heat {
@@ -16,18 +14,11 @@ void write_checkpoint(const std::filesystem::path& file, const Problem& problem,
 }
 
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, March& state) {
-  auto in = CheckpointReader::open(file);
-  if (!in) {
-    state.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
-    return 0;
-  }
-  in->expect(fingerprint_of(problem));
-  in->expect_parts(problem.steps());
+  auto in = CheckpointReader::resume(file, fingerprint_of(problem), problem.steps(), "steps", state);
+  if (!in) return 0;
   state.temperature = in->array<double>("temperature", {problem.mesh.size()});
   state.series = in->array<double>("series", {(in->parts() + 1) * problem.receivers.size()});
   state.heat_before = in->array<double>("heat_before", {1})[0];
-  state.notes.push_back(
-      fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));
   return in->parts();
 }
 

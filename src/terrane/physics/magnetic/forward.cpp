@@ -10,6 +10,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/sum/singular.hpp"
+#include "terrane/simulation/checkpoint.hpp"
 
 namespace terrane::magnetic {
 
@@ -210,8 +211,7 @@ FluxDensity forward(const gravity::Prisms& prisms, const Magnetization& m, const
     }
   }
   if (count > 1 && checkpoint.resume && !checkpoint.file.empty() && !had_some)
-    field.report.warnings.push_back(
-        fmt::format("there is no checkpoint {}: the run starts afresh", checkpoint.file.string()));
+    field.report.warnings.push_back(no_checkpoint(checkpoint.file));
   field.report.inside_stations = field.report.singular_stations = 0;
   settle(std::move(touches), parameters.singular, field);
   return field;

@@ -1,7 +1,5 @@
 #include "terrane/physics/elastic/march/checkpoint.hpp"
 
-#include <fmt/format.h>
-
 #include "terrane/physics/elastic/march/part.hpp"
 #include "terrane/simulation/field_facts.hpp"
 
@@ -35,13 +33,8 @@ void write_checkpoint(const std::filesystem::path& file, const Problem& problem,
 }
 
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, Outcome& state) {
-  auto in = CheckpointReader::open(file);
-  if (!in) {
-    state.warnings.push_back(fmt::format("there is no checkpoint {}: the run starts afresh", file.string()));
-    return 0;
-  }
-  in->expect(fingerprint_of(problem));
-  in->expect_parts(problem.steps());
+  auto in = CheckpointReader::resume(file, fingerprint_of(problem), problem.steps(), "steps", state);
+  if (!in) return 0;
   const std::size_t values = problem.mesh.size() * problem.points_of_element() * 3;
   state.displacement = in->array<double>("displacement", {values});
   state.change = in->array<double>("change", {values});
@@ -53,8 +46,6 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& pr
     in->read<float>("pictures", {taken, picture.size()}, n * picture.size(), picture);
     state.pictures.put(n, picture);
   }
-  state.notes.push_back(
-      fmt::format("resumed from {}, with {} of {} steps done", file.string(), in->parts(), problem.steps()));
   return in->parts();
 }
 

@@ -39,9 +39,7 @@ class Keeper {
       if (settings_.resume) {
         auto found = read_checkpoint(settings_.file, print_, p.channels, plan_.stations.size());
         if (found) state = std::move(*found);
-        else
-          out.warnings.push_back(
-              fmt::format("there is no checkpoint {}: the run starts afresh", settings_.file.string()));
+        else out.warnings.push_back(no_checkpoint(settings_.file));
       }
     }
     state.sums.values.resize(p.channels.size());
