@@ -43,7 +43,7 @@ def sized(scale):
         "magnetic": jobs.magnetic(z(160, 160, 100), (100, 100)),
         "acoustic": jobs.acoustic(z(200, 200, 160), 40),
         "acoustic_gathers": jobs.acoustic(z(300, 1, 200), 1500, 8, 300),
-        "tti": jobs.acoustic(z(110, 110, 90), 12, rock="tti"),
+        "tti": jobs.acoustic(z(110, 110, 90), 12, equation="tti"),
         "migration": jobs.acoustic(z(140, 140, 100), 30, kind="migration", smoothing=60),
         "elastic": jobs.elastic(z(36, 36, 28), 10),
         "elastic_matched": jobs.elastic(z(26, 26, 20), 10, boundary="pml"),

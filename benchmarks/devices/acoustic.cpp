@@ -35,21 +35,21 @@ namespace {
 
 using Time = std::chrono::steady_clock;
 
-Problem cube(Index nodes, Boundary kind, std::size_t receivers, Rock rock, int order = 8) {
+Problem cube(Index nodes, Boundary kind, std::size_t receivers, Equation equation, int order = 8) {
   Problem p;
-  p.rock = rock;
+  p.equation = equation;
   p.order = order;
   p.grid = {{nodes, nodes, nodes}, {10, 10, 10}, {0, 0, 0}};
   for (auto& axis : p.sides) axis = {kind, kind};
   if (kind == Boundary::cpml)  // the same number of nodes, layers among them
     for (auto& n : p.grid.nodes) n -= 2 * p.margin(0, 0);
   p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
-  if (rock == Rock::variable_density) p.density.assign(p.velocity.size(), 2000.0);
+  if (equation == Equation::variable_density) p.density.assign(p.velocity.size(), 2000.0);
   if (p.fields() == 2) {
     p.epsilon.assign(p.velocity.size(), 0.2);
     p.delta.assign(p.velocity.size(), 0.1);
   }
-  if (rock == Rock::tti) {
+  if (equation == Equation::tti) {
     p.tilt.assign(p.velocity.size(), 0.5);
     p.azimuth.assign(p.velocity.size(), 1.0);
   }
@@ -67,11 +67,11 @@ Problem cube(Index nodes, Boundary kind, std::size_t receivers, Rock rock, int o
 }
 
 std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers,
-                Rock rock = Rock::constant_density, int order = 8) {
+                Equation equation = Equation::constant_density, int order = 8) {
   const double bytes[] = {16, 20, 36, device.kind == Device::Kind::cuda ? 48.0 : 84.0};
   constexpr const char* names[] = {"constant_density", "variable_density", "vti", "tti"};
-  const auto which = static_cast<int>(rock);
-  const auto p = cube(nodes, kind, receivers, rock, order);
+  const auto which = static_cast<int>(equation);
+  const auto p = cube(nodes, kind, receivers, equation, order);
   Stream stream(device);
   Alone alone;
   const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
@@ -116,7 +116,7 @@ std::string run(Device device, Index nodes, Boundary kind, std::size_t receivers
 /// Seconds of modelling a shot and of migrating its gather by each way to keep the source's waves, layers all
 /// round; transfers from and to the host are part of it.
 std::string shot(Device device, Index nodes, int steps) {
-  auto p = cube(nodes + 2 * 14, Boundary::cpml, 10000, Rock::constant_density);
+  auto p = cube(nodes + 2 * 14, Boundary::cpml, 10000, Equation::constant_density);
   p.end = (steps - 1) * p.step;
   p.settle();
   Stream stream(device);
@@ -148,10 +148,10 @@ std::string shot(Device device, Index nodes, int steps) {
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Steps one after the other and in passes (march/passes.hpp), taking turns; the least of all repeats.
-std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats) {
+std::string passes(Equation equation, Index nodes, Index steps, int threads, int repeats) {
   std::string rows;
   for (const auto kind : {Boundary::wall, Boundary::cpml}) {
-    auto p = cube(nodes, kind, 1000, rock);
+    auto p = cube(nodes, kind, 1000, equation);
     p.end = static_cast<double>(steps) * p.step;
     p.settle();
     Stream stream({Device::Kind::cpu, -1}, false, threads);
@@ -201,9 +201,9 @@ std::string passes(Rock rock, Index nodes, Index steps, int threads, int repeats
 /// A migration of one shot by each way to keep the source's wave, and with images at five lags to either
 /// side, step by step and in passes, taking turns; the least of all repeats. Rates of the steps of both
 /// waves.
-std::string migration_passes(Rock rock, Index nodes, Index steps, int threads, int repeats) {
+std::string migration_passes(Equation equation, Index nodes, Index steps, int threads, int repeats) {
   std::string rows;
-  auto p = cube(nodes, Boundary::cpml, 100, rock);
+  auto p = cube(nodes, Boundary::cpml, 100, equation);
   p.end = static_cast<double>(steps - 1) * p.step;
   p.settle();
   Stream stream({Device::Kind::cpu, -1}, false, threads);
@@ -241,9 +241,9 @@ std::string migration_passes(Rock rock, Index nodes, Index steps, int threads, i
 /// the steps of both waves.
 std::string born_passes(Index nodes, Index steps, int threads, int repeats) {
   std::string rows;
-  for (const auto rock : {Rock::constant_density, Rock::variable_density})
+  for (const auto equation : {Equation::constant_density, Equation::variable_density})
     for (const auto kind : {Boundary::wall, Boundary::cpml}) {
-      auto p = cube(nodes, kind, 100, rock);
+      auto p = cube(nodes, kind, 100, equation);
       p.end = static_cast<double>(steps - 1) * p.step;
       p.settle();
       Stream stream({Device::Kind::cpu, -1}, false, threads);
@@ -264,9 +264,9 @@ std::string born_passes(Index nodes, Index steps, int threads, int repeats) {
           "{}    {{\"rock\": \"{}\", \"nodes\": {}, \"steps\": {}, \"layers\": {}, \"threads\": {}, "
           "\"steps_in_a_pass\": {}, "
           "\"points_per_processor_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}}}",
-          rows.empty() ? "" : ",\n", rock == Rock::constant_density ? "constant_density" : "variable_density",
-          nodes, p.steps(), kind == Boundary::cpml, threads, chosen.steps, points / processor[0],
-          points / processor[1]);
+          rows.empty() ? "" : ",\n",
+          equation == Equation::constant_density ? "constant_density" : "variable_density", nodes, p.steps(),
+          kind == Boundary::cpml, threads, chosen.steps, points / processor[0], points / processor[1]);
     }
   return rows;
 }
@@ -285,17 +285,17 @@ int main(int count, char** words) {
   }
   const std::string_view what = count == 7 ? words[2] : "";
   if (what == "passes" || what == "density_passes" || what == "tilted_passes") {
-    const auto rock = what == "passes"           ? acoustic::Rock::constant_density
-                      : what == "density_passes" ? acoustic::Rock::variable_density
-                                                 : acoustic::Rock::tti;
+    const auto equation = what == "passes"           ? acoustic::Equation::constant_density
+                          : what == "density_passes" ? acoustic::Equation::variable_density
+                                                     : acoustic::Equation::tti;
     fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
-               acoustic::passes(rock, std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]),
+               acoustic::passes(equation, std::atoi(words[3]), std::atoi(words[4]), std::atoi(words[5]),
                                 std::atoi(words[6])));
     return 0;
   }
   if (what == "migration_passes") {
     fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n{}\n  ]\n}}\n", device_name(device),
-               acoustic::migration_passes(acoustic::Rock::constant_density, std::atoi(words[3]),
+               acoustic::migration_passes(acoustic::Equation::constant_density, std::atoi(words[3]),
                                           std::atoi(words[4]), std::atoi(words[5]), std::atoi(words[6])));
     return 0;
   }
@@ -306,20 +306,20 @@ int main(int count, char** words) {
     return 0;
   }
   const std::string_view second = count > 2 ? words[2] : "";
-  const bool rocks = second.substr(0, 4) == "rock";
-  const int order = rocks && second.size() > 5 ? std::atoi(second.data() + 5) : 8;
-  for (int n = rocks ? 3 : 2; n < count; ++n) sizes.push_back(std::atoi(words[n]));
+  const bool equations = second.substr(0, 4) == "rock";
+  const int order = equations && second.size() > 5 ? std::atoi(second.data() + 5) : 8;
+  for (int n = equations ? 3 : 2; n < count; ++n) sizes.push_back(std::atoi(words[n]));
   if (sizes.empty())
     sizes = device.kind == Device::Kind::cuda ? std::vector<Index>{128, 256, 512, 1024}
                                               : std::vector<Index>{128, 256};
   fmt::print("{{\n  \"device\": \"{}\",\n  \"runs\": [\n", device_name(device));
   std::string rows;
   const auto add = [&](const std::string& row) { rows += (rows.empty() ? "" : ",\n") + row; };
-  if (rocks) {
+  if (equations) {
     for (const auto n : sizes)
-      for (const auto rock : {acoustic::Rock::constant_density, acoustic::Rock::variable_density,
-                              acoustic::Rock::vti, acoustic::Rock::tti})
-        add(acoustic::run(device, n, acoustic::Boundary::wall, 0, rock, order));
+      for (const auto equation : {acoustic::Equation::constant_density, acoustic::Equation::variable_density,
+                                  acoustic::Equation::vti, acoustic::Equation::tti})
+        add(acoustic::run(device, n, acoustic::Boundary::wall, 0, equation, order));
     sizes.clear();
   }
   for (const auto n : sizes)

@@ -131,14 +131,14 @@ class Rows {
   double alone_ = 0;  // per second
 };
 
-acoustic::Problem box(Index length, Index side, acoustic::Rock rock) {
+acoustic::Problem box(Index length, Index side, acoustic::Equation equation) {
   acoustic::Problem p;
-  p.rock = rock;
+  p.equation = equation;
   p.grid = {{length, side, side}, {10, 10, 10}, {0, 0, 0}};
   for (auto& axis : p.sides) axis = {acoustic::Boundary::wall, acoustic::Boundary::wall};
   p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
-  if (rock == acoustic::Rock::variable_density) p.density.assign(p.velocity.size(), 2000.0);
-  if (rock == acoustic::Rock::tti) {
+  if (equation == acoustic::Equation::variable_density) p.density.assign(p.velocity.size(), 2000.0);
+  if (equation == acoustic::Equation::tti) {
     p.epsilon.assign(p.velocity.size(), 0.2);
     p.delta.assign(p.velocity.size(), 0.1);
     p.tilt.assign(p.velocity.size(), 0.5);
@@ -169,11 +169,11 @@ void acoustic_halo(Comm& all, const acoustic::Medium<float>& medium, Stream& str
 }
 
 /// strong: the whole box has the side, else each rank's part.
-void acoustic_steps(Comm& all, Device device, acoustic::Rock rock, Index side, bool strong,
+void acoustic_steps(Comm& all, Device device, acoustic::Equation equation, Index side, bool strong,
                     const std::vector<Way>& ways, Rows& rows) {
-  const std::string name = rock == acoustic::Rock::tti                ? "tilted"
-                           : rock == acoustic::Rock::variable_density ? "density"
-                                                                      : "acoustic";
+  const std::string name = equation == acoustic::Equation::tti                ? "tilted"
+                           : equation == acoustic::Equation::variable_density ? "density"
+                                                                              : "acoustic";
   Stream stream(device);
   std::optional<acoustic::Problem> p;
   std::optional<acoustic::Medium<float>> medium;
@@ -181,7 +181,7 @@ void acoustic_steps(Comm& all, Device device, acoustic::Rock rock, Index side, b
     const int ranks = way.comm->size();
     if (!medium || medium->cut().ranks() != ranks) {
       medium.reset();
-      p = box(strong ? side : side * ranks, side, rock);
+      p = box(strong ? side : side * ranks, side, equation);
       medium.emplace(*p, stream, cut_grid(*p, ranks), way.comm->rank());
     }
     using Wave = acoustic::Wave<float>;
@@ -288,9 +288,9 @@ void run(Comm& ranks, Device device, const std::vector<std::string>& what) {
     if (name == "elastic") elastic_steps(ranks, device, static_cast<std::size_t>(size), strong, ways, rows);
     else
       acoustic_steps(ranks, device,
-                     name == "tilted"    ? acoustic::Rock::tti
-                     : name == "density" ? acoustic::Rock::variable_density
-                                         : acoustic::Rock::constant_density,
+                     name == "tilted"    ? acoustic::Equation::tti
+                     : name == "density" ? acoustic::Equation::variable_density
+                                         : acoustic::Equation::constant_density,
                      size, strong, ways, rows);
   }
   if (ranks.rank() == 0) fmt::print("\n]}}\n");

@@ -20,15 +20,15 @@ namespace terrane::acoustic {
 namespace {
 
 /// Walls or layers all round, a source and 1,000 receivers; the layers are among the nodes.
-Problem cube(Index nodes, Boundary kind, Rock rock, Index steps) {
+Problem cube(Index nodes, Boundary kind, Equation equation, Index steps) {
   Problem p;
-  p.rock = rock;
+  p.equation = equation;
   p.grid = {{nodes, nodes, nodes}, {10, 10, 10}, {0, 0, 0}};
   for (auto& axis : p.sides) axis = {kind, kind};
   if (kind == Boundary::cpml)
     for (auto& n : p.grid.nodes) n -= 2 * p.margin(0, 0);
   p.velocity.assign(static_cast<std::size_t>(p.grid.box().count()), 2000.0);
-  if (rock == Rock::variable_density) p.density.assign(p.velocity.size(), 2000.0);
+  if (equation == Equation::variable_density) p.density.assign(p.velocity.size(), 2000.0);
   p.wavelet.frequency = 20;
   const double middle = 5.0 * static_cast<double>(p.grid.nodes[0]);
   Shot shot{{{middle + 3, middle + 1, middle}}, {}};
@@ -60,8 +60,8 @@ void time(const Work& work, Seconds& best) {
   best.processor = std::min(best.processor, processor);
 }
 
-std::string row(Comm& comm, Rock rock, Boundary kind, Index nodes, Index steps, int repeats) {
-  const auto p = cube(nodes, kind, rock, steps);
+std::string row(Comm& comm, Equation equation, Boundary kind, Index nodes, Index steps, int repeats) {
+  const auto p = cube(nodes, kind, equation, steps);
   const int threads = thread_count(0);
   Stream stream({Device::Kind::cpu, -1}, false, threads);
   const Medium<float> medium(p, stream, cut_grid(p, comm.size()), comm.rank());
@@ -97,9 +97,9 @@ std::string row(Comm& comm, Rock rock, Boundary kind, Index nodes, Index steps, 
       "    {{\"rock\": \"{}\", \"nodes\": {}, \"layers\": {}, \"ranks\": {}, \"threads\": {}, "
       "\"steps_in_a_pass\": {}, \"points_per_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}, "
       "\"points_per_processor_second\": {{\"one_by_one\": {:.4g}, \"in_passes\": {:.4g}}}}}",
-      rock == Rock::variable_density ? "variable_density" : "constant_density", nodes, kind == Boundary::cpml,
-      comm.size(), threads, chosen.steps, points / one.wall, points / several.wall, points / one.processor,
-      points / several.processor);
+      equation == Equation::variable_density ? "variable_density" : "constant_density", nodes,
+      kind == Boundary::cpml, comm.size(), threads, chosen.steps, points / one.wall, points / several.wall,
+      points / one.processor, points / several.processor);
 }
 
 }  // namespace
@@ -115,11 +115,11 @@ int main(int argc, char** argv) {
     const auto word = [&](int n, const char* otherwise) {
       return std::string(argc > n ? argv[n] : otherwise);
     };
-    const auto rock = word(1, "constant") == "density" ? acoustic::Rock::variable_density
-                                                       : acoustic::Rock::constant_density;
+    const auto equation = word(1, "constant") == "density" ? acoustic::Equation::variable_density
+                                                           : acoustic::Equation::constant_density;
     std::string rows;
     for (const auto kind : {acoustic::Boundary::wall, acoustic::Boundary::cpml})
-      rows += (rows.empty() ? "" : ",\n") + acoustic::row(*comm, rock, kind, std::stol(word(2, "64")),
+      rows += (rows.empty() ? "" : ",\n") + acoustic::row(*comm, equation, kind, std::stol(word(2, "64")),
                                                           std::stol(word(3, "8")), std::stoi(word(4, "1")));
     if (comm->rank() == 0) fmt::print("{{\n  \"runs\": [\n{}\n  ]\n}}\n", rows);
   }

@@ -92,17 +92,17 @@ acoustic::Boundary boundary_of(const std::string& name) {
 }
 
 /// The rock of `options`: density, or epsilon, delta, tilt and tilt_azimuth (radians) of each node, or none.
-void read_rock(const nb::dict& options, Problem& p) {
+void read_medium(const nb::dict& options, Problem& p) {
   const auto values = [&](const char* name) {
     return options.contains(name) ? values_of(nb::cast<Vector>(options[name])) : std::vector<double>{};
   };
   p.density = values("densities");
   p.epsilon = values("epsilon"), p.delta = values("delta");
   p.tilt = values("tilt"), p.azimuth = values("tilt_azimuth");
-  p.rock = !p.tilt.empty()      ? acoustic::Rock::tti
-           : !p.epsilon.empty() ? acoustic::Rock::vti
-           : !p.density.empty() ? acoustic::Rock::variable_density
-                                : acoustic::Rock::constant_density;
+  p.equation = !p.tilt.empty()      ? acoustic::Equation::tti
+               : !p.epsilon.empty() ? acoustic::Equation::vti
+               : !p.density.empty() ? acoustic::Equation::variable_density
+                                    : acoustic::Equation::constant_density;
 }
 
 /// sides: bottom, top, south, north, west, east · wavelet: samples, each sample_step after the other
@@ -131,7 +131,7 @@ std::unique_ptr<Acoustic> of_arrays(const Vector& velocity, const std::array<std
   for (const auto& name : nb::cast<std::vector<std::string>>(options["record"]))
     p.record.push_back(acoustic::component_of(name));
   p.even_density = nb::cast<double>(options["density"]);
-  read_rock(options, p);
+  read_medium(options, p);
   for (std::size_t n = 0; n < sources.size(); ++n)
     p.shots.push_back({places_of(sources[n]), places_of(receivers.at(n))});
   Runtime runtime;
@@ -169,10 +169,10 @@ void bind_acoustic(nb::module_& m) {
                        names.emplace_back(acoustic::component_names[static_cast<std::size_t>(component)]);
                      return names;
                    })
-      .def_prop_ro("rock",
+      .def_prop_ro("equation",
                    [](const Acoustic& a) {
                      constexpr const char* names[] = {"constant_density", "variable_density", "vti", "tti"};
-                     return names[static_cast<int>(a.problem.rock)];
+                     return names[static_cast<int>(a.problem.equation)];
                    })
       .def_prop_ro("shots", [](const Acoustic& a) { return a.problem.shots.size(); })
       .def("velocity", [](const Acoustic& a) { return array_of(a.problem.velocity); })

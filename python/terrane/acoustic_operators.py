@@ -13,6 +13,7 @@ Job files need nothing of this: ``terrane.run("job.toml")``. Here is what an inv
 from __future__ import annotations
 
 import os
+import warnings
 from os import PathLike
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -94,7 +95,7 @@ class Operators(Strict):
             What receivers record: pressure, velocity_east, velocity_north, velocity_up (of particles, m/s).
         density : float or array [up, north, east]
             kg/m³. A number: what velocities of particles are over. An array: the density varies
-            (``rock = "variable_density"``).
+            (``equation = "variable_density"``).
         epsilon, delta : float or array [up, north, east], optional
             Thomsen's parameters: the rock has a vertical axis of symmetry (``"vti"``). Epsilon is not less than delta;
             one that is not given is 0.
@@ -119,7 +120,7 @@ class Operators(Strict):
         >>> waves = terrane.acoustic.Operators.of(
         ...     np.full((30, 1, 40), 2000.0), 10, sources=[[[200, 0, 50]]], receivers=[[[100, 0, 250]]],
         ...     wavelet=np.hanning(60), sample_step=0.001, end=0.2, epsilon=0.2, delta=0.1, tilt=30)
-        >>> waves.rock
+        >>> waves.equation
         'tti'
         """
         velocity = np.asarray(velocity, dtype=float)
@@ -177,9 +178,15 @@ class Operators(Strict):
         return self._engine.step
 
     @property
-    def rock(self) -> str:
+    def equation(self) -> str:
         """constant_density, variable_density, vti or tti."""
-        return str(self._engine.rock)
+        return str(self._engine.equation)
+
+    @property
+    def rock(self) -> str:
+        """What ``equation`` was called before."""
+        warnings.warn("rock is now called equation", FutureWarning, stacklevel=2)
+        return self.equation
 
     @property
     def velocity(self) -> Floats:

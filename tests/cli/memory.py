@@ -60,10 +60,10 @@ ROCKS = {
 }
 
 
-def acoustic(shape, steps, shots=1, receivers=100, rock="constant_density", files=("fields.nc",), tables="",
+def acoustic(shape, steps, shots=1, receivers=100, equation="constant_density", files=("fields.nc",), tables="",
              **more):
     e, n, u = (10 * cells for cells in shape)
-    rocks = ROCKS[rock]
+    rocks = ROCKS[equation]
     layers = "".join("[[model.body]]\n" + keys(kind="layer", bottom=-1e6, top=top, **{**rocks, "velocity_p": v})
                      for top, v in ((0, 2000), (-u / 2, 2300)))
     shot = {"at": [[100, n / 2, -30]]} if shots == 1 else {"first": [100, n / 2, -30], "last": [e - 100, n / 2, -30],
@@ -71,7 +71,7 @@ def acoustic(shape, steps, shots=1, receivers=100, rock="constant_density", file
     return (box(shape) + layers + "[survey]\n" + keys(kind="lines", start=[20, n / 2], end=[e - 20, n / 2],
                                                       spacing=(e - 40) / (receivers - 1), height=-20)
             + "[source]\n" + keys(**shot, frequency=15) + tables
-            + "[simulation]\n" + keys(physics="acoustic", rock=rock, end=steps * 1e-3, step=1e-3, **more)
+            + "[simulation]\n" + keys(physics="acoustic", equation=equation, end=steps * 1e-3, step=1e-3, **more)
             + output(files))
 
 
@@ -213,9 +213,9 @@ JOBS = {
     "acoustic gathers": lambda z: acoustic((200, 1, 100), 1500, 6, 300),
     "acoustic": lambda z: acoustic(z(150, 150, 90), 12),
     "acoustic in double precision": lambda z: acoustic(z(110, 110, 90), 12, precision="double"),
-    "acoustic, variable density": lambda z: acoustic(z(110, 110, 90), 12, rock="variable_density"),
-    "acoustic, vti": lambda z: acoustic(z(100, 100, 80), 12, rock="vti"),
-    "acoustic, tti": lambda z: acoustic(z(110, 110, 80), 6, rock="tti"),
+    "acoustic, variable density": lambda z: acoustic(z(110, 110, 90), 12, equation="variable_density"),
+    "acoustic, vti": lambda z: acoustic(z(100, 100, 80), 12, equation="vti"),
+    "acoustic, tti": lambda z: acoustic(z(110, 110, 80), 6, equation="tti"),
     "acoustic with snapshots": lambda z: acoustic(z(110, 110, 80), 40, tables="[snapshots]\nevery = 0.02\n"),
     "acoustic velocities": lambda z: acoustic(z(120, 120, 80), 12, record=["pressure", "velocity_up"]),
     "Born": lambda z: acoustic(z(90, 90, 70), 16, kind="born", smoothing=60),

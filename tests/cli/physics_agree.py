@@ -159,7 +159,7 @@ box = [-270, 330, -300, 300, -1140, 0]
 [[simulation]]
 physics = "acoustic"
 survey = "hole"
-rock = "variable_density"
+equation = "variable_density"
 end = 0.6
 
 [[simulation]]

@@ -35,10 +35,10 @@ TEST_P(AcousticOnDevice, TracesAreThoseOfTheCpu) {
 }
 
 TEST_P(AcousticOnDevice, TracesOfEveryRockAreThoseOfTheCpu) {
-  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation : {Equation::variable_density, Equation::vti, Equation::tti})
     for (const int order : {8, 12}) {
       auto p = test::rough_rock(
-          rock, order == 8 ? std::array<Index, 3>{26, 19, 33} : std::array<Index, 3>{40, 1, 50}, 0.1);
+          equation, order == 8 ? std::array<Index, 3>{26, 19, 33} : std::array<Index, 3>{40, 1, 50}, 0.1);
       p.order = order;
       p.settle();
       const auto there = GetParam().kind;
@@ -52,8 +52,9 @@ TEST_P(AcousticOnDevice, TracesOfEveryRockAreThoseOfTheCpu) {
 }
 
 TEST_P(AcousticOnDevice, VelocitiesAreThoseOfTheCpu) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
-    auto p = test::rough_rock(rock, {24, 18, 25}, 0.07);
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti}) {
+    auto p = test::rough_rock(equation, {24, 18, 25}, 0.07);
     p.layers.points = 5;
     p.record = {Component::velocity_up, Component::velocity_north, Component::velocity_east};
     p.settle();
@@ -78,10 +79,11 @@ TEST_P(AcousticOnDevice, GraphsHaveTheBitsOfSteps) {
 }
 
 TEST_P(AcousticOnDevice, ReceiversReadTheSameBesideAStepAndBeforeIt) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti})
     for (const bool flat : {false, true}) {
       auto p = test::rough_rock(
-          rock, flat ? std::array<Index, 3>{26, 1, 33} : std::array<Index, 3>{16, 19, 33}, 0.04);
+          equation, flat ? std::array<Index, 3>{26, 1, 33} : std::array<Index, 3>{16, 19, 33}, 0.04);
       p.settle();
       Stream stream(GetParam());
       Alone alone;
@@ -103,7 +105,7 @@ TEST_P(AcousticOnDevice, ReceiversReadTheSameBesideAStepAndBeforeIt) {
         return receivers.gather(stream, alone);
       };
       const auto before = traces(false);
-      EXPECT_EQ(traces(true), before) << static_cast<int>(rock);
+      EXPECT_EQ(traces(true), before) << static_cast<int>(equation);
       EXPECT_GT(test::norm(before), 0);
     }
 }
@@ -168,7 +170,8 @@ class RandomState {
 /// ψ, G p and G q where steps read them.
 void begin_what_steps_read(Stream& stream, const Medium<float>& medium, const StepArguments<float>& g) {
   begin_psi(stream, medium.kernel(), g, medium.slabs());
-  if (medium.problem().rock != Rock::tti || acoustic::by_tiles(stream.device(), medium.kernel(), g)) return;
+  if (medium.problem().equation != Equation::tti || acoustic::by_tiles(stream.device(), medium.kernel(), g))
+    return;
   const Index points = medium.kernel().points;
   begin_along(stream, medium.kernel(), g,
               medium.part().grown(0, points, points).grown(1, points, points).grown(2, points, points));
@@ -192,7 +195,7 @@ void expect_steps_of_plain_nodes(Device device, const Problem& p, bool by_tiles 
     begin_what_steps_read(stream, medium, of_fast);
     begin_plain_psi(stream, medium.kernel(), of_plain, medium.slabs());
   }
-  const bool tilted = p.rock == Rock::tti;
+  const bool tilted = p.equation == Equation::tti;
   if (tilted) {
     const Index points = medium.kernel().points;
     const auto box = medium.part().grown(0, points, points).grown(1, points, points).grown(2, points, points);
@@ -216,16 +219,16 @@ void expect_steps_of_plain_nodes(Device device, const Problem& p, bool by_tiles 
 }
 
 TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOne) {
-  for (const auto rock : {Rock::constant_density, Rock::vti})
+  for (const auto equation : {Equation::constant_density, Equation::vti})
     for (const int order : {4, 8, 12, 16})
       for (const auto kind : {Boundary::wall, Boundary::cpml, Boundary::sponge}) {
-        auto p = test::rough_rock(rock, {test::checked_memory ? 9 : 33, 29, 61}, 0.1);
+        auto p = test::rough_rock(equation, {test::checked_memory ? 9 : 33, 29, 61}, 0.1);
         test::all_sides(p, kind);
         p.order = order;
         p.shots = {{{{83.1, 71.3, 42.7}}, {{131.9, 71.3, 61.3}}}};
         p.settle();
-        SCOPED_TRACE(std::to_string(order) + ", rock " + std::to_string(static_cast<int>(rock)) + ", sides " +
-                     std::to_string(static_cast<int>(kind)));
+        SCOPED_TRACE(std::to_string(order) + ", rock " + std::to_string(static_cast<int>(equation)) +
+                     ", sides " + std::to_string(static_cast<int>(kind)));
         expect_steps_of_plain_nodes(GetParam(), p);
       }
 }
@@ -236,7 +239,7 @@ TEST_P(AcousticOnDevice, TilesOfVariableDensityHaveTheBitsOfNodesTakenOneByOne) 
   for (const Index east : {33, 70})
     for (const auto kind : {Boundary::wall, Boundary::cpml})
       for (const auto above : {Boundary::free_surface, Boundary::sponge}) {
-        auto p = test::rough_rock(Rock::variable_density, {15, 19, east}, 0.1);
+        auto p = test::rough_rock(Equation::variable_density, {15, 19, east}, 0.1);
         test::all_sides(p, kind);
         p.sides[0][1] = above;
         p.settle();
@@ -257,7 +260,7 @@ TEST_P(AcousticOnDevice, TilesOfVariableDensityHaveTheBitsOfNodesTakenOneByOneWh
                                                              {15, 70, 61},
                                                              {131, 23, 40}}) {
     if (nodes[0] > 100 && GetParam().kind != Device::Kind::cuda) continue;  // takes a CPU long
-    auto p = test::rough_rock(Rock::variable_density, nodes, 0.1);
+    auto p = test::rough_rock(Equation::variable_density, nodes, 0.1);
     test::all_sides(p, Boundary::cpml);
     p.layers.points = nodes[1] == 70 ? 20 : 10;
     p.shots = {{{{33, 5, 62.7}}, {{25, 5, 60}}}};
@@ -274,7 +277,7 @@ TEST_P(AcousticOnDevice, TilesOfATiltedAxisAgreeWithNodesTakenOneByOne) {
   if (GetParam().kind == Device::Kind::cuda) sizes.push_back({71, 33, 64});
   for (const auto& nodes : sizes)
     for (const auto kind : {Boundary::wall, Boundary::cpml, Boundary::sponge}) {
-      auto p = test::rough_rock(Rock::tti, nodes, 0.1);
+      auto p = test::rough_rock(Equation::tti, nodes, 0.1);
       test::all_sides(p, kind);
       if (nodes[0] == 9) p.sides[0][1] = Boundary::free_surface;
       else if (kind == Boundary::cpml) p.sides[0][1] = Boundary::sponge;
@@ -287,16 +290,16 @@ TEST_P(AcousticOnDevice, TilesOfATiltedAxisAgreeWithNodesTakenOneByOne) {
 
 TEST_P(AcousticOnDevice, StepsHaveTheSameBitsHoweverRanksCutTheBox) {
   struct Case {
-    Rock rock;
+    Equation equation;
     Index north;
     Boundary top;
   };
   // The last: layers of variable density within tiles, which a sponge or a narrower box would not have.
-  for (const auto& [rock, north_nodes, top] :
-       {Case{Rock::constant_density, 21, Boundary::sponge},
-        Case{Rock::variable_density, 21, Boundary::sponge}, Case{Rock::vti, 21, Boundary::sponge},
-        Case{Rock::tti, 21, Boundary::sponge}, Case{Rock::variable_density, 41, Boundary::cpml}}) {
-    auto p = test::rough_rock(rock, {9, north_nodes, 37}, 0.1);
+  for (const auto& [equation, north_nodes, top] :
+       {Case{Equation::constant_density, 21, Boundary::sponge},
+        Case{Equation::variable_density, 21, Boundary::sponge}, Case{Equation::vti, 21, Boundary::sponge},
+        Case{Equation::tti, 21, Boundary::sponge}, Case{Equation::variable_density, 41, Boundary::cpml}}) {
+    auto p = test::rough_rock(equation, {9, north_nodes, 37}, 0.1);
     test::all_sides(p, Boundary::cpml);
     p.sides[0][1] = top;
     p.shots = {{{{83.1, 71.3, 42.7}}, {{131.9, 71.3, 61.3}}}};
@@ -325,14 +328,15 @@ TEST_P(AcousticOnDevice, StepsHaveTheSameBitsHoweverRanksCutTheBox) {
         stream.wait();
       }
     const auto found = cut.values(stream), expected = whole.values(stream);
-    EXPECT_TRUE(found == expected) << static_cast<int>(rock);
+    EXPECT_TRUE(found == expected) << static_cast<int>(equation);
     EXPECT_FALSE(found == RandomState(stream, medium).values(stream));
   }
 }
 
 TEST_P(AcousticOnDevice, WavesTakeTheMemoryThatIsForeseen) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
-    auto p = test::rough_rock(rock, {40, 36, 44});
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti}) {
+    auto p = test::rough_rock(equation, {40, 36, 44});
     p.settle();
     Stream stream(GetParam());
     Alone alone;
@@ -340,13 +344,13 @@ TEST_P(AcousticOnDevice, WavesTakeTheMemoryThatIsForeseen) {
     Wave<float> wave(stream, medium, alone);
     const bool along = keeps_along<float>(GetParam(), p);
     // Tiles of a GPU make the derivatives along the axis themselves.
-    EXPECT_TRUE(along == (rock == Rock::tti) || GetParam().kind == Device::Kind::cuda);
+    EXPECT_TRUE(along == (equation == Equation::tti) || GetParam().kind == Device::Kind::cuda);
     const double foreseen = Medium<float>::bytes_of_wave(p, along);
     EXPECT_LE(wave.bytes(), foreseen);
     EXPECT_GT(wave.bytes(), 0.8 * foreseen);
     wave.derived(stream);  // images read them
     EXPECT_LE(wave.bytes(), Medium<float>::bytes_of_wave(p, true));
-    if (rock == Rock::tti) {
+    if (equation == Equation::tti) {
       EXPECT_GT(wave.bytes(), 0.8 * Medium<float>::bytes_of_wave(p, true));
     }
   }
@@ -402,8 +406,8 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneWhereverALayerEnds)
 }
 
 TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneOnTheWayBack) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti}) {
-    auto p = test::rough_rock(rock, {20, 23, 41}, 0.1);
+  for (const auto equation : {Equation::constant_density, Equation::variable_density, Equation::vti}) {
+    auto p = test::rough_rock(equation, {20, 23, 41}, 0.1);
     test::all_sides(p, Boundary::cpml);  // with saved boundaries: the mesh alone
     for (const int order : {4, 8}) {
       p.order = order;
@@ -417,15 +421,15 @@ TEST_P(AcousticOnDevice, TilesHaveTheBitsOfNodesTakenOneByOneOnTheWayBack) {
 }
 
 /// Images and Born gathers of a device against those of the CPU.
-void expect_images_of_the_cpu(Device device, Rock rock, std::initializer_list<Keeping> ways) {
-  auto p = test::rough_rock(rock, {26, 18, 31}, 0.09);
+void expect_images_of_the_cpu(Device device, Equation equation, std::initializer_list<Keeping> ways) {
+  auto p = test::rough_rock(equation, {26, 18, 31}, 0.09);
   p.layers.points = 6;
   p.settle();
   test::Chance chance(4);
   const auto data = chance.list(p.steps() * p.shots[0].receivers.size());
   auto change = chance.list(p.velocity.size());
   for (double& m : change) m *= 1e-9;
-  const Index lags = rock == Rock::constant_density || rock == Rock::tti ? 1 : 0;
+  const Index lags = equation == Equation::constant_density || equation == Equation::tti ? 1 : 0;
   const auto compute = [&](Device device, Keeping way) {
     Stream stream(device);
     Alone alone;
@@ -483,8 +487,8 @@ TEST_P(AcousticOnDevice, RecordsComeBackFromMemoryHostAndDisk) {
 
 TEST_P(AcousticOnDevice, ImagesHaveTheSameBitsWhereverTheWavesLie) {
   const terrane::testing_support::TemporaryFolder folder;
-  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti}) {
-    auto p = test::rough_rock(rock, {26, 1, 30}, 0.05);
+  for (const auto equation : {Equation::variable_density, Equation::vti, Equation::tti}) {
+    auto p = test::rough_rock(equation, {26, 1, 30}, 0.05);
     p.settle();
     Stream stream(GetParam());
     Alone alone;
@@ -508,13 +512,13 @@ TEST_P(AcousticOnDevice, ImagesHaveTheSameBitsWhereverTheWavesLie) {
 }
 
 TEST_P(AcousticOnDevice, ImagesAreThoseOfTheCpu) {
-  expect_images_of_the_cpu(GetParam(), Rock::constant_density,
+  expect_images_of_the_cpu(GetParam(), Equation::constant_density,
                            {Keeping::store, Keeping::checkpoints, Keeping::boundary, Keeping::compressed});
 }
 
 TEST_P(AcousticOnDevice, ImagesOfEveryRockAreThoseOfTheCpu) {
-  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
-    expect_images_of_the_cpu(GetParam(), rock, {Keeping::store, Keeping::boundary});
+  for (const auto equation : {Equation::variable_density, Equation::vti, Equation::tti})
+    expect_images_of_the_cpu(GetParam(), equation, {Keeping::store, Keeping::boundary});
 }
 
 TEST_P(AcousticOnDevice, StepsBetweenRandomWallsRunBackBitByBit) {

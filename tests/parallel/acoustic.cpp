@@ -200,8 +200,8 @@ bool reach_each_other(Stream& stream, Comm& comm) {
 }
 
 /// Cut into slabs by up to four ranks, with sources and receivers beside the cuts.
-Problem tall_box(Rock rock, Boundary top) {
-  auto p = test::rough_rock(rock, {150, 24, 36}, 0.1);
+Problem tall_box(Equation equation, Boundary top) {
+  auto p = test::rough_rock(equation, {150, 24, 36}, 0.1);
   p.order = 8;
   p.layers.points = 6;
   p.sides[0][1] = top;
@@ -219,9 +219,10 @@ TEST(AcousticOnRanks, StepsThatWriteIntoTheirNeighboursHaveTheBitsOfOneGpu) {
   Stream stream(*gpu);
   if (!reach_each_other(stream, *comm)) GTEST_SKIP() << "GPUs do not reach each other's memory";
   Alone alone;
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti})
     for (const auto top : {Boundary::cpml, Boundary::sponge, Boundary::free_surface}) {
-      const auto p = tall_box(rock, top);
+      const auto p = tall_box(equation, top);
       ASSERT_EQ(cut_grid(p, comm->size()).pieces[1], 1);
       Engine<float> engine(p, stream, *comm), whole(p, stream, alone);
       ASSERT_EQ(engine.way(), "go from device to device by stores of kernels");
@@ -229,7 +230,7 @@ TEST(AcousticOnRanks, StepsThatWriteIntoTheirNeighboursHaveTheBitsOfOneGpu) {
                  one = whole.model(p.shots[0], p.source_series());
       std::vector<double> data;
       if (comm->rank() == 0) {
-        EXPECT_EQ(one, all) << static_cast<int>(rock) << " " << static_cast<int>(top);
+        EXPECT_EQ(one, all) << static_cast<int>(equation) << " " << static_cast<int>(top);
         EXPECT_GT(test::norm(one), 0);
         data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));
       }
@@ -246,7 +247,7 @@ TEST(AcousticOnRanks, StepsThatWriteIntoTheirNeighboursHaveTheBitsOfOneGpu) {
         const auto images = engine.adjoint(p.shots[0], p.source_series(), data, way);
         if (comm->rank() > 0) continue;
         const auto image = whole.adjoint(p.shots[0], p.source_series(), data, way);
-        EXPECT_EQ(image.kernel, images.kernel) << static_cast<int>(rock) << " " << to_string(way);
+        EXPECT_EQ(image.kernel, images.kernel) << static_cast<int>(equation) << " " << to_string(way);
         EXPECT_GT(test::norm(image.kernel), 0);
       }
     }
@@ -259,7 +260,7 @@ TEST(AcousticOnRanks, WavesWrittenIntoNeighboursAreThoseThatHalosBring) {
   const auto comm = test::with_direct_messages(*below);
   Stream stream(*gpu);
   if (!reach_each_other(stream, *comm)) GTEST_SKIP() << "GPUs do not reach each other's memory";
-  const auto p = tall_box(Rock::tti, Boundary::cpml);
+  const auto p = tall_box(Equation::tti, Boundary::cpml);
   const Medium<float> medium(p, stream, cut_grid(p, comm->size()), comm->rank());
   Wave<float> written(stream, medium, *comm), by_halos(stream, medium, *comm, Wave<float>::Neighbours::halos);
   ASSERT_EQ(written.way(), "go from device to device by stores of kernels");
@@ -291,14 +292,14 @@ TEST(AcousticOnRanks, WavesWrittenIntoNeighboursAreThoseThatHalosBring) {
 }
 
 /// A box whose parts are thick enough for passes of three steps; `columns`: four ranks cut it north, too.
-Problem thick_box(Rock rock, bool columns) {
-  const bool dense = rock == Rock::variable_density;
+Problem thick_box(Equation equation, bool columns) {
+  const bool dense = equation == Equation::variable_density;
   std::array<Index, 3> nodes{dense ? 180 : 100, 18, 16};
   if (columns) nodes = {18, 44, 20};
-  auto p = test::rough_rock(rock, nodes, 0.05);
+  auto p = test::rough_rock(equation, nodes, 0.05);
   p.layers.points = 6;
   p.radius = 4;
-  p.order = rock == Rock::constant_density ? 4 : 8;
+  p.order = equation == Equation::constant_density ? 4 : 8;
   p.shots[0].receivers.clear();
   for (Index n = 0; n < 3 * nodes[0]; ++n)
     p.shots[0].receivers.push_back(
@@ -310,10 +311,10 @@ Problem thick_box(Rock rock, bool columns) {
 
 TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
   const auto comm = test::ranks(test::Order::as_started);
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti})
+  for (const auto equation : {Equation::constant_density, Equation::variable_density, Equation::vti})
     for (const bool columns : {false, true}) {
-      if (columns && (rock != Rock::constant_density || comm->size() != 4)) continue;
-      const auto p = thick_box(rock, columns);
+      if (columns && (equation != Equation::constant_density || comm->size() != 4)) continue;
+      const auto p = thick_box(equation, columns);
       Stream stream({Device::Kind::cpu, -1}, false, 2);
       Alone alone;
       std::vector<double> one;
@@ -324,13 +325,13 @@ TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
       Passes passes{3, 5, {}, {}};
       for (const std::size_t a : {0, 1}) passes.lag[a] = 2 * p.points();
       engine.use_passes(passes);
-      EXPECT_EQ(one, engine.model(p.shots[0], p.source_series())) << static_cast<int>(rock);
+      EXPECT_EQ(one, engine.model(p.shots[0], p.source_series())) << static_cast<int>(equation);
       EXPECT_TRUE(comm->rank() > 0 || test::norm(one) > 0);
       const auto change = test::Chance(6).list(p.velocity.size());
       const auto scattered = engine.born(p.shots[0], p.source_series(), change);
       if (comm->rank() == 0) {
         Engine<float> whole(p, stream, alone);
-        EXPECT_EQ(scattered, whole.born(p.shots[0], p.source_series(), change)) << static_cast<int>(rock);
+        EXPECT_EQ(scattered, whole.born(p.shots[0], p.source_series(), change)) << static_cast<int>(equation);
         EXPECT_GT(test::norm(scattered), 0);
       }
       if (p.fields() == 1) {
@@ -345,7 +346,7 @@ TEST(AcousticOnRanks, PassesOverMemoryHaveTheBitsOfSingleStepsOfOneProcess) {
           const auto single = way == Keeping::boundary ? images({}, way) : stored;
           const auto passed = images(passes, way);
           for (const auto image : {&Images::kernel, &Images::correlation, &Images::illumination}) {
-            EXPECT_EQ(single.*image, passed.*image) << static_cast<int>(rock) << " " << to_string(way);
+            EXPECT_EQ(single.*image, passed.*image) << static_cast<int>(equation) << " " << to_string(way);
             EXPECT_TRUE(comm->rank() > 0 || test::norm(single.*image) > 0);
           }
         }
@@ -385,9 +386,10 @@ TEST(AcousticOnRanks, RanksOfUnequalThreadsTakeTheSamePasses) {
 
 TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
   const auto comm = test::ranks(test::Order::as_started);
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
-    const bool wide = rock == Rock::variable_density || rock == Rock::tti;
-    auto p = test::rough_rock(rock, {wide ? 36 : 20, wide ? 60 : 44, 20}, 0.1);
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti}) {
+    const bool wide = equation == Equation::variable_density || equation == Equation::tti;
+    auto p = test::rough_rock(equation, {wide ? 36 : 20, wide ? 60 : 44, 20}, 0.1);
     p.order = wide ? 4 : 8;
     p.layers.points = 6;
     p.shots[0].receivers[2] = {152, 371, 183};
@@ -409,9 +411,10 @@ TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
 
 TEST(AcousticOnRanks, MeshesWalkedBackFromTheirBoundaryHaveTheBitsOfOneProcess) {
   const auto comm = test::ranks(test::Order::as_started);
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
-    const bool wide = rock == Rock::variable_density || rock == Rock::tti;
-    auto p = test::rough_rock(rock, {wide ? 36 : 20, wide ? 60 : 44, 16}, 0.03);
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti}) {
+    const bool wide = equation == Equation::variable_density || equation == Equation::tti;
+    auto p = test::rough_rock(equation, {wide ? 36 : 20, wide ? 60 : 44, 16}, 0.03);
     p.order = wide ? 4 : 8;
     p.layers.points = 6;
     p.shots[0].sources.push_back({4.1, 3.3, 6.2});  // sampled beyond the mesh, too
@@ -423,7 +426,7 @@ TEST(AcousticOnRanks, MeshesWalkedBackFromTheirBoundaryHaveTheBitsOfOneProcess) 
     if (comm->rank() == 0) data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));
     Engine<float> engine(p, stream, *comm);
     for (const auto way : {Keeping::boundary, Keeping::boundary_compressed}) {
-      if (way == Keeping::boundary_compressed && rock != Rock::vti) continue;
+      if (way == Keeping::boundary_compressed && equation != Equation::vti) continue;
       const auto all = engine.adjoint(p.shots[0], p.source_series(), data, way, nullptr, 1);
       if (comm->rank() > 0) continue;
       const auto one =
@@ -431,16 +434,16 @@ TEST(AcousticOnRanks, MeshesWalkedBackFromTheirBoundaryHaveTheBitsOfOneProcess) 
       EXPECT_GT(test::norm(one.kernel), 0);
       for (const auto image :
            {&Images::kernel, &Images::correlation, &Images::illumination, &Images::at_lags})
-        EXPECT_EQ(one.*image, all.*image) << static_cast<int>(rock) << " " << to_string(way);
+        EXPECT_EQ(one.*image, all.*image) << static_cast<int>(equation) << " " << to_string(way);
     }
   }
 }
 
 TEST(AcousticOnRanks, WavesBetweenRandomWallsHaveTheBitsOfOneProcess) {
   const auto comm = test::ranks(test::Order::as_started);
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::tti}) {
-    const bool wide = rock != Rock::constant_density;
-    auto p = test::rough_rock(rock, {wide ? 36 : 20, wide ? 60 : 44, 16}, 0.02);
+  for (const auto equation : {Equation::constant_density, Equation::variable_density, Equation::tti}) {
+    const bool wide = equation != Equation::constant_density;
+    auto p = test::rough_rock(equation, {wide ? 36 : 20, wide ? 60 : 44, 16}, 0.02);
     p.order = wide ? 4 : 8;
     p.layers.points = 6;
     p.shots[0].receivers[2] = {152, 371, 183};
@@ -456,7 +459,7 @@ TEST(AcousticOnRanks, WavesBetweenRandomWallsHaveTheBitsOfOneProcess) {
         Engine<float>(p, stream, alone).adjoint(p.shots[0], p.source_series(), data, Keeping::random_walls);
     EXPECT_GT(test::norm(one.kernel), 0);
     for (const auto image : {&Images::kernel, &Images::correlation, &Images::illumination})
-      EXPECT_EQ(one.*image, all.*image) << static_cast<int>(rock);
+      EXPECT_EQ(one.*image, all.*image) << static_cast<int>(equation);
   }
 }
 

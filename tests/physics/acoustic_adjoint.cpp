@@ -19,8 +19,9 @@ using test::rough_box;
 
 /// A small rough problem of three or two dimensions whose sides are these.
 Problem box_with(const std::array<std::array<Boundary, 2>, 3>& sides, bool flat,
-                 Rock rock = Rock::constant_density) {
-  auto p = flat ? test::rough_rock(rock, {27, 1, 30}, 0.3) : test::rough_rock(rock, {26, 18, 24}, 0.16);
+                 Equation equation = Equation::constant_density) {
+  auto p =
+      flat ? test::rough_rock(equation, {27, 1, 30}, 0.3) : test::rough_rock(equation, {26, 18, 24}, 0.16);
   p.sides = sides;
   p.settle();
   return p;
@@ -109,10 +110,10 @@ TEST(AcousticAdjoint, OfModellingIsModellingWithTimeReversed) {
 }
 
 TEST(AcousticAdjoint, OfModellingInEveryRockIsModellingWithTimeReversed) {
-  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation : {Equation::variable_density, Equation::vti, Equation::tti})
     for (const auto& sides : {every_kind[1], every_kind[2], every_kind[4]}) {
       const bool flat = sides != every_kind[4];
-      auto p = box_with(sides, flat, rock);
+      auto p = box_with(sides, flat, equation);
       p.shots[0].receivers.resize(1);
       Chance chance(1);
       const auto series = chance.list(p.steps()), data = chance.list(p.steps());
@@ -124,15 +125,15 @@ TEST(AcousticAdjoint, OfModellingInEveryRockIsModellingWithTimeReversed) {
       for (std::size_t n = 0; n < p.steps(); ++n) backward += heard[p.steps() - 1 - n] * series[n];
       // A source is over the density at its place.
       backward *= p.source_factor(p.shots[0].sources[0]) / p.source_factor(p.shots[0].receivers[0]);
-      EXPECT_NEAR(forward / backward, 1, 1e-12) << static_cast<int>(rock);
+      EXPECT_NEAR(forward / backward, 1, 1e-12) << static_cast<int>(equation);
     }
 }
 
 TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundaryInEveryRock) {
-  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation : {Equation::variable_density, Equation::vti, Equation::tti})
     for (const auto& sides : {every_kind[1], every_kind[2], every_kind[4]}) {
       const bool flat = sides != every_kind[4];
-      const auto p = box_with(sides, flat, rock);
+      const auto p = box_with(sides, flat, equation);
       Chance chance(2);
       auto change = chance.list(p.velocity.size());
       for (double& m : change) m *= 1e-9;
@@ -141,15 +142,16 @@ TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundaryInEveryRock) {
       const double forward = dot(bench.born(change), data);
       for (const auto way : {Keeping::store, Keeping::checkpoints})
         EXPECT_NEAR(dot(change, bench.back(data, way).kernel) / forward, 1, 1e-12)
-            << to_string(way) << static_cast<int>(rock);
+            << to_string(way) << static_cast<int>(equation);
       EXPECT_NEAR(dot(change, bench.back(data, Keeping::boundary).kernel) / forward, 1, 1e-8)
-          << static_cast<int>(rock);
+          << static_cast<int>(equation);
     }
 }
 
 TEST(AcousticAdjoint, OfBornModellingIsExactBetweenSurfacesAFewCellsApart) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
-    auto p = test::rough_rock(rock, {16, 2, 18}, 0.1);
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti}) {
+    auto p = test::rough_rock(equation, {16, 2, 18}, 0.1);
     all_sides(p, surface);
     p.shots = {{{{83.1, 3.3, 112.7}}, {{131.9, 11.3, 61.3}, {40, 5, 120}}}};
     p.settle();
@@ -162,9 +164,9 @@ TEST(AcousticAdjoint, OfBornModellingIsExactBetweenSurfacesAFewCellsApart) {
     const double forward = dot(scattered, data), size = norm(scattered) * norm(data);
     for (const auto way : {Keeping::store, Keeping::checkpoints})
       EXPECT_NEAR(dot(change, bench.back(data, way).kernel), forward, 1e-13 * size)
-          << to_string(way) << static_cast<int>(rock);
+          << to_string(way) << static_cast<int>(equation);
     EXPECT_NEAR(dot(change, bench.back(data, Keeping::boundary).kernel), forward, 1e-9 * size)
-        << static_cast<int>(rock);
+        << static_cast<int>(equation);
   }
 }
 
@@ -185,8 +187,8 @@ TEST(AcousticAdjoint, OfBornModellingIsExactForEveryBoundary) {
     }
 }
 
-void expect_derivative(Rock rock) {
-  const auto p = box_with(every_kind[1], true, rock);
+void expect_derivative(Equation equation) {
+  const auto p = box_with(every_kind[1], true, equation);
   Chance chance(3);
   auto change = chance.list(p.velocity.size());
   for (std::size_t n = 0; n < change.size(); ++n) change[n] *= 0.2 / (p.velocity[n] * p.velocity[n]);
@@ -222,8 +224,9 @@ void expect_derivative(Rock rock) {
 }
 
 TEST(AcousticAdjoint, BornModellingIsTheDerivativeOfModelling) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
-    expect_derivative(rock);
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti})
+    expect_derivative(equation);
 }
 
 TEST(AcousticAdjoint, CheckpointsGiveTheBitsOfAStoredField) {
@@ -275,7 +278,7 @@ void expect_the_stored_images(const Problem& p, std::initializer_list<Keeping> w
     for (const auto image :
          {&Images::kernel, &Images::correlation, &Images::illumination, &Images::at_lags}) {
       EXPECT_LE(farthest(images.*image, stored.*image), limit)
-          << to_string(way) << " " << static_cast<int>(p.rock);
+          << to_string(way) << " " << static_cast<int>(p.equation);
       EXPECT_GT(norm(stored.*image), 0);
     }
   }
@@ -291,10 +294,10 @@ Problem with_places_at_the_sides(Problem p) {
 }
 
 /// Bounds: a hundred times what was measured in double precision (1e-16 to 2e-14), five times in single.
-void expect_the_stored_images_of(Rock rock) {
+void expect_the_stored_images_of(Equation equation) {
   for (const auto& sides : every_kind) {
     const bool flat = sides != every_kind[4];
-    auto p = box_with(sides, flat, rock);
+    auto p = box_with(sides, flat, equation);
     if (!flat) p.end /= 2;
     p = with_places_at_the_sides(p);
     p.settle();
@@ -306,20 +309,20 @@ void expect_the_stored_images_of(Rock rock) {
 }
 
 TEST(AcousticAdjoint, EveryWayBackMakesTheStoredImagesInIsotropicRock) {
-  expect_the_stored_images_of(Rock::constant_density);
-  expect_the_stored_images_of(Rock::variable_density);
+  expect_the_stored_images_of(Equation::constant_density);
+  expect_the_stored_images_of(Equation::variable_density);
 }
 
 TEST(AcousticAdjoint, EveryWayBackMakesTheStoredImagesAroundAVerticalAxis) {
-  expect_the_stored_images_of(Rock::vti);
+  expect_the_stored_images_of(Equation::vti);
 }
 
 TEST(AcousticAdjoint, EveryWayBackMakesTheStoredImagesAroundATiltedAxis) {
-  expect_the_stored_images_of(Rock::tti);
+  expect_the_stored_images_of(Equation::tti);
 }
 
 TEST(AcousticAdjoint, ABoundaryKeepsLessAroundAVerticalAxisThanAroundATiltedOne) {
-  auto p = box_with(every_kind[0], false, Rock::vti);
+  auto p = box_with(every_kind[0], false, Equation::vti);
   const auto records = [](const Problem& of) {
     return cost_of<float>(Keeping::boundary, of).device_bytes -
            4.0 * of.fields() * static_cast<double>(of.grid.box().count());
@@ -328,14 +331,14 @@ TEST(AcousticAdjoint, ABoundaryKeepsLessAroundAVerticalAxisThanAroundATiltedOne)
   const double m = static_cast<double>(p.points()), sides = 2 * (26 * 18 + 18 * 24 + 26 * 24),
                edges = 4 * (26 + 18 + 24), steps = 4 * static_cast<double>(p.steps());
   EXPECT_EQ(records(p), steps * m * sides);
-  p = box_with(every_kind[0], false, Rock::tti);
+  p = box_with(every_kind[0], false, Equation::tti);
   EXPECT_EQ(records(p), 4 * static_cast<double>(p.steps()) * (2 * 2 * m * sides + 2 * m * m * edges));
 }
 
 TEST(AcousticAdjoint, PassesOverMemoryMakeTheImagesOfSingleSteps) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density})
+  for (const auto equation : {Equation::constant_density, Equation::variable_density})
     for (const auto& sides : {every_kind[1], every_kind[4]}) {
-      auto p = test::rough_rock(rock, {26, 22, 24}, 0.07);
+      auto p = test::rough_rock(equation, {26, 22, 24}, 0.07);
       p.sides = sides;
       p.layers.points = 6;
       p.settle();
@@ -363,10 +366,11 @@ TEST(AcousticAdjoint, PassesOverMemoryMakeTheImagesOfSingleSteps) {
 }
 
 TEST(AcousticAdjoint, PassesOverMemoryMakeTheScatteredWavesOfSingleSteps) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti})
     for (const auto& sides : {every_kind[1], every_kind[4]}) {
-      if (rock == Rock::tti && sides == every_kind[4]) continue;  // free surfaces on two axes
-      auto p = test::rough_rock(rock, {26, 22, 24}, 0.07);
+      if (equation == Equation::tti && sides == every_kind[4]) continue;  // free surfaces on two axes
+      auto p = test::rough_rock(equation, {26, 22, 24}, 0.07);
       p.sides = sides;
       p.layers.points = 6;
       p.record = {Component::velocity_up, Component::pressure};
@@ -379,7 +383,7 @@ TEST(AcousticAdjoint, PassesOverMemoryMakeTheScatteredWavesOfSingleSteps) {
       ASSERT_NE(static_cast<Index>(p.steps()) % passes.steps, 0);  // the last pass is shorter
       for (const std::size_t a : {0, 1}) passes.lag[a] = 2 * p.points();
       bench.engine.use_passes(passes);
-      EXPECT_EQ(single, bench.born(change)) << static_cast<int>(rock);
+      EXPECT_EQ(single, bench.born(change)) << static_cast<int>(equation);
       EXPECT_EQ(single, bench.born(change)) << "another shot, from rest";
     }
 }
@@ -424,16 +428,17 @@ TEST(AcousticAdjoint, StepsBetweenRandomWallsRunBackBitByBit) {
 }
 
 TEST(AcousticAdjoint, StepsBetweenRandomWallsAndOtherSidesRunBackBitByBitInEveryRock) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti})
     for (const auto& sides : every_kind) {
-      auto p = test::rough_rock(rock, {26, 1, 30}, 0.4);
+      auto p = test::rough_rock(equation, {26, 1, 30}, 0.4);
       p.sides = sides;
       p.settle();
-      SCOPED_TRACE(static_cast<int>(rock));
+      SCOPED_TRACE(static_cast<int>(equation));
       expect_the_way_back_to_silence<float>(p);
       expect_the_way_back_to_silence<double>(p);
-      if (rock == Rock::constant_density || sides != every_kind[4]) continue;
-      auto deep = test::rough_rock(rock, {12, 10, 13}, 0.06);
+      if (equation == Equation::constant_density || sides != every_kind[4]) continue;
+      auto deep = test::rough_rock(equation, {12, 10, 13}, 0.06);
       deep.shots[0] = {{{63.1, 51.2, 62.7}}, {{63.1, 51.2, 62.7}}};
       deep.sides = sides;
       deep.settle();
@@ -441,12 +446,12 @@ TEST(AcousticAdjoint, StepsBetweenRandomWallsAndOtherSidesRunBackBitByBitInEvery
     }
 }
 
-TEST(AcousticAdjoint, WallsBeyondTheMeshHaveTheRockOfItsSidesButForTheirVelocities) {
-  auto p = test::rough_rock(Rock::tti, {9, 1, 8}, 0.02);
+TEST(AcousticAdjoint, WallsBeyondTheMeshHaveTheMediumNodeItsSidesButForTheirVelocities) {
+  auto p = test::rough_rock(Equation::tti, {9, 1, 8}, 0.02);
   p.shots[0] = {{{43, 0, 42}}, {{43, 0, 42}}};
   p.settle();
   const auto walled = with_random_walls(p, 42);
-  auto shape = without_rock(p);
+  auto shape = without_medium(p);
   const auto below = make_room_for_walls(shape);
   EXPECT_EQ(walled.sides[up][1], Boundary::free_surface);
   EXPECT_EQ(walled.sides[up][0], Boundary::wall);
@@ -498,11 +503,11 @@ TEST(AcousticAdjoint, RandomWallsKeepNothingAndAddLittleNoise) {
 
 TEST(AcousticAdjoint, TheInverseScatteringImageIsThatOfBothWavesStepByStep) {
   // Σ (m a q + ∇p·∇q), summed over both waves; half the Laplacian of the image where density is constant.
-  for (const auto rock : {Rock::constant_density, Rock::variable_density}) {
+  for (const auto equation : {Equation::constant_density, Equation::variable_density}) {
     auto p = test::even_box({50, 1, 60}, 10, 2000);
     for (std::size_t n = 0; n < p.velocity.size(); ++n)
       p.velocity[n] = 2000 + 200 * std::sin(0.002 * static_cast<double>(n));
-    p.rock = rock;
+    p.equation = equation;
     for (std::size_t n = 0; n < p.velocity.size(); ++n)
       p.density.push_back(2000 + 800 * std::cos(0.5 * static_cast<double>(n / 60)));
     p.wavelet.frequency = 12;
@@ -541,8 +546,8 @@ TEST(AcousticAdjoint, TheInverseScatteringImageIsThatOfBothWavesStepByStep) {
         size += sum * sum;
       }
     ASSERT_GT(size, 0);
-    EXPECT_LT(std::sqrt(error / size), 0.02) << static_cast<int>(rock);
-    if (rock == Rock::constant_density) {
+    EXPECT_LT(std::sqrt(error / size), 0.02) << static_cast<int>(equation);
+    if (equation == Equation::constant_density) {
       EXPECT_LT(std::sqrt(of_laplacian / size), 0.05);
     } else {
       EXPECT_GT(std::sqrt(of_laplacian / size), 0.1);
@@ -576,8 +581,8 @@ TEST(AcousticAdjoint, ImagesAtLagsAreOfTheSourcesWaveToTheWestAndTheReceiversToT
 }
 
 TEST(AcousticAdjoint, ImagesAtLagsHaveTheSameBitsOnAnyThreadsAndTheImageAtZero) {
-  for (const auto rock : {Rock::constant_density, Rock::tti}) {
-    const auto p = box_with(every_kind[1], true, rock);
+  for (const auto equation : {Equation::constant_density, Equation::tti}) {
+    const auto p = box_with(every_kind[1], true, equation);
     const Index lags = 2;
     const auto nodes = static_cast<Index>(p.velocity.size());
     const auto data = Chance(6).list(p.steps() * p.shots[0].receivers.size());

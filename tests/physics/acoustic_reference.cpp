@@ -82,10 +82,10 @@ std::map<int, Record> records() {
 }
 
 TEST(AcousticReference, TheWaveOfAPointIsThatOfGreensFunction) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density}) {
+  for (const auto equation : {Equation::constant_density, Equation::variable_density}) {
     auto p = homogeneous(250);
-    p.rock = rock;
-    if (rock == Rock::variable_density) p.density.assign(p.velocity.size(), 2300.0);
+    p.equation = equation;
+    if (equation == Equation::variable_density) p.density.assign(p.velocity.size(), 2300.0);
     const auto all = records();
     p.shots = {{{{0, 0, 0}}, {}}};
     for (const auto& [name, record] : all) p.shots[0].receivers.push_back(record.receiver);
@@ -98,10 +98,10 @@ TEST(AcousticReference, TheWaveOfAPointIsThatOfGreensFunction) {
 }
 
 TEST(AcousticReference, AFreeSurfaceSendsTheWaveOfGreensFunctionBack) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density}) {
+  for (const auto equation : {Equation::constant_density, Equation::variable_density}) {
     auto p = homogeneous(85);  // whose upper face is at 90
-    p.rock = rock;
-    if (rock == Rock::variable_density) p.density.assign(p.velocity.size(), 2300.0);
+    p.equation = equation;
+    if (equation == Equation::variable_density) p.density.assign(p.velocity.size(), 2300.0);
     p.sides[up][1] = Boundary::free_surface;
     p.shots = {{{{0, 0, 0}}, {}}};
     std::vector<Record> below;
@@ -147,7 +147,7 @@ std::vector<std::vector<double>> reflections(double h, const std::vector<double>
                            static_cast<Index>(std::lround(1000 / h))},
                           h, 2000);
   p.grid.first = {-100 + h / 2, -50 + h / 2, -50 + h / 2};  // the plane is at 0, on faces of cells
-  p.rock = Rock::variable_density;
+  p.equation = Equation::variable_density;
   p.density.assign(p.velocity.size(), 1000.0);
   p.wavelet.frequency = 12;
   p.wavelet.delay = 0.125;

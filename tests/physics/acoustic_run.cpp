@@ -116,7 +116,7 @@ TEST(AcousticRun, AStoppedRunGoesOnWithTheSameBits) {
   EXPECT_EQ(resumed.images.at_lags, whole.images.at_lags);
   auto other = p;
   other.velocity[5] *= 1.01;
-  EXPECT_THAT(message([&] { run_shots(other, settings, runtime); }), HasSubstr("was made for other rock"));
+  EXPECT_THAT(message([&] { run_shots(other, settings, runtime); }), HasSubstr("was made for other medium"));
 }
 
 TEST(AcousticRun, ShotsThatOtherRanksFinishedBeforeARunWasKilledAreNotDoneAgain) {
@@ -162,7 +162,7 @@ TEST(AcousticRun, ShotsThatOtherRanksFinishedBeforeARunWasKilledAreNotDoneAgain)
   ShotFiles::make_folder(runtime.checkpoint, 3);
   ShotFiles(runtime.checkpoint, other, settings, 3).keep(2, of_third, 1);
   ASSERT_TRUE(std::filesystem::exists(kept));
-  expect_whole(0, "shot-3 was made for other rock): such are computed again");
+  expect_whole(0, "shot-3 was made for other medium): such are computed again");
   forget();
   std::filesystem::create_directories(folder / "run.checkpoint.parts");
   std::ofstream(kept) << "cut off";
@@ -399,12 +399,12 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   settings.keeping = Keeping::store;
   EXPECT_EQ(Simulation(p, settings).check(runtime).number("steps_at_once"), 4);
   // Images around an axis come step by step, whatever is stored.
-  p.rock = Rock::vti;
+  p.equation = Equation::vti;
   p.epsilon.assign(p.velocity.size(), 0.1);
   p.delta = p.epsilon;
   settings.data.clear();
   const auto vti = Simulation(p, settings).check(runtime).text();
-  EXPECT_THAT(vti, HasSubstr("a migration takes more in isotropic rock alone"));
+  EXPECT_THAT(vti, HasSubstr("a migration takes more in isotropic media alone"));
   EXPECT_THAT(vti, Not(HasSubstr("with all that it keeps in memory")));
 }
 
@@ -551,8 +551,8 @@ TEST(AcousticRun, TheMemoryOfAShotHasTheWeightsOfItsReceivers) {
 #ifdef TERRANE_HEAP_IS_COUNTED
 TEST(AcousticRun, BornModellingTakesTheMemoryThatACheckSays) {
   const Device cpu{Device::Kind::cpu, -1};
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti}) {
-    auto p = test::rough_rock(rock, {80, 90, 100}, 0.06);
+  for (const auto equation : {Equation::constant_density, Equation::variable_density, Equation::vti}) {
+    auto p = test::rough_rock(equation, {80, 90, 100}, 0.06);
     p.settle();
     const std::vector<double> change(p.velocity.size(), 1e-9);
     Settings settings;
@@ -564,17 +564,17 @@ TEST(AcousticRun, BornModellingTakesTheMemoryThatACheckSays) {
     });
     if (held <= 0) GTEST_SKIP() << "this build has another heap";
     const double foreseen = bytes_of_shot(p, settings, cpu);
-    EXPECT_LT(held, 1.01 * foreseen) << static_cast<int>(rock);
-    EXPECT_GT(held, 0.8 * foreseen) << static_cast<int>(rock);
+    EXPECT_LT(held, 1.01 * foreseen) << static_cast<int>(equation);
+    EXPECT_GT(held, 0.8 * foreseen) << static_cast<int>(equation);
   }
 }
 
 /// With models in double precision and gathers of all shots.
 TEST(AcousticRun, TakesTheMemoryThatItsPlanSays) {
-  for (const auto rock : {Rock::constant_density, Rock::tti}) {
-    auto p = test::rough_rock(rock, {50, 60, 70}, rock == Rock::tti ? 0.006 : 0.05);
+  for (const auto equation : {Equation::constant_density, Equation::tti}) {
+    auto p = test::rough_rock(equation, {50, 60, 70}, equation == Equation::tti ? 0.006 : 0.05);
     test::all_sides(p, Boundary::sponge);
-    p.shots[0].receivers.assign(rock == Rock::tti ? 3 : 300, p.shots[0].receivers[0]);
+    p.shots[0].receivers.assign(equation == Equation::tti ? 3 : 300, p.shots[0].receivers[0]);
     Simulation simulation(p, {});
     p = {};
     const auto plan = simulation.check(on_cpu());
@@ -583,16 +583,16 @@ TEST(AcousticRun, TakesTheMemoryThatItsPlanSays) {
     if (held <= 0) GTEST_SKIP() << "this build has another heap";
     const auto foreseen = static_cast<double>(plan.memory_bytes);
     // Lists of weights are made twice, which counts in so small a box: 1.18.
-    EXPECT_LT(held + models, 1.25 * foreseen) << static_cast<int>(rock);
-    EXPECT_GT(held + models, 0.7 * foreseen) << static_cast<int>(rock);
+    EXPECT_LT(held + models, 1.25 * foreseen) << static_cast<int>(equation);
+    EXPECT_GT(held + models, 0.7 * foreseen) << static_cast<int>(equation);
   }
 }
 
 /// Also the model with its walls, in double precision on the host.
 TEST(AcousticRun, RandomWallsTakeTheMemoryThatACheckSays) {
   const Device cpu{Device::Kind::cpu, -1};
-  for (const auto rock : {Rock::constant_density, Rock::tti}) {
-    auto p = test::rough_rock(rock, {80, 90, 100}, 0.03);
+  for (const auto equation : {Equation::constant_density, Equation::tti}) {
+    auto p = test::rough_rock(equation, {80, 90, 100}, 0.03);
     p.settle();
     Settings settings;
     settings.task = Task::adjoint;
@@ -605,8 +605,8 @@ TEST(AcousticRun, RandomWallsTakeTheMemoryThatACheckSays) {
     });
     if (held <= 0) GTEST_SKIP() << "this build has another heap";
     const double foreseen = bytes_of_shot(p, settings, cpu) + bytes_on_host(p, settings, cpu);
-    EXPECT_LT(held, foreseen) << static_cast<int>(rock);
-    EXPECT_GT(held, 0.7 * foreseen) << static_cast<int>(rock);
+    EXPECT_LT(held, foreseen) << static_cast<int>(equation);
+    EXPECT_GT(held, 0.7 * foreseen) << static_cast<int>(equation);
   }
 }
 #endif
@@ -741,7 +741,7 @@ TEST(AcousticRun, RockWithAnAxisThatFitsNowhereSaysWhatIsLackingBeforeTheRun) {
   using Choice = std::pair<Keeping, KeptIn>;
   p.settle();
   EXPECT_EQ(chosen(KeptIn::host), (Choice{Keeping::boundary, KeptIn::host}));
-  p.rock = Rock::vti;
+  p.equation = Equation::vti;
   p.epsilon.assign(p.velocity.size(), 0.1);
   p.delta.assign(p.velocity.size(), 0.05);
   p.step = 0;
@@ -825,9 +825,9 @@ TEST(AcousticRun, ASeriesThatSaysItIsAnotherIsNotTakenForTheOneThatIsRecorded) {
 }
 
 /// The largest pressure at each of the two receivers of the job in this rock.
-std::array<double, 2> peaks(const std::string& rock, const std::string& properties) {
+std::array<double, 2> peaks(const std::string& equation, const std::string& properties) {
   auto text = with("velocity_p = 2000", "velocity_p = 2000\n" + properties);
-  text.replace(text.find("end = 0.4"), 9, "end = 0.4\nrock = \"" + rock + "\"");
+  text.replace(text.find("end = 0.4"), 9, "end = 0.4\nequation = \"" + equation + "\"");
   const auto result = read(text)->run(on_cpu());
   const auto& values = std::get<std::vector<float>>(result.data.find("pressure")->values);
   std::array<double, 2> most{};
@@ -836,7 +836,7 @@ std::array<double, 2> peaks(const std::string& rock, const std::string& properti
   return most;
 }
 
-TEST(AcousticRun, AJobTakesTheRockOfItsModel) {
+TEST(AcousticRun, AJobTakesTheMediumNodeItsModel) {
   const auto plain = peaks("constant_density", "");
   EXPECT_NEAR(peaks("variable_density", "density = 2300")[0] / plain[0], 1, 0.02);
   EXPECT_NEAR(peaks("vti", "")[0] / plain[0], 1, 1e-4);
@@ -904,7 +904,7 @@ TEST(AcousticRun, ASmoothModelHasTheSameBitsOnAnyThreadsAndIsTheMeanUnderAGaussi
 }
 
 TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
-  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrock = \"variable_density\"")); }),
+  EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nequation = \"variable_density\"")); }),
               AllOf(HasSubstr("has no density"), HasSubstr("constant_density")));
   EXPECT_THAT(message([] { peaks("vti", "epsilon = 0.05\ndelta = 0.1"); }), HasSubstr("is less than delta"));
   EXPECT_THAT(
@@ -918,7 +918,7 @@ TEST(AcousticRun, JobsThatCannotBeSayWhereAndWhatNext) {
         message([&] { read(with("end = 0.4", "end = 0.4\n" + std::string(key))); }),
         AllOf(HasSubstr("simulation." + std::string(key).substr(0, 7)), HasSubstr("is of migration")));
   EXPECT_THAT(
-      message([] { read(with("end = 0.4", "end = 0.4\nrock = \"variable_density\"\ndensity = 2000")); }),
+      message([] { read(with("end = 0.4", "end = 0.4\nequation = \"variable_density\"\ndensity = 2000")); }),
       AllOf(HasSubstr("simulation.density"), HasSubstr("does not take it")));
   EXPECT_THAT(message([] { read(with("end = 0.4", "end = 0.4\nrecord = \"velocity\"")); }),
               AllOf(HasSubstr("simulation.record"), HasSubstr("velocity_north, velocity_up")));

@@ -25,8 +25,8 @@ using testing_support::message;
 using testing_support::TemporaryFolder;
 
 /// A rough box that records what nine nodes of each of its snapshots show.
-Problem watched(Rock rock, Snapshots& snapshots, std::vector<std::size_t>& seen) {
-  auto p = test::rough_rock(rock, {20, 18, 22}, 0.08);
+Problem watched(Equation equation, Snapshots& snapshots, std::vector<std::size_t>& seen) {
+  auto p = test::rough_rock(equation, {20, 18, 22}, 0.08);
   p.layers.points = 5;
   p.exact_time = false;
   p.order = 4;
@@ -93,18 +93,20 @@ void expect_what_is_heard(const Film& film, const Problem& p, const Snapshots& s
 }
 
 TEST(AcousticSnapshots, ShowWhatReceiversHearAtTheirNodesInEveryRock) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti}) {
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti}) {
     Snapshots snapshots;
     std::vector<std::size_t> seen;
-    const auto p = watched(rock, snapshots, seen);
+    const auto p = watched(equation, snapshots, seen);
     const auto change = test::Chance(6).list(p.velocity.size());
     Passes three{3, 8, {}, {}};
     for (const std::size_t a : {0, 1}) three.lag[a] = 2 * p.points();
     std::vector<std::vector<float>> first;
-    for (const bool born : {false, rock == Rock::constant_density || rock == Rock::vti})
-      for (const auto& [kind, passes] : {std::pair{Device::Kind::cpu, Passes{}},
-                                         std::pair{Device::Kind::cpu, rock == Rock::tti ? Passes{} : three},
-                                         std::pair{Device::Kind::debug, Passes{}}}) {
+    for (const bool born : {false, equation == Equation::constant_density || equation == Equation::vti})
+      for (const auto& [kind, passes] :
+           {std::pair{Device::Kind::cpu, Passes{}},
+            std::pair{Device::Kind::cpu, equation == Equation::tti ? Passes{} : three},
+            std::pair{Device::Kind::debug, Passes{}}}) {
         const auto film = film_of<float>(p, snapshots, kind, passes, born ? change : std::vector<double>());
         expect_what_is_heard(film, p, snapshots, seen);
         if (born) continue;
@@ -117,12 +119,13 @@ TEST(AcousticSnapshots, ShowWhatReceiversHearAtTheirNodesInEveryRock) {
 class AcousticSnapshotsOn : public testing::TestWithParam<Device> {};
 
 TEST_P(AcousticSnapshotsOn, ADeviceShowWhatReceiversHearInEveryRock) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti})
     for (const std::size_t every : {7, 8}) {  // steps are graphs of two
-      SCOPED_TRACE(testing::Message() << static_cast<int>(rock) << ' ' << every);
+      SCOPED_TRACE(testing::Message() << static_cast<int>(equation) << ' ' << every);
       Snapshots snapshots;
       std::vector<std::size_t> seen;
-      const auto p = watched(rock, snapshots, seen);
+      const auto p = watched(equation, snapshots, seen);
       snapshots.every = every;
       expect_what_is_heard(film_of<float>(p, snapshots, GetParam().kind, {}), p, snapshots, seen);
     }
@@ -133,7 +136,7 @@ TERRANE_ON_EVERY_DEVICE(AcousticSnapshotsOn);
 TEST(AcousticSnapshots, TakenAfterAnOddNumberOfStepsLeaveTheWaveAsItIs) {
   Snapshots snapshots;
   std::vector<std::size_t> seen;
-  const auto p = watched(Rock::constant_density, snapshots, seen);
+  const auto p = watched(Equation::constant_density, snapshots, seen);
   for (const std::size_t every : {1, 7, 9, 16}) {
     snapshots.every = every;
     for (const auto kind : {Device::Kind::cpu, Device::Kind::debug})

@@ -92,7 +92,7 @@ TEST(AcousticVelocity, OfAPlaneWaveIsThePressureOverTheImpedance) {
 
 TEST(AcousticVelocity, AcrossAPlaneBetweenDensitiesIsContinuousAndOfTheImpedanceBeyond) {
   auto p = plane_wave(70, 161);
-  p.rock = Rock::variable_density;
+  p.equation = Equation::variable_density;
   p.density.assign(p.velocity.size(), 1000.0);
   const auto below = static_cast<std::size_t>(45 * 161);  // the plane lies at 445 m
   std::fill(p.density.begin() + static_cast<std::ptrdiff_t>(below), p.density.end(), 2600.0);
@@ -126,10 +126,12 @@ TEST(AcousticVelocity, BesideAFreeSurfaceIsTwiceThatOfTheWaveWhereThePressureVan
 }
 
 TEST(AcousticVelocity, TheAdjointIsExactForEveryComponent) {
-  for (const auto rock : {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti})
+  for (const auto equation :
+       {Equation::constant_density, Equation::variable_density, Equation::vti, Equation::tti})
     for (const bool flat : {true, false}) {
-      if (!flat && (rock == Rock::constant_density || rock == Rock::vti)) continue;
-      auto p = flat ? test::rough_rock(rock, {27, 1, 30}, 0.3) : test::rough_rock(rock, {26, 18, 24}, 0.07);
+      if (!flat && (equation == Equation::constant_density || equation == Equation::vti)) continue;
+      auto p = flat ? test::rough_rock(equation, {27, 1, 30}, 0.3)
+                    : test::rough_rock(equation, {26, 18, 24}, 0.07);
       if (!flat) p.sides[north] = {Boundary::wall, Boundary::wall};  // few nodes
       p.record = flat ? std::vector{up_of, Component::pressure, east_of}
                       : std::vector{Component::pressure, north_of, up_of, east_of};
@@ -159,7 +161,7 @@ TEST(AcousticVelocity, TheAdjointIsExactForEveryComponent) {
 /// One rock with an axis that leans by `tilt` towards `azimuth`.
 Problem leaning(std::array<Index, 3> nodes, double epsilon, double delta, double tilt, double azimuth) {
   auto p = test::even_box(nodes, 10, 2000);
-  p.rock = Rock::tti;
+  p.equation = Equation::tti;
   p.epsilon.assign(p.velocity.size(), epsilon);
   p.delta.assign(p.velocity.size(), delta);
   p.tilt.assign(p.velocity.size(), tilt);
@@ -187,8 +189,8 @@ double error_of_weights(const Problem& p, const Wavy& of_p, const Wavy& of_q,
   double worst = 0, largest = 0;
   for (const auto& at : places) {
     const std::array<double, 3> x{at[2], at[1], at[0]};
-    const auto n = p.rock == Rock::tti ? axis_of(0.3 + 1e-3 * x[0] + 5e-4 * x[2], 1 - 1e-3 * x[1])
-                                       : std::array<double, 3>{1, 0, 0};
+    const auto n = p.equation == Equation::tti ? axis_of(0.3 + 1e-3 * x[0] + 5e-4 * x[2], 1 - 1e-3 * x[1])
+                                               : std::array<double, 3>{1, 0, 0};
     double along = 0;
     for (std::size_t a = 0; a < 3; ++a) along += n[a] * (of_q.slope(x, a) - of_p.slope(x, a));
     for (const auto component : {up_of, north_of, east_of}) {
@@ -224,13 +226,13 @@ TEST(AcousticVelocity, InRockWithAnAxisIsReadOfWhatPushesAlongItAndAcross) {
   const std::vector<Place> places{{133.7, 148.1, 155}, {171.2, 120, 144.4}, {160, 130, 150}};
   const Wavy of_p{{0.031, 0.022, -0.027}, 0.3}, of_q{{-0.025, 0.034, 0.021}, 1.1};
   EXPECT_LT(error_of_weights(p, of_p, of_q, places), 2e-3);
-  p.rock = Rock::vti;
+  p.equation = Equation::vti;
   EXPECT_LT(error_of_weights(p, of_p, of_q, places), 2e-3);
   // Odd fields beyond a free surface, at 295 m.
   p.sides[up][1] = Boundary::free_surface;
   const Wavy odd_p{{0.04, 0, 0}, -0.04 * 295}, odd_q{{0.03, 0, 0}, -0.03 * 295};
   EXPECT_LT(error_of_weights(p, odd_p, odd_q, {{133.7, 148.1, 291}}), 2e-3);
-  p.rock = Rock::tti;
+  p.equation = Equation::tti;
   EXPECT_LT(error_of_weights(p, odd_p, odd_q, {{133.7, 148.1, 291}}), 4e-3);
 }
 
@@ -272,7 +274,7 @@ TEST(AcousticVelocity, GrowsApartWherePressureFalls) {
   // tilted axis the second, slow wave has too few cells for differences.)
   constexpr double epsilon = 0.24, delta = 0.1, near = 8;
   auto p = leaning({34, 34, 34}, epsilon, delta, 0, 0);
-  p.rock = Rock::vti;
+  p.equation = Equation::vti;
   p.wavelet.frequency = 10;
   p.exact_time = false;
   p.end = 0.3;
@@ -305,13 +307,13 @@ TEST(AcousticVelocity, GrowsApartWherePressureFalls) {
 }
 
 TEST(AcousticVelocity, WithoutAnisotropyIsIsotropicWhateverTheTilt) {
-  auto p = test::rough_rock(Rock::tti, {40, 1, 44}, 0.2);
+  auto p = test::rough_rock(Equation::tti, {40, 1, 44}, 0.2);
   test::all_sides(p, Boundary::wall);
   p.sides[up][1] = Boundary::free_surface;
   for (auto* values : {&p.epsilon, &p.delta}) std::fill(values->begin(), values->end(), 0.0);
   p.record = {up_of, east_of};
   auto plain = p;
-  plain.rock = Rock::constant_density;
+  plain.equation = Equation::constant_density;
   p.settle();
   plain.settle();
   EXPECT_LT(apart(test::traces<double>(p, p.shots[0]), test::traces<double>(plain, plain.shots[0])), 1e-12);

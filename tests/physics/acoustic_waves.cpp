@@ -123,13 +123,15 @@ TEST(AcousticWaves, TheErrorFallsWithTheOrderOfTheStencil) {
   }
 }
 
-constexpr Rock every_rock[] = {Rock::constant_density, Rock::variable_density, Rock::vti, Rock::tti};
+constexpr Equation every_equation[] = {Equation::constant_density, Equation::variable_density, Equation::vti,
+                                       Equation::tti};
 
 TEST(AcousticWaves, SourceAndReceiverMayChangePlaces) {
-  for (const auto rock : every_rock)
+  for (const auto equation : every_equation)
     for (const bool flat : {false, true}) {
-      auto p = test::rough_rock(
-          rock, flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{22, 18, 24}, flat ? 0.4 : 0.1);
+      auto p = test::rough_rock(equation,
+                                flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{22, 18, 24},
+                                flat ? 0.4 : 0.1);
       p.settle();
       const auto& shot = p.shots[0];
       for (std::size_t r = 0; r < (flat ? 3 : 1); ++r) {
@@ -139,8 +141,8 @@ TEST(AcousticWaves, SourceAndReceiverMayChangePlaces) {
         auto double_back = traces<double>(p, back), single_back = traces<float>(p, back);
         for (auto* values : {&double_back, &single_back})
           for (double& value : *values) value *= ratio;
-        EXPECT_LT(apart(traces<double>(p, there), double_back), 1e-12) << r << static_cast<int>(rock);
-        EXPECT_LT(apart(traces<float>(p, there), single_back), 3e-5) << r << static_cast<int>(rock);
+        EXPECT_LT(apart(traces<double>(p, there), double_back), 1e-12) << r << static_cast<int>(equation);
+        EXPECT_LT(apart(traces<float>(p, there), single_back), 3e-5) << r << static_cast<int>(equation);
       }
     }
 }
@@ -244,17 +246,17 @@ std::vector<double> heard_of_images(const Problem& p, const Place& from, int axi
 
 TEST(AcousticWaves, BetweenTwoFreeSurfacesImagesHaveImages) {
   constexpr Index thin = 3, turns = 7;
-  for (const auto rock : every_rock)
+  for (const auto equation : every_equation)
     for (const int axis : {up, north, east}) {
       std::array<Index, 3> nodes{12, 12, 12};
       nodes[static_cast<std::size_t>(axis)] = thin;
-      auto p = test::rough_rock(rock, nodes, 0.05);
+      auto p = test::rough_rock(equation, nodes, 0.05);
       p.sides = {{{Boundary::wall, Boundary::wall}, {Boundary::wall, Boundary::wall}, {}}};
       p.sides[east] = p.sides[up];
       p.sides[static_cast<std::size_t>(axis)] = {Boundary::free_surface, Boundary::free_surface};
       p.grid.first[static_cast<std::size_t>(axis)] = 5;  // the lower surface at 0
       // The tilt of what a velocity is read of is not mirrored (weights.cpp).
-      if (rock != Rock::tti)
+      if (equation != Equation::tti)
         p.record = {Component::pressure, Component::velocity_up, Component::velocity_east};
       Place from{63.1, 71.3, 82.7}, to{81.9, 61.3, 55.2};
       from[static_cast<std::size_t>(2 - axis)] = 13.7, to[static_cast<std::size_t>(2 - axis)] = 21.1;
@@ -267,7 +269,7 @@ TEST(AcousticWaves, BetweenTwoFreeSurfacesImagesHaveImages) {
       const auto exact = heard_of_images(wide, from, axis, width, turns, Device::Kind::cpu);
       for (const auto kind : {Device::Kind::cpu, Device::Kind::debug})
         EXPECT_LT(apart(heard_of_images(p, from, axis, width, 1, kind), exact), 1e-12)
-            << static_cast<int>(rock) << " " << axis;
+            << static_cast<int>(equation) << " " << axis;
     }
 }
 
@@ -317,10 +319,10 @@ std::vector<double> bits(const Problem& p, Device::Kind kind, int threads) {
 }
 
 TEST(AcousticWaves, HasTheSameBitsOnAnyThreadsAndOnTheDebugDevice) {
-  for (const auto rock : every_rock) {
-    const bool flat = rock == Rock::constant_density;
-    auto p = test::rough_rock(rock, flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{22, 18, 24},
-                              0.06);
+  for (const auto equation : every_equation) {
+    const bool flat = equation == Equation::constant_density;
+    auto p = test::rough_rock(
+        equation, flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{22, 18, 24}, 0.06);
     p.settle();
     const auto one = bits<float>(p, Device::Kind::cpu, 1);
     ASSERT_GT(norm(one), 0);
@@ -366,12 +368,13 @@ TEST(AcousticWaves, SeveralStepsInOnePassHaveTheBitsOfStepsTakenOneByOne) {
       boxes[2],
       {{{wall, cpml}, {free_surface, free_surface}, {wall, cpml}}},
   }};
-  for (const auto rock : {Rock::constant_density, Rock::vti, Rock::variable_density, Rock::tti})
+  for (const auto equation :
+       {Equation::constant_density, Equation::vti, Equation::variable_density, Equation::tti})
     for (std::size_t n = 0; n < boxes.size(); ++n) {
-      auto p = test::rough_rock(rock, {26, 22, 24}, rock == Rock::tti ? 0.045 : 0.07);
-      p.sides = rock == Rock::tti ? tilted[n] : boxes[n];
+      auto p = test::rough_rock(equation, {26, 22, 24}, equation == Equation::tti ? 0.045 : 0.07);
+      p.sides = equation == Equation::tti ? tilted[n] : boxes[n];
       p.layers.points = 6;
-      p.order = n == 1 && rock == Rock::constant_density ? 4 : 8;
+      p.order = n == 1 && equation == Equation::constant_density ? 4 : 8;
       p.shots[0].receivers.push_back(p.shots[0].receivers[0]);  // two at one place
       if (n == 2) p.record = {Component::velocity_up, Component::pressure, Component::velocity_east};
       p.settle();
@@ -382,15 +385,15 @@ TEST(AcousticWaves, SeveralStepsInOnePassHaveTheBitsOfStepsTakenOneByOne) {
         passes.lag[a] = (twice ? 2 : 1) * p.points();
       }
       expect_bits_of_single_steps<float>(p, passes, 3);
-      if (rock == Rock::tti && n > 0) continue;
+      if (equation == Equation::tti && n > 0) continue;
       passes.steps = 7, passes.rows = 16;
       expect_bits_of_single_steps<double>(p, passes, 1);
     }
 }
 
 TEST(AcousticWaves, SeveralStepsInOnePassBetweenTwoFreeSurfacesHaveTheBitsOfStepsTakenOneByOne) {
-  for (const auto rock : every_rock) {
-    auto p = test::rough_rock(rock, {3, 22, 24}, 0.07);
+  for (const auto equation : every_equation) {
+    auto p = test::rough_rock(equation, {3, 22, 24}, 0.07);
     p.sides[up] = {Boundary::free_surface, Boundary::free_surface};
     p.shots = {{{{83.1, 71.3, 12.7}}, {{131.9, 61.3, 6.1}, {40, 50, 10}}}};
     p.layers.points = 6;
@@ -424,7 +427,7 @@ TEST(AcousticWaves, PassesAreForFieldsThatCachesDoNotHold) {
   larger.grid.nodes = {170, 200, 400};
   EXPECT_EQ(passes_for(larger, cpu, 1, cut_grid(larger, 2)).steps, 4);
   EXPECT_THAT(why_one(larger, cpu, 1, 3), testing::HasSubstr("thin"));
-  larger.rock = Rock::tti;
+  larger.equation = Equation::tti;
   EXPECT_EQ(passes_for(larger, cpu, 2, cut_grid(larger, 1)).steps, 2);
   EXPECT_EQ(passes_for(larger, cpu, 2, cut_grid(larger, 1)).lag, (std::array<Index, 2>{8, 8}));
   EXPECT_THAT(why_one(larger, cpu, 1, 2), testing::HasSubstr("of one rank"));
@@ -433,10 +436,10 @@ TEST(AcousticWaves, PassesAreForFieldsThatCachesDoNotHold) {
 }
 
 /// The steps of rows against those of nodes, one by one, on random fields.
-void expect_rows_like_nodes(Rock rock, int order, bool flat) {
+void expect_rows_like_nodes(Equation equation, int order, bool flat) {
   for (const auto kind : {Boundary::cpml, Boundary::sponge}) {
     auto p =
-        test::rough_rock(rock, flat ? std::array<Index, 3>{25, 1, 37} : std::array<Index, 3>{25, 19, 23});
+        test::rough_rock(equation, flat ? std::array<Index, 3>{25, 1, 37} : std::array<Index, 3>{25, 19, 23});
     p.order = order;
     p.sides[east] = {kind, kind};
     p.settle();
@@ -481,7 +484,7 @@ void expect_rows_like_nodes(Rock rock, int order, bool flat) {
       }
       const Work work(medium.inner());
       const auto kernel = medium.kernel();
-      if (rock == Rock::tti) {
+      if (equation == Equation::tti) {
         auto box = p.whole().grown(0, kernel.points, kernel.points).grown(2, kernel.points, kernel.points);
         if (p.grid.there(north)) box = box.grown(1, kernel.points, kernel.points);
         if (which == 0) begin_along(stream, kernel, g, box);
@@ -499,10 +502,10 @@ void expect_rows_like_nodes(Rock rock, int order, bool flat) {
 
 TEST(AcousticWaves, RowsAgreeWithNodesTakenOneByOne) {
   for (const int order : {2, 4, 6, 8, 10, 12, 14, 16})
-    expect_rows_like_nodes(Rock::constant_density, order, false);
-  for (const auto rock : {Rock::variable_density, Rock::vti, Rock::tti})
+    expect_rows_like_nodes(Equation::constant_density, order, false);
+  for (const auto equation : {Equation::variable_density, Equation::vti, Equation::tti})
     for (const bool flat : {false, true})
-      for (const int order : {4, 8, 14}) expect_rows_like_nodes(rock, order, flat);
+      for (const int order : {4, 8, 14}) expect_rows_like_nodes(equation, order, flat);
 }
 
 TEST(AcousticWaves, RefusesWhatCannotBe) {

@@ -210,7 +210,7 @@ def waves_over(rock, flat=True, **other):
 @pytest.mark.parametrize("rock", ["constant_density", "variable_density", "vti", "tti"])
 def test_operators_over_any_rock_have_an_exact_transpose(rock, flat):
     waves = waves_over(rock, flat)
-    assert waves.rock == rock
+    assert waves.equation == rock
     chance = np.random.default_rng(5)
     change, residual = chance.normal(size=waves.velocity.size), chance.normal(size=int(np.prod(waves.shape)))
     jacobian = waves.jacobian("velocity")
@@ -218,7 +218,7 @@ def test_operators_over_any_rock_have_an_exact_transpose(rock, flat):
     assert forward == pytest.approx(float(change @ (jacobian.T @ residual)), rel=1e-11)
     assert forward != 0
     other = waves.with_velocity(waves.velocity + 1)
-    assert other.rock == rock and other.step == waves.step
+    assert other.equation == rock and other.step == waves.step
 
 
 def test_operators_over_rock_that_is_the_same_in_words_are_those_of_less():

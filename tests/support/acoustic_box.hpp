@@ -107,21 +107,21 @@ inline std::vector<double> column(const std::vector<double>& traces, std::size_t
 }
 
 /// The rough box of another rock: densities of 1000 to 3000 kg/m³, or an axis that differs from node to node.
-inline acoustic::Problem rough_rock(acoustic::Rock rock, std::array<Index, 3> nodes = {26, 22, 24},
+inline acoustic::Problem rough_rock(acoustic::Equation equation, std::array<Index, 3> nodes = {26, 22, 24},
                                     double end = 0.25) {
   auto p = rough_box(nodes, end);
-  p.rock = rock;
+  p.equation = equation;
   Chance chance(17);
   const auto spread = [&](std::vector<double>& values, double middle, double half) {
     values.resize(p.velocity.size());
     for (double& value : values) value = middle + half * chance();
   };
-  if (rock == acoustic::Rock::variable_density) spread(p.density, 2000, 1000);
+  if (equation == acoustic::Equation::variable_density) spread(p.density, 2000, 1000);
   if (p.fields() == 2) {
     spread(p.delta, 0.05, 0.05);
     spread(p.epsilon, 0.15, 0.05);
   }
-  if (rock == acoustic::Rock::tti) {
+  if (equation == acoustic::Equation::tti) {
     spread(p.tilt, 0.7, 0.7);
     spread(p.azimuth, 0, 3);
   }

@@ -97,6 +97,23 @@ TEST(Config, NamesLineAndNearestSpellingOfAnUnknownKey) {
                     HasSubstr("Allowed in [survey]: region, height, clearance, shape")));
 }
 
+TEST(Config, TakesTheFormerNameOfAKeyWithANoteAndBlamesItWhereItStands) {
+  static constexpr Key keys[] = {{"equation", "text", "\"scalar\"", "Of waves.", {}, "rock"}};
+  const auto read = [](const char* text) {
+    return Config::parse(text, "job.toml").table("simulation").describe({keys});
+  };
+  const auto table = read("[simulation]\nrock = \"tilted\"\n");
+  EXPECT_TRUE(table.has("equation"));
+  EXPECT_EQ(table.text("equation"), "tilted");
+  EXPECT_NO_THROW(table.finish());
+  EXPECT_THAT(table.notes(), ElementsAre("job.toml:2: simulation.rock: this key is now called equation"));
+  EXPECT_THAT(message([&] { table.choice("equation", {"scalar"}); }),
+              HasSubstr("job.toml:2: simulation.rock"));
+  EXPECT_THAT(message([&] { read("[simulation]\nrock = \"a\"\nequation = \"b\"\n"); }),
+              AllOf(HasSubstr("job.toml:2"), HasSubstr("now called equation, which is there, too")));
+  EXPECT_TRUE(read("[simulation]\nequation = \"b\"\n").notes().empty());
+}
+
 TEST(Config, SaysWhatAMissingKeyIsAndWhereItBelongs) {
   EXPECT_THAT(message([] { survey("\n[survey]\n").numbers("region", Quantity::length, 4); }),
               AllOf(HasSubstr("job.toml:2: survey.region: missing"), HasSubstr("West, east, south, north")));

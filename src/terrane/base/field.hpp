@@ -88,9 +88,14 @@ constexpr CountField count(std::uint64_t least, std::uint64_t most) { return {le
 struct WordField {
   std::span<const std::string_view> words, bits;
   bool decides = true;
-  constexpr WordField same_bits() const { return {words, bits, false}; }
+  std::string_view former = {};
+  constexpr WordField same_bits() const { return {words, bits, false, former}; }
   /// Of a checkpoint, where results of several words have the same bits: one name for them.
-  constexpr WordField bits_of(std::span<const std::string_view> names) const { return {words, names}; }
+  constexpr WordField bits_of(std::span<const std::string_view> names) const {
+    return {words, names, decides, former};
+  }
+  /// What the key was called before: still taken, with a note.
+  constexpr WordField formerly(std::string_view name) const { return {words, bits, decides, name}; }
 };
 constexpr WordField one_of(std::span<const std::string_view> words) { return {words, words}; }
 

@@ -417,7 +417,7 @@ Config Config::describe(const std::vector<std::span<const Key>>& lists) const {
     std::vector<std::string_view> names;
     for (const auto& key : described.known_) names.push_back(key.name);
     for (const auto& [key, child] : *node_->table())
-      if (std::find(names.begin(), names.end(), key) == names.end())
+      if (std::find(names.begin(), names.end(), key) == names.end() && !described.take_former(key))
         throw InputError(
             where(key), "this key is not known here." + did_you_mean(key, names),
             fmt::format("Allowed{}: {}.", path_.empty() ? "" : " in [" + path_ + "]", joined(names)));
@@ -425,8 +425,25 @@ Config Config::describe(const std::vector<std::span<const Key>>& lists) const {
   return described;
 }
 
+bool Config::take_former(std::string_view name) const {
+  const auto now =
+      std::find_if(known_.begin(), known_.end(), [&](const Key& key) { return key.former == name; });
+  if (now == known_.end()) return false;
+  if (node_->entry(now->name))
+    throw InputError(where(name), fmt::format("this key is now called {}, which is there, too", now->name),
+                     "Leave one of them out.");
+  note(name, fmt::format("this key is now called {}", now->name));
+  return true;
+}
+
+std::string_view Config::name_here(std::string_view key) const {
+  if (!node_ || node_->entry(key)) return key;
+  const auto* known = described(key);
+  return known && !known->former.empty() && node_->entry(known->former) ? known->former : key;
+}
+
 const Config::Node* Config::find(std::string_view key) const {
-  const auto* child = node_ ? node_->entry(key) : nullptr;
+  const auto* child = node_ ? node_->entry(name_here(key)) : nullptr;
   if (child) child->read = true;
   return child;
 }
@@ -451,7 +468,7 @@ const Config::Node* Config::value(std::string_view key) const {
       description ? fmt::format("{} ({}): {}", key, description->type, description->help) : std::string());
 }
 
-bool Config::has(std::string_view key) const { return node_ && node_->entry(key); }
+bool Config::has(std::string_view key) const { return node_ && node_->entry(name_here(key)); }
 
 std::vector<std::string> Config::keys() const {
   std::vector<std::string> names;
@@ -491,7 +508,8 @@ std::string Config::where() const {
   return path_.empty() ? place : fmt::format("{}: {}", place, path_);
 }
 
-std::string Config::where(std::string_view key) const {
+std::string Config::where(std::string_view wanted) const {
+  const auto key = name_here(wanted);
   const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
   if (node_)
     for (const auto& [name, child] : *node_->table())

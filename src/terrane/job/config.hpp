@@ -28,6 +28,7 @@ struct Key {
   std::string_view fallback;      ///< TOML text; "" when the key must be given, "none" when it may be absent
   std::string_view help;          ///< one sentence
   std::string_view example = {};  ///< TOML text for the template of `terrane new`
+  std::string_view former = {};   ///< what it was called before: still taken, with a note
 };
 
 /// One table of the job file.
@@ -163,6 +164,10 @@ class Config {
   Config(std::shared_ptr<const Document> document, const Node* node, std::string path)
       : document_(std::move(document)), node_(node), path_(std::move(path)) {}
   const Node* find(std::string_view key) const;
+  /// The name by which the table has a key: its own, or its former one.
+  std::string_view name_here(std::string_view key) const;
+  /// Whether `name` is the former name of a key: then with a note. Throws InputError: both are there.
+  bool take_former(std::string_view name) const;
   /// The node of the key, of its default, or an error; nullptr when the default is "none".
   const Node* value(std::string_view key) const;
   const Key* described(std::string_view key) const;

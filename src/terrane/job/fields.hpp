@@ -75,7 +75,7 @@ class KeyList {
   void add(std::string_view name, const T& value, const WordField& rule, std::string_view help,
            std::string_view example) {
     add({name, "text", keep('"' + std::string(rule.words[static_cast<std::size_t>(value)]) + '"'), help,
-         example});
+         example, rule.former});
   }
   void add(std::string_view name, bool value, const FlagField&, std::string_view help,
            std::string_view example) {

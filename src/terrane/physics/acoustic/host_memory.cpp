@@ -5,9 +5,9 @@
 namespace terrane::acoustic {
 
 double bytes_of_models(const Problem& problem, const Settings& settings) {
-  constexpr double properties[] = {1, 2, 3, 5};  // in the order of Rock
-  double models = properties[static_cast<int>(problem.rock)];
-  // The rock that data are made of; what scatters, twice: as the job has it, and the run.
+  constexpr double properties[] = {1, 2, 3, 5};  // in the order of Equation
+  double models = properties[static_cast<int>(problem.equation)];
+  // The medium that data are made of; what scatters, twice: as the job has it, and the run.
   if (settings.task == Task::migration && settings.data.empty()) models *= 2;
   if (settings.task == Task::born || (settings.task == Task::migration && settings.data.empty())) models += 2;
   return models * sizeof(double) * static_cast<double>(problem.velocity.size());

@@ -5,11 +5,11 @@
 namespace terrane::acoustic {
 
 std::vector<double> inverse_scattering_of(const Problem& problem, const std::vector<double>& correlation) {
-  const auto half = differences(8, Coefficients::taylor, Rock::variable_density).half;
+  const auto half = differences(8, Coefficients::taylor, Equation::variable_density).half;
   const auto reach = static_cast<Index>(half.size());
   const auto box = problem.grid.box();
   const Index strides[3] = {box.size(1) * box.size(2), box.size(2), 1};
-  const bool dense = problem.rock == Rock::variable_density;
+  const bool dense = problem.equation == Equation::variable_density;
   std::vector<double> out(correlation.size(), 0.0), flux;
   for (int axis = 0; axis < 3; ++axis) {
     const Index nodes = box.size(axis), stride = strides[axis];

@@ -17,8 +17,8 @@
 
 namespace terrane::acoustic {
 
-/// correlation: Σ p q on the mesh, Pa² → Pa²/m². Beyond the mesh the image goes on as at its edge. Rock with
-/// an axis counts as one of constant density.
+/// correlation: Σ p q on the mesh, Pa² → Pa²/m². Beyond the mesh the image goes on as at its edge. A medium
+/// with an axis counts as one of constant density.
 std::vector<double> inverse_scattering_of(const Problem& problem, const std::vector<double>& correlation);
 
 }  // namespace terrane::acoustic

@@ -1,4 +1,5 @@
-// Modelling as a function of the rock, for inversions of any kind: F(m), its derivative J, Jᵀ, and a misfit.
+// Modelling as a function of the medium, for inversions of any kind: F(m), its derivative J, Jᵀ, and a
+// misfit.
 //
 //   F(m)     gathers of all shots            J δm    Born modelling             Jᵀ r    its exact adjoint
 //   Φ(m) = ½ ‖F(m) − d‖²                     ∂Φ/∂m = Jᵀ (F(m) − d)              m = 1/v², s²/m²

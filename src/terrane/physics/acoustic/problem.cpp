@@ -16,7 +16,7 @@ namespace terrane::acoustic {
 namespace {
 
 constexpr double fewest_points_per_wavelength = 2.5;
-constexpr double slower_than_any_rock = 20;  ///< m/s
+constexpr double slower_than_any_medium = 20;  ///< m/s
 constexpr const char* axis_names[3] = {"up", "northing", "easting"};
 
 double usual_start(Wavelet wavelet) {
@@ -49,8 +49,8 @@ void check_values(const Problem& p, const std::vector<double>& values, const cha
     throw InputError(fmt::format("acoustic: {}", name), fmt::format("{} in cell {}", values[n], n), next);
 }
 
-void check_rock(const Problem& p) {
-  if (p.rock == Rock::variable_density)
+void check_medium(const Problem& p) {
+  if (p.equation == Equation::variable_density)
     check_values(p, p.density, "density", 0, 1e9,
                  "Densities are in kg/m³ and more than zero everywhere; paint water, too.");
   if (p.fields() == 1) return;
@@ -61,7 +61,7 @@ void check_rock(const Problem& p) {
       throw InputError("acoustic: epsilon",
                        fmt::format("{} is less than delta, {}, in cell {}", p.epsilon[n], p.delta[n], n),
                        "The equations of acoustic waves grow without bounds there; raise epsilon to delta.");
-  if (p.rock != Rock::tti) return;
+  if (p.equation != Equation::tti) return;
   for (const auto* angles : {&p.tilt, &p.azimuth})
     check_values(p, *angles, angles == &p.tilt ? "tilt" : "tilt_azimuth", -10, 10, "Angles are in radians.");
 }
@@ -85,7 +85,7 @@ void add_bound(const std::vector<double>& half, double sum, double h, const Dens
 
 /// With densities: of the operator's rows, bounded by Σ (D⁺p)² ≤ Σ p² S Σ_m |a_m| (b₊ + b₋), S = 2 Σ|a|.
 double longest_step_of_densities(const Problem& p) {
-  const auto half = differences(p.order, p.coefficients, p.rock).half;
+  const auto half = differences(p.order, p.coefficients, p.equation).half;
   const auto box = p.grid.box();
   const Index rows = box.size(1), nodes = box.size(2), reach = std::ssize(half);
   double sum = 0;
@@ -161,12 +161,12 @@ double Problem::fastest() const {
 }
 
 double Problem::longest_step() const {
-  if (rock == Rock::variable_density) return longest_step_of_densities(*this);
+  if (equation == Equation::variable_density) return longest_step_of_densities(*this);
   return acoustic::longest_step(differences(order, coefficients), grid.spacing, grid.axes(), fastest());
 }
 
 double Problem::source_factor(const Place& place) const {
-  if (rock != Rock::variable_density) return 1;
+  if (equation != Equation::variable_density) return 1;
   Index cell = 0;
   for (int a = 0; a < 3; ++a) {
     const Index last = grid.nodes[static_cast<std::size_t>(a)] - 1;
@@ -184,7 +184,7 @@ double Problem::points_per_wavelength() const {
 }
 
 double Problem::group_error() const {
-  return differences(order, coefficients, rock).worst_group_error(points_per_wavelength());
+  return differences(order, coefficients, equation).worst_group_error(points_per_wavelength());
 }
 
 std::size_t Problem::steps() const { return static_cast<std::size_t>(std::llround(end / step)) + 1; }
@@ -207,18 +207,18 @@ std::vector<std::string> Problem::doubts_of_wavelet() const {
 }
 
 Index Problem::points() const {
-  if (rock != Rock::constant_density) return order <= 8 ? 4 : 8;
+  if (equation != Equation::constant_density) return order <= 8 ? 4 : 8;
   return std::max<Index>(2, (order / 2 + 1) / 2 * 2);
 }
 
 Index Problem::reach() const {
-  return rock == Rock::variable_density || rock == Rock::tti ? 2 * points() : points();
+  return equation == Equation::variable_density || equation == Equation::tti ? 2 * points() : points();
 }
 
 Index Problem::margin(int axis, int side) const {
   const auto kind = sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)];
   if (!grid.there(axis) || !is_layer(kind)) return 0;
-  const Index turning = rock == Rock::tti && kind == Boundary::cpml ? turning_nodes : 0;
+  const Index turning = equation == Equation::tti && kind == Boundary::cpml ? turning_nodes : 0;
   const Index sampled = radius + (hears_velocities() ? order / 2 : 0);
   return layers.points + turning + std::max<Index>(sampled, reach());
 }
@@ -258,8 +258,8 @@ void Problem::settle() {
     throw InputError("acoustic: grid", "it has one node on the axis up or easting",
                      "A grid of two dimensions has one node along northing.");
   check_velocity(*this);
-  check_rock(*this);
-  const auto scheme = differences(order, coefficients, rock);
+  check_medium(*this);
+  const auto scheme = differences(order, coefficients, equation);
   wavelet.check();
   check_fields("acoustic", *this);
   if (layers.frequency == 0) layers.frequency = wavelet.main_frequency();
@@ -269,9 +269,9 @@ void Problem::settle() {
   if (ppw < fewest_points_per_wavelength)
     throw InputError(
         "acoustic: grid",
-        fmt::format("{:.3g} points per wavelength of {:.4g} Hz in rock of {:.4g} m/s", ppw,
+        fmt::format("{:.3g} points per wavelength of {:.4g} Hz in a medium of {:.4g} m/s", ppw,
                     wavelet.highest_frequency(), slowest()),
-        fastest() < slower_than_any_rock
+        fastest() < slower_than_any_medium
             ? std::string("Velocities are in m/s; where a file has km/s, say so: model.unit = \"km/s\".")
             : fmt::format(
                   "Take cells of {:.4g} m at most, or a wavelet of {:.3g} times the frequency or lower.",

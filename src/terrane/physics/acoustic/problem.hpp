@@ -1,4 +1,4 @@
-// Sound in rock.
+// Sound in a medium.
 //
 //   m p_tt = Δp + f,   m = 1 / v²,   p = p_t = 0 at first
 //
@@ -16,7 +16,7 @@
 //                        δ only.
 //
 // p is the pressure, Pa; v the velocity, m/s; f the source, s(t) δ(x − x_s) with s in Pa m: then far from all
-// boundaries of a homogeneous rock p = s(t − r/v) / (4π r). A grid with one node across has two dimensions.
+// boundaries of a homogeneous medium p = s(t − r/v) / (4π r). A grid with one node across has two dimensions.
 //
 // Scheme: leapfrog in time, central differences of order 2M in space (formula/stencil.hpp), in place:
 //
@@ -67,8 +67,8 @@ inline constexpr Index turning_nodes = 8;
 
 enum class Boundary { cpml, sponge, free_surface, wall };
 inline constexpr std::array<std::string_view, 4> boundary_names{"cpml", "sponge", "free_surface", "wall"};
-inline constexpr std::array<std::string_view, 4> rock_names{"constant_density", "variable_density", "vti",
-                                                            "tti"};
+inline constexpr std::array<std::string_view, 4> equation_names{"constant_density", "variable_density", "vti",
+                                                                "tti"};
 inline constexpr int up = 0, north = 1, east = 2;  ///< axes of arrays
 using Place = std::array<double, 3>;               ///< easting, northing, up, m
 
@@ -122,9 +122,9 @@ struct Grid {
 
   template <class Self, class Field>
   static void fields(Self& g, Field& field) {
-    field("nodes", g.nodes, carried("rock"));
-    field("spacing", g.spacing, carried("rock"));
-    field("first", g.first, carried("rock"));
+    field("nodes", g.nodes, carried("medium"));
+    field("spacing", g.spacing, carried("medium"));
+    field("first", g.first, carried("medium"));
   }
   IndexBox<3> box() const { return index_box(nodes[0], nodes[1], nodes[2]); }
   bool there(int axis) const { return nodes[static_cast<std::size_t>(axis)] > 1; }
@@ -140,7 +140,7 @@ struct Grid {
 
 struct Problem {
   Grid grid;
-  Rock rock = Rock::constant_density;
+  Equation equation = Equation::constant_density;
   std::vector<double> velocity;        ///< of each node of the mesh, m/s; where there is an axis, along it
   std::vector<double> density;         ///< of variable_density, kg/m³
   std::vector<double> epsilon, delta;  ///< of vti and tti
@@ -160,13 +160,14 @@ struct Problem {
   std::vector<Component> record{Component::pressure};  ///< at every receiver
   double even_density = 1000;  ///< kg/m³: what velocities of particles are over, but in variable_density
 
-  /// All members, once: job/fields.hpp says what follows from this list. The rock is too large for a packet.
+  /// All members, once: job/fields.hpp says what follows from this list. The medium is too large for a
+  /// packet.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
-    field("grid", p.grid, carried("rock"));
+    field("grid", p.grid, carried("medium"));
     for (auto* values : {&p.velocity, &p.density, &p.epsilon, &p.delta, &p.tilt, &p.azimuth})
-      field("values of nodes", *values, apart("rock"));
-    field("rock", p.rock, one_of(rock_names),
+      field("values of nodes", *values, apart("medium"));
+    field("equation", p.equation, one_of(equation_names).formerly("rock"),
           "constant_density; variable_density (of the model's density); vti or tti: velocity_p along a "
           "vertical axis, or one with the model's tilt and tilt_azimuth, and epsilon and delta of the "
           "model.");
@@ -177,7 +178,7 @@ struct Problem {
         "What receivers record: pressure, and the velocities of particles velocity_east, velocity_north and "
         "velocity_up.");
     field("density", p.even_density, number(Quantity::density, positive).written("\"1000 kg/m3\""),
-          "What velocities of particles are over; rock = \"variable_density\" has that of the model.");
+          "What velocities of particles are over; equation = \"variable_density\" has that of the model.");
     field("step", p.step, number(Quantity::time, positive).or_open(),
           "Time step; without it, 0.9 of the longest stable one.");
     field("order", p.order, count(2, 16), "Order of the differences in space: 2, 4 ... 16.");
@@ -202,7 +203,7 @@ struct Problem {
   double slowest() const;     ///< velocity in any direction
   double fastest() const;
   double longest_step() const;
-  double points_per_wavelength() const;  ///< of the highest frequency in the slowest rock
+  double points_per_wavelength() const;  ///< of the highest frequency in the slowest medium
   double group_error() const;            ///< of that wave, relative
   /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
   std::vector<double> source_series() const;
@@ -215,7 +216,7 @@ struct Problem {
   IndexBox<3> whole() const;  ///< the mesh and its margins
   Index points() const;       ///< M of the differences that are used: 2, 4, 6 or 8
   Index reach() const;        ///< nodes on each side that a step reads: M, or 2M where differences are nested
-  int fields() const { return rock == Rock::vti || rock == Rock::tti ? 2 : 1; }
+  int fields() const { return equation == Equation::vti || equation == Equation::tti ? 2 : 1; }
   bool hears_velocities() const;
   std::size_t traces(const Shot& shot) const { return record.size() * shot.receivers.size(); }
   /// [component, receiver]: the order of a shot's traces.

@@ -377,7 +377,8 @@ KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& dev
 /// Rows and weights of a tap, at most: a sinc on each axis, and differences on that of a velocity; with a
 /// tilted axis of symmetry on all of them, of p and of q.
 std::pair<double, double> size_of_tap(const Problem& problem, Component component) {
-  const bool velocity = component != Component::pressure, tilted = velocity && problem.rock == Rock::tti;
+  const bool velocity = component != Component::pressure,
+             tilted = velocity && problem.equation == Equation::tti;
   double width[3], more[3];  // nodes; those that differences add
   for (int axis = 0; axis < 3; ++axis) {
     const bool there = problem.grid.there(axis), slopes = velocity && (tilted || axis == axis_of(component));
@@ -424,14 +425,14 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   const double wave = bytes_of_wave(double_precision ? keeps_along<double>(device, problem)
                                                      : keeps_along<float>(device, problem));
   const double e = double_precision ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
-  const double rock =
-      double_precision ? Medium<double>::bytes_of_rock(problem) : Medium<float>::bytes_of_rock(problem);
-  double bytes = wave + rock + bytes_of_receivers(problem, settings, device);
+  const double medium =
+      double_precision ? Medium<double>::bytes_of_medium(problem) : Medium<float>::bytes_of_medium(problem);
+  double bytes = wave + medium + bytes_of_receivers(problem, settings, device);
   // The scattered wave, the change of the model, and p⁻ of each field of the first.
   if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
   if (settings.runs_back()) {
     bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
-    if (settings.data.empty() && settings.task == Task::migration) bytes += wave + rock;
+    if (settings.data.empty() && settings.task == Task::migration) bytes += wave + medium;
     bytes += cost_of(settings, problem, device).device_bytes;
   }
   return bytes;

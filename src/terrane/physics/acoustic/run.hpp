@@ -36,12 +36,12 @@ struct KeepingChoice {
   double seconds = 0;  ///< of a shot, roughly
   bool fits = false;
 };
-/// All that the rock of a problem allows.
+/// All that the medium of a problem allows.
 std::vector<KeepingChoice> keeping_choices(const Settings& settings, const Problem& problem,
                                            const Device& device, const Room& room);
 /// Sets what is automatic in the settings of a migration: the quickest exact way for which there is room,
-/// else the boundary (of rock with an axis: store); on a disk, or on the host without room there, only where
-/// the settings say so.
+/// else the boundary (of a medium with an axis: store); on a disk, or on the host without room there, only
+/// where the settings say so.
 std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
                                           const Room& room);
 /// Working memory of a shot on one rank, on the device.

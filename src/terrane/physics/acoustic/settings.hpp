@@ -17,8 +17,8 @@ struct Settings {
   KeptIn kept_in = KeptIn::automatic;  ///< of ways that keep records
   std::string scratch;                 ///< folder of records on disk; empty: that of the system
   Index lags = 0;  ///< of migration: cells to either side by which waves are shifted along easting
-  /// Of Born: m − m of the problem's rock, s²/m², [nodes]. Of migration: the same, of the rock that the data
-  /// are made of here; empty where data are given.
+  /// Of Born: m − m of the problem's medium, s²/m², [nodes]. Of migration: the same, of the medium that the
+  /// data are made of here; empty where data are given.
   std::vector<double> change;
   /// Of migration: what was recorded, [shots][steps, receivers]; empty where they are made here. Of adjoint.
   std::vector<std::vector<double>> data;
@@ -61,7 +61,7 @@ struct Settings {
           "Of migration: also images with the waves shifted along easting, the source's to the west and the "
           "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
           "energy lies at zero lag.");
-    field("change", s.change, carried("rock"));
+    field("change", s.change, carried("medium"));
     field("data", s.data, carried("data"));
     field("snapshots", s.snapshots, carried("snapshots"));
   }

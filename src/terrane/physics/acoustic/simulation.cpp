@@ -129,8 +129,8 @@ void read_simulation(const Config& table, Problem& p, Settings& s, bool inverts)
   read_fields(table, p);
   read_fields(table, s);
   p.record = read_record(table);
-  if (table.has("density") && p.rock == Rock::variable_density)
-    throw table.wrong("density", "rock = \"variable_density\" does not take it",
+  if (table.has("density") && p.equation == Equation::variable_density)
+    throw table.wrong("density", "equation = \"variable_density\" does not take it",
                       "Take it away; the density is that of the model.");
   if (table.has("scratch")) s.scratch = table.path("scratch").string();
   if (s.kept_in != KeptIn::automatic && s.keeping != Keeping::automatic && !keeps_records(s.keeping))
@@ -212,22 +212,23 @@ std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
   return values;
 }
 
-/// What the rock has beside its velocity. Throws InputError.
-void read_rock(const EarthModel& model, const Config& job, Problem& p) {
+/// What the medium has beside its velocity. Throws InputError.
+void read_medium(const EarthModel& model, const Config& job, Problem& p) {
   const auto cells = p.velocity.size();
   const auto values_of = [&](std::string_view name) {
     return model.has(name) ? model.dense(name) : std::vector<double>(cells, 0.0);
   };
-  if (p.rock == Rock::variable_density) {
+  if (p.equation == Equation::variable_density) {
     if (!model.has("density"))
-      throw InputError(job.table("model").where(), "the model has no density",
-                       "Give bodies density = \"2000 kg/m3\", or simulation.rock = \"constant_density\".");
+      throw InputError(
+          job.table("model").where(), "the model has no density",
+          "Give bodies density = \"2000 kg/m3\", or simulation.equation = \"constant_density\".");
     p.density = model.dense("density");
   }
   if (p.fields() == 1) return;
   p.epsilon = values_of("epsilon");
   p.delta = values_of("delta");
-  if (p.rock == Rock::vti) return;
+  if (p.equation == Equation::vti) return;
   p.tilt = values_of("tilt");
   p.azimuth = values_of("tilt_azimuth");
   for (auto* angles : {&p.tilt, &p.azimuth})
@@ -295,7 +296,7 @@ void smooth(Problem& p, Settings& s, double length, bool observed, int threads) 
   for (std::size_t n = 0; n < rough.size(); ++n)
     s.change.push_back(1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]));
   if (p.step != 0 || s.task != Task::migration) return;
-  auto fast = p;  // waves of the rough rock take the same steps
+  auto fast = p;  // waves of the rough medium take the same steps
   fast.velocity = rough;
   p.step = 0.9 * fast.longest_step();
 }
@@ -349,7 +350,7 @@ Simulation::Simulation(Problem problem, Settings settings, JobOrigin job)
   if (settings_.task == Task::migration && pressure && problem_.hears_velocities())
     throw InputError("acoustic: record",
                      "an image of pressures and velocities together would be one of pressures: "
-                     "they differ by the impedance of the rock",
+                     "they differ by the impedance of the medium",
                      "Migrate one of them, then the other.");
   if (const auto cells = problem_.grid.nodes[east]; settings_.lags < 0 || 2 * settings_.lags >= cells)
     throw InputError(
@@ -360,20 +361,20 @@ Simulation::Simulation(Problem problem, Settings settings, JobOrigin job)
   const double error = problem_.group_error();
   if (error > 0.02)
     warnings_.push_back(fmt::format(
-        "waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest rock and are {:.2g} "
+        "waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest medium and are {:.2g} "
         "% too slow or too fast; {:.3g} would make that 1 %",
         problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
-        differences(problem_.order, problem_.coefficients, problem_.rock).points_per_wavelength(0.01)));
+        differences(problem_.order, problem_.coefficients, problem_.equation).points_per_wavelength(0.01)));
 }
 
 namespace {
 
-/// The properties of rock that it reads.
-std::vector<std::string_view> properties_read(Rock rock) {
+/// The properties of a medium that it reads.
+std::vector<std::string_view> properties_read(Equation equation) {
   std::vector<std::string_view> read{"velocity_p"};
-  if (rock == Rock::variable_density) read.emplace_back("density");
-  if (rock == Rock::vti || rock == Rock::tti) read.insert(read.end(), {"epsilon", "delta"});
-  if (rock == Rock::tti) read.insert(read.end(), {"tilt", "tilt_azimuth"});
+  if (equation == Equation::variable_density) read.emplace_back("density");
+  if (equation == Equation::vti || equation == Equation::tti) read.insert(read.end(), {"epsilon", "delta"});
+  if (equation == Equation::tti) read.insert(read.end(), {"tilt", "tilt_azimuth"});
   return read;
 }
 
@@ -406,16 +407,17 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   request.plan = [&](const Description& described, const MeshWish& wish) {
     GridWish waves{read_shots(source), positions_of(stations.survey)};
     waves.highest_frequency = read_wavelet(source).highest_frequency();
-    waves.cells_per_wavelength = differences(p.order, p.coefficients, p.rock).points_per_wavelength(0.005);
+    waves.cells_per_wavelength =
+        differences(p.order, p.coefficients, p.equation).points_per_wavelength(0.005);
     waves.end = p.end;
     return plan_grid(described, wish, waves);
   };
   expect_above_zero(job, {"velocity_p"}, "waves need");
-  if (p.rock == Rock::variable_density) expect_above_zero(job, {"density"}, "waves need");
-  request.reads = properties_read(p.rock);
+  if (p.equation == Equation::variable_density) expect_above_zero(job, {"density"}, "waves need");
+  request.reads = properties_read(p.equation);
   auto earth = build_earth(job, std::nullopt, memory, request);
   p.velocity = velocity_of(earth.model, job);
-  read_rock(earth.model, job, p);
+  read_medium(earth.model, job, p);
   try {
     p.grid = grid_of(std::get<MeshCells>(earth.model.geometry).mesh);
   } catch (const InputError& error) {
@@ -560,7 +562,7 @@ void describe_passes(RunFacts& facts, const Passes& passes, const Problem& probl
     text = models ? text + ", of modelling alone: " : "one step in each pass over memory: ";
     text += problem.fields() == 1 ? "a migration takes more with all that it keeps in memory, and not "
                                     "between random walls"
-                                  : "a migration takes more in isotropic rock alone";
+                                  : "a migration takes more in isotropic media alone";
   }
   if (steps > 1 && others) text += "; one where another rank has too many threads for that";
   facts.add("steps_at_once", static_cast<std::uint64_t>(steps), "", "passes", text);
@@ -585,8 +587,9 @@ void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&)
   facts.problem = fmt::format("{} {}, {} nodes over {} steps", grouped(p.shots.size()),
                               p.shots.size() == 1 ? "shot" : "shots", grouped(nodes), grouped(p.steps()));
   facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
-  facts.reason = fmt::format("{}, order {} in space; steps of {:.4g} s, stable up to {:.4g} s",
-                             rock_names[static_cast<std::size_t>(p.rock)], p.order, p.step, p.longest_step());
+  facts.reason =
+      fmt::format("{}, order {} in space; steps of {:.4g} s, stable up to {:.4g} s",
+                  equation_names[static_cast<std::size_t>(p.equation)], p.order, p.step, p.longest_step());
   facts.device = choice.on;
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * (sweeps + again);
@@ -925,16 +928,16 @@ TensorMesh Simulation::mesh() const {
   return TensorMesh(faces(2), faces(1), faces(0));
 }
 
-/// The properties of the rock, in the units of models.
+/// The properties of the medium, in the units of models.
 std::vector<Column> Simulation::columns() const {
   const auto& p = problem_;
   std::vector<Column> all{{"velocity_p", "m/s", "velocity", p.velocity}};
-  if (p.rock == Rock::variable_density) all.push_back({"density", "kg/m3", "density", p.density});
+  if (p.equation == Equation::variable_density) all.push_back({"density", "kg/m3", "density", p.density});
   if (p.fields() == 2) {
     all.push_back({"epsilon", "1", "Thomsen's epsilon", p.epsilon});
     all.push_back({"delta", "1", "Thomsen's delta", p.delta});
   }
-  if (p.rock == Rock::tti)
+  if (p.equation == Equation::tti)
     for (auto [name, values] : {std::pair{"tilt", p.tilt}, std::pair{"tilt_azimuth", p.azimuth}}) {
       for (double& angle : values) angle *= 180 / std::numbers::pi;
       all.push_back({name, "degree", "of the axis of symmetry", values});

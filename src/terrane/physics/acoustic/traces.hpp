@@ -18,7 +18,7 @@ void to_gather(const Problem& problem, std::vector<double>& traces, int threads)
 void to_gather_transposed(const Problem& problem, std::vector<double>& traces, int threads);
 /// Of recorded data what receivers send back in a migration.
 void to_senders(const Problem& problem, std::vector<double>& traces, int threads);
-/// The same of traces that an engine made of other rock: their dispersion stays.
+/// The same of traces that an engine made of another medium: their dispersion stays.
 void to_senders_of_engine(const Problem& problem, std::vector<double>& traces);
 
 }  // namespace terrane::acoustic

@@ -7,7 +7,7 @@
 #include "terrane/parallel/arrays/view.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/formula/interpolation.hpp"
-#include "terrane/physics/acoustic/rock_beyond.hpp"
+#include "terrane/physics/acoustic/medium_beyond.hpp"
 
 namespace terrane::acoustic {
 
@@ -88,7 +88,7 @@ class Slope {
         axis_(axis),
         second_(axis == 0 ? 1 : 0),
         third_(axis == 2 ? 1 : 2),
-        half_(differences(problem.order, problem.coefficients, problem.rock).half),
+        half_(differences(problem.order, problem.coefficients, problem.equation).half),
         between_(sinc_weights(problem.grid.steps(at, axis) - 0.5, problem.radius)),
         second_nodes_(of_place(problem, box_, at, second_)),
         third_nodes_(of_place(problem, box_, at, third_)) {}
@@ -163,11 +163,13 @@ class Slope {
   std::map<Index, double> second_nodes_, third_nodes_;
 };
 
-/// −ρ⁻¹ ∂p of isotropic rock.
+/// −ρ⁻¹ ∂p of an isotropic medium.
 void add_flux(const Problem& problem, const Tap& tap, Shares& to) {
   const Slope slope(problem, tap.at, axis_of(tap.component));
-  if (problem.rock != Rock::variable_density) return slope.add_times(1 / problem.even_density, to);
-  const auto density = [&](const NodeIndex& node) { return problem.density[rock_of(problem, node).node]; };
+  if (problem.equation != Equation::variable_density) return slope.add_times(1 / problem.even_density, to);
+  const auto density = [&](const NodeIndex& node) {
+    return problem.density[medium_node(problem, node).node];
+  };
   slope.add_times(
       [&](const NodeIndex& node, const NodeIndex& next) { return 2 / (density(node) + density(next)); }, to);
 }
@@ -196,7 +198,7 @@ class AxesAround {
 
  private:
   std::array<double, 3> make(const NodeIndex& node) const {
-    return axis_at(problem_, node, {rock_of(problem_, node).node, {}});
+    return axis_at(problem_, node, {medium_node(problem_, node).node, {}});
   }
   const Problem& problem_;
   IndexBox<3> box_;
@@ -228,13 +230,13 @@ std::vector<Weight> weights_of_velocity(const Problem& problem, const Tap& tap) 
   const auto box = box_around(problem, tap.at);
   Shares level(box);
   add_flux(problem, tap, level);
-  if (problem.rock == Rock::tti) {
+  if (problem.equation == Equation::tti) {
     Shares along(box);
     add_slope_along(problem, tap, along);
     level.subtract(along);
     level.append_to(all, Part::p);
     along.append_to(all, Part::q);
-  } else if (problem.rock == Rock::vti)
+  } else if (problem.equation == Equation::vti)
     level.append_to(all, tap.component == Component::velocity_up ? Part::q : Part::p);
   else level.append_to(all, Part::pressure);
   return all;

@@ -22,8 +22,8 @@
 
 namespace terrane::acoustic {
 
-/// What of a node a weight is of: the pressure (p or (2p + q)/3), or one of the two fields of rock with an
-/// axis.
+/// What of a node a weight is of: the pressure (p or (2p + q)/3), or one of the two fields of a medium with
+/// an axis.
 enum class Part : int { pressure, p, q };
 
 /// One node's share of a source or receiver.

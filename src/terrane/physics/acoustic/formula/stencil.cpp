@@ -91,23 +91,24 @@ constexpr int samples = 2000;  // of kh over 0 … π
 
 }  // namespace
 
-Differences differences(int order, Coefficients kind, Rock rock) {
+Differences differences(int order, Coefficients kind, Equation equation) {
   if (order < 2 || order > 2 * widest || order % 2 != 0)
     throw InputError("acoustic: order", fmt::format("{} is not an order in space", order),
                      "Allowed: 2, 4, 6, 8, 10, 12, 14, 16.");
   Differences made;
   made.order = order;
-  made.rock = rock;
+  made.equation = equation;
   const auto plain = taylor(order / 2);
   for (int r = 1; r <= order / 2; ++r) made.first.push_back(r * plain[static_cast<std::size_t>(r - 1)] / 2);
   made.second = plain;
   made.half = taylor_to_half(order / 2);
   if (kind == Coefficients::taylor) return made;
   const bool coarse = kind == Coefficients::optimised;
-  if (rock == Rock::tti)
+  if (equation == Equation::tti)
     throw InputError("acoustic: coefficients", "a tilted axis has no optimised ones",
                      "Take the Taylor coefficients.");
-  if (rock == Rock::variable_density) made.half = found_in(coarse ? half_to_1e_3 : half_to_1e_4, order);
+  if (equation == Equation::variable_density)
+    made.half = found_in(coarse ? half_to_1e_3 : half_to_1e_4, order);
   else made.second = found_in(coarse ? to_1e_3 : to_1e_4, order);
   return made;
 }
@@ -127,8 +128,8 @@ double Differences::symbol(double kh) const {
 
 double Differences::group_error(double kh) const {
   // group velocity / v = dK/dk; of L it is (K²)' / (2 K)
-  if (rock == Rock::variable_density) return sine_sum(half, 0.5, kh)[1] - 1;
-  if (rock == Rock::tti) return sine_sum(first, 0, kh)[1] - 1;
+  if (equation == Equation::variable_density) return sine_sum(half, 0.5, kh)[1] - 1;
+  if (equation == Equation::tti) return sine_sum(first, 0, kh)[1] - 1;
   double slope = 0,
          square = 0;  // of K²; 1 − cos as a square of a sine, which very long waves leave above zero
   for (std::size_t r = 0; r < second.size(); ++r) {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "terrane/physics/acoustic/formula/rock.hpp"
+#include "terrane/physics/acoustic/formula/equation.hpp"
 
 namespace terrane::acoustic {
 
@@ -32,7 +32,7 @@ struct Differences {
   std::vector<double> first;   ///< d_1 … d_M
   std::vector<double> half;    ///< a_1 … a_M; none where the kind has no set of this order
   /// Whose waves the errors below are of: L, with densities D⁻D⁺, with a tilted axis D D.
-  Rock rock = Rock::constant_density;
+  Equation equation = Equation::constant_density;
 
   int points() const noexcept { return order / 2; }
   double centre() const;                ///< c_0
@@ -45,7 +45,7 @@ struct Differences {
 
 /// order: 2, 4 … 16; not every order has an optimised set. Throws InputError that lists the orders.
 Differences differences(int order, Coefficients kind = Coefficients::taylor,
-                        Rock rock = Rock::constant_density);
+                        Equation equation = Equation::constant_density);
 
 /// The longest stable step of the leapfrog, s: 2 / (v √Σ K²_max / h²) over the axes that have more than one
 /// point.

@@ -36,7 +36,7 @@ struct Scatter {
   }
 };
 
-/// The pressure of rock with an axis.
+/// The pressure of a medium with an axis.
 template <class T>
 TERRANE_FN T mean_of(T p, T q) {
   return fused(T(2) / 3, p, T(1) / 3 * q);
@@ -75,8 +75,8 @@ struct Correlate {
   }
 };
 
-/// The same of rock with an axis, where C has no inverse for ε = δ: the second difference in time is that of
-/// the adjoint wave, which its own equation says, v² (H p̃, V q̃) on the mesh, and no layer reaches it. Its
+/// The same of a medium with an axis, where C has no inverse for ε = δ: the second difference in time is that
+/// of the adjoint wave, which its own equation says, v² (H p̃, V q̃) on the mesh, and no layer reaches it. Its
 /// sources are added by Sources::put_into_kernel().
 template <class T>
 struct CorrelateWithAxis {
@@ -114,7 +114,7 @@ struct CorrelateWithAxis {
 /// The source's wave `lag` nodes to the west of a node, and the receivers' as far to the east.
 template <class T>
 struct CorrelateApart {
-  View<const T, 3> sent, sent_q, back, back_q;  // q: of rock with an axis
+  View<const T, 3> sent, sent_q, back, back_q;  // q: of a medium with an axis
   View<T, 3> image;
   Index lag;
   bool axis;
@@ -129,7 +129,7 @@ struct CorrelateApart {
   }
 };
 
-/// The pressure of nodes that a snapshot shows.  q: of rock with an axis
+/// The pressure of nodes that a snapshot shows.  q: of a medium with an axis
 template <class T>
 struct Show {
   View<const T, 3> p, q;
@@ -210,7 +210,7 @@ class ImagesAtLags {
                                    images_[l].view(mesh_), lag, axis});
     }
   }
-  /// The same of a row, on the calling thread of the CPU, in rock without an axis.
+  /// The same of a row, on the calling thread of the CPU, in a medium without an axis.
   void add_row(Index k, Index j, const View<const T, 3>& sent, const View<const T, 3>& back) {
     for (std::size_t l = 0; l < images_.size(); ++l) {
       const Index lag = static_cast<Index>(l) - most_, reach = std::abs(lag);
@@ -254,7 +254,7 @@ std::vector<double> Engine<T>::shared(const std::vector<double>& on_rank_0) {
   return packet.get_vector<double>();
 }
 
-/// Sources are densities per volume, and over that of the rock where it varies.
+/// Sources are densities per volume, and over that of the medium where it varies.
 template <class T>
 std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) const {
   std::vector<double> scales;
@@ -265,7 +265,7 @@ std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) cons
 /// What stands before p_tt is m/ρ: its change is δm/ρ, and the adjoint's kernel that of m over ρ.
 template <class T>
 void Engine<T>::by_density(std::vector<double>& values) const {
-  if (problem_.rock == Rock::variable_density)
+  if (problem_.equation == Equation::variable_density)
     for (std::size_t n = 0; n < values.size(); ++n) values[n] /= problem_.density[n];
 }
 
@@ -292,7 +292,7 @@ void Engine<T>::look_at(FieldWatch& watch, const Wave<T>& wave, Index done, doub
   const auto place = largest_of(comm_, largest_place(wave));
   together(comm_, [&] {
     throw lost_field("acoustic: step", "pressures", "Pa", steps, time, place,
-                     "Take a shorter step; beside anisotropic rock sponges in place of cpml sides.");
+                     "Take a shorter step; beside an anisotropic medium sponges in place of cpml sides.");
   });
 }
 
@@ -605,10 +605,11 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     history->prepare(stream_, std::min(n, steps_ - 2));
     if (!mesh.empty()) {
       const auto p = history->at(n, 0), q = history->at(n, 1);
-      for_each(stream_, mesh,
-               CorrelateWithAxis<T>{p, q, back.derived(stream_), kernel.view(mesh), correlation.view(mesh),
-                                    illumination.view(mesh), per_square,
-                                    static_cast<int>(medium_.kernel().points), problem_.rock == Rock::tti});
+      for_each(
+          stream_, mesh,
+          CorrelateWithAxis<T>{p, q, back.derived(stream_), kernel.view(mesh), correlation.view(mesh),
+                               illumination.view(mesh), per_square, static_cast<int>(medium_.kernel().points),
+                               problem_.equation == Equation::tti});
       senders.put_into_kernel(stream_, p, q, kernel.view(mesh), per_square, clock_);
       apart.add(stream_, *history, n, back, true);
     }

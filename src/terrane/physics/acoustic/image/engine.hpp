@@ -1,4 +1,4 @@
-// Operators of one shot, on all ranks of a Comm: modelling F, its derivative J by the rock (Born), the
+// Operators of one shot, on all ranks of a Comm: modelling F, its derivative J by the medium (Born), the
 // adjoint Jᵀ, images.
 //
 //   F(m)      d = R p                                   p: the wave of the source; R: the receivers
@@ -9,8 +9,8 @@
 // Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), with zero where either place is outside the
 // mesh. Where the velocity is right the waves meet at the reflector, and h = 0 has most of the energy.
 //
-// In rock with an axis a is (p, q)'s, and the second difference in Jᵀ is that of the adjoint wave, from its
-// own equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
+// In a medium with an axis a is (p, q)'s, and the second difference in Jᵀ is that of the adjoint wave, from
+// its own equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
 //
 // Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the
 // mesh (problem.hpp). m = 1/v², s²/m².
@@ -64,8 +64,8 @@ class Engine {
   /// Steps of modelling are launched as graphs where they can be. Without, the same bits.
   void use_graphs(bool yes) noexcept { graphs_ = yes; }
   /// How modelling and Born modelling pass over memory, as passes_for() chose on all ranks, and so does a
-  /// migration in isotropic rock that keeps nothing on a disk (images_in_passes()). The same bits however
-  /// they do.
+  /// migration in an isotropic medium that keeps nothing on a disk (images_in_passes()). The same bits
+  /// however they do.
   const Passes& passes() const noexcept { return passes_; }
   void use_passes(const Passes& passes) { passes_ = agreed(passes, comm_); }  ///< collective
   /// Where records of the source's waves lie: store, compressed and the boundaries keep some. Without, in

@@ -30,7 +30,7 @@ Index spacing_of(Index steps) {
   return std::max<Index>(1, static_cast<Index>(std::ceil(std::sqrt(2.0 * static_cast<double>(steps)))));
 }
 
-/// Waves on the rank's part of the mesh, in slots: p, and q of rock with an axis.
+/// Waves on the rank's part of the mesh, in slots: p, and q of a medium with an axis.
 template <class T>
 class Slots {
  public:
@@ -373,7 +373,7 @@ class Checkpoints final : public History<T> {
 
 /// Nodes of a field beside the mesh.
 struct Beside {
-  int field;  ///< 0 is p, 1 q of rock with an axis
+  int field;  ///< 0 is p, 1 q of a medium with an axis
   IndexBox<3> box;
 };
 
@@ -387,13 +387,13 @@ std::vector<Beside> strips_of(const Problem& problem) {
     const Index from = side == 0 ? -nodes : mesh.last[axis];
     return box.with(axis, from, from + nodes);
   };
-  const bool tilted = problem.rock == Rock::tti;
+  const bool tilted = problem.equation == Equation::tti;
   for (int a = 0; a < 3; ++a)
     for (int side = 0; side < 2; ++side) {
       if (problem.margin(a, side) == 0) continue;
       const auto face = outside(mesh, a, side, problem.reach());
-      if (tilted || problem.rock != Rock::vti || a != up) strips.push_back({0, face});
-      if (tilted || (problem.rock == Rock::vti && a == up)) strips.push_back({1, face});
+      if (tilted || problem.equation != Equation::vti || a != up) strips.push_back({0, face});
+      if (tilted || (problem.equation == Equation::vti && a == up)) strips.push_back({1, face});
       for (int b = a + 1; b < 3 && tilted; ++b)
         for (int other = 0; other < 2; ++other) {
           if (problem.margin(b, other) == 0) continue;
@@ -610,10 +610,10 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Dev
     cost.host_bytes = std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem, false);
     cost.sweeps = 2;
   } else if (way == Keeping::random_walls) {
-    auto walled = without_rock(problem);
+    auto walled = without_medium(problem);
     make_room_for_walls(walled);
     cost.device_bytes =
-        Medium<T>::bytes_of_wave(walled, true) + Medium<T>::bytes_of_rock(walled) + 3 * nodes * e;
+        Medium<T>::bytes_of_wave(walled, true) + Medium<T>::bytes_of_medium(walled) + 3 * nodes * e;
     double properties = 0;  // of the mesh with its walls, which lie on the host
     for (const auto* values : {&problem.velocity, &problem.density, &problem.epsilon, &problem.delta,
                                &problem.tilt, &problem.azimuth})

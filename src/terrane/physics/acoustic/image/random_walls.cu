@@ -86,7 +86,7 @@ Cartesian<3> cut_with_walls(const Cartesian<3>& cut, const std::array<Index, 3>&
 }
 
 std::array<Index, 3> nodes_below(const Problem& problem) {
-  auto walled = without_rock(problem);
+  auto walled = without_medium(problem);
   return make_room_for_walls(walled);
 }
 
@@ -111,7 +111,8 @@ class RandomWallHistory final : public History<T> {
     double largest = 0, scale = 0;
     for (const double s : series) largest = std::max(largest, std::abs(s));
     for (const double s : scales_of(problem, shot)) scale = std::max(scale, s);
-    if (problem.rock == Rock::variable_density)  // ρv²Δt² of what is over the density of the source's place
+    if (problem.equation ==
+        Equation::variable_density)  // ρv²Δt² of what is over the density of the source's place
       scale *= *std::max_element(problem.density.begin(), problem.density.end());
     const double v = problem.fastest();
     // What the source adds to its node in a step, sixteen times.
@@ -208,10 +209,10 @@ class RandomWallHistory final : public History<T> {
 
 }  // namespace
 
-Problem without_rock(const Problem& problem) {
+Problem without_medium(const Problem& problem) {
   Problem p;
   p.grid = problem.grid;
-  p.rock = problem.rock;
+  p.equation = problem.equation;
   p.sides = problem.sides;
   p.layers = problem.layers;
   p.order = problem.order;

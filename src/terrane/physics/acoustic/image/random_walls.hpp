@@ -1,4 +1,4 @@
-// A way back through the source's waves that keeps nothing: layers are replaced by walls of random rock
+// A way back through the source's waves that keeps nothing: layers are replaced by walls of a random medium
 // (Clapp 2009), so that no energy leaves the grid, and the leapfrog is run backwards.
 //
 // Every p⁺ + p⁻ = 2p + v²Δt² (A p + f) is rounded to a fixed grid of numbers before p⁻ is subtracted:
@@ -29,7 +29,7 @@ struct RandomWalls {
 };
 
 /// The grid, its sides, and how far steps and receivers reach: all that walls ask of a problem.
-Problem without_rock(const Problem& problem);
+Problem without_medium(const Problem& problem);
 /// Makes the mesh larger on sides with layers, which become walls; how many nodes were put before the first.
 /// Walls are at least as thick as the layers are, so that each rank's part may have its share of them.
 std::array<Index, 3> make_room_for_walls(Problem& problem, const RandomWalls& walls = {});

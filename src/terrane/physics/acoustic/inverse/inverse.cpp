@@ -112,7 +112,8 @@ void take_velocities(const Config& job, const Config& table, const std::vector<F
   const double stable = 0.99 * longest / waves.step,
                fastest = *std::max_element(fast.velocity.begin(), fast.velocity.end());
   for (std::size_t c = 0; c < count; ++c) {
-    const double most = stable * (waves.rock == Rock::constant_density ? fastest : fast.velocity[place(c)]);
+    const double most =
+        stable * (waves.equation == Equation::constant_density ? fastest : fast.velocity[place(c)]);
     p.bounds.upper.push_back(std::max({std::log(most / raised[c]), p.reference[c], first[c]}));
   }
 }

@@ -22,7 +22,7 @@
 
 namespace terrane::acoustic::inverse {
 
-/// Shots over rock whose velocity changes, and which samples of their gathers are data.
+/// Shots over a medium whose velocity changes, and which samples of their gathers are data.
 class Shots {
  public:
   /// problem: settled · settings: precision, and how waves are kept, not automatic · every: steps from one

@@ -1,5 +1,6 @@
-// A step of rock with variable density by tiles that walk up through the planes, order 8 in single precision:
-// the tuned kernel of a GPU for the nodes that no sponge reaches. nodes.hpp has what it computes, to the bit.
+// A step of a medium with variable density by tiles that walk up through the planes, order 8 in single
+// precision: the tuned kernel of a GPU for the nodes that no sponge reaches. nodes.hpp has what it computes,
+// to the bit.
 //
 // Memory of a node in a step: p⁻ read and p⁺ written, p, ρv²Δt² and ρ/2 read, 20 bytes. Every flux
 // b D⁺p between two nodes is computed once per tile (and once more where tiles meet): those of the axes north

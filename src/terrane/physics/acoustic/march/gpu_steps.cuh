@@ -59,22 +59,22 @@ __device__ __forceinline__ bool find_node(const Batch& batch, int& region, Index
 }
 
 /// sides of a psi batch: region.side[0] the axis, region.side[1] the side.
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 __global__ void __launch_bounds__(batch_threads)
     psi_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
   int n = 0;
   Index at[3];
   if (!find_node(batch, n, at)) return;
-  update_psi<rock, M>(g, batch.regions[n].side[0], batch.regions[n].side[1], at[0], at[1], at[2]);
+  update_psi<equation, M>(g, batch.regions[n].side[0], batch.regions[n].side[1], at[0], at[1], at[2]);
 }
 
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 __global__ void __launch_bounds__(batch_threads)
     step_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
   int n = 0;
   Index at[3];
   if (!find_node(batch, n, at)) return;
-  step_node<rock, M>(g, batch.regions[n], at[0], at[1], at[2]);
+  step_node<equation, M>(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
 /// What layers of the axes north and east add to a step of a tilted axis.
@@ -86,27 +86,28 @@ __global__ void __launch_bounds__(batch_threads)
   if (find_node(batch, n, at)) add_layers_beside(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// Rock and numbers whose steps tiles take: all nodes, or those that no sponge reaches, nor layers that do
-/// not fit into tiles.
-template <Rock rock, class T>
-inline constexpr bool tiled = (rock == Rock::constant_density || rock == Rock::vti) && sizeof(T) == 4;
-template <Rock rock, int M, class T>
-inline constexpr bool partly_tiled = rock == Rock::variable_density&& M == 4 && sizeof(T) == 4;
+/// Equations and numbers whose steps tiles take: all nodes, or those that no sponge reaches, nor layers that
+/// do not fit into tiles.
+template <Equation equation, class T>
+inline constexpr bool tiled = (equation == Equation::constant_density || equation == Equation::vti) &&
+                              sizeof(T) == 4;
+template <Equation equation, int M, class T>
+inline constexpr bool partly_tiled = equation == Equation::variable_density&& M == 4 && sizeof(T) == 4;
 
-/// Rock whose tiles take all nodes, after ψ of all layers was made.
-template <Rock rock, int M, class T>
-inline constexpr bool tilted_tiles = rock == Rock::tti&& M == TiltedTile::M && sizeof(T) == 4;
+/// Equations whose tiles take all nodes, after ψ of all layers was made.
+template <Equation equation, int M, class T>
+inline constexpr bool tilted_tiles = equation == Equation::tti&& M == TiltedTile::M && sizeof(T) == 4;
 
 /// Whether tiles take the steps: in three dimensions, where a layer along easting with what it reaches fits
 /// into a tile, and a tile into a multiprocessor of the GPU in use.
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
-  if constexpr (tiled<rock, T> || partly_tiled<rock, M, T> || tilted_tiles<rock, M, T>) {
+  if constexpr (tiled<equation, T> || partly_tiled<equation, M, T> || tilted_tiles<equation, M, T>) {
     if (g.stride[0] == 0 || g.stride[1] == 0 || (g.sponge && g.rounding > 0)) return false;
-    if constexpr (tiled<rock, T>)
-      return block_bytes<rock, M>(longest_row(g)) <= most_shared_memory() &&
-             first_east<rock, M>(g).has_value();
-    else if constexpr (rock == Rock::tti)
+    if constexpr (tiled<equation, T>)
+      return block_bytes<equation, M>(longest_row(g)) <= most_shared_memory() &&
+             first_east<equation, M>(g).has_value();
+    else if constexpr (equation == Equation::tti)
       return tilted_block_bytes() <= most_shared_memory() && g.stride[2] != 0 && g.rounding == 0;
     else return density_block_bytes<SmallDensityTile<M>>() <= most_shared_memory();
   } else {
@@ -115,31 +116,31 @@ bool by_tiles(const StepArguments<T>& g) {
 }
 
 /// Whether tiles of variable density take the nodes that layers reach, too.
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 bool layers_by_density_tiles(const StepArguments<T>& g) {
-  if constexpr (partly_tiled<rock, M, T>)
-    return by_tiles<rock, M>(g) && with_density_tile<M>([&](auto shape) {
+  if constexpr (partly_tiled<equation, M, T>)
+    return by_tiles<equation, M>(g) && with_density_tile<M>([&](auto shape) {
              return layers_in_density_tiles<typename decltype(shape)::type>(g);
            });
   else return false;
 }
 
 /// Whether all nodes go by tiles, which give neighbours p⁺.
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
-  if (!by_tiles<rock, M>(g)) return false;
-  if (rock != Rock::variable_density || layers_by_density_tiles<rock, M>(g)) return true;
+  if (!by_tiles<equation, M>(g)) return false;
+  if (equation != Equation::variable_density || layers_by_density_tiles<equation, M>(g)) return true;
   return std::all_of(work.regions().begin(), work.regions().end(),
                      [](const Region& region) { return region.plain(); });
 }
 
 /// ψ of the axes up and north by threads that walk through the layers, where tiles do not make it.
-template <Rock rock, int M>
+template <Equation equation, int M>
 void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::vector<Slab>& slabs) {
   Walks walks;
   Index fours = 0, others = 0;
   for (const auto& slab : slabs) {
-    if (slab.axis == 2 || makes_psi<rock, M>(g, slab.axis)) continue;
+    if (slab.axis == 2 || makes_psi<equation, M>(g, slab.axis)) continue;
     walks.of[walks.count++] = {slab.axis, slab.side, slab.layer};
     fours = std::max(fours, (slab.layer.size(2) + 3) / 4);
     others = std::max(others, slab.layer.size(1 - slab.axis));
@@ -152,14 +153,14 @@ void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::
   detail::cuda::check(cudaGetLastError(), "psi");
 }
 
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& slabs) {
   if (slabs.empty()) return;
   detail::cuda::use(stream.device().index);
   const auto handle = static_cast<cudaStream_t>(stream.handle());
-  if constexpr (tiled<rock, T>)
-    if (by_tiles<rock, M>(g)) return begin_walks<rock, M>(handle, g, slabs);
-  const bool up_alone = layers_by_density_tiles<rock, M>(g);
+  if constexpr (tiled<equation, T>)
+    if (by_tiles<equation, M>(g)) return begin_walks<equation, M>(handle, g, slabs);
+  const bool up_alone = layers_by_density_tiles<equation, M>(g);
   Batch batch;
   for (const auto& slab : slabs) {
     if (up_alone && slab.axis != 0) continue;
@@ -170,41 +171,42 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
     add_to(batch, region);
   }
   if (batch.count == 0) return;
-  psi_batch<rock, M><<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
+  psi_batch<equation, M><<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
   detail::cuda::check(cudaGetLastError(), "psi");
 }
 
 /// Where no tiles are: a thread per node, which reads through the caches.
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
   detail::cuda::use(stream.device().index);
   const auto handle = static_cast<cudaStream_t>(stream.handle());
-  if constexpr (tiled<rock, T>)
-    if (by_tiles<rock, M>(g)) {
+  if constexpr (tiled<equation, T>)
+    if (by_tiles<equation, M>(g)) {
       for (const auto& box : work.boxes())
-        g.sponge ? begin_tiles<rock, M, true>(handle, g, box) : begin_tiles<rock, M, false>(handle, g, box);
+        g.sponge ? begin_tiles<equation, M, true>(handle, g, box)
+                 : begin_tiles<equation, M, false>(handle, g, box);
       return;
     }
-  if constexpr (partly_tiled<rock, M, T>)
-    if (layers_by_density_tiles<rock, M>(g)) {
+  if constexpr (partly_tiled<equation, M, T>)
+    if (layers_by_density_tiles<equation, M>(g)) {
       for (const auto& box : work.boxes()) begin_density_tiles<M>(handle, g, box, true);
       return;
     }
-  const bool plain_by_tiles = partly_tiled<rock, M, T> && by_tiles<rock, M>(g);
-  const bool all_by_tiles = tilted_tiles<rock, M, T> && by_tiles<rock, M>(g);
-  if constexpr (tilted_tiles<rock, M, T>)
+  const bool plain_by_tiles = partly_tiled<equation, M, T> && by_tiles<equation, M>(g);
+  const bool all_by_tiles = tilted_tiles<equation, M, T> && by_tiles<equation, M>(g);
+  if constexpr (tilted_tiles<equation, M, T>)
     if (all_by_tiles)
       for (const auto& box : work.boxes()) begin_tilted_tiles(handle, g, box);
   Batch batch;
   const auto launch = [&] {
     if (batch.count == 0) return;
-    const auto kernel = all_by_tiles ? layers_batch<T> : step_batch<rock, M, T>;
+    const auto kernel = all_by_tiles ? layers_batch<T> : step_batch<equation, M, T>;
     kernel<<<batch.first_block[batch.count], batch_threads, 0, handle>>>(g, batch);
     detail::cuda::check(cudaGetLastError(), "steps");
     batch.count = 0;
   };
   for (const auto& region : work.regions()) {
-    if constexpr (partly_tiled<rock, M, T>)
+    if constexpr (partly_tiled<equation, M, T>)
       if (plain_by_tiles && region.plain()) {
         begin_density_tiles<M>(handle, g, region.box, false);
         continue;

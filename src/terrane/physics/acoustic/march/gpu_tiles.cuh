@@ -2,8 +2,8 @@
 // vertical axis, in single precision and three dimensions. nodes.hpp has what it computes, to the bit.
 //
 // Memory of a node in a step, in bytes: p⁻ read and p⁺ written, p and v²Δt² read, 16; with a vertical axis
-// the same of q and two parameters of the rock, 36. p is read once from memory, and from the cache once more
-// for the rows and columns beside a tile. What the differences on the axis up read waits in registers (a
+// the same of q and two parameters of the medium, 36. p is read once from memory, and from the cache once
+// more for the rows and columns beside a tile. What the differences on the axis up read waits in registers (a
 // queue of 2M + 1 planes), what the others read in shared memory. Planes come there by the copy engine of
 // the GPU, two ahead of the one that is computed: threads wait for no memory, and a plane costs one barrier.
 //
@@ -93,9 +93,9 @@ __device__ __forceinline__ void store_next(const StepArguments<float>& g, float*
 }
 
 /// A tile of 64 nodes along east and 16 rows, four nodes a thread, and what a block keeps of its planes.
-template <Rock rock, int M>
+template <Equation equation, int M>
 struct Tile {
-  static constexpr bool with_axis = rock == Rock::vti;
+  static constexpr bool with_axis = equation == Equation::vti;
   static constexpr int threads_east = 16, rows = 16, threads = threads_east * rows,
                        nodes_east = 4 * threads_east;
   static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes beside the tile, in whole fours
@@ -145,9 +145,9 @@ inline int longest_row(const StepArguments<float>& g) {
 
 /// Shared memory of a block, bytes: its tile, and what comes of a layer along east with rows of so many
 /// nodes. Boxes come to multiples of 128 bytes, where a block's memory may not begin.
-template <Rock rock, int M>
+template <Equation equation, int M>
 constexpr int block_bytes(int row = 0) {
-  using Shape = Tile<rock, M>;
+  using Shape = Tile<equation, M>;
   return static_cast<int>(sizeof(Shape)) + 128 + Shape::turns * 2 * Shape::rows * row * int{sizeof(float)};
 }
 
@@ -229,9 +229,9 @@ __device__ __forceinline__ void wait_for(std::uint64_t* full, unsigned parity) {
 }
 
 /// A block's planes on their way: those of the box k0 … k0 + count − 1, by their number n from k0.
-template <Rock rock, int M>
+template <Equation equation, int M>
 struct Planes {
-  using Shape = Tile<rock, M>;
+  using Shape = Tile<equation, M>;
   Shape& tile;
   const StepArguments<float>& g;
   const Maps& maps;
@@ -486,10 +486,10 @@ struct Reached {
 enum Along { nothing = 0, along_up = 1, along_north = 2, along_east = 4, all_axes = 7 };
 
 /// A thread's walk up through the planes of a block. known: the axes whose layers it knows
-template <int known, bool sponge, Rock rock, int M>
-__device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside& inside,
+template <int known, bool sponge, Equation equation, int M>
+__device__ __forceinline__ void walk(const Planes<equation, M>& planes, const Inside& inside,
                                      const Reached& reached, Index j, Index i) {
-  using Shape = Tile<rock, M>;
+  using Shape = Tile<equation, M>;
   constexpr bool with_axis = Shape::with_axis, knows_up = (known & along_up) != 0,
                  knows_north = (known & along_north) != 0, knows_east = (known & along_east) != 0;
   const StepArguments<float>& g = planes.g;
@@ -569,7 +569,7 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
       *reinterpret_cast<Four*>(&planes.tile.psi[threadIdx.y + M][4 * threadIdx.x]) = psi_north;
     }
 
-    Four sum, v_q;  // A p; of rock with an axis H p and V q
+    Four sum, v_q;  // A p; of a medium with an axis H p and V q
     const float centre = with_axis ? g.stencil.centre_of[1] + g.stencil.centre_of[2] : g.stencil.centre;
 #pragma unroll
     for (int m = 0; m < 4; ++m) {
@@ -654,11 +654,11 @@ __device__ __forceinline__ void walk(const Planes<rock, M>& planes, const Inside
 }
 
 /// box: the nodes that are computed
-template <Rock rock, int M, bool sponge>
-__global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 : 1)
+template <Equation equation, int M, bool sponge>
+__global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge ? 2 : 1)
     step_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
                const IndexBox<3> box, const Cut cut) {
-  using Shape = Tile<rock, M>;
+  using Shape = Tile<equation, M>;
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
   // The first planes and the last at the end, for blocks of a layer have few: what begins last ends alone.
@@ -681,7 +681,7 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 
                                                        : cut.last_north;
   const Index i0 = cut.first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
   const bool one = threadIdx.x == 0 && threadIdx.y == 0;
-  Planes<rock, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
+  Planes<equation, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
   on_their_way.find_layer();
   on_their_way.begin();
   const Index j = j0 + threadIdx.y, i = i0 + 4 * threadIdx.x;
@@ -723,13 +723,13 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M <= 4 && !sponge ? 2 
 
 /// The same of a box that no layer and no sponge reaches: a kernel that knows none has 78 registers instead
 /// of 128, so ptxas is asked for three blocks at once, and a block finds its place in less time.
-template <Rock rock, int M>
-__global__ void __launch_bounds__(Tile<rock, M>::threads, M > 4               ? 1
-                                                          : rock == Rock::vti ? 2
-                                                                              : 3)
+template <Equation equation, int M>
+__global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4                       ? 1
+                                                              : equation == Equation::vti ? 2
+                                                                                          : 3)
     step_plain_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
                      const IndexBox<3> box, Index first_east, Index planes) {
-  using Shape = Tile<rock, M>;
+  using Shape = Tile<equation, M>;
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
   const Index k0 = box.first[0] + static_cast<Index>(blockIdx.z) * planes,
@@ -738,7 +738,8 @@ __global__ void __launch_bounds__(Tile<rock, M>::threads, M > 4               ? 
               j1 = j0 + Shape::rows < box.last[1] ? j0 + Shape::rows : box.last[1];
   const Index i0 = first_east + static_cast<Index>(blockIdx.x) * Shape::nodes_east;
   const bool one = threadIdx.x == 0 && threadIdx.y == 0;
-  const Planes<rock, M> on_their_way{tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
+  const Planes<equation, M> on_their_way{
+      tile, g, maps, k0, j0, i0, static_cast<int>(k1 - k0), !by_engine || one};
   on_their_way.begin();
   const Index j = j0 + threadIdx.y, i = i0 + 4 * threadIdx.x;
   walk<nothing, false>(on_their_way, Inside(j < j1, i, box), Reached(), j, i);
@@ -767,9 +768,9 @@ inline std::optional<Index> first_east_of(const StepArguments<float>& g, Index M
   }
   return std::nullopt;
 }
-template <Rock rock, int M>
+template <Equation equation, int M>
 std::optional<Index> first_east(const StepArguments<float>& g) {
-  return first_east_of(g, M, Tile<rock, M>::nodes_east);
+  return first_east_of(g, M, Tile<equation, M>::nodes_east);
 }
 
 /// cuTensorMapEncodeTiled of the driver, with which this library is not linked.
@@ -811,9 +812,9 @@ CUtensorMap map_of(const float* zero, const Held& g, int height, int width) {
   return map;
 }
 
-template <Rock rock, int M>
+template <Equation equation, int M>
 Maps maps_of(const StepArguments<float>& g) {
-  using Shape = Tile<rock, M>;
+  using Shape = Tile<equation, M>;
   const float* const fields[] = {g.next, g.squared, g.now_q, g.next_q, g.wide, g.mixed};
   Maps maps{};
   maps.of[0] = map_of(g.now, g, Shape::height, Shape::width);
@@ -841,9 +842,9 @@ inline Index planes_for(Index planes, Index tiles) {
 /// Whether one block has all nodes that a layer of this axis, up or north, reaches, and makes its ψ: where
 /// the part of the rank is so thick that its nodes beside neighbours, which are boxes of their own, are none
 /// of these; up, where there are so many tiles that the others do not wait for those of a layer.
-template <Rock rock, int M>
+template <Equation equation, int M>
 bool makes_psi(const StepArguments<float>& g, int axis) {
-  using Shape = Tile<rock, M>;
+  using Shape = Tile<equation, M>;
   const auto& part = g.part;
   constexpr Index many = 256;
   Index needed = 0;
@@ -863,22 +864,22 @@ struct Blocks {
   Index east, north, up;
 };
 
-template <Rock rock, int M>
+template <Equation equation, int M>
 Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
-  constexpr Index wide = Tile<rock, M>::nodes_east, rows = Tile<rock, M>::rows;
+  constexpr Index wide = Tile<equation, M>::nodes_east, rows = Tile<equation, M>::rows;
   const auto parts = [](Index nodes, Index most) { return (nodes + most - 1) / most; };
   // Nodes below the first and from the second on are reached by layers, where blocks must have all of them.
   const auto reached = [&](int axis) {
     const auto& [below, above] = g.layers[axis];
-    const bool whole = makes_psi<rock, M>(g, axis);
+    const bool whole = makes_psi<equation, M>(g, axis);
     return std::pair{
         whole && below.first != below.last ? std::max(below.last + M, box.first[axis]) : box.first[axis],
         whole && above.first != above.last ? std::min(above.first - M, box.last[axis]) : box.last[axis]};
   };
   Blocks blocks;
   auto& cut = blocks.cut;
-  cut.first_east = *first_east<rock, M>(g);
-  cut.up = makes_psi<rock, M>(g, 0), cut.north = makes_psi<rock, M>(g, 1);
+  cut.first_east = *first_east<equation, M>(g);
+  cut.up = makes_psi<equation, M>(g, 0), cut.north = makes_psi<equation, M>(g, 1);
   blocks.east = parts(box.last[2] - cut.first_east, wide);
 
   const auto [south_end, north_begin] = reached(1);
@@ -933,39 +934,39 @@ void launch_together(int together, Kernel kernel, const dim3& blocks, const dim3
 }
 
 /// p⁺ of a box that no layer and no sponge reaches, and q⁺.
-template <Rock rock, int M>
+template <Equation equation, int M>
 void begin_plain_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
-  using Shape = Tile<rock, M>;
-  constexpr int bytes = block_bytes<rock, M>();
-  const auto kernel = step_plain_tiles<rock, M>;
+  using Shape = Tile<equation, M>;
+  constexpr int bytes = block_bytes<equation, M>();
+  const auto kernel = step_plain_tiles<equation, M>;
   const bool engine = allow_memory(kernel, bytes);
   const auto parts = [](Index nodes, Index most) { return (nodes + most - 1) / most; };
-  const Index first = *first_east<rock, M>(g), east = parts(box.last[2] - first, Shape::nodes_east),
+  const Index first = *first_east<equation, M>(g), east = parts(box.last[2] - first, Shape::nodes_east),
               north = parts(box.size(1), Shape::rows), planes = planes_for(box.size(0), east * north);
   const dim3 blocks(static_cast<unsigned>(east), static_cast<unsigned>(north),
                     static_cast<unsigned>(parts(box.size(0), planes)));
   // Clusters pay where there are many blocks (1024³: 2 to 3 %).
   constexpr Index many = 4096;
   constexpr int four = 4;
-  const bool together = engine && rock == Rock::constant_density && M == 4 && east % four == 0 &&
+  const bool together = engine && equation == Equation::constant_density && M == 4 && east % four == 0 &&
                         east * north * blocks.z >= many;
   launch_together(together ? four : 1, kernel, blocks, dim3(Shape::threads_east, Shape::rows), bytes, stream,
-                  g, engine ? maps_of<rock, M>(g) : Maps{}, box, first, planes);
+                  g, engine ? maps_of<equation, M>(g) : Maps{}, box, first, planes);
 }
 
 /// p⁺ of a box, and q⁺.
-template <Rock rock, int M, bool sponge>
+template <Equation equation, int M, bool sponge>
 void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
-  using Shape = Tile<rock, M>;
-  if (!sponge && !layers_reach(g, box, M)) return begin_plain_tiles<rock, M>(stream, g, box);
-  const int bytes = block_bytes<rock, M>(longest_row(g));
-  const auto kernel = step_tiles<rock, M, sponge>;
+  using Shape = Tile<equation, M>;
+  if (!sponge && !layers_reach(g, box, M)) return begin_plain_tiles<equation, M>(stream, g, box);
+  const int bytes = block_bytes<equation, M>(longest_row(g));
+  const auto kernel = step_tiles<equation, M, sponge>;
   const bool engine = allow_memory(kernel, bytes);
-  const auto [cut, blocks_east, blocks_north, blocks_up] = blocks_of<rock, M>(g, box);
+  const auto [cut, blocks_east, blocks_north, blocks_up] = blocks_of<equation, M>(g, box);
   const dim3 blocks(static_cast<unsigned>(blocks_east), static_cast<unsigned>(blocks_north),
                     static_cast<unsigned>(blocks_up));
   kernel<<<blocks, dim3(Shape::threads_east, Shape::rows), bytes, stream>>>(
-      g, engine ? maps_of<rock, M>(g) : Maps{}, box, cut);
+      g, engine ? maps_of<equation, M>(g) : Maps{}, box, cut);
   detail::cuda::check(cudaGetLastError(), "steps");
 }
 

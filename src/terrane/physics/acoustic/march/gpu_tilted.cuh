@@ -1,6 +1,6 @@
-// A step of rock with a tilted axis by tiles that walk up through the planes, order 8 in single precision:
-// the tuned kernel of a GPU. nodes.hpp has what it computes, but for the order of some sums: every node of
-// such a step is taken by tiles, so its bits do not depend on the parts of ranks either.
+// A step of a medium with a tilted axis by tiles that walk up through the planes, order 8 in single
+// precision: the tuned kernel of a GPU. nodes.hpp has what it computes, but for the order of some sums: every
+// node of such a step is taken by tiles, so its bits do not depend on the parts of ranks either.
 //
 // Memory of a node in a step: p⁻, q⁻ read and p⁺, q⁺ written, p, q, n, v²Δt² and two parameters: 48 bytes.
 // G p and G q, 28 bytes more and a launch of their own for nodes one by one, never leave the chip: a block

@@ -1,4 +1,4 @@
-// Rows of nodes on the CPU in rock with an axis of symmetry. Included once for each instruction set.
+// Rows of nodes on the CPU in a medium with an axis of symmetry. Included once for each instruction set.
 // nodes.hpp counts the bytes of a node.
 #pragma once
 

@@ -20,7 +20,7 @@ const HostKernelSet& kernels_here() {
 
 template <class T>
 const HostKernels<T>& chosen_from(const HostKernelsOfNumber<T>& all, const Kernel& kernel) {
-  return all.of[static_cast<int>(kernel.rock)].of[kernel.points / 2 - 1];
+  return all.of[static_cast<int>(kernel.equation)].of[kernel.points / 2 - 1];
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace terrane::acoustic {
 
-/// Which step: the rock, and M of its differences.
+/// Which step: the equation, and M of its differences.
 struct Kernel {
-  Rock rock = Rock::constant_density;
+  Equation equation = Equation::constant_density;
   Index points = 4;
 };
 
@@ -23,7 +23,7 @@ struct Climb {
   IndexBox<3> tile;  ///< its nodes in one plane: regions have pieces of it
 };
 
-/// Functions for one rock, one order (M points on each side) and number type.
+/// Functions for one equation, one order (M points on each side) and number type.
 template <class T>
 struct HostKernels {
   void (*psi)(const StepArguments<T>&, int axis, int side, const IndexBox<3>& box) = nullptr;
@@ -32,12 +32,12 @@ struct HostKernels {
   void (*along)(const StepArguments<T>&, const IndexBox<3>& box) = nullptr;  ///< of a tilted axis
 };
 template <class T>
-struct HostKernelsOfRock {
+struct HostKernelsOfEquation {
   HostKernels<T> of[4];  ///< M = 2, 4, 6, 8
 };
 template <class T>
 struct HostKernelsOfNumber {
-  HostKernelsOfRock<T> of[4];  ///< in the order of Rock
+  HostKernelsOfEquation<T> of[4];  ///< in the order of Equation
 };
 
 struct HostKernelSet {

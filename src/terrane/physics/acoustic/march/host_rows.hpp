@@ -32,10 +32,10 @@ class NoDenormals {
 };
 
 /// ψ of a row's nodes. a and b: of each node on the axis easting, else one value for all
-template <Rock rock, int M, bool along, class T>
+template <Equation equation, int M, bool along, class T>
 void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* psi, const T* p, Index step,
                 Index nodes) {
-  constexpr bool half_way = rock == Rock::variable_density;
+  constexpr bool half_way = equation == Equation::variable_density;
   T d[widest];
   for (int r = 0; r < widest; ++r) d[r] = half_way ? stencil.half[axis][r] : stencil.first[axis][r];
 #pragma omp simd
@@ -46,7 +46,7 @@ void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* 
   }
 }
 
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 [[gnu::flatten]] void psi_of_box(const StepArguments<T>& g, int axis, int side, const IndexBox<3>& box) {
   const NoDenormals zero;
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -57,8 +57,8 @@ template <Rock rock, int M, class T>
       T* const psi = layer.psi + k * layer.stride[0] + j * layer.stride[1] + i;
       const T* const p = field_on(g, axis) + k * g.stride[0] + j * g.stride[1] + i;
       const T *const a = layer.a_psi + at, *const b = layer.b_psi + at;
-      if (axis == 2) psi_of_row<rock, M, true>(g.stencil, axis, a, b, psi, p, 1, nodes);
-      else psi_of_row<rock, M, false>(g.stencil, axis, a, b, psi, p, g.stride[axis], nodes);
+      if (axis == 2) psi_of_row<equation, M, true>(g.stencil, axis, a, b, psi, p, 1, nodes);
+      else psi_of_row<equation, M, false>(g.stencil, axis, a, b, psi, p, g.stride[axis], nodes);
     }
 }
 

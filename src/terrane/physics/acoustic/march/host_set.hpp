@@ -7,30 +7,31 @@
 namespace terrane::acoustic {
 namespace TERRANE_SIMD_TARGET {
 
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 HostKernels<T> host_kernels_of() {
-  if constexpr (rock == Rock::constant_density)
-    return {psi_of_box<rock, M, T>, constant_density_region<M, T>, nullptr};
-  else if constexpr (rock == Rock::variable_density)
-    return {psi_of_box<rock, M, T>, variable_density_region<M, T>, nullptr};
-  else if constexpr (rock == Rock::vti) return {psi_of_box<rock, M, T>, vti_region<M, T>, nullptr};
-  else return {psi_of_box<rock, M, T>, tti_region<M, T>, derive_along_of_box<M, T>};
+  if constexpr (equation == Equation::constant_density)
+    return {psi_of_box<equation, M, T>, constant_density_region<M, T>, nullptr};
+  else if constexpr (equation == Equation::variable_density)
+    return {psi_of_box<equation, M, T>, variable_density_region<M, T>, nullptr};
+  else if constexpr (equation == Equation::vti)
+    return {psi_of_box<equation, M, T>, vti_region<M, T>, nullptr};
+  else return {psi_of_box<equation, M, T>, tti_region<M, T>, derive_along_of_box<M, T>};
 }
 
-/// M = 2, 4, 6, 8; rock other than of constant density has 4 and 8 alone.
-template <Rock rock, class T>
-HostKernelsOfRock<T> host_kernels_of_rock() {
-  if constexpr (rock == Rock::constant_density)
-    return {{host_kernels_of<rock, 2, T>(), host_kernels_of<rock, 4, T>(), host_kernels_of<rock, 6, T>(),
-             host_kernels_of<rock, 8, T>()}};
-  else return {{{}, host_kernels_of<rock, 4, T>(), {}, host_kernels_of<rock, 8, T>()}};
+/// M = 2, 4, 6, 8; equations other than that of constant density have 4 and 8 alone.
+template <Equation equation, class T>
+HostKernelsOfEquation<T> host_kernels_of_equation() {
+  if constexpr (equation == Equation::constant_density)
+    return {{host_kernels_of<equation, 2, T>(), host_kernels_of<equation, 4, T>(),
+             host_kernels_of<equation, 6, T>(), host_kernels_of<equation, 8, T>()}};
+  else return {{{}, host_kernels_of<equation, 4, T>(), {}, host_kernels_of<equation, 8, T>()}};
 }
 
 template <class T>
 HostKernelsOfNumber<T> host_kernels_of_number() {
-  return {{host_kernels_of_rock<Rock::constant_density, T>(),
-           host_kernels_of_rock<Rock::variable_density, T>(), host_kernels_of_rock<Rock::vti, T>(),
-           host_kernels_of_rock<Rock::tti, T>()}};
+  return {{host_kernels_of_equation<Equation::constant_density, T>(),
+           host_kernels_of_equation<Equation::variable_density, T>(),
+           host_kernels_of_equation<Equation::vti, T>(), host_kernels_of_equation<Equation::tti, T>()}};
 }
 
 inline HostKernelSet host_kernel_set() {

@@ -1,4 +1,4 @@
-// What all nodes do in a time step, whatever the rock; nodes.hpp has a node of each rock. The same
+// What all nodes do in a time step, whatever the equation; nodes.hpp has a node of each. The same
 // expressions, in the same order and with the same roundings, are used by every launcher and in every region,
 // so a node's bits do not depend on who computes it.
 #pragma once
@@ -7,7 +7,7 @@
 
 #include "terrane/base/function.hpp"
 #include "terrane/parallel/arrays/index_box.hpp"
-#include "terrane/physics/acoustic/formula/rock.hpp"
+#include "terrane/physics/acoustic/formula/equation.hpp"
 #include "terrane/physics/acoustic/formula/stencil.hpp"
 
 namespace terrane::acoustic {
@@ -49,7 +49,7 @@ struct StepArguments {
   T* next = nullptr;                          ///< holds p⁻, gets p⁺
   const T* squared = nullptr;                 ///< v²Δt²; with densities ρv²Δt²
   const T* half_density = nullptr;            ///< ρ/2
-  const T* now_q = nullptr;                   ///< q of rock with an axis, of which p is the other field
+  const T* now_q = nullptr;                   ///< q of a medium with an axis, of which p is the other field
   T* next_q = nullptr;                        ///< holds q⁻, gets q⁺
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
   const T* normal[3] = {};                    ///< n of a tilted axis
@@ -203,13 +203,13 @@ TERRANE_FN const T* field_on(const StepArguments<T>& g, int axis) {
 }
 
 /// ψ of a node of the layer.
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
   const LayerArrays<T>& layer = g.layers[axis][side];
   const Index at = axis == 0 ? k : axis == 1 ? j : i;
   const T* const p = field_on(g, axis) + k * g.stride[0] + j * g.stride[1] + i;
   T& psi = layer.psi[k * layer.stride[0] + j * layer.stride[1] + i];
-  if constexpr (rock == Rock::variable_density)
+  if constexpr (equation == Equation::variable_density)
     psi = new_psi_half_way<M>(g.stencil.half[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
   else psi = new_psi<M>(g.stencil.first[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
 }

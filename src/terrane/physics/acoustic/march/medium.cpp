@@ -10,7 +10,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each_box.hpp"
-#include "terrane/physics/acoustic/rock_beyond.hpp"
+#include "terrane/physics/acoustic/medium_beyond.hpp"
 
 namespace terrane::acoustic {
 
@@ -164,7 +164,7 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   auto& g = arguments_;
   g.part = part_;
   g.held = box_;
-  const auto d = differences(problem.order, problem.coefficients, problem.rock);
+  const auto d = differences(problem.order, problem.coefficients, problem.equation);
   for (int a = 0; a < 3; ++a) {
     if (!problem.grid.there(a)) continue;
     const double h = problem.grid.spacing[static_cast<std::size_t>(a)];
@@ -178,12 +178,12 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   }
   const Index strides[3] = {box_.size(1) * box_.size(2), box_.size(2), 1};
   for (int a = 0; a < 3; ++a) g.stride[a] = problem.grid.there(a) ? strides[a] : 0;
-  fill_rock(stream);
+  fill_medium(stream);
   fill_layers(stream);
   make_regions();
 }
 
-/// value(node of the mesh whose rock a node of the box has, which node, its rock)
+/// value(node of the mesh whose medium a node of the box has, which node, its medium)
 template <class T>
 template <class Value>
 Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, const Value& value) const {
@@ -195,17 +195,17 @@ Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, const Value
     T& to = here(k, j, i);
     to = 0;
     if (!held.contains(k, j, i)) return;
-    const auto rock = rock_of(problem_, at);
-    to = static_cast<T>(value(rock.node, at, rock));
+    const auto there = medium_node(problem_, at);
+    to = static_cast<T>(value(there.node, at, there));
   });
   return Buffer<T>(stream, std::span<const T>(values.get(), size()));
 }
 
 template <class T>
-void Medium<T>::fill_rock(Stream& stream) {
+void Medium<T>::fill_medium(Stream& stream) {
   const auto& p = problem_;
   const double dt = p.step;
-  const bool dense = p.rock == Rock::variable_density;
+  const bool dense = p.equation == Equation::variable_density;
   auto& g = arguments_;
   squared_ = filled(stream, overlap(box_, p.whole()), [&](std::size_t n, auto&, auto&) {
     const double v = p.velocity[n];
@@ -227,10 +227,10 @@ void Medium<T>::fill_axes(Stream& stream) {
   mixed_ = filled(stream, box_, [&](std::size_t n, auto&, auto&) { return std::sqrt(1 + 2 * p.delta[n]); });
   g.wide = zero_of(wide_.view(box_));
   g.mixed = zero_of(mixed_.view(box_));
-  if (p.rock != Rock::tti) return;
+  if (p.equation != Equation::tti) return;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    normal_[axis] = filled(stream, box_, [&](std::size_t, const auto& at, const RockOf& rock) {
-      return axis_at(p, at, rock)[axis];
+    normal_[axis] = filled(stream, box_, [&](std::size_t, const auto& at, const MediumNode& there) {
+      return axis_at(p, at, there)[axis];
     });
     g.normal[axis] = zero_of(normal_[axis].view(box_));
   }
@@ -241,7 +241,7 @@ void Medium<T>::fill_layers(Stream& stream) {
   const auto whole = problem_.whole();
   const double dt = problem_.step, fastest = problem_.fastest();
   // ψ stands half a step above its node where density varies; none stands beyond the layer's last node.
-  const bool half_way = problem_.rock == Rock::variable_density;
+  const bool half_way = problem_.equation == Equation::variable_density;
   for (int axis = 0; axis < 3; ++axis) {
     const auto x = static_cast<std::size_t>(axis);
     std::vector<T> damping(static_cast<std::size_t>(whole.size(axis)), T(0));
@@ -349,7 +349,7 @@ double nodes_of_field(const Problem& problem) {
 
 template <class T>
 double Medium<T>::bytes_of_wave(const Problem& problem, bool along) {
-  const bool tilted = problem.rock == Rock::tti;
+  const bool tilted = problem.equation == Equation::tti;
   double elements = (2 * problem.fields() + (tilted && along ? 2 : 0)) * nodes_of_field(problem);
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
@@ -362,9 +362,9 @@ double Medium<T>::bytes_of_wave(const Problem& problem, bool along) {
 }
 
 template <class T>
-double Medium<T>::bytes_of_rock(const Problem& problem) {
-  constexpr double arrays[] = {1, 2, 3, 6};  // in the order of Rock
-  return arrays[static_cast<int>(problem.rock)] * nodes_of_field(problem) * sizeof(T);
+double Medium<T>::bytes_of_medium(const Problem& problem) {
+  constexpr double arrays[] = {1, 2, 3, 6};  // in the order of Equation
+  return arrays[static_cast<int>(problem.equation)] * nodes_of_field(problem) * sizeof(T);
 }
 
 template class Medium<float>;

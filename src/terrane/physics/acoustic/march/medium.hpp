@@ -1,5 +1,5 @@
-// One rank's part of the rock and of the work of a step: which nodes it has, what their coefficients are, and
-// which of them layers reach.
+// One rank's part of the medium and of the work of a step: which nodes it has, what their coefficients are,
+// and which of them layers reach.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ class Medium {
   std::size_t size() const noexcept { return static_cast<std::size_t>(box_.count()); }
   /// Nodes on each side that a step reads.
   Index reach() const noexcept { return reach_; }
-  Kernel kernel() const { return {problem_.rock, points_}; }
+  Kernel kernel() const { return {problem_.equation, points_}; }
   int fields() const { return problem_.fields(); }
 
   /// Everything but fields and ψ, ζ.
@@ -57,15 +57,15 @@ class Medium {
   /// v²Δt² of each node of the box (ρv²Δt²); 0 outside the whole.
   View<const T, 3> squared() const { return squared_.view(box_); }
   /// Bytes of a wave, its fields and layers, and where it is kept (keeps_along()) G p and G q of a tilted
-  /// axis; and of the rock.
+  /// axis; and of the medium.
   static double bytes_of_wave(const Problem& problem, bool along);
-  static double bytes_of_rock(const Problem& problem);
+  static double bytes_of_medium(const Problem& problem);
 
  private:
-  /// Of each node that is held value(node of the mesh whose rock it has, its indices, RockOf).
+  /// Of each node that is held value(node of the mesh whose medium it has, its indices, MediumNode).
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, const Value& value) const;
-  void fill_rock(Stream& stream);
+  void fill_medium(Stream& stream);
   void fill_axes(Stream& stream);
   void fill_layers(Stream& stream);
   void make_regions();

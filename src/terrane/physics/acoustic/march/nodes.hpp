@@ -1,4 +1,4 @@
-// What one node does in a time step in each kind of rock: what rows on the CPU and the tuned kernel of a GPU
+// What one node does in a time step in each equation: what rows on the CPU and the tuned kernel of a GPU
 // must agree with.
 #pragma once
 
@@ -170,11 +170,11 @@ TERRANE_FN void step_tti(const StepArguments<T>& g, const Region& region, Index 
   leap_with_axis(g, region, k, j, i, h_p, v_q);
 }
 
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 TERRANE_FN void step_node(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
-  if constexpr (rock == Rock::constant_density) step_constant_density<M>(g, region, k, j, i);
-  else if constexpr (rock == Rock::variable_density) step_variable_density<M>(g, region, k, j, i);
-  else if constexpr (rock == Rock::vti) step_vti<M>(g, region, k, j, i);
+  if constexpr (equation == Equation::constant_density) step_constant_density<M>(g, region, k, j, i);
+  else if constexpr (equation == Equation::variable_density) step_variable_density<M>(g, region, k, j, i);
+  else if constexpr (equation == Equation::vti) step_vti<M>(g, region, k, j, i);
   else step_tti<M>(g, region, k, j, i);
 }
 

@@ -48,7 +48,7 @@ Index most_steps_at_once(const Problem& problem) {
   const auto nodes = static_cast<double>(problem.whole().count());
   const bool serves = problem.grid.there(up) && problem.grid.there(north) && 4 * nodes > cache_of_core;
   if (!serves) return 1;
-  return problem.rock == Rock::tti ? 2 : 4;
+  return problem.equation == Equation::tti ? 2 : 4;
 }
 
 Passes passes_for(const Problem& problem, const Device& device, int threads, const Cartesian<3>& cut) {
@@ -59,9 +59,9 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, con
   };
   if (device.kind != Device::Kind::cpu) return because("passes are of the CPU");
   if (!problem.grid.there(up) || !problem.grid.there(north)) return because("there are two dimensions");
-  if (problem.rock == Rock::tti && cut.ranks() > 1)
+  if (problem.equation == Equation::tti && cut.ranks() > 1)
     return because("around a tilted axis passes are of one rank");
-  if (problem.rock == Rock::tti && axes_with_surfaces(problem) > 1)
+  if (problem.equation == Equation::tti && axes_with_surfaces(problem) > 1)
     return because("around a tilted axis passes want free surfaces on one axis only");
   if (most_steps_at_once(problem) == 1) return because("the caches hold these fields");
   const Index steps = most_steps_at_once(problem);
@@ -73,7 +73,7 @@ Passes passes_for(const Problem& problem, const Device& device, int threads, con
     if (!thick_enough(problem, part, steps)) return because("the parts of ranks are thin");
   }
   passes.steps = steps;
-  passes.rows = problem.rock == Rock::tti ? rows_of_tilted : rows_of_tile;
+  passes.rows = problem.equation == Equation::tti ? rows_of_tilted : rows_of_tile;
   for (const int axis : {up, north}) {
     const auto a = static_cast<std::size_t>(axis);
     const auto& sides = problem.sides[a];

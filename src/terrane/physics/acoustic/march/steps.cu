@@ -9,17 +9,19 @@ namespace terrane::acoustic {
 namespace {
 
 /// One thread per node.
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 struct StepNode {
   StepArguments<T> g;
   Region region;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const { step_node<rock, M>(g, region, k, j, i); }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const { step_node<equation, M>(g, region, k, j, i); }
 };
-template <Rock rock, int M, class T>
+template <Equation equation, int M, class T>
 struct PsiNode {
   StepArguments<T> g;
   int axis, side;
-  TERRANE_FN void operator()(Index k, Index j, Index i) const { update_psi<rock, M>(g, axis, side, k, j, i); }
+  TERRANE_FN void operator()(Index k, Index j, Index i) const {
+    update_psi<equation, M>(g, axis, side, k, j, i);
+  }
 };
 template <int M, class T>
 struct AlongNode {
@@ -27,26 +29,27 @@ struct AlongNode {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { derive_along<M>(g, k, j, i); }
 };
 
-/// Rock and M as the compiler knows them.
-template <Rock which, int points>
+/// Equation and M as the compiler knows them.
+template <Equation which, int points>
 struct Known {
-  static constexpr Rock rock = which;
+  static constexpr Equation equation = which;
   static constexpr int M = points;
 };
 
-template <Rock rock, class Use>
+template <Equation equation, class Use>
 void with_points_of(Index points, const Use& use) {
-  if (points == 4) use(Known<rock, 4>{});
-  else use(Known<rock, 8>{});
+  if (points == 4) use(Known<equation, 4>{});
+  else use(Known<equation, 8>{});
 }
 
 /// Calls use(Known).
 template <class Use>
 void with_kernel(const Kernel& kernel, const Use& use) {
-  constexpr auto plain = Rock::constant_density;
-  if (kernel.rock == Rock::variable_density) with_points_of<Rock::variable_density>(kernel.points, use);
-  else if (kernel.rock == Rock::vti) with_points_of<Rock::vti>(kernel.points, use);
-  else if (kernel.rock == Rock::tti) with_points_of<Rock::tti>(kernel.points, use);
+  constexpr auto plain = Equation::constant_density;
+  if (kernel.equation == Equation::variable_density)
+    with_points_of<Equation::variable_density>(kernel.points, use);
+  else if (kernel.equation == Equation::vti) with_points_of<Equation::vti>(kernel.points, use);
+  else if (kernel.equation == Equation::tti) with_points_of<Equation::tti>(kernel.points, use);
   else if (kernel.points == 2) use(Known<plain, 2>{});
   else if (kernel.points == 6) use(Known<plain, 6>{});
   else with_points_of<plain>(kernel.points, use);
@@ -130,7 +133,7 @@ void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arg
   if (stream.device().kind == Device::Kind::cuda)
     return with_kernel(kernel, [&](auto known) {
       using K = decltype(known);
-      gpu::psi<K::rock, K::M>(stream, arguments, slabs);
+      gpu::psi<K::equation, K::M>(stream, arguments, slabs);
     });
 #endif
   stream.do_on_host([arguments, kernel, &slabs, threads = stream.threads()] {
@@ -161,7 +164,7 @@ void begin_plain_psi(Stream& stream, const Kernel& kernel, const StepArguments<T
   with_kernel(kernel, [&](auto known) {
     using K = decltype(known);
     for (const auto& slab : slabs)
-      for_each(stream, slab.layer, PsiNode<K::rock, K::M, T>{arguments, slab.axis, slab.side});
+      for_each(stream, slab.layer, PsiNode<K::equation, K::M, T>{arguments, slab.axis, slab.side});
   });
 }
 
@@ -192,7 +195,7 @@ void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
   if (stream.device().kind == Device::Kind::cuda)
     return with_kernel(kernel, [&](auto known) {
       using K = decltype(known);
-      gpu::steps<K::rock, K::M>(stream, arguments, work);
+      gpu::steps<K::equation, K::M>(stream, arguments, work);
     });
 #endif
   stream.do_on_host([arguments, kernel, &work, threads = stream.threads()] {
@@ -211,7 +214,7 @@ bool by_tiles([[maybe_unused]] const Device& device, [[maybe_unused]] const Kern
   detail::cuda::use(device.index);
   with_kernel(kernel, [&](auto known) {
     using K = decltype(known);
-    found = gpu::by_tiles<K::rock, K::M>(arguments);
+    found = gpu::by_tiles<K::equation, K::M>(arguments);
   });
 #endif
   return found;
@@ -226,7 +229,7 @@ bool steps_hand_on([[maybe_unused]] const Device& device, [[maybe_unused]] const
   detail::cuda::use(device.index);
   with_kernel(kernel, [&](auto known) {
     using K = decltype(known);
-    found = gpu::steps_hand_on<K::rock, K::M>(arguments, work);
+    found = gpu::steps_hand_on<K::equation, K::M>(arguments, work);
   });
 #endif
   return found;
@@ -238,7 +241,7 @@ void begin_plain_steps(Stream& stream, const Kernel& kernel, const StepArguments
   with_kernel(kernel, [&](auto known) {
     using K = decltype(known);
     for (const auto& region : work.regions())
-      for_each(stream, region.box, StepNode<K::rock, K::M, T>{arguments, region});
+      for_each(stream, region.box, StepNode<K::equation, K::M, T>{arguments, region});
   });
 }
 

@@ -5,7 +5,7 @@
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
-#include "terrane/physics/acoustic/rock_beyond.hpp"
+#include "terrane/physics/acoustic/medium_beyond.hpp"
 
 namespace terrane::acoustic {
 
@@ -45,8 +45,8 @@ struct Contributions {
   }
 };
 
-/// v²Δt² f at a node that sources reach; of rock with an axis C (2/3, 1/3) f Δt², of p or q alone C (1, 0) f
-/// Δt² or C (0, 1) f Δt².
+/// v²Δt² f at a node that sources reach; of a medium with an axis C (2/3, 1/3) f Δt², of p or q alone C (1,
+/// 0) f Δt² or C (0, 1) f Δt².
 template <class T>
 struct Inject {
   Contributions<T> sources;
@@ -566,7 +566,7 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours ne
       inner_(medium.inner()),
       mesh_edges_(within(medium.edges(), medium.problem().grid.box())),
       mesh_inner_(within(medium.inner(), medium.problem().grid.box())) {
-  const bool tilted = medium.problem().rock == Rock::tti, shared = comm.size() > 1,
+  const bool tilted = medium.problem().equation == Equation::tti, shared = comm.size() > 1,
              written = shared && neighbours == Neighbours::written && can_be_written(stream.device(), medium);
   const auto size = written ? PeerFields<T>::whole_pieces(medium.size()) : medium.size();
   for (std::size_t n = 0; n < static_cast<std::size_t>(medium.fields()); ++n) {
@@ -713,7 +713,7 @@ void Wave<T>::mirror(Stream& stream, const View<T, 3>& field) {
   const auto& whole = medium_.cut().whole;
   auto part = medium_.part();
   // Nested differences read images beside the part, too.
-  if (problem.rock == Rock::tti)
+  if (problem.equation == Equation::tti)
     for (int axis = 0; axis < 3; ++axis)
       if (problem.grid.there(axis)) part = part.grown(axis, medium_.reach(), medium_.reach());
   for (int axis = 0; axis < 3; ++axis) {
@@ -788,10 +788,10 @@ void Wave<T>::advance_with_peers(Stream& stream, bool back, const Sources<T>* so
 
 template <class T>
 bool keeps_along(const Device& device, const Problem& problem) {
-  if (problem.rock != Rock::tti) return false;
+  if (problem.equation != Equation::tti) return false;
   StepArguments<T> shape;
   for (int axis = 0; axis < 3; ++axis) shape.stride[axis] = problem.grid.there(axis) ? 1 : 0;
-  return !by_tiles(device, {problem.rock, problem.points()}, shape);
+  return !by_tiles(device, {problem.equation, problem.points()}, shape);
 }
 
 template <class T>
@@ -808,7 +808,7 @@ StepArguments<T> Wave<T>::derived(Stream& stream) {
 /// G p and G q of these nodes and of what their differences read around them.
 template <class T>
 void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
-  if (medium_.problem().rock != Rock::tti || box.empty()) return;
+  if (medium_.problem().equation != Equation::tti || box.empty()) return;
   if (along_[0].size() == 0) make_along(stream);  // tiles made their own until now
   const Index points = medium_.kernel().points;
   for (int axis = 0; axis < 3; ++axis)

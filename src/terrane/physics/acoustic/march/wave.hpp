@@ -116,7 +116,7 @@ class Receivers {
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps);
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps)
       : Receivers(stream, medium, pressure_at(places), steps) {}
-  /// now_q: the second field of rock with an axis, else none
+  /// now_q: the second field of a medium with an axis, else none
   void read(Stream& stream, const T* now, const Clock& clock, const T* now_q = nullptr);
   /// Collective: [steps, places] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
@@ -204,7 +204,7 @@ class Wave {
   /// pⁿ and pⁿ⁻¹ change places: the way back begins and ends so.
   void turn();
 
-  /// field: 0 is p, 1 q of rock with an axis
+  /// field: 0 is p, 1 q of a medium with an axis
   View<const T, 3> now(int field = 0) const { return of(now_, field).view(medium_.box()); }
   View<const T, 3> before(int field = 0) const { return of(before_, field).view(medium_.box()); }
   /// What the next step is made of; with a tilted axis G p and G q, too.
@@ -225,7 +225,7 @@ class Wave {
   double bytes() const;
 
  private:
-  using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of rock with an axis
+  using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of a medium with an axis
 
   static const Buffer<T>& of(const Fields& fields, int field) {
     return fields[static_cast<std::size_t>(field)];

@@ -4,7 +4,7 @@
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/physics/acoustic/march/host_kernels.hpp"
 #include "terrane/physics/acoustic/march/wave.hpp"
-#include "terrane/physics/acoustic/rock_beyond.hpp"
+#include "terrane/physics/acoustic/medium_beyond.hpp"
 
 namespace terrane::acoustic {
 
@@ -135,7 +135,7 @@ struct Wave<T>::Marching : InPass {
     const auto& box = stretch.nodes;
     const auto& kernels = host_kernels<T>(wave->medium_.kernel());
     read(step, box);
-    const bool tilted = wave->medium_.problem().rock == Rock::tti;
+    const bool tilted = wave->medium_.problem().equation == Equation::tti;
     const auto along = tilted ? ahead_of_both(box) : IndexBox<3>{};
     for (const auto& slab : wave->medium_.slabs()) {
       const auto& nodes = tilted && slab.axis == 0 ? along

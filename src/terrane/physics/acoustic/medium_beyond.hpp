@@ -1,4 +1,4 @@
-// The rock of nodes outside of the mesh: beyond layers and walls it goes on as at the edge; beyond a free
+// The medium of nodes outside of the mesh: beyond layers and walls it goes on as at the edge; beyond a free
 // surface it is its own mirror image.
 #pragma once
 
@@ -21,14 +21,14 @@ inline Image image_of(const Problem& p, int axis, Index node) {
   return image_of(node, p.grid.nodes[static_cast<std::size_t>(axis)], is_free(0), is_free(1));
 }
 
-/// The node of the mesh whose rock a node has.
-struct RockOf {
+/// The node of the mesh whose medium a node has.
+struct MediumNode {
   std::size_t node;
   std::array<bool, 3> mirrored;  ///< at a free surface of this axis
 };
 
-inline RockOf rock_of(const Problem& p, const std::array<Index, 3>& at) {
-  RockOf found{0, {}};
+inline MediumNode medium_node(const Problem& p, const std::array<Index, 3>& at) {
+  MediumNode found{0, {}};
   for (std::size_t a = 0; a < 3; ++a) {
     const Index nodes = p.grid.nodes[a];
     const auto image = image_of(p, static_cast<int>(a), at[a]);
@@ -41,6 +41,6 @@ inline RockOf rock_of(const Problem& p, const std::array<Index, 3>& at) {
 
 /// The axis of symmetry [up, north, east] at a node, of VTI or TTI: towards a cpml it turns to the vertical
 /// (problem.hpp), and the image of one beyond a free surface is upside down.
-std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const RockOf& rock);
+std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const MediumNode& there);
 
 }  // namespace terrane::acoustic

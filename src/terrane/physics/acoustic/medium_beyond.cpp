@@ -1,4 +1,4 @@
-#include "terrane/physics/acoustic/rock_beyond.hpp"
+#include "terrane/physics/acoustic/medium_beyond.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +23,14 @@ double tilt_left(const Problem& p, const std::array<Index, 3>& at) {
 
 }  // namespace
 
-std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const RockOf& rock) {
-  if (p.rock != Rock::tti) return {1, 0, 0};
+std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const MediumNode& there) {
+  if (p.equation != Equation::tti) return {1, 0, 0};
   // An axis is a line: of its two ends the one that is up turns upright, by 90° at most.
-  const double tilt = std::remainder(p.tilt[rock.node], std::numbers::pi);
-  auto axis = axis_of(tilt * tilt_left(p, at), p.azimuth[rock.node]);
+  const double tilt = std::remainder(p.tilt[there.node], std::numbers::pi);
+  auto axis = axis_of(tilt * tilt_left(p, at), p.azimuth[there.node]);
   for (std::size_t mirror = 0; mirror < 3; ++mirror)
     for (std::size_t a = 0; a < 3; ++a)
-      if (rock.mirrored[mirror] && a != mirror) axis[a] = -axis[a];
+      if (there.mirrored[mirror] && a != mirror) axis[a] = -axis[a];
   return axis;
 }
 

@@ -4,7 +4,7 @@
 
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
-#include "terrane/physics/acoustic/formula/rock.hpp"
+#include "terrane/physics/acoustic/formula/equation.hpp"
 
 namespace terrane::acoustic {
 namespace {
@@ -18,18 +18,18 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing_support::message;
 
-constexpr Rock with_axis[] = {Rock::vti, Rock::tti};
+constexpr Equation with_axis[] = {Equation::vti, Equation::tti};
 
 TEST(AcousticRock, WithoutAnisotropyItIsIsotropicWhateverTheTilt) {
-  for (const auto rock : with_axis)
+  for (const auto equation : with_axis)
     for (const bool flat : {false, true}) {
-      auto p =
-          rough_rock(rock, flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{24, 18, 22}, 0.2);
+      auto p = rough_rock(equation, flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{24, 18, 22},
+                          0.2);
       all_sides(p, Boundary::wall);
       p.sides[up][1] = Boundary::free_surface;
       for (auto* values : {&p.epsilon, &p.delta}) std::fill(values->begin(), values->end(), 0.0);
       auto plain = p;
-      plain.rock = Rock::constant_density;
+      plain.equation = Equation::constant_density;
       p.settle();
       plain.settle();
       EXPECT_LT(apart(traces<double>(p, p.shots[0]), traces<double>(plain, plain.shots[0])), 1e-12);
@@ -39,7 +39,7 @@ TEST(AcousticRock, WithoutAnisotropyItIsIsotropicWhateverTheTilt) {
 TEST(AcousticRock, AnAxisTurnedToTheEastIsAVerticalOneInAModelLaidOnItsSide) {
   // Up, east of one are east, up of the other; the tilt grows with the place.
   constexpr Index n = 36;
-  auto lying = rough_rock(Rock::tti, {n, 1, n}, 0.25);
+  auto lying = rough_rock(Equation::tti, {n, 1, n}, 0.25);
   all_sides(lying, Boundary::wall);
   auto standing = lying;
   for (Index k = 0; k < n; ++k)
@@ -62,9 +62,9 @@ TEST(AcousticRock, AnAxisTurnedToTheEastIsAVerticalOneInAModelLaidOnItsSide) {
 }
 
 /// Waves of one medium with an axis, in a box without layers.
-Problem even_rock(Rock rock, Index nodes, double epsilon, double delta, double tilt) {
+Problem even_rock(Equation equation, Index nodes, double epsilon, double delta, double tilt) {
   auto p = test::even_box({nodes, 1, nodes}, 10, 2000);
-  p.rock = rock;
+  p.equation = equation;
   p.epsilon.assign(p.velocity.size(), epsilon);
   p.delta.assign(p.velocity.size(), delta);
   p.tilt.assign(p.velocity.size(), tilt);
@@ -116,11 +116,12 @@ double velocity_of_steps(Problem p, double wavenumber, double angle) {
 
 TEST(AcousticRock, WavesHaveThePhaseVelocityOfTheirDirection) {
   constexpr double epsilon = 0.24, delta = 0.1, tilt = 0.6;
-  for (const auto rock : with_axis)
+  for (const auto equation : with_axis)
     for (int degrees = 0; degrees < 180; degrees += 15) {
-      const double angle = degrees * pi / 180, lean = rock == Rock::tti ? tilt : 0;
+      const double angle = degrees * pi / 180, lean = equation == Equation::tti ? tilt : 0;
       // Waves of 16 nodes.
-      const double found = velocity_of_steps(even_rock(rock, 41, epsilon, delta, tilt), 2 * pi / 160, angle);
+      const double found =
+          velocity_of_steps(even_rock(equation, 41, epsilon, delta, tilt), 2 * pi / 160, angle);
       EXPECT_NEAR(found / (2000 * phase_velocity(epsilon, delta, angle - lean)), 1, 2e-5) << degrees;
     }
   EXPECT_NEAR(phase_velocity(epsilon, delta, pi / 2), std::sqrt(1 + 2 * epsilon), 1e-15);
@@ -131,8 +132,8 @@ TEST(AcousticRock, ATiltOfNothingIsAVerticalAxisToTheErrorOfDifferences) {
   std::vector<double> errors;
   for (const double nodes_per_wave : {8.0, 16.0}) {
     const double k = 2 * pi / (10 * nodes_per_wave);
-    const double tti = velocity_of_steps(even_rock(Rock::tti, 41, 0.2, 0.1, 0), k, 0.3),
-                 vti = velocity_of_steps(even_rock(Rock::vti, 41, 0.2, 0.1, 0), k, 0.3);
+    const double tti = velocity_of_steps(even_rock(Equation::tti, 41, 0.2, 0.1, 0), k, 0.3),
+                 vti = velocity_of_steps(even_rock(Equation::vti, 41, 0.2, 0.1, 0), k, 0.3);
     errors.push_back(std::abs(tti / vti - 1));
   }
   EXPECT_LT(errors[0], 3e-3);
@@ -142,7 +143,7 @@ TEST(AcousticRock, ATiltOfNothingIsAVerticalAxisToTheErrorOfDifferences) {
 TEST(AcousticRock, EllipticalWavesArriveAsOnPaper) {
   constexpr double epsilon = 0.12, h = 10, tilt = 0.61, azimuth = 0.35;
   auto p = test::even_box({52, 52, 52}, h, 2000);
-  p.rock = Rock::tti;
+  p.equation = Equation::tti;
   p.wavelet.frequency = 2000 / (17 * h);
   p.epsilon.assign(p.velocity.size(), epsilon);
   p.delta = p.epsilon;
@@ -196,7 +197,7 @@ double norm_after(Problem p, double seconds) {
 
 TEST(AcousticRock, WavesInTiltedRockDieAwayInTheLayers) {
   for (const double tilt : {0.35, 0.8, 1.2}) {
-    auto p = even_rock(Rock::tti, 56, 0.25, 0.1, tilt);
+    auto p = even_rock(Equation::tti, 56, 0.25, 0.1, tilt);
     all_sides(p, Boundary::cpml);
     const double early = norm_after(p, 0.3), late = norm_after(p, 5);
     EXPECT_GT(early, 0);
@@ -206,8 +207,8 @@ TEST(AcousticRock, WavesInTiltedRockDieAwayInTheLayers) {
 
 TEST(AcousticRock, AnAxisMayBeGivenByEitherOfItsEnds) {
   for (const bool flat : {false, true}) {
-    auto p =
-        rough_rock(Rock::tti, flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{24, 18, 22}, 0.2);
+    auto p = rough_rock(Equation::tti,
+                        flat ? std::array<Index, 3>{40, 1, 44} : std::array<Index, 3>{24, 18, 22}, 0.2);
     all_sides(p, Boundary::cpml);
     p.sides[up][1] = Boundary::free_surface;
     auto turned = p;
@@ -219,14 +220,14 @@ TEST(AcousticRock, AnAxisMayBeGivenByEitherOfItsEnds) {
 }
 
 TEST(AcousticRock, NothingGrowsWhereTheTiltIsRandomInEveryNode) {
-  auto p = rough_rock(Rock::tti, {30, 1, 30}, 0.2);
+  auto p = rough_rock(Equation::tti, {30, 1, 30}, 0.2);
   all_sides(p, Boundary::wall);
   const double early = norm_after(p, 0.2), late = norm_after(p, 8);
   EXPECT_LT(late, 3 * early);
 }
 
 TEST(AcousticRock, EnergyIsKeptWhereDensityVaries) {
-  auto p = rough_rock(Rock::variable_density, {22, 16, 20}, 0.7);
+  auto p = rough_rock(Equation::variable_density, {22, 16, 20}, 0.7);
   p.shots[0].receivers.clear();
   all_sides(p, Boundary::wall);
   p.sides[up][1] = Boundary::free_surface;
@@ -281,7 +282,7 @@ TEST(AcousticRock, TheErrorFallsWithTheOrderOfTheStencilWhereDensityVaries) {
   const auto trace = [](Index nodes) {
     const double h = 480.0 / static_cast<double>(nodes);
     auto p = test::even_box({nodes, 1, nodes}, h, 2000, h / 2);
-    p.rock = Rock::variable_density;
+    p.equation = Equation::variable_density;
     p.density.resize(p.velocity.size());
     for (Index k = 0; k < nodes; ++k)
       for (Index i = 0; i < nodes; ++i)
@@ -308,20 +309,20 @@ TEST(AcousticRock, TheErrorFallsWithTheOrderOfTheStencilWhereDensityVaries) {
 }
 
 TEST(AcousticRock, RefusesWhatCannotBe) {
-  auto p = rough_rock(Rock::variable_density);
+  auto p = rough_rock(Equation::variable_density);
   p.density[7] = 0;
   EXPECT_THAT(message([&] { p.settle(); }), AllOf(HasSubstr("density"), HasSubstr("0 in cell 7")));
   p.density.pop_back();
   EXPECT_THROW(p.settle(), ShapeError);
-  p = rough_rock(Rock::tti);
+  p = rough_rock(Equation::tti);
   p.epsilon[3] = p.delta[3] - 0.05;
   EXPECT_THAT(message([&] { p.settle(); }), AllOf(HasSubstr("is less than delta"), HasSubstr("in cell 3")));
-  p = rough_rock(Rock::tti);
+  p = rough_rock(Equation::tti);
   p.coefficients = Coefficients::optimised;
   EXPECT_THAT(message([&] { p.settle(); }), HasSubstr("Taylor"));
-  p = rough_rock(Rock::vti);
+  p = rough_rock(Equation::vti);
   p.settle();
-  EXPECT_LT(p.longest_step(), rough_rock(Rock::constant_density).longest_step());
+  EXPECT_LT(p.longest_step(), rough_rock(Equation::constant_density).longest_step());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The kinds of rock that waves are computed in, and what paper knows of those whose velocity depends on the
+// The equations that waves are computed in, and what paper knows of those whose velocity depends on the
 // direction.
 //
 // Of an axis of symmetry with the velocity v along it and Thomsen's ε and δ, the phase velocity at the angle
@@ -11,7 +11,7 @@
 
 namespace terrane::acoustic {
 
-enum class Rock {
+enum class Equation {
   constant_density,  ///< isotropic
   variable_density,  ///< isotropic
   vti,               ///< the axis of symmetry is vertical; constant density

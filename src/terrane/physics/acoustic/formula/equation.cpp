@@ -1,4 +1,4 @@
-#include "terrane/physics/acoustic/formula/rock.hpp"
+#include "terrane/physics/acoustic/formula/equation.hpp"
 
 #include <algorithm>
 #include <cmath>
