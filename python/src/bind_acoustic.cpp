@@ -13,7 +13,7 @@
 #include "progress.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/acoustic/operators.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
 
 namespace terrane::python {
 

@@ -5,7 +5,7 @@
 #include "terrane/physics/acoustic/filters.hpp"
 #include "terrane/physics/acoustic/image/random_walls.hpp"
 #include "terrane/physics/acoustic/inverse_scattering.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
 
 namespace terrane::acoustic {
 namespace {

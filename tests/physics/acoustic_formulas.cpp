@@ -11,7 +11,7 @@
 #include "support/acoustic_box.hpp"
 #include "support/files.hpp"
 #include "terrane/physics/acoustic/march/kernels.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
 
 namespace terrane::acoustic {
 namespace {

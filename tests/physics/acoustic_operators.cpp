@@ -9,7 +9,7 @@
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/operators.hpp"
 #include "terrane/physics/acoustic/physics.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
 
 namespace terrane::acoustic {
 namespace {

@@ -14,7 +14,7 @@
 #include "terrane/physics/acoustic/image/records.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
 
 namespace terrane::acoustic {
 namespace {

@@ -12,7 +12,7 @@
 #include "terrane/io/netcdf_sink.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/acoustic/march/passes.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
 #include "terrane/simulation/write_result.hpp"
 
 namespace terrane::acoustic {

@@ -4,7 +4,8 @@
 #include "terrane/job/output.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/physics/acoustic/run.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/tables.hpp"
 
 namespace terrane::acoustic {
 

@@ -23,7 +23,8 @@
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/physics.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
-#include "terrane/physics/acoustic/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
+#include "terrane/physics/acoustic/simulation/tables.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/serve.hpp"
 

@@ -14,9 +14,6 @@
 
 namespace terrane::acoustic {
 
-/// The tables [source], [boundary] and [simulation].
-std::span<const Section> sections();
-
 /// The nodes in the middle of the cells of a mesh. Throws InputError: cells of an axis differ in width.
 Grid grid_of(const TensorMesh& mesh);
 
@@ -65,6 +62,8 @@ class Simulation final : public SimulationOf<Choice> {
 
  private:
   static std::unique_ptr<Simulation> read(const Config& job, const Runtime& runtime, const Prepare* prepare);
+  /// The gathers to migrate.
+  void read_observed(const Config& simulation);
   int shots_at_once(const Runtime& runtime) const;
   Choice choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const Choice& choice, const Runtime&) const override;

@@ -1,0 +1,314 @@
+// What a run of acoustic waves takes: memory, disks, steps, and which way it keeps its waves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/physics/acoustic/host_memory.hpp"
+#include "terrane/physics/acoustic/shot_files.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::acoustic {
+
+int Simulation::shots_on_machine(const Runtime& runtime) const {
+  return shots_at_once(runtime) == 1 ? 1 : runtime.comm->on_node().count;
+}
+
+/// A folder that is given lies on one disk of all, that of the system for temporary files on one of each
+/// machine.
+int Simulation::shots_on_disk(const Settings& settings, const Runtime& runtime) const {
+  return settings.scratch.empty() ? shots_on_machine(runtime) : shots_at_once(runtime);
+}
+
+/// What one rank may take. Memory and a disk are shared among the ranks that keep a shot each.
+Room Simulation::room_of(const Choice& choice) const {
+  const auto& settings = choice.settings;
+  const double beside = bytes_of_models(problem_, settings) + bytes_of_gathers(problem_, settings, every_),
+               all = static_cast<double>(choice.memory.bytes) / choice.shots_on_machine,
+               memory = std::max(0.0, all - beside);
+  const auto& device = choice.device;
+  Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0};
+  if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
+    room.disk = free_on_disk(scratch_folder(settings.scratch)) / choice.shots_on_disk;
+  return room;
+}
+
+int Simulation::shots_at_once(const Runtime& runtime) const {
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  return settings_.shots_of_their_own(problem_.shots.size(), ranks) ? ranks : 1;
+}
+
+Choice Simulation::choose(const Runtime& runtime) const {
+  Choice choice;
+  choice.settings = settings_;
+  choice.memory = memory_budget(runtime);
+  choice.on = device_text(runtime);
+  choice.threads = runtime.threads;
+  choice.ranks = runtime.comm ? runtime.comm->size() : 1;
+  choice.shots_on_machine = shots_on_machine(runtime);
+  choice.shots_on_disk = shots_on_disk(settings_, runtime);
+  choice.checkpoint = runtime.checkpoint;
+  // The device of this rank, as the ranks of its machine share it.
+  choice.device =
+      shots_at_once(runtime) == 1 ? resolve(runtime.device) : device_of_rank(runtime.device, *runtime.comm);
+  if (settings_.task == Task::migration)
+    choice.ways = choose_keeping(choice.settings, problem_, choice.device, room_of(choice));
+  return choice;
+}
+
+/// Every way of keeping the source's waves with what it takes, and the one that is taken.
+void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
+  const auto& settings = choice.settings;
+  const auto text_of = [&](const KeepingChoice& c) {
+    const auto& cost = c.cost;
+    std::string text(to_string(cost.way));
+    if (keeps_records(cost.way) && c.place != KeptIn::memory)
+      text += fmt::format(" on {}", to_string(c.place));
+    text += fmt::format(": {}", bytes_text(cost.device_bytes));
+    if (cost.host_bytes > 0) text += fmt::format(", host {}", bytes_text(cost.host_bytes));
+    if (cost.disk_bytes > 0) text += fmt::format(", disk {}", bytes_text(cost.disk_bytes));
+    return text +
+           fmt::format("; source field computed {}; {}", cost.sweeps == 1 ? "once" : "twice", cost.error);
+  };
+  for (const auto& c : choice.ways) {
+    const bool taken = c.cost.way == settings.keeping && c.place == settings.kept_in;
+    const auto name = fmt::format("{}_{}", to_string(c.cost.way), to_string(c.place));
+    const bool no_disk =
+        c.place == KeptIn::disk && settings.kept_in != KeptIn::disk && settings.scratch.empty();
+    if (taken) facts.add("wavefield", std::string(to_string(settings.keeping)), "", "wavefield", text_of(c));
+    facts.add("wavefield_" + name, c.fits, "", taken ? "" : "otherwise",
+              text_of(c) + (c.fits    ? ""
+                            : no_disk ? "; where simulation.scratch has room"
+                                      : "; no room"));
+  }
+  facts.add("wavefield_in", std::string(to_string(settings.kept_in)));
+}
+
+namespace {
+
+/// On the host, beside the waves of a shot.
+double bytes_beside_waves(const Problem& problem, const Settings& settings, std::size_t every,
+                          const Device& device, bool on_disk) {
+  return bytes_on_host(problem, settings, device) + bytes_of_models(problem, settings) +
+         bytes_of_gathers(problem, settings, every) + bytes_of_snapshots(problem, settings, on_disk);
+}
+
+/// How often a shot goes through all its steps.
+double sweeps_of(const Settings& settings) {
+  if (settings.task == Task::modelling) return 1;
+  if (settings.task == Task::born) return 2;
+  const bool once = settings.keeping == Keeping::store || settings.keeping == Keeping::compressed;
+  return (settings.data.empty() ? 4 : 2) + (once ? 0 : 1);
+}
+
+void describe_sizes(RunFacts& facts, const Problem& p) {
+  const auto whole = p.whole();
+  facts.add(
+      "nodes", static_cast<std::uint64_t>(whole.count()), "", "nodes",
+      fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
+  facts.add("shots", std::uint64_t{p.shots.size()});
+  facts.add("receivers", std::uint64_t{p.shots.front().receivers.size()}, "", "receivers");
+  facts.add("steps", std::uint64_t{p.steps()}, "", "steps");
+  facts.add("step", p.step, "s");
+  facts.add("longest_step", p.longest_step(), "s");
+  facts.add("courant", p.step / p.longest_step());
+  facts.add(
+      "points_per_wavelength", p.points_per_wavelength(), "", "wavelength",
+      fmt::format(
+          "the shortest ({:.4g} Hz at {:.4g} m/s) has {:.3g} cells; its velocity is right to {:.2g} %",
+          p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
+}
+
+/// How many steps the CPU takes in each pass over memory, or why one.
+void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem, const Settings& settings,
+                     bool others) {
+  const bool images_one_by_one =
+      settings.task == Task::migration && !images_in_passes(problem, settings.keeping, settings.kept_in);
+  const bool models = settings.task != Task::migration || settings.data.empty();
+  const auto steps = images_one_by_one && !models ? 1 : passes.steps;
+  std::string text = fmt::format("{} steps in each pass over memory", steps);
+  if (passes.steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
+  else if (images_one_by_one) {
+    text = models ? text + ", of modelling alone: " : "one step in each pass over memory: ";
+    text += problem.fields() == 1 ? "a migration takes more with all that it keeps in memory, and not "
+                                    "between random walls"
+                                  : "a migration takes more in isotropic media alone";
+  }
+  if (steps > 1 && others) text += "; one where another rank has too many threads for that";
+  facts.add("steps_at_once", static_cast<std::uint64_t>(steps), "", "passes", text);
+}
+
+}  // namespace
+
+void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&) const {
+  const auto& p = problem_;
+  const auto& settings = choice.settings;
+  const auto& device = choice.device;
+  const auto nodes = static_cast<std::uint64_t>(p.whole().count());
+  facts.problem = fmt::format("{} {}, {} nodes over {} steps", grouped(p.shots.size()),
+                              p.shots.size() == 1 ? "shot" : "shots", grouped(nodes), grouped(p.steps()));
+  facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
+  facts.reason =
+      fmt::format("{}, order {} in space; steps of {:.4g} s, stable up to {:.4g} s",
+                  equation_names[static_cast<std::size_t>(p.equation)], p.order, p.step, p.longest_step());
+  facts.device = choice.on;
+  facts.work =
+      static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * sweeps_of(settings);
+  facts.work_unit = "node steps";
+  const double on_host =
+      device.has_own_memory() ? 0 : bytes_beside_waves(p, settings, every_, device, choice.on_disk());
+  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device) + on_host);
+  describe_sizes(facts, p);
+  const bool together = !settings.shots_of_their_own(p.shots.size(), choice.ranks);
+  auto passes = passes_for(p, device, choice.threads, cut_of(p, settings, choice.ranks));
+  if (const auto& shown = settings.snapshots; shown.any()) {
+    const auto count = shown.nodes(p.grid).count;
+    facts.add("snapshots", std::uint64_t{shown.count(p)}, "", "snapshots",
+              fmt::format("{} of {} × {} × {} nodes (up, north, east), {:.3g} GB in a file", shown.count(p),
+                          count[0], count[1], count[2], 1e-9 * shown.bytes(p)));
+    passes.steps = std::min(passes.steps, static_cast<Index>(shown.every));
+    if (passes.steps == 1 && passes.why.empty()) passes.why = "a snapshot of each";
+  }
+  if (device.kind == Device::Kind::cpu) describe_passes(facts, passes, p, settings, together);
+  if (settings.task == Task::migration) {
+    describe_keeping(facts, choice);
+    if (const auto images = settings.images_at_lags(); images > 0)
+      facts.add("lags", std::uint64_t{images}, "", "lags",
+                fmt::format("{} images with waves up to {:.4g} m to either side", images,
+                            static_cast<double>(settings.lags) * p.grid.spacing[east]));
+  }
+  if (settings.task == Task::migration && settings.kept_in == KeptIn::disk)
+    if (auto warning = disk_in_memory(settings); !warning.empty())
+      facts.warnings.push_back(std::move(warning));
+}
+
+std::string disk_in_memory(const Settings& settings) {
+  const auto folder = scratch_folder(settings.scratch);
+  if (!lies_in_memory(folder)) return {};
+  return fmt::format(
+      "{} lies in memory (tmpfs), and so would the waves that are to be kept on a disk; give "
+      "simulation.scratch a folder on a disk",
+      folder);
+}
+
+/// Of snapshots on the disk of the results: on their way, and in a file.
+double Simulation::bytes_of_film(const Settings& settings) const {
+  return settings.snapshots.any() ? 2 * settings.snapshots.bytes(problem_) : 0;
+}
+
+/// Throws FileError: the disk has no room for what is to be kept on it.
+void Simulation::check_disk(const Choice& choice) const {
+  const auto& settings = choice.settings;
+  if (const auto& file = choice.checkpoint.file; settings.snapshots.any() && !file.empty()) {
+    const double wanted = bytes_of_film(settings);
+    const auto folder = folder_of(file).string();
+    if (const double there = free_on_disk(folder); wanted > there)
+      throw FileError(folder,
+                      fmt::format("snapshots want {} on this disk, on their way and in a file; {} are free",
+                                  bytes_text(wanted), bytes_text(there)),
+                      "Take snapshots.every longer, a stride or a box, or write output to a larger disk.");
+  }
+  if (settings.task != Task::migration || settings.kept_in != KeptIn::disk) return;
+  const auto cost = settings.double_precision ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
+                                              : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
+  const int shots = choice.shots_on_disk;
+  expect_on_disk(settings, cost.disk_bytes * shots,
+                 shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
+}
+
+/// What lies on the disk of the results while the run lasts. Throws FileError: it has no room for the
+/// checkpoint. Without room for shots none are kept by themselves.
+void Simulation::check_checkpoints(Plan& plan, const Choice& choice) const {
+  const auto& settings = choice.settings;
+  const auto& checkpoint = choice.checkpoint;
+  const int ranks = choice.ranks;
+  auto use = disk_use(problem_, settings, checkpoint, ranks);
+  // The plan's time may be ten times too short.
+  const double seconds_of_shot = plan.seconds * ranks / static_cast<double>(problem_.shots.size());
+  if (10 * seconds_of_shot < use.seconds) use.shots = 0;
+  if (use.bytes() == 0 || plan.seconds < checkpoint.least_run) return;
+  const auto shots =
+      fmt::format("up to {} for {:.0f} finished shots", bytes_text(use.shots * use.shot), use.shots);
+  std::string text;
+  if (use.checkpoint > 0) {
+    text = fmt::format("{} for a checkpoint", bytes_text(use.checkpoint));
+    if (use.shots > 0) text += fmt::format(", {} that it has not yet", shots);
+    plan.add("checkpoint_bytes", use.checkpoint, "B", "on disk", text);
+  }
+  if (use.shots > 0) {
+    plan.add("shot_file_bytes", use.shot, "B", text.empty() ? "on disk" : "", text.empty() ? shots : "");
+    plan.add("shot_files", static_cast<std::uint64_t>(use.shots));
+  }
+  use.film = bytes_of_film(settings);
+  if (use.checkpoint > 0) expect_room(checkpoint, {0, 0, 0, use.checkpoint, use.film});
+  if (use.shots > 0 && !has_room(checkpoint, use))
+    plan.warnings.push_back(
+        fmt::format("the disk of {} has no room for {}: where they take {:.3g} s and more each, a rank keeps "
+                    "none by itself, and an interrupted run goes on from the checkpoint alone",
+                    checkpoint.file.string(), shots, use.seconds));
+}
+
+namespace {
+
+/// The next move where there is too little memory.
+std::string less_memory(const Problem& problem, const Settings& settings) {
+  if (settings.task != Task::migration)
+    return fmt::format(
+        "Take larger cells, {}or more ranks per shot.",
+        settings.snapshots.any() ? "fewer snapshots (every, stride, box) or a file for them, " : "");
+  return fmt::format(
+      "Take larger cells, {}wavefield = \"checkpoints\" without kept_in, kept_in = \"disk\", or more ranks "
+      "per "
+      "shot.",
+      problem.fields() == 1 ? "wavefield = \"boundary_compressed\", " : "");
+}
+
+}  // namespace
+
+/// Throws MemoryError: the host has too little for the ranks of this machine.
+void Simulation::check_host(const Plan& plan, const Choice& choice) const {
+  const auto& settings = choice.settings;
+  const auto& device = choice.device;
+  const int shots = choice.shots_on_machine;
+  std::string what = plan.problem;
+  if (shots > 1) what += fmt::format(", {} shots at once", shots);
+  if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";
+  const double needed = device.has_own_memory()
+                            ? bytes_beside_waves(problem_, settings, every_, device, choice.on_disk())
+                            : static_cast<double>(plan.memory_bytes);
+  try {
+    // Gathers come together on one rank.
+    const double gathers = bytes_of_gathers(problem_, settings, every_);
+    choice.memory.require("run", what, needed * shots - gathers * (shots - 1));
+  } catch (const MemoryError& error) {
+    throw MemoryError(error.where(), error.problem(), less_memory(problem_, settings));
+  }
+}
+
+void Simulation::foresee(Plan& plan, const Choice& choice, const Runtime&) const {
+  check_disk(choice);
+  const auto& device = choice.device;
+  // From memory at 16 bytes a node and step (32 in double precision), at half of what one core's share or a
+  // GPU moves.
+  const double rate =
+      device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(choice.threads), 8);
+  plan.seconds = plan.work / (choice.settings.double_precision ? rate / 2 : rate) / choice.ranks;
+  check_checkpoints(plan, choice);
+  if (device.has_own_memory()) {
+    const auto free = device_memory(device).free;
+    if (static_cast<double>(plan.memory_bytes) > static_cast<double>(free))
+      throw MemoryError("run",
+                        fmt::format("would need {} on {} for {}, {} are free",
+                                    bytes_text(static_cast<double>(plan.memory_bytes)), to_string(device),
+                                    plan.problem, bytes_text(static_cast<double>(free))),
+                        less_memory(problem_, choice.settings));
+  }
+  check_host(plan, choice);
+}
+
+}  // namespace terrane::acoustic

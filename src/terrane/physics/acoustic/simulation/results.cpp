@@ -1,0 +1,213 @@
+// The run of acoustic waves, and the data sets of gathers, snapshots and images.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "terrane/base/memory.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/physics/acoustic/filters.hpp"
+#include "terrane/physics/acoustic/host_memory.hpp"
+#include "terrane/physics/acoustic/inverse_scattering.hpp"
+#include "terrane/physics/acoustic/observed.hpp"
+#include "terrane/physics/acoustic/shot_files.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/serve.hpp"
+
+namespace terrane::acoustic {
+
+Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime& runtime) {
+  auto done = run_shots(problem_, choice.settings, runtime);
+  auto& report = result.report;
+  report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
+  report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
+  const auto is_finite = [](const auto& values) {
+    return std::all_of(values.begin(), values.end(), [](auto v) { return std::isfinite(v); });
+  };
+  const bool images_wanted = choice.settings.task == Task::migration;
+  if ((images_wanted && !is_finite(done.images.correlation)) ||
+      !std::all_of(done.gathers.begin(), done.gathers.end(), is_finite))
+    throw Error("acoustic", "the waves grew beyond all bounds",
+                "This should not happen with a stable step; run the job in double precision and report it.");
+  const auto pictures = done.pictures.on_disk() ? done.pictures : Pictures{};  // those in memory are the data
+  auto data = images_wanted ? images(std::move(done)) : gathers(done);
+  if (pictures.on_disk())
+    result.entries.push_back(
+        {data.variables.back().name,
+         [pictures](std::size_t entry, std::span<float> values) { pictures.get(entry, values); }});
+  return data;
+}
+
+Result Simulation::outline() const {
+  return outline_of(physics_, job_, settings_.task == Task::migration ? images({}) : gathers({}));
+}
+
+Dataset Simulation::gathers(const Outcome& done) const {
+  const auto& shots = problem_.shots;
+  const auto& receivers = shots.front().receivers;
+  Dataset data;
+  const std::size_t samples = (problem_.steps() - 1) / every_ + 1;
+  data.dimensions = {{"shot", shots.size()}, {"time", samples}, {"receiver", receivers.size()}};
+  std::vector<double> time;
+  for (std::size_t n = 0; n < samples; ++n) time.push_back(static_cast<double>(n * every_) * problem_.step);
+  data.coordinates.push_back({"time", "s", "time", {"time"}, std::move(time), {}});
+  const char* axes[3] = {"easting", "northing", "up"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::vector<double> source, receiver;
+    for (const auto& shot : shots) source.push_back(shot.sources.front()[a]);
+    for (const auto& at : receivers) receiver.push_back(at[a]);
+    data.coordinates.push_back({fmt::format("source_{}", axes[a]),
+                                "m",
+                                fmt::format("{} of the source", axes[a]),
+                                {"shot"},
+                                std::move(source),
+                                {}});
+    data.coordinates.push_back({fmt::format("receiver_{}", axes[a]),
+                                "m",
+                                fmt::format("{} of the receiver", axes[a]),
+                                {"receiver"},
+                                std::move(receiver),
+                                {}});
+  }
+  const std::size_t each = receivers.size(), traces = problem_.traces(shots.front());
+  for (std::size_t c = 0; c < problem_.record.size(); ++c) {
+    const auto component = problem_.record[c];
+    const bool is_pressure = component == Component::pressure;
+    std::vector<float> values;
+    values.reserve(done.gathers.size() * samples * each);
+    for (const auto& gather : done.gathers)
+      for (std::size_t n = 0; n < samples; ++n) {
+        const auto row = gather.begin() + static_cast<std::ptrdiff_t>(n * every_ * traces + c * each);
+        values.insert(values.end(), row, row + static_cast<std::ptrdiff_t>(each));
+      }
+    data.variables.push_back(
+        {std::string(component_names[static_cast<std::size_t>(component)]),
+         is_pressure ? "Pa" : "m/s",
+         fmt::format("{}{}",
+                     is_pressure ? "pressure"
+                                 : fmt::format("velocity of particles, {}", axes[2 - axis_of(component)]),
+                     settings_.task == Task::born ? " that is scattered once" : ""),
+         {"shot", "time", "receiver"},
+         std::move(values),
+         {}});
+  }
+  if (settings_.snapshots.any()) add_pictures(data, done.pictures);
+  return data;
+}
+
+/// Snapshots in the last variable; without values where these are on disk.
+void Simulation::add_pictures(Dataset& data, const Pictures& pictures) const {
+  const auto& shown = settings_.snapshots;
+  const auto nodes = shown.nodes(problem_.grid);
+  data.dimensions.push_back({"snapshot", shown.count(problem_)});
+  data.coordinates.push_back(
+      {"snapshot", "s", "time of the snapshot", {"snapshot"}, shown.times(problem_), {}});
+  constexpr const char* axes[3] = {"up", "northing", "easting"};
+  for (int a = 0; a < 3; ++a) {
+    auto places = nodes.places(problem_.grid, a);
+    data.dimensions.push_back({axes[a], places.size()});
+    data.coordinates.push_back({axes[a], "m", axes[a], {axes[a]}, std::move(places), {}});
+  }
+  data.variables.push_back(
+      {"snapshot_pressure",
+       "Pa",
+       fmt::format("pressure everywhere{}, shot {}",
+                   settings_.task == Task::born ? " that is scattered once" : "", shown.shot + 1),
+       {"snapshot", "up", "northing", "easting"},
+       pictures.on_disk() ? std::vector<float>() : pictures.all(),
+       {}});
+}
+
+Dataset Simulation::images(Outcome done) const {
+  const auto& grid = problem_.grid;
+  Dataset data;
+  const char* axes[3] = {"up", "northing", "easting"};
+  std::vector<std::string> names;
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::vector<double> at;
+    for (Index n = 0; n < grid.nodes[a]; ++n)
+      at.push_back(grid.first[a] + static_cast<double>(n) * grid.spacing[a]);
+    data.dimensions.push_back({axes[a], at.size()});
+    data.coordinates.push_back({axes[a], "m", axes[a], {axes[a]}, std::move(at), {}});
+    names.push_back(axes[a]);
+  }
+  auto& image = done.images;
+  std::vector<double> even(image.correlation.size()), filtered, scattering;
+  if (!even.empty()) {
+    const double most = *std::max_element(image.illumination.begin(), image.illumination.end());
+    for (std::size_t n = 0; n < even.size(); ++n)
+      even[n] = image.correlation[n] / (image.illumination[n] + 1e-3 * most);
+    filtered = laplacian_of(grid, image.correlation, 0);
+    if (problem_.fields() == 1) scattering = inverse_scattering_of(problem_, image.correlation);
+  }
+  data.variables = {{"image", "Pa2", "zero-lag cross-correlation", names, std::move(image.correlation), {}},
+                    {"image_even", "1", "the same over the illumination", names, std::move(even), {}},
+                    {"image_filtered", "Pa2/m2", "Laplacian of the image", names, std::move(filtered), {}},
+                    {"illumination",
+                     "Pa2",
+                     "sum of the squared pressure of the sources",
+                     names,
+                     std::move(image.illumination),
+                     {}},
+                    {"gradient",
+                     "Pa2.m2/s2",
+                     "adjoint of Born modelling applied to the data",
+                     names,
+                     std::move(image.kernel),
+                     {}}};
+  if (problem_.fields() == 1)
+    data.variables.push_back(
+        {"image_inverse_scattering", "Pa2/m2", "inverse-scattering image", names, std::move(scattering), {}});
+  if (settings_.images_at_lags() == 0) return data;
+  std::vector<double> lags;
+  for (Index lag = -settings_.lags; lag <= settings_.lags; ++lag)
+    lags.push_back(static_cast<double>(lag) * grid.spacing[east]);
+  data.dimensions.push_back({"lag", lags.size()});
+  data.coordinates.push_back(
+      {"lag", "m", "receivers' wave to the east, source's to the west", {"lag"}, std::move(lags), {}});
+  names.insert(names.begin(), "lag");
+  data.variables.push_back({"image_at_lags",
+                            "Pa2",
+                            "cross-correlation of waves shifted along easting",
+                            std::move(names),
+                            std::move(image.at_lags),
+                            {}});
+  return data;
+}
+
+TensorMesh Simulation::mesh() const {
+  const auto& g = problem_.grid;
+  const auto faces = [&](std::size_t a) {
+    std::vector<double> all;
+    for (Index n = 0; n <= g.nodes[a]; ++n)
+      all.push_back(g.first[a] + (static_cast<double>(n) - 0.5) * g.spacing[a]);
+    return all;
+  };
+  return TensorMesh(faces(2), faces(1), faces(0));
+}
+
+/// The properties of the medium, in the units of models.
+std::vector<Column> Simulation::columns() const {
+  const auto& p = problem_;
+  std::vector<Column> all{{"velocity_p", "m/s", "velocity", p.velocity}};
+  if (p.equation == Equation::variable_density) all.push_back({"density", "kg/m3", "density", p.density});
+  if (p.fields() == 2) {
+    all.push_back({"epsilon", "1", "Thomsen's epsilon", p.epsilon});
+    all.push_back({"delta", "1", "Thomsen's delta", p.delta});
+  }
+  if (p.equation == Equation::tti)
+    for (auto [name, values] : {std::pair{"tilt", p.tilt}, std::pair{"tilt_azimuth", p.azimuth}}) {
+      for (double& angle : values) angle *= 180 / std::numbers::pi;
+      all.push_back({name, "degree", "of the axis of symmetry", values});
+    }
+  return all;
+}
+
+io::Content Simulation::model(bool) const {
+  return io::MeshData{mesh(), columns(), provenance(physics_, job_)};
+}
+
+}  // namespace terrane::acoustic

@@ -1,0 +1,181 @@
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "terrane/job/blame.hpp"
+#include "terrane/job/contents.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/physics/acoustic/filters.hpp"
+#include "terrane/physics/acoustic/mesh_plan.hpp"
+#include "terrane/physics/acoustic/observed.hpp"
+#include "terrane/physics/acoustic/simulation/tables.hpp"
+#include "terrane/simulation/describe.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+/// Smooths the velocity that waves run through. Without data what was taken away is what scatters.
+void smooth(Problem& p, Settings& s, double length, bool observed, int threads) {
+  const auto rough = p.velocity;
+  if (length > 0) p.velocity = smoothed(p.grid, rough, length, threads);
+  if (observed) return;
+  for (std::size_t n = 0; n < rough.size(); ++n)
+    s.change.push_back(1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]));
+  if (p.step != 0 || s.task != Task::migration) return;
+  auto fast = p;  // waves of the rough medium take the same steps
+  fast.velocity = rough;
+  p.step = 0.9 * fast.longest_step();
+}
+
+/// What scatters, of born and migration. Throws InputError.
+void read_scattering(const Config& table, bool observed, int threads, Problem& p, Settings& s) {
+  const auto smoothing = read_smoothing(table, p.grid);
+  if (s.task == Task::modelling) {
+    if (smoothing) throw table.wrong("smoothing", "is of born and migration");
+    return;
+  }
+  constexpr auto next = "The model less a smooth one is what scatters: smoothing = \"100 m\".";
+  if (!smoothing && !observed) throw table.wrong("smoothing", "missing", next);
+  if (smoothing == 0.0 && !observed)
+    throw table.wrong("smoothing", "leaves the model as it is, and nothing would scatter", next);
+  smooth(p, s, smoothing.value_or(0), observed, threads);
+}
+
+/// The earth, and where the mesh is planned for it, the shortest waves.
+EarthRequest request_for(const Problem& p, const Config& source, const Stations& stations) {
+  EarthRequest request;
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    GridWish waves{read_shots(source), positions_of(stations.survey)};
+    waves.highest_frequency = read_wavelet(source).highest_frequency();
+    waves.cells_per_wavelength =
+        differences(p.order, p.coefficients, p.equation).points_per_wavelength(0.005);
+    waves.end = p.end;
+    return plan_grid(described, wish, waves);
+  };
+  request.reads = properties_read(p.equation);
+  return request;
+}
+
+}  // namespace
+
+Grid grid_of(const TensorMesh& mesh) {
+  Grid grid;
+  const std::vector<double>* axes[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
+  constexpr const char* names[3] = {"up", "northing", "easting"};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto& faces = *axes[a];
+    const auto cells = static_cast<double>(faces.size() - 1);
+    const double width = (faces.back() - faces.front()) / cells;
+    for (std::size_t n = 0; n + 1 < faces.size(); ++n)
+      if (std::abs(faces[n + 1] - faces[n] - width) > 1e-6 * width)
+        throw InputError(
+            "acoustic: grid",
+            fmt::format("cells along {} are {} to {} m wide", names[a], faces[n + 1] - faces[n], width),
+            "Waves need even cells: mesh.kind = \"regular\".");
+    grid.nodes[a] = static_cast<Index>(faces.size()) - 1;
+    grid.spacing[a] = width;
+    grid.first[a] = faces.front() + width / 2;
+  }
+  return grid;
+}
+
+Simulation::Simulation(Problem problem, Settings settings, JobOrigin job)
+    : SimulationOf("acoustic", std::move(job)), problem_(std::move(problem)), settings_(std::move(settings)) {
+  problem_.settle();
+  if (settings_.snapshots.interval > 0) settings_.snapshots.settle(problem_);
+  const std::size_t receivers = problem_.shots.front().receivers.size();
+  for (const auto& shot : problem_.shots)
+    if (shot.receivers.size() != receivers)
+      throw InputError("acoustic: shots", "they differ in their numbers of receivers");
+  const bool pressure =
+      std::find(problem_.record.begin(), problem_.record.end(), Component::pressure) != problem_.record.end();
+  if (settings_.task == Task::migration && pressure && problem_.hears_velocities())
+    throw InputError("acoustic: record",
+                     "an image of pressures and velocities together would be one of pressures: "
+                     "they differ by the impedance of the medium",
+                     "Migrate one of them, then the other.");
+  if (const auto cells = problem_.grid.nodes[east]; settings_.lags < 0 || 2 * settings_.lags >= cells)
+    throw InputError(
+        "acoustic: lags",
+        fmt::format("waves {} cells apart do not fit in {} cells along easting", 2 * settings_.lags, cells),
+        fmt::format("Allowed: 0 to {}.", (cells - 1) / 2));
+  warnings_ = problem_.doubts_of_wavelet();
+  const double error = problem_.group_error();
+  if (error > 0.02)
+    warnings_.push_back(fmt::format(
+        "waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest medium and are {:.2g} "
+        "% too slow or too fast; {:.3g} would make that 1 %",
+        problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
+        differences(problem_.order, problem_.coefficients, problem_.equation).points_per_wavelength(0.01)));
+}
+
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  return read(job, runtime, nullptr);
+}
+
+std::unique_ptr<Simulation> Simulation::for_inversion(const Config& job, const Runtime& runtime,
+                                                      const Prepare& prepare) {
+  return read(job, runtime, &prepare);
+}
+
+void Simulation::read_observed(const Config& table) {
+  try {
+    settings_.data = observed_of(table.text("observed"), read_content(table, "observed"), problem_, notes_);
+  } catch (const InputError& error) {
+    throw table.wrong("observed", fmt::format("\"{}\": {}", error.where(), error.problem()), error.next());
+  }
+}
+
+std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& runtime,
+                                             const Prepare* prepare) {
+  const bool inverts = prepare != nullptr;
+  const auto memory = memory_budget(runtime);
+  const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
+  const auto source = job.table("source").describe({source_keys()});
+  auto stations = build_survey(job, memory);
+  Problem p;
+  Settings s;
+  read_simulation(table, p, s, inverts);
+  if (inverts) refuse_to_invert(table, s);
+  s.snapshots = read_snapshots(job, s, inverts);
+  read_boundary(job.table("boundary").describe({boundary_keys()}), p);
+  p.wavelet = read_wavelet(source);
+  expect_above_zero(job, {"velocity_p"}, "waves need");
+  if (p.equation == Equation::variable_density) expect_above_zero(job, {"density"}, "waves need");
+  auto earth = build_earth(job, std::nullopt, memory, request_for(p, source, stations));
+  const auto& mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+  p.velocity = velocity_of(earth.model, job);
+  read_medium(earth.model, job, p);
+  try {
+    p.grid = grid_of(mesh);
+  } catch (const InputError& error) {
+    at_key(error, job);
+  }
+  const auto receivers = positions_of(stations.survey);
+  for (const auto& at : read_shots(source)) p.shots.push_back({{at}, receivers});
+
+  const bool given = table.optional_text("observed").has_value();
+  if (given && s.task != Task::migration)
+    throw table.wrong("observed", "is of migration", "Take it away, or kind = \"migration\".");
+  read_scattering(table, given || inverts, runtime.threads, p, s);
+  try {
+    if (inverts) (*prepare)(p, mesh, s.task);
+    const auto every = read_sample(table, p);
+    auto made = std::make_unique<Simulation>(std::move(p), std::move(s),
+                                             JobOrigin{job.source(), stations.survey.projection});
+    made->every_ = every;
+    made->take_notes(earth, stations);
+    if (given) made->read_observed(table);
+    return made;
+  } catch (const InputError& error) {
+    at_key(error, job);
+  }
+}
+
+}  // namespace terrane::acoustic

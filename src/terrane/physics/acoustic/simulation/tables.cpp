@@ -1,0 +1,294 @@
+#include "terrane/physics/acoustic/simulation/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "terrane/job/blame.hpp"
+#include "terrane/job/contents.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+std::vector<double> numbers_of(const Config& table, std::string_view key) {
+  const auto content = read_content(table, key);
+  tell_notes(table, key, content);
+  if (const auto* array = std::get_if<io::Array>(&content)) return array->values;
+  if (const auto* rows = std::get_if<io::Table>(&content))
+    if (rows->columns.size() == 1) return rows->columns.front().values;
+  throw table.wrong(key, "holds neither an array nor a table of one column");
+}
+
+std::vector<Component> read_record(const Config& table) {
+  std::vector<Component> record;
+  try {
+    for (const auto& name : table.texts("record")) record.push_back(component_of(name));
+  } catch (const InputError& error) {
+    throw table.wrong("record", error.problem(), error.next());
+  }
+  return record;
+}
+
+/// "at easting 75 m, northing 0 m, up -965 m"
+std::string place_of_cell(const TensorMesh& mesh, std::size_t cell) {
+  const std::size_t east = mesh.easting().size() - 1, north = mesh.northing().size() - 1;
+  const auto middle = [](const std::vector<double>& faces, std::size_t n) {
+    return (faces[n] + faces[n + 1]) / 2;
+  };
+  return fmt::format("at easting {:.6g} m, northing {:.6g} m, up {:.6g} m",
+                     middle(mesh.easting(), cell % east), middle(mesh.northing(), cell / east % north),
+                     middle(mesh.up(), cell / east / north));
+}
+
+}  // namespace
+
+std::span<const Key> source_keys() {
+  return keys_of<Wavelet>({{"at", "list of 3 lengths each", "none",
+                            "Easting, northing and up of each shot: [[1000, 0, -15]].", "[[1000, 0, -15]]"},
+                           {"first", "list of 3 lengths", "none",
+                            "First of several evenly spaced shots on a line, in place of at."},
+                           {"last", "list of 3 lengths", "none", "Last shot of the line."},
+                           {"count", "count", "none", "Number of shots on the line."}});
+}
+std::span<const Key> boundary_keys() {
+  return keys_of<Layers>(
+      {{"top", "text", "\"free_surface\"", "cpml (absorbs), sponge (absorbs less), free_surface, or wall."},
+       {"bottom", "text", "\"cpml\"", "The same for the bottom."},
+       {"west", "text", "\"cpml\"", "The same for the west side."},
+       {"east", "text", "\"cpml\"", "The same for the east side."},
+       {"south", "text", "\"cpml\"",
+        "The same for the south side; without effect where the mesh is one cell wide."},
+       {"north", "text", "\"cpml\"", "The same for the north side."}});
+}
+std::span<const Key> simulation_keys() {
+  return keys_of<Problem, Settings>(
+      {{"physics", "text", "", "What is computed.", "\"acoustic\""}},
+      {{"smoothing", "length", "none",
+        "Of born and migration: standard deviation of the Gaussian that smooths the model.", ""},
+       {"observed", "path", "none",
+        "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, "
+        "or .npy [shot, time, receiver] at the time steps of the run; without it, gathers computed from the "
+        "model."},
+       {"sample", "time", "none",
+        "Time between the samples of gathers that are written, such as \"4 ms\"; it is a whole number of "
+        "time steps. Without it, every step is written."}});
+}
+
+Wavelet read_wavelet(const Config& table) {
+  Wavelet w;
+  read_fields(table, w);
+  if (w.kind == WaveletKind::ricker || w.kind == WaveletKind::gabor) {
+    if (!table.has("frequency"))
+      throw table.wrong("frequency", "missing", "Of the peak: frequency = \"20 Hz\".");
+    w.frequency = table.positive("frequency", Quantity::frequency);
+  } else if (w.kind == WaveletKind::ormsby) {
+    if (!table.has("corners")) throw table.wrong("corners", "missing", "Such as corners = [5, 10, 40, 60].");
+    const auto corners = table.numbers("corners", Quantity::dimensionless, 4);
+    std::copy(corners.begin(), corners.end(), w.corners.begin());
+  } else {
+    if (!table.has("file")) throw table.wrong("file", "missing", "A table with one column, or .npy.");
+    w.samples = numbers_of(table, "file");
+    if (!table.has("sample_step"))
+      throw table.wrong("sample_step", "missing", "Such as sample_step = \"1 ms\".");
+    w.sample_step = table.positive("sample_step", Quantity::time);
+  }
+  return w;
+}
+
+std::vector<Place> read_shots(const Config& table) {
+  if (table.has("at")) return read_positions(table, "at");
+  for (const auto* key : {"first", "last", "count"})
+    if (!table.has(key))
+      throw table.wrong(key, "missing", "Give at, a list of places, or first, last and count of a line.");
+  const auto first = read_position(table, "first"), last = read_position(table, "last");
+  const auto count = table.count("count", 1, 1'000'000);
+  std::vector<Place> all;
+  for (std::uint64_t n = 0; n < count; ++n) {
+    const double t = count == 1 ? 0 : static_cast<double>(n) / static_cast<double>(count - 1);
+    Place at{};
+    for (std::size_t a = 0; a < 3; ++a) at[a] = first[a] + t * (last[a] - first[a]);
+    all.push_back(at);
+  }
+  return all;
+}
+
+void read_boundary(const Config& table, Problem& p) {
+  const auto side = [&](std::string_view key) { return chosen<Boundary>(table, key, boundary_names); };
+  p.sides = {{{side("bottom"), side("top")}, {side("south"), side("north")}, {side("west"), side("east")}}};
+  read_fields(table, p.layers);
+}
+
+void read_simulation(const Config& table, Problem& p, Settings& s, bool inverts) {
+  table.text("physics");
+  read_fields(table, p);
+  read_fields(table, s);
+  p.record = read_record(table);
+  if (table.has("density") && p.equation == Equation::variable_density)
+    throw table.wrong("density", "equation = \"variable_density\" does not take it",
+                      "Take it away; the density is that of the model.");
+  if (table.has("scratch")) s.scratch = table.path("scratch").string();
+  if (s.kept_in != KeptIn::automatic && s.keeping != Keeping::automatic && !keeps_records(s.keeping))
+    throw table.wrong("kept_in", fmt::format("wavefield = \"{}\" keeps nothing there", to_string(s.keeping)),
+                      "Take it away, or wavefield = \"store\", \"boundary\" or a compressed one.");
+  for (const auto& [key, given] :
+       {std::pair{"wavefield", s.keeping != Keeping::automatic}, std::pair{"lags", s.lags > 0},
+        std::pair{"kept_in", s.kept_in != KeptIn::automatic}, std::pair{"scratch", !s.scratch.empty()}})
+    if (given && s.task != Task::migration && !inverts)
+      throw table.wrong(key, "is of migration", "Take it away, or kind = \"migration\".");
+}
+
+Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts) {
+  Snapshots snapshots;
+  if (!job.has("snapshots")) return snapshots;
+  if (inverts || s.task == Task::migration)
+    throw InputError(job.where("snapshots"),
+                     inverts ? "an inversion takes no snapshots" : "a migration takes no snapshots",
+                     "Take the table away; kind = \"modelling\" of the same shots has them.");
+  const auto table = job.table("snapshots").describe({keys_of<Snapshots>()});
+  read_fields(table, snapshots);
+  snapshots.shot = static_cast<std::size_t>(table.count("shot", 1, 1'000'000) - 1);
+  if (table.has("box")) {
+    const auto box = table.numbers("box", Quantity::length, 6);
+    std::copy(box.begin(), box.end(), snapshots.box.begin());
+  }
+  return snapshots;
+}
+
+void refuse_to_invert(const Config& table, const Settings& s) {
+  if (s.task == Task::born)
+    throw table.wrong("kind", "an inversion explains all waves, or those that were scattered once",
+                      "Take kind = \"modelling\" and find velocities, or kind = \"migration\" and find their "
+                      "change by least squares.");
+  if (table.has("observed"))
+    throw table.wrong("observed", "what an inversion explains is inversion.observed", "Write it there.");
+  if (s.lags > 0)
+    throw table.wrong("lags", "an inversion finds one model, not an image at each lag", "Take it away.");
+  if (s.keeping == Keeping::compressed || s.keeping == Keeping::boundary_compressed)
+    throw table.wrong("wavefield", "16 bits per node make no exact adjoint",
+                      "Take auto, store, checkpoints or boundary.");
+  if (s.keeping == Keeping::random_walls)
+    throw table.wrong("wavefield", "random walls add noise to what must be an exact adjoint",
+                      "Take auto, store, checkpoints or boundary.");
+}
+
+std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
+  mesh_of_cells(model, job, "waves need", "Take mesh.kind = \"regular\".");
+  const auto table = job.table("model");
+  if (!model.has("velocity_p"))
+    throw InputError(table.where(), "the model has no velocity_p",
+                     "Give [model] or its bodies velocity_p = \"2000 m/s\", the whole mesh included.");
+  auto values = model.dense("velocity_p");
+  const auto lacks = [](double v) { return !(v > 0); };
+  const auto missing = std::count_if(values.begin(), values.end(), lacks);
+  if (missing > 0) {
+    const auto first = std::find_if(values.begin(), values.end(), lacks) - values.begin();
+    throw InputError(
+        table.where(),
+        fmt::format("{} of {} cells have no velocity_p, or zero: the first is {}", missing, values.size(),
+                    place_of_cell(std::get<MeshCells>(model.geometry).mesh, static_cast<std::size_t>(first))),
+        "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it; files "
+        "have a velocity for water and air, too.");
+  }
+  return values;
+}
+
+void read_medium(const EarthModel& model, const Config& job, Problem& p) {
+  const auto cells = p.velocity.size();
+  const auto values_of = [&](std::string_view name) {
+    return model.has(name) ? model.dense(name) : std::vector<double>(cells, 0.0);
+  };
+  if (p.equation == Equation::variable_density) {
+    if (!model.has("density"))
+      throw InputError(
+          job.table("model").where(), "the model has no density",
+          "Give bodies density = \"2000 kg/m3\", or simulation.equation = \"constant_density\".");
+    p.density = model.dense("density");
+  }
+  if (p.fields() == 1) return;
+  p.epsilon = values_of("epsilon");
+  p.delta = values_of("delta");
+  if (p.equation == Equation::vti) return;
+  p.tilt = values_of("tilt");
+  p.azimuth = values_of("tilt_azimuth");
+  for (auto* angles : {&p.tilt, &p.azimuth})
+    for (double& angle : *angles) angle *= std::numbers::pi / 180;
+}
+
+std::size_t read_sample(const Config& table, Problem& p) {
+  const auto sample = table.has("sample") ? table.positive("sample", Quantity::time) : 0.0;
+  if (sample == 0) return 1;
+  const double highest = p.wavelet.highest_frequency();
+  if (2 * sample * highest > 1)
+    throw table.wrong("sample",
+                      fmt::format("{:.4g} s is too long for waves of up to {:.4g} Hz", sample, highest),
+                      fmt::format("Half a period of them is {:.4g} s.", 0.5 / highest));
+  const double step = p.step > 0 ? p.step : 0.9 * p.longest_step();
+  const double parts = std::ceil(sample / step - 1e-9);
+  p.step = sample / parts;
+  return static_cast<std::size_t>(parts);
+}
+
+void at_key(const InputError& error, const Config& job) {
+  constexpr std::string_view prefix = "acoustic: ";
+  if (!std::string_view(error.where()).starts_with(prefix)) throw;
+  const auto where = std::string_view(error.where()).substr(prefix.size());
+  if (where == "snapshots") throw InputError(job.where("snapshots"), error.problem(), error.next());
+  if (where == "grid") throw InputError(job.where("mesh"), error.problem(), error.next());
+  const auto source = job.table("source");
+  if (where.starts_with("source of "))  // "source of shot 3"
+    throw source.wrong(source.has("at")                                    ? "at"
+                       : where != "source of shot 1" && source.has("last") ? "last"
+                                                                           : "first",
+                       fmt::format("{}: {}", where.substr(10), error.problem()), error.next());
+  if (where.starts_with("shots")) throw source.wrong("at", error.problem(), error.next());
+  if (where.starts_with("receiver"))
+    throw InputError(place_of_stations(job, error.problem()), fmt::format("{} {}", where, error.problem()),
+                     error.next());
+  for (const auto* property : {"density", "epsilon", "delta", "tilt"})
+    if (where.starts_with(property))
+      throw InputError(job.table("model").where(), fmt::format("{} {}", where, error.problem()),
+                       error.next());
+  throw_at_its_key<Problem, Settings>(error, "acoustic", job);
+}
+
+std::optional<double> read_smoothing(const Config& table, const Grid& grid) {
+  const auto length = table.optional_number("smoothing", Quantity::length);
+  if (!length) return length;
+  double widest = 0;
+  for (std::size_t a = 0; a < 3; ++a)
+    widest = std::max(widest, static_cast<double>(grid.nodes[a]) * grid.spacing[a]);
+  if (!(*length >= 0 && *length <= widest))
+    throw table.wrong("smoothing", fmt::format("a Gaussian of {:.4g} m", *length),
+                      fmt::format("Allowed: 0 to {:.6g} m, the width of the mesh.", widest));
+  return length;
+}
+
+std::span<const Section> sections() {
+  static const std::array all{
+      Section{"source", "", "Shots and their wavelet.", source_keys()},
+      Section{"boundary", "", "What happens to waves at the sides of the mesh.", boundary_keys()},
+      Section{"snapshots", "",
+              "Snapshots of a shot's pressure everywhere, for films: in files .nc of output.files. Of "
+              "modelling and born.",
+              keys_of<Snapshots>(), false},
+      Section{"simulation", "", "What is computed, and how.", simulation_keys()},
+  };
+  return all;
+}
+
+std::vector<std::string_view> properties_read(Equation equation) {
+  std::vector<std::string_view> read{"velocity_p"};
+  if (equation == Equation::variable_density) read.emplace_back("density");
+  if (equation == Equation::vti || equation == Equation::tti) read.insert(read.end(), {"epsilon", "delta"});
+  if (equation == Equation::tti) read.insert(read.end(), {"tilt", "tilt_azimuth"});
+  return read;
+}
+
+}  // namespace terrane::acoustic
