@@ -1,0 +1,516 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "terrane/parallel/arrays/strides.hpp"
+#include "terrane/parallel/device/launch.hpp"
+#include "terrane/physics/acoustic/march/sources_and_receivers.hpp"
+#include "terrane/physics/acoustic/medium_beyond.hpp"
+
+namespace terrane::acoustic {
+
+namespace {
+
+struct Tick {
+  Index* clock;
+  Index by;
+  TERRANE_FN void operator()(std::size_t) const { *clock += by; }
+};
+
+/// What sources send to a node, as pressures, and to p and q alone.
+template <class T>
+struct Sent {
+  T pressure, p, q;
+};
+
+/// What sources send, node by node.
+template <class T>
+struct Contributions {
+  View<const Index> offset, first;  ///< of a node in fields; of its contributions
+  View<const int> source;
+  View<const Part> part;  ///< none: all are pressures
+  View<const T> weight, series;
+  Index columns;
+  Moment moment;
+  TERRANE_FN Sent<T> to(std::size_t n) const {
+    const T* const now = series.data + moment.step() * columns;
+    Sent<T> sent{};
+    for (Index c = first[n]; c < first[n + 1]; ++c) {
+      const auto at = static_cast<std::size_t>(c);
+      const Part of = part.data == nullptr ? Part::pressure : part[at];
+      T& sum = of == Part::pressure ? sent.pressure : of == Part::p ? sent.p : sent.q;
+      sum = fused(weight[at], now[source[at]], sum);
+    }
+    return sent;
+  }
+};
+
+/// v²Δt² f at a node that sources reach; of a medium with an axis C (2/3, 1/3) f Δt², of p or q alone C (1,
+/// 0) f Δt² or C (0, 1) f Δt².
+template <class T>
+struct Inject {
+  Contributions<T> sources;
+  StepArguments<T> g;
+  TERRANE_FN void operator()(std::size_t n) const {
+    const auto sent = sources.to(n);
+    const T sum = sent.pressure;
+    const Index here = sources.offset[n];
+    if (g.now_q == nullptr) {
+      add(g.next[here], g.squared[here], sum);
+    } else {
+      const T across = fused(T(2) / 3, sum, sent.p), along = fused(T(1) / 3, sum, sent.q),
+              mixed = g.mixed[here];
+      add(g.next[here], g.squared[here], fused(g.wide[here], across, mixed * along));
+      add(g.next_q[here], g.squared[here], fused(mixed, across, along));
+    }
+    g.hand_on(here);
+  }
+  TERRANE_FN void add(T& next, T squared, T value) const {
+    if (g.rounding > 0) next += rounded_to_grains(squared * value, g.rounding);
+    else next = fused(squared, value, next);
+  }
+};
+
+template <class T, class List>
+Contributions<T> contributions_of(const List& list, const Buffer<T>& series, Index columns,
+                                  const Moment& moment) {
+  return {list.offset.view(),
+          list.first.view(),
+          list.source.view(),
+          list.part.view(),
+          list.weight.view(),
+          series.view(),
+          columns,
+          moment};
+}
+
+/// kernel −= v² (2p + q)/3 f at a node of the mesh, or v² p f, v² q f.
+template <class T>
+struct InjectIntoKernel {
+  Contributions<T> sources;
+  const T* squared;
+  View<const T, 3> p, q;
+  View<T, 3> kernel;
+  Index stride[2], corner, lowest[3];  ///< of fields: strides, offset and indices of the first node
+  T per_square;
+  TERRANE_FN void operator()(std::size_t n) const {
+    Index rest = sources.offset[n] - corner;
+    const Index k = lowest[0] + rest / stride[0];
+    rest %= stride[0];
+    const Index j = lowest[1] + rest / stride[1], i = lowest[2] + rest % stride[1];
+    if (!kernel.box().contains(k, j, i)) return;
+    const auto sent = sources.to(n);
+    const T pressure = fused(T(2) / 3, p(k, j, i), T(1) / 3 * q(k, j, i));
+    const T work = fused(p(k, j, i), sent.p, fused(q(k, j, i), sent.q, pressure * sent.pressure));
+    kernel(k, j, i) -= squared[sources.offset[n]] * per_square * work;
+  }
+};
+
+}  // namespace
+
+/// One tap: the sum of its rows, plane by plane.
+template <class T>
+struct ReadTap {
+  View<const ReceiverRow> rows;
+  View<const Index> first;
+  View<const T> weights;
+  const T *now, *now_q;
+  Moment moment;
+  T* samples;
+  Index taps;
+  TERRANE_FN void operator()(std::size_t tap) const {
+    add_up(tap, [this](Index r) { return sum_of_row(r); });
+  }
+  template <class SumOfRow>
+  TERRANE_FN void add_up(std::size_t tap, const SumOfRow& sum_of) const {
+    T total = 0, plane = 0;
+    for (Index r = first[tap]; r < first[tap + 1]; ++r) {
+      plane += sum_of(r);
+      if (ends_plane(r, first[tap + 1])) {
+        total += plane;
+        plane = 0;
+      }
+    }
+    put(tap, total);
+  }
+  TERRANE_FN T sum_of_row(Index r) const {
+    constexpr int at_once = 8;  // nodes that wait for memory together
+    const ReceiverRow row = rows[static_cast<std::size_t>(r)];
+    T sum = 0;
+    for (Index begin = 0; begin < row.count; begin += at_once) {
+      T weight[at_once], value[at_once];
+      unrolled<at_once>([&](auto n) {
+        const bool has = begin + n < row.count;
+        const Index i = has ? begin + n : begin;
+        weight[n] = weights[row.weights + static_cast<std::size_t>(i)];
+        value[n] = heard(row.part, row.offset + i);
+      });
+      unrolled<at_once>([&](auto n) {
+        if (begin + n < row.count) sum = fused(weight[n], value[n], sum);
+      });
+    }
+    return sum;
+  }
+  /// last: of the tap's rows, one beyond
+  TERRANE_FN bool ends_plane(Index r, Index last) const {
+    return r + 1 == last ||
+           rows[static_cast<std::size_t>(r + 1)].plane != rows[static_cast<std::size_t>(r)].plane;
+  }
+  TERRANE_FN void put(std::size_t tap, T total) const {
+    samples[moment.step() * taps + static_cast<Index>(tap)] = total;
+  }
+  TERRANE_FN T heard(Part part, Index n) const {
+    if (now_q == nullptr || part == Part::p) return now[n];
+    return part == Part::q ? now_q[n] : fused(T(2) / 3, now[n], T(1) / 3 * now_q[n]);
+  }
+};
+
+namespace {
+
+#if defined(__CUDACC__)
+constexpr unsigned block_of_taps = 128, threads_of_tap = 8;
+unsigned blocks_for(std::size_t threads) {
+  return static_cast<unsigned>((threads + block_of_taps - 1) / block_of_taps);
+}
+
+/// The same by eight threads per tap, which take a row each and add in the same order: a tap of 64 rows by
+/// one thread would wait for memory 64 times.
+template <class T>
+__device__ __forceinline__ void read_tap(const ReadTap<T>& read, unsigned in_block) {
+  constexpr unsigned threads = threads_of_tap;
+  const std::size_t tap = (in_block * std::size_t{blockDim.x} + threadIdx.x) / threads;
+  const unsigned lane = threadIdx.x % threads, group = 0xffU << (threadIdx.x % 32 - lane);
+  if (tap >= static_cast<std::size_t>(read.taps)) return;
+  const Index last = read.first[tap + 1];
+  T total = 0, plane = 0;
+  for (Index r = read.first[tap]; r < last; r += threads) {
+    const Index mine = r + lane;
+    const T sum = mine < last ? read.sum_of_row(mine) : 0;
+    const bool ends = mine < last && read.ends_plane(mine, last);
+    for (unsigned n = 0; n < threads; ++n) {
+      const T next = __shfl_sync(group, sum, n, threads);
+      const bool next_ends = __shfl_sync(group, ends, n, threads);
+      if (r + n >= last) continue;
+      plane += next;
+      if (next_ends) {
+        total += plane;
+        plane = 0;
+      }
+    }
+  }
+  if (lane == 0) read.put(tap, total);
+}
+template <class T>
+__global__ void __launch_bounds__(block_of_taps) read_taps(const __grid_constant__ ReadTap<T> read) {
+  read_tap(read, blockIdx.x);
+}
+
+/// The sources of a step and the taps of the wave it began from, in one launch: they touch different waves.
+template <class T>
+__global__ void __launch_bounds__(block_of_taps)
+    put_and_read(const __grid_constant__ Inject<T> inject, unsigned sources, unsigned blocks_of_sources,
+                 const __grid_constant__ ReadTap<T> read) {
+  if (blockIdx.x >= blocks_of_sources) return read_tap(read, blockIdx.x - blocks_of_sources);
+  const unsigned n = blockIdx.x * block_of_taps + threadIdx.x;
+  if (n < sources) inject(n);
+}
+#endif
+
+int rank_of(const Cartesian<3>& cut, const std::array<Index, 3>& node) {
+  for (int rank = 0; rank < cut.ranks(); ++rank)
+    if (cut.part(rank).contains(node[0], node[1], node[2])) return rank;
+  return -1;
+}
+
+/// A row of weights: the nodes of a receiver with one index up and one north.
+struct WeightRow {
+  std::array<Index, 3> node;  ///< the first
+  Part part;
+  std::vector<double> weights;
+};
+
+/// In the order of nodes; where one between has the weight zero, it is there with that.
+std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
+  std::vector<WeightRow> rows;
+  for (const auto& [node, weight, part] : weights) {
+    if (rows.empty() || rows.back().part != part || rows.back().node[0] != node[0] ||
+        rows.back().node[1] != node[1])
+      rows.push_back({node, part, {}});
+    auto& row = rows.back();
+    row.weights.resize(static_cast<std::size_t>(node[2] - row.node[2]) + 1, 0.0);
+    row.weights.back() = weight;
+  }
+  return rows;
+}
+
+}  // namespace
+
+void Clock::tick(Stream& stream, Index by) {
+  ahead_ = 0;
+  for_each(stream, std::size_t{1}, Tick{value_.view().data, by});
+}
+
+template <class T>
+Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps,
+                    std::span<const double> scales, const IndexBox<3>& within)
+    : medium_(medium), places_(taps.size()) {
+  const auto here = overlap(within, medium.part());
+  struct Contribution {
+    int source;
+    Part part;
+    double weight;
+  };
+  std::map<Index, std::vector<Contribution>> nodes[2];  // by their place in memory
+  const auto apart = strides(medium.box());
+  bool alike = true;
+  each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& weights) {
+    for (const auto& [node, weight, part] : weights) {
+      if (!here.contains(node[0], node[1], node[2])) continue;
+      nodes[medium.on_edge(node) ? 0 : 1][apart.to(node)].push_back(
+          {static_cast<int>(n), part, weight * scales[n]});
+      alike = alike && part == Part::pressure;
+    }
+  });
+  for (int which = 0; which < 2; ++which) {
+    std::vector<Index> offset, first{0};
+    std::vector<int> source;
+    std::vector<Part> parts;
+    std::vector<T> weight;
+    for (const auto& [place, contributions] : nodes[which]) {
+      offset.push_back(place);
+      for (const auto& [from, part, value] : contributions) {
+        source.push_back(from);
+        parts.push_back(part);
+        weight.push_back(static_cast<T>(value));
+      }
+      first.push_back(static_cast<Index>(source.size()));
+    }
+    auto& list = lists_[which];
+    list.nodes = offset.size();
+    list.offset = Buffer<Index>(stream, std::span<const Index>(offset));
+    list.first = Buffer<Index>(stream, std::span<const Index>(first));
+    list.source = Buffer<int>(stream, std::span<const int>(source));
+    if (!alike) list.part = Buffer<Part>(stream, std::span<const Part>(parts));
+    list.weight = Buffer<T>(stream, std::span<const T>(weight));
+  }
+}
+
+template <class T>
+void Sources<T>::send(Stream& stream, std::size_t steps, const std::vector<double>& series) {
+  const std::vector<T> values(series.begin(), series.end());
+  series_ = Buffer<T>(stream, std::span<const T>(values));
+  columns_ = series.size() == steps ? 0 : static_cast<Index>(series.size() / steps);
+  if (columns_ == 0) {
+    // One series for all: every source reads column 0.
+    columns_ = 1;
+    for (auto& list : lists_) {
+      const std::vector<int> zeros(list.source.size(), 0);
+      list.source.upload(stream, std::span<const int>(zeros));
+    }
+  }
+}
+
+template <class T>
+double Sources<T>::bytes() const {
+  double bytes = static_cast<double>(series_.size() * sizeof(T));
+  for (const auto& list : lists_)
+    bytes += static_cast<double>((list.offset.size() + list.first.size()) * sizeof(Index) +
+                                 list.source.size() * sizeof(int) + list.part.size() * sizeof(Part) +
+                                 list.weight.size() * sizeof(T));
+  return bytes;
+}
+
+template <class T>
+void Sources<T>::put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments,
+                     const Clock& clock) const {
+  const auto& list = lists_[nodes == Nodes::edges ? 0 : 1];
+  for_each(stream, list.nodes,
+           Inject<T>{contributions_of<T>(list, series_, columns_, clock.now()), arguments});
+}
+
+template <class T>
+void Sources<T>::put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
+                              const Clock& clock) const {
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda && receivers.taps_ > 0) {
+    const auto& list = lists_[1];
+    const unsigned blocks_of_sources = blocks_for(list.nodes);
+    detail::cuda::use(stream.device().index);
+    acoustic::put_and_read<<<blocks_of_sources + blocks_for(receivers.taps_ * threads_of_tap), block_of_taps,
+                             0, static_cast<cudaStream_t>(stream.handle())>>>(
+        Inject<T>{contributions_of<T>(list, series_, columns_, clock.now()), arguments},
+        static_cast<unsigned>(list.nodes), blocks_of_sources,
+        receivers.reading(arguments.now, clock, arguments.now_q));
+    return detail::cuda::check(cudaGetLastError(), "put_and_read");
+  }
+#endif
+  put(stream, Nodes::inner, arguments, clock);
+  receivers.read(stream, arguments.now, clock, arguments.now_q);
+}
+
+template <class T>
+void Sources<T>::put_between(const StepArguments<T>& arguments, const Moment& moment, Index from,
+                             Index to) const {
+  for (const auto& list : lists_) {
+    const Index* const offset = list.offset.view().data;
+    const Inject<T> inject{contributions_of<T>(list, series_, columns_, moment), arguments};
+    const auto last = std::lower_bound(offset, offset + list.nodes, to) - offset;
+    for (auto n = std::lower_bound(offset, offset + list.nodes, from) - offset; n < last; ++n)
+      inject(static_cast<std::size_t>(n));
+  }
+}
+
+template <class T>
+void Sources<T>::put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
+                                 T per_square, const Clock& clock) const {
+  const auto box = medium_.box();
+  const auto apart = strides(box);
+  for (const auto& list : lists_)
+    for_each(stream, list.nodes,
+             InjectIntoKernel<T>{contributions_of<T>(list, series_, columns_, clock.now()),
+                                 medium_.arguments().squared,
+                                 p,
+                                 q,
+                                 kernel,
+                                 {box.size(1) * box.size(2), box.size(2)},
+                                 apart.to(box.first),
+                                 {box.first[0], box.first[1], box.first[2]},
+                                 per_square});
+}
+
+template <class T>
+Receivers<T>::Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps)
+    : medium_(medium), places_(taps.size()), steps_(steps), owner_(taps.size()), planes_(taps.size()) {
+  std::vector<ReceiverRow> rows;
+  std::vector<Index> first{0};
+  std::vector<T> weights;
+  const auto apart = strides(medium.box());
+  each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& found) {
+    const auto all = rows_of(found);
+    for (const auto& row : all) {
+      owner_[n].push_back(rank_of(medium.cut(), row.node));
+      planes_[n].push_back(row.node[0]);
+    }
+    const bool whole =
+        std::all_of(owner_[n].begin(), owner_[n].end(), [&](int rank) { return rank == owner_[n].front(); });
+    if (whole && !owner_[n].empty()) owner_[n].resize(1);
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (owner_[n][whole ? 0 : r] != medium.rank()) continue;
+      const auto& at = all[r].node;
+      rows.push_back({static_cast<std::int32_t>(at[0]), all[r].part, apart.to(at),
+                      static_cast<Index>(all[r].weights.size()), weights.size()});
+      for (const double w : all[r].weights) weights.push_back(static_cast<T>(w));
+      if (!whole) first.push_back(static_cast<Index>(rows.size()));
+    }
+    if (whole && !owner_[n].empty() && owner_[n].front() == medium.rank())
+      first.push_back(static_cast<Index>(rows.size()));
+  });
+  taps_ = first.size() - 1;
+  rows_ = Buffer<ReceiverRow>(stream, std::span<const ReceiverRow>(rows));
+  first_ = Buffer<Index>(stream, std::span<const Index>(first));
+  weights_ = Buffer<T>(stream, std::span<const T>(weights));
+  samples_ = Buffer<T>(stream.device(), taps_ * steps);
+  samples_.fill_zero(stream);
+}
+
+template <class T>
+double Receivers<T>::bytes() const {
+  return static_cast<double>(rows_.size() * sizeof(ReceiverRow) + first_.size() * sizeof(Index) +
+                             (weights_.size() + samples_.size()) * sizeof(T));
+}
+
+template <class T>
+ReadTap<T> Receivers<T>::reading(const T* now, const Clock& clock, const T* now_q) {
+  const Buffer<ReceiverRow>& rows = rows_;
+  const Buffer<Index>& first = first_;
+  const Buffer<T>& weights = weights_;
+  return {rows.view(), first.view(), weights.view(),       now,
+          now_q,       clock.now(),  samples_.view().data, static_cast<Index>(taps_)};
+}
+
+template <class T>
+void Receivers<T>::read(Stream& stream, const T* now, const Clock& clock, const T* now_q) {
+  const auto read = reading(now, clock, now_q);
+#if defined(__CUDACC__)
+  if (stream.device().kind == Device::Kind::cuda) {
+    if (taps_ == 0) return;
+    detail::cuda::use(stream.device().index);
+    read_taps<<<blocks_for(taps_ * threads_of_tap), block_of_taps, 0,
+                static_cast<cudaStream_t>(stream.handle())>>>(read);
+    return detail::cuda::check(cudaGetLastError(), "read_taps");
+  }
+#endif
+  for_each(stream, taps_, read);
+}
+
+template <class T>
+void Receivers<T>::prepare(Index steps) {
+  const ReceiverRow* const rows = std::as_const(rows_).view().data;
+  sums_.resize(rows_.size() * static_cast<std::size_t>(steps));
+  if (in_memory_.size() == rows_.size()) return;
+  for (std::size_t r = 0; r < rows_.size(); ++r)
+    in_memory_.emplace_back(rows[r].offset, static_cast<Index>(r));
+  std::sort(in_memory_.begin(), in_memory_.end());
+}
+
+template <class T>
+void Receivers<T>::read_between(const T* now, const T* now_q, Index step, Index from, Index to) {
+  const ReadTap<T> read{
+      std::as_const(rows_).view(), {}, std::as_const(weights_).view(), now, now_q, {}, nullptr, 0};
+  T* const sums = sums_.data() + static_cast<std::size_t>(step) * rows_.size();
+  auto row = std::lower_bound(in_memory_.begin(), in_memory_.end(), std::pair{from, Index{0}});
+  for (; row != in_memory_.end() && row->first < to; ++row) sums[row->second] = read.sum_of_row(row->second);
+}
+
+template <class T>
+void Receivers<T>::add_up(Index step, const Moment& moment, int threads) {
+  const T* const sums = sums_.data() + static_cast<std::size_t>(step) * rows_.size();
+  const ReadTap<T> read{
+      std::as_const(rows_).view(), std::as_const(first_).view(), {}, nullptr, nullptr, moment,
+      samples_.view().data,        static_cast<Index>(taps_)};
+  for_each(IndexBox<1>{{0}, {static_cast<Index>(taps_)}}, threads,
+           [=](Index tap) { read.add_up(static_cast<std::size_t>(tap), [=](Index r) { return sums[r]; }); });
+}
+
+template <class T>
+std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
+  std::vector<T> mine(taps_ * steps_);
+  samples_.download(stream, mine);
+  const auto bytes = comm.gather(std::as_bytes(std::span<const T>(mine)), 0);
+  if (comm.rank() != 0) return {};
+  std::vector<std::vector<T>> all;
+  for (const auto& theirs : bytes) {
+    std::vector<T> values(theirs.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), theirs.data(), theirs.size());
+    all.push_back(std::move(values));
+  }
+  std::vector<std::size_t> taps(all.size()), next(all.size(), 0);
+  for (std::size_t r = 0; r < all.size(); ++r) taps[r] = all[r].size() / steps_;
+  std::vector<double> traces(steps_ * places_);
+  for (std::size_t place = 0; place < places_; ++place) {
+    std::vector<std::pair<std::size_t, std::size_t>> parts;  // rank and tap of each row
+    for (const int rank : owner_[place]) {
+      const auto r = static_cast<std::size_t>(rank);
+      parts.emplace_back(r, next[r]++);
+    }
+    for (std::size_t n = 0; n < steps_; ++n) {
+      T total = 0, plane = 0;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        plane += all[parts[p].first][n * taps[parts[p].first] + parts[p].second];
+        if (parts.size() == 1 || p + 1 == parts.size() || planes_[place][p + 1] != planes_[place][p]) {
+          total += plane;
+          plane = 0;
+        }
+      }
+      traces[n * places_ + place] = static_cast<double>(total);
+    }
+  }
+  return traces;
+}
+
+template class Sources<float>;
+template class Sources<double>;
+template class Receivers<float>;
+template class Receivers<double>;
+
+}  // namespace terrane::acoustic

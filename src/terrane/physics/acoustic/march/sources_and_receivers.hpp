@@ -1,0 +1,142 @@
+// What is put into waves and what is read from them, at any place between nodes.
+//
+//   p⁺ += v²Δt² Σ w f   at the nodes around a source;   d = Σ w pⁿ   over those around a receiver
+//
+// with the weights w of weights.hpp. The number of a step stands in the memory of the device (Clock).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "terrane/physics/acoustic/march/medium.hpp"
+#include "terrane/physics/acoustic/march/steps.hpp"
+#include "terrane/physics/acoustic/weights.hpp"
+
+namespace terrane::acoustic {
+
+/// The number of a step, as kernels read it.
+struct Moment {
+  const Index* clock;
+  Index ahead;
+  TERRANE_FN Index step() const { return *clock + ahead; }
+};
+
+/// The number of a step, for kernels.
+class Clock {
+ public:
+  Clock(Stream& stream, Index at) : value_(stream, std::vector<Index>{at}) {}
+  void set(Stream& stream, Index at) {
+    ahead_ = 0;
+    value_.upload(stream, std::span<const Index>(&at, 1));
+  }
+  void tick(Stream& stream, Index by);
+  /// What is begun from now to the next tick() is that many steps ahead: so several steps recorded together
+  /// tick once.
+  void look_ahead(Index by) noexcept { ahead_ = by; }
+  Moment now() const noexcept { return {value_.view().data, ahead_}; }
+
+ private:
+  Buffer<Index> value_;
+  Index ahead_ = 0;
+};
+
+/// The rank's nodes near a neighbour, whose values it waits for; and the others.
+enum class Nodes { edges, inner };
+
+template <class T>
+class Receivers;
+template <class T>
+struct ReadTap;
+
+/// Sources of which each sends a series of its own, or all the same one. Where they share a node they are
+/// added in their order.
+template <class T>
+class Sources {
+ public:
+  /// taps: what receivers there would hear is what these send; scales: of the weights of each; within: nodes
+  /// beyond are left out
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales,
+          const IndexBox<3>& within);
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales)
+      : Sources(stream, medium, taps, scales, medium.part()) {}
+  Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
+      : Sources(stream, medium, pressure_at(places), std::vector<double>(places.size(), scale)) {}
+  /// series [steps, places] or [steps]
+  void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
+  /// p⁺ gets v²Δt² f, and q⁺ its part.
+  void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
+  /// The same of inner nodes, while receivers read p and q of the step before; one launch on a GPU.
+  void put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
+                    const Clock& clock) const;
+  /// kernel −= v² (2p + q)/3 f on the mesh's nodes: what these sources, where they are those of an adjoint
+  /// wave, add to the image of m.
+  void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
+                       T per_square, const Clock& clock) const;
+  double bytes() const;  ///< on the device
+  /// put(), on the calling thread of the CPU, of those nodes whose offsets lie in [from, to).
+  void put_between(const StepArguments<T>& arguments, const Moment& moment, Index from, Index to) const;
+
+ private:
+  struct List {
+    Buffer<Index> offset, first;  ///< of a node in fields; of its contributions
+    Buffer<int> source;
+    Buffer<Part> part;  ///< of a contribution; empty where all are pressures
+    Buffer<T> weight;
+    std::size_t nodes = 0;
+  };
+  const Medium<T>& medium_;
+  std::size_t places_;
+  List lists_[2];
+  Buffer<T> series_;
+  Index columns_ = 0;
+};
+
+/// Nodes of a receiver with one index up and one north.
+struct ReceiverRow {
+  std::int32_t plane;
+  Part part;            ///< of its nodes, what it hears
+  Index offset, count;  ///< of its first node in a field, of nodes
+  std::size_t weights;  ///< where those of its nodes begin
+};
+
+/// Receivers, whose samples stay on the device until they are gathered. The sum over a receiver's nodes runs
+/// over rows, then over planes; a rank that has not all of them keeps sums of rows, which are added up in
+/// that order on rank 0: no bit depends on the cut.
+template <class T>
+class Receivers {
+ public:
+  Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps);
+  Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps)
+      : Receivers(stream, medium, pressure_at(places), steps) {}
+  /// now_q: the second field of a medium with an axis, else none
+  void read(Stream& stream, const T* now, const Clock& clock, const T* now_q = nullptr);
+  /// Collective: [steps, places] on rank 0.
+  std::vector<double> gather(Stream& stream, Comm& comm) const;
+
+  double bytes() const;  ///< of all but passes
+  /// Of a pass (passes.hpp), on the CPU: read() piece by piece. Before it: room for so many steps.
+  void prepare(Index steps);
+  /// The sums of those rows whose first nodes have offsets in [from, to).
+  void read_between(const T* now, const T* now_q, Index step, Index from, Index to);
+  /// After it: the samples of a step of the pass.
+  void add_up(Index step, const Moment& moment, int threads);
+
+ private:
+  friend class Sources<T>;
+  ReadTap<T> reading(const T* now, const Clock& clock, const T* now_q);
+
+  const Medium<T>& medium_;
+  std::size_t places_, steps_, taps_ = 0;
+  std::vector<std::vector<int>> owner_;  ///< [places] the rank of each row, or one rank where it has all
+  std::vector<std::vector<Index>> planes_;
+  Buffer<ReceiverRow> rows_;
+  Buffer<Index> first_;  ///< [taps + 1] of rows
+  Buffer<T> weights_, samples_;
+  std::vector<std::pair<Index, Index>> in_memory_;  ///< of a pass: offset and number of each row, sorted
+  std::vector<T> sums_;                             ///< of a pass: [steps, rows]
+};
+
+}  // namespace terrane::acoustic
