@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import sys
 import unittest
 from pathlib import Path
@@ -24,7 +25,31 @@ def drawn(numbers, depth=0):
     return "".join(numbers.choices('ab "\\ü\n,[{', k=numbers.randrange(150)))
 
 
+def programs():
+    """Of benchmarks by the names that CMake gives them, and every script of the tree by its path."""
+    names = {"terrane"}
+    for source in (ROOT / "benchmarks").glob("*/*.c*"):
+        names.add(f"{source.parent.name}_{source.stem}")
+    for folder in ("benchmarks", "tests", "tools"):
+        names |= {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*") if path.is_file()}
+    for cases in (ROOT / "tests").glob("*/*.cpp"):
+        names.add(f"{cases.parent.name}_{cases.stem.split('_')[0]}")
+    return names
+
+
 class Records(unittest.TestCase):
+    def test_name_a_program_of_the_tree_or_say_that_there_is_none(self):
+        there, nameless = programs(), []
+        for path in sorted((ROOT / "benchmarks/records").glob("*.json")):
+            record = json.loads(path.read_text(encoding="utf-8"))
+            said = next((str(record[key]) for key in ("command", "program", "benchmark") if key in record),
+                        str(record.get("context", {}).get("executable", "")))
+            words = re.findall(r"[\w./]+", said)
+            named = {word for word in words if word in there or word.rsplit("/", 1)[-1] in there}
+            if not named and not said.startswith("no program in the tree: "):
+                nameless.append(f"{path.name}: {said}")
+        self.assertEqual(nameless, [], "see docs/decisions/0026-records-without-a-program.md")
+
     def test_of_any_values_are_read_as_they_were_written(self):
         for seed in range(60):
             value = drawn(random.Random(seed))
