@@ -1,4 +1,4 @@
-"""Sound waves as a function of the rock: gathers, Born modelling and its adjoint, misfits with gradients, snapshots.
+"""Sound waves as a function of the medium: gathers, Born modelling and its adjoint, misfits with gradients, snapshots.
 
 Job files need nothing of this: ``terrane.run("job.toml")``. Here is what an inversion, or a look at the waves, needs::
 
@@ -40,12 +40,12 @@ _AXES = ("easting", "northing", "up")
 
 
 class Operators(Strict):
-    """Shots over rock, one after the other, on this machine.
+    """Shots over a medium, one after the other, on this machine.
 
     Parameters
     ----------
     job : path, :class:`terrane.acoustic.Simulation`, or mapping of tables
-        With ``physics = "acoustic"``. Its rock is that of the job: with ``kind = "born"`` or ``"migration"`` the smooth
+        With ``physics = "acoustic"``. Its medium is the job's: with ``kind = "born"`` or ``"migration"`` the smooth
         one.
     settings, arguments, data, threads
         As in :func:`terrane.run`.
@@ -76,7 +76,7 @@ class Operators(Strict):
         Parameters
         ----------
         velocity : array [up, north, east]
-            Of the nodes, m/s; where the rock has an axis of symmetry, along it. One node along northing: two dimensions.
+            Of the nodes, m/s; along the axis of symmetry, where there is one. One node along northing: two dimensions.
         spacing : float or three
             Between nodes along up, northing and easting, m.
         sources, receivers : sequences of arrays [n, 3]
@@ -97,7 +97,7 @@ class Operators(Strict):
             kg/m³. A number: what velocities of particles are over. An array: the density varies
             (``equation = "variable_density"``).
         epsilon, delta : float or array [up, north, east], optional
-            Thomsen's parameters: the rock has a vertical axis of symmetry (``"vti"``). Epsilon is not less than delta;
+            Thomsen's parameters: the axis of symmetry is vertical (``"vti"``). Epsilon is not less than delta;
             one that is not given is 0.
         tilt, tilt_azimuth : float or array [up, north, east], optional
             Of that axis, degrees: from the vertical, and from north to east (``"tti"``).
@@ -143,7 +143,7 @@ class Operators(Strict):
                 raise ShapeError("receivers", f"are {counts[0]} of one shot" +
                                  (f" and {counts[-1]} of another" if len(counts) > 1 else ""),
                                  "Every shot has the same number of receivers, one or more.")
-        rock = _rock(velocity, density, epsilon, delta, tilt, tilt_azimuth)
+        medium = _medium(velocity, density, epsilon, delta, tilt, tilt_azimuth)
         made = cls.__new__(cls)
         made._engine = _core.acoustic_problem(
             velocity.ravel(), list(velocity.shape), widths, [float(x) for x in first],
@@ -151,9 +151,9 @@ class Operators(Strict):
             np.asarray(wavelet, dtype=float), float(sample_step), float(step), float(end),
             [given[side] for side in _SIDES],
             {"order": int(order), "layer_points": int(layer_points), "layer_frequency": float(layer_frequency),
-             "exact_time": bool(exact_time), "density": 1000.0 if "densities" in rock else float(np.asarray(density)),
+             "exact_time": bool(exact_time), "density": 1000.0 if "densities" in medium else float(np.asarray(density)),
              "record": [record] if isinstance(record, str) else [str(name) for name in record],
-             "threads": int(threads or 0), "double_precision": _is_double(precision), "device": device, **rock})
+             "threads": int(threads or 0), "double_precision": _is_double(precision), "device": device, **medium})
         return made
 
     @classmethod
@@ -202,7 +202,7 @@ class Operators(Strict):
         return np.asarray(places, dtype=np.float64)
 
     def with_velocity(self, velocity: ArrayLike) -> "Operators":
-        """The same shots over other rock, with the same step. Raises InputError where that is not stable."""
+        """The same shots over another medium, with the same step. Raises InputError where that is not stable."""
         return self._of_engine(self._engine.with_velocity(self._on_nodes(velocity, "velocity").ravel()))
 
     def run(self, progress: Progress = False) -> Any:
@@ -324,9 +324,9 @@ class Operators(Strict):
                                    ("time", "up", "northing", "easting"), "pressure", {"units": "Pa"})
 
 
-def _rock(velocity: Floats, density: ArrayLike, epsilon: Optional[ArrayLike], delta: Optional[ArrayLike],
-          tilt: Optional[ArrayLike], tilt_azimuth: Optional[ArrayLike]) -> dict[str, Floats]:
-    """What the rock has beside its velocity, of every node in a row; angles in radians."""
+def _medium(velocity: Floats, density: ArrayLike, epsilon: Optional[ArrayLike], delta: Optional[ArrayLike],
+            tilt: Optional[ArrayLike], tilt_azimuth: Optional[ArrayLike]) -> dict[str, Floats]:
+    """What the medium has beside its velocity, of every node in a row; angles in radians."""
 
     def on_nodes(values: Optional[ArrayLike], name: str) -> Floats:
         found = np.asarray(0.0 if values is None else values, dtype=float)
@@ -338,15 +338,15 @@ def _rock(velocity: Floats, density: ArrayLike, epsilon: Optional[ArrayLike], de
     axis = tilted or epsilon is not None or delta is not None
     varies = np.ndim(density) > 0
     if axis and varies:
-        raise InputError("density", "varies, and the rock has an axis of symmetry",
+        raise InputError("density", "varies, and the medium has an axis of symmetry",
                          "Take density as one number, or epsilon, delta and tilt away.")
-    rock = {"densities": on_nodes(density, "density")} if varies else {}
+    medium = {"densities": on_nodes(density, "density")} if varies else {}
     if axis:
-        rock.update(epsilon=on_nodes(epsilon, "epsilon"), delta=on_nodes(delta, "delta"))
+        medium.update(epsilon=on_nodes(epsilon, "epsilon"), delta=on_nodes(delta, "delta"))
     if tilted:
-        rock.update(tilt=np.radians(on_nodes(tilt, "tilt")),
+        medium.update(tilt=np.radians(on_nodes(tilt, "tilt")),
                     tilt_azimuth=np.radians(on_nodes(tilt_azimuth, "tilt_azimuth")))
-    return rock
+    return medium
 
 
 def _in_order(gathers: Any) -> Any:

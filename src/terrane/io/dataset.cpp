@@ -309,6 +309,8 @@ std::vector<std::string> left_out(const std::string& path, const Dataset& data, 
   if (format.name == "csv" || format.name == "npy") return left_out(data);
   if (holds_cells(format) && has_cells(data)) {
     std::vector<std::string> names;
+    for (const auto& c : data.coordinates)
+      if (c.role == VariableRole::given) names.push_back(c.name);
     for (const auto& v : data.variables)
       if (!is_of_cells(v)) names.push_back(v.name);
     return names;
