@@ -51,9 +51,9 @@ std::vector<std::string> written_files(const std::string& path, const Result& re
 }
 
 double bytes_to_write(std::size_t stations, std::size_t survey_columns, std::size_t fields) {
-  // Of each column: as formats have it, and as the NetCDF library holds it and the file that it makes in
-  // memory; of large files a column at a time.
-  constexpr double copies = 3.5;
+  // Of each column: as the NetCDF library holds it and the file that it makes in memory, or as other formats
+  // have it; of large files a column at a time.
+  constexpr double copies = 2.5;
   const auto of_survey = static_cast<double>(survey_columns), of_fields = static_cast<double>(fields),
              each = 8 * static_cast<double>(stations);
   const double columns = 1 + of_survey + of_fields;
