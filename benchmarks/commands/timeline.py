@@ -71,8 +71,8 @@ def large(scale):
         "acoustic_320": jobs.acoustic(z(320, 320, 320), 615, receivers=10000),
         "acoustic_640": jobs.acoustic(z(640, 640, 640), 615, receivers=10000),
         "migration_320": jobs.acoustic(z(320, 320, 320), 615, receivers=10000, kind="migration", smoothing=200),
-        "elastic_64": jobs.elastic(z(64, 64, 64), 4515),
-        "elastic_100": jobs.elastic(z(100, 100, 100), 4515),
+        "elastic_64": jobs.elastic(z(64, 64, 64), 2150),  # 4,515 steps
+        "elastic_100": jobs.elastic(z(100, 100, 100), 2150),
         "electromagnetic_64": fields.replace(source, sources).replace("tolerance = 0.01", "tolerance = 1e-6").replace(
             "most_iterations = 6\n", ""),
         "gravity_tree": jobs.gravity(z(252, 252, 252), z(2000, 2000), rock="random", method="tree", accuracy=1e-6),

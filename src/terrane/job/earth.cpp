@@ -23,6 +23,7 @@
 #include "terrane/model/description.hpp"
 #include "terrane/model/maps.hpp"
 #include "terrane/model/terrain.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
 
@@ -843,9 +844,11 @@ void warn_of_unusual(const Config& job, Earth& earth) {
   for (const auto& one : usual_values) {
     const std::string name(one.property);
     if (!earth.model.has(name)) continue;
-    double largest = 0;
-    for (const double v : earth.model.property(name))
-      if (std::fabs(v) > std::fabs(largest)) largest = v;
+    const auto& values = earth.model.property(name);
+    const auto size = [&](std::size_t n) { return std::fabs(values[n]); };
+    const double most = largest_value(values.size(), 0, size);
+    const auto at = first_where(values.size(), 0, [&](std::size_t n) { return size(n) == most; });
+    const double largest = at < values.size() ? values[at] : 0;
     const bool contrast = name == "density" && of_gravity;
     if (largest == 0 ||
         (std::fabs(largest) >= (contrast ? least_contrast : one.least) && std::fabs(largest) <= one.most))

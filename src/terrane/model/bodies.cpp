@@ -10,6 +10,7 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
@@ -393,7 +394,8 @@ std::vector<std::uint64_t> cells_of(const std::vector<Runs>& painted) {
   for (const auto& runs : painted) {
     std::size_t count = 0;
     for (const auto& run : runs) count += run.end - run.begin;
-    std::vector<std::uint64_t> more(count), all;
+    auto more = filled(count, std::uint64_t{0});
+    std::vector<std::uint64_t> all;
     in_pieces(runs, [&](std::size_t n, const Run&, std::uint64_t first, std::uint64_t last) {
       std::iota(more.begin() + static_cast<std::ptrdiff_t>(n),
                 more.begin() + static_cast<std::ptrdiff_t>(n + (last - first)), first);
@@ -566,7 +568,7 @@ EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRu
   EarthModel model;
   auto held = cells_of(painted);
   for (std::size_t p = 0; p < names.size(); ++p) {
-    Property property{names[p], std::vector<double>(held.size(), property_kind(names[p]).absent)};
+    Property property{names[p], filled(held.size(), property_kind(names[p]).absent)};
     in_pieces(painted[p], [&](std::size_t, const Run& run, std::uint64_t first, std::uint64_t last) {
       const auto at = std::lower_bound(held.begin(), held.end(), first) - held.begin();
       std::fill_n(property.values.begin() + at, last - first, run.value);

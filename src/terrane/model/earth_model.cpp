@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
@@ -53,7 +54,7 @@ std::vector<double> EarthModel::dense(std::string_view name) const {
   const auto& values = property(name);
   const auto* cells = std::get_if<MeshCells>(&geometry);
   if (cells == nullptr) throw InputError("model", "a list of prisms has no mesh");
-  std::vector<double> all(cells->mesh.size(), property_kind(name).absent);
+  auto all = filled(cells->mesh.size(), property_kind(name).absent);
   for_each_stretch(cells->cell.size(), 0, [&](std::size_t first, std::size_t last) {
     for (std::size_t n = first; n < last; ++n) all[cells->cell[n]] = values[n];
   });

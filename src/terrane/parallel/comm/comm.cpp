@@ -8,6 +8,8 @@
 #include <new>
 #include <numeric>
 
+#include "terrane/parallel/threads/filled.hpp"
+
 namespace terrane {
 
 namespace {
@@ -265,6 +267,10 @@ void Packet::take(std::span<std::byte> to) {
 void Packet::broadcast(Comm& comm, int root) {
   std::size_t size = bytes_.size();
   comm.broadcast(std::as_writable_bytes(std::span(&size, 1)), root);
+  if (bytes_.size() < size) {
+    bytes_.reserve(size);
+    ask_for_pages(bytes_.data(), size);
+  }
   bytes_.resize(size);
   comm.broadcast(bytes_, root);
 }
@@ -279,6 +285,8 @@ Packet Packet::receive(Comm& comm, int from) {
   std::size_t size = 0;
   comm.receive(std::as_writable_bytes(std::span(&size, 1)), from);
   Packet packet;
+  packet.bytes_.reserve(size);
+  ask_for_pages(packet.bytes_.data(), size);
   packet.bytes_.resize(size);
   comm.receive(packet.bytes_, from);
   return packet;

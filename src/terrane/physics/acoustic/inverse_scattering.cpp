@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "terrane/parallel/threads/search.hpp"
+
 namespace terrane::acoustic {
 
 std::vector<double> inverse_scattering_of(const Problem& problem, const std::vector<double>& correlation) {
@@ -10,13 +12,12 @@ std::vector<double> inverse_scattering_of(const Problem& problem, const std::vec
   const auto box = problem.grid.box();
   const Index strides[3] = {box.size(1) * box.size(2), box.size(2), 1};
   const bool dense = problem.equation == Equation::variable_density;
-  std::vector<double> out(correlation.size(), 0.0), flux;
+  std::vector<double> out(correlation.size(), 0.0);
   for (int axis = 0; axis < 3; ++axis) {
     const Index nodes = box.size(axis), stride = strides[axis];
     if (nodes == 1) continue;
     const double h = problem.grid.spacing[static_cast<std::size_t>(axis)];
-    flux.resize(static_cast<std::size_t>(nodes + 2 * reach));  // between node n and the next: n + reach
-    for (Index line = 0; line < box.count() / nodes; ++line) {
+    const auto along_line = [&](Index line, std::vector<double>& flux) {
       const Index first = line / stride * stride * nodes + line % stride;
       const auto of = [&](const std::vector<double>& values, Index n) {
         return values[static_cast<std::size_t>(first + std::clamp<Index>(n, 0, nodes - 1) * stride)];
@@ -36,7 +37,14 @@ std::vector<double> inverse_scattering_of(const Problem& problem, const std::vec
         out[static_cast<std::size_t>(first + n * stride)] +=
             change / (2 * h) * (dense ? of(problem.density, n) : 1);
       }
-    }
+    };
+    constexpr std::size_t lines_at_once = 64;  // of a thread
+    const auto some_lines = [&](std::size_t from, std::size_t to) {
+      std::vector<double> flux(
+          static_cast<std::size_t>(nodes + 2 * reach));  // between node n and the next: n + reach
+      for (auto line = from; line < to; ++line) along_line(static_cast<Index>(line), flux);
+    };
+    for_each_stretch(static_cast<std::size_t>(box.count() / nodes), 0, some_lines, lines_at_once);
   }
   return out;
 }

@@ -101,8 +101,11 @@ class Shots {
   std::optional<Engine<T>> true_engine_;
 };
 
-void add(std::vector<double>& sum, const std::vector<double>& more) {
-  if (sum.empty()) sum.assign(more.size(), 0.0);
+void add(std::vector<double>& sum, std::vector<double>&& more) {
+  if (sum.empty()) {
+    sum = std::move(more);
+    return;
+  }
   for_each_stretch(more.size(), 0, [&](std::size_t first, std::size_t last) {
     for (std::size_t n = first; n < last; ++n) sum[n] += more[n];
   });
@@ -112,10 +115,10 @@ void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
   out.shots_kept += result.kept ? 1 : 0;
   if (out.why_not_kept.empty()) out.why_not_kept = std::move(result.why_not_kept);
   out.gathers[shot] = std::move(result.gather);
-  add(out.images.kernel, result.images.kernel);
-  add(out.images.correlation, result.images.correlation);
-  add(out.images.illumination, result.images.illumination);
-  add(out.images.at_lags, result.images.at_lags);
+  add(out.images.kernel, std::move(result.images.kernel));
+  add(out.images.correlation, std::move(result.images.correlation));
+  add(out.images.illumination, std::move(result.images.illumination));
+  add(out.images.at_lags, std::move(result.images.at_lags));
 }
 
 /// Progress of one shot as a part of all: its sweeps over the steps are steps_per_part of a round's work.

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "terrane/base/error.hpp"
-#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/element/plain.hpp"
 #include "terrane/physics/elastic/mesh/numbering.hpp"
 #include "terrane/physics/elastic/rock/attenuation.hpp"
@@ -507,6 +507,33 @@ std::size_t Problem::steps() const {
   return static_cast<std::size_t>(std::ceil((end - begin) / step * (1 - 1e-12)));
 }
 
+namespace {
+
+/// Of the elements that resolve the lowest frequency, with five points per shortest wavelength, the first.
+void find_coarsest(Problem& problem) {
+  const auto& mesh = problem.mesh;
+  std::vector<double> slowest(mesh.media.size());
+  for_each(mesh.media.size(), 0, [&](std::size_t n) { slowest[n] = mesh.media[n].slowest(); });
+  struct Found {
+    double frequency = INFINITY;
+    std::uint32_t element = 0;
+  };
+  std::vector<Found> found((mesh.size() + stretch_length - 1) / stretch_length);
+  for_each_stretch(mesh.size(), 0, [&](std::size_t first, std::size_t last) {
+    auto& least = found[first / stretch_length];
+    for (std::size_t n = first; n < last; ++n) {
+      const double here = slowest[mesh.medium[n]] * problem.degree / (5 * longest_edge(mesh.element(n)));
+      if (here < least.frequency) least = {here, static_cast<std::uint32_t>(n)};
+    }
+  });
+  problem.resolved_frequency = INFINITY;
+  for (const auto& one : found)
+    if (one.frequency < problem.resolved_frequency)
+      problem.resolved_frequency = one.frequency, problem.coarsest = one.element;
+}
+
+}  // namespace
+
 void Problem::settle() {
   const Basis basis(degree);
   check_numbers(*this);
@@ -529,11 +556,7 @@ void Problem::settle() {
     throw InputError(begin_given && begin > 0 ? "elastic: begin" : "elastic: end",
                      fmt::format("{:.6g} s is not after the beginning, {:.6g} s", end, begin));
 
-  resolved_frequency = INFINITY;
-  for (std::uint32_t n = 0; n < mesh.size(); ++n) {
-    const double here = mesh.rock(n).slowest() * degree / (5 * longest_edge(mesh.element(n)));
-    if (here < resolved_frequency) resolved_frequency = here, coarsest = n;
-  }
+  find_coarsest(*this);
   points_per_wavelength = highest_frequency > 0 ? 5 * resolved_frequency / highest_frequency : INFINITY;
   if (points_per_wavelength < 2.5)
     throw InputError(

@@ -6,6 +6,7 @@
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/physics/acoustic/image/engine.hpp"
 #include "terrane/physics/acoustic/image/random_walls.hpp"
 #include "terrane/physics/acoustic/march/nodes.hpp"
@@ -146,21 +147,24 @@ struct Show {
 template <class To, class From, class PartOf>
 std::vector<To> gathered(Comm& comm, const std::vector<From>& mine, const IndexBox<3>& all,
                          const PartOf& part_of) {
-  const auto bytes = comm.gather(std::as_bytes(std::span<const From>(mine)), 0);
-  if (comm.rank() != 0) return {};
-  std::vector<To> values(static_cast<std::size_t>(all.count()));
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    const auto& theirs = bytes[static_cast<std::size_t>(rank)];
-    std::vector<From> from(theirs.size() / sizeof(From));
-    if (!from.empty()) std::memcpy(from.data(), theirs.data(), theirs.size());
-    auto next = from.begin();
-    const IndexBox<3> part = part_of(rank);
-    for (Index k = part.first[0]; k < part.last[0]; ++k)
-      for (Index j = part.first[1]; j < part.last[1]; ++j)
-        for (Index i = part.first[2]; i < part.last[2]; ++i)
-          values[static_cast<std::size_t>((k * all.size(1) + j) * all.size(2) + i)] =
-              static_cast<To>(*next++);
+  auto values = filled(comm.rank() == 0 ? static_cast<std::size_t>(all.count()) : 0, To(0));
+  const auto put = [&](const IndexBox<3>& part, const From* from) {
+    const auto rows = part.count() == 0 ? 0 : static_cast<std::size_t>(part.size(0) * part.size(1));
+    for_each(rows, 0, [&](std::size_t row) {
+      const auto n = static_cast<Index>(row);
+      const Index k = part.first[0] + n / part.size(1), j = part.first[1] + n % part.size(1);
+      const From* const begin = from + n * part.size(2);
+      std::copy(begin, begin + part.size(2),
+                values.begin() + (k * all.size(1) + j) * all.size(2) + part.first[2]);
+    });
+  };
+  if (comm.size() == 1) {
+    put(part_of(0), mine.data());
+    return values;
   }
+  const auto bytes = comm.gather(std::as_bytes(std::span<const From>(mine)), 0);
+  for (int rank = 0; rank < static_cast<int>(bytes.size()); ++rank)
+    put(part_of(rank), reinterpret_cast<const From*>(bytes[static_cast<std::size_t>(rank)].data()));
   return values;
 }
 

@@ -8,6 +8,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/acoustic/filters.hpp"
 #include "terrane/physics/acoustic/host_memory.hpp"
 #include "terrane/physics/acoustic/inverse_scattering.hpp"
@@ -137,30 +138,25 @@ Dataset Simulation::images(Outcome done) const {
   auto& image = done.images;
   std::vector<double> even(image.correlation.size()), filtered, scattering;
   if (!even.empty()) {
-    const double most = *std::max_element(image.illumination.begin(), image.illumination.end());
-    for (std::size_t n = 0; n < even.size(); ++n)
-      even[n] = image.correlation[n] / (image.illumination[n] + 1e-3 * most);
+    const auto count = even.size();
+    const double most = largest_value(count, 0, [&](std::size_t n) { return image.illumination[n]; });
+    for_each_stretch(count, 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n)
+        even[n] = image.correlation[n] / (image.illumination[n] + 1e-3 * most);
+    });
     filtered = laplacian_of(grid, image.correlation, 0);
     if (problem_.fields() == 1) scattering = inverse_scattering_of(problem_, image.correlation);
   }
-  data.variables = {{"image", "Pa2", "zero-lag cross-correlation", names, std::move(image.correlation), {}},
-                    {"image_even", "1", "the same over the illumination", names, std::move(even), {}},
-                    {"image_filtered", "Pa2/m2", "Laplacian of the image", names, std::move(filtered), {}},
-                    {"illumination",
-                     "Pa2",
-                     "sum of the squared pressure of the sources",
-                     names,
-                     std::move(image.illumination),
-                     {}},
-                    {"gradient",
-                     "Pa2.m2/s2",
-                     "adjoint of Born modelling applied to the data",
-                     names,
-                     std::move(image.kernel),
-                     {}}};
+  const auto put = [&](const char* name, const char* unit, const char* what, std::vector<double>&& values) {
+    data.variables.push_back({name, unit, what, names, std::move(values), {}});
+  };
+  put("image", "Pa2", "zero-lag cross-correlation", std::move(image.correlation));
+  put("image_even", "1", "the same over the illumination", std::move(even));
+  put("image_filtered", "Pa2/m2", "Laplacian of the image", std::move(filtered));
+  put("illumination", "Pa2", "sum of the squared pressure of the sources", std::move(image.illumination));
+  put("gradient", "Pa2.m2/s2", "adjoint of Born modelling applied to the data", std::move(image.kernel));
   if (problem_.fields() == 1)
-    data.variables.push_back(
-        {"image_inverse_scattering", "Pa2/m2", "inverse-scattering image", names, std::move(scattering), {}});
+    put("image_inverse_scattering", "Pa2/m2", "inverse-scattering image", std::move(scattering));
   if (settings_.images_at_lags() == 0) return data;
   std::vector<double> lags;
   for (Index lag = -settings_.lags; lag <= settings_.lags; ++lag)

@@ -12,6 +12,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::acoustic {
 
@@ -185,14 +186,13 @@ std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
     throw InputError(table.where(), "the model has no velocity_p",
                      "Give [model] or its bodies velocity_p = \"2000 m/s\", the whole mesh included.");
   auto values = model.dense("velocity_p");
-  const auto lacks = [](double v) { return !(v > 0); };
-  const auto missing = std::count_if(values.begin(), values.end(), lacks);
-  if (missing > 0) {
-    const auto first = std::find_if(values.begin(), values.end(), lacks) - values.begin();
+  const auto lacks = [&](std::size_t n) { return !(values[n] > 0); };
+  if (const auto first = first_where(values.size(), 0, lacks); first < values.size()) {
+    const auto missing = all_where(values.size(), 0, lacks).size();
     throw InputError(
         table.where(),
         fmt::format("{} of {} cells have no velocity_p, or zero: the first is {}", missing, values.size(),
-                    place_of_cell(std::get<MeshCells>(model.geometry).mesh, static_cast<std::size_t>(first))),
+                    place_of_cell(std::get<MeshCells>(model.geometry).mesh, first)),
         "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it; files "
         "have a velocity for water and air, too.");
   }

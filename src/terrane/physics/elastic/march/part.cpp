@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <compare>
 #include <map>
 #include <numeric>
 #include <tuple>
 
 #include "terrane/mesh/order.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/mesh/margin.hpp"
 #include "terrane/physics/elastic/mesh/numbering.hpp"
@@ -49,7 +52,11 @@ class Builder {
   void find_near(int ranks);
   void part_fluids(std::size_t near_points);
   void order_elements(std::size_t near_points);
+  template <class Wanted>
+  void number_in_order(const std::vector<std::size_t>& order, const Wanted& wanted,
+                       std::vector<std::uint32_t>& local);
   void number_own(std::size_t near_points);
+  void list_far(std::uint32_t first_far);
   void list_contributions();
   void exchange_lists();
   void add_mass();
@@ -71,7 +78,8 @@ class Builder {
   }
 
   struct Contribution {
-    std::size_t near, n;  // place in near_, point of the element
+    std::uint32_t near = 0, n = 0;  // place in near_, point of the element
+    auto operator<=>(const Contribution&) const = default;
   };
   bool fluid(std::size_t near) const { return problem_.mesh.rock(near_[near]).is_fluid(); }
   bool mine(std::size_t near) const { return owner_[near_[near]] == rank_; }
@@ -199,6 +207,40 @@ void Builder::order_elements(std::size_t near_points) {
   }
 }
 
+/// Numbers points that have none and are wanted(point, n), n being that in the element: in the order in which
+/// elements, those of `order`, touch them first.
+template <class Wanted>
+void Builder::number_in_order(const std::vector<std::size_t>& order, const Wanted& wanted,
+                              std::vector<std::uint32_t>& local) {
+  std::vector<std::uint32_t> touched(local.size(), none);  // the lowest place in the order
+  each_of(order.size(), [&](std::size_t at) {
+    for (std::size_t n = 0; n < each_; ++n) {
+      const auto point = point_of(order[at], n);
+      if (local[point] != none || !wanted(point, n)) continue;
+      const std::atomic_ref<std::uint32_t> lowest(touched[point]);
+      auto known = lowest.load(std::memory_order_relaxed);
+      const auto here = static_cast<std::uint32_t>(at);
+      while (here < known && !lowest.compare_exchange_weak(known, here, std::memory_order_relaxed)) {
+      }
+    }
+  });
+  const auto new_at = [&](std::size_t at, const auto& use) {
+    for (std::size_t n = 0; n < each_; ++n)
+      if (const auto point = point_of(order[at], n); touched[point] == at) use(point);
+  };
+  const auto before = sums_before_stretches(order.size(), threads_, [&](std::size_t at) {
+    std::size_t count = 0;
+    new_at(at, [&](std::uint32_t) { ++count; });
+    return count;
+  });
+  for_each_stretch(order.size(), threads_, [&](std::size_t first, std::size_t last) {
+    auto next = static_cast<std::uint32_t>(part.points + before[first / stretch_length]);
+    for (std::size_t at = first; at < last; ++at)
+      new_at(at, [&](std::uint32_t point) { local[point] = next++; });
+  });
+  part.points += before.back();
+}
+
 /// Points in the order in which elements touch them first, those within elements after the others; those of
 /// other ranks' elements alone get none.
 void Builder::number_own(std::size_t near_points) {
@@ -206,34 +248,42 @@ void Builder::number_own(std::size_t near_points) {
   std::vector<std::size_t> at(part.elements.size());
   for (std::size_t e = 0; e < near_.size(); ++e)
     if (place_[e] != SIZE_MAX) at[place_[e]] = e;
-  const auto each_point = [&](const auto& use) {
-    for (const auto e : at)
-      for (std::size_t n = 0; n < each_; ++n) use(point_of(e, n));
-  };
-  const auto give_number = [&](std::uint32_t point) {
-    if (local[point] == none) local[point] = static_cast<std::uint32_t>(part.points++);
-  };
-  std::vector<bool> alone(near_points, false);
-  for (const auto e : at)
-    for (std::size_t n = 0; n < each_ && uses_inner(rheology_of(problem_.mesh, near_[e])); ++n)
-      alone[point_of(e, n)] = is_inner(static_cast<int>(n), basis_.points());
-  each_point([&](std::uint32_t point) {
-    if (!alone[point]) give_number(point);
+  std::vector<std::uint8_t> alone(near_points, 0);
+  each_of(at.size(), [&](std::size_t m) {
+    if (!uses_inner(rheology_of(problem_.mesh, near_[at[m]]))) return;
+    for (std::size_t n = 0; n < each_; ++n)  // an inner point is of this element alone
+      if (is_inner(static_cast<int>(n), basis_.points())) alone[point_of(at[m], n)] = 1;
   });
+  number_in_order(
+      at, [&](std::uint32_t point, std::size_t) { return alone[point] == 0; }, local);
   const auto first_far = static_cast<std::uint32_t>(part.points);
-  each_point([&](std::uint32_t point) {
-    if (partner_[point] != none) give_number(partner_[point]);
-  });
+  if (first_where(near_points, threads_, [&](std::size_t p) { return partner_[p] != none; }) < near_points)
+    for (const auto e : at)
+      for (std::size_t n = 0; n < each_; ++n)
+        if (const auto other = partner_[point_of(e, n)]; other != none && local[other] == none)
+          local[other] = static_cast<std::uint32_t>(part.points++);
   part.meeting = part.points;
-  each_point([&](std::uint32_t point) {
-    give_number(point);
-    part.point.push_back(local[point]);
+  number_in_order(
+      at, [](std::uint32_t, std::size_t) { return true; }, local);
+  part.point = filled(at.size() * each_, none);
+  each_of(at.size(), [&](std::size_t m) {
+    for (std::size_t n = 0; n < each_; ++n) part.point[m * each_ + n] = local[point_of(at[m], n)];
   });
   std::vector<std::uint32_t> partner(part.points, none);
-  for (std::size_t p = 0; p < near_points; ++p)
-    if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
+  for_each_stretch(near_points, threads_, [&](std::size_t first, std::size_t last) {
+    for (std::size_t p = first; p < last; ++p)
+      if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
+  });
   partner_ = std::move(partner);
-  for (auto& point : near_point_) point = local[point];
+  each_of(near_.size(), [&](std::size_t e) {
+    for (std::size_t n = 0; n < each_; ++n) near_point_[e * each_ + n] = local[point_of(e, n)];
+  });
+  list_far(first_far);
+}
+
+/// Partners of points here, where other ranks' elements touch them first.
+void Builder::list_far(std::uint32_t first_far) {
+  if (part.meeting == first_far) return;
   std::vector<bool> found(part.meeting - first_far, false);
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::size_t n = 0; n < each_; ++n)
@@ -244,16 +294,30 @@ void Builder::number_own(std::size_t near_points) {
       }
 }
 
+/// Of each point those of its elements, in their order: counted and put down by all threads, then sorted.
 void Builder::list_contributions() {
   first_.assign(part.points + 1, 0);
-  for (const auto point : near_point_)
-    if (point != none) ++first_[point + 1];
+  const auto count_at = [&](std::size_t place) { return std::atomic_ref<std::size_t>(first_[place]); };
+  const auto each_own = [&](const auto& use) {
+    each_of(near_.size(), [&](std::size_t e) {
+      for (std::size_t n = 0; n < each_; ++n)
+        if (const auto point = point_of(e, n); point != none) use(point, e, n);
+    });
+  };
+  each_own([&](std::uint32_t point, std::size_t, std::size_t) {
+    count_at(point).fetch_add(1, std::memory_order_relaxed);
+  });
+  // first_[p]: where those of p end, then, as each is put down before the last, where they begin.
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  all_.resize(first_.back());
-  auto next = first_;
-  for (std::size_t e = 0; e < near_.size(); ++e)
-    for (std::size_t n = 0; n < each_; ++n)
-      if (const auto point = point_of(e, n); point != none) all_[next[point]++] = {e, n};
+  all_ = filled(first_.back(), Contribution{});
+  each_own([&](std::uint32_t point, std::size_t e, std::size_t n) {
+    const auto at = count_at(point).fetch_sub(1, std::memory_order_relaxed) - 1;
+    all_[at] = {static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(n)};
+  });
+  for_each_stretch(part.points, threads_, [&](std::size_t first, std::size_t last) {
+    const auto place = [&](std::size_t p) { return all_.begin() + static_cast<std::ptrdiff_t>(first_[p]); };
+    for (std::size_t p = first; p < last; ++p) std::sort(place(p), place(p + 1));
+  });
 }
 
 /// Both ranks list what one sends the other in the same order: by the first element (and the number in it) of
@@ -268,7 +332,7 @@ void Builder::exchange_lists() {
     }
   };
   std::vector<Item> in, out;
-  part.contribution.resize(all_.size());
+  part.contribution = filled(all_.size(), std::size_t{0});
   for_each_stretch(all_.size(), threads_, [&](std::size_t first, std::size_t last) {
     for (std::size_t c = first; c < last; ++c)
       if (mine(all_[c].near)) part.contribution[c] = place_[all_[c].near] * each_ + all_[c].n;
@@ -351,6 +415,8 @@ void Builder::hold_free_surfaces() {
 void Builder::hold_margins() {
   const int p = basis_.points();
   const auto& mesh = problem_.mesh;
+  if (std::all_of(mesh.margins.begin(), mesh.margins.end(), [](const auto& m) { return m.from == m.to; }))
+    return;
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::uint32_t side = 0; side < 6; ++side) {
       const auto axis = side / 2;

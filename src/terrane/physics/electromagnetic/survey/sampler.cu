@@ -31,6 +31,20 @@ struct Sample {
   }
 };
 
+/// What is added to one edge, term by term. Of each edge: its axis, its place, the first of its terms.
+struct AddTo {
+  solve::ComplexView<double> to[3];
+  View<const Index> edges;
+  View<const double> amount;
+  TERRANE_FN void operator()(std::size_t n) const {
+    const Index *const at = &edges[5 * n], axis = at[0];
+    auto sum = to[axis](at[1], at[2], at[3]);
+    for (auto t = static_cast<std::size_t>(at[4]); t < static_cast<std::size_t>(at[9]); ++t)
+      sum += Number{amount[2 * t], amount[2 * t + 1]};
+    to[axis].put(at[1], at[2], at[3], sum);
+  }
+};
+
 /// The value of one edge.
 struct Take {
   Components from;
@@ -57,6 +71,37 @@ Buffer<T> list_on_device(Stream& stream, const std::vector<T>& list) {
 }
 
 }  // namespace
+
+/// Only the edges of the sum are moved, and what is added to one comes in the order of the sum.
+void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
+         EdgeVector& b) {
+  std::map<std::pair<int, std::array<Index, 3>>, std::vector<double>> added;
+  for (const auto& term : sum) {
+    const auto at = place_of(metric.edges(term.axis), term.edge);
+    if (!b.e[static_cast<std::size_t>(term.axis)].box().contains(at[0], at[1], at[2])) continue;
+    auto& terms = added[{term.axis, at}];
+    terms.push_back(amount.real() * term.weight);
+    terms.push_back(amount.imag() * term.weight);
+  }
+  if (added.empty()) return;
+  std::vector<Index> edges;
+  std::vector<double> amounts;
+  for (const auto& [place, terms] : added) {
+    const auto& [axis, at] = place;
+    edges.insert(edges.end(), {axis, at[0], at[1], at[2], static_cast<Index>(amounts.size() / 2)});
+    amounts.insert(amounts.end(), terms.begin(), terms.end());
+  }
+  edges.insert(edges.end(),
+               {0, 0, 0, 0, static_cast<Index>(amounts.size() / 2)});  // where the last one's end
+  const auto places = list_on_device(stream, edges);
+  const auto terms = list_on_device(stream, amounts);
+  AddTo kernel;
+  for (std::size_t a = 0; a < 3; ++a) kernel.to[a] = b.e[a].view();
+  kernel.edges = places.view();
+  kernel.amount = terms.view();
+  for_each(stream, added.size(), kernel);
+  stream.wait();
+}
 
 Sampler::Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std::span<const EdgeSum> sums,
                  Comm* comm)

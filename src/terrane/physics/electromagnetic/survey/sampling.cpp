@@ -521,20 +521,4 @@ std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& si
   return changes;
 }
 
-void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
-         EdgeVector& b) {
-  for (int a = 0; a < 3; ++a) {
-    auto& field = b.e[static_cast<std::size_t>(a)];
-    const auto whole = metric.edges(a);
-    auto values = field.download(stream, whole);
-    const auto count = static_cast<std::size_t>(whole.count());
-    for (const auto& term : sum) {
-      if (term.axis != a) continue;
-      values[term.edge] += amount.real() * term.weight;
-      values[count + term.edge] += amount.imag() * term.weight;
-    }
-    field.upload(stream, values, whole);
-  }
-}
-
 }  // namespace terrane::electromagnetic

@@ -1,0 +1,25 @@
+#include "terrane/parallel/threads/filled.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "terrane/parallel/threads/search.hpp"
+
+namespace terrane {
+
+void ask_for_pages(void* memory, std::size_t bytes) {
+  constexpr std::size_t short_list = std::size_t{1} << 26, at_once = std::size_t{1} << 24, page = 1 << 12;
+  constexpr int populate_write =
+      23;  // MADV_POPULATE_WRITE, of Linux 5.14; before, pages come as they are touched
+  if (bytes < short_list) return;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+  const auto ask = [&](std::size_t first, std::size_t last) {
+    ::madvise(reinterpret_cast<void*>(begin + first), last - first, populate_write);
+  };
+  for_each_stretch(end - begin, 0, ask, at_once);
+}
+
+}  // namespace terrane
