@@ -23,7 +23,7 @@ Storage = Literal["single", "double", "none", "lattice", "tree", "fmm"]
 #: Of files.
 Format = Literal[
     "netcdf", "hdf5", "emg3d", "emg3d-survey", "csv", "ubc-mesh", "ubc-density", "ubc-model", "ubc-gravity", "ubc-magnetic",
-    "ubc-gradient", "ubc-dcip", "bert", "geosoft-xyz", "res2dinv", "syscal", "modem-data", "modem-model", "edi", "geotiff",
+    "ubc-gradient", "ubc-dcip", "bert", "geosoft-xyz", "res2dinv", "syscal", "sting", "r2-protocol", "modem-data", "modem-model", "edi", "geotiff",
     "esri", "surfer", "surfer-text", "npy", "segy", "segy-ibm", "su", "su-xdr", "rsf", "vtr", "vtkhdf", "vts",
     "tomofast-grid", "gmsh", "specfem-mesh", "specfem-par", "specfem-sources", "specfem-stations", "specfem-tomography",
     "tomofast-data"]

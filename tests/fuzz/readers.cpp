@@ -20,6 +20,7 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/io/electrodes.hpp"
 #include "terrane/io/emg3d.hpp"
+#include "terrane/io/ert_protocols.hpp"
 #include "terrane/io/ert_tables.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/geotiff.hpp"
@@ -184,6 +185,18 @@ void syscal(std::string bytes) {
   (void)io::to_table(io::read_syscal(in));
 }
 
+void sting(std::string bytes) {
+  auto in = text(std::move(bytes));
+  io::read_sting(in).electrodes.check();
+}
+
+void protocol(std::string bytes) {
+  auto places = text("0 0\n5 0\n10 1\n15 2\n20 0\n");
+  (void)io::begins_protocol(bytes);
+  auto in = text(std::move(bytes));
+  (void)io::to_table(io::read_protocol(in, places));
+}
+
 void geosoft(std::string bytes) {
   (void)io::begins_geosoft_xyz(bytes);
   auto in = text(std::move(bytes));
@@ -279,12 +292,14 @@ void specfem(std::string bytes) {
   (void)elastic::mesh_of(mesh, mesh.sides);
 }
 
-constexpr std::array<Reader, 33> all{{{"csv", csv},
+constexpr std::array<Reader, 35> all{{{"csv", csv},
                                       {"geotiff", geotiff},
                                       {"aseg", aseg},
                                       {"geosoft", geosoft},
                                       {"res2dinv", res2dinv},
                                       {"syscal", syscal},
+                                      {"sting", sting},
+                                      {"protocol", protocol},
                                       {"emg3d", emg3d},
                                       {"gmsh", gmsh},
                                       {"specfem", specfem},

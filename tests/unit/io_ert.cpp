@@ -170,6 +170,41 @@ TEST(Syscal, TablesHaveTheirElectrodesAsSpacings) {
   EXPECT_THAT(t.find("chargeability_observed")->values, ElementsAre(1, 1.1));
 }
 
+TEST(SuperSting, RecordsHaveTheirPolesErrorsAndUnit) {
+  const std::string head =
+      "Advanced Geosciences, Inc. SuperSting R8-IP Resistivity meter. S/N: SS1\n"
+      "Firmware version: 01.33 Survey period: 20200110 Records: 2\n";
+  const std::string records =
+      "1,USER,20200110,10:11:12,5.3052E-01,12,500,1.0E+02,DIPDIP,5,0,0,0,0,0,10,0,0,15,0,0,Cmd line=1\n"
+      "2,USER,20200110,10:11:13,1.3263E-01,5,500,1.0E+02,DIPDIP,5,0,0,0,0,0,15,0,0,20,0,0,Cmd line=2\n";
+  const TemporaryFolder folder;
+  const auto file = folder.put("line.stg", head + "Unit: meter\n" + records);
+  EXPECT_EQ(format_of(file).name, "sting");
+  const auto data = arrays_from(head + "Unit: meter\n" + records);
+  EXPECT_THAT(places(data, 0), ElementsAre(0, 5, 10, 15)) << "of currents the negative pole comes first";
+  EXPECT_THAT(data.find("resistance")->values, ElementsAre(0.53052, 0.13263));
+  EXPECT_THAT(data.find("resistance")->uncertainty,
+              ElementsAre(testing::DoubleEq(0.53052 * 0.012), testing::DoubleEq(0.13263 * 0.005)));
+  EXPECT_TRUE(std::isnan(data.electrodes.place[0].u)) << "without heights they stand on the ground";
+  EXPECT_DOUBLE_EQ(arrays_from(head + "Unit: feet\n" + records).electrodes.place[0].e, 5 * 0.3048);
+  EXPECT_THAT(refusal(head + "Unit: yard\n" + records), HasSubstr("Unit: meter"));
+  EXPECT_THAT(refusal(head + "Unit: meter\n1,USER,20200110,10:11:12,0.5\n"),
+              HasSubstr("5 entries in a record"));
+}
+
+TEST(R2, ProtocolsHaveTheirPlacesBesideThem) {
+  const TemporaryFolder folder;
+  const auto file = folder.put("protocol.dat", "2\n1 1 2 3 4 0.53\n2 1 2 4 5 0.13\n");
+  EXPECT_THAT(message([&] { read(file); }), HasSubstr("electrodes.dat"));
+  folder.put("electrodes.dat", "0 1\n5 1\n10 2\n15 1\n20 1\n");
+  const auto t = std::get<Table>(read(file));
+  EXPECT_THAT(t.find("n_easting")->values, ElementsAre(15, 20));
+  EXPECT_THAT(t.find("m_up")->values, ElementsAre(2, 1));
+  EXPECT_THAT(t.find("resistance_observed")->values, ElementsAre(0.53, 0.13));
+  folder.put("protocol.dat", "2\n1 1 2 3 4 0.53\n2 1 2 4 6 0.13\n");
+  EXPECT_THAT(message([&] { read(file); }), HasSubstr("there is no electrode 6"));
+}
+
 TEST(UbcSections, BlocksAndSingleLinesHavePlacesAlongXAndHeights) {
   const auto common =
       arrays_from("! DC data\nCOMMON_CURRENT\n 0 10 2\n 20 30 0.05 0.001\n 30 40 0.02 0.001\n");

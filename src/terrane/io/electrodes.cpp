@@ -16,6 +16,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/ert_protocols.hpp"
 #include "terrane/io/ert_tables.hpp"
 
 namespace terrane::io {
@@ -1019,6 +1020,8 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
   const auto head = head_of(in);
   if (begins_res2dinv(head)) return read_res2dinv(in);
   if (begins_syscal(head)) return read_syscal(in);
+  if (begins_sting(head)) return read_sting(in);
+  if (begins_protocol(head)) return read_protocol(in);
   std::vector<std::string_view> words;
   if (!next_words(in, "#!", words)) in.fail("the file is empty");
   const auto is_there = [&](std::string_view wanted) {

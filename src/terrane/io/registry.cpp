@@ -16,6 +16,7 @@
 #include "terrane/io/csv.hpp"
 #include "terrane/io/electrodes.hpp"
 #include "terrane/io/emg3d.hpp"
+#include "terrane/io/ert_protocols.hpp"
 #include "terrane/io/ert_tables.hpp"
 #include "terrane/io/esri.hpp"
 #include "terrane/io/file.hpp"
@@ -645,6 +646,28 @@ const std::array all_formats{
         .read = [](const Source& from) -> Content {
           auto in = from.text();
           return to_table(read_syscal(in));
+        },
+    },
+    Format{
+        .name = "sting",
+        .title = "SuperSting records of arrays",
+        .extensions = ".stg",
+        .holds = "table",
+        .begins = begins_sting,
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return to_table(read_sting(in));
+        },
+    },
+    Format{
+        .name = "r2-protocol",
+        .title = "R2 and ResIPy protocol of arrays, with electrodes.dat",
+        .extensions = "",
+        .holds = "table",
+        .resembles = begins_protocol,
+        .read = [](const Source& from) -> Content {
+          auto in = from.text();
+          return to_table(read_protocol(in));
         },
     },
     Format{

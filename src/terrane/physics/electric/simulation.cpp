@@ -78,9 +78,8 @@ constexpr Key line_keys[] = {
 constexpr Key file_keys[] = {
     {"file", "path", "",
      "CSV with columns a_easting, a_northing, a_up and so for b, m, n; empty: far away, without a height: on "
-     "the ground. Or a file of UBC DCIP (2-D, 3-D), of BERT and pyGIMLi (.ohm, .dat), of Res2dinv or of "
-     "Syscal "
-     "(.csv of Prosys), whose data are compared."},
+     "the ground. Or a file of UBC DCIP (2-D, 3-D), of BERT and pyGIMLi (.ohm, .dat), of Res2dinv, Syscal "
+     "(.csv of Prosys), SuperSting (.stg) or R2 (protocol.dat), whose data are compared."},
     {"column", "text", "\"none\"",
      "What the data of a UBC file are: resistance, V/A, or chargeability, mV/V; none: chargeability where it "
      "says IPTYPE=1. chargeability: also of a file of BERT whose ip has no unit, otherwise a phase in mrad."},
