@@ -22,8 +22,9 @@ _terrane() {
       ;;
     run:--arg | run:--set | run:--only | run:--threads | invert:--arg | invert:--set | invert:--only | \
       invert:--threads | invert:--coupling | check:--arg | check:--set | check:--only | check:--threads | new:--mesh \
-      | new:--survey | convert:--field | convert:--property | convert:--unit | convert:--length-unit | plot:-c | \
-      plot:--channels | plot:--title | plot:--slice | plot:--region | plot:--limits | plot:--cmap | plot:--dpi)
+      | new:--survey | new:--of | convert:--field | convert:--property | convert:--unit | convert:--length-unit | \
+      plot:-c | plot:--channels | plot:--title | plot:--slice | plot:--region | plot:--limits | plot:--cmap | \
+      plot:--dpi)
       :
       return
       ;;
@@ -44,7 +45,7 @@ _terrane() {
       return
       ;;
     convert:--from | convert:--to)
-      COMPREPLY=($(compgen -W "netcdf hdf5 emg3d emg3d-survey csv ubc-mesh ubc-density ubc-model ubc-gravity ubc-magnetic ubc-gradient ubc-dcip bert geosoft-xyz res2dinv syscal modem-data modem-model edi geotiff esri surfer surfer-text npy segy segy-ibm su su-xdr rsf vtr vtkhdf vts tomofast-grid gmsh specfem-mesh specfem-par specfem-sources specfem-stations specfem-tomography tomofast-data" -- "$word"))
+      COMPREPLY=($(compgen -W "netcdf hdf5 emg3d emg3d-survey csv ubc-mesh ubc-density ubc-model ubc-gravity ubc-magnetic ubc-gradient ubc-dcip bert geosoft-xyz res2dinv syscal sting r2-protocol modem-data modem-model edi geotiff esri surfer surfer-text npy segy segy-ibm su su-xdr rsf vtr vtkhdf vts tomofast-grid gmsh specfem-mesh specfem-par specfem-sources specfem-stations specfem-tomography tomofast-data" -- "$word"))
       return
       ;;
     plot:--scale)
@@ -76,7 +77,7 @@ _terrane() {
       ;;
     new)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "-h --help -o --output --mesh --survey --from --reference" -- "$word"))
+        COMPREPLY=($(compgen -W "-h --help -o --output --mesh --survey --from --short --of --reference" -- "$word"))
       else
         COMPREPLY=($(compgen -W "acoustic elastic electric electromagnetic gravity heat magnetic inversion" -- "$word"))
       fi

@@ -570,7 +570,7 @@ model = ["susceptibility.csv"]
 
     def test_NewWritesAJobAndItsReferencePage(self):
         out, _ = self.terrane("new", "inversion", "-o", "job.toml")
-        self.assertIn("wrote stations.csv, with the gravity of a sphere", out)
+        self.assertIn("of this earth stations.csv", out)
         out, _ = self.terrane("check", "job.toml")
         self.assertIn("the job is sound", out)
         (self.folder / "job.toml").unlink()

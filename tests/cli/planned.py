@@ -91,8 +91,55 @@ class Planned(PlannedTest):
         self.write("sites.csv", "\n".join(rows[:-1] + [rows[-1].replace(",0,0,", ",0,90,")]) + "\n")
         _, message = self.terrane("check", "job.toml", expect=2)
         self.assertIn("its sites stand from 0 to 90 m, and no ground is named", message)
+        self.write("hill.csv", "easting [m],northing [m],up [m]\n" + "".join(
+            f"{e},{n},{90 * math.exp(-((e - 1000)**2 + n**2) / 1e6):.3f}\n" for e in range(-4000, 6001, 1000)
+            for n in range(-3000, 3001, 1000)))
+        hill, _ = self.terrane("check", "job.toml", "--set", "model.topography=hill.csv")
+        self.assertIn("air: the model says nothing of it", hill)
+        self.assertIn("first model and reference: 50 ohm m", hill)
         flat, _ = self.terrane("check", "job.toml", "--set", "survey.height=2.3")
         self.assertIn("what lies above the receivers, at 2.3 m, is taken for air", flat)
+
+    def test_FilesOfElectrodesAndSitesSayWhichPhysicsReadsThem(self):
+        self.write("line.csv", "a_easting,a_northing,b_easting,b_northing,m_easting,m_northing,n_easting,n_northing,"
+                   "resistance_observed [V/A]\n0,0,5,0,10,0,15,0,0.5\n")
+        self.write("site.csv", "longitude,latitude,up [m],frequency [Hz],z_ne_real [ohm],z_ne_imag [ohm]\n10,50,0,1,0.01,0.01\n")
+        for file, words in (("line.csv", 'simulation.physics = "electric"'),
+                            ("site.csv", 'simulation.physics = "electromagnetic"')):
+            self.write("job.toml", f'[survey]\nfile = "{file}"\n[inversion]\nfloor = [1]\n')
+            _, message = self.terrane("check", "job.toml", expect=2)
+            self.assertIn(words, message)
+
+    def test_NamesOfStationsAreInWhatAnInversionWrites(self):
+        self.write("named.csv", "ID,easting [m],northing [m],up [m],g_u [mGal]\n" + "".join(
+            f"{100 + n},{100 * n},0,1,{-0.01 * n}\n" for n in range(6)))
+        self.write("job.toml", '[survey]\nfile = "named.csv"\n[inversion]\nfloor = [0.01]\nleave_out = ["2"]\n'
+                   '[output]\nfiles = ["fit.csv"]\n')
+        out, _ = self.terrane("invert", "job.toml")
+        self.assertNotIn("stay out", out)
+        rows = self.rows(self.folder / "output/fit.csv")
+        self.assertEqual(rows["ID"], [100, 102, 103, 104, 105])
+        self.assertEqual(rows["easting"], [0, 200, 300, 400, 500])
+
+    def test_FieldsOfSourcesBringTheirFirstModel(self):
+        self.terrane("new", "inversion", "--of", "electromagnetic", "-o", "whole.toml")
+        whole = (self.folder / "whole.toml").read_text(encoding="utf-8")
+        start, end = whole.index("[model.background]"), whole.index("[[source]]")
+        self.write("job.toml", whole[:start] + whole[end:])
+        out, _ = self.terrane("check", "job.toml")
+        first = float(re.search(r"first model and reference: (\S+) ohm m, the even ground", out).group(1))
+        self.assertTrue(12 < first < 45, first)  # 30 ohm m, with a conductor of 3 ohm m in the middle
+        self.assertIn("the ground is taken to be at 0 m", out)
+        self.write("job.toml", (whole[:start] + whole[end:]).replace("[500, 0, 0]", "[500, 0, 40]"))
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("sources and receivers differ in height", message)
+
+    def test_WavesAskForVelocitiesToBeginWith(self):
+        self.write("job.toml", '[source]\nat = [0, 0, -20]\nfrequency = 20\n[survey]\nstations = [[100, 0, -20]]\n'
+                   '[simulation]\nphysics = "acoustic"\nend = 0.2\n[inversion]\nobserved = "g.nc"\npercent = [3]\n')
+        _, message = self.terrane("check", "job.toml", expect=2)
+        self.assertIn("there are no velocities to begin with", message)
+        self.assertIn("a mesh is planned for it", message)
 
     def test_UncertaintiesHaveAModelErrorAndStationsAreLeftOut(self):
         job = f'[survey]\nfile = "{BLOCK}"\n[inversion]\nmodel_error = 5\nleave_out = ["3", "10-12"]\n'

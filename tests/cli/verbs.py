@@ -1,6 +1,7 @@
 """The verbs of the command: what they print, write and end with."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,17 @@ class Verbs(CommandTest):
         self.assertIn('Did you mean "inversion"?', message)
         self.assertRegex(message, "Allowed: acoustic, .*gravity, .*inversion")
 
+    def test_GeneralTablesStandOnAPageOfTheirOwn(self):
+        out, _ = self.terrane("new", "tables", "--reference")
+        page = SOURCE / "docs/reference/job_tables.md"
+        self.assertEqual(page.read_text(encoding="utf-8"), out,
+                         "write it anew: terrane new tables --reference > docs/reference/job_tables.md")
+        self.assertEqual(out.count("| `velocity_p` |"), 1)
+        gravity, _ = self.terrane("new", "gravity", "--reference")
+        self.assertNotIn("velocity_p", gravity)
+        self.assertIn("[`[model.background]`](job_tables.md#modelbackground)", gravity)
+        self.assertIn("| `accuracy` |", gravity)
+
     def test_EveryPhysicsHasTheReferencePageThatThisCommandWrites(self):
         index = (SOURCE / "docs/reference/job.md").read_text(encoding="utf-8")
         for header in (SOURCE / "src/terrane/physics").glob("*/physics.hpp"):
@@ -51,6 +63,52 @@ class Verbs(CommandTest):
             self.terrane("new", name, "-o", f"{name}.toml")
             out, _ = self.terrane("check", f"{name}.toml")
             self.assertIn("the job is sound", out)
+
+    def test_ShortJobsRunAndSayNothingTwice(self):
+        quick = {"gravity": "fields.nc", "magnetic": "fields.nc", "acoustic": "gathers.nc", "heat": "temperature.nc"}
+        for header in (SOURCE / "src/terrane/physics").glob("*/physics.hpp"):
+            name = header.parent.name
+            self.terrane("new", name, "--short", "-o", f"{name}.toml")
+            text = (self.folder / f"{name}.toml").read_text(encoding="utf-8")
+            self.assertNotIn("#", text)
+            self.assertLess(text.count("\n"), 45)
+            out, _ = self.terrane("check", f"{name}.toml")
+            self.assertIn("the job is sound", out)
+            if name in quick:
+                self.terrane("run", f"{name}.toml", "-o", name)
+                self.assertTrue((self.folder / name / quick[name]).is_file())
+        _, message = self.terrane("new", "gravity", "--short", "--mesh", "tensor", expect=2)
+        self.assertIn("--short", message)
+
+    def test_EveryKindOfInversionComesWithTheEarthOfItsData(self):
+        _, message = self.terrane("new", "inversion", "--of", "electrc", expect=2)
+        self.assertIn('Did you mean "electric"?', message)
+        known = re.search("Allowed: (.*)\\.", message).group(1).split(", ")
+        self.assertEqual(set(known), {"gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric",
+                                      "acoustic"})
+        for name in known:
+            (self.folder / name).mkdir()
+            out, _ = self.terrane("new", "inversion", "--of", name, "-o", f"{name}/job.toml")
+            self.assertIn("put your data in its place", out)
+            self.assertTrue((self.folder / name / "truth.toml").is_file())
+            out, _ = self.terrane("check", f"{name}/job.toml")
+            self.assertIn("is sound", out)
+            short, _ = self.terrane("new", "inversion", "--of", name, "--short")
+            self.assertNotIn("#", short)
+        self.terrane("invert", "gravity/job.toml")
+        self.assertTrue((self.folder / "gravity/output/model.nc").is_file())
+        _, message = self.terrane("new", "gravity", "--of", "electric", expect=2)
+        self.assertIn("chooses among inversions", message)
+
+    def test_AMeshSaysItsKindByItsKeys(self):
+        rest = '[model.background]\nvelocity_p = 2000\n[source]\nat = [50, 50, -5]\nfrequency = 20\n' \
+               '[survey]\nstations = [80, 50, -5]\n[simulation]\nphysics = "acoustic"\nend = 0.1\n' \
+               '[output]\nfiles = ["g.nc"]\n'
+        for mesh, words in (('easting_widths = ["10*10"]\nnorthing_widths = ["10*10"]\nup_widths = ["5*10"]\n'
+                             'origin = [0, 0, -50]\n', "the job is sound"), ("cell = 4\n", "mesh: cells of 4 m")):
+            self.write("job.toml", f"[mesh]\n{mesh}{rest}")
+            out, _ = self.terrane("check", "job.toml")
+            self.assertIn(words, out)
 
     def test_PageOfTheCommandSaysWhatHelpSays(self):
         made = subprocess.run([sys.executable, SOURCE / "tools/docs_command", command.TERRANE], capture_output=True,

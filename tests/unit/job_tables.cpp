@@ -494,6 +494,18 @@ TEST(MemoryBudget, ReadsAndWritesAmounts) {
   EXPECT_GT(peak_memory(), 1'000'000U);
 }
 
+TEST(JobLists, OneRowMayStandWithoutBracketsOfItsOwn) {
+  const auto rows = [](const std::string& value) {
+    return Config::parse("at = " + value).rows("at", Quantity::length, 3);
+  };
+  const std::vector<std::vector<double>> one{{1000, 0, -20}};
+  EXPECT_EQ(rows("[1000, 0, -20]"), one);
+  EXPECT_EQ(rows("[[1000, 0, -20]]"), one);
+  EXPECT_EQ(rows("[1, 0, -0.02, \"km\"]"), one);
+  EXPECT_EQ(rows("[[1, 0, -0.02], \"km\"]"), one);
+  EXPECT_THAT(message([&] { rows("[1000, 0]"); }), HasSubstr("a list of 3 numbers is needed"));
+}
+
 TEST(JobTemplate, ShowsDefaultsAsCommentsAndExamplesAsKeys) {
   constexpr Key keys[] = {{"kind", "text", "\"grid\"", "Which."},
                           {"height", "length", "none", "Up.", "5"},

@@ -147,11 +147,19 @@ void add_new(CommandLine& line) {
                    "Control files of UBC's inversions: of the sensitivities, then of the inversion.")
       ->type_name("FILE")
       ->expected(2);
+  verb->add_flag("--short", line.fresh.brief, "The shortest job that runs, without comments.");
+  verb->add_option(
+          "--of", line.fresh.of,
+          "Which inversion: gravity, magnetic, electric, electromagnetic, magnetotelluric, acoustic, "
+          "joint. With -o its data are computed beside it.")
+      ->type_name("NAME");
   verb->add_flag("--reference", line.fresh.reference, "Write the reference of all keys, in Markdown.");
   verb->footer(
-      "Examples:\n  terrane new gravity -o job.toml\n  terrane new gravity --mesh terrain --survey list\n"
+      "Examples:\n  terrane new gravity -o job.toml\n  terrane new electric --short -o job.toml\n"
+      "  terrane new gravity --mesh terrain --survey list\n  terrane new inversion --of electric -o "
+      "job.toml\n"
       "  terrane new inversion --from gzsen3d.inp gzinv3d.inp -o job.toml");
-  verb->callback([&line] { line.status = new_job(line.registry, line.fresh); });
+  verb->callback([&line] { line.status = new_job(line.registry, line.fresh, line.comm); });
 }
 
 void add_info(CommandLine& line) {

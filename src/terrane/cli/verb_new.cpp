@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <map>
-#include <numbers>
 
 #include "terrane/base/text.hpp"
 #include "terrane/cli/terminal.hpp"
@@ -60,46 +56,78 @@ std::string commented_job(const Physics& physics, const NewOptions& options) {
                       kinds_are_own ? physics.examples : std::map<std::string, std::string>{});
 }
 
-std::string text_of_job(const Physics& physics, const NewOptions& options) {
-  if (options.reference) return job_reference(physics.name, physics.summary, physics.sections);
+/// The inversion to start from that --of names. Throws InputError.
+const inversion::ExampleJob& example_of(const NewOptions& options) {
+  if (options.physics != "inversion")
+    throw InputError("--of", "chooses among inversions", "terrane new inversion --of electric");
+  const auto examples = physics::inversions().examples();
+  const std::string wanted = options.of.empty() ? "gravity" : options.of;
+  for (const auto& example : examples)
+    if (example.name == wanted) return example;
+  std::vector<std::string_view> known;
+  for (const auto& example : examples) known.push_back(example.name);
+  throw InputError("--of", fmt::format("\"{}\" is not known.{}", wanted, did_you_mean(wanted, known)),
+                   fmt::format("Allowed: {}.", joined(known)));
+}
+
+/// Whether it is one of the inversions that come with the earth of their data.
+bool is_example(const NewOptions& options) {
+  return options.physics == "inversion" && options.from.empty() && !options.reference &&
+         (options.brief || !options.of.empty());
+}
+
+/// A job without what stands behind #, which none of these has in a text.
+std::string without_comments(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool had = line.find('#') != line.npos;
+    line = line.substr(0, line.find('#'));
+    while (line.ends_with(' ')) line.remove_suffix(1);
+    if (!line.empty() || !had) out += std::string(line) + '\n';
+  }
+  return out;
+}
+
+std::string brief_job(const Physics& physics, const NewOptions& options) {
+  if (!options.mesh.empty() || !options.survey.empty())
+    throw InputError("--short", "its job has a mesh and a survey of its own",
+                     "Leave --mesh and --survey out, or --short.");
+  if (physics.shortest.empty())
+    throw InputError("--short", fmt::format("there is none of {}", physics.name),
+                     fmt::format("terrane new {}", physics.name));
+  return std::string(physics.shortest);
+}
+
+/// Tables that four physics and more have alike, in the order of a job.
+std::vector<Section> general_tables(const Registry& registry) {
+  std::vector<Section> found;
+  const auto shared = [&](const Section& section) {
+    const auto all = registry.all();
+    return std::count_if(all.begin(), all.end(),
+                         [&](const Physics& p) { return has_section(p.sections, section); }) >= 4;
+  };
+  for (const auto& physics : registry.all())
+    for (const auto& section : physics.sections)
+      if (shared(section) && !has_section(found, section)) found.push_back(section);
+  return found;
+}
+
+std::string text_of_job(const Registry& registry, const Physics& physics, const NewOptions& options) {
+  if (options.reference)
+    return job_reference(physics.name, physics.summary, physics.sections, general_tables(registry));
+  if (is_example(options)) {
+    const auto& example = example_of(options);
+    return options.brief ? without_comments(example.job) : std::string(example.job);
+  }
+  if (!options.of.empty()) example_of(options);  // which says why not
+  if (options.brief) return brief_job(physics, options);
   if (options.from.empty()) return commented_job(physics, options);
   if (physics.name != "inversion")
     throw InputError("--from", "control files are of inversions", "terrane new inversion --from FILE FILE");
   return inversion::job_of_ubc_control(options.from, std::filesystem::path(options.file).parent_path());
-}
-
-/// Gravity of a buried sphere at 15 x 15 stations with errors of 0.01 mGal, for the job of an inversion that
-/// has no data yet.  g_u = -G M d / r^3, with a radius of 100 m, 400 kg/m3 and a depth d of 210 m below the
-/// stations.
-std::string data_of_a_sphere() {
-  constexpr double gravitational_constant = 6.6743e-11, milligal = 1e-5, east = 100, north = -50, depth = 210;
-  const double mass = 400 * 4.0 / 3.0 * std::numbers::pi * 1e6;
-  std::uint32_t drawn = 1;
-  const auto error = [&] {  // about normal: twelve numbers of a linear congruential generator
-    double sum = -6;
-    for (int n = 0; n < 12; ++n) sum += (drawn = 1664525U * drawn + 1013904223U) / 4294967296.0;
-    return 0.01 * sum;
-  };
-  std::string text =
-      "# Gravity of a sphere of 400 kg/m3 and a radius of 100 m at 100, -50, -200 m: put your data here.\n"
-      "easting [m],northing [m],up [m],g_u [mGal]\n";
-  for (int n = -7; n <= 7; ++n)
-    for (int e = -7; e <= 7; ++e) {
-      const double x = 60.0 * e, y = 60.0 * n, r = std::hypot(x - east, y - north, depth);
-      text += fmt::format("{},{},10,{:.3f}\n", x, y,
-                          error() - gravitational_constant * mass * depth / (r * r * r) / milligal);
-    }
-  return text;
-}
-
-/// The file of data that a fresh job names, beside it, unless there is one; empty where there is nothing to
-/// write.
-std::filesystem::path example_data(const NewOptions& options, const std::string& job) {
-  auto file = std::filesystem::path(options.file).parent_path() / "stations.csv";
-  if (!options.from.empty() || options.physics != "inversion" ||
-      job.find("\nfile = \"stations.csv\"") == std::string::npos || std::filesystem::exists(file))
-    return {};
-  return file;
 }
 
 void write_whole(const std::filesystem::path& path, const std::string& text) {
@@ -108,28 +136,48 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
   file.commit();
 }
 
+/// The data that a fresh inversion names, computed into its folder from an earth that is written there, too;
+/// both where there are none.
+void write_data(const Registry& registry, const NewOptions& options, const inversion::ExampleJob& example,
+                Comm& comm) {
+  const auto folder = std::filesystem::path(options.file).parent_path();
+  const auto data = folder / example.data, truth = folder / "truth.toml";
+  if (std::filesystem::exists(data)) return;
+  if (std::filesystem::exists(truth))
+    throw InputError(truth.string(), "the file is there already", "Remove it, or take another folder.");
+  write_whole(truth, std::string(example.truth));
+  JobOptions run_it;
+  run_it.job = truth.string();
+  run_it.quiet = true;
+  if (run(registry, run_it, comm) != 0)
+    throw FileError(data.string(), "the data of this job could not be computed");
+  say("wrote {}, and of this earth {}: put your data in its place\n", truth.string(), data.string());
+}
+
 }  // namespace
 
-int new_job(const Registry& registry, const NewOptions& options) {
+int new_job(const Registry& registry, const NewOptions& options, Comm& comm) {
+  if (options.physics == "tables" && options.reference) {
+    say("{}", general_reference(general_tables(registry)));
+    return 0;
+  }
   Registry all = registry;
   all.add(physics::inversions().job());
   const auto& physics = all.find(options.physics);
   if (physics.sections.empty())
     throw UnsupportedError("physics", fmt::format("this program was built without {}", physics.name),
                            "Build all physics (make build).");
-  const auto text = text_of_job(physics, options);
+  const auto text = text_of_job(registry, physics, options);
   if (options.file.empty()) {
     say("{}", text);
     return 0;
   }
   if (std::filesystem::exists(options.file))
     throw InputError(options.file, "the file is there already", "Remove it, or choose another name.");
-  const auto data = example_data(options, text);
+  if (options.physics == "inversion" && options.from.empty() && !options.reference)
+    if (const auto& example = example_of(options); text.find(example.data) != text.npos)
+      write_data(registry, options, example, comm);
   write_whole(options.file, text);
-  if (!data.empty()) {
-    write_whole(data, data_of_a_sphere());
-    say("wrote {}, with the gravity of a sphere: put your data in its place\n", data.string());
-  }
   say("wrote {0}; next: terrane {1} {0}\n", options.file, options.physics == "inversion" ? "invert" : "run");
   return 0;
 }

@@ -31,6 +31,8 @@ struct NewOptions {
   std::string physics = "gravity", file;
   std::string mesh, survey;       ///< kinds to show; empty: the physics' own choice
   std::vector<std::string> from;  ///< control files of UBC's inversions
+  std::string of;                 ///< of an inversion: which, "electric"
+  bool brief = false;             ///< the shortest job that runs
   bool reference = false;
 };
 
@@ -54,7 +56,7 @@ struct PlotOptions {
 /// comm: of whose ranks this is the first; the others serve().
 int run(const Registry& registry, const JobOptions& options, Comm& comm);
 int check(const Registry& registry, const JobOptions& options, Comm& comm);
-int new_job(const Registry& registry, const NewOptions& options);
+int new_job(const Registry& registry, const NewOptions& options, Comm& comm);
 /// mesh: of files that hold cell values alone; empty if none does.  json: an object for each file
 int info(const std::vector<std::string>& files, const std::string& mesh, bool json = false);
 int convert(const Registry& registry, const ConvertOptions& options);

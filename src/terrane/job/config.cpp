@@ -751,9 +751,11 @@ std::vector<std::vector<double>> Config::rows(std::string_view key, Quantity qua
   if (!node) throw InputError(where(key), "missing");
   const auto* list = node->list();
   if (!list) throw wrong(key, fmt::format("a list of lists is needed here, not {}", node->type_name()));
+  // One row may stand without brackets of its own: at = [1000, 0, -20].
+  const bool single = list->size() >= columns && list->size() <= columns + 1 && !list->front().list();
   double factor = 1;
   std::size_t entries = list->size();
-  if (entries > 1 && list->back().text()) {
+  if (entries > (single ? columns : 1) && list->back().text()) {
     try {
       factor = si_factor(quantity, *list->back().text());
     } catch (const InputError& error) {
@@ -762,6 +764,12 @@ std::vector<std::vector<double>> Config::rows(std::string_view key, Quantity qua
     --entries;
   }
   std::vector<std::vector<double>> all;
+  if (single && entries == columns) {
+    auto& numbers = all.emplace_back();
+    for (std::size_t i = 0; i < columns; ++i)
+      numbers.push_back(as_number((*list)[i], key, quantity, "") * ((*list)[i].text() ? 1 : factor));
+    return all;
+  }
   for (std::size_t i = 0; i < entries; ++i) {
     const auto* row = (*list)[i].list();
     if (!row || row->size() != columns)

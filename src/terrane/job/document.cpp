@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+
+#include "terrane/model/properties.hpp"
 
 namespace terrane {
 
@@ -43,15 +46,80 @@ std::string without_pipes(std::string_view text) {
   return out;
 }
 
+std::string row(const Key& key) {
+  return fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.type,
+                     key.fallback.empty()     ? "must be given"
+                     : key.fallback == "none" ? "none"
+                                              : fmt::format("`{}`", key.fallback),
+                     without_pipes(key.help));
+}
+
 /// Of the reference's table.
 std::string rows(std::span<const Key> keys) {
   std::string text;
-  for (const auto& key : keys)
-    text += fmt::format("| `{}` | {} | {} | {} |\n", key.name, key.type,
-                        key.fallback.empty()     ? "must be given"
-                        : key.fallback == "none" ? "none"
-                                                 : fmt::format("`{}`", key.fallback),
-                        without_pipes(key.help));
+  for (const auto& key : keys) text += row(key);
+  return text;
+}
+
+constexpr auto table_head = "| key | type | default | |\n|---|---|---|---|\n";
+
+bool is_property(const Key& key) { return find_property(key.name) != nullptr; }
+
+/// Whether a table may hold most of the properties of rock.
+bool holds_rock(const Section& section) {
+  constexpr std::ptrdiff_t few = 10;
+  return std::count_if(section.keys.begin(), section.keys.end(), is_property) > few;
+}
+
+/// rows(), with one row for all properties.
+std::string rows_of_rock(std::span<const Key> keys) {
+  std::string text;
+  bool told = false;
+  for (const auto& key : keys) {
+    if (!is_property(key)) text += row(key);
+    else if (!told)
+      text += "| *property* | number or text | none | Each of the [properties](#properties). |\n";
+    told = told || is_property(key);
+  }
+  return text;
+}
+
+/// What readers find behind #: the heading without marks.
+std::string anchor_of(std::string_view path) {
+  std::string out;
+  for (const char c : path)
+    if (c != '.') out += c;
+  return out;
+}
+
+/// Headings and tables; leave: sections that stand elsewhere.
+std::string tables_of(std::span<const Section> sections, std::span<const Section> leave, bool rock_once) {
+  std::string text;
+  std::string_view last, last_kind;
+  for (const auto& section : sections) {
+    if (has_section(leave, section)) continue;
+    const auto own_rows = rock_once && holds_rock(section) ? rows_of_rock(section.keys) : rows(section.keys);
+    if (section.kind.empty() && section.path == last && section.in_template) {
+      text += own_rows;
+      continue;
+    }
+    if (section.path == last && section.kind == last_kind) {
+      text += fmt::format("\n{}\n", section.summary);
+    } else if (section.kind.empty()) {
+      text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path, sections), section.summary);
+      if (std::any_of(leave.begin(), leave.end(), [&](const Section& s) { return s.path == section.path; }))
+        text +=
+            fmt::format("\nFurther keys of it are [general](job_tables.md#{}).\n", anchor_of(section.path));
+    } else if (section.path != last) {
+      text +=
+          fmt::format("\n## `[{}]` for mesh kind `{}`\n\n{}\n", section.path, section.kind, section.summary);
+    } else {
+      text += fmt::format("\n### kind = \"{}\"\n\n{}\n", section.kind, section.summary);
+    }
+    last = section.path;
+    last_kind = section.kind;
+    text += fmt::format("\n{}{}", table_head, own_rows);
+  }
   return text;
 }
 
@@ -98,8 +166,15 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
   return text;
 }
 
+bool has_section(std::span<const Section> list, const Section& section) {
+  return std::any_of(list.begin(), list.end(), [&](const Section& other) {
+    return other.path == section.path && other.kind == section.kind && other.summary == section.summary &&
+           other.keys.data() == section.keys.data() && other.keys.size() == section.keys.size();
+  });
+}
+
 std::string job_reference(std::string_view physics, std::string_view summary,
-                          std::span<const Section> sections) {
+                          std::span<const Section> sections, std::span<const Section> general) {
   std::string text = fmt::format("# The job file of {}\n\n{}\n\n", physics, summary);
   text +=
       "A job is a [TOML](https://toml.io) file with the tables below. Numbers are in SI units; a text such as"
@@ -111,26 +186,34 @@ std::string job_reference(std::string_view physics, std::string_view summary,
       "the"
       " run.\n\n";
   text += fmt::format("This page is written by `terrane new {} --reference`.\n", physics);
-  std::string_view last, last_kind;
+  std::string links;
+  std::string_view last;
   for (const auto& section : sections) {
-    if (section.kind.empty() && section.path == last && section.in_template) {
-      text += rows(section.keys);
-      continue;
-    }
-    if (section.path == last && section.kind == last_kind) {
-      text += fmt::format("\n{}\n", section.summary);
-    } else if (section.kind.empty()) {
-      text += fmt::format("\n## `{}`\n\n{}\n", heading_of(section.path, sections), section.summary);
-    } else if (section.path != last) {
-      text +=
-          fmt::format("\n## `[{}]` for mesh kind `{}`\n\n{}\n", section.path, section.kind, section.summary);
-    } else {
-      text += fmt::format("\n### kind = \"{}\"\n\n{}\n", section.kind, section.summary);
-    }
+    if (!has_section(general, section) || !section.kind.empty() || section.path == last) continue;
     last = section.path;
-    last_kind = section.kind;
-    text += "\n| key | type | default | |\n|---|---|---|---|\n" + rows(section.keys);
+    links += fmt::format("| [`{}`](job_tables.md#{}) | {} |\n", heading_of(section.path, sections),
+                         anchor_of(section.path), section.summary);
   }
+  if (!links.empty())
+    text +=
+        "\nThese tables are [those of other jobs, too](job_tables.md):\n\n| table | |\n|---|---|\n" + links;
+  return text + tables_of(sections, general, false);
+}
+
+std::string general_reference(std::span<const Section> general) {
+  std::string text =
+      "# General tables\n\nTables that jobs of most physics have. The page of each physics leads here, and "
+      "has "
+      "its own tables.\n\nThis page is written by `terrane new tables --reference`.\n";
+  text += tables_of(general, {}, true);
+  const auto rock = std::find_if(general.begin(), general.end(), holds_rock);
+  if (rock == general.end()) return text;
+  text += fmt::format(
+      "\n## Properties\n\nOf rock, air and water, wherever a table may hold properties. A job has those that "
+      "its physics reads.\n\n{}",
+      table_head);
+  for (const auto& key : rock->keys)
+    if (is_property(key)) text += row(key);
   return text;
 }
 

@@ -16,8 +16,15 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
                          const std::string& heading, const std::map<std::string, std::string>& examples = {});
 
 /// The reference of all tables and keys of one physics, in Markdown. Sections of one path and no kind that
-/// follow each other are one table.
+/// follow each other are one table.  general: those that stand on the page of general tables, to which this
+/// page leads
 std::string job_reference(std::string_view physics, std::string_view summary,
-                          std::span<const Section> sections);
+                          std::span<const Section> sections, std::span<const Section> general = {});
+
+/// The page of general tables. Properties of rock, which many tables may hold, stand there once.
+std::string general_reference(std::span<const Section> general);
+
+/// Whether a list of tables has this one.
+bool has_section(std::span<const Section> list, const Section& section);
 
 }  // namespace terrane

@@ -35,7 +35,9 @@ constexpr std::array<std::string_view, 7> mesh_kinds{"regular", "tensor", "file"
 constexpr Key mesh_keys[] = {
     {"kind", "text", "\"regular\"",
      "regular, tensor, file (a mesh), prisms (a list), terrain (columns below an elevation grid), random, or "
-     "planned (made by the physics; also where there is no [mesh]).",
+     "planned (made by the physics; also where there is no [mesh]). Left out, other keys say it: "
+     "easting_widths "
+     "tensor, file a mesh, elevation terrain, cell planned.",
      "\"regular\""},
     {"projection", "text", "none",
      "Map projection of the job's coordinates, for longitudes and latitudes in its files: an EPSG code, a "
@@ -631,9 +633,7 @@ std::string kind_of_mesh(const Config& job, const EarthRequest& request) {
                          ? "A job needs a table [mesh]; `terrane new gravity` shows one. Or describe the "
                            "rock ([model.background]), and a mesh is planned."
                          : "A job needs a table [mesh]; `terrane new gravity` shows one.");
-  const std::string kind = without            ? "planned"
-                           : mesh.has("kind") ? mesh.choice("kind", mesh_kinds)
-                                              : "regular";
+  const std::string kind = without ? "planned" : kind_of_mesh(mesh);
   if (kind == "planned" && !request.plan)
     throw mesh.wrong("kind", "this physics plans no mesh", "Take mesh.kind = \"regular\" or \"tensor\".");
   return kind;
@@ -1039,12 +1039,32 @@ Ground build_ground(const Config& job, const std::optional<Projection>& projecti
   return std::move(earth.ground);
 }
 
+std::string kind_of_mesh(const Config& mesh) {
+  if (mesh.has("kind")) return mesh.choice("kind", mesh_kinds);
+  // Each of these keys belongs to one kind.
+  constexpr std::pair<std::string_view, std::string_view> signs[] = {{"shape", "regular"},
+                                                                     {"easting_widths", "tensor"},
+                                                                     {"northing_widths", "tensor"},
+                                                                     {"up_widths", "tensor"},
+                                                                     {"easting", "tensor"},
+                                                                     {"northing", "tensor"},
+                                                                     {"up", "tensor"},
+                                                                     {"elevation", "terrain"},
+                                                                     {"cell", "planned"},
+                                                                     {"depth", "planned"},
+                                                                     {"file", "file"}};
+  for (const auto& [key, kind] : signs)
+    if (mesh.has(key)) return std::string(kind);
+  return "regular";
+}
+
 bool plans_mesh(const Config& job) {
   const auto mesh = job.table("mesh");
   const auto keys = mesh.keys();
   const bool says_nothing =
       std::all_of(keys.begin(), keys.end(), [](const std::string& key) { return key == "projection"; });
-  return says_nothing || (mesh.is_text("kind") && mesh.text("kind") == "planned");
+  if (says_nothing || !mesh.has("kind")) return says_nothing || kind_of_mesh(mesh) == "planned";
+  return mesh.is_text("kind") && mesh.text("kind") == "planned";
 }
 
 MeshWish read_wish(const Config& job) {
@@ -1057,8 +1077,8 @@ TensorMesh build_mesh(const Config& job) {
   const auto mesh = job.table("mesh");
   if (mesh.keys().empty())
     throw InputError(mesh.where(), "missing", "A job needs a table [mesh]; `terrane new PHYSICS` shows one.");
-  if (mesh.has("kind") && mesh.choice("kind", {"regular", "tensor"}) == "tensor")
-    return tensor_mesh(mesh.describe({mesh_keys, tensor_keys}));
+  if (mesh.has("kind")) mesh.choice("kind", {"regular", "tensor"});
+  if (kind_of_mesh(mesh) == "tensor") return tensor_mesh(mesh.describe({mesh_keys, tensor_keys}));
   return regular_mesh(mesh.describe({mesh_keys, regular_keys}));
 }
 

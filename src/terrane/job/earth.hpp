@@ -69,7 +69,9 @@ void require_widths(const Config& table, const io::MeshData& data);
 std::span<const Section> mesh_sections();
 /// The mesh that they describe. Throws InputError.
 TensorMesh build_mesh(const Config& job);
-/// Whether the physics plans the mesh: there is no [mesh], or it names a projection alone, or kind =
+/// mesh.kind, or what other keys of the table [mesh] say. Throws InputError: no such kind.
+std::string kind_of_mesh(const Config& mesh);
+/// Whether the physics plans the mesh: there is no [mesh], or it names a projection alone, or its kind is
 /// "planned".
 bool plans_mesh(const Config& job);
 /// Of such a job. Throws InputError.

@@ -285,11 +285,23 @@ struct Listed {
   bool geographic = false;
 };
 
+/// What a file is that was read as stations, where its columns tell: the next move; empty: stations.
+std::string other_survey(const io::Table& rows) {
+  if (rows.find("a_easting") != nullptr && rows.find("m_easting") != nullptr)
+    return "It holds arrays of electrodes: write simulation.physics = \"electric\".";
+  if (rows.find("frequency") != nullptr &&
+      (rows.find("z_ne_real") != nullptr || rows.find("z_en_real") != nullptr))
+    return "It holds magnetotelluric sites: write simulation.physics = \"electromagnetic\".";
+  return {};
+}
+
 /// Throws InputError: the table has no such column of a place.
 void expect_column(const Config& table, const io::Table& rows, const char* key, const std::string& name) {
   if (rows.find(name) != nullptr) return;
   std::string columns;
   for (const auto& column : rows.columns) columns += (columns.empty() ? "" : ", ") + column.name;
+  if (const auto next = other_survey(rows); !next.empty())
+    throw table.wrong("file", fmt::format("\"{}\" holds no stations", rows.source), next);
   const auto note = rows.attributes.find("note");
   const bool placeless =
       note != rows.attributes.end() && note->second.find("there is no place") != std::string::npos;
@@ -461,7 +473,8 @@ Stations from_list(const Config& table, const Config& table_of_mesh,
   if (geographic) {
     if (!definition)
       throw table.wrong("file", fmt::format("\"{}\" gives longitudes and latitudes", rows.source),
-                        "Set mesh.projection, for example \"utm\" or \"EPSG:32735\".");
+                        fmt::format("Set mesh.projection, for example \"utm\" or \"EPSG:32735\".{}{}",
+                                    other_survey(rows).empty() ? "" : " ", other_survey(rows)));
     try {
       made.projection = Projection::for_points(*definition, survey.easting, survey.northing);
     } catch (const InputError& error) {
@@ -486,12 +499,6 @@ Stations from_list(const Config& table, const Config& table_of_mesh,
 }
 
 }  // namespace
-
-void note_words_left_out(Stations& stations) {
-  std::string names;
-  for (const auto& column : stations.words) names += (names.empty() ? "" : ", ") + column.name;
-  if (!names.empty()) stations.notes.push_back("survey: columns of words stay out of the results: " + names);
-}
 
 std::span<const Section> survey_sections() { return sections; }
 

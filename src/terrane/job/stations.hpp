@@ -23,9 +23,6 @@ struct Stations {
   std::vector<std::string> notes, warnings;
 };
 
-/// A note for results that have no room for columns of words.
-void note_words_left_out(Stations& stations);
-
 /// Table [survey] and its kinds, in the order of the reference.
 std::span<const Section> survey_sections();
 

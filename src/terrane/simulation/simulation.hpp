@@ -46,6 +46,8 @@ struct Physics {
   /// {"mesh.shape",
   /// "[40, 40, 20]"}. Empty: the key is left out.
   std::map<std::string, std::string> examples = {};
+  /// The shortest job that runs and gives a picture worth a look: `terrane new NAME --short`.
+  std::string_view shortest = {};
   /// What its channels are called, here and by other programs; null: it has no channels at stations.
   const Conventions* conventions = nullptr;
   /// From the physics' tables. What runtime says of memory already holds for reading the job.

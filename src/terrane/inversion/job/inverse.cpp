@@ -11,6 +11,7 @@ void Inverses::add(Inverse one) {
   summary_ = "A model of cells from data: " + data_ + ".";
   on_page_.insert(on_page_.end(), one.on_page.begin(), one.on_page.end());
   services_.insert(services_.end(), one.services.begin(), one.services.end());
+  examples_.insert(examples_.end(), one.examples.begin(), one.examples.end());
 }
 
 Physics Inverses::job() const {

@@ -19,7 +19,7 @@ void report_outcome(Report& report, const Problem& problem, const Settings& sett
                     i.phi_m, i.products, i.seconds));
   }
   report.add("converged", outcome.converged);
-  report.add("reason", outcome.reason, "", "stopped", outcome.reason);
+  report.add("stopped", outcome.reason, "", "stopped", outcome.reason);
   report.add("beta", outcome.beta, "", "beta",
              fmt::format("{:.6g}, {:.3g} of the largest eigenvalue", outcome.beta, outcome.beta_relative));
   report.add("phi_d", outcome.phi_d, "", "phi_d",

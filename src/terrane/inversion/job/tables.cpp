@@ -379,7 +379,7 @@ MeshOfJob read_mesh(const Config& job, const MemoryBudget& memory,
                     const std::function<CellsPlan(const MeshWish& wish)>& plan) {
   if (plans_mesh(job)) return planned(job, memory, plan);
   const auto table = job.table("mesh");
-  if (!table.has("kind") || table.text("kind") != "file") return {build_mesh(job)};
+  if (kind_of_mesh(table) != "file") return {build_mesh(job)};
   const auto sections = earth_sections();
   const auto of_file = std::find_if(sections.begin(), sections.end(),
                                     [](const Section& s) { return s.path == "mesh" && s.kind == "file"; });

@@ -9,6 +9,43 @@
 
 namespace terrane::acoustic {
 
+namespace {
+
+constexpr std::string_view shortest_job = R"([mesh]
+box = [0, 2000, -5, 5, -1000, 0]
+shape = [200, 1, 100]
+
+[model.background]
+velocity_p = 2000
+
+[[model.body]]
+kind = "layer"
+bottom = -1000
+top = -500
+velocity_p = 2600
+
+[source]
+at = [[1000, 0, -20]]
+frequency = 15
+
+[survey]
+kind = "lines"
+start = [100, 0]
+azimuth = 90
+length = 1800
+spacing = 25
+height = -20
+
+[simulation]
+physics = "acoustic"
+end = 1
+
+[output]
+files = ["gathers.nc"]
+)";
+
+}  // namespace
+
 Physics physics() {
   Physics acoustic;
   acoustic.name = "acoustic";
@@ -36,6 +73,7 @@ Physics physics() {
       {"survey.lines", "1"},
       {"output.files", "[\"gathers.nc\"]"},
   };
+  acoustic.shortest = shortest_job;
   acoustic.make = Simulation::from_job;
   acoustic.serve = serve;
   return acoustic;

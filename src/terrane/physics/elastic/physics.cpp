@@ -8,6 +8,35 @@
 
 namespace terrane::elastic {
 
+namespace {
+
+constexpr std::string_view shortest_job = R"([mesh]
+box = [0, 2000, 0, 1000, -1000, 0]
+shape = [20, 10, 10]
+
+[model.background]
+density = 2500
+velocity_p = 4000
+velocity_s = 2300
+
+[source]
+at = [400, 500, -200]
+frequency = 5
+force = [0, 0, 1e9]
+
+[survey]
+stations = [[700, 500, 0], [1000, 500, 0], [1300, 500, 0], [1600, 500, 0]]
+
+[simulation]
+physics = "elastic"
+end = 1
+
+[output]
+files = ["seismograms.nc"]
+)";
+
+}  // namespace
+
 Physics physics() {
   Physics elastic;
   elastic.name = "elastic";
@@ -26,9 +55,10 @@ Physics physics() {
       {"model.body.bottom", "-1000"},
       {"model.body.top", "0"},
       {"survey.height", ""},
-      {"survey.stations", "[[600, 1000, 0], [1000, 1000, 0], [1400, 1000, 0]]"},
+      {"survey.stations", "[[600, 1000, 0], [1200, 1000, 0], [1800, 1000, 0]]"},
       {"output.files", "[\"seismograms.nc\"]"},
   };
+  elastic.shortest = shortest_job;
   elastic.make = Simulation::from_job;
   elastic.serve = serve;
   return elastic;

@@ -9,6 +9,32 @@
 
 namespace terrane::electric {
 
+namespace {
+
+constexpr std::string_view shortest_job = R"([model.background]
+resistivity = 100
+
+[[model.body]]
+kind = "box"
+box = [-20, -8, -15, 15, -12, -4]
+resistivity = 10
+
+[survey]
+kind = "line"
+start = [-46, 0]
+electrodes = 24
+spacing = 4
+levels = 8
+
+[simulation]
+physics = "electric"
+
+[output]
+files = ["arrays.nc"]
+)";
+
+}  // namespace
+
 Physics physics() {
   Physics electric;
   electric.name = "electric";
@@ -40,6 +66,7 @@ Physics physics() {
       {"model.body.centre", "[0, 0, -10]"},
       {"model.body.radius", "\"6 m\""},
   };
+  electric.shortest = shortest_job;
   electric.make = Simulation::from_job;
   electric.serve = serve;
   return electric;

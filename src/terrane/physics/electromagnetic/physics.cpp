@@ -6,6 +6,38 @@
 
 namespace terrane::electromagnetic {
 
+namespace {
+
+constexpr std::string_view shortest_job = R"([model.background]
+resistivity = 100
+
+[[model.body]]
+kind = "box"
+box = [1200, 1800, -300, 300, -600, -200]
+resistivity = 5
+
+[source]
+at = [0, 0, 0]
+
+[survey]
+kind = "lines"
+start = [500, 0]
+azimuth = 90
+length = 2000
+spacing = 250
+height = 0
+
+[simulation]
+physics = "electromagnetic"
+frequencies = [1, 10]
+components = ["e_e", "h_n"]
+
+[output]
+files = ["fields.nc"]
+)";
+
+}  // namespace
+
 Physics physics() {
   Physics em;
   em.name = "electromagnetic";
@@ -38,6 +70,7 @@ Physics physics() {
       {"survey.height", ""},
       {"output.files", "[\"fields.nc\"]"},
   };
+  em.shortest = shortest_job;
   em.make = [](const Config& job, const Runtime& runtime) { return Simulation::from_job(job, runtime); };
   em.serve = serve;
   return em;

@@ -9,6 +9,25 @@
 
 namespace terrane::gravity {
 
+namespace {
+
+constexpr std::string_view shortest_job = R"([[model.body]]
+kind = "sphere"
+centre = [0, 0, -300]
+radius = 150
+density = 400
+
+[survey]
+region = [-1000, 1000, -1000, 1000]
+shape = [41, 41]
+height = 10
+
+[output]
+files = ["fields.nc"]
+)";
+
+}  // namespace
+
 Physics physics() {
   Physics gravity;
   gravity.name = "gravity";
@@ -23,6 +42,7 @@ Physics physics() {
   add({&Output::section(), 1});
   gravity.kinds = {{"mesh", "regular"}, {"model.body", "sphere"}, {"survey", "grid"}};
   gravity.conventions = &conventions();
+  gravity.shortest = shortest_job;
   gravity.make = Simulation::from_job;
   gravity.serve = serve;
   return gravity;

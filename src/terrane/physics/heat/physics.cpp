@@ -6,6 +6,33 @@
 
 namespace terrane::heat {
 
+namespace {
+
+constexpr std::string_view shortest_job = R"([mesh]
+box = [-10, 10, -10, 10, -10, 10]
+shape = [40, 40, 40]
+
+[model.background]
+thermal_conductivity = 2.8
+heat_capacity = 2.1e6
+
+[source]
+at = [0, 0, 0]
+power = 500
+
+[survey]
+stations = [[2, 0, 0], [4, 0, 0], [6, 0, 0]]
+
+[simulation]
+physics = "heat"
+end = "60 day"
+
+[output]
+files = ["temperature.nc"]
+)";
+
+}  // namespace
+
 Physics physics() {
   Physics heat;
   heat.name = "heat";
@@ -27,6 +54,7 @@ Physics physics() {
       {"source.power", "1e6"},
       {"output.files", "[\"temperature.nc\"]"},
   };
+  heat.shortest = shortest_job;
   heat.make = Simulation::from_job;
   heat.serve = serve;
   return heat;

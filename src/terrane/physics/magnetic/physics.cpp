@@ -7,6 +7,28 @@
 
 namespace terrane::magnetic {
 
+namespace {
+
+constexpr std::string_view shortest_job = R"([[model.body]]
+kind = "box"
+box = [-200, 200, -100, 100, -500, -100]
+susceptibility = 0.05
+
+[survey]
+region = [-1000, 1000, -1000, 1000]
+shape = [41, 41]
+height = 30
+
+[simulation]
+physics = "magnetic"
+inclination = 60
+
+[output]
+files = ["fields.nc"]
+)";
+
+}  // namespace
+
 Physics physics() {
   Physics magnetic;
   magnetic.name = "magnetic";
@@ -22,6 +44,7 @@ Physics physics() {
   magnetic.kinds = {{"mesh", "regular"}, {"model.body", "sphere"}, {"survey", "grid"}};
   magnetic.examples = {{"model.body.density", ""}, {"model.body.susceptibility", "0.02"}};
   magnetic.conventions = &conventions();
+  magnetic.shortest = shortest_job;
   magnetic.make = Simulation::from_job;
   magnetic.serve = [](Comm&) {};  // its sums are gravity's, whose ranks serve them
   return magnetic;

@@ -19,6 +19,7 @@
 #include "terrane/job/contents.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/image/records.hpp"
+#include "terrane/physics/acoustic/inverse/examples.hpp"
 #include "terrane/physics/acoustic/inverse/waves.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
 #include "terrane/physics/acoustic/physics.hpp"
@@ -162,7 +163,20 @@ class WaveData final : public inversion::Dependence {
 
 // ---- from the job ----
 
+void expect_velocities(const Config& job) {
+  const auto model = job.table("model");
+  const bool none = !model.has("background") && !model.has("body") && !model.has("file") &&
+                    !job.table("mesh").has("file") && !job.table("mesh").has("kind");
+  if (!none) return;
+  throw InputError(
+      model.where(), "there are no velocities to begin with",
+      "Describe the first model, so good that computed waves are less than half a period early or "
+      "late: [model.background] velocity_p = \"2000 m/s\", layers ([[model.body]]), or model.file. "
+      "Without [mesh] a mesh is planned for it.");
+}
+
 std::unique_ptr<terrane::Simulation> WaveData::from_job(const Config& job, const Runtime& runtime) {
+  expect_velocities(job);
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   auto made = std::make_unique<WaveData>();
   made->memory_ = memory_budget(runtime);
@@ -532,6 +546,7 @@ inversion::Inverse inverse() {
                            {inversion::inversion_section(), inversion::joint_section()});
   made.job.make = WaveData::from_job;
   made.data = "waves";
+  made.examples = {example};
   made.on_page = {
       {"simulation", "",
        "With physics = \"acoustic\", beside `[model]`, `[source]`, `[boundary]` and `[survey]` of [such "

@@ -3,6 +3,7 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/electric/inverse/direct_current_job.hpp"
+#include "terrane/physics/electric/inverse/examples.hpp"
 
 namespace terrane::electric::inverse {
 
@@ -24,6 +25,7 @@ inversion::Inverse inverse() {
   add({&Output::section(), 1});
   made.job.make = ArrayData::from_job;
   made.data = "direct current";
+  made.examples = {example};
   auto sides = sides_section();
   sides.summary = "With physics = \"electric\": what happens to currents at single sides of the mesh.";
   sides.in_template = false;

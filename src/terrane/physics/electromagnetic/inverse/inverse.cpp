@@ -21,8 +21,10 @@
 #include "terrane/job/contents.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/physics/electromagnetic/inverse/examples.hpp"
 #include "terrane/physics/electromagnetic/inverse/field_models.hpp"
 #include "terrane/physics/electromagnetic/inverse/fields.hpp"
+#include "terrane/physics/electromagnetic/inverse/first_model.hpp"
 #include "terrane/physics/electromagnetic/physics.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/physics/electromagnetic/simulation.hpp"
@@ -320,6 +322,16 @@ bool has_rock(const Config& job) {
   return std::any_of(std::begin(keys), std::end(keys), [&](const char* key) { return model.has(key); });
 }
 
+constexpr double resistivity_of_air = 1e8;  // Ω·m, where a job names a ground and not what is above it
+
+/// Whether fields of sources are to be inverted, and no rock is named to begin with.
+bool needs_ground(const Config& job) {
+  const auto sources = job.tables("source");
+  if (has_rock(job) || sources.empty() || !job.table("inversion").has("observed")) return false;
+  if (sources.front().is_text("kind") && sources.front().text("kind") == "plane_wave") return false;
+  return !job.table("mesh").has("file");  // which may bring its rock
+}
+
 /// At most so many of all, evenly on a logarithmic scale, the lowest and the highest among them.
 std::vector<double> thinned(const std::vector<double>& ascending, std::size_t most) {
   if (ascending.size() <= most) return ascending;
@@ -413,6 +425,10 @@ Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
         fmt::format("frequencies: none are named, so {} of the file's {} are taken, from {:.4g} to {:.4g} Hz",
                     frequencies.size(), all.size(), frequencies.front(), frequencies.back()));
   }
+  if (job.table("model").has("topography") && !job.table("model").has("air")) {
+    text += fmt::format("[model.air]\nresistivity = {}\n", resistivity_of_air);
+    notes.push_back("air: the model says nothing of it, so above the topography are 1e-8 S/m");
+  }
   if (!has_rock(job)) {
     const double resistivity = median_resistivity(survey, frequencies);
     if (std::isfinite(resistivity)) {
@@ -430,6 +446,7 @@ class FieldData final : public inversion::Dependence {
 
  private:
   static std::unique_ptr<FieldData> made_of(const Config& job, const Runtime& runtime);
+  static Config with_even_ground(const Config& job, const Runtime& runtime, std::vector<std::string>& notes);
   std::string title() const override { return "inversion of electromagnetic fields"; }
   std::string property() const override { return "resistivity"; }
   std::vector<double> values(const std::vector<double>& model) const override {
@@ -462,11 +479,43 @@ class FieldData final : public inversion::Dependence {
 
 std::unique_ptr<terrane::Simulation> FieldData::from_job(const Config& given, const Runtime& runtime) {
   std::vector<std::string> supposed;
-  const auto job = with_what_the_sites_say(given, memory_budget(runtime), supposed);
+  auto job = with_what_the_sites_say(given, memory_budget(runtime), supposed);
+  if (needs_ground(job)) job = with_even_ground(job, runtime, supposed);
   auto made = made_of(job, runtime);
   made->notes_.insert(made->notes_.begin(), supposed.begin(), supposed.end());
   given.take_reading_of(job);
   return std::make_unique<inversion::InversionJob>(std::move(made));
+}
+
+/// The job with air above its sources and receivers, and below them the half-space that explains the data
+/// best.
+Config FieldData::with_even_ground(const Config& job, const Runtime& runtime,
+                                   std::vector<std::string>& notes) {
+  constexpr const char* name = "what the fields say";
+  constexpr double any = 100;
+  // Sources and receivers are read with the mesh, and a mesh is planned for some rock.
+  const auto trial =
+      made_of(job.supposing(fmt::format("[model.background]\nresistivity = {}\n", any), name), runtime);
+  const auto ground = common_height(trial->earth());
+  const double resistivity =
+      ground ? nearest_half_space(trial->earth(), trial->measured_, *ground) : std::nan("");
+  if (!std::isfinite(resistivity))
+    throw InputError(
+        job.table("model").where(),
+        ground ? "there is no rock to begin with, and these sources tell of none"
+               : "there is no rock to begin with: sources and receivers differ in height",
+        "Describe the first model: [model.background] resistivity = \"100 ohm m\" for the rock, and "
+        "layers ([[model.body]]) for the sea and the air.");
+  notes.push_back(fmt::format(
+      "first model and reference: {:.4g} ohm m, the even ground whose amplitudes are nearest", resistivity));
+  notes.push_back(
+      fmt::format("the ground is taken to be at {:g} m, as sources and receivers are; name [model] "
+                  "where it is not",
+                  *ground));
+  return job.supposing(fmt::format("[model]\ntopography = {}\n[model.air]\nresistivity = {}\n"
+                                   "[model.background]\nresistivity = {}\n",
+                                   *ground, resistivity_of_air, resistivity),
+                       name);
 }
 
 std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& runtime) {
@@ -693,6 +742,7 @@ inversion::Inverse inverse() {
                            {inversion::inversion_section(), inversion::joint_section()});
   made.job.make = FieldData::from_job;
   made.data = "electromagnetic fields";
+  made.examples = {example, magnetotelluric_example};
   made.on_page = {
       {"simulation", "",
        "With physics = \"electromagnetic\", beside `[model]`, `[[source]]` and `[survey]` of [such "

@@ -1,6 +1,7 @@
 #include "terrane/physics/gravity/inverse/inverse.hpp"
 
 #include "terrane/physics/gravity/frames.hpp"
+#include "terrane/physics/gravity/inverse/examples.hpp"
 #include "terrane/physics/gravity/inverse/job.hpp"
 #include "terrane/physics/gravity/inverse/operators.hpp"
 
@@ -36,6 +37,7 @@ inversion::Inverse inverse() {
   made.job = job_at_stations("gravity", "Densities from gravity and its gradients.",
                              {"inversion of gravity", keys_of_gravity, kind_of});
   made.data = "gravity and its gradients";
+  made.examples = {example};
   made.services = {shares_of_products()};
   return made;
 }

@@ -85,6 +85,7 @@ class StationData final : public inversion::Dependence {
   StorageSettings storage_;
   Observations observations_;
   Survey survey_;
+  std::vector<io::TextColumn> words_;  // names of the stations
   std::shared_ptr<const SensitivityColumns> source_;
   StorageChoice choice_;
   std::string chosen_for_;  ///< memory, threads, device and ranks that it was made for
@@ -519,6 +520,7 @@ void StationData::fill(Result& result) const {
   compare(stations, result.report, columns);
   result.data = to_dataset(std::move(stations));
   result.attributes["frame"] = observations_.frame;
+  add_words(result, words_, result.report);
 }
 
 void StationData::complete_cells(std::vector<Column>& columns) const {
@@ -557,6 +559,7 @@ void leave_out(const Config& table, terrane::Stations& stations) {
   if (named.size() == survey.size()) throw table.wrong("leave_out", "no station is left");
   for (auto* values : {&survey.easting, &survey.northing, &survey.up}) inversion::keep(*values, left);
   for (auto& column : survey.columns) inversion::keep(column.values, left);
+  for (auto& column : stations.words) inversion::keep(column.values, left);
   survey.grid.reset();
   stations.notes.push_back(fmt::format("left out, as inversion.leave_out says: {} {}",
                                        named.size() == 1 ? "station" : "stations",
@@ -571,7 +574,6 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   simulation.text("physics");
   auto stations = build_survey(job, memory);
   leave_out(table, stations);
-  note_words_left_out(stations);
   auto observations =
       read_observations(kind.fields(simulation, stations.survey), simulation, stations.survey);
   inversion::read_uncertainties(table, observations.columns, stations.notes, place_of_stations(job, {}));
@@ -611,6 +613,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   made->joint_ = inversion::read_joint(job);
   made->rocks_ = inversion::read_rocks(table, property);
   made->origin_ = {job.source(), made->survey_.projection};
+  made->words_ = std::move(stations.words);
   made->notes_ = std::move(stations.notes);
   made->notes_.insert(made->notes_.end(), mesh.notes.begin(), mesh.notes.end());
   made->notes_.insert(made->notes_.end(), fixed.notes.begin(), fixed.notes.end());
@@ -637,8 +640,8 @@ Physics job_at_stations(std::string_view name, std::string_view summary, const K
   add({&inversion::joint_section(), 1});
   add({&Output::section(), 1});
   physics.kinds = {{"mesh", "regular"}, {"survey", "list"}};
-  physics.examples = {{"mesh.box", "[-500, 500, -500, 500, -500, 0]"},
-                      {"mesh.shape", "[20, 20, 10]"},
+  physics.examples = {{"mesh.box", "[-700, 700, -700, 700, -600, 0]"},
+                      {"mesh.shape", "[28, 28, 12]"},
                       {"survey.height", ""},
                       {"survey.file", "\"stations.csv\""},
                       {"output.files", "[\"fit.nc\", \"fit.csv\"]"},

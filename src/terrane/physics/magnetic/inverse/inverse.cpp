@@ -9,6 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/inverse/job.hpp"
+#include "terrane/physics/magnetic/inverse/examples.hpp"
 #include "terrane/physics/magnetic/simulation.hpp"
 
 namespace terrane::magnetic::inverse {
@@ -67,6 +68,7 @@ inversion::Inverse inverse() {
   made.job = gravity::inverse::job_at_stations("magnetic", "Susceptibilities from magnetic fields.",
                                                {"inversion of magnetic fields", keys_of_magnetics, kind_of});
   made.data = "magnetic fields";
+  made.examples = {example, joint_example};
   made.on_page = {{"simulation", "", "With physics = \"magnetic\":", keys_of_magnetics, false}};
   return made;
 }
