@@ -181,7 +181,11 @@ TEST(SuperSting, RecordsHaveTheirPolesErrorsAndUnit) {
   const auto file = folder.put("line.stg", head + "Unit: meter\n" + records);
   EXPECT_EQ(format_of(file).name, "sting");
   const auto data = arrays_from(head + "Unit: meter\n" + records);
-  EXPECT_THAT(places(data, 0), ElementsAre(0, 5, 10, 15)) << "of currents the negative pole comes first";
+  EXPECT_THAT(places(data, 0), ElementsAre(5, 0, 10, 15));
+  const std::string turned =
+      "1,USER,20200110,10:11:12,-5.3E-01,12,500,1.0E+02,DD,5,0,0,0,0,0,10,0,0,15,0,0\n";
+  EXPECT_THAT(places(arrays_from(head + "Unit: meter\n" + turned), 0), ElementsAre(0, 5, 10, 15))
+      << "poles are those that give the apparent resistivity its sign";
   EXPECT_THAT(data.find("resistance")->values, ElementsAre(0.53052, 0.13263));
   EXPECT_THAT(data.find("resistance")->uncertainty,
               ElementsAre(testing::DoubleEq(0.53052 * 0.012), testing::DoubleEq(0.13263 * 0.005)));

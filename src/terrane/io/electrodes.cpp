@@ -30,10 +30,9 @@ namespace {
 /// The comment that begins files written here, which other lines do not always tell from lists of prisms.
 constexpr std::string_view sign_of_ubc_dcip = "! DCIP3D";
 constexpr std::string_view other_files =
-    " Or is it a file of another program? Those of BERT, Res2dinv and Syscal are read, and tables with "
-    "columns "
-    "a_easting and so on; files of ABEM's instruments, of Sting and Lippmann are not: bring theirs into one "
-    "of these.";
+    " Or is it a file of another program? Those of BERT, Res2dinv, Syscal, SuperSting and R2 are read, and "
+    "tables with columns a_easting and so on; files of ABEM's instruments and of Lippmann's are not: bring "
+    "theirs into one of these.";
 constexpr double on_the_ground = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::string_view> words_of(std::string_view line, std::string_view comments) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "terrane/base/error.hpp"
@@ -86,7 +87,18 @@ double unit_of(TextReader& in, std::string_view line) {
 }
 
 constexpr std::size_t first_place = 9, entries_of_sting = 21;
-enum StingEntry : std::size_t { resistance_entry = 4, error_entry = 5 };
+enum StingEntry : std::size_t { resistance_entry = 4, error_entry = 5, apparent_entry = 7 };
+
+/// 1/AM − 1/BM − 1/AN + 1/BN, whose sign is that of the geometric factor; 0 where two electrodes coincide.
+double inverse_distances(const electric::Electrodes& electrodes, const std::array<int, 4>& four) {
+  const auto inverse = [&](std::size_t p, std::size_t q) {
+    const auto& a = electrodes.place[static_cast<std::size_t>(four[p])];
+    const auto& b = electrodes.place[static_cast<std::size_t>(four[q])];
+    return 1 / std::hypot(a.e - b.e, a.n - b.n, a.u - b.u);
+  };
+  const double sum = inverse(0, 2) - inverse(1, 2) - inverse(0, 3) + inverse(1, 3);
+  return std::isfinite(sum) ? sum : 0;
+}
 
 }  // namespace
 
@@ -125,8 +137,11 @@ ElectrodeData read_sting(TextReader& in) {
       four[p] = places.at(place);
     }
     in.expect_memory(16);
-    data.electrodes.arrays.push_back({four[1], four[0], four[2], four[3]});  // the negative pole comes first
     resistance.push_back(number(resistance_entry));
+    // Which pole comes first differs; the apparent resistivity beside V/I tells.
+    if (inverse_distances(data.electrodes, four) * resistance.back() * number(apparent_entry) < 0)
+      std::swap(four[0], four[1]);
+    data.electrodes.arrays.push_back({four[0], four[1], four[2], four[3]});
     const double tenths = number(error_entry);
     errors = errors && tenths > 0;
     deviation.push_back(std::abs(resistance.back()) * tenths / 1000);

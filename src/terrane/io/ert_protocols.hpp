@@ -3,8 +3,8 @@
 //   SuperSting   (.stg) three lines on the instrument and the unit, then records parted by commas: number,
 //   user,
 //                date, time, V/I (ohm), its error (tenths of a percent), current (mA), apparent resistivity
-//                (ohm m), command file, and x, y, z of B, A, M and N: of currents the negative pole comes
-//                first
+//                (ohm m), command file, and x, y, z of two electrodes of current and two of potential; the
+//                order of the poles of current is that which gives the apparent resistivity its sign
 //   R2, ResIPy   (protocol.dat) a count, then records of a number, four electrodes and V/I (ohm); a sixth
 //   number
 //                that is above zero in all records is its standard deviation. Places stand in electrodes.dat
