@@ -43,7 +43,7 @@ std::vector<std::string_view> entries_of(std::string_view line, bool commas) {
   return all;
 }
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+bool is_empty_line(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 std::optional<std::vector<double>> row_of_numbers(std::string_view line) {
   std::vector<double> row;
@@ -56,9 +56,9 @@ std::optional<std::vector<double>> row_of_numbers(std::string_view line) {
 }
 
 /// Electrodes once each, by their places.
-class Places {
+class PlacesOnce {
  public:
-  explicit Places(electric::Electrodes& electrodes) : electrodes_(electrodes) {}
+  explicit PlacesOnce(electric::Electrodes& electrodes) : electrodes_(electrodes) {}
 
   int at(const std::array<double, 3>& place) {
     const auto [found, fresh] =
@@ -78,7 +78,7 @@ void put_on_the_ground_where_flat(electric::Electrodes& electrodes) {
 }
 
 /// "Unit: meter" → 1.
-double unit_of(TextReader& in, std::string_view line) {
+double unit_of_places(TextReader& in, std::string_view line) {
   const auto words = entries_of(line, false);
   const auto unit = words.size() > 1 ? lower(words[1]) : std::string();
   if (unit.starts_with("met") || unit == "m") return 1;
@@ -109,15 +109,15 @@ bool begins_sting(std::string_view head) {
 
 ElectrodeData read_sting(TextReader& in) {
   ElectrodeData data;
-  Places places(data.electrodes);
+  PlacesOnce places(data.electrodes);
   std::string_view line;
   for (int n = 0; n < 3; ++n)
     if (!in.line(line)) in.fail("the file ends within its first three lines");
-  const double metre = unit_of(in, line);
+  const double metre = unit_of_places(in, line);
   std::vector<double> resistance, deviation;
   bool more = false, errors = true;
   while (in.line(line)) {
-    if (is_blank(line)) continue;
+    if (is_empty_line(line)) continue;
     const auto words = entries_of(line, true);
     if (words.size() < entries_of_sting)
       in.fail(
@@ -175,7 +175,7 @@ ElectrodeData read_protocol(TextReader& in, TextReader& places) {
   ElectrodeData data;
   std::string_view line;
   while (places.line(line)) {
-    if (is_blank(line)) continue;
+    if (is_empty_line(line)) continue;
     const auto row = row_of_numbers(line);
     if (!row && data.electrodes.place.empty()) continue;  // names of columns
     if (!row || row->size() < 2 || row->size() > 4)
@@ -187,7 +187,7 @@ ElectrodeData read_protocol(TextReader& in, TextReader& places) {
   if (!in.line(line)) in.fail("the file is empty");
   std::vector<double> resistance, deviation;
   while (in.line(line)) {
-    if (is_blank(line)) continue;
+    if (is_empty_line(line)) continue;
     const auto row = row_of_numbers(line);
     if (!row || row->size() < 6)
       in.fail(fmt::format("\"{}\" is no record", shown(line)),
