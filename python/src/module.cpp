@@ -60,5 +60,5 @@ NB_MODULE(_core, m) {
   bind_files(m);
   bind_datasets(m);
   bind_jobs(m);
-  bind_houses(m);
+  bind_physics(m);
 }

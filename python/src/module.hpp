@@ -15,7 +15,7 @@ void bind_errors(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_jobs(nb::module_& m);
 /// What every bind_<physics>.cpp adds.
-void bind_houses(nb::module_& m);
+void bind_physics(nb::module_& m);
 void bind_datasets(nb::module_& m);
 
 nb::dict to_dict(const Report& report);

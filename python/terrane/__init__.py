@@ -44,7 +44,7 @@ _HOMES = {
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
 }
-_ROOMS = ("compat", "errors", "inversion", "plotting", "simulation")
+_COMPONENTS = ("compat", "errors", "inversion", "plotting", "simulation")
 
 __all__ = [
     "Earth", "EquivalentSources", "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result",
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-def _houses() -> list[str]:
+def _all_physics() -> list[str]:
     """The physics that have a module of their own, by its file: terrane/<physics>.py."""
     folder = os.path.dirname(__file__)
     return [name for name in importlib.import_module(f"{__name__}._core").physics()
@@ -62,7 +62,7 @@ def _houses() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _COMPONENTS:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _HOMES:
         value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
@@ -70,7 +70,7 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f"{__name__}._core").version
     elif name == "__commit__":
         value = importlib.import_module(f"{__name__}._core").commit
-    elif not name.startswith("_") and name in _houses():
+    elif not name.startswith("_") and name in _all_physics():
         return importlib.import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -80,4 +80,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     own = [name for name in globals() if name.startswith("__")]
-    return sorted({*own, *__all__, *_houses(), "__version__", "__commit__"})
+    return sorted({*own, *__all__, *_all_physics(), "__version__", "__commit__"})
