@@ -404,8 +404,10 @@ class Simulation(simulation.Simulation):
         (HDF5) of the cells.
     tolerance : float, optional
     most_iterations : int, optional
-    verify : {"off", "estimate"}, optional
+    verify : {"off", "estimate", "refine"}, optional
         ``estimate``: a second run on cells twice as wide states an error beside every datum, as ``NAME_error``.
+        ``refine``: where 95 % of data have a larger one than ``accuracy``, cells are split, up to three times
+        (``settings={"most_cells": 1_000_000}``); the report says whether it is kept.
     accuracy : float, optional
         Relative error that is asked for: the report warns of the first datum whose error is larger.
     settings : mapping, optional

@@ -117,8 +117,10 @@ class Simulation(simulation.Simulation):
         averages of the model, which goes on beyond its sides: ``single`` for all; ``frequency``, ``source`` or ``both``
         for each of them. The report says why each mesh is as it is; ``min_width_pps``, ``lambda_factor`` and so on in
         ``settings`` change it.
-    verify : {"off", "estimate"}, optional
+    verify : {"off", "estimate", "refine"}, optional
         ``estimate``: a second run on cells twice as wide states an error beside every datum, as ``NAME_error``.
+        ``refine``: where 95 % of data have a larger one than ``accuracy``, cells are split, up to three times
+        (``settings={"most_cells": 1_000_000}``); the report says whether it is kept.
     accuracy : float, optional
         Relative error that is asked for: the report warns of the first datum whose error is larger.
     settings : mapping, optional

@@ -15,7 +15,6 @@ namespace terrane::heat::errors_of_tests {
 namespace {
 
 using testing::HasSubstr;
-using testing_support::message;
 
 constexpr double k = 2, capacity = 2.3e6, watts = 500, end = 3e6;
 
@@ -69,7 +68,7 @@ TEST(ErrorsOfTemperatures, HoldAroundAPointSource) {
 TEST(ErrorsOfTemperatures, AreNotStatedWhereTheMeshDoesNotHoldABody) {
   const auto body =
       "[[model.body]]\nkind = \"box\"\nbox = [1.4, 2.1, -3, 3, -3, 3]\nthermal_conductivity = 9\n";
-  const auto result = heater({0, 0, 0}, "[3, 0, 0]", std::string("verify = \"estimate\"\n") + body)->run();
+  const auto result = heater({0, 0, 0}, "[3, 0, 0]", fmt::format("verify = \"estimate\"\n{}", body))->run();
   for (const double error : result.data.real("temperature_error")) EXPECT_TRUE(std::isnan(error));
   EXPECT_THAT(result.report.warnings, testing::Contains(HasSubstr("it is 0.7 m across in cells of 0.7 m")));
   EXPECT_EQ(result.attributes.at("error_from"), "not resolved");
@@ -82,10 +81,29 @@ TEST(ErrorsOfTemperatures, ChangeNoBitOfThemAndAreOutlined) {
             heater({0, 0, 0}, stations, "")->run().data.real("temperature"));
   EXPECT_NE(with->outline().data.find("temperature_error"), nullptr);
   EXPECT_THAT(with->check().text(), HasSubstr("a second run on "));
-  EXPECT_THAT(message([&] {
-                heater({0, 0, 0}, stations, "verify = \"refine\"");
-              }),
-              testing::AllOf(HasSubstr("simulation.verify"), HasSubstr("Allowed: off, estimate")));
+}
+
+TEST(RefinedTemperatures, AreNearerToThePointSourceAndSayWhatIsKept) {
+  const std::array<double, 3> at{0.1, -0.2, 0.15};
+  const double r = 3;
+  const auto worst = [&](const Result& result) {
+    const auto &found = result.data.real("temperature"), &time = result.data.real("time");
+    double most = 0;
+    for (std::size_t n = 0; n < found.size(); ++n)
+      if (time[n] > 0.7 * end)
+        most = std::max(most, std::abs(found[n] / (watts / (4 * 3.14159265358979 * k * r) *
+                                                   std::erfc(r / std::sqrt(4 * k / capacity * time[n]))) -
+                                       1));
+    return most;
+  };
+  const auto station = fmt::format("[{}, {}, {}]", at[0] + r, at[1], at[2]);
+  const auto first = heater(at, station, "verify = \"estimate\"")->run();
+  const auto made = heater(at, station, "verify = \"refine\"\naccuracy = 0.02\nmost_cells = 40000");
+  const auto refined = made->run();
+  EXPECT_GE(refined.report.number("rounds"), 1);
+  EXPECT_LT(worst(refined), 0.8 * worst(first));
+  EXPECT_THAT(refined.report.text(), HasSubstr("kept: "));
+  EXPECT_EQ(refined.data.find("temperature_at_end")->dimensions.size(), 3U);
 }
 
 }  // namespace

@@ -75,5 +75,63 @@ TEST(Companions, SquareTheGrowthOfCells) {
     EXPECT_NEAR((wide[n] - wide[n - 1]) / (wide[n - 1] - wide[n - 2]), 1.69, 0.2) << n;
 }
 
+TEST(Companions, HaveTheirOwnCellsAlongAxesThatAreNotToBeCoarser) {
+  const TensorMesh mesh(even(8), even(8), even(8));
+  auto wish = none_moves;
+  wish.coarser = {true, false, true};
+  const auto made = Companion(mesh, {}, wish).mesh();
+  EXPECT_EQ(made.n_east(), 4U);
+  EXPECT_EQ(made.northing(), mesh.northing());
+}
+
+TEST(FinerMeshes, KeepFacesWhereRockChangesAndGrowAsSmoothly) {
+  std::vector<double> faces{0};
+  for (double width = 1; faces.size() < 14; width *= 1.3) faces.push_back(faces.back() + width);
+  const TensorMesh mesh(faces, even(12), even(12));
+  std::vector<double> sigma;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) sigma.push_back(cell / 13 % 12 < 5 ? 0.1 : 0.3);
+  const std::vector<double>* rock[] = {&sigma};
+  const auto made = finer_mesh(mesh, rock, none_moves, {0.5, 0.6, 1.15}, KeptFaces::every_second);
+  EXPECT_TRUE(has(made.northing(), 5));
+  EXPECT_EQ(made.n_north(), 8U + 12U);  // of five cells 8.3, of seven 11.7
+  EXPECT_EQ(made.n_up(), 10U);
+  EXPECT_EQ(made.n_east(), 26U);
+  EXPECT_EQ(made.easting().back(), faces.back());
+  const auto& fine = made.easting();
+  for (std::size_t n = 2; n < fine.size(); ++n)
+    EXPECT_NEAR((fine[n] - fine[n - 1]) / (fine[n - 1] - fine[n - 2]), std::sqrt(1.3), 0.06) << n;
+}
+
+TEST(FinerMeshes, MoveTheirWallsWhereTheseAreWrong) {
+  const TensorMesh mesh(even(12), even(12), even(12));
+  CompanionWish wish;
+  wish.places = {{{3, 9}, {6}, {12}}};
+  wish.goes_on[2][1] = false;
+  const auto made = finer_mesh(mesh, {}, wish, {1, 1, 1}, KeptFaces::all);
+  EXPECT_LE(made.easting().front(), -3 + 1e-9);
+  EXPECT_EQ(made.up().back(), 12);
+  EXPECT_EQ(finer_mesh(mesh, {}, wish.with_its_walls(), {1, 1, 1}, KeptFaces::all).easting(), mesh.easting());
+  const std::vector<double> alike(mesh.size(), 3.0);
+  EXPECT_EQ(values_on(made, mesh, alike), std::vector<double>(made.size(), 3.0));
+}
+
+TEST(FinerMeshes, HaveTheRockOfCellsThatAllDiffer) {
+  const TensorMesh mesh(even(5), even(4), even(3));
+  std::vector<double> sigma;
+  for (std::size_t cell = 0; cell < mesh.size(); ++cell) sigma.push_back(1 + static_cast<double>(cell));
+  const std::vector<double>* rock[] = {&sigma};
+  const auto made = finer_mesh(mesh, rock, none_moves, {0.6, 0.6, 1.15}, KeptFaces::all);
+  EXPECT_EQ(made.n_east(), 10U);
+  EXPECT_EQ(made.n_up(), 3U);
+  const auto values = values_on(made, mesh, sigma);
+  double before = 0, after = 0;
+  for (const double value : sigma) before += value;
+  for (std::size_t cell = 0; cell < values.size(); ++cell) {
+    const auto box = made.prism(cell);
+    after += values[cell] * (box.east - box.west) * (box.north - box.south) * (box.top - box.bottom);
+  }
+  EXPECT_NEAR(after, before, 1e-12 * before);
+}
+
 }  // namespace
 }  // namespace terrane

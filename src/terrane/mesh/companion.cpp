@@ -1,4 +1,4 @@
-// Outline: which faces stay; the cells between them; the cells that are appended; means.
+// Outline: which faces stay; the cells between them; the cells that are appended; finer cells; means.
 #include "terrane/mesh/companion.hpp"
 
 #include <algorithm>
@@ -64,10 +64,16 @@ double place_of(const std::vector<double>& faces, double count) {
   return faces[cell] + (count - static_cast<double>(cell)) * (faces[cell + 1] - faces[cell]);
 }
 
+/// How fast cells beyond a wall grow, at least and at most.
+struct Growth {
+  double least, most;
+};
+constexpr Growth of_companions{1.6, 2.25}, of_finer{1.3, 1.5};
+
 /// Widths of cells beyond an end, outwards.  last, before: the outermost cells; away: from the wall to the
 /// survey
-std::vector<double> beyond(double last, double before, double away) {
-  const double growth = std::clamp(last / before, 1.6, 2.25);
+std::vector<double> beyond(double last, double before, double away, const Growth& limits) {
+  const double growth = std::clamp(last / before, limits.least, limits.most);
   std::vector<double> widths;
   for (double sum = 0; sum < away * (1 - 1e-9);) sum += widths.emplace_back(last *= growth);
   return widths;
@@ -101,7 +107,8 @@ Axis coarser(const std::vector<double>& faces, const std::vector<bool>& kept) {
   return axis;
 }
 
-void append(const std::vector<double>& places, std::array<bool, 2> goes_on, std::size_t last, Axis& axis) {
+void append(const std::vector<double>& places, std::array<bool, 2> goes_on, std::size_t last,
+            const Growth& growth, Axis& axis) {
   const auto of = [](const std::vector<double>& f, std::size_t n) { return f[n + 1] - f[n]; };
   const double half = (axis.faces.back() - axis.faces.front()) / 2;
   const auto [least, most] = std::minmax_element(places.begin(), places.end());
@@ -111,19 +118,93 @@ void append(const std::vector<double>& places, std::array<bool, 2> goes_on, std:
   if (goes_on[1])
     for (const double width :
          beyond(of(axis.faces, cells - 1), of(axis.faces, cells > 1 ? cells - 2 : cells - 1),
-                std::max(high, 0.0))) {
+                std::max(high, 0.0), growth)) {
       axis.faces.push_back(axis.faces.back() + width);
       axis.parts.push_back({{last, 1.0}});
     }
   if (goes_on[0])
     for (const double width :
-         beyond(of(axis.faces, 0), of(axis.faces, cells > 1 ? 1 : 0), std::max(low, 0.0))) {
+         beyond(of(axis.faces, 0), of(axis.faces, cells > 1 ? 1 : 0), std::max(low, 0.0), growth)) {
       axis.faces.insert(axis.faces.begin(), axis.faces.front() - width);
       axis.parts.insert(axis.parts.begin(), Companion::Parts{{0, 1.0}});
     }
 }
 
+/// Faces within [x₀, xₙ] of `pieces` cells in place of n, x as a smooth function of the count of cells: cubic
+/// between faces, with the harmonic means of neighbours' widths as slopes, which keep it ascending.
+void cut(std::span<const double> x, std::size_t pieces, std::vector<double>& faces) {
+  const std::size_t cells = x.size() - 1;
+  const auto width = [&](std::size_t n) { return x[n + 1] - x[n]; };
+  const auto slope = [&](std::size_t n) {
+    if (cells == 1) return width(0);
+    if (n == 0) return width(0) * std::min(2.0, std::sqrt(width(0) / width(1)));
+    if (n == cells) return width(n - 1) * std::min(2.0, std::sqrt(width(n - 1) / width(n - 2)));
+    return 2 * width(n - 1) * width(n) / (width(n - 1) + width(n));
+  };
+  for (std::size_t piece = 1; piece < pieces; ++piece) {
+    const double count = static_cast<double>(cells * piece) / static_cast<double>(pieces);
+    const auto n = std::min(static_cast<std::size_t>(count), cells - 1);
+    const double t = count - static_cast<double>(n), left = 1 - t;
+    faces.push_back(x[n] + t * t * (3 - 2 * t) * width(n) + t * left * left * slope(n) -
+                    t * t * left * slope(n + 1));
+  }
+  faces.push_back(x.back());
+}
+
+std::vector<double> finer(const std::vector<double>& faces, const std::vector<bool>& kept, double factor) {
+  std::vector<double> made{faces.front()};
+  for (std::size_t from = 0, to = 1; to < faces.size(); ++to) {
+    if (!kept[to] && to + 1 < faces.size()) continue;
+    const auto cells = to - from;
+    const auto pieces = static_cast<std::size_t>(std::lround(static_cast<double>(cells) / factor));
+    cut(std::span(faces).subspan(from, cells + 1), std::max(pieces, std::min<std::size_t>(cells, 2)), made);
+    from = to;
+  }
+  return made;
+}
+
 }  // namespace
+
+CompanionWish CompanionWish::with_its_walls() const {
+  auto wish = *this;
+  wish.goes_on = {};
+  return wish;
+}
+
+TensorMesh finer_mesh(const TensorMesh& mesh, std::span<const std::vector<double>* const> rock,
+                      const CompanionWish& wish, const std::array<double, 3>& factor, KeptFaces keeps) {
+  const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  std::array<std::vector<double>, 3> made;
+  for (std::size_t a = 0; a < 3; ++a) {
+    auto kept = changes_along(a, mesh, rock);
+    if (keeps == KeptFaces::every_second) thin_out(kept);
+    keep_places(*faces[a], wish.places[a], kept);
+    Axis axis{finer(*faces[a], kept, factor[a]), {}};
+    append(wish.places[a], wish.goes_on[a], 0, of_finer, axis);
+    made[a] = std::move(axis.faces);
+  }
+  return TensorMesh(std::move(made[0]), std::move(made[1]), std::move(made[2]));
+}
+
+std::vector<double> values_on(const TensorMesh& other, const TensorMesh& mesh,
+                              const std::vector<double>& values) {
+  std::vector<double> all;
+  if (values.empty()) return all;
+  const std::vector<double>* from[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
+  const std::vector<double>* to[3] = {&other.easting(), &other.northing(), &other.up()};
+  std::array<std::vector<std::size_t>, 3> cells;  // of the mesh, for each cell of the other along an axis
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t n = 1; n < to[a]->size(); ++n) {
+      const double centre = ((*to[a])[n - 1] + (*to[a])[n]) / 2;
+      const auto above = std::upper_bound(from[a]->begin() + 1, from[a]->end() - 1, centre);
+      cells[a].push_back(static_cast<std::size_t>(above - from[a]->begin()) - 1);
+    }
+  all.reserve(other.size());
+  for (const auto k : cells[2])
+    for (const auto j : cells[1])
+      for (const auto i : cells[0]) all.push_back(values[mesh.index(i, j, k)]);
+  return all;
+}
 
 Companion::Companion(const TensorMesh& mesh, std::span<const std::vector<double>* const> rock,
                      const CompanionWish& wish)
@@ -134,8 +215,9 @@ Companion::Companion(const TensorMesh& mesh, std::span<const std::vector<double>
     auto kept = changes_along(a, mesh, rock);
     thin_out(kept);
     keep_places(*faces[a], wish.places[a], kept);
+    if (!wish.coarser[a]) kept.assign(kept.size(), true);
     auto axis = coarser(*faces[a], kept);
-    append(wish.places[a], wish.goes_on[a], faces[a]->size() - 2, axis);
+    append(wish.places[a], wish.goes_on[a], faces[a]->size() - 2, of_companions, axis);
     made[a] = std::move(axis.faces);
     parts_[a] = std::move(axis.parts);
   }

@@ -11,6 +11,9 @@
 //   was; walls move outwards by cells that are appended, until they are twice as far from the survey. No
 //   other face moves with them: a mesh that is planned anew differs in all its faces, and shows their errors
 //   as the walls'.
+//
+// A finer mesh (finer_mesh) keeps the same faces, and between them has n/f cells in place of n, along each
+// axis by its own f, graded as they were: their growth is the power f of what it was.
 #pragma once
 
 #include <array>
@@ -25,9 +28,28 @@ namespace terrane {
 /// What lies at which end of each axis (easting, northing, up) and what is to be kept there.
 struct CompanionWish {
   std::array<std::vector<double>, 3> places;  ///< of sources and receivers, m
-  /// {low, high}: whether the wall stands for an earth that goes on beyond it.
+  /// {low, high}: whether the wall stands for an earth that goes on beyond it, and moves outwards.
   std::array<std::array<bool, 2>, 3> goes_on{{{true, true}, {true, true}, {true, true}}};
+  std::array<bool, 3> coarser{true, true,
+                              true};  ///< axes whose cells are twice as wide; others are as they are
+
+  /// Nothing moves outwards.
+  CompanionWish with_its_walls() const;
 };
+
+/// Which faces finer cells keep where rock changes: all, so that values of cells go on (values_on), or every
+/// second of three and more, where cells take means of the earth anew.
+enum class KeptFaces { all, every_second };
+
+/// Cells factor[axis] times as wide, easting, northing, up; walls that go on move outwards until they are
+/// twice as far from the places.  rock: as of a companion
+TensorMesh finer_mesh(const TensorMesh& mesh, std::span<const std::vector<double>* const> rock,
+                      const CompanionWish& wish, const std::array<double, 3>& factor, KeptFaces keeps);
+
+/// Of the cells of another mesh what the mesh has where their centres are, and beyond it at its nearest side.
+/// Empty for empty.
+std::vector<double> values_on(const TensorMesh& other, const TensorMesh& mesh,
+                              const std::vector<double>& values);
 
 class Companion {
  public:

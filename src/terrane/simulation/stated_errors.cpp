@@ -37,15 +37,8 @@ std::string number_text(double error) {
 
 }  // namespace
 
-void check(const Accuracy& accuracy, const Config& table) {
-  if (accuracy.verify == Verify::refine)
-    throw table.wrong("verify", "runs do not refine their meshes by themselves yet",
-                      "Allowed: off, estimate. Take smaller cells where estimate says that errors are too "
-                      "large.");
-}
-
 void refuse_accuracy(const Config& table) {
-  for (const char* key : {"verify", "accuracy"})
+  for (const char* key : {"verify", "accuracy", "most_cells"})
     if (table.has(key))
       throw table.wrong(
           key, "inversions state no errors of their meshes",
@@ -77,6 +70,11 @@ std::vector<double> StatedErrors::of(const JudgedData& data) {
       first_above_ = fmt::format("{} of {} has an error of {}", data.name, data.place(n), share_text(e));
   }
   return errors;
+}
+
+double StatedErrors::at_95() const {
+  return why_none_.empty() && !relative_.empty() ? quantile(relative_, 0.95)
+                                                 : std::numeric_limits<double>::quiet_NaN();
 }
 
 void StatedErrors::tell(Result& result, double companion_seconds, double seconds) const {

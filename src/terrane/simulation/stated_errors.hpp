@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -28,23 +29,25 @@ inline constexpr std::array<std::string_view, 3> verify_names{"off", "estimate",
 struct Accuracy {
   double accuracy = 0.01;  ///< relative, of the scale of each datum
   Verify verify = Verify::off;
+  std::uint64_t most_cells = 1'000'000;  ///< of meshes that refine makes
 
-  bool states_errors() const { return verify == Verify::estimate; }
+  bool states_errors() const { return verify != Verify::off; }
   template <class Self, class Field>
   static void fields(Self& a, Field& field) {
     field("accuracy", a.accuracy, number(Allowed{1e-9, 0.5}).same_bits(),
           "Relative error that is asked for. With verify = \"estimate\" a run warns of the first datum whose "
           "error is larger, and says which share of data is.");
-    field("verify", a.verify, one_of(verify_names).same_bits(),
-          "estimate: a second run on cells twice as wide, with walls twice as far, states an error beside "
-          "every "
-          "datum (NAME_error). off: none is stated.");
+    field(
+        "verify", a.verify, one_of(verify_names).same_bits(),
+        "estimate: a second run on cells twice as wide, with walls twice as far, states an error beside "
+        "every datum (NAME_error). refine: where 95 % of data have a larger one than accuracy, finer meshes "
+        "follow, up to three. off: none is stated.");
+    field("most_cells", a.most_cells, count(1, std::uint64_t{1} << 40).same_bits(),
+          "Of a mesh that verify = \"refine\" makes; it ends before one that has more.");
   }
   friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 
-/// Throws InputError at the key: what verify asks for is not there.
-void check(const Accuracy& accuracy, const Config& table);
 /// Of the job of an inversion, which states no errors: throws InputError where it asks for them.
 void refuse_accuracy(const Config& table);
 
@@ -66,6 +69,9 @@ class StatedErrors {
   std::vector<double> of(const JudgedData& data);
   /// No error can be stated, because of what the reason says.
   void none(std::string why) { why_none_ = std::move(why); }
+
+  /// What 95 % of all data so far have at most, relative; NaN where none can be stated.
+  double at_95() const;
 
   /// Attributes, facts, a line and warnings.  seconds: of the companion's run, and of all
   void tell(Result& result, double companion_seconds, double seconds) const;

@@ -231,7 +231,6 @@ Settings Settings::read(const Config& job) {
     else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: potential, e, j.");
   }
   if (table.has("topography")) table.text("topography");  // from_job() reads the file
-  terrane::check(settings.accuracy, table);
   return settings;
 }
 
@@ -541,6 +540,16 @@ std::vector<std::string_view> properties_read() {
 }  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  auto made = from_job_on(job, runtime, nullptr);
+  if (made->settings_.accuracy.verify == Verify::refine && plans_mesh(job))
+    made->on_cells_ = [job](const TensorMesh& mesh, const Runtime& where) {
+      return from_job_on(job, where, &mesh);
+    };
+  return made;
+}
+
+std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Runtime& runtime,
+                                                    const TensorMesh* instead) {
   refuse_checkpoint(job);
   const auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
@@ -555,7 +564,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     return places;
   };
   request.plan = [&](const Description& described, const MeshWish& wish) {
-    return plan_mesh(described, wish, places_over(described));
+    return instead ? MeshPlan{*instead, {}} : plan_mesh(described, wish, places_over(described));
   };
   bool holds_all = true;
   request.warn = [&](const Description& described, const TensorMesh& mesh, const auto& tables) {
@@ -718,11 +727,8 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   if (runtime.checkpoint.resume)
     throw InputError("--resume", "runs of direct current keep no checkpoints to go on from",
                      "Run without --resume.");
-  Device device;
-  DirectCurrentReport done;
-  const auto begin = std::chrono::steady_clock::now();
-  auto data = solved(runtime, done, device);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  Rounds rounds(settings_.accuracy);
+  auto [data, other, done, device, seconds, of_companion, why] = solved_in_rounds(result, runtime, rounds);
   auto& report = result.report;
   report.device = text_of(device, runtime);
   report.add("most_iterations", std::uint64_t(done.most_iterations()), "", "iterations",
@@ -735,7 +741,13 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.add("null_arrays", std::uint64_t{done.null_arrays});
   for (auto& warning : warnings_of(done)) report.warnings.push_back(std::move(warning));
   auto stations = fields_of(data);
-  if (settings_.accuracy.states_errors()) state_errors(stations, result, data, seconds, runtime);
+  if (settings_.accuracy.states_errors()) {
+    StatedErrors stated(settings_.accuracy);
+    const auto columns = errors_of(data, other, why, stated);
+    stations.fields.insert(stations.fields.end(), columns.begin(), columns.end());
+    stated.tell(result, of_companion, seconds + of_companion);
+    rounds.tell(result);
+  }
   compare_with_measured(stations, report);
   add_attributes(result);
   auto all = to_dataset(std::move(stations));
@@ -749,7 +761,7 @@ DirectCurrentData Simulation::solved(const Runtime& runtime, DirectCurrentReport
                                  share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
 }
 
-void Simulation::make_companion() {
+CompanionWish Simulation::wish_of_mesh() const {
   CompanionWish wish;
   for (const auto& p : electrodes_.place) {
     wish.places[0].push_back(p.e);
@@ -761,10 +773,16 @@ void Simulation::make_companion() {
   for (std::size_t a = 0; a < 3; ++a)
     for (const bool high : {false, true})
       wish.goes_on[a][high ? 1 : 0] = boundary(2 - a, high) == Boundary::mixed;
-  const std::vector<double>* values[] = {&rock_.conductivity,    &rock_.conductivity_north,
-                                         &rock_.conductivity_up, &rock_.quadrature,
-                                         &rock_.chargeability,   &rock_.ground};
-  const Companion companion(mesh_, values, wish);
+  return wish;
+}
+
+std::vector<const std::vector<double>*> Simulation::values_of_rock() const {
+  return {&rock_.conductivity, &rock_.conductivity_north, &rock_.conductivity_up,
+          &rock_.quadrature,   &rock_.chargeability,      &rock_.ground};
+}
+
+std::unique_ptr<Simulation> Simulation::on_companion(const CompanionWish& wish, Potential potential) const {
+  const Companion companion(mesh_, values_of_rock(), wish);
   Rock rock;
   rock.ground = companion.mean(rock_.ground);
   for (auto [to, from] : {std::pair{&rock.conductivity, &rock_.conductivity},
@@ -780,13 +798,111 @@ void Simulation::make_companion() {
   auto settings = settings_;
   settings.accuracy.verify = Verify::off;
   settings.parameters.volume = {};
+  settings.parameters.potential = potential;
+  return std::make_unique<Simulation>(companion.mesh(), std::move(rock), electrodes_, settings);
+}
+
+void Simulation::make_companion() {
   // Total potentials are wrong beside their source in any cells: what automatic takes shows by how much.
-  if (settings.parameters.potential == Potential::total) settings.parameters.potential = Potential::automatic;
+  const auto asked = settings_.parameters.potential;
   try {
-    companion_ = std::make_unique<Simulation>(companion.mesh(), std::move(rock), electrodes_, settings);
+    companion_ = on_companion(wish_of_mesh(), asked == Potential::total ? Potential::automatic : asked);
   } catch (const InputError& error) {
     no_error_ = fmt::format("on cells twice as wide, {}: {}", error.where(), error.problem());
   }
+}
+
+Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
+  const auto since = [](auto then) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+  };
+  Solved all;
+  const auto begin = std::chrono::steady_clock::now();
+  all.data = solved(runtime, all.done, all.device);
+  all.seconds = since(begin);
+  all.why = no_error_;
+  if (!companion_ || !all.why.empty()) return all;
+  DirectCurrentReport done;
+  Device device;
+  const auto begin_of_companion = std::chrono::steady_clock::now();
+  all.other = companion_->solved(runtime, done, device);
+  if (!done.converged()) all.why = "a solve of the companion run did not converge";
+  all.of_companion = since(begin_of_companion);
+  return all;
+}
+
+/// Of meshes with cells twice as wide along all axes, and along all but one.
+ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
+  const auto potential = settings_.parameters.potential;
+  const auto data_on = [&](const CompanionWish& wish) {
+    DirectCurrentReport done;
+    Device device;
+    return on_companion(wish, potential)->solved(runtime, done, device);
+  };
+  const auto wish = wish_of_mesh();
+  const auto coarse = data_on(wish.with_its_walls());
+  const auto error = [&](const DirectCurrentData& other) {
+    StatedErrors stated(settings_.accuracy);
+    errors_of(coarse, other, "", stated);
+    return stated.at_95();
+  };
+  ErrorShares shares;
+  for (std::size_t a = 0; a < 3; ++a) {
+    auto but_one = wish.with_its_walls();
+    but_one.coarser[a] = false;
+    shares.cells[a] = error(data_on(but_one));
+  }
+  shares.walls = error(data_on(wish));
+  return shares;
+}
+
+/// With the rock of its cells.
+std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
+  if (!rock_.ground.empty())
+    throw InputError("simulation.verify",
+                     "the mesh is given and the ground cuts its cells, of which finer ones do not know where",
+                     "Leave [mesh] out, so that it is planned.");
+  auto rock = rock_;
+  for (auto* values : {&rock.conductivity, &rock.conductivity_north, &rock.conductivity_up, &rock.quadrature,
+                       &rock.quadrature_north, &rock.quadrature_up, &rock.chargeability})
+    *values = values_on(cells, mesh_, *values);
+  auto made = std::make_unique<Simulation>(cells, std::move(rock), electrodes_, settings_);
+  made->measured_ = measured_;
+  made->job_ = job_;
+  made->notes_ = notes_;
+  add_lines(made->warnings_, warnings_);
+  made->no_error_ = no_error_;
+  return made;
+}
+
+Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
+  std::unique_ptr<Simulation> last;
+  RoundsOf<Simulation, Solved> of;
+  of.find = [&](Simulation& on, std::size_t) { return on.solved_with_companion(runtime); };
+  of.error = [](const Simulation& on, const Solved& found) {
+    StatedErrors stated(on.settings_.accuracy);
+    if (on.settings_.accuracy.states_errors()) on.errors_of(found.data, found.other, found.why, stated);
+    return stated.at_95();
+  };
+  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
+  of.finer = [&](Simulation& on, const FinerWish& wish) {
+    auto keeps = on.wish_of_mesh();
+    if (!wish.walls) keeps = keeps.with_its_walls();
+    const auto kept = on_cells_ ? KeptFaces::every_second : KeptFaces::all;
+    const auto cells = finer_mesh(on.mesh_, on.values_of_rock(), keeps, wish.factor, kept);
+    auto next = on_cells_ ? on_cells_(cells, runtime) : on.split_into(cells);
+    next->check(runtime);
+    return next;
+  };
+  of.size = [&](const Simulation& on) {
+    return Round{on.mesh_.size(), NAN, 0, memory_needed(on.solves_to_share(), ranks_of(runtime))};
+  };
+  auto found = found_in_rounds(*this, last, rounds, of);
+  if (last) {
+    describe_again(result.report, [&](RunFacts& facts) { last->describe_into(facts, runtime); });
+    *this = std::move(*last);
+  }
+  return found;
 }
 
 namespace {
@@ -822,19 +938,9 @@ double largest_of(const std::vector<double>& values) {
 
 /// Relative to a resistance, but no less than to a thousandth of the potentials that make it; to phases of a
 /// radian; to the largest apparent chargeability.
-void Simulation::state_errors(StationFields& stations, Result& result, const DirectCurrentData& data,
-                              double seconds, const Runtime& runtime) const {
-  StatedErrors stated(settings_.accuracy);
-  DirectCurrentReport done;
-  DirectCurrentData other;
-  const auto begin = std::chrono::steady_clock::now();
-  auto why = no_error_;
-  if (companion_ && why.empty()) {
-    Device device;
-    other = companion_->solved(runtime, done, device);
-    if (!done.converged()) why = "a solve of the companion run did not converge";
-  }
-  const double of_companion = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+std::vector<Column> Simulation::errors_of(const DirectCurrentData& data, const DirectCurrentData& other,
+                                          const std::string& why, StatedErrors& stated) const {
+  const auto shape = fields_of({});
   const std::size_t count = electrodes_.arrays.size();
   const double rho = median_of(data.apparent_resistivity);
   std::vector<double> impedances, resistivities;
@@ -853,9 +959,9 @@ void Simulation::state_errors(StationFields& stations, Result& result, const Dir
   const double uneven = rock_.ground.empty() ? 1 : 1.5;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
-    const auto field = std::find_if(stations.fields.begin(), stations.fields.end(),
+    const auto field = std::find_if(shape.fields.begin(), shape.fields.end(),
                                     [&](const Column& column) { return column.name == name; });
-    if (field == stations.fields.end()) return;
+    if (field == shape.fields.end()) return;
     JudgedData judged{
         name, {}, scale, sources, [&](std::size_t n) { return fmt::format("array {}", n + 1); }};
     for (std::size_t n = 0; n < count; ++n)
@@ -871,8 +977,7 @@ void Simulation::state_errors(StationFields& stations, Result& result, const Dir
   add("chargeability", data.chargeability, other.chargeability,
       std::vector<double>(count, largest_of(data.chargeability)), 1e3);
   if (!why.empty()) stated.none(why);
-  stations.fields.insert(stations.fields.end(), columns.begin(), columns.end());
-  stated.tell(result, of_companion, seconds + of_companion);
+  return columns;
 }
 
 Result Simulation::outline() const {

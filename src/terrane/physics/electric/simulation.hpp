@@ -13,6 +13,7 @@
 #include "terrane/physics/electric/parameters.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
+#include "terrane/simulation/refining.hpp"
 #include "terrane/simulation/simulation_of.hpp"
 #include "terrane/simulation/stated_errors.hpp"
 #include "terrane/simulation/station_fields.hpp"
@@ -70,6 +71,9 @@ class Simulation final : public SimulationOf<> {
   Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings);
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+  /// instead: cells to take in place of the planned ones; null: none
+  static std::unique_ptr<Simulation> from_job_on(const Config& job, const Runtime& runtime,
+                                                 const TensorMesh* instead);
 
   Result outline() const override;
   /// Of the arrays: their plotting points, with the places of their electrodes.
@@ -102,13 +106,31 @@ class Simulation final : public SimulationOf<> {
   std::size_t sources() const;
   std::size_t solves_of_source() const;
   std::size_t solves() const;
-  /// The same problem on cells twice as wide (mesh/companion.hpp), where its errors are asked for.
+  /// Data of this mesh and of its companion.
+  struct Solved {
+    DirectCurrentData data, other;
+    DirectCurrentReport done;
+    Device device;
+    double seconds = 0, of_companion = 0;
+    std::string why;  ///< no error can be stated
+  };
+  /// What a mesh of other cells keeps and where it goes on.
+  CompanionWish wish_of_mesh() const;
+  std::vector<const std::vector<double>*> values_of_rock() const;
+  /// The same problem on cells twice as wide (mesh/companion.hpp). Throws InputError: it cannot be made.
+  std::unique_ptr<Simulation> on_companion(const CompanionWish& wish, Potential potential) const;
   void make_companion();
+  Solved solved_with_companion(const Runtime& runtime) const;
+  /// On finer meshes, where the job asks for an accuracy and it is not kept: this becomes what it is on the
+  /// last of them.
+  Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds);
+  ErrorShares shares_of_error(const Runtime& runtime) const;
+  std::unique_ptr<Simulation> split_into(const TensorMesh& cells) const;
   DirectCurrentData solved(const Runtime& runtime, DirectCurrentReport& done, Device& device) const;
   StationFields fields_of(const DirectCurrentData& data) const;
-  /// Its errors beside the data: columns that follow those of fields_of().
-  void state_errors(StationFields& stations, Result& result, const DirectCurrentData& data, double seconds,
-                    const Runtime& runtime) const;
+  /// Errors of data by those of another mesh: columns that follow those of fields_of().
+  std::vector<Column> errors_of(const DirectCurrentData& data, const DirectCurrentData& other,
+                                const std::string& why, StatedErrors& stated) const;
   /// Observed beside computed, where the survey has data.
   void compare_with_measured(StationFields& stations, Report& report) const;
   void add_cells(Dataset& data, std::vector<CellValues> volume) const;
@@ -123,6 +145,8 @@ class Simulation final : public SimulationOf<> {
   std::size_t held_against_ = 0;  // sources whose total potentials take a solve for homogeneous ground
   std::unique_ptr<Simulation> companion_;
   std::string no_error_;  // why none can be stated
+  /// The same job on other cells, which take means of the earth anew; empty: cells are split.
+  std::function<std::unique_ptr<Simulation>(const TensorMesh&, const Runtime&)> on_cells_;
 };
 
 }  // namespace terrane::electric

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "terrane/mesh/companion.hpp"
-
 namespace terrane::electromagnetic {
 
 namespace {
@@ -21,19 +19,41 @@ Variable errors_of(const Variable& of, std::vector<double> errors) {
   return {of.name + "_error", of.unit, "error of " + of.long_name, of.dimensions, std::move(errors), {}};
 }
 
+std::array<const std::vector<double>*, 8> values_of_rock(const Problem& problem) {
+  return {&problem.conductivity[0], &problem.conductivity[1], &problem.conductivity[2],
+          &problem.quadrature[0],   &problem.quadrature[1],   &problem.quadrature[2],
+          &problem.chargeability,   &problem.charge_time};
+}
+
 }  // namespace
 
-Problem companion_of(const Problem& problem) {
+CompanionWish wish_of(const Problem& problem) {
   CompanionWish wish;
   const auto see = [&](const Vector3& place) {
     for (std::size_t a = 0; a < 3; ++a) wish.places[a].push_back(place[a]);
   };
   for (const auto& place : problem.receivers) see(place);
   for (const auto& source : problem.sources) std::for_each(source.points.begin(), source.points.end(), see);
-  const std::vector<double>* const rock[] = {
-      &problem.conductivity[0], &problem.conductivity[1], &problem.conductivity[2], &problem.quadrature[0],
-      &problem.quadrature[1],   &problem.quadrature[2],   &problem.chargeability,   &problem.charge_time};
-  const Companion companion(problem.mesh, rock, wish);
+  return wish;
+}
+
+TensorMesh finer_mesh_of(const Problem& problem, const CompanionWish& wish,
+                         const std::array<double, 3>& factor, KeptFaces keeps) {
+  return finer_mesh(problem.mesh, values_of_rock(problem), wish, factor, keeps);
+}
+
+Problem problem_on(const Problem& problem, const TensorMesh& cells) {
+  auto other = problem;
+  other.mesh = cells;
+  const auto take = [&](std::vector<double>& values) { values = values_on(cells, problem.mesh, values); };
+  for (std::size_t a = 0; a < 3; ++a) take(other.conductivity[a]), take(other.quadrature[a]);
+  for (auto* values : {&other.chargeability, &other.charge_time, &other.charge_exponent, &other.contrasts})
+    take(*values);
+  return other;
+}
+
+Problem companion_of(const Problem& problem, const CompanionWish& wish) {
+  const Companion companion(problem.mesh, values_of_rock(problem), wish);
   Problem other;
   other.mesh = companion.mesh();
   for (std::size_t a = 0; a < 3; ++a) {

@@ -6,10 +6,12 @@
 // From it follow the errors of apparent resistivities, 2|Z||δZ|/(ωμ₀), and phases, |δZ|/|Z|.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
 #include "terrane/data/dataset.hpp"
+#include "terrane/mesh/companion.hpp"
 #include "terrane/physics/electromagnetic/outcome.hpp"
 #include "terrane/physics/electromagnetic/problem.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
@@ -17,8 +19,16 @@
 
 namespace terrane::electromagnetic {
 
-/// The same on cells twice as wide, with walls twice as far, without fields of all cells.
-Problem companion_of(const Problem& problem);
+/// What meshes of other cells keep: faces at sources and receivers; all walls go on.
+CompanionWish wish_of(const Problem& problem);
+/// The same on cells twice as wide, with walls twice as far where these are to move, without fields of all
+/// cells.
+Problem companion_of(const Problem& problem, const CompanionWish& wish);
+/// A mesh with cells factor[axis] times as wide.
+TensorMesh finer_mesh_of(const Problem& problem, const CompanionWish& wish,
+                         const std::array<double, 3>& factor, KeptFaces keeps);
+/// The same on other cells, which have what the mesh has there.
+Problem problem_on(const Problem& problem, const TensorMesh& cells);
 
 /// NAME_error of every component, [source, frequency, receiver].  mine, its: data of the run and of its
 /// companion, both empty in an outline

@@ -731,6 +731,16 @@ std::vector<std::string_view> properties_read() {
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime,
                                                           bool isotropic) {
+  auto made = from_job_on(job, runtime, isotropic, {});
+  if (made->accuracy_.verify == Verify::refine && plans_mesh(job))
+    made->on_cells_ = [job, isotropic](const std::vector<TensorMesh>& meshes, const Runtime& where) {
+      return from_job_on(job, where, isotropic, meshes);
+    };
+  return made;
+}
+
+std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Runtime& runtime, bool isotropic,
+                                                    const std::vector<TensorMesh>& instead) {
   const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
   table.text("physics");
@@ -746,7 +756,6 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   read_fields(table, p);
   Accuracy accuracy;
   read_fields(table, accuracy);
-  terrane::check(accuracy, table);
   if (p.parameters.strike != Strike::none && !plane)
     throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
   auto stations = build_survey(job, memory);
@@ -771,6 +780,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     requests[n].reads = properties_read();
     requests[n].reads_beside = {{"cole_cole_time", "chargeability"}, {"cole_cole_exponent", "chargeability"}};
     requests[n].plan = [&, n](const Description& described, const MeshWish& wish) {
+      if (!instead.empty()) return MeshPlan{instead.at(n), {}};
       return plan_mesh(described, wish, request_of(meshes[n].problem, read_gridding(table)));
     };
     requests[n].look = [&, n](const Description& described, const TensorMesh& mesh) {
@@ -927,30 +937,144 @@ double Simulation::seconds_of_run(const Runtime& runtime) const {
   return seconds;
 }
 
+std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser, bool moves_walls) const {
+  const auto other = [&](const Problem& problem) {
+    auto wish = wish_of(problem);
+    if (!moves_walls) wish = wish.with_its_walls();
+    wish.coarser = coarser;
+    return companion_of(problem, wish);
+  };
+  if (meshes_.empty()) return std::make_unique<Simulation>(other(problem_));
+  std::vector<OnMesh> others;
+  for (const auto& mesh : meshes_) others.push_back({mesh.share, other(mesh.problem)});
+  return std::make_unique<Simulation>(std::move(others), gridding_);
+}
+
 void Simulation::make_companion() {
   try {
-    if (meshes_.empty()) {
-      companion_ = std::make_unique<Simulation>(companion_of(problem_));
-      return;
-    }
-    std::vector<OnMesh> others;
-    for (const auto& mesh : meshes_) others.push_back({mesh.share, companion_of(mesh.problem)});
-    companion_ = std::make_unique<Simulation>(std::move(others), gridding_);
+    companion_ = on_companion({true, true, true}, true);
   } catch (const InputError& error) {
     no_error_ = fmt::format("on cells twice as wide, {}: {}", error.where(), error.problem());
   }
 }
 
-Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
-  auto& report = result.report;
-  Device device;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto outcome = computed(runtime, device);
+Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
   const auto since = [](auto then) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
   };
-  const double seconds = since(begin);
-  report.device = device_text(device, runtime);
+  Solved all;
+  const auto begin = std::chrono::steady_clock::now();
+  all.mine = computed(runtime, all.device);
+  all.seconds = since(begin);
+  if (!accuracy_.states_errors()) return all;
+  all.why = no_error_;
+  if (!companion_ || !all.why.empty()) return all;
+  const auto begin_of_companion = std::chrono::steady_clock::now();
+  Runtime without_checkpoint = runtime;
+  without_checkpoint.checkpoint = {};
+  all.other = companion_->computed(without_checkpoint, all.device);
+  const auto& solves = all.other.solves;
+  if (!std::all_of(solves.begin(), solves.end(), [](const auto& s) { return s.converged(); }))
+    all.why = "a solve of the companion run did not converge", all.other.data.clear();
+  all.of_companion = since(begin_of_companion);
+  return all;
+}
+
+/// Of meshes with cells twice as wide along all axes, and along all but one.
+ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
+  Runtime without_checkpoint = runtime;
+  without_checkpoint.checkpoint = {};
+  const auto data_on = [&](std::array<bool, 3> coarser, bool moves_walls) {
+    Device device;
+    return on_companion(coarser, moves_walls)->computed(without_checkpoint, device);
+  };
+  const auto coarse = data_on({true, true, true}, false);
+  const auto error = [&](const Outcome& other) {
+    StatedErrors stated(accuracy_);
+    errors_of(coarse, other, stated);
+    return stated.at_95();
+  };
+  ErrorShares shares;
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::array<bool, 3> but_one{true, true, true};
+    but_one[a] = false;
+    shares.cells[a] = error(data_on(but_one, false));
+  }
+  shares.walls = error(data_on({true, true, true}, true));
+  return shares;
+}
+
+std::uint64_t Simulation::cells_on_meshes() const {
+  std::uint64_t cells = 0;
+  for (const auto* problem : on_meshes()) cells += problem->mesh.size();
+  return cells;
+}
+
+/// With the rock of its cells; a mesh that is given is that of all solves.
+std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
+  auto made = std::make_unique<Simulation>(problem_on(problem_, cells), job_);
+  made->accuracy_ = accuracy_;
+  made->gridding_ = gridding_;
+  made->responses_ = responses_;
+  made->of_sites_ = of_sites_;
+  made->notes_ = notes_;
+  add_lines(made->warnings_, warnings_);
+  made->words_ = words_;
+  made->make_companion();
+  if (made->no_error_.empty()) made->no_error_ = no_error_;
+  return made;
+}
+
+Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
+  std::unique_ptr<Simulation> last;
+  RoundsOf<Simulation, Solved> of;
+  of.find = [&](Simulation& on, std::size_t round) {
+    Runtime here = runtime;
+    if (round > 0) here.checkpoint = {};
+    return on.solved_with_companion(here);
+  };
+  of.error = [](const Simulation& on, const Solved& found) {
+    StatedErrors stated(on.accuracy_);
+    if (!found.why.empty()) stated.none(found.why);
+    if (on.accuracy_.states_errors()) on.errors_of(found.mine, found.other, stated);
+    return stated.at_95();
+  };
+  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
+  of.finer = [&](Simulation& on, const FinerWish& finer) {
+    const auto kept = on_cells_ ? KeptFaces::every_second : KeptFaces::all;
+    std::vector<TensorMesh> meshes;
+    for (const auto* problem : on.on_meshes()) {
+      auto wish = wish_of(*problem);
+      if (!finer.walls) wish = wish.with_its_walls();
+      meshes.push_back(finer_mesh_of(*problem, wish, finer.factor, kept));
+    }
+    auto next = on_cells_ ? on_cells_(meshes, runtime) : on.split_into(meshes.front());
+    next->check(runtime);
+    return next;
+  };
+  of.size = [&](const Simulation& on) {
+    return Round{on.cells_on_meshes(), NAN, 0, on.memory_on_meshes(runtime)};
+  };
+  auto found = found_in_rounds(*this, last, rounds, of);
+  if (!last) return found;
+  describe_again(result.report, [&](RunFacts& facts) {
+    last->describe(facts, last->choose(runtime), runtime);
+    begin_with(facts, last->notes_, last->warnings_);
+  });
+  *this = std::move(*last);
+  return found;
+}
+
+std::vector<Variable> Simulation::errors_of(const Outcome& mine, const Outcome& other,
+                                            StatedErrors& stated) const {
+  if (!is_magnetotelluric(problem_)) return field_errors(problem_, mine.data, other.data, stated);
+  const auto functions = [&](const Outcome& of) {
+    return of.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, of);
+  };
+  return response_errors(problem_, functions(mine), functions(other), responses_, stated);
+}
+
+void Simulation::tell_of_solves(const Outcome& outcome, Report& report) const {
   report.notes.insert(report.notes.end(), outcome.notes.begin(), outcome.notes.end());
   report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
   int most = 0;
@@ -989,23 +1113,21 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.add("divergence_in_air", in_air);
   report.add("residual", residual, "", "residual", fmt::format("{:.1e} at most", residual));
   report.add("rough", std::uint64_t{rough});
+}
+
+Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
+  Rounds rounds(accuracy_);
+  const auto [outcome, other, device, seconds, of_companion, why] = solved_in_rounds(result, runtime, rounds);
+  auto& report = result.report;
+  report.device = device_text(device, runtime);
+  tell_of_solves(outcome, report);
   result.attributes["time_dependence"] = "exp(+i omega t)";
   StatedErrors stated(accuracy_);
   if (!accuracy_.states_errors()) return dataset(outcome, {}, stated);
-  Outcome other;
-  auto why = no_error_;
-  const auto begin_of_companion = std::chrono::steady_clock::now();
-  if (companion_ && why.empty()) {
-    Runtime without_checkpoint = runtime;
-    without_checkpoint.checkpoint = {};
-    other = companion_->computed(without_checkpoint, device);
-    if (!std::all_of(other.solves.begin(), other.solves.end(), [](const auto& s) { return s.converged(); }))
-      why = "a solve of the companion run did not converge", other.data.clear();
-  }
-  const double of_companion = since(begin_of_companion);
   if (!why.empty()) stated.none(why);
   auto data = dataset(outcome, other, stated);
   stated.tell(result, of_companion, seconds + of_companion);
+  rounds.tell(result);
   return data;
 }
 
@@ -1040,19 +1162,12 @@ Dataset Simulation::dataset(const Outcome& outcome, const Outcome& companion, St
                                 {}});
   }
   data.coordinates.insert(data.coordinates.end(), of_sites_.begin(), of_sites_.end());
+  data.variables = !is_magnetotelluric(problem_) ? field_variables(problem_, outcome)
+                   : outcome.data.empty()
+                       ? response_variables(problem_, {}, responses_)
+                       : response_variables(problem_, transfer_functions(problem_, outcome), responses_);
   std::vector<Variable> errors;
-  if (is_magnetotelluric(problem_)) {
-    const auto functions = [&](const Outcome& of) {
-      return of.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, of);
-    };
-    const auto mine = functions(outcome);
-    data.variables = response_variables(problem_, mine, responses_);
-    if (accuracy_.states_errors())
-      errors = response_errors(problem_, mine, functions(companion), responses_, stated);
-  } else {
-    data.variables = field_variables(problem_, outcome);
-    if (accuracy_.states_errors()) errors = field_errors(problem_, outcome.data, companion.data, stated);
-  }
+  if (accuracy_.states_errors()) errors = errors_of(outcome, companion, stated);
   std::move(errors.begin(), errors.end(), std::back_inserter(data.variables));
   if (meshes_.empty()) add_volume(problem_, outcome, data);
   std::vector<std::int32_t> iterations, converged;

@@ -202,13 +202,19 @@ void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const 
                     near, points.size(), near_source, first + 1));
 }
 
-/// The same without heat of a source, on cells twice as wide and with steps up to four times as long, so that
-/// errors of both are four times as large.  problem: settled; initial: temperatures of rock alone
-Problem companion_of(const Problem& problem, const std::vector<double>& initial,
-                     const std::vector<Position>& points) {
-  CompanionWish wish{{}, {{{false, false}, {false, false}, {false, false}}}};  // walls are where they are
+/// What meshes of other cells keep: walls are where they are.
+CompanionWish wish_of(const std::vector<Position>& points) {
+  CompanionWish wish = CompanionWish{}.with_its_walls();
   for (const auto& point : points)
     for (std::size_t a = 0; a < 3; ++a) wish.places[a].push_back(point[a]);
+  return wish;
+}
+
+/// The same without heat of a source, on cells twice as wide and with steps up to four times as long, so that
+/// errors of both are four times as large.  problem: settled; initial: temperatures of rock alone; longer:
+/// the steps
+Problem companion_of(const Problem& problem, const std::vector<double>& initial, const CompanionWish& wish,
+                     double longer) {
   const std::vector<double>* const rock[] = {&problem.conductivity, &problem.capacity, &initial,
                                              &problem.production};
   const Companion companion(problem.mesh, std::span(rock).first(3), wish);
@@ -227,7 +233,7 @@ Problem companion_of(const Problem& problem, const std::vector<double>& initial,
   other.method = problem.method;
   other.boundary = problem.boundary;
   other.tolerance = problem.tolerance;
-  other.step = 4 * problem.step;
+  other.step = longer * problem.step;
   if (other.method == Method::explicit_steps) other.step = std::min(other.step, other.stable_step() / 2);
   other.step = std::min(other.step, other.end);
   return other;
@@ -258,7 +264,6 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   auto stations = build_survey(job, memory);
   Accuracy accuracy;
   read_fields(table, accuracy);
-  terrane::check(accuracy, table);
   bool unheld = false;
   auto earth = rock_of(job, table, memory, accuracy.states_errors() ? &unheld : nullptr);
   Problem p;
@@ -282,9 +287,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     made->take_notes(earth, stations);
     made->accuracy_ = accuracy;
     if (!accuracy.states_errors()) return made;
-    auto other = companion_of(made->problem_, initial, positions_of(made->receivers_));
-    read_source(of_source, other);
-    made->companion_ = std::make_unique<Simulation>(std::move(other), made->receivers_);
+    made->initial_ = initial;
+    made->put_source_ = [of_source](Problem& problem) { read_source(of_source, problem); };
+    made->companion_ = made->on_companion({true, true, true}, 4);
     made->unheld_ = unheld;
     return made;
   } catch (const InputError& error) {
@@ -331,9 +336,8 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime&)
 }
 
 Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
-  const auto begin = std::chrono::steady_clock::now();
-  auto done = march(problem_, runtime);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  Rounds rounds(accuracy_);
+  auto [done, mine, other, seconds, of_companion] = solved_in_rounds(result, runtime, rounds);
   auto& report = result.report;
   report.add("iterations", done.iterations, "", done.iterations ? "solver" : "",
              fmt::format("{} iterations", grouped(done.iterations)));
@@ -348,37 +352,161 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
     report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
   auto data = dataset(std::move(done));
   if (companion_) {
-    const auto& temperatures = data.real("temperature");
-    auto errors = state_errors(result, temperatures, seconds, runtime);
-    data.variables.push_back(std::move(errors));
+    StatedErrors stated(accuracy_);
+    data.variables.push_back({"temperature_error",
+                              "K",
+                              "error of the temperature",
+                              {"time", "receiver"},
+                              errors_of(mine, other, stated),
+                              {}});
+    stated.tell(result, of_companion, seconds + of_companion);
+    rounds.tell(result);
   }
   return data;
 }
 
-Variable Simulation::state_errors(Result& result, const std::vector<double>& temperatures, double seconds,
-                                  const Runtime& runtime) const {
+Simulation::Series Simulation::series_of(const March& done) const {
+  return {temperatures_at(points_, done.series, problem_.receivers.size()), problem_.step, done.converged};
+}
+
+Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
+  const auto since = [](auto then) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+  };
+  Solved all;
+  const auto begin = std::chrono::steady_clock::now();
+  all.done = march(problem_, runtime);
+  all.mine = series_of(all.done);
+  all.seconds = since(begin);
+  if (!companion_) return all;
   Runtime without_checkpoint = runtime;
   without_checkpoint.checkpoint = {};
-  const auto begin = std::chrono::steady_clock::now();
-  const auto done = march(companion_->problem_, without_checkpoint);
-  const auto its = temperatures_at(companion_->points_, done.series, companion_->problem_.receivers.size());
-  const double of_companion = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const std::size_t count = receivers_.size();
+  const auto begin_of_companion = std::chrono::steady_clock::now();
+  all.other = companion_->series_of(march(companion_->problem_, without_checkpoint));
+  all.of_companion = since(begin_of_companion);
+  return all;
+}
+
+ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
+  Runtime without_checkpoint = runtime;
+  without_checkpoint.checkpoint = {};
+  const auto series_on = [&](std::array<bool, 3> coarser, double longer) {
+    const auto on = on_companion(coarser, longer);
+    return on->series_of(march(on->problem_, without_checkpoint));
+  };
+  const auto coarse = series_on({true, true, true}, 1);
+  const auto error = [&](const Series& other) {
+    StatedErrors stated(accuracy_);
+    errors_of(coarse, other, stated);
+    return stated.at_95();
+  };
+  ErrorShares shares;
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::array<bool, 3> but_one{true, true, true};
+    but_one[a] = false;
+    shares.cells[a] = error(series_on(but_one, 1));
+  }
+  shares.walls = error(series_on({true, true, true}, 4));
+  shares.of_steps = true;
+  return shares;
+}
+
+std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser, double longer) const {
+  auto wish = wish_of(positions_of(receivers_));
+  wish.coarser = coarser;
+  auto other = companion_of(problem_, initial_, wish, longer);
+  put_source_(other);
+  return std::make_unique<Simulation>(std::move(other), receivers_);
+}
+
+std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish) const {
+  const auto& p = problem_;
+  const std::vector<double>* const rock[] = {&p.conductivity, &p.capacity, &initial_};
+  Problem other;
+  other.mesh = finer_mesh(p.mesh, rock, wish_of(positions_of(receivers_)), wish.factor, KeptFaces::all);
+  const auto on_it = [&](const std::vector<double>& values) { return values_on(other.mesh, p.mesh, values); };
+  other.conductivity = on_it(p.conductivity);
+  other.capacity = on_it(p.capacity);
+  other.initial = on_it(initial_);
+  auto density = p.production;
+  for (std::size_t n = 0; n < density.size(); ++n) density[n] /= p.volume(n);
+  other.production = on_it(density);
+  for (std::size_t n = 0; n < other.production.size(); ++n) other.production[n] *= other.volume(n);
+  other.power.assign(other.mesh.size(), 0.0);
+  other.power_end = p.power_end;
+  other.end = p.end;
+  other.method = p.method;
+  other.boundary = p.boundary;
+  other.tolerance = p.tolerance;
+  other.step = wish.walls ? p.step / 4 : p.step;
+  if (other.method == Method::explicit_steps) other.step = std::min(other.step, other.stable_step() / 2);
+  const auto initial = other.initial;
+  put_source_(other);
+  auto made = std::make_unique<Simulation>(std::move(other), receivers_, job_);
+  made->accuracy_ = accuracy_;
+  made->notes_ = notes_;
+  made->warnings_ = warnings_;
+  made->words_ = words_;
+  made->initial_ = initial;
+  made->put_source_ = put_source_;
+  made->unheld_ = unheld_;
+  made->companion_ = made->on_companion({true, true, true}, 4);
+  return made;
+}
+
+Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
+  std::unique_ptr<Simulation> last;
+  RoundsOf<Simulation, Solved> of;
+  of.find = [&](Simulation& on, std::size_t round) {
+    Runtime here = runtime;
+    if (round > 0) here.checkpoint = {};
+    return on.solved_with_companion(here);
+  };
+  of.error = [](const Simulation& on, const Solved& found) {
+    StatedErrors stated(on.accuracy_);
+    if (on.companion_) on.errors_of(found.mine, found.other, stated);
+    return stated.at_95();
+  };
+  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
+  of.finer = [&](Simulation& on, const FinerWish& wish) {
+    auto next = on.finer(wish);
+    next->check(runtime);
+    return next;
+  };
+  of.size = [&](const Simulation& on) {
+    RunFacts facts;
+    on.describe(facts, on.choose(runtime), runtime);
+    return Round{on.problem_.mesh.size(), NAN, 0, static_cast<double>(facts.memory_bytes)};
+  };
+  auto found = found_in_rounds(*this, last, rounds, of);
+  if (!last) return found;
+  describe_again(result.report, [&](RunFacts& facts) {
+    last->describe(facts, last->choose(runtime), runtime);
+    begin_with(facts, last->notes_, last->warnings_);
+  });
+  *this = std::move(*last);
+  return found;
+}
+
+std::vector<double> Simulation::errors_of(const Series& mine, const Series& other,
+                                          StatedErrors& stated) const {
+  const std::size_t count = receivers_.size(), its_steps = other.values.size() / count - 1;
+  const auto& temperatures = mine.values;
   double most = 0;
   for (const double t : temperatures) most = std::max(most, std::abs(t));
   JudgedData judged{"temperature", {}, {}, {}, [&](std::size_t n) {
                       const std::size_t time = n / count;
                       return fmt::format("receiver {} at {:.4g} s", n % count + 1,
-                                         static_cast<double>(time) * problem_.step);
+                                         static_cast<double>(time) * mine.step);
                     }};
   for (std::size_t n = 0; n < temperatures.size(); ++n) {
     const std::size_t time = n / count, receiver = n % count;
-    // Between two times of the companion in proportion.
-    const double at = static_cast<double>(time) * problem_.step / companion_->problem_.step;
-    const auto before = std::min(static_cast<std::size_t>(at), companion_->problem_.steps() - 1);
+    // Between two times of the other in proportion.
+    const double at = static_cast<double>(time) * mine.step / other.step;
+    const auto before = std::min(static_cast<std::size_t>(at), its_steps - 1);
     const double part = at - static_cast<double>(before);
-    const double its_value =
-        (1 - part) * its[before * count + receiver] + part * its[(before + 1) * count + receiver];
+    const double its_value = (1 - part) * other.values[before * count + receiver] +
+                             part * other.values[(before + 1) * count + receiver];
     double largest = 1e-3 * most;
     for (std::size_t r = 0; r < count; ++r)
       largest = std::max(largest, std::abs(temperatures[time * count + r]));
@@ -386,13 +514,9 @@ Variable Simulation::state_errors(Result& result, const std::vector<double>& tem
     judged.scale.push_back(largest);
     judged.source.push_back(time);
   }
-  StatedErrors stated(accuracy_);
-  if (!done.converged) stated.none("a solve of the companion run did not converge");
+  if (!other.converged) stated.none("a solve of the companion run did not converge");
   if (unheld_) stated.none("the mesh does not hold all bodies (see the warnings), which no wider cells show");
-  Variable errors{"temperature_error", "K", "error of the temperature", {"time", "receiver"},
-                  stated.of(judged),   {}};
-  stated.tell(result, of_companion, seconds + of_companion);
-  return errors;
+  return stated.of(judged);
 }
 
 Result Simulation::outline() const {
