@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "terrane/base/error.hpp"
 #include "terrane/base/progress.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/sensitivity/blocks.hpp"
@@ -17,6 +18,12 @@
 #include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::gravity {
+
+/// `accuracy`, where near entries in single precision allow it. Throws InputError.
+inline double accuracy_in_single(double accuracy, double most_accurate, const char* where) {
+  if (accuracy >= most_accurate) return accuracy;
+  throw InputError(where, "no finer than 1e-7: what is near is kept in single precision");
+}
 
 template <class Block>
 class BlockOperator : public solve::PartedOperator {

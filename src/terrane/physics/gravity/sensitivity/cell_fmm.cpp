@@ -14,7 +14,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t cells_per_chunk = 2048, clusters_per_task = 8, boxes_per_task = 4;
+constexpr std::size_t cells_per_chunk = 2048, moments_per_task = 8, boxes_per_task = 4;
 // Of a product 0.8e-9; three times that, since entries take the memory, and most of the time to make G.
 constexpr double seconds_per_kept_pair = 2.4e-9;
 constexpr double point_angle = 0.25;  // of cells and boxes taken as points, for the diagonal: size / distance
@@ -340,7 +340,7 @@ Steps CellFmm::product(std::span<const double> model, std::span<double> data) co
   Steps steps;
   steps.push_back(
       in_tasks(cells_.size(), cells_per_chunk, [=, this](std::size_t i) { own[i] = model[columns_[i]]; }));
-  steps.push_back(in_tasks(clusters_.size(), clusters_per_task,
+  steps.push_back(in_tasks(clusters_.size(), moments_per_task,
                            [=, this](std::size_t c) { gather(clusters_[c], own.get(), clusters.get()); }));
   add_level_steps(steps, true, cluster_levels_,
                   [=, this](std::size_t c) { move(clusters_[c], clusters.get()); });
@@ -441,7 +441,7 @@ Steps CellFmm::transpose(std::span<const double> data, std::span<double> model) 
                            [=, this](std::size_t t) { weigh(t, data, boxes.get()); }));
   add_level_steps(steps, true, box_levels_,
                   [=, this](std::size_t b) { gather_boxes(boxes_[b], boxes.get()); });
-  steps.push_back(in_tasks(clusters_.size(), clusters_per_task, [=, this](std::size_t c) {
+  steps.push_back(in_tasks(clusters_.size(), moments_per_task, [=, this](std::size_t c) {
     gather_from_boxes(clusters_[c], boxes.get(), clusters.get());
   }));
   add_level_steps(steps, false, cluster_levels_,

@@ -4,20 +4,10 @@
 
 namespace terrane::gravity {
 
-namespace {
-
-double accuracy_that_serves(double accuracy) {
-  if (!(accuracy >= FmmSensitivity::most_accurate))
-    throw InputError("sensitivities by fast multipoles",
-                     "no finer than 1e-7: what is near is kept in single precision");
-  return accuracy;
-}
-
-}  // namespace
-
 FmmSensitivity::FmmSensitivity(const SensitivityColumns& source, double accuracy, int threads,
                                Progress* progress, solve::ShareOfParts share)
-    : BlockOperator(source, accuracy_that_serves(accuracy), most_parts, threads, progress, share) {}
+    : BlockOperator(source, accuracy_in_single(accuracy, most_accurate, "sensitivities by fast multipoles"),
+                    most_parts, threads, progress, share) {}
 
 /// As if all cells were one block, with the accuracy of several.
 FmmSensitivity::Cost FmmSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {

@@ -8,20 +8,10 @@
 
 namespace terrane::gravity {
 
-namespace {
-
-double accuracy_that_serves(double accuracy) {
-  if (!(accuracy >= TreeSensitivity::most_accurate))
-    throw InputError("sensitivities by a tree",
-                     "no finer than 1e-7: what is near is kept in single precision");
-  return accuracy;
-}
-
-}  // namespace
-
 TreeSensitivity::TreeSensitivity(const SensitivityColumns& source, double accuracy, int threads,
                                  Progress* progress, solve::ShareOfParts share)
-    : BlockOperator(source, accuracy_that_serves(accuracy), most_parts, threads, progress, share) {}
+    : BlockOperator(source, accuracy_in_single(accuracy, most_accurate, "sensitivities by a tree"),
+                    most_parts, threads, progress, share) {}
 
 /// Of one tree for all cells, whose blocks take hardly more time.
 TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
