@@ -1,9 +1,12 @@
 // Searches on all threads, beside loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
@@ -32,6 +35,18 @@ TEST(Search, FindsWhatALoopFindsOnAnyThreads) {
 TEST(Search, PassesOverWhatIsNoNumber) {
   const std::vector<double> values{NAN, -3, NAN, -7};
   EXPECT_EQ(largest_value(values.size(), 2, [&](std::size_t n) { return values[n]; }), -3);
+}
+
+// More than 64 MiB: pages are asked for by all threads.
+TEST(FilledLists, HoldTheValueAndAskingForPagesKeepsWhatMemoryHolds) {
+  constexpr std::size_t count = 9'000'001;
+  auto values = filled(count, 2.5);
+  ASSERT_EQ(values.size(), count);
+  EXPECT_EQ(std::count(values.begin(), values.end(), 2.5), static_cast<std::ptrdiff_t>(count));
+  std::iota(values.begin(), values.end(), 0.0);
+  ask_for_pages(values.data() + 1, (count - 2) * sizeof(double));
+  EXPECT_EQ(first_where(count, 2, [&](std::size_t n) { return values[n] != static_cast<double>(n); }), count);
+  EXPECT_TRUE(filled(0, 1).empty());
 }
 
 }  // namespace
