@@ -23,8 +23,8 @@ inline std::vector<double> random_between(double low, double high, std::size_t n
 }
 
 /// Cells of an uneven mesh, and stations scattered over hills above it; some above corners of cells.
-inline std::shared_ptr<const gravity::SensitivityColumns> tree_problem(const std::vector<gravity::Channel>& channels,
-                                                              std::size_t stations, double accuracy = 1e-9) {
+inline std::shared_ptr<const gravity::SensitivityColumns> tree_problem(
+    const std::vector<gravity::Channel>& channels, std::size_t stations, double accuracy = 1e-9) {
   std::vector<double> east{0}, up{-600, -450, -340, -250, -180, -120, -75, -40, -15, 0};
   for (int i = 0; i < 40; ++i) east.push_back(east.back() + 25 + (i % 3) * 10);
   const TensorMesh mesh(east, east, up);
@@ -32,12 +32,14 @@ inline std::shared_ptr<const gravity::SensitivityColumns> tree_problem(const std
   for (std::size_t c = 0; c < mesh.size(); ++c)
     if (c % 11 != 3) cells.push_back(mesh.prism(c));
   gravity::KeptStations at{random_between(-200, east.back() + 200, stations, 1),
-                  random_between(-200, east.back() + 200, stations, 2), random_between(5, 80, stations, 3)};
+                           random_between(-200, east.back() + 200, stations, 2),
+                           random_between(5, 80, stations, 3)};
   at.easting[0] = east[7];
   at.northing[0] = east[9];
   at.up[0] = 1;
   std::vector<gravity::Observable> observables;
-  for (const auto c : channels) observables.push_back(gravity::Observable::of(c, default_gravitational_constant));
+  for (const auto c : channels)
+    observables.push_back(gravity::Observable::of(c, default_gravitational_constant));
   return std::make_shared<gravity::SensitivityColumns>(cells, at, observables, accuracy);
 }
 
@@ -55,6 +57,9 @@ inline double relative_difference(std::span<const double> a, std::span<const dou
 }
 
 inline const std::vector<std::vector<gravity::Channel>> tree_kinds{
-    {gravity::Channel::g_u}, {gravity::Channel::g_e}, {gravity::Channel::g_uu}, {gravity::Channel::g_u, gravity::Channel::g_uu, gravity::Channel::g_en}};
+    {gravity::Channel::g_u},
+    {gravity::Channel::g_e},
+    {gravity::Channel::g_uu},
+    {gravity::Channel::g_u, gravity::Channel::g_uu, gravity::Channel::g_en}};
 
 }  // namespace terrane::test
