@@ -300,11 +300,11 @@ void expect_column(const Config& table, const io::Table& rows, const char* key, 
   if (rows.find(name) != nullptr) return;
   std::string columns;
   for (const auto& column : rows.columns) columns += (columns.empty() ? "" : ", ") + column.name;
-  if (const auto next = other_survey(rows); !next.empty())
-    throw table.wrong("file", fmt::format("\"{}\" holds no stations", rows.source), next);
   const auto note = rows.attributes.find("note");
   const bool placeless =
       note != rows.attributes.end() && note->second.find("there is no place") != std::string::npos;
+  if (const auto next = other_survey(rows); !next.empty() && !placeless)
+    throw table.wrong("file", fmt::format("\"{}\" holds no stations", rows.source), next);
   throw table.wrong(
       table.has(key) ? key : "file", fmt::format("\"{}\" has no column \"{}\"", rows.source, name),
       placeless ? "The file gives no place of its site: write LAT and LONG into its >HEAD."
