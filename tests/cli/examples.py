@@ -103,7 +103,7 @@ class Examples(ExampleTest):
 
     def test_ALayerOfEquivalentSourcesHasTheFieldOfTheBlockFartherUp(self):
         name, layer = "37_equivalent_sources", self.folder / "output/layer.nc"
-        self.terrane("invert", EXAMPLES / name / "job.toml", "--output", self.folder / "output")
+        self.terrane("invert", EXAMPLES / name / "layer.toml", "--output", self.folder / "output")
         self.terrane("run", EXAMPLES / name / "continued.toml", "--output", self.folder / "output", "--set",
                      f"mesh.file={layer}", "--set", f"model.file={layer}")
         self.compare(name, "continued.csv", 0.08)

@@ -103,7 +103,7 @@ def _places(stations: Any) -> "dict[str, Any]":
     found: dict[str, Any] = {}
     if not isinstance(stations, (str, PathLike)):
         for name, place in stations.items():
-            found[str(name)] = tuple(float(v) for v in (*place, 0, 0)[:4])
+            found[str(name)] = tuple(float(v) for v in [*place, 0, 0][:4])
         return found
     with open(stations, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -113,7 +113,7 @@ def _places(stations: Any) -> "dict[str, Any]":
             if len(words) < 4:
                 raise ValueError(f"{fspath(stations)}:{number}: a line has station, network, latitude, longitude, "
                                  "elevation and burial")
-            found[f"{words[1]}.{words[0]}"] = tuple(float(v) for v in (*words[2:6], 0, 0)[:4])
+            found[f"{words[1]}.{words[0]}"] = tuple(float(v) for v in [*words[2:6], "0", "0"][:4])
     return found
 
 
