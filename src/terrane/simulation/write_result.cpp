@@ -52,7 +52,8 @@ std::vector<std::string> written_files(const std::string& path, const Result& re
 
 double bytes_to_write(std::size_t stations, std::size_t survey_columns, std::size_t fields) {
   // Of each column: as the NetCDF library holds it and the file that it makes in memory, or as other formats
-  // have it, and of places; of large files a column at a time. Fitted to the peaks of jobs with one and ten channels.
+  // have it, and of places; of large files a column at a time. Fitted to the peaks of jobs with one and ten
+  // channels.
   constexpr double copies = 2.7, of_places = 1.6;
   const auto of_survey = static_cast<double>(survey_columns), of_fields = static_cast<double>(fields),
              each = 8 * static_cast<double>(stations);
