@@ -14,7 +14,7 @@ void copy_attributes(Result& result) {
   for (const auto& [name, text] : result.attributes) {
     auto& all = result.data.attributes;
     const auto there =
-        std::find_if(all.begin(), all.end(), [&](const Attribute& a) { return a.name == name; });
+        std::find_if(all.begin(), all.end(), [&name = name](const Attribute& a) { return a.name == name; });
     if (there != all.end()) there->value = text;
     else all.push_back({name, text});
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace terrane {
 
@@ -14,6 +15,20 @@ namespace {
 std::string clean(std::string name) {
   std::replace(name.begin(), name.end(), '/', '_');
   return name == "complex" ? "complex_" : name;
+}
+
+/// Of columns whose names NetCDF does not take, names that no other one has.
+void clean_names(std::vector<Column>& columns) {
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+  };
+  for (auto& column : columns) {
+    auto name = clean(column.name);
+    if (name == column.name) continue;
+    while (taken(name)) name += '_';
+    if (column.description.empty()) column.description = column.name;
+    column.name = std::move(name);
+  }
 }
 
 /// Whether a column of a survey says where or on which line a station is.
@@ -70,6 +85,7 @@ Dataset to_dataset(StationFields stations) {
   std::vector<std::string> on;
   for (const auto& d : data.dimensions) on.push_back(d.name);
   add_places(data, survey, on);
+  clean_names(survey.columns);
   for (auto& column : survey.columns) {
     auto& list = is_place(column.name) ? data.coordinates : data.variables;
     list.push_back(variable_of(std::move(column), on, VariableRole::given));

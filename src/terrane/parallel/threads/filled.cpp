@@ -14,12 +14,13 @@ void ask_for_pages(void* memory, std::size_t bytes) {
   constexpr int populate_write =
       23;  // MADV_POPULATE_WRITE, of Linux 5.14; before, pages come as they are touched
   if (bytes < short_list) return;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const auto skipped = (address + page - 1) / page * page - address;
+  auto* const begin = static_cast<std::byte*>(memory) + skipped;
   const auto ask = [&](std::size_t first, std::size_t last) {
-    ::madvise(reinterpret_cast<void*>(begin + first), last - first, populate_write);
+    ::madvise(begin + first, last - first, populate_write);
   };
-  for_each_stretch(end - begin, 0, ask, at_once);
+  for_each_stretch((bytes - skipped) / page * page, 0, ask, at_once);
 }
 
 }  // namespace terrane

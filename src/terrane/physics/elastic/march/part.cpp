@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <compare>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -79,7 +78,7 @@ class Builder {
 
   struct Contribution {
     std::uint32_t near = 0, n = 0;  // place in near_, point of the element
-    auto operator<=>(const Contribution&) const = default;
+    bool operator<(const Contribution& o) const { return std::tie(near, n) < std::tie(o.near, o.n); }
   };
   bool fluid(std::size_t near) const { return problem_.mesh.rock(near_[near]).is_fluid(); }
   bool mine(std::size_t near) const { return owner_[near_[near]] == rank_; }
