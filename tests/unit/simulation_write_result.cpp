@@ -72,6 +72,20 @@ TEST(WriteResult, FieldsAtStationsHaveTheTypesPlacesAndRolesOfTheirColumns) {
   for (const auto& v : data.variables) EXPECT_EQ(v.role, roles.at(v.name)) << v.name;
 }
 
+TEST(WriteResult, ColumnsThatNetcdfDoesNotNameAreNoOtherColumn) {
+  auto made = stations(false);
+  made.survey.columns.push_back({"g/u", "", "", {5, 6, 7, 8}});
+  made.survey.columns.push_back({"a/b", "", "", {1, 2, 3, 4}});
+  made.survey.columns.push_back({"a_b", "", "", {4, 3, 2, 1}});
+  const auto data = to_dataset(std::move(made));
+  check(data);
+  EXPECT_EQ(data.real("g_u").front(), -1) << "what was computed";
+  EXPECT_EQ(data.real("g_u_").front(), 5);
+  EXPECT_EQ(data.find("g_u_")->long_name, "g/u");
+  EXPECT_EQ(data.real("a_b_").front(), 1);
+  EXPECT_EQ(data.real("a_b").front(), 4);
+}
+
 TEST(WriteResult, FormatsOfFewColumnsTakeWhatWasComputedAndNeverWhatWasObserved) {
   const TemporaryFolder folder;
   write_result(folder / "a.grd", result(true));

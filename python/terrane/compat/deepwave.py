@@ -241,7 +241,7 @@ class _Call:
         return [(v, slice(n, n + 1)) for n, v in enumerate(self.v)] if self.batched else [(self.v, slice(None))]
 
     def waves(self, v: Any, shots: slice, series: Any, senders: tuple[Any, Any], hearers: tuple[Any, Any]) -> Operators:
-        """That send series [shot, sender, step] and are heard."""
+        """That send series [shot, sender, step] and are recorded."""
         shape = v.shape if self.axes == 3 else (v.shape[0], 1, v.shape[1])
         spacing = self.h if self.axes == 3 else (self.h[0], self.h[1], self.h[1])
         made = Operators.of(

@@ -17,12 +17,15 @@ std::string clean(std::string name) {
   return name == "complex" ? "complex_" : name;
 }
 
-/// Of columns whose names NetCDF does not take, names that no other one has.
-void clean_names(std::vector<Column>& columns) {
+/// Of the survey's columns whose names NetCDF does not take, names that nothing else has.
+void clean_names(StationFields& stations) {
   const auto taken = [&](const std::string& name) {
-    return std::any_of(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+    for (const auto* columns : {&stations.survey.columns, &stations.fields, &stations.residuals})
+      if (std::any_of(columns->begin(), columns->end(), [&](const Column& c) { return c.name == name; }))
+        return true;
+    return false;
   };
-  for (auto& column : columns) {
+  for (auto& column : stations.survey.columns) {
     auto name = clean(column.name);
     if (name == column.name) continue;
     while (taken(name)) name += '_';
@@ -85,7 +88,7 @@ Dataset to_dataset(StationFields stations) {
   std::vector<std::string> on;
   for (const auto& d : data.dimensions) on.push_back(d.name);
   add_places(data, survey, on);
-  clean_names(survey.columns);
+  clean_names(stations);
   for (auto& column : survey.columns) {
     auto& list = is_place(column.name) ? data.coordinates : data.variables;
     list.push_back(variable_of(std::move(column), on, VariableRole::given));

@@ -304,7 +304,7 @@ void Problem::settle() {
 Component component_of(std::string_view name) {
   const auto* const found = std::find(component_names.begin(), component_names.end(), name);
   if (found == component_names.end())
-    throw InputError("acoustic: record", fmt::format("\"{}\" is nothing that receivers hear", name),
+    throw InputError("acoustic: record", fmt::format("\"{}\" is nothing that receivers record", name),
                      fmt::format("Allowed: {}.", fmt::join(component_names, ", ")));
   return static_cast<Component>(found - component_names.begin());
 }

@@ -12,7 +12,7 @@
 //   q_tt = v² [√(1 + 2δ) H p + V q]              H = Δ − V across it
 //
 //                        the source is C (2/3, 1/3) s δ(x − x_s), C = v² [[1 + 2ε, √(1 + 2δ)], [√(1 + 2δ),
-//                        1]], receivers hear (2p + q)/3: with ε = δ = 0 they are p = q and s. Stable for ε ≥
+//                        1]], receivers record (2p + q)/3: with ε = δ = 0 they are p = q and s. Stable for ε ≥
 //                        δ only.
 //
 // p is the pressure, Pa; v the velocity, m/s; f the source, s(t) δ(x − x_s) with s in Pa m: then far from all
@@ -25,7 +25,7 @@
 //   VTI:  V = L_up, H = L_north + L_east
 //   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 whatever n is, so nothing grows
 //
-// Receivers hear p, or the velocity of particles: ρ v_t = −∇p; with an axis ρ v_t = −∇p − n (n·∇)(q − p),
+// Receivers record p, or the velocity of particles: ρ v_t = −∇p; with an axis ρ v_t = −∇p − n (n·∇)(q − p),
 // which is the one of H and V: what p pushes across the axis, and q along it (weights.hpp).
 //
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
@@ -100,7 +100,7 @@ struct Shot {
   }
 };
 
-/// What a receiver hears: p, Pa, or the velocity of particles along an axis, m/s.
+/// What a receiver records: p, Pa, or the velocity of particles along an axis, m/s.
 enum class Component { pressure, velocity_east, velocity_north, velocity_up };
 inline constexpr std::array<std::string_view, 4> component_names{"pressure", "velocity_east",
                                                                  "velocity_north", "velocity_up"};
@@ -207,7 +207,7 @@ struct Problem {
   double group_error() const;            ///< of that wave, relative
   /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
   std::vector<double> source_series() const;
-  /// What a user should hear of the wavelet: that the run begins or ends within it, or that it is zero.
+  /// What a user should know of the wavelet: that the run begins or ends within it, or that it is zero.
   std::vector<std::string> doubts_of_wavelet() const;
 
   /// Nodes between the mesh and the outermost node on a side: where a layer is, and what keeps the stencils

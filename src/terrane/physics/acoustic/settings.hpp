@@ -23,7 +23,7 @@ struct Settings {
   /// Of migration: what was recorded, [shots][steps, receivers]; empty where they are made here. Of adjoint.
   std::vector<std::vector<double>> data;
 
-  Snapshots snapshots;  ///< settled; of modelling and Born modelling: the wave that receivers hear
+  Snapshots snapshots;  ///< settled; of modelling and Born modelling: the wave that receivers record
 
   /// Whether each rank takes shots of its own: where there are enough, and no snapshots. Else all ranks take
   /// each shot together, the grid cut among them.

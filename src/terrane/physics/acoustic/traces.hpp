@@ -1,4 +1,4 @@
-// Between what an engine hears and gathers: p with the time dispersion of the steps, and the accelerations of
+// Between what an engine records and gathers: p with the time dispersion of the steps, and the accelerations of
 // particles; and pressures and velocities without.
 //
 //   of an engine      F: take_out, then integrate over time what velocities are of

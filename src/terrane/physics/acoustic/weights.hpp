@@ -1,4 +1,4 @@
-// What a receiver hears of the nodes around it, and what a source there does to them: transposes of each
+// What a receiver records of the nodes around it, and what a source there does to them: transposes of each
 // other.
 //
 //   pressure               p, with an axis (2p + q)/3, read by a sinc
@@ -33,7 +33,7 @@ struct Weight {
   Part part = Part::pressure;
 };
 
-/// Of the pressure that a tap hears, or of the acceleration of which it hears the integral. In the order of
+/// Of the pressure that a tap records, or of the acceleration of which it records the integral. In the order of
 /// nodes, those of p before those of q: nodes beyond a free surface are folded back with a minus, those
 /// beyond a wall left out.
 std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);

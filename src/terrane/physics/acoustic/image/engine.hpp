@@ -73,7 +73,7 @@ class Engine {
   void keep_in(KeptIn place, const std::string& folder) { room_.place = place, room_.folder = folder; }
 
   /// Collective, as all that follow.
-  /// watch: the wave that receivers hear; none where it is null.
+  /// watch: the wave that receivers record; none where it is null.
   std::vector<double> model(const Shot& shot, const std::vector<double>& series, Progress* progress = nullptr,
                             const Watch* watch = nullptr);
   std::vector<double> born(const Shot& shot, const std::vector<double>& series,

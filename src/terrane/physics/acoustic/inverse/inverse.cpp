@@ -268,17 +268,17 @@ void WaveData::read_sigma(const Config& table) {
     for (std::size_t s = 0; s < waves.shots.size(); ++s) {
       const std::size_t receivers = waves.shots[s].receivers.size();
       for (std::size_t r = 0; r < receivers; ++r) {
-        double squares = 0, heard = 0;
+        double squares = 0, recorded = 0;
         for (std::size_t n = 0; n < samples; ++n) {
           const double value = p.data[row + n * receivers + r];
           if (std::isnan(value)) continue;
           squares += value * value;
-          ++heard;
+          ++recorded;
         }
-        const double mean = heard > 0 ? squares / heard : NAN;
+        const double mean = recorded > 0 ? squares / recorded : NAN;
         const double sigma =
             (floor.empty() ? 0 : floor[k]) + (percent.empty() ? 0 : percent[k] / 100 * std::sqrt(mean));
-        if (heard > 0 && !(sigma > 0))
+        if (recorded > 0 && !(sigma > 0))
           throw table.wrong(
               "floor",
               fmt::format("the trace of shot {} and receiver {} is silent, and so would be sure", s + 1,

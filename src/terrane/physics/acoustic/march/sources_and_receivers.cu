@@ -143,7 +143,7 @@ struct ReadTap {
         const bool has = begin + n < row.count;
         const Index i = has ? begin + n : begin;
         weight[n] = weights[row.weights + static_cast<std::size_t>(i)];
-        value[n] = heard(row.part, row.offset + i);
+        value[n] = recorded(row.part, row.offset + i);
       });
       unrolled<at_once>([&](auto n) {
         if (begin + n < row.count) sum = fused(weight[n], value[n], sum);
@@ -159,7 +159,7 @@ struct ReadTap {
   TERRANE_FN void put(std::size_t tap, T total) const {
     samples[moment.step() * taps + static_cast<Index>(tap)] = total;
   }
-  TERRANE_FN T heard(Part part, Index n) const {
+  TERRANE_FN T recorded(Part part, Index n) const {
     if (now_q == nullptr || part == Part::p) return now[n];
     return part == Part::q ? now_q[n] : fused(T(2) / 3, now[n], T(1) / 3 * now_q[n]);
   }

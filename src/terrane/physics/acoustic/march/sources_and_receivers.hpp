@@ -56,7 +56,7 @@ struct ReadTap;
 template <class T>
 class Sources {
  public:
-  /// taps: what receivers there would hear is what these send; scales: of the weights of each; within: nodes
+  /// taps: what receivers there would record is what these send; scales: of the weights of each; within: nodes
   /// beyond are left out
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales,
           const IndexBox<3>& within);
@@ -97,7 +97,7 @@ class Sources {
 /// Nodes of a receiver with one index up and one north.
 struct ReceiverRow {
   std::int32_t plane;
-  Part part;            ///< of its nodes, what it hears
+  Part part;            ///< of its nodes, what it records
   Index offset, count;  ///< of its first node in a field, of nodes
   std::size_t weights;  ///< where those of its nodes begin
 };
