@@ -12,8 +12,8 @@
 //   q_tt = v² [√(1 + 2δ) H p + V q]              H = Δ − V across it
 //
 //                        the source is C (2/3, 1/3) s δ(x − x_s), C = v² [[1 + 2ε, √(1 + 2δ)], [√(1 + 2δ),
-//                        1]], receivers record (2p + q)/3: with ε = δ = 0 they are p = q and s. Stable for ε ≥
-//                        δ only.
+//                        1]], receivers record (2p + q)/3: with ε = δ = 0 they are p = q and s. Stable for ε
+//                        ≥ δ only.
 //
 // p is the pressure, Pa; v the velocity, m/s; f the source, s(t) δ(x − x_s) with s in Pa m: then far from all
 // boundaries of a homogeneous medium p = s(t − r/v) / (4π r). A grid with one node across has two dimensions.

@@ -1,5 +1,5 @@
-// Between what an engine records and gathers: p with the time dispersion of the steps, and the accelerations of
-// particles; and pressures and velocities without.
+// Between what an engine records and gathers: p with the time dispersion of the steps, and the accelerations
+// of particles; and pressures and velocities without.
 //
 //   of an engine      F: take_out, then integrate over time what velocities are of
 //   transposed        Fᵀ, for the adjoint

@@ -33,8 +33,8 @@ struct Weight {
   Part part = Part::pressure;
 };
 
-/// Of the pressure that a tap records, or of the acceleration of which it records the integral. In the order of
-/// nodes, those of p before those of q: nodes beyond a free surface are folded back with a minus, those
+/// Of the pressure that a tap records, or of the acceleration of which it records the integral. In the order
+/// of nodes, those of p before those of q: nodes beyond a free surface are folded back with a minus, those
 /// beyond a wall left out.
 std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
 /// Calls take(number, weights) for one tap after the other, in order; some hundreds are made at a time, by

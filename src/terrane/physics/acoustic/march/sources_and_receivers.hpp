@@ -56,8 +56,8 @@ struct ReadTap;
 template <class T>
 class Sources {
  public:
-  /// taps: what receivers there would record is what these send; scales: of the weights of each; within: nodes
-  /// beyond are left out
+  /// taps: what receivers there would record is what these send; scales: of the weights of each; within:
+  /// nodes beyond are left out
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales,
           const IndexBox<3>& within);
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales)
