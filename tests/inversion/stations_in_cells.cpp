@@ -8,6 +8,7 @@
 
 #include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
+#include "support/files.hpp"
 
 namespace terrane::inversion {
 namespace {
@@ -72,11 +73,12 @@ void expect_alike(const std::vector<double>& found, const std::vector<double>& r
 }
 
 std::shared_ptr<const solve::LinearOperator> operator_of(
-    const std::shared_ptr<const gravity::SensitivityColumns>& source, Storage storage) {
+    const std::shared_ptr<const gravity::SensitivityColumns>& source, Storage storage,
+    const testing_support::TemporaryFolder& folder) {
   StorageSettings settings;
   settings.storage = storage;
   settings.tree_accuracy = 1e-6;
-  settings.file = std::filesystem::temp_directory_path() / "terrane_stations_in_cells.g";
+  settings.file = folder / "sensitivities";
   std::filesystem::remove(settings.file);
   std::vector<std::string> notes;
   return make_operator(source, settings, {}, notes);
@@ -89,6 +91,7 @@ double near_of(Storage storage) {
 }
 
 TEST(StationsInCells, OfMagneticsHaveTheFieldOfTheForwardRunWithEveryStorageAndPolicy) {
+  const testing_support::TemporaryFolder folder;
   const Mesh mesh;
   const auto at = stations();
   std::vector<gravity::Observable> all;
@@ -111,11 +114,12 @@ TEST(StationsInCells, OfMagneticsHaveTheFieldOfTheForwardRunWithEveryStorageAndP
     right.insert(right.end(), tmi.begin(), tmi.end());
     const auto source = std::make_shared<gravity::SensitivityColumns>(mesh.cells, at, all, 1e-9, policy);
     for (const auto storage : storages)
-      expect_alike(data_of(*operator_of(source, storage), mesh.model), right, near_of(storage), "magnetics");
+      expect_alike(data_of(*operator_of(source, storage, folder), mesh.model), right, near_of(storage), "magnetics");
   }
 }
 
 TEST(StationsInCells, OfGravityHaveTheGradientsOfTheForwardRunWithEveryStorageAndPolicy) {
+  const testing_support::TemporaryFolder folder;
   const Mesh mesh;
   const auto at = stations();
   std::vector<gravity::Observable> all;
@@ -134,18 +138,19 @@ TEST(StationsInCells, OfGravityHaveTheGradientsOfTheForwardRunWithEveryStorageAn
     gravity::forward({c.west, c.east, c.south, c.north, c.bottom, c.top, mesh.model}, at.view(), p, fields);
     const auto source = std::make_shared<gravity::SensitivityColumns>(mesh.cells, at, all, 1e-9, policy);
     for (const auto storage : storages)
-      expect_alike(data_of(*operator_of(source, storage), mesh.model), right, near_of(storage), "gravity");
+      expect_alike(data_of(*operator_of(source, storage, folder), mesh.model), right, near_of(storage), "gravity");
   }
 }
 
 TEST(StationsInCells, EveryColumnIsTheForwardRunOfItsCellAloneOrHasNoValue) {
+  const testing_support::TemporaryFolder folder;
   const Mesh mesh;
   const auto at = stations();
   const std::vector<gravity::Observable> tmi{magnetic::observable(magnetic::Channel::tmi, main_field)};
   for (const auto policy : policies) {
     const auto source = std::make_shared<gravity::SensitivityColumns>(mesh.cells, at, tmi, 1e-9, policy);
     const solve::DenseOperator<double> columns(*source);  // whose entries are settled one by one
-    const auto g = operator_of(source, Storage::dense);
+    const auto g = operator_of(source, Storage::dense, folder);
     std::vector<double> row(g->columns()), of_columns(row.size()), data(g->rows()), gathered(row.size());
     const std::size_t cell = 21;
     const auto& p = mesh.cells;
