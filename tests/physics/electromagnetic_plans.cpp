@@ -236,8 +236,7 @@ Sent random_one(Dice& dice, bool marine) {
 }
 
 /// E and H as vectors at all receivers: the worst part by which they are wrong.
-double worst_of(const Sent& sent) {
-  const auto data = simulation_of(sent_job(sent))->run().data;
+double off_of(const Sent& sent, const Dataset& data) {
   const double azimuth = sent.azimuth * std::numbers::pi / 180, dip = sent.dip * std::numbers::pi / 180;
   const Vector3 moment{std::sin(azimuth) * std::cos(dip), std::cos(azimuth) * std::cos(dip), -std::sin(dip)};
   double worst = 0;
@@ -257,6 +256,8 @@ double worst_of(const Sent& sent) {
   }
   return worst;
 }
+
+double worst_of(const Sent& sent) { return off_of(sent, simulation_of(sent_job(sent))->run().data); }
 
 void hold_fields(unsigned seed, int earths, double bound) {
   Dice dice(seed);
@@ -329,6 +330,34 @@ TEST(PlansOfSources, AreSmallBesideASourceOnly) {
   wire.receivers = {{0, 40, 0}};
   const auto north = plan_mesh(wire).mesh.northing();
   EXPECT_GE(std::count_if(north.begin(), north.end(), [](double f) { return f > 0 && f < 40; }), 6);
+}
+
+void hold_with_body(const Sent& sent, const std::string& body, const std::vector<Complex>& right,
+                    double bound) {
+  auto job = sent_job(sent);
+  job.insert(job.find("[source]"), "[[model.body]]\nkind = \"box\"\n" + body);
+  const auto made = simulation_of(job);
+  EXPECT_THAT(made->check().warnings, testing::Not(testing::Contains(HasSubstr("not resolved"))));
+  const auto e = values(made->run().data, "e_e");
+  for (std::size_t n = 0; n < right.size(); ++n)
+    EXPECT_LT(std::abs(e[n] - right[n]), bound * std::abs(right[n])) << n;
+}
+
+// Against even cells of 60 m across and 20 m upright. Without cells for the body 23 % were missing at 4 km.
+TEST(PlansOfSources, HoldAThinBodyBelowTheSeaBetweenSourceAndReceivers) {
+  hold_with_body(
+      {{{0.3, 1}, {1000}}, {0, 0, -950}, 90, {{2000, 0, -1000}, {3000, 0, -1000}, {4000, 0, -1000}}, 0.5},
+      "box = [1000, 4000, -1500, 1500, -2100, -2000]\nresistivity = 100\n",
+      {{-6.608e-13, -1.351e-12}, {-3.452e-13, -8.228e-14}, {-1.062e-13, 2.758e-14}}, 0.07);
+}
+
+// Against even cells of 10 m.
+TEST(LongPlansOfSources, HoldABlockBetweenSourceAndReceiver) {
+  hold_with_body(
+      {{{30}, {}}, {0, 0, -1}, 90, {{500, 0, 0}, {700, 0, 0}, {900, 0, 0}, {900, 400, 0}}, 3},
+      "box = [400, 600, -200, 200, -250, -50]\nresistivity = 3000\n",
+      {{1.165e-07, -4.279e-09}, {2.579e-08, -1.443e-09}, {9.741e-09, -9.824e-10}, {6.488e-09, -1.027e-09}},
+      0.02);
 }
 
 TEST(MeshesOfSources, AreWarnedOfCellsBelowSourcesOnTheGroundAndAlongWires) {

@@ -49,8 +49,10 @@ bool conducts(const Body& body) {
   return false;
 }
 
-/// Bodies whose fields reach a site: no farther from it than three times their largest side.
-std::vector<Near> near_bodies(const Description& earth, const std::vector<Vector3>& places) {
+/// Bodies whose fields reach a site: no farther from it than three times their largest side; of sources,
+/// from what lies between them and receivers.
+std::vector<Near> near_bodies(const Description& earth, const std::vector<Vector3>& places,
+                              const std::optional<Prism>& survey = {}) {
   std::vector<Near> all;
   for (std::size_t n = 0; n < earth.bodies.size(); ++n) {
     const auto& body = earth.bodies[n];
@@ -69,7 +71,12 @@ std::vector<Near> near_bodies(const Description& earth, const std::vector<Vector
       one.away =
           std::min(one.away, std::hypot(beyond(p[0], box.west, box.east), beyond(p[1], box.south, box.north),
                                         beyond(p[2], box.bottom, box.top)));
-    if (one.away < 3 * largest) all.push_back(std::move(one));
+    double out = one.away;
+    if (survey)
+      out = std::hypot(std::max({0.0, box.west - survey->east, survey->west - box.east}),
+                       std::max({0.0, box.south - survey->north, survey->south - box.north}),
+                       std::max({0.0, box.bottom - survey->top, survey->bottom - box.top}));
+    if (out < 3 * largest) all.push_back(std::move(one));
   }
   return all;
 }
@@ -245,6 +252,34 @@ void ask_for_bodies(const std::vector<Near>& bodies, GridRequest& wanted) {
   }
 }
 
+/// Bodies of sources: no cell is smaller at a side than its distance from the survey asks for, and what lies
+/// beyond three times the survey's size asks for nothing.
+void ask_for_bodies_of_sources(const std::vector<Near>& bodies, const Prism& survey, double wider,
+                               GridRequest& wanted) {
+  constexpr double of_scale = 3, of_side = 6, of_distance = 4, seen = 3;
+  const std::array<std::array<double, 2>, 3> around{
+      {{survey.west, survey.east}, {survey.south, survey.north}, {survey.bottom, survey.top}}};
+  double size = 0;
+  for (const auto& [low, high] : around) size = std::max(size, high - low);
+  for (const auto& body : bodies) {
+    const std::array<std::array<double, 2>, 3> ends{
+        {{body.box.west, body.box.east}, {body.box.south, body.box.north}, {body.box.bottom, body.box.top}}};
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double inside = wider * body.sides[a] / of_side, low = around[a][0] - seen * size,
+                   high = around[a][1] + seen * size;
+      for (const double end : ends[a]) {
+        const double away = std::max(body.away, beyond(end, around[a][0], around[a][1]));
+        if (end < low || end > high) continue;
+        const double own = std::min(inside, wider * std::max(body.scale() / of_scale, away / of_distance));
+        wanted.finer[a].push_back({end, end, own, wanted.growth});
+        if (body.upright_sides) add_face(a == 2 ? wanted.heights : wanted.sides[a], end, own);
+      }
+      const double from = std::max(ends[a][0], low), to = std::min(ends[a][1], high);
+      if (from < to) wanted.finer[a].push_back({from, to, inside, wanted.growth});
+    }
+  }
+}
+
 /// Rock on a mesh of its own asks for that mesh's cells where it changes from one to the next.
 void ask_for_cells(const EarthModel& cells, GridRequest& wanted) {
   const auto values = conductivity_along(cells, "east");
@@ -404,6 +439,35 @@ std::vector<std::string> ask_for_layers_of_sources(const Description& earth, Gri
   wanted.finer[2] = without_others(std::move(wanted.finer[2]));
   if (std::isinf(least)) return {};
   return {fmt::format("cells of {:.3g} m upright in the layer of a source: a sixth of it", least)};
+}
+
+std::vector<std::string> ask_for_bodies_of_sources(const Description& earth, double wider,
+                                                   GridRequest& wanted) {
+  std::vector<Vector3> places = wanted.receivers;
+  places.insert(places.end(), wanted.sources.begin(), wanted.sources.end());
+  for (const auto& part : wanted.parts) {
+    constexpr int pieces = 10;
+    for (int n = 0; n <= pieces; ++n) {
+      Vector3 at;
+      for (std::size_t a = 0; a < 3; ++a) at[a] = part[0][a] + (part[1][a] - part[0][a]) * n / pieces;
+      places.push_back(at);
+    }
+  }
+  Prism survey{INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY};
+  for (const auto& p : places) {
+    survey.west = std::min(survey.west, p[0]), survey.east = std::max(survey.east, p[0]);
+    survey.south = std::min(survey.south, p[1]), survey.north = std::max(survey.north, p[1]);
+    survey.bottom = std::min(survey.bottom, p[2]), survey.top = std::max(survey.top, p[2]);
+  }
+  const auto bodies = near_bodies(earth, places, survey);
+  if (bodies.empty()) return {};
+  ask_for_bodies_of_sources(bodies, survey, wider, wanted);
+  for (auto& wishes : wanted.finer) wishes = without_others(std::move(wishes));
+  return {fmt::format(
+      "faces and smaller cells at the sides of {}: six cells across, a third of its smallest "
+      "side or a quarter of its distance at a side{}",
+      bodies.size() == 1 ? bodies.front().name : fmt::format("{} bodies", bodies.size()),
+      wider > 1 ? fmt::format(", {:.2g} times as wide, else there were too many cells", wider) : "")};
 }
 
 std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,

@@ -1,12 +1,12 @@
-// What an earth asks of the mesh of plane waves, and which of its bodies a mesh is too coarse for.
+// What an earth asks of the meshes of plane waves and sources, and which bodies a mesh is too coarse for.
 //
 //   upright  below each of some places cells of δ/n e^{a/2}, n for the accuracy (0.4/n² of the impedance, at
 //            worst, over layers), δ the skin depth of the rock they lie in and a = ∫ dz/δ down to there, so
 //            that cells grow as fields fall; of all frequencies and places the least. Two or more in a layer
 //   across   half of the distance between a site and its neighbour
-//   bodies   faces at the sides of boxes near sites, there cells of a third of the body's smallest side, or
-//   of
-//            its distance from the sites where that is less, and three or more from side to side
+//   bodies   faces at the sides of boxes near sites, there cells of a third of the body's smallest side,
+//            or of its distance from the sites where that is less, and three or more from side to side; of
+//            sources six or more
 #pragma once
 
 #include <string>
@@ -28,6 +28,12 @@ std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wa
 /// thickness; and a cell whose middle is the source where some current flows upright, which goes to the
 /// middle of the cell next to a contrast.  Returns why, lines for the user.
 std::vector<std::string> ask_for_layers_of_sources(const Description& earth, GridRequest& wanted);
+
+/// Adds what bodies below and between sources and receivers ask for: faces at the sides of boxes, six cells
+/// across, and at a side a third of the smallest side, or a quarter of its distance from the survey where
+/// that is more; `wider` times these.  Returns why, lines for the user; none where there are no such bodies.
+std::vector<std::string> ask_for_bodies_of_sources(const Description& earth, double wider,
+                                                   GridRequest& wanted);
 
 /// Lines for the user about bodies and layers near these places that a mesh has too few cells for.
 std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,

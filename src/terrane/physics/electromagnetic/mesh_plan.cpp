@@ -39,6 +39,25 @@ std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, 
   return heights;
 }
 
+/// Cells for bodies, as small as they ask for or as many cells allow.
+GridPlan plan_with_bodies(const Description& earth, const GridRequest& wanted,
+                          std::vector<std::string>& reasons) {
+  constexpr std::size_t many = 1'000'000, times = 3;
+  constexpr double step = 1.25, widest = 16;
+  auto plain = plan_mesh(wanted);
+  const auto most = std::max(many, times * plain.mesh.size());
+  for (double wider = 1; wider < widest; wider *= step) {
+    auto request = wanted;
+    const auto why = ask_for_bodies_of_sources(earth, wider, request);
+    if (why.empty()) break;
+    auto made = plan_mesh(request);
+    if (made.mesh.size() > most) continue;
+    if (made.mesh.size() != plain.mesh.size()) reasons.insert(reasons.end(), why.begin(), why.end());
+    return made;
+  }
+  return plain;
+}
+
 }  // namespace
 
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest wanted) {
@@ -81,7 +100,8 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   std::vector<std::string> reasons;
   if (wanted.cell == 0)
     reasons = wanted.plane_waves ? ask_for_earth(earth, wanted) : ask_for_layers_of_sources(earth, wanted);
-  auto made = plan_mesh(wanted);
+  auto made =
+      wanted.cell == 0 && !wanted.plane_waves ? plan_with_bodies(earth, wanted, reasons) : plan_mesh(wanted);
   made.reasons.insert(made.reasons.begin(), reasons.begin(), reasons.end());
   return {std::move(made.mesh), std::move(made.reasons)};
 }

@@ -81,7 +81,7 @@ std::span<const Key> simulation_keys() {
         "holds "
         "sources and receivers, and three cells around them; cells are smaller where a source and a receiver "
         "are "
-        "near each other, or plane waves meet a body."},
+        "near each other, and at bodies."},
        {"distance", "list of 3 pairs of lengths", "none",
         "In place of domain: how far it reaches from center on each side."},
        {"center", "list of 3 lengths", "none",
