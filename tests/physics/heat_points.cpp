@@ -150,6 +150,61 @@ TEST(HeatAtPoints, SteadyHeatFlowThroughLayersIsExactAtAnyPoint) {
   }
 }
 
+/// T = q x (L − x) / 2k between two walls at 0. With the first cell's temperature in proportion to the
+/// distance from the wall it was 5 to 11 % off in a slab of four cells.
+TEST(HeatAtPoints, HeatThatRockProducesIsExactInTheCellNextToAWall) {
+  std::mt19937 random(21);
+  const auto any = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  constexpr double k = 3, q = 2;
+  for (const std::size_t axis : {0U, 1U, 2U}) {
+    std::vector<double> faces{any(-5, 5)};
+    for (const double width = any(0.5, 2); faces.size() < 5;) faces.push_back(faces.back() + width);
+    std::array<std::vector<double>, 3> axes{{{-5e6, 5e6}, {-5e6, 5e6}, {-5e6, 5e6}}};
+    axes[axis] = faces;
+    Problem p;
+    p.mesh = TensorMesh(axes[0], axes[1], axes[2]);
+    p.boundary = Boundary::fixed;
+    p.conductivity.assign(4, k), p.capacity.assign(4, 1), p.initial.assign(4, 0), p.power.assign(4, 0);
+    for (std::size_t n = 0; n < 4; ++n) p.production.push_back(q * p.volume(n));
+    p.end = 1e6, p.step = 1e5, p.method = Method::implicit_steps;
+    const double low = faces.front(), length = faces.back() - low;
+    std::vector<Point> points;
+    for (const double part : {0.0, 0.01, 0.2, 0.5, any(0, 1), 1.0})
+      for (const bool top : {false, true}) {
+        Point at{};
+        at[axis] = top ? faces[4] - part * (faces[4] - faces[3]) : low + part * (faces[1] - low);
+        points.push_back(at);
+      }
+    const auto read = last_temperatures(p, points);
+    for (std::size_t n = 0; n < points.size(); ++n) {
+      const double x = points[n][axis] - low, right = q * x * (length - x) / (2 * k);
+      // At the face to the second cell that one's error comes in, w²/8 of the second derivative.
+      const bool at_face = n + 2 >= points.size();
+      EXPECT_NEAR(read[n], right, at_face ? 0.2 * right : 1e-6 * length) << axis << " " << x;
+    }
+  }
+}
+
+// A half space that began at 1 K: erf(x / 2√(D t)). On cells of 1 m the error at 2 w²/D is 3.5 %, of the
+// proportion to x 5 %.
+TEST(HeatAtPoints, CoolingBesideAWallIsRightOnceHeatHasPassedACell) {
+  constexpr double k = 2, c = 1e6;
+  auto p = test::heat_box({0, 40, 0, 40, -20, 0}, {1, 1, 20}, k, c);
+  p.mesh = TensorMesh({-5e6, 5e6}, {-5e6, 5e6}, p.mesh.up());
+  p.boundary = Boundary::fixed;
+  std::fill(p.initial.begin(), p.initial.end(), 1.0);
+  p.end = 2 * c / k, p.step = p.end / 400, p.method = Method::explicit_steps;
+  std::vector<Point> points;
+  for (const double x : {0.05, 0.2, 0.37, 0.61, 0.9}) points.push_back({0, 0, -x});
+  const auto read = last_temperatures(p, points);
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    const double right = std::erf(-points[n][2] / (2 * std::sqrt(k / c * p.end)));
+    EXPECT_NEAR(read[n], right, 0.036 * right) << points[n][2];
+  }
+}
+
 TEST(HeatAtPoints, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
   test::expect_every_field_travels_and_is_in_the_fingerprint(test::rough_heat_box(Method::implicit_steps));
 }
@@ -187,6 +242,22 @@ TEST(HeatFromJob, EachImpossibleValueIsBlamedAtItsOwnKeyAndLine) {
   EXPECT_THAT(of("10", "1e10", "1e-9", "1e9"),
               HasSubstr("job.toml:16: simulation.step: 1e+09 s is not stable"));
   EXPECT_THAT(of("-5", "100", "1e-9", "1"), HasSubstr("job.toml:10: source.until: -5 s"));
+}
+
+TEST(HeatFromJob, ReceiversBesideACoolingSideAreWarnedOf) {
+  const auto warnings = [](const char* boundary, double warm, double end) {
+    const auto job = fmt::format(
+        "[mesh]\nbox = [-5, 5, -5, 5, -5, 5]\nshape = [10, 10, 10]\n[survey]\nkind = \"list\"\n"
+        "stations = [[0.5, 0.5, 0.5], [0, 0, 4.8]]\n[simulation]\nphysics = \"heat\"\nboundary = \"{}\"\n"
+        "temperature = {}\nend = {}\n",
+        boundary, warm, end);
+    return Simulation::from_job(Config::parse(job), {})->check().warnings;
+  };
+  EXPECT_THAT(warnings("fixed", 10, 1e6),
+              testing::Contains(AllOf(HasSubstr("1 of 2 receivers"), HasSubstr("receiver 2"))));
+  EXPECT_THAT(warnings("insulated", 10, 1e6), testing::IsEmpty());
+  EXPECT_THAT(warnings("fixed", 0, 1e6), testing::IsEmpty());
+  EXPECT_THAT(warnings("fixed", 10, 1e9), testing::IsEmpty());
 }
 
 TEST(HeatFromJob, ReceiversBesideTheSourceAreWarnedOf) {

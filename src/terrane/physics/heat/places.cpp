@@ -22,7 +22,8 @@ struct Line {
   std::array<double, 3> x{};  // centres − s, ascending
   std::array<double, 3> k{};
   double west = 0, east = 0;  // faces of the cell − s
-  bool single = false;        // no neighbours, and no heat passes: the axis does not count
+  int fixed = 0;  // -1, 1: the cell is the first beside a side at T = 0 below, above, and has a neighbour
+  bool single = false;  // no neighbours, and no heat passes: the axis does not count
 
   bool is_even() const {
     return std::abs(k[0] - k[1]) <= 1e-12 * k[1] && std::abs(k[2] - k[1]) <= 1e-12 * k[1];
@@ -51,13 +52,29 @@ Line line_through(const Problem& p, int axis, const std::array<std::size_t, 3>& 
   line.x = {n > 0 ? centre(n - 1) : 2 * line.west - centre(n), centre(n),
             n < last ? centre(n + 1) : 2 * line.east - centre(n)};
   line.k = {k_of(line.cell[0]), k_of(n), k_of(line.cell[2])};
+  if (p.boundary == Boundary::fixed && last > 0) line.fixed = n == 0 ? -1 : n == last ? 1 : 0;
   line.single = last == 0 && p.boundary == Boundary::insulated;
   return line;
+}
+
+/// Beside a side at T = 0, a distance x from it: the temperature whose flow is what the two faces of the cell
+/// let through, T₁ of the cell and T₂ of its neighbour,
+///   k T = F₀ x + (F₁ − F₀) (x² + σ²)/2w,   F₀ = 2k T₁/w,   F₁ = G (T₂ − T₁)
+/// with the spread σ² of the other axes beyond the w²/4 that the scheme itself has there.
+std::array<double, 3> weights_beside(const Line& line, double sigma2) {
+  const bool below = line.fixed < 0;
+  const double w = line.east - line.west, x = below ? -line.west : line.east,
+               next = below ? line.x[2] - line.east : line.west - line.x[0],
+               ratio = 1 / (0.5 + next / w * line.k[1] / line.k[below ? 2 : 0]),  // G w / k
+      more = line.is_even() ? std::max(0.0, sigma2 - w * w / 4) : 0, bent = (x * x + more) / (2 * w * w);
+  const double here = 2 * x / w - (ratio + 2) * bent, there = ratio * bent;
+  return below ? std::array{0.0, here, there} : std::array{there, here, 0.0};
 }
 
 /// Weights of the three cells.
 std::array<double, 3> weights_of(const Line& line, double sigma2) {
   if (line.single) return {0, 1, 0};
+  if (line.fixed != 0) return weights_beside(line, sigma2);
   const auto& [a, b, c] = line.x;
   if (line.is_even()) {
     const double s2 = std::clamp(sigma2, line.least(), line.most());

@@ -13,7 +13,9 @@
 //
 // Where the rock changes between the three cells, the two centres on both sides of the point share it by the
 // thermal resistance ∫dx/k to each: heat flows, and temperature falls, in this proportion. At the sides of
-// the box the cells are mirrored: evenly where no heat passes, with the other sign where T = 0.
+// the box where no heat passes the cells are mirrored. In the first cell beside one where T = 0 the
+// temperature is the parabola that vanishes there and whose slope at both faces is what heat flows through
+// them: exact for steady heat with even production, in any rock.
 //
 // Sources and thermometers have the same weights, so the response at b to a source at a is that at a to one
 // at b.

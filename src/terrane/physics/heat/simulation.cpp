@@ -202,6 +202,42 @@ void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const 
                     near, points.size(), near_source, first + 1));
 }
 
+/// Beside a side held at T = 0 the first cells know of a temperature that began there no sooner than heat
+/// passes them: measured in HeatAtPoints.
+void warn_of_fixed_sides(const Problem& p, const std::vector<Position>& points,
+                         std::vector<std::string>& warnings) {
+  if (p.boundary != Boundary::fixed) return;
+  constexpr double passes = 1.5, soon = 0.05;
+  const std::array faces{&p.mesh.easting(), &p.mesh.northing(), &p.mesh.up()};
+  std::size_t near = 0, first = 0;
+  double latest = 0;
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    std::array<std::size_t, 3> cell{};
+    for (std::size_t a = 0; a < 3; ++a)
+      cell[a] = static_cast<std::size_t>(
+          std::upper_bound(faces[a]->begin() + 1, faces[a]->end() - 1, points[n][a]) - faces[a]->begin() - 1);
+    const auto at = p.mesh.index(cell[0], cell[1], cell[2]);
+    if (p.initial[at] == 0) continue;
+    double time = 0;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::size_t cells = faces[a]->size() - 1;
+      if (cells < 2 || (cell[a] > 1 && cell[a] + 2 < cells)) continue;
+      const double width = (*faces[a])[cell[a] + 1] - (*faces[a])[cell[a]];
+      time = std::max(time, passes * width * width * p.capacity[at] / p.conductivity[at]);
+    }
+    if (time <= soon * p.end) continue;
+    if (near++ == 0) first = n;
+    latest = std::max(latest, time);
+  }
+  if (near > 0)
+    warnings.push_back(
+        fmt::format("{} of {} receivers lie in the two cells next to a side held at 0 K, the first is "
+                    "receiver {}: while rock "
+                    "that began warm cools there, for {:.3g} s, errors are 5 % and more; take smaller cells "
+                    "beside the side",
+                    near, points.size(), first + 1, latest));
+}
+
 /// What meshes of other cells keep: walls are where they are.
 CompanionWish wish_of(const std::vector<Position>& points) {
   CompanionWish wish = CompanionWish{}.with_its_walls();
@@ -280,6 +316,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const auto initial = accuracy.states_errors() ? p.initial : std::vector<double>{};
   const auto of_source = job.table("source").describe({source_keys()});
   const auto source = read_source(of_source, p);
+  warn_of_fixed_sides(p, positions_of(stations.survey), earth.warnings);
   if (source) warn_of_near_sources(p.mesh, *source, positions_of(stations.survey), earth.warnings);
   try {
     JobOrigin origin{job.source(), stations.survey.projection};
