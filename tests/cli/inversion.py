@@ -343,10 +343,16 @@ files = ["magnetic_fit.csv"]
 model = ["susceptibility.csv"]
 """
         self.write("job.toml", joint)
-        out, _ = self.terrane("check", "job.toml")
+        more = ("--set", "model.background.permittivity=5")
+        plan, _ = self.terrane("check", "job.toml", *more)
         for words in ("gravity is sound", "found together with magnetic", "in all: 2 models found together"):
-            self.assertIn(words, out)
-        out, _ = self.terrane("invert", "job.toml")
+            self.assertIn(words, plan)
+        out, _ = self.terrane("invert", "job.toml", *more)
+        # Once for each model, in the plan and in the report.
+        notes = [line.split(None, 1)[1] for line in plan.splitlines() if re.match(r"\s*note ", line)]
+        self.assertGreaterEqual(len(notes), 2)
+        for note in notes:
+            self.assertGreaterEqual(out.count(note), notes.count(note), note)
         self.assertEqual(out.count("coupling   cross-gradient"), 2)
         for file, column in (("model.csv", "density"), ("susceptibility.csv", "susceptibility")):
             found, other = (self.rows(self.folder / folder / file) for folder in ("output", "apart"))

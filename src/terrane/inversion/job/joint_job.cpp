@@ -30,19 +30,21 @@ struct Shared {
 
   const std::vector<Plan>& check(Comm* comm);
   void run(const Runtime& of_run);
-  std::string others(std::size_t index) const;
 
  private:
+  /// A note of job `index`, of its check and of its run.
+  std::string note_of(std::size_t index) const;
   void require_devices();
   Fingerprint fingerprint();
   void describe(Report& report, const JointOutcome& found, double phi_m_ratio) const;
 };
 
-std::string Shared::others(std::size_t index) const {
-  std::string all;
+std::string Shared::note_of(std::size_t index) const {
+  std::string others;
   for (std::size_t p = 0; p < job.size(); ++p)
-    if (p != index) all += fmt::format("{}{}", all.empty() ? "" : ", ", name[p]);
-  return all;
+    if (p != index) others += fmt::format("{}{}", others.empty() ? "" : ", ", name[p]);
+  return fmt::format("found together with {}: coupling {:g}, rocks {:g}, {} rounds at most", others,
+                     settings.coupling, settings.rocks, settings.most_rounds);
 }
 
 /// All are in memory at once, on every rank of this machine what it has of them; and each is found again in
@@ -59,8 +61,7 @@ const std::vector<Plan>& Shared::check(Comm* comm) {
     bytes += static_cast<double>(one.memory_bytes);
     available = p == 0 ? one.memory_available : std::min(available, one.memory_available);
     one.seconds *= 1 + of_the_first * std::min(settings.most_rounds, usual_rounds);
-    one.notes.push_back(fmt::format("found together with {}: coupling {:g}, rocks {:g}, {} rounds at most",
-                                    others(p), settings.coupling, settings.rocks, settings.most_rounds));
+    one.notes.push_back(note_of(p));
   }
   MemoryBudget{available}.require("invert", fmt::format("{} models together", job.size()), bytes);
   require_devices();
@@ -148,6 +149,7 @@ void Shared::run(const Runtime& of_run) {
     const double apart = found.apart[p].phi_m.sum(), together = found.together[p].phi_m.sum();
     result.push_back(job[p]->finish(std::move(found.together[p]), runtime[p]));
     auto& report = result.back().report;
+    report.notes.insert(report.notes.begin(), note_of(p));
     describe(report, found, together / apart);
     for (auto [from, to] : {std::pair{&keeper.notes, &report.notes}, {&keeper.warnings, &report.warnings}})
       to->insert(to->end(), from->begin(), from->end());
