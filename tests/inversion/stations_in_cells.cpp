@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <random>
 
+#include "support/files.hpp"
 #include "terrane/physics/gravity/inverse/operators.hpp"
 #include "terrane/physics/magnetic/forward.hpp"
-#include "support/files.hpp"
 
 namespace terrane::inversion {
 namespace {
@@ -114,7 +114,8 @@ TEST(StationsInCells, OfMagneticsHaveTheFieldOfTheForwardRunWithEveryStorageAndP
     right.insert(right.end(), tmi.begin(), tmi.end());
     const auto source = std::make_shared<gravity::SensitivityColumns>(mesh.cells, at, all, 1e-9, policy);
     for (const auto storage : storages)
-      expect_alike(data_of(*operator_of(source, storage, folder), mesh.model), right, near_of(storage), "magnetics");
+      expect_alike(data_of(*operator_of(source, storage, folder), mesh.model), right, near_of(storage),
+                   "magnetics");
   }
 }
 
@@ -138,7 +139,8 @@ TEST(StationsInCells, OfGravityHaveTheGradientsOfTheForwardRunWithEveryStorageAn
     gravity::forward({c.west, c.east, c.south, c.north, c.bottom, c.top, mesh.model}, at.view(), p, fields);
     const auto source = std::make_shared<gravity::SensitivityColumns>(mesh.cells, at, all, 1e-9, policy);
     for (const auto storage : storages)
-      expect_alike(data_of(*operator_of(source, storage, folder), mesh.model), right, near_of(storage), "gravity");
+      expect_alike(data_of(*operator_of(source, storage, folder), mesh.model), right, near_of(storage),
+                   "gravity");
   }
 }
 

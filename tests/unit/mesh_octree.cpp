@@ -54,6 +54,35 @@ TEST(Octree, OfPointsHasEachInOneLeafAndCellsThatDoNotOverlap) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_GT(squared_gap(around[i], around[j]), 0);
 }
 
+TEST(Octree, OfBoxesOfAllSizesIsTheSameOnAnyThreads) {
+  const Points points(60000);
+  std::mt19937 random(5);
+  std::lognormal_distribution<double> width(1, 3);  // some are larger than all of the cells
+  std::vector<double> high[3];
+  for (int a = 0; a < 3; ++a)
+    for (const double low : points.at[a]) high[a].push_back(low + width(random));
+  const Boxes boxes{{points.at[0], points.at[1], points.at[2]}, {high[0], high[1], high[2]}};
+  Progress silent;
+  const auto one = grow_octree(boxes, 4, 1, silent), three = grow_octree(boxes, 4, 3, silent);
+  EXPECT_EQ(one.order, three.order);
+  EXPECT_EQ(one.levels, three.levels);
+  ASSERT_EQ(one.cells.size(), three.cells.size());
+  std::size_t flat = 0, behind = 1;
+  for (std::size_t i = 0; i < one.cells.size(); ++i) {
+    const auto &a = one.cells[i], &b = three.cells[i];
+    EXPECT_TRUE(a.first == b.first && a.last == b.last && a.child == b.child && a.children == b.children &&
+                a.level == b.level && a.flat == b.flat);
+    flat += a.flat;
+    if (a.children == 0) continue;
+    EXPECT_EQ(a.child, behind);
+    EXPECT_EQ(one.cells[a.child].first, a.first);
+    EXPECT_EQ(one.cells[a.child + a.children - 1U].last, a.last);
+    behind += a.children;
+  }
+  EXPECT_EQ(behind, one.cells.size());
+  EXPECT_GT(flat, 0U);
+}
+
 TEST(CompactOrder, OfBoxesIsThatOfTheirCentres) {
   const Points points(1000);
   std::vector<double> low[3], high[3];

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/parallel/threads/sort.hpp"
 
 namespace terrane {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr int deepest = 19;             // levels; 3 · 19 bits of place and 5 of level make a key
 constexpr std::size_t chunk = 1 << 14;  // boxes of a task
+constexpr std::size_t together = 64;    // cells that one task cuts
 
 using Key = std::uint64_t;
 
@@ -67,10 +70,11 @@ class Grower {
   Key key(std::size_t n) const;
   void sort();
   void sort_flat(std::size_t first, std::size_t last);
+  using Children = std::vector<Octree::Cell>;
   void cut();
-  void cut(const Octree::Cell& parent);
-  void cut_into_octants(const Octree::Cell& parent, std::size_t own, int level);
-  void cut_equally(const Octree::Cell& parent, int level);
+  void cut(const Octree::Cell& parent, Children& children);
+  void cut_into_octants(const Octree::Cell& parent, std::size_t own, int level, Children& children);
+  void cut_equally(const Octree::Cell& parent, int level, Children& children);
 
   const Boxes& boxes_;
   std::size_t leaf_;
@@ -80,7 +84,6 @@ class Grower {
   double corner_[3] = {}, side_ = 0;
   std::vector<Key> keys_;  // in order
   Octree grown_;
-  std::vector<Octree::Cell> children_;  // of the cell that is cut
 };
 
 /// The least cube around the centres.
@@ -130,8 +133,8 @@ Key Grower::key(std::size_t n) const {
 }
 
 void Grower::sort() {
-  keys_.resize(boxes_.size());
-  grown_.order.resize(boxes_.size());
+  keys_ = filled(boxes_.size(), Key{0});
+  grown_.order = filled(boxes_.size(), std::uint32_t{0});
   for_each(chunks_, threads_, [&](std::size_t c) {
     if (progress_.cancelled()) throw Cancelled();
     for (std::size_t n = c * chunk; n < end_of(c); ++n) {
@@ -152,28 +155,40 @@ void Grower::sort_flat(std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < last; ++i) order[i] = members[i - first].second;
 }
 
-/// Level by level, so that children follow their parents.
+/// Level by level, so that children follow their parents. Cells of a level share nothing: threads cut
+/// stretches of them, whose children are then put one behind the other.
 void Grower::cut() {
   auto& cells = grown_.cells;
   if (boxes_.size() > 0) cells.push_back(cell(0, boxes_.size(), 0, false));
   for (std::size_t begin = 0; begin < cells.size();) {
-    const std::size_t end = cells.size();
+    const std::size_t end = cells.size(), count = end - begin;
     grown_.levels.push_back(begin);
-    for (std::size_t i = begin; i < end; ++i) {
-      if (cells[i].size() <= leaf_) continue;
-      cut(Octree::Cell{cells[i]});
-      cells[i].child = static_cast<std::uint32_t>(cells.size());
-      cells[i].children = static_cast<std::uint8_t>(children_.size());
-      cells.insert(cells.end(), children_.begin(), children_.end());
+    std::vector<Children> made((count + together - 1) / together);
+    const auto cut_stretch = [&](std::size_t first, std::size_t last) {
+      auto& children = made[first / together];
+      for (auto* parent = &cells[begin + first]; parent != &cells[begin] + last; ++parent) {
+        if (parent->size() <= leaf_) continue;
+        const auto known = children.size();
+        cut(*parent, children);
+        parent->child = static_cast<std::uint32_t>(known);  // of those of the stretch
+        parent->children = static_cast<std::uint8_t>(children.size() - known);
+      }
+    };
+    for_each_stretch(count, threads_, cut_stretch, together);
+    for (std::size_t n = 0; n < count; n += together) {
+      const auto before = static_cast<std::uint32_t>(cells.size());
+      for (std::size_t i = begin + n; i < begin + std::min(n + together, count); ++i)
+        if (cells[i].children > 0) cells[i].child += before;
+      const auto& children = made[n / together];
+      cells.insert(cells.end(), children.begin(), children.end());
     }
     begin = end;
   }
   grown_.levels.push_back(cells.size());
 }
 
-/// Into children_: octants of the first level at which the boxes part, after those that are too large for it.
-void Grower::cut(const Octree::Cell& parent) {
-  children_.clear();
+/// Octants of the first level at which the boxes part, after those that are too large for it.
+void Grower::cut(const Octree::Cell& parent, Children& children) {
   int level = parent.level;
   std::size_t own = parent.first;  // first box that is small enough for the next level
   while (!parent.flat) {
@@ -184,17 +199,17 @@ void Grower::cut(const Octree::Cell& parent) {
     }
     const int shift = 5 + 3 * (deepest - level - 1);
     const bool one_octant = own == parent.first && keys_[own] >> shift == keys_[parent.last - 1] >> shift;
-    if (!one_octant) return cut_into_octants(parent, own, level);
+    if (!one_octant) return cut_into_octants(parent, own, level, children);
     ++level;
   }
-  cut_equally(parent, level);
+  cut_equally(parent, level, children);
 }
 
-void Grower::cut_into_octants(const Octree::Cell& parent, std::size_t own, int level) {
+void Grower::cut_into_octants(const Octree::Cell& parent, std::size_t own, int level, Children& children) {
   const int shift = 5 + 3 * (deepest - level - 1);
   if (own > parent.first) {
     sort_flat(parent.first, own);
-    children_.push_back(cell(parent.first, own, level, true));
+    children.push_back(cell(parent.first, own, level, true));
   }
   for (std::size_t first = own; first < parent.last;) {
     const Key octant = keys_[first] >> shift;
@@ -203,19 +218,19 @@ void Grower::cut_into_octants(const Octree::Cell& parent, std::size_t own, int l
                              keys_.begin() + static_cast<std::ptrdiff_t>(parent.last),
                              [&](Key k) { return k >> shift <= octant; }) -
         keys_.begin());
-    children_.push_back(cell(first, last, level + 1, false));
+    children.push_back(cell(first, last, level + 1, false));
     first = last;
   }
 }
 
 /// Into at most eight parts of whole leaves.
-void Grower::cut_equally(const Octree::Cell& parent, int level) {
+void Grower::cut_equally(const Octree::Cell& parent, int level, Children& children) {
   const std::size_t leaves = (parent.size() + leaf_ - 1) / leaf_, parts = std::min<std::size_t>(8, leaves);
   for (std::size_t p = 0; p < parts; ++p) {
     const std::size_t first = parent.first + leaves * p / parts * leaf_,
                       last =
                           std::min<std::size_t>(parent.first + leaves * (p + 1) / parts * leaf_, parent.last);
-    children_.push_back(cell(first, last, level, true));
+    children.push_back(cell(first, last, level, true));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 
 namespace terrane {
 
@@ -423,14 +424,16 @@ class SplitMix64 {
     // fma, written out: the same bits whether or not a compiler contracts.
     return std::fma(static_cast<double>(next() >> 11) * 0x1p-53, to - from, from);
   }
+  void skip(std::uint64_t numbers) { state_ += numbers * step; }
 
  private:
   std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    std::uint64_t z = (state_ += step);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
+  static constexpr std::uint64_t step = 0x9e3779b97f4a7c15;
   std::uint64_t state_;
 };
 
@@ -606,9 +609,15 @@ EarthModel random_blocks(const RandomBlocks& blocks) {
   }
   std::reverse(faces[2].begin(), faces[2].end());
   TensorMesh mesh(std::move(faces[0]), std::move(faces[1]), std::move(faces[2]));
-  std::vector<double> density(mesh.size());
-  for (double& rho : density) rho = random.uniform(blocks.density_min, blocks.density_max);
-  return from_dense(std::move(mesh), {{"density", std::move(density)}});
+  std::vector<Property> properties(1, {"density", filled(mesh.size(), 0.0)});
+  auto& density = properties.front().values;
+  for_each_stretch(density.size(), 0, [&](std::size_t first, std::size_t last) {
+    auto own = random;
+    own.skip(first);
+    for (std::size_t n = first; n < last; ++n)
+      density[n] = own.uniform(blocks.density_min, blocks.density_max);
+  });
+  return from_dense(std::move(mesh), properties);
 }
 
 }  // namespace terrane

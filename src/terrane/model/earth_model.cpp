@@ -8,6 +8,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/model/listed_prisms.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
@@ -143,32 +144,22 @@ void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
 
 PrismSet prisms_of(const EarthModel& model) {
   if (const auto* set = std::get_if<PrismSet>(&model.geometry)) return *set;
-  const auto& cells = std::get<MeshCells>(model.geometry);
-  PrismSet out;
-  out.reserve(cells.cell.size());
-  for (auto c : cells.cell) out.push_back(cells.mesh.prism(c));
-  return out;
+  return listed_prisms(model, all_where(model.size(), 0, [](std::size_t) { return true; }));
 }
 
 PrismValues sources(const EarthModel& model, std::string_view property) {
   const auto& values = model.property(property);
-  PrismValues out;
-  const auto n = source_count(model, property);
-  out.prisms.reserve(n);
-  out.values.reserve(n);
-  const auto* cells = std::get_if<MeshCells>(&model.geometry);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (is_source(values[i])) {
-      out.prisms.push_back(cells != nullptr ? cells->mesh.prism(cells->cell[i])
-                                            : std::get<PrismSet>(model.geometry)[i]);
-      out.values.push_back(values[i]);
-    }
+  const auto which = all_where(values.size(), 0, [&](std::size_t n) { return is_source(values[n]); });
+  PrismValues out{listed_prisms(model, which), filled(which.size(), 0.0)};
+  for_each_stretch(which.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) out.values[n] = values[which[n]];
+  });
   return out;
 }
 
 std::size_t source_count(const EarthModel& model, std::string_view property) {
   const auto& values = model.property(property);
-  return static_cast<std::size_t>(std::count_if(values.begin(), values.end(), is_source));
+  return sums_before_stretches(values.size(), 0, [&](std::size_t n) { return is_source(values[n]); }).back();
 }
 
 }  // namespace terrane

@@ -12,6 +12,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/gravity/run/checkpoint.hpp"
 #include "terrane/physics/gravity/run/distribute.hpp"
 #include "terrane/physics/gravity/run/magnitude.hpp"
@@ -80,30 +81,35 @@ void check_values(const Prisms& prisms, const Stations& stations) {
   const auto near = [](double length) { return std::abs(length) <= farthest; };  // false for NaN
   const auto axis = [&](const char* low_name, std::span<const double> low, const char* high_name,
                         std::span<const double> high) {
-    for (std::size_t n = 0; n < low.size(); ++n)
-      if (!(near(low[n]) && near(high[n]) && high[n] > low[n]))
-        throw InputError(fmt::format("forward: prism {}", n),
-                         fmt::format("{} {} m and {} {} m", low_name, low[n], high_name, high[n]),
-                         fmt::format("{} must be less than {}, and both finite, from -{:g} to {:g} m.",
-                                     low_name, high_name, farthest, farthest));
+    const auto n = first_where(
+        low.size(), 0, [&](std::size_t k) { return !(near(low[k]) && near(high[k]) && high[k] > low[k]); });
+    if (n < low.size())
+      throw InputError(fmt::format("forward: prism {}", n),
+                       fmt::format("{} {} m and {} {} m", low_name, low[n], high_name, high[n]),
+                       fmt::format("{} must be less than {}, and both finite, from -{:g} to {:g} m.",
+                                   low_name, high_name, farthest, farthest));
   };
   axis("west", prisms.west, "east", prisms.east);
   axis("south", prisms.south, "north", prisms.north);
   axis("bottom", prisms.bottom, "top", prisms.top);
-  for (std::size_t n = 0; n < prisms.density.size(); ++n)
-    if (!(std::abs(prisms.density[n]) <= densest))
-      throw InputError(
-          fmt::format("forward: prism {}", n), fmt::format("density {} kg/m3", prisms.density[n]),
-          fmt::format("Densities are finite, from -{:g} to {:g} kg/m3; leave out prisms that take no"
-                      " part.",
-                      densest, densest));
-  for (std::size_t n = 0; n < stations.size(); ++n)
-    if (!(near(stations.easting[n]) && near(stations.northing[n]) && near(stations.up[n])))
-      throw InputError(
-          fmt::format("forward: station {}", n),
-          fmt::format("easting {}, northing {}, up {}", stations.easting[n], stations.northing[n],
-                      stations.up[n]),
-          fmt::format("Coordinates are finite numbers in metres, from -{:g} to {:g}.", farthest, farthest));
+  const auto& density = prisms.density;
+  const auto dense =
+      first_where(density.size(), 0, [&](std::size_t k) { return !(std::abs(density[k]) <= densest); });
+  if (dense < density.size())
+    throw InputError(
+        fmt::format("forward: prism {}", dense), fmt::format("density {} kg/m3", density[dense]),
+        fmt::format("Densities are finite, from -{:g} to {:g} kg/m3; leave out prisms that take no"
+                    " part.",
+                    densest, densest));
+  const auto far = first_where(stations.size(), 0, [&](std::size_t k) {
+    return !(near(stations.easting[k]) && near(stations.northing[k]) && near(stations.up[k]));
+  });
+  if (far < stations.size())
+    throw InputError(
+        fmt::format("forward: station {}", far),
+        fmt::format("easting {}, northing {}, up {}", stations.easting[far], stations.northing[far],
+                    stations.up[far]),
+        fmt::format("Coordinates are finite numbers in metres, from -{:g} to {:g}.", farthest, farthest));
 }
 
 namespace {

@@ -12,8 +12,11 @@
 #include "terrane/job/fields.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/model/listed_prisms.hpp"
 #include "terrane/model/model_bytes.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/gravity/mesh_plan.hpp"
 #include "terrane/physics/gravity/neighbourhood.hpp"
 #include "terrane/physics/gravity/run/magnitude.hpp"
@@ -95,23 +98,19 @@ Simulation::Simulation(EarthModel model, Survey survey, Settings settings, Memor
   const auto is_magnetized = [&](std::size_t n) {
     return value(0, n) != 0 || value(1, n) != 0 || value(2, n) != 0 || value(3, n) != 0;
   };
-  std::size_t count = 0;
-  for (std::size_t n = 0; n < model_.size(); ++n) count += is_magnetized(n);
-  std::vector<double> susceptibility;
+  const auto which = all_where(model_.size(), 0, is_magnetized);
+  prisms_ = listed_prisms(model_, which);
+  auto susceptibility = filled(which.size(), 0.0);
   Magnetization remanent;
-  prisms_.reserve(count);
-  susceptibility.reserve(count);
-  for (auto& along : remanent) along.reserve(count);
-  const auto* cells = std::get_if<MeshCells>(&model_.geometry);
-  double most = 0;
-  for (std::size_t n = 0; n < model_.size(); ++n) {
-    if (!is_magnetized(n)) continue;
-    prisms_.push_back(cells != nullptr ? cells->mesh.prism(cells->cell[n])
-                                       : std::get<PrismSet>(model_.geometry)[n]);
-    susceptibility.push_back(value(0, n));
-    for (std::size_t a = 0; a < 3; ++a) remanent[a].push_back(value(a + 1, n));
-    most = std::max(most, std::fabs(value(0, n)));
-  }
+  for (auto& along : remanent) along = filled(which.size(), 0.0);
+  for_each_stretch(which.size(), 0, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) {
+      susceptibility[n] = value(0, which[n]);
+      for (std::size_t a = 0; a < 3; ++a) remanent[a][n] = value(a + 1, which[n]);
+    }
+  });
+  const double most = std::max(
+      0.0, largest_value(which.size(), 0, [&](std::size_t n) { return std::fabs(susceptibility[n]); }));
   magnetization_ = magnetization(susceptibility, settings_.field, remanent);
   if (most > noticeable_susceptibility)
     warnings_.push_back(
