@@ -285,7 +285,7 @@ TEST(ElasticSteps, AreLimitedByTheStiffestOfElementsThatAllDiffer) {
   }
   double largest = 0;
   for (std::uint32_t n = 0; n < mesh.size(); ++n)
-    largest = std::max(largest, largest_eigenvalue(Basis(4), mesh.element(n), mesh.rock(n)));
+    largest = std::max(largest, largest_eigenvalue(Basis(4), mesh.element(n), mesh.medium_of(n)));
   EXPECT_DOUBLE_EQ(Whole(std::move(mesh)).problem.stable_step, 2 / std::sqrt(largest));
 }
 

@@ -67,7 +67,7 @@ double coupled_energy(Whole& earth) {
   std::vector<bool> in_fluid(part.points, false);
   for (std::size_t e = 0; e < part.elements.size(); ++e)
     for (std::size_t n = 0; n < earth.problem.points_of_element(); ++n)
-      if (earth.problem.mesh.rock(part.elements[e]).is_fluid())
+      if (earth.problem.mesh.medium_of(part.elements[e]).is_fluid())
         in_fluid[part.point[e * earth.problem.points_of_element() + n]] = true;
   const auto pushed = [&](const std::vector<double>& u) {  // K u, and of the fluid Bᵀ u + K_f χ
     auto all = earth.field->forces();
@@ -158,7 +158,7 @@ std::vector<bool> points_in_fluid(const Whole& earth) {
   const auto& part = earth.field->part();
   for (std::size_t e = 0; e < part.elements.size(); ++e)
     for (std::size_t n = 0; n < earth.problem.points_of_element(); ++n)
-      if (earth.problem.mesh.rock(part.elements[e]).is_fluid())
+      if (earth.problem.mesh.medium_of(part.elements[e]).is_fluid())
         in_fluid[part.point[e * earth.problem.points_of_element() + n]] = true;
   return in_fluid;
 }

@@ -104,7 +104,7 @@ std::vector<double> plain_forces(const Problem& p, const Part& part, const std::
   for (std::size_t e = 0; e < part.elements.size(); ++e) {
     const auto number = part.elements[e];
     const auto shape = p.mesh.element(number);
-    const auto constants = constants_of(p.mesh.rock(number));
+    const auto constants = constants_of(p.mesh.medium_of(number));
     const unsigned axes = p.mesh.fading_axes(number);
     const auto count = static_cast<std::size_t>(matched_memory(axes));
     kept[e].resize(each * count, 0.0);
@@ -135,7 +135,7 @@ std::vector<double> plain_forces(const Problem& p, const Part& part, const std::
       stretched_inertia(axes, here, axis, memory, used, push);
       const double weight = basis.weight[index[0]] * basis.weight[index[1]] * basis.weight[index[2]];
       for (std::size_t c = 0; c < 3; ++c) {
-        out[3 * at[n] + c] -= weight * map.det * p.mesh.rock(number).density * push[c];
+        out[3 * at[n] + c] -= weight * map.det * p.mesh.medium_of(number).density * push[c];
         for (std::size_t r = 0; r < 3; ++r)  // − ∫ ∂w/∂x_d T_cd, point by point of the element
           for (std::size_t l = 0; l < points; ++l)
             for (std::size_t d = 0; d < 3; ++d)

@@ -9,9 +9,9 @@
 #include "support/elastic_whole.hpp"
 #include "support/files.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/physics/elastic/medium/tomography.hpp"
 #include "terrane/physics/elastic/mesh/layers.hpp"
 #include "terrane/physics/elastic/mesh/mesh_files.hpp"
-#include "terrane/physics/elastic/rock/tomography.hpp"
 #include "terrane/physics/elastic/simulation.hpp"
 
 namespace terrane::elastic {
@@ -260,10 +260,10 @@ TEST(SpecfemMeshes, HaveTheirMaterialsAndSides) {
   auto mesh = mesh_of(file, {"bottom"});
   mesh.check();
   EXPECT_EQ(mesh.absorbing, (std::vector<AbsorbingFace>{{0, 4}}));
-  EXPECT_FALSE(mesh.rock(0).is_fluid());
-  EXPECT_TRUE(mesh.rock(1).is_fluid());
-  EXPECT_EQ(mesh.rock(0).quality_mu, 40);
-  EXPECT_EQ(mesh.rock(1).density, 1000);
+  EXPECT_FALSE(mesh.medium_of(0).is_fluid());
+  EXPECT_TRUE(mesh.medium_of(1).is_fluid());
+  EXPECT_EQ(mesh.medium_of(0).quality_mu, 40);
+  EXPECT_EQ(mesh.medium_of(1).density, 1000);
 }
 
 TEST(SpecfemMeshes, ThatAreBrokenAreRefusedWithTheirFileAndLine) {
@@ -376,8 +376,8 @@ velocity_s = 1500
   const auto simulation = made(layers + soil + model);
   const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
   EXPECT_EQ(p.mesh.size(), 16u + 36 + 4);
-  EXPECT_EQ(p.mesh.rock(0).density, 1800);
-  EXPECT_EQ(p.mesh.rock(16).density, 2400);
+  EXPECT_EQ(p.mesh.medium_of(0).density, 1800);
+  EXPECT_EQ(p.mesh.medium_of(16).density, 2400);
   const auto faces = faces_of(p.mesh);
   EXPECT_EQ(p.mesh.absorbing.size() + 16,  // all but the surface
             static_cast<std::size_t>(
@@ -403,7 +403,7 @@ density = 2500
   const auto made = [&](const std::string& more) {
     return Simulation::from_job(Config::parse(layers + more + rest), {});
   };
-  const auto rock = [&](const Simulation& s) { return s.problem().mesh.rock(0); };
+  const auto rock = [&](const Simulation& s) { return s.problem().mesh.medium_of(0); };
   const auto whole =
       made(R"(stiffness = [80, 31, 32, 1, 2, 3, 70, 33, 4, 5, 6, 60, 7, 8, 9, 20, 1, 2, 21, 3, 22, "GPa"]
 quality_s = 50
@@ -453,7 +453,7 @@ tomography = "{}"
   const auto& mesh = dynamic_cast<const Simulation&>(*simulation).problem().mesh;
   ASSERT_EQ(mesh.size(), 4u);
   const double expected[4] = {3000 + 50 + 100 + 50, 3200 + 100, 3000 + 50 + 100 + 100, 3200 + 150};
-  for (std::size_t n = 0; n < 4; ++n) EXPECT_NEAR(mesh.rock(n).speeds({0, 0, 1})[0], expected[n], 1e-6);
+  for (std::size_t n = 0; n < 4; ++n) EXPECT_NEAR(mesh.medium_of(n).speeds({0, 0, 1})[0], expected[n], 1e-6);
   auto wrong = layers;
   wrong.replace(wrong.find("tomography"), 10, "velocity_p = 3000 #");
   EXPECT_THAT(message([&] { Simulation::from_job(Config::parse(wrong + rest), {}); }),
@@ -481,7 +481,7 @@ TEST(ElasticJobs, WhoseRocksAllHaveNamesNeedNoModelBesideTheirMesh) {
       "velocity_p = 6000\nvelocity_s = 3464\n");
   const auto& mesh = dynamic_cast<const Simulation&>(*simulation).problem().mesh;
   EXPECT_EQ(mesh.size(), 8u);
-  EXPECT_EQ(mesh.rock(0).density, 2700);
+  EXPECT_EQ(mesh.medium_of(0).density, 2700);
   EXPECT_THAT(message([&] { made(""); }), HasSubstr("tables [mesh] and [model]"));
 }
 
@@ -499,8 +499,8 @@ TEST(ElasticJobs, TakeTheTomographyThatAMeshOfSpecfemNames) {
   text.replace(text.find("150, 150, -150"), 14, "0.5, 0.5, 0.5 ");
   const auto simulation = Simulation::from_job(Config::parse(text), {});
   const auto& mesh = dynamic_cast<const Simulation&>(*simulation).problem().mesh;
-  EXPECT_EQ(mesh.rock(0).density, 2300);
-  EXPECT_NEAR(mesh.rock(1).density, 2000.5, 1e-6);
+  EXPECT_EQ(mesh.medium_of(0).density, 2300);
+  EXPECT_NEAR(mesh.medium_of(1).density, 2000.5, 1e-6);
 }
 
 TEST(ElasticJobs, TakeAMeshOfGmshWithItsVolumesAsRocks) {
@@ -537,8 +537,8 @@ files = ["a.nc"]
       "[[elements.rock]]\nname = \"fresh water\"\ndensity = 1000\nvelocity_p = 1500\nvelocity_s = 0\n";
   const auto simulation = made(water);
   const auto& p = dynamic_cast<const Simulation&>(*simulation).problem();
-  EXPECT_EQ(p.mesh.rock(0).density, 2700);
-  EXPECT_TRUE(p.mesh.rock(1).is_fluid());
+  EXPECT_EQ(p.mesh.medium_of(0).density, 2700);
+  EXPECT_TRUE(p.mesh.medium_of(1).is_fluid());
   EXPECT_EQ(p.mesh.absorbing.size(), 1u);
   EXPECT_THAT(message([&] { made(""); }), HasSubstr("no rock \"fresh water\""));
 }

@@ -256,7 +256,7 @@ TEST_F(PlacesOfFiles, WaveletsThatTheRunCutsAreWarnedOf) {
 
 TEST_F(PlacesOfFiles, RockInOtherUnitsIsWarnedOf) {
   folder_.put("nummaterial_velocity_file", "2 1 2.3 2800 1500 9999 9999 0\n");
-  EXPECT_THAT(made()->check().warnings, Contains(HasSubstr("rock of 2.3 kg/m³ with waves of 2800 m/s")));
+  EXPECT_THAT(made()->check().warnings, Contains(HasSubstr("a medium of 2.3 kg/m³ with waves of 2800 m/s")));
 }
 
 TEST(SphereChunk, SaysInDegreesWhereASourceLiesOutsideIt) {

@@ -50,7 +50,7 @@ TEST(ElasticSnapshots, ShowWhatReceiversRecordInRockAndInFluids) {
       if (inside(picture.n[n], 5)) {
         shown.push_back(n);
         p.receivers.push_back(places[n]);
-        in_fluid += p.mesh.rock(picture.element[n]).is_fluid();
+        in_fluid += p.mesh.medium_of(picture.element[n]).is_fluid();
       }
     EXPECT_GT(in_fluid, 3u);
     EXPECT_GT(shown.size(), 2 * in_fluid);

@@ -557,7 +557,7 @@ files = ["a.nc"]
   };
   // The axis leans 40 degrees towards the north-east and a little more east.
   const auto simulation = made("epsilon = 0.2\ndelta = 0.1\ngamma = 0.15\ntilt = 40\ntilt_azimuth = 60\n");
-  const auto& rock = dynamic_cast<const Simulation&>(*simulation).problem().mesh.rock(0);
+  const auto& rock = dynamic_cast<const Simulation&>(*simulation).problem().mesh.medium_of(0);
   EXPECT_FALSE(rock.isotropic);
   const double t = 40 * std::numbers::pi / 180, z = 60 * std::numbers::pi / 180;
   const Vector axis{std::sin(t) * std::sin(z), std::sin(t) * std::cos(z), std::cos(t)},

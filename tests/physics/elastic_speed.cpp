@@ -8,7 +8,7 @@
 
 #include "support/elastic_meshes.hpp"
 #include "terrane/physics/elastic/march/field.hpp"
-#include "terrane/physics/elastic/rock/attenuation.hpp"
+#include "terrane/physics/elastic/medium/attenuation.hpp"
 
 namespace terrane::elastic {
 namespace {

@@ -301,13 +301,13 @@ end = 10
   };
   const auto plain = made("earth = \"ak135\"\n"), losing = made("earth = \"prem\"\nattenuation = true\n");
   EXPECT_EQ(problem(plain).mesh.size(), 16u + 36 + 4);
-  EXPECT_NEAR(problem(plain).mesh.rock(0).density, 3319.8 + (60 - 35) / 42.5 * 25.7, 20);
-  EXPECT_EQ(problem(losing).mesh.rock(0).quality_mu, 600);
-  EXPECT_TRUE(problem(losing).mesh.rock(20).loses_energy());
-  EXPECT_FALSE(problem(plain).mesh.rock(20).loses_energy());
+  EXPECT_NEAR(problem(plain).mesh.medium_of(0).density, 3319.8 + (60 - 35) / 42.5 * 25.7, 20);
+  EXPECT_EQ(problem(losing).mesh.medium_of(0).quality_mu, 600);
+  EXPECT_TRUE(problem(losing).mesh.medium_of(20).loses_energy());
+  EXPECT_FALSE(problem(plain).mesh.medium_of(20).loses_energy());
   const auto losing_too = made("earth = \"ak135\"\nattenuation = true\n");
   const double t = (60 - 35) / 42.5;  // of the lid, at a depth of 60 km
-  EXPECT_NEAR(problem(losing_too).mesh.rock(0).quality_mu, 1 / ((1 - t) / 403.93 + t / 417.59), 0.5);
+  EXPECT_NEAR(problem(losing_too).mesh.medium_of(0).quality_mu, 1 / ((1 - t) / 403.93 + t / 417.59), 0.5);
 }
 
 TEST(SphereChunk, KnowsWhereItLiesOnTheEarth) {

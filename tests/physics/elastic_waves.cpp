@@ -14,7 +14,7 @@
 #include "support/worse.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/physics/elastic/march/march.hpp"
-#include "terrane/physics/elastic/rock/attenuation.hpp"
+#include "terrane/physics/elastic/medium/attenuation.hpp"
 
 namespace terrane::elastic {
 namespace {

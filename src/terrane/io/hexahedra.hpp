@@ -22,13 +22,13 @@ struct HexahedraFile {
   std::vector<std::uint32_t> group;  ///< of each element, in `groups`
   std::vector<std::string> groups;   ///< names: of volumes; of SPECFEM3D's materials their numbers
 
-  /// Of the groups, where the file has it: a rock, or the name of a tomography file.
-  struct Rock {
+  /// Of the groups, where the file has it: its numbers, or the name of a tomography file.
+  struct Material {
     double density = 0, velocity_p = 0, velocity_s = 0;  ///< kg/m³, m/s
     double quality_kappa = INFINITY, quality_mu = INFINITY;
     std::string tomography = {}, where = {};
   };
-  std::vector<Rock> rocks;
+  std::vector<Material> materials;
 
   struct Face {
     std::array<std::uint32_t, 4> nodes;

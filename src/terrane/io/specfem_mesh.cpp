@@ -98,9 +98,9 @@ class SpecfemMesh {
         if (names.size() < 3 || names[0] != "tomography")
           in.fail(fmt::format("materials of {} are not offered", shown(names[0])),
                   "Negative numbers stand for: tomography elastic FILE.");
-        HexahedraFile::Rock rock;
-        rock.tomography = names[2];
-        add_material(in, v[1], rock);
+        HexahedraFile::Material material;
+        material.tomography = names[2];
+        add_material(in, v[1], material);
         continue;
       }
       if (v.size() < 5) in.fail("domain, number, density, v_P and v_S are five numbers");
@@ -109,21 +109,22 @@ class SpecfemMesh {
       if (v[0] == 1 ? v[4] != 0 : !(v[4] > 0))
         in.fail(fmt::format("v_S of {} m/s in domain {}", v[4], v[0]), "Zero in domain 1, more in domain 2.");
       if (v.size() > 7 && v[7] != 0) in.fail("anisotropy flags are not offered");
-      HexahedraFile::Rock rock{v[2], v[3], v[4]};
+      HexahedraFile::Material material{v[2], v[3], v[4]};
       const auto quality = [&](std::size_t n) {
         return v.size() > n && v[n] > 0 && v[n] < 9999 ? v[n] : INFINITY;
       };
-      rock.where = in.where();
-      if (v[0] == 2) rock.quality_kappa = quality(5), rock.quality_mu = quality(6);
-      add_material(in, v[1], rock);
+      material.where = in.where();
+      if (v[0] == 2) material.quality_kappa = quality(5), material.quality_mu = quality(6);
+      add_material(in, v[1], material);
     }
   }
-  void add_material(const TextReader& in, double number, const HexahedraFile::Rock& rock) {
+  void add_material(const TextReader& in, double number, const HexahedraFile::Material& material) {
     if (!std::isfinite(number) || std::fabs(number) > 1e9) in.fail("a material has no number");
-    if (!material_.emplace(static_cast<std::int64_t>(number), static_cast<std::uint32_t>(mesh_.rocks.size()))
+    if (!material_
+             .emplace(static_cast<std::int64_t>(number), static_cast<std::uint32_t>(mesh_.materials.size()))
              .second)
       in.fail(fmt::format("material {} is there twice", number));
-    mesh_.rocks.push_back(rock);
+    mesh_.materials.push_back(material);
     mesh_.groups.push_back(fmt::format("{}", number));
   }
 
@@ -157,9 +158,10 @@ class SpecfemMesh {
     for (std::size_t n = 0; n < size; ++n) {
       const auto found = place.find(materials.integer("element"));
       if (found == place.end()) materials.fail("an element that mesh_file does not have");
-      const auto rock = material_.find(materials.integer("material"));
-      if (rock == material_.end()) materials.fail("a material that nummaterial_velocity_file does not have");
-      group[found->second] = rock->second;
+      const auto material = material_.find(materials.integer("material"));
+      if (material == material_.end())
+        materials.fail("a material that nummaterial_velocity_file does not have");
+      group[found->second] = material->second;
     }
     materials.expect_end("the elements");
     for (std::size_t n = 0; n < size; ++n) {

@@ -12,11 +12,11 @@
 #include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/physics/elastic/medium/attenuation.hpp"
+#include "terrane/physics/elastic/medium/media.hpp"
+#include "terrane/physics/elastic/medium/tomography.hpp"
 #include "terrane/physics/elastic/mesh/layers.hpp"
 #include "terrane/physics/elastic/mesh/mesh_files.hpp"
-#include "terrane/physics/elastic/rock/attenuation.hpp"
-#include "terrane/physics/elastic/rock/rocks.hpp"
-#include "terrane/physics/elastic/rock/tomography.hpp"
 
 namespace terrane::elastic {
 
@@ -121,52 +121,53 @@ Surface read_surface(const Config& table, const char* key, const MemoryBudget& m
   };
 }
 
-/// The model's rock at a place: that of the cell around it, or of the nearest.
+/// The model's medium at a place: that of the cell around it, or of the nearest.
 class Sampled {
  public:
-  Sampled(const TensorMesh& cells, Rocks rocks) : cells_(cells), rocks_(std::move(rocks)) {}
+  Sampled(const TensorMesh& cells, CellMedia media) : cells_(cells), media_(std::move(media)) {}
   std::uint32_t at(const Vector& x) const {
     const auto index = [](const std::vector<double>& faces, double here) {
       const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, here);
       return static_cast<std::size_t>(above - faces.begin() - 1);
     };
-    return rocks_.medium[cells_.index(index(cells_.easting(), x[0]), index(cells_.northing(), x[1]),
+    return media_.medium[cells_.index(index(cells_.easting(), x[0]), index(cells_.northing(), x[1]),
                                       index(cells_.up(), x[2]))];
   }
-  const std::vector<Medium>& media() const { return rocks_.media; }
+  const std::vector<Medium>& media() const { return media_.media; }
 
  private:
   const TensorMesh& cells_;
-  Rocks rocks_;
+  CellMedia media_;
 };
 
-/// [[elements.rock]]: gives elements the rocks that have a name.
-class NamedRocks {
+/// [[elements.rock]]: gives elements the media that have a name.
+class NamedMedia {
  public:
-  explicit NamedRocks(const Config& elements) {
+  explicit NamedMedia(const Config& elements) {
     for (const auto& given : elements.tables("rock")) {
       const auto table = given.describe({rock_keys});
       auto name = table.text("name");
-      if (rocks_.count(name) > 0) throw table.wrong("name", "there is a rock of this name already");
+      if (media_.count(name) > 0) throw table.wrong("name", "there is a rock of this name already");
       if (table.has("tomography")) add(std::move(name), Tomography::read(table.input_file("tomography")));
-      else rocks_.emplace(std::move(name), One{of_numbers(table), {}, {}});
+      else media_.emplace(std::move(name), One{of_numbers(table), {}, {}});
     }
   }
-  /// Where the job has no rock of this name.
+  /// Where the job has no medium of this name.
   void add(std::string name, Tomography tomography) {
-    rocks_.emplace(std::move(name), One{{}, std::move(tomography), {}});
+    media_.emplace(std::move(name), One{{}, std::move(tomography), {}});
   }
-  bool has(const std::string& name) const { return rocks_.count(name) > 0; }
-  /// False: there is no rock of this name.
+  bool has(const std::string& name) const { return media_.count(name) > 0; }
+  /// False: there is no medium of this name.
   bool give(Mesh& mesh, std::uint32_t n, const std::string& name) {
-    const auto found = rocks_.find(name);
-    if (found == rocks_.end()) return false;
-    auto& rock = found->second;
-    if (rock.tomography || !rock.number) {
-      rock.number = static_cast<std::uint32_t>(mesh.media.size());
-      mesh.media.push_back(rock.tomography ? rock.tomography->at(mesh.element(n).monomial[0]) : rock.medium);
+    const auto found = media_.find(name);
+    if (found == media_.end()) return false;
+    auto& named = found->second;
+    if (named.tomography || !named.number) {
+      named.number = static_cast<std::uint32_t>(mesh.media.size());
+      mesh.media.push_back(named.tomography ? named.tomography->at(mesh.element(n).monomial[0])
+                                            : named.medium);
     }
-    mesh.medium[n] = *rock.number;
+    mesh.medium[n] = *named.number;
     return true;
   }
 
@@ -177,7 +178,7 @@ class NamedRocks {
     std::optional<std::uint32_t> number;  // among the media of the mesh
   };
 
-  /// Rock of 21 constants.
+  /// A medium of 21 constants.
   static Medium of_stiffness(const Config& table) {
     for (const char* key : {"velocity_p", "velocity_s", "epsilon", "delta", "gamma", "tilt", "tilt_azimuth"})
       if (table.has(key))
@@ -187,19 +188,19 @@ class NamedRocks {
     auto next = given.begin();
     for (std::size_t p = 0; p < 6; ++p)
       for (std::size_t q = p; q < 6; ++q) c[p][q] = c[q][p] = *next++;
-    auto rock = Medium::from_stiffness(c, table.positive("density", Quantity::density));
-    rock.quality_mu = table.optional_number("quality_s").value_or(INFINITY);
+    auto medium = Medium::from_stiffness(c, table.positive("density", Quantity::density));
+    medium.quality_mu = table.optional_number("quality_s").value_or(INFINITY);
     if (const auto quality_p = table.optional_number("quality_p")) {
-      const auto speeds = rock.mean().speeds({0, 0, 1});
-      rock.quality_kappa = quality_kappa(*quality_p, rock.quality_mu, speeds[0], speeds[2]);
+      const auto speeds = medium.mean().speeds({0, 0, 1});
+      medium.quality_kappa = quality_kappa(*quality_p, medium.quality_mu, speeds[0], speeds[2]);
     }
-    rock.name = table.where();
+    medium.name = table.where();
     try {
-      rock.check(rock.name);
+      medium.check(medium.name);
     } catch (const InputError& error) {
       throw table.wrong("stiffness", error.problem(), error.next());
     }
-    return rock;
+    return medium;
   }
 
   static Medium of_numbers(const Config& table) {
@@ -212,28 +213,28 @@ class NamedRocks {
       return *value;
     };
     const auto optional = [&](const char* key) { return table.optional_number(key).value_or(NAN); };
-    const RockValues values{needed("velocity_p", Quantity::velocity),
-                            needed("velocity_s", Quantity::velocity),
-                            needed("density", Quantity::density),
-                            optional("quality_p"),
-                            optional("quality_s"),
-                            NAN,
-                            NAN,
-                            table.number("epsilon"),
-                            table.number("delta"),
-                            table.number("gamma"),
-                            table.number("tilt", Quantity::angle),
-                            table.number("tilt_azimuth", Quantity::angle)};
+    const MediumValues values{needed("velocity_p", Quantity::velocity),
+                              needed("velocity_s", Quantity::velocity),
+                              needed("density", Quantity::density),
+                              optional("quality_p"),
+                              optional("quality_s"),
+                              NAN,
+                              NAN,
+                              table.number("epsilon"),
+                              table.number("delta"),
+                              table.number("gamma"),
+                              table.number("tilt", Quantity::angle),
+                              table.number("tilt_azimuth", Quantity::angle)};
     if (!(values.density > 0)) throw table.wrong("density", "it is not above zero");
-    return rock_of(values, table.where());
+    return medium_of(values, table.where());
   }
-  std::map<std::string, One> rocks_;
+  std::map<std::string, One> media_;
 };
 
-/// Gives elements the rocks that are named; the others keep what they have, or take the model's.
+/// Gives elements the media that are named; the others keep what they have, or take the model's.
 /// name(n): of element n; may be empty.
 template <class Name>
-void give_rocks(Mesh& mesh, const Config& elements, NamedRocks named, const std::optional<Sampled>& model,
+void give_media(Mesh& mesh, const Config& elements, NamedMedia named, const std::optional<Sampled>& model,
                 const Name& name) {
   const bool has_own = !mesh.media.empty();
   const auto of_model = static_cast<std::uint32_t>(mesh.media.size());
@@ -272,7 +273,7 @@ Mesh build_layers(const Config& elements, const Config& simulation, const std::o
   const double top =
       elements.optional_number("top", Quantity::length).value_or(has_cells ? cells.up().back() : 0);
   box.surface = out.surface ? out.surface : [top](double, double) { return top; };
-  std::vector<std::string> rocks;
+  std::vector<std::string> names;
   double rows = 0;
   for (const auto& given : elements.tables("layer")) {
     const auto table = given.describe({layer_keys});
@@ -286,7 +287,7 @@ Mesh build_layers(const Config& elements, const Config& simulation, const std::o
     layer.rows = table.count("rows", 1, 100'000);
     layer.doubling = table.flag("doubling");
     layer.name = table.optional_text("rock").value_or("");
-    rocks.push_back(layer.name);
+    names.push_back(layer.name);
     rows += static_cast<double>(layer.rows);
     box.layers.push_back(std::move(layer));
   }
@@ -299,8 +300,8 @@ Mesh build_layers(const Config& elements, const Config& simulation, const std::o
   } catch (const InputError& error) {
     throw InputError(elements.where(), error.problem(), error.next());
   }
-  give_rocks(mesh, elements, NamedRocks(elements), model,
-             [&](std::uint32_t n) -> const std::string& { return rocks[layer_of[n]]; });
+  give_media(mesh, elements, NamedMedia(elements), model,
+             [&](std::uint32_t n) -> const std::string& { return names[layer_of[n]]; });
   return mesh;
 }
 
@@ -353,7 +354,7 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
   const auto columns = elements.counts("columns", 2);
   chunk.width_east = width[0] * degree, chunk.width_north = width[1] * degree;
   chunk.columns_east = columns[0], chunk.columns_north = columns[1];
-  std::vector<std::string> rocks;
+  std::vector<std::string> names;
   double rows = 0;
   for (const auto& given : elements.tables("layer")) {
     const auto table = given.describe({layer_keys});
@@ -361,7 +362,7 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
       throw table.wrong("bottom", "layers of a chunk have a bottom, and no interface");
     chunk.layers.push_back(
         {table.number("bottom", Quantity::length), table.count("rows", 1, 100'000), table.flag("doubling")});
-    rocks.push_back(table.optional_text("rock").value_or(""));
+    names.push_back(table.optional_text("rock").value_or(""));
     rows += static_cast<double>(chunk.layers.back().rows);
   }
   memory.require("elements", "elements of the chunk",
@@ -380,14 +381,14 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
                          chunk.width_east,
                          chunk.width_north,
                          -chunk.layers.back().bottom};
-  // Rock that no name gives: of the radius of each element's middle, to a millimetre.
+  // A medium that no name gives: of the radius of each element's middle, to a millimetre.
   const bool all_named =
-      std::none_of(rocks.begin(), rocks.end(), [](const std::string& name) { return name.empty(); });
+      std::none_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
   const auto earth = all_named ? RadialEarth::prem() : read_earth(elements);
-  NamedRocks named(elements);
+  NamedMedia named(elements);
   std::map<long long, std::uint32_t> at_radius;
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
-    const auto& name = rocks[layer_of[n]];
+    const auto& name = names[layer_of[n]];
     if (!name.empty()) {
       if (named.give(mesh, n, name)) continue;
       throw elements.wrong("rock", fmt::format("there is no rock \"{}\"", name),
@@ -424,11 +425,11 @@ Mesh build_from_file(const Config& elements, const Config& simulation, const std
     throw InputError(path.string(), error.problem(), error.next());
   }
   const auto groups = mesh.medium;
-  NamedRocks named(elements);
+  NamedMedia named(elements);
   for (std::size_t n = 0; n < file.tomography.size(); ++n)
     if (!file.tomography[n].empty() && !named.has(file.groups[n]))
       named.add(file.groups[n], Tomography::read(path / file.tomography[n]));
-  give_rocks(mesh, elements, std::move(named), model,
+  give_media(mesh, elements, std::move(named), model,
              [&](std::uint32_t n) -> const std::string& { return file.groups[groups[n]]; });
   out.notes.push_back(
       fmt::format("{}: {} elements, volumes {}; sides {}", path.filename().string(), mesh.size(),
@@ -450,13 +451,13 @@ Elements build_elements(const Config& job, const Config& simulation,
   std::optional<Sampled> model;
   TensorMesh cells;
   if (own && job.has("mesh") && !job.has("model")) {
-    cells = build_mesh(job);  // says where layers lie; their rocks have names
+    cells = build_mesh(job);  // says where layers lie; their media have names
   } else if (!own || job.has("mesh")) {
     expect_above_zero(job, {"velocity_p", "density"}, "elastic waves need");
     auto earth = build_earth(job, projection, memory, request);
     if (!out.surface) out.surface = earth.ground;
     cells = mesh_of_cells(earth.model, job, "elastic waves need");
-    model.emplace(cells, rocks_of(earth.model, job.table("model").where()));
+    model.emplace(cells, media_of(earth.model, job.table("model").where()));
     out.notes = std::move(earth.notes);
     out.warnings = std::move(earth.warnings);
   }

@@ -11,13 +11,13 @@
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/element/plain.hpp"
+#include "terrane/physics/elastic/medium/attenuation.hpp"
 #include "terrane/physics/elastic/mesh/numbering.hpp"
-#include "terrane/physics/elastic/rock/attenuation.hpp"
 
 namespace terrane::elastic {
 
-double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Medium& rock, int iterations) {
-  const PlainElement element(basis, shape, rock);
+double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Medium& medium, int iterations) {
+  const PlainElement element(basis, shape, medium);
   const auto& mass = element.mass();
   const std::size_t size = 3 * mass.size();
   std::vector<double> u(size), f(size);
@@ -45,16 +45,16 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
   return 1.01 * largest;  // what the iteration may still lack
 }
 
-double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t rock, std::uint32_t fluid,
-                          double areas) {
-  const PlainElement solid(basis, mesh.element(rock), mesh.rock(rock)),
-      liquid(basis, mesh.element(fluid), mesh.rock(fluid));
-  const auto& numbering = number_points(mesh, basis.points(), std::array{rock, fluid});
+double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
+                          std::uint32_t in_fluid, double areas) {
+  const PlainElement solid(basis, mesh.element(in_solid), mesh.medium_of(in_solid)),
+      fluid(basis, mesh.element(in_fluid), mesh.medium_of(in_fluid));
+  const auto& numbering = number_points(mesh, basis.points(), std::array{in_solid, in_fluid});
   const std::size_t each = solid.mass().size();
   std::vector<std::size_t> partner(numbering.count, SIZE_MAX);
   for (std::size_t n = 0; n < each; ++n) partner[numbering.point[each + n]] = n;
   struct Touch {
-    std::size_t rock, fluid;
+    std::size_t solid, fluid;
     Vector area;
   };
   std::vector<Touch> touches;
@@ -66,7 +66,7 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t ro
       const auto n = static_cast<std::size_t>(point_on_side(side, i % p, i / p, p)),
                  q = static_cast<std::size_t>(p);
       const auto at = [&](std::size_t k) { return basis.x[k]; };
-      auto area = mesh.element(rock).map({at(n % q), at(n / q % q), at(n / q / q)}).cofactor[side / 2];
+      auto area = mesh.element(in_solid).map({at(n % q), at(n / q % q), at(n / q / q)}).cofactor[side / 2];
       for (double& a : area)
         a *= (side % 2 ? areas : -areas) * basis.weight[static_cast<std::size_t>(i % p)] *
              basis.weight[static_cast<std::size_t>(i / p)];
@@ -77,14 +77,14 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t ro
   unsigned random = 12345;
   for (std::size_t n = 0; n < each; ++n) {
     x[3 * n] = static_cast<double>((random = random * 1664525u + 1013904223u) >> 8) - 0x1p23;
-    u[3 * n] = u[3 * n + 1] = x[3 * n] / mesh.rock(fluid).density;
+    u[3 * n] = u[3 * n + 1] = x[3 * n] / mesh.medium_of(in_fluid).density;
   }
   double largest = 0;
   for (int iteration = 0; iteration < 300; ++iteration) {
     std::fill(f.begin(), f.end(), 0.0);
     std::fill(g.begin(), g.end(), 0.0);
     solid.subtract_forces(u.data(), f.data());
-    liquid.subtract_forces(x.data(), g.data());
+    fluid.subtract_forces(x.data(), g.data());
     double below = 0, above = 0;  // xᵀ S x / xᵀ T x
     for (std::size_t n = 0; n < each; ++n) {
       below -= x[3 * n] * g[3 * n];
@@ -92,13 +92,13 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t ro
     }
     auto push = g;
     for (const auto& t : touches)
-      for (std::size_t d = 0; d < 3; ++d) push[3 * t.fluid] -= t.area[d] * u[3 * t.rock + d];
+      for (std::size_t d = 0; d < 3; ++d) push[3 * t.fluid] -= t.area[d] * u[3 * t.solid + d];
     for (std::size_t n = 0; n < each; ++n) {
-      push[3 * n] /= liquid.mass()[n];
+      push[3 * n] /= fluid.mass()[n];
       above += g[3 * n] * push[3 * n];
     }
     for (const auto& t : touches)
-      for (std::size_t d = 0; d < 3; ++d) f[3 * t.rock + d] += t.area[d] * push[3 * t.fluid];
+      for (std::size_t d = 0; d < 3; ++d) f[3 * t.solid + d] += t.area[d] * push[3 * t.fluid];
     double most = 0;
     for (std::size_t n = 0; n < 3 * each; ++n) {
       above -= u[n] * f[n];
@@ -130,7 +130,7 @@ double stiffness_measure(const Hexahedron& element, double fastest) {
   return most * fastest * fastest;
 }
 
-/// Elements of one shape and rock have one eigenvalue: the shape's numbers to nine digits.
+/// Elements of one shape and medium have one eigenvalue: the shape's numbers to nine digits.
 std::vector<double> shape_key(const Hexahedron& element, std::uint32_t medium) {
   std::vector<double> key{static_cast<double>(medium)};
   const double size = element.shortest();
@@ -150,7 +150,7 @@ struct Stiffest {
 
 Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   std::vector<double> fastest;
-  for (const auto& rock : mesh.media) fastest.push_back(rock.fastest());
+  for (const auto& medium : mesh.media) fastest.push_back(medium.fastest());
   std::vector<double> measure(mesh.size());
   for_each(mesh.size(), 0,
            [&](std::size_t n) { measure[n] = stiffness_measure(mesh.element(n), fastest[mesh.medium[n]]); });
@@ -178,7 +178,7 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   // Eight iterations reach 0.85 to 0.91 of the eigenvalue (6,000 elements of a hilly earth and of a sphere);
   // they go on where the largest may be.
   const auto iterate = [&](std::size_t n, int iterations) {
-    return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.rock(chosen[n]), iterations);
+    return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.medium_of(chosen[n]), iterations);
   };
   std::vector<double> eigenvalues(chosen.size());
   for_each(chosen.size(), 0, [&](std::size_t n) { eigenvalues[n] = iterate(n, 8); });
@@ -192,9 +192,9 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   return {chosen[best], eigenvalues[best]};
 }
 
-/// Faces at which rock and a fluid touch.
+/// Faces at which a solid and a fluid touch.
 struct Touching {
-  std::uint32_t rock, fluid;
+  std::uint32_t solid, fluid;
 };
 std::vector<Touching> touching(const Mesh& mesh) {
   std::vector<Touching> all;
@@ -211,34 +211,34 @@ std::vector<Touching> touching(const Mesh& mesh) {
   };
   std::map<std::array<std::uint32_t, 4>, std::uint32_t> of_fluids;
   for (std::uint32_t n = 0; n < mesh.size(); ++n)
-    for (std::size_t side = 0; side < 6 && mesh.rock(n).is_fluid(); ++side)
+    for (std::size_t side = 0; side < 6 && mesh.medium_of(n).is_fluid(); ++side)
       of_fluids.emplace(face(n, side), n);
   for (std::uint32_t n = 0; n < mesh.size() && !of_fluids.empty(); ++n)
-    for (std::size_t side = 0; side < 6 && !mesh.rock(n).is_fluid(); ++side)
+    for (std::size_t side = 0; side < 6 && !mesh.medium_of(n).is_fluid(); ++side)
       if (const auto at = of_fluids.find(face(n, side)); at != of_fluids.end())
         all.push_back({n, at->second});
   return all;
 }
 
-/// Of pairs of rock and fluid that touch.
+/// Of pairs of a solid and a fluid that touch.
 Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   const auto all = touching(mesh);
   std::map<std::uint32_t, int> faces;
-  for (const auto& pair : all) ++faces[pair.rock], ++faces[pair.fluid];
+  for (const auto& pair : all) ++faces[pair.solid], ++faces[pair.fluid];
   std::map<std::vector<double>, Touching> shapes;
   for (const auto& pair : all) {
-    auto key = shape_key(mesh.element(pair.rock), mesh.medium[pair.rock]);
+    auto key = shape_key(mesh.element(pair.solid), mesh.medium[pair.solid]);
     const auto more = shape_key(mesh.element(pair.fluid), mesh.medium[pair.fluid]);
     key.insert(key.end(), more.begin(), more.end());
-    key.push_back(faces[pair.rock] * faces[pair.fluid]);
+    key.push_back(faces[pair.solid] * faces[pair.fluid]);
     shapes.emplace(std::move(key), pair);
   }
   std::vector<std::pair<double, Touching>> by_measure;
   for (const auto& [key, pair] : shapes) {
     const auto measure = [&](std::uint32_t n) {
-      return stiffness_measure(mesh.element(n), mesh.rock(n).fastest());
+      return stiffness_measure(mesh.element(n), mesh.medium_of(n).fastest());
     };
-    by_measure.push_back({std::max(measure(pair.rock), measure(pair.fluid)), pair});
+    by_measure.push_back({std::max(measure(pair.solid), measure(pair.fluid)), pair});
   }
   std::stable_sort(by_measure.begin(), by_measure.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -248,13 +248,13 @@ Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   for (const auto& [measure, pair] : by_measure) chosen.push_back(pair);
   std::vector<double> eigenvalues(chosen.size());
   for_each(chosen.size(), 0, [&](std::size_t n) {
-    const auto [rock, fluid] = chosen[n];
+    const auto [solid, fluid] = chosen[n];
     eigenvalues[n] =
-        largest_eigenvalue(basis, mesh, rock, fluid, std::sqrt(double(faces.at(rock) * faces.at(fluid))));
+        largest_eigenvalue(basis, mesh, solid, fluid, std::sqrt(double(faces.at(solid) * faces.at(fluid))));
   });
   Stiffest worst;
   for (std::size_t n = 0; n < chosen.size(); ++n)
-    if (eigenvalues[n] > worst.eigenvalue) worst = {chosen[n].rock, eigenvalues[n]};
+    if (eigenvalues[n] > worst.eigenvalue) worst = {chosen[n].solid, eigenvalues[n]};
   return worst;
 }
 
@@ -318,14 +318,14 @@ void locate(Problem& p) {
 /// What sources and receivers in fluids cannot be.
 void check_fluids(const Problem& p) {
   for (std::size_t n = 0; n < p.sources.size(); ++n) {
-    if (p.mesh.rock(p.source_places[n].element).is_fluid() && !p.sources[n].is_explosion())
+    if (p.mesh.medium_of(p.source_places[n].element).is_fluid() && !p.sources[n].is_explosion())
       throw of_source(p, n, "it lies in a fluid and is no explosion",
-                      "In a fluid moment = [m, m, m, 0, 0, 0]; forces act on rock.");
+                      "In a fluid moment = [m, m, m, 0, 0, 0]; forces act on solids.");
   }
   for (std::size_t n = 0; n < p.receivers.size() && p.records_pressure; ++n)
-    if (!p.mesh.rock(p.receiver_places[n].element).is_fluid())
+    if (!p.mesh.medium_of(p.receiver_places[n].element).is_fluid())
       throw of_receiver(
-          p, n, "it lies in rock, which has no one pressure",
+          p, n, "it lies in a solid, which has no one pressure",
           "Pressure is recorded in fluids; a receiver on the ground of the sea must lie a little "
           "above it.");
 }
@@ -572,9 +572,9 @@ void Problem::settle() {
     fading_frequency = (highest_frequency > 0 ? highest_frequency : resolved_frequency) / 2.5;
   if (relaxation_middle == 0) relaxation_middle = middle_below(highest_frequency > 0 ? highest_frequency : 1);
   for (std::size_t n = 0; n < mesh.media.size(); ++n)
-    if (auto& rock = mesh.media[n]; !rock.loses_energy())
-      rock = unrelaxed(rock, relaxation_middle, reference_frequency,
-                       rock.name.empty() ? fmt::format("elastic: rock {}", n) : rock.name);
+    if (auto& medium = mesh.media[n]; !medium.loses_energy())
+      medium = unrelaxed(medium, relaxation_middle, reference_frequency,
+                         medium.name.empty() ? fmt::format("elastic: medium {}", n) : medium.name);
 
   auto worst = stiffest_element(mesh, basis);
   if (const auto contact = stiffest_contact(mesh, basis); contact.eigenvalue > worst.eigenvalue)

@@ -18,7 +18,7 @@
 //   w⁺ = w + Δt² M⁻¹ (F − K u),   u⁺ = u + w⁺        w = Δt v, at half steps
 //
 // Fluids, κ⁻¹ χ̈ = ∇·(ρ⁻¹ ∇χ), have a potential in place of displacement: u = ∇χ / ρ, pressure − χ̈, and χ = 0
-// at a free surface. Where they touch rock with the normal n, outward of the rock, B = ∫ w n (Komatitsch,
+// at a free surface. Where they touch a solid with the normal n, outward of the solid, B = ∫ w n (Komatitsch,
 // Barnes & Tromp 2000, Geophysics 65, 623):
 //
 //   M_f χ̈ = − K_f χ − Bᵀ u,   then M_s ü = − K_s u + F + B χ̈ with this χ̈
@@ -100,7 +100,7 @@ struct Problem {
   double begin = NAN;
   double end = 0;                  ///< s
   double step = 0;                 ///< s; 0: 0.97 of the longest stable one
-  double reference_frequency = 1;  ///< of the speeds of rock that has a Q, Hz
+  double reference_frequency = 1;  ///< of the speeds of media that have a Q, Hz
   double fading_frequency = 0;     ///< of margins, Hz; 0: the middle of the sources
   double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
   bool records_pressure = false;   ///< receivers, all in fluids, record potential and not displacement
@@ -138,7 +138,7 @@ struct Problem {
     field("time_dispersion", p.remove_dispersion, one_of(dispersion_names),
           "The error of time steps: removed from the seismograms, or kept.");
     field("reference_frequency", p.reference_frequency, number(Quantity::frequency, positive),
-          "Frequency at which rock with a Q (quality_p, quality_s) has its velocities.");
+          "Frequency at which a medium with a Q (quality_p, quality_s) has its velocities.");
     field("quantity", p.records_pressure, own_key("text", "\"displacement\"", "quantities"),
           "What receivers record: displacement, velocity, or pressure, which only fluids have (velocity_s = "
           "0).",
@@ -169,15 +169,15 @@ struct Problem {
 
 /// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s², by at most so many iterations: fewer give
 /// less.
-double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& rock,
+double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& medium,
                           int iterations = 120);
 
-/// The same of an element of rock and one of a fluid that touch, and are joined there. areas: by which factor
-/// their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f) the steps
-/// are those of S x = λ T x, and S is at most the sum of what pairs have; a pair with several contacts is
-/// divided among them.)
-double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t rock, std::uint32_t fluid,
-                          double areas);
+/// The same of an element of a solid and one of a fluid that touch, and are joined there. areas: by which
+/// factor their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f) the
+/// steps are those of S x = λ T x, and S is at most the sum of what pairs have; a pair with several contacts
+/// is divided among them.)
+double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
+                          std::uint32_t in_fluid, double areas);
 
 /// Finds where points lie, to 1e-6 of an element, among the elements of a bin around each: as fast for the
 /// last part of a large fault as for the first. The mesh must outlive it.

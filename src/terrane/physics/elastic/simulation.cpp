@@ -221,8 +221,8 @@ class Defaults {
     own.sources = !given.empty() && std::none_of(given.begin(), given.end(),
                                                  [](const Config& source) { return source.has("file"); });
     const auto elements = job.table("elements").describe({element_sections().front().keys});
-    const bool mesh_has_rock = elements.has("kind") && elements.text("kind") == "specfem";
-    own.rock = !mesh_has_rock || elements.has("rock");
+    const bool mesh_has_media = elements.has("kind") && elements.text("kind") == "specfem";
+    own.medium = !mesh_has_media || elements.has("rock");
     return own;
   }
   void set(std::string_view name, std::string value) {
@@ -348,15 +348,15 @@ SourceList read_sources(const Config& job, const Defaults& defaults, const Groun
 
 /// Makes of sources of SPECFEM3D's files that lie in a fluid what they are there.
 void put_into_fluids(SourceList& list, const Mesh& mesh) {
-  const bool fluid =
-      std::any_of(mesh.media.begin(), mesh.media.end(), [](const Medium& rock) { return rock.is_fluid(); });
+  const bool fluid = std::any_of(mesh.media.begin(), mesh.media.end(),
+                                 [](const Medium& medium) { return medium.is_fluid(); });
   if (!fluid || list.in_fluids.empty()) return;
   const Locator locator(mesh);
   std::size_t steps = 0, forces = 0;
   for (const auto& [n, other] : list.in_fluids) {
     auto& source = list.sources[n];
     try {
-      if (!mesh.rock(locator.find(source.at, {}).element).is_fluid()) continue;
+      if (!mesh.medium_of(locator.find(source.at, {}).element).is_fluid()) continue;
     } catch (const InputError&) {
       continue;  // outside: Problem::settle says so
     }
@@ -460,17 +460,18 @@ void warn_of_cut_wavelets(const Problem& p, std::vector<std::string>& warnings) 
     warnings.push_back(cut == 1 ? first : fmt::format("{}; so of {} sources and more", first, cut));
 }
 
-/// A warning of rock whose numbers look as if they were in other units: lighter than snow, or faster than any
-/// wave in the earth.
-void warn_of_odd_rock(const Mesh& mesh, std::vector<std::string>& warnings) {
+/// A warning of media whose numbers look as if they were in other units: lighter than snow, or faster than
+/// any wave in the earth.
+void warn_of_odd_media(const Mesh& mesh, std::vector<std::string>& warnings) {
   constexpr double lightest = 100, heaviest = 25'000, fastest = 20'000;  // kg/m³, m/s
   std::size_t odd = 0;
   std::string first;
-  for (const auto& rock : mesh.media) {
-    const double speed = rock.fastest();
-    if (rock.is_fluid() || (rock.density >= lightest && rock.density <= heaviest && speed <= fastest))
+  for (const auto& medium : mesh.media) {
+    const double speed = medium.fastest();
+    if (medium.is_fluid() || (medium.density >= lightest && medium.density <= heaviest && speed <= fastest))
       continue;
-    if (++odd == 1) first = fmt::format("rock of {:g} kg/m³ with waves of {:g} m/s", rock.density, speed);
+    if (++odd == 1)
+      first = fmt::format("a medium of {:g} kg/m³ with waves of {:g} m/s", medium.density, speed);
   }
   if (odd > 0)
     warnings.push_back(fmt::format("{}{}: densities are in kg/m³ and velocities in m/s", first,
@@ -504,7 +505,7 @@ std::vector<std::string> notes_of_sides(const Mesh& mesh) {
   std::vector<std::string> notes;
   if (!mesh.absorbing.empty()) {
     const bool wet = std::any_of(mesh.absorbing.begin(), mesh.absorbing.end(),
-                                 [&](const auto& face) { return mesh.rock(face.element).is_fluid(); });
+                                 [&](const auto& face) { return mesh.medium_of(face.element).is_fluid(); });
     notes.push_back(
         std::string("Stacey's sides send back a tenth of a wave, and more where it grazes them: of "
                     "seismograms in planned boxes 16 % (median), in one of twenty 25 %; ") +
@@ -516,7 +517,7 @@ std::vector<std::string> notes_of_sides(const Mesh& mesh) {
   for (const auto& margin : mesh.margins) most = std::max(most, margin.braking);
   if (most > 0)
     notes.push_back(
-        "matched layers brake waves beside rocks of such unequal speeds, which would grow else, and "
+        "matched layers brake waves beside media of such unequal speeds, which would grow else, and "
         "send back a few percent; more elements in them (boundary_elements) less");
   return notes;
 }
@@ -557,7 +558,7 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, Job
                     problem_.highest_frequency, problem_.coarsest, problem_.points_per_wavelength,
                     problem_.resolved_frequency));
   warn_of_cut_wavelets(problem_, warnings_);
-  warn_of_odd_rock(problem_.mesh, warnings_);
+  warn_of_odd_media(problem_.mesh, warnings_);
   if (problem_.pictures() > 0) shown_ = picture_of(problem_);
   if (problem_.precision == Precision::single_precision && problem_.steps() > 50'000)
     warnings_.push_back(
@@ -612,8 +613,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.mesh = std::move(elements.mesh);
   if (const auto& par = defaults.par()) {
     elements.notes.insert(elements.notes.end(), par->notes.begin(), par->notes.end());
-    for (auto& rock : p.mesh.media)
-      if (!par->attenuation) rock.quality_kappa = rock.quality_mu = INFINITY;
+    for (auto& medium : p.mesh.media)
+      if (!par->attenuation) medium.quality_kappa = medium.quality_mu = INFINITY;
   }
   const std::size_t in_front = table.count("boundary_elements", 2, 8);
   const bool matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
@@ -693,7 +694,8 @@ double Simulation::memory_needed(const Runtime& runtime) const {
   // Elements of layers that waves fade in keep filters of each axis, damping and where each point leaves.
   const auto fading = static_cast<double>(std::count_if(
       problem_.mesh.fading.begin(), problem_.mesh.fading.end(), [](auto axes) { return axes; }));
-  const double rock_of_fading = rock_numbers(Rheology::matched, problem_.degree + 1) * number + 100 * own;
+  const double bytes_of_fading_medium =
+      medium_numbers(Rheology::matched, problem_.degree + 1) * number + 100 * own;
   // Snapshots: where their points are and what joins them, as it is and in a data set; one, as it comes from
   // all ranks; and where no file will take them (Pictures) all, twice.
   const bool on_disk = !runtime.checkpoint.file.empty();
@@ -701,7 +703,7 @@ double Simulation::memory_needed(const Runtime& runtime) const {
   const auto taken = static_cast<double>(problem_.pictures());
   const double pictures = static_cast<double>(shown_.size()) * (108 + (on_disk ? 36 : 24 * taken)) +
                           8 * static_cast<double>(shown_.cells.size());
-  return elements * (run + set_up) + fading * rock_of_fading + memory + pictures +
+  return elements * (run + set_up) + fading * bytes_of_fading_medium + memory + pictures +
          8.0 * static_cast<double>(problem_.steps() *
                                    (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
          static_cast<double>(problem_.sources.size()) * each *
@@ -897,10 +899,10 @@ io::Content Simulation::model(bool with_values) const {
         "Leave output.model out.");
   std::array<std::vector<double>, 3> values;
   for (std::size_t n = 0; n < cells_.size() && with_values; ++n) {
-    const auto& rock = problem_.mesh.rock(n);
-    values[0].push_back(rock.speeds({0, 0, 1})[0]);
-    values[1].push_back(rock.speeds({0, 0, 1})[2]);
-    values[2].push_back(rock.density);
+    const auto& medium = problem_.mesh.medium_of(n);
+    values[0].push_back(medium.speeds({0, 0, 1})[0]);
+    values[1].push_back(medium.speeds({0, 0, 1})[2]);
+    values[2].push_back(medium.density);
   }
   return io::MeshData{cells_,
                       {{"velocity_p", "m/s", "velocity of compressional waves", values[0]},

@@ -105,11 +105,11 @@ Medium Medium::mean() const {
     shear += stiffness[p + 3][p + 3];
   }
   const double kappa = (diagonal + 2 * across) / 9, mu = (diagonal - across + 3 * shear) / 15;
-  Medium rock = *this;
-  rock.stiffness =
+  Medium medium = *this;
+  medium.stiffness =
       from_speeds(std::sqrt((kappa + 4.0 / 3 * mu) / density), std::sqrt(mu / density), density).stiffness;
-  rock.isotropic = true;
-  return rock;
+  medium.isotropic = true;
+  return medium;
 }
 
 void Medium::stiffen(double kappa, double mu) {

@@ -1,4 +1,4 @@
-// What rock does: its density and the constants of Hooke's law.
+// An elastic medium: its density and the constants of Hooke's law.
 //
 //   σ_p = Σ_q C_pq ε_q        p, q: xx, yy, zz, yz, xz, xy; the strains of yz, xz, xy are doubled (Voigt)
 //
@@ -27,13 +27,13 @@ struct Medium {
 
   template <class Self, class Field>
   static void fields(Self& m, Field& field) {
-    field("density", m.density, carried("rocks"));
-    field("stiffness", m.stiffness, carried("rocks"));
-    field("isotropic", m.isotropic, carried("rocks"));
-    field("quality_kappa", m.quality_kappa, carried("rocks"));
-    field("quality_mu", m.quality_mu, carried("rocks"));
-    field("taken_kappa", m.taken_kappa, carried("rocks"));
-    field("taken_mu", m.taken_mu, carried("rocks"));
+    field("density", m.density, carried("media"));
+    field("stiffness", m.stiffness, carried("media"));
+    field("isotropic", m.isotropic, carried("media"));
+    field("quality_kappa", m.quality_kappa, carried("media"));
+    field("quality_mu", m.quality_mu, carried("media"));
+    field("taken_kappa", m.taken_kappa, carried("media"));
+    field("taken_mu", m.taken_mu, carried("media"));
     field("name", m.name, kept_here());
   }
 
@@ -72,7 +72,7 @@ struct Thomsen {
   double velocity_p = 0, velocity_s = 0, epsilon = 0, delta = 0, gamma = 0;
 };
 /// Throws InputError: there is no such C_13.
-Stiffness vertical_axis(const Thomsen& rock, double density);
+Stiffness vertical_axis(const Thomsen& medium, double density);
 /// The axis turned by `tilt` from up towards the azimuth counted from east to north, both in degrees.
 Stiffness tilted(const Stiffness& stiffness, double tilt, double azimuth);
 

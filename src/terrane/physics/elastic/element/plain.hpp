@@ -15,24 +15,24 @@
 namespace terrane::elastic {
 
 /// Constants of the upper triangle, row by row.
-inline std::array<double, 21> constants_of(const Medium& rock) {
+inline std::array<double, 21> constants_of(const Medium& medium) {
   std::array<double, 21> all{};
   std::size_t at = 0;
   for (std::size_t p = 0; p < 6; ++p)
-    for (std::size_t q = p; q < 6; ++q) all[at++] = rock.stiffness[p][q];
+    for (std::size_t q = p; q < 6; ++q) all[at++] = medium.stiffness[p][q];
   return all;
 }
 
 class PlainElement {
  public:
-  PlainElement(const Basis& basis, const Hexahedron& shape, const Medium& rock)
+  PlainElement(const Basis& basis, const Hexahedron& shape, const Medium& medium)
       : basis_(basis),
         points_(basis.points()),
-        constants_(constants_of(rock)),
-        lightness_(rock.is_fluid() ? 1 / rock.density : 0) {
+        constants_(constants_of(medium)),
+        lightness_(medium.is_fluid() ? 1 / medium.density : 0) {
     for (int n = 0; n < basis.points_of_element(); ++n) {
       maps_.push_back(shape.map({x(n % points_), x(n / points_ % points_), x(n / points_ / points_)}));
-      mass_.push_back((rock.is_fluid() ? 1 / rock.lambda() : rock.density) * w(n % points_) *
+      mass_.push_back((medium.is_fluid() ? 1 / medium.lambda() : medium.density) * w(n % points_) *
                       w(n / points_ % points_) * w(n / points_ / points_) * maps_.back().det);
     }
   }

@@ -46,8 +46,8 @@ template <class T>
 struct ElementsOfDevice {
   std::size_t first;           // element of group 0
   const std::uint32_t* point;  // [element][points of an element]
-  const T *shape, *rock;       // [element][…], from the element of group 0 on
-  T* memory;      // of attenuating rock and margins: [element][layer][numbers per point][points of a layer],
+  const T *shape, *medium;     // [element][…], from the element of group 0 on
+  T* memory;      // of attenuating media and margins: [element][layer][numbers per point][points of a layer],
                   // from group 0
   unsigned axes;  // of margins: along which waves fade
   Vec4<T>*displacement, *change;
@@ -196,7 +196,7 @@ struct GroupForces {
       T a[9], factor;
       map.rows(k, spread->x[k], a, factor);
       Here<T> here{};
-      here.rock = all.rock + group * static_cast<std::size_t>(rock_numbers(rheology, p));
+      here.medium = all.medium + group * static_cast<std::size_t>(medium_numbers(rheology, p));
       if (all.memory) {
         const auto kept = static_cast<std::size_t>(memory_numbers_of(rheology, all.axes));
         here.memory = all.memory + (group * kept * static_cast<std::size_t>(each)) +

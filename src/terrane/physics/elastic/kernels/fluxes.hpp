@@ -13,7 +13,7 @@ namespace terrane::elastic {
 /// waves fade, and ξ, η, ζ of the point among `points`.
 template <class T>
 struct Here {
-  const T* rock;
+  const T* medium;
   T* memory;
   std::size_t each;
   const Recursion<T>* recursion;
@@ -28,7 +28,7 @@ struct Here {
 template <Rheology rheology, class T>
 TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight, const Here<T>& here,
                        Vec4<T> (&along)[3], Vec4<T>& inertia) {
-  const T *const r = here.rock, scale = weight * factor;
+  const T *const r = here.medium, scale = weight * factor;
   const auto kept = [&](int m) -> T& { return here.memory[static_cast<std::size_t>(m) * here.each]; };
   if constexpr (rheology == Rheology::fluid) {  // the potential is the first component
     T g[3];

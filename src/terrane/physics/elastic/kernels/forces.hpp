@@ -1,5 +1,5 @@
 // Forces of elements on devices: which kernel computes which kind. The kernels are compiled in files of their
-// own, rock_single.cu, rock_double.cu and margins.cu, which take a minute each.
+// own, inner_single.cu, inner_double.cu and margins.cu, which take a minute each.
 #pragma once
 
 #include "terrane/physics/elastic/kernels/device_kernels.hpp"
@@ -18,15 +18,15 @@ struct GroupForcesWork {
   ElementsOfDevice<T> all;
 };
 
-/// Begins them on the stream. Of rock and fluids, and of margins; T: float or double.
+/// Begins them on the stream. Of elements inside the mesh, and of margins; T: float or double.
 template <class T>
-void begin_rock_forces(Stream& on, const GroupForcesWork<T>& work);
+void begin_inner_forces(Stream& on, const GroupForcesWork<T>& work);
 template <class T>
 void begin_margin_forces(Stream& on, const GroupForcesWork<T>& work);
 template <class T>
 void begin_forces(Stream& on, const GroupForcesWork<T>& work) {
   if (work.rheology == Rheology::matched) begin_margin_forces(on, work);
-  else begin_rock_forces(on, work);
+  else begin_inner_forces(on, work);
 }
 
 }  // namespace terrane::elastic

@@ -149,8 +149,8 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   for (std::size_t block = first; block < last; ++block) {
     const std::uint32_t* const point = work.point + block * static_cast<std::size_t>(p3 * W);
     for (int n = 0; n < p3; ++n) gather<T, components>(work.displacement, point + n * W, u, n);
-    const V* const rock =
-        reinterpret_cast<const V*>(work.rock) + block * static_cast<std::size_t>(rock_numbers(rheology, p));
+    const V* const medium = reinterpret_cast<const V*>(work.medium) +
+                            block * static_cast<std::size_t>(medium_numbers(rheology, p));
     ShapeOfLanes<T, kind> shape(reinterpret_cast<const V*>(work.shape) +
                                 block * static_cast<std::size_t>(shape_numbers(kind, p3)));
     for (int c = 0; c < components; ++c)
@@ -174,7 +174,7 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
             for (int d = 0; d < 3; ++d)
               gradient[c][d] = x[c][q] * a[d] + y[c][q] * a[3 + d] + z[c][n] * a[6 + d];
           if constexpr (rheology == Rheology::fluid) {
-            const V lightness = rock[0] * shape.factor;
+            const V lightness = medium[0] * shape.factor;
             V* const to[3] = {&x[0][q], &y[0][q], &z[0][n]};
             for (int r = 0; r < 3; ++r)
               *to[r] = lightness * (gradient[0][0] * a[3 * r] + gradient[0][1] * a[3 * r + 1] +
@@ -185,13 +185,13 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
                                   static_cast<std::size_t>(matched_memory(work.axes));
             const auto kept = [&](int m) -> V& { return memory[m]; };
             const int index[3] = {i, j, k};
-            const auto axis = [&](int d) { return rock + 22 + fading_numbers * (d * p + index[d]); };
+            const auto axis = [&](int d) { return medium + 22 + fading_numbers * (d * p + index[d]); };
             for (auto& row : gradient)
               for (V& g : row) g *= shape.factor;
             V of[3][3][3], t[3][3], push[3];
             const int used = stretch(work.axes, gradient, axis, kept, of);
             stretched_stress(
-                of, [&](int m) { return rock[m]; }, t);
+                of, [&](int m) { return medium[m]; }, t);
             V* const to[3][3] = {{&x[0][q], &y[0][q], &z[0][n]},
                                  {&x[1][q], &y[1][q], &z[1][n]},
                                  {&x[2][q], &y[2][q], &z[2][n]}};
@@ -199,16 +199,16 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
               for (int r = 0; r < 3; ++r)
                 *to[c][r] = t[c][0] * a[3 * r] + t[c][1] * a[3 * r + 1] + t[c][2] * a[3 * r + 2];
             const V at[3] = {u[0][n], u[1][n], u[2][n]},
-                    mass = (w[i] * w[j] * w[k]) * rock[21] / shape.factor;
+                    mass = (w[i] * w[j] * w[k]) * medium[21] / shape.factor;
             stretched_inertia(work.axes, at, axis, kept, used, push);
             for (int c = 0; c < 3; ++c) inertia[c][q] = mass * push[c];
           } else {
             V stress[6];
             if constexpr (hooke_numbers(rheology) == 21) {
               anisotropic_stress(
-                  gradient, shape.factor, [&](int m) { return rock[m]; }, stress);
+                  gradient, shape.factor, [&](int m) { return medium[m]; }, stress);
             } else {
-              const V lambda = rock[0] * shape.factor, mu = rock[1] * shape.factor;
+              const V lambda = medium[0] * shape.factor, mu = medium[1] * shape.factor;
               isotropic_stress(gradient, lambda, mu, stress);
             }
             if constexpr (attenuates(rheology)) {
@@ -217,8 +217,8 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
                   (block * static_cast<std::size_t>(p3) + static_cast<std::size_t>(n)) * memory_of_point;
               const auto& r = tables.recursion;
               relax<relaxations>(
-                  gradient, shape.factor, [&](int m) { return rock[hooke_numbers(rheology) + m]; }, r.a, r.b,
-                  r.c, [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
+                  gradient, shape.factor, [&](int m) { return medium[hooke_numbers(rheology) + m]; }, r.a,
+                  r.b, r.c, [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
             }
             flux(stress, a[0], a[1], a[2], x[0][q], x[1][q], x[2][q]);
             flux(stress, a[3], a[4], a[5], y[0][q], y[1][q], y[2][q]);

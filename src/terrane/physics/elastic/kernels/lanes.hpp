@@ -38,9 +38,9 @@ struct LaneWork {
   const Vec4<T>* displacement;  ///< [points]
   const std::uint32_t* point;   ///< [block][points of an element][lane]
   const T* shape;               ///< [block][numbers of the shape][lane]
-  const T* rock;                ///< [block][numbers of the rock][lane]
+  const T* medium;              ///< [block][numbers of the medium][lane]
   T* force;                     ///< [block][points of an element][3][lane]
-  T* memory;      ///< of attenuating rock and margins: [block][points of an element][numbers per point][lane]
+  T* memory;  ///< of attenuating media and margins: [block][points of an element][numbers per point][lane]
   unsigned axes;  ///< of margins: along which waves fade
 };
 

@@ -16,9 +16,9 @@ struct MarginForces : PencilForces<T, Shape::trilinear, Rheology::matched, axes>
 template <class T>
 void begin_margin_forces(Stream& on, const GroupForcesWork<T>& work) {
   constexpr auto kind = Shape::trilinear;
-  constexpr auto rock = Rheology::matched;
+  constexpr auto medium = Rheology::matched;
   if (work.degree != 4)
-    return for_each_group(on, work.count, GroupForces<T, kind, rock>{work.tables, work.spread, work.all});
+    return for_each_group(on, work.count, GroupForces<T, kind, medium>{work.tables, work.spread, work.all});
   unrolled<7>([&](auto n) {
     constexpr unsigned axes = decltype(n)::value + 1;
     if (work.all.axes == axes)

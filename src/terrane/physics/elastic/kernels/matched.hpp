@@ -16,7 +16,7 @@
 //   y = z + c g,   z ← e y + b g         x = pole Δt, e = e^{−x}, r = (1 − e)/x,
 //                                        b = ± d Δt (r − e)/x, c = ± d Δt (1 − r)/x
 //
-// Inertia, axis by axis, from p² + b p on, b what brakes the rock of the layer (margin.hpp):
+// Inertia, axis by axis, from p² + b p on, b what brakes the medium of the layer (margin.hpp):
 // s (p² + β p + γ) u + s m is (p² + β⁺ p + γ⁺) u + m⁺ with
 //
 //   β⁺ = β + d,   γ⁺ = γ − d α + β d,   m⁺ = m + d/(p + α) [(α² − β α + γ) u + m]

@@ -18,8 +18,8 @@ enum class Shape : unsigned char { parallel, trilinear, curved };
 inline constexpr int shape_numbers(Shape shape, int points) {
   return shape == Shape::parallel ? 10 : shape == Shape::trilinear ? 21 : 10 * points;
 }
-/// Kinds of rock: isotropic, any 21 constants, isotropic with attenuation; fluids; rock of a margin, where
-/// waves fade (matched.hpp), with the trilinear map alone; and any 21 constants with attenuation.
+/// Kinds of media: isotropic, any 21 constants, isotropic with attenuation; fluids; the medium of a margin,
+/// where waves fade (matched.hpp), with the trilinear map alone; and any 21 constants with attenuation.
 enum class Rheology : unsigned char { isotropic, anisotropic, attenuating, fluid, matched, lossy };
 inline constexpr int rheologies = 6;
 inline constexpr bool attenuates(Rheology rheology) {
@@ -38,7 +38,7 @@ inline constexpr int memory_numbers_of(Rheology rheology, unsigned axes) {
 /// λ, μ; or C11 … C66 row by row; or either and what the mechanisms take from κ and from μ; or 1/ρ; or the 21
 /// constants, ρ, and fading_numbers for each axis and point along it. points: of an element, in each
 /// direction
-inline constexpr int rock_numbers(Rheology rheology, int points) {
+inline constexpr int medium_numbers(Rheology rheology, int points) {
   switch (rheology) {
     case Rheology::fluid:
       return 1;

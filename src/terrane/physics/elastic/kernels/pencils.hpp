@@ -6,7 +6,7 @@
 // them. A pencil is read and written once for five points, where a thread that makes one point would read
 // five.
 //
-// Per element of isotropic rock with a linear map: 450 multiply-adds of derivatives and some 360 at the
+// Per element of an isotropic medium with a linear map: 450 multiply-adds of derivatives and some 360 at the
 // points per thread, 80 times three components to and from shared memory; 500 bytes of numbers of points, 1.0
 // kB of displacements, 1.6 kB of forces and 1.3 kB of steps of device memory. Points within the element
 // belong to no other: their step is taken here (points.hpp), and their forces are never stored. On an H200
@@ -26,13 +26,13 @@ struct PencilForces {
   static constexpr bool fades = rheology == Rheology::matched;
   // Strides of a layer by which no two threads meet in one bank where pencils along ξ and η are read.
   static constexpr int layer_x = pencils, layer_y = pencils + 12;
-  // More hide the latency of memory better, but what rock with a Q keeps must fit into the cache.
+  // More hide the latency of memory better, but what a medium with a Q keeps must fit into the cache.
   static constexpr int groups_at_once = sizeof(T) == 8                  ? 8
                                         : attenuates(rheology)          ? 16
                                         : rheology == Rheology::matched ? 12
                                                                         : 28;
   static constexpr int shapes = kind == Shape::curved ? 0 : shape_numbers(kind, 0),
-                       rocks = rock_numbers(rheology, p);
+                       media = medium_numbers(rheology, p);
 
   DeviceTables<T> tables;
   const DeviceTables<T>* spread;
@@ -60,7 +60,7 @@ struct PencilForces {
   struct Shared {
     Points<p * layer_x> x;
     Points<p * layer_y> y;
-    T shape[shapes + 1], rock[rocks + 1];
+    T shape[shapes + 1], medium[media + 1];
   };
   struct Thread {
     T u[p][3], f[p][3];
@@ -95,8 +95,8 @@ struct PencilForces {
 
   TERRANE_FN void begin(Shared& shared, Thread& mine, std::size_t group, int thread) const {
     if (thread < shapes) shared.shape[thread] = all.shape[group * shapes + static_cast<std::size_t>(thread)];
-    for (int n = thread; n < rocks; n += group_threads)
-      shared.rock[n] = all.rock[group * rocks + static_cast<std::size_t>(n)];
+    for (int n = thread; n < media; n += group_threads)
+      shared.medium[n] = all.medium[group * media + static_cast<std::size_t>(n)];
     if (thread >= pencils) return;
     const std::uint32_t* const points = all.points_of(group, p * p * p) + thread;
     TERRANE_UNROLL
@@ -129,7 +129,7 @@ struct PencilForces {
     ShapeOfColumn<T, kind> map(shape, spread->x[i], spread->x[j], each, pencils);
     const T across = spread->w[i] * spread->w[j];
     Here<T> here{};
-    here.rock = shared.rock;
+    here.medium = shared.medium;
     here.recursion = &tables.recursion;
     here.axes = axes;
     here.points = p;

@@ -127,20 +127,20 @@ struct LeapAndLeave {
   }
 };
 
-/// Where a fluid and rock touch there are two points at one place. First the fluid's, pushed by what the rock
-/// moves into it; then the rock's, pushed by the pressure of that very instant (problem.hpp).
-/// numbers: [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and Δt²/m of the rock, its R.
+/// Where a fluid and a solid touch there are two points at one place. First the fluid's, pushed by what the
+/// solid moves into it; then the solid's, pushed by the pressure of that very instant (problem.hpp). numbers:
+/// [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and Δt²/m of the solid, its R.
 inline constexpr int contact_numbers = 15;
 template <class Sum, class T>
 struct LeapInContact {
   Sum forces;
-  const std::uint32_t* points;  // [contacts][fluid, rock]
+  const std::uint32_t* points;  // [contacts][fluid, solid]
   const T* numbers;
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t n) const {
-    const std::uint32_t fluid = points[2 * n], rock = points[2 * n + 1];
+    const std::uint32_t fluid = points[2 * n], solid = points[2 * n + 1];
     const T *const a = numbers + contact_numbers * n, *const b = a + 5, *const r = a + 9;
-    Vec4<T> now = w[fluid], at = u[fluid], moves = w[rock], is = u[rock];
+    Vec4<T> now = w[fluid], at = u[fluid], moves = w[solid], is = u[solid];
     T x, y, z;
     forces.sum(fluid, x, y, z);
     const T before = now.x;
@@ -149,7 +149,7 @@ struct LeapInContact {
     w[fluid] = now;
     u[fluid] = at;
     const T change = now.x - before;  // Δt² times the second derivative of the potential
-    forces.sum(rock, x, y, z);
+    forces.sum(solid, x, y, z);
     x = moves.x + moves.x + b[3] * x + b[0] * change;
     y = moves.y + moves.y + b[3] * y + b[1] * change;
     z = moves.z + moves.z + b[3] * z + b[2] * change;
@@ -159,8 +159,8 @@ struct LeapInContact {
     is.x += moves.x;
     is.y += moves.y;
     is.z += moves.z;
-    w[rock] = moves;
-    u[rock] = is;
+    w[solid] = moves;
+    u[solid] = is;
   }
 };
 
@@ -260,9 +260,9 @@ template <class T>
 struct RecordByGroups {
   static constexpr int groups_at_once = 32;
 
-  Record<T> rock;
-  RecordPotential<T> fluid;  ///< of the receivers from number in_rock on
-  std::size_t in_rock;
+  Record<T> solid;
+  RecordPotential<T> fluid;  ///< of the receivers from number in_solid on
+  std::size_t in_solid;
 
   struct Shared {
     T sum[group_threads][3];
@@ -273,8 +273,8 @@ struct RecordByGroups {
   TERRANE_FN void begin(Shared& shared, Thread&, std::size_t receiver, int thread) const {
     T sum[3] = {0, 0, 0};
     const auto first = static_cast<std::size_t>(thread);
-    if (receiver < in_rock) rock.add(receiver, first, group_threads, sum);
-    else fluid.add(receiver - in_rock, first, group_threads, sum);
+    if (receiver < in_solid) solid.add(receiver, first, group_threads, sum);
+    else fluid.add(receiver - in_solid, first, group_threads, sum);
     for (int c = 0; c < 3; ++c) shared.sum[thread][c] = sum[c];
   }
   TERRANE_FN void load(Shared&, Thread&, std::size_t, std::size_t, int) const {}
@@ -282,7 +282,7 @@ struct RecordByGroups {
     if (thread >= 3) return;
     T sum = 0;
     for (int n = 0; n < group_threads; ++n) sum += shared.sum[n][thread];
-    rock.series[3 * receiver + static_cast<std::size_t>(thread)] = sum;
+    solid.series[3 * receiver + static_cast<std::size_t>(thread)] = sum;
   }
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };

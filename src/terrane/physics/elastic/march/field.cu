@@ -15,14 +15,14 @@
 #include "terrane/physics/elastic/kernels/lanes.hpp"
 #include "terrane/physics/elastic/kernels/points.hpp"
 #include "terrane/physics/elastic/march/field.hpp"
+#include "terrane/physics/elastic/medium/attenuation.hpp"
 #include "terrane/physics/elastic/mesh/margin.hpp"
-#include "terrane/physics/elastic/rock/attenuation.hpp"
 
 namespace terrane::elastic {
 
 namespace {
 
-/// Numbers of one element's shape and rock as the kernels read them.
+/// Numbers of one element's shape and medium as the kernels read them.
 std::vector<double> shape_of_kernel(const Hexahedron& element, Shape shape, const Basis& basis,
                                     bool by_points) {
   std::vector<double> all;
@@ -47,13 +47,14 @@ std::vector<double> shape_of_kernel(const Hexahedron& element, Shape shape, cons
   all.push_back(map.det);
   return all;
 }
-/// Rock of a margin, and how waves fade along each axis at the points of the basis.
+/// The medium of a margin, and how waves fade along each axis at the points of the basis.
 std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis, std::size_t element) {
   const auto& mesh = problem.mesh;
-  const auto rock = elastic_at(mesh.rock(element), problem.fading_frequency, problem.relaxation_middle);
-  const auto constants = constants_of(rock);
+  const auto medium =
+      elastic_at(mesh.medium_of(element), problem.fading_frequency, problem.relaxation_middle);
+  const auto constants = constants_of(medium);
   std::vector<double> all(constants.begin(), constants.end());
-  all.push_back(rock.density);
+  all.push_back(medium.density);
   const auto shape = mesh.element(element);
   for (std::size_t axis = 0; axis < 3; ++axis)
     for (std::size_t i = 0; i < static_cast<std::size_t>(basis.points()); ++i) {
@@ -67,16 +68,16 @@ std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis,
     }
   return all;
 }
-std::vector<double> rock_of_kernel(const Medium& rock, Rheology rheology) {
-  if (rheology == Rheology::fluid) return {1 / rock.density};
-  std::vector<double> all{rock.lambda(), rock.mu()};
+std::vector<double> medium_of_kernel(const Medium& medium, Rheology rheology) {
+  if (rheology == Rheology::fluid) return {1 / medium.density};
+  std::vector<double> all{medium.lambda(), medium.mu()};
   if (hooke_numbers(rheology) == 21) {
-    const auto constants = constants_of(rock);
+    const auto constants = constants_of(medium);
     all.assign(constants.begin(), constants.end());
   }
   if (attenuates(rheology)) {
-    all.insert(all.end(), rock.taken_kappa.begin(), rock.taken_kappa.end());
-    all.insert(all.end(), rock.taken_mu.begin(), rock.taken_mu.end());
+    all.insert(all.end(), medium.taken_kappa.begin(), medium.taken_kappa.end());
+    all.insert(all.end(), medium.taken_mu.begin(), medium.taken_mu.end());
   }
   return all;
 }
@@ -88,7 +89,7 @@ struct Batch {
   Segment kind;
   std::size_t first_block = 0, blocks = 0;
   std::size_t first_force = 0;  // on devices
-  Buffer<T> shape, rock, memory;
+  Buffer<T> shape, medium, memory;
 };
 
 template <class T>
@@ -175,7 +176,7 @@ class FieldOf final : public Field {
 
   Buffer<std::uint32_t> receiver_points_;
   Buffer<T> receiver_weight_, series_;
-  std::size_t receivers_ = 0, in_rock_ = 0, rows_ = 0;
+  std::size_t receivers_ = 0, in_solid_ = 0, rows_ = 0;
   bool apart_ = true;  // no source pushes a point that a receiver reads
 
   Alone alone_;  // this rank's points, for looks at them
@@ -272,9 +273,9 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     own_ +=
         segment.count * static_cast<std::size_t>(forces_kept(basis_.points(), uses_inner(segment.rheology)));
     const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape, basis_.points_of_element())),
-               rocks = static_cast<std::size_t>(rock_numbers(segment.rheology, basis_.points())),
+               media = static_cast<std::size_t>(medium_numbers(segment.rheology, basis_.points())),
                kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
-    std::vector<T> shape(batch.blocks * shapes * w), rock(batch.blocks * rocks * w);
+    std::vector<T> shape(batch.blocks * shapes * w), medium(batch.blocks * media * w);
     points.resize(blocks * each_ * w);
     const auto fill_lane = [&](std::size_t n) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
@@ -282,9 +283,9 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
       const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape, basis_, on_cpu());
       const auto r = segment.rheology == Rheology::matched
                          ? margin_of_kernel(problem, basis_, number)
-                         : rock_of_kernel(problem.mesh.rock(number), segment.rheology);
+                         : medium_of_kernel(problem.mesh.medium_of(number), segment.rheology);
       for (std::size_t k = 0; k < shapes; ++k) shape[(block * shapes + k) * w + lane] = static_cast<T>(s[k]);
-      for (std::size_t k = 0; k < rocks; ++k) rock[(block * rocks + k) * w + lane] = static_cast<T>(r[k]);
+      for (std::size_t k = 0; k < media; ++k) medium[(block * media + k) * w + lane] = static_cast<T>(r[k]);
       for (std::size_t k = 0; k < each_; ++k)
         points[((batch.first_block + block) * each_ + k) * w + lane] = part_.point[element * each_ + k];
     };
@@ -296,7 +297,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
         },
         elements_at_once);
     batch.shape = Buffer<T>(stream_, shape);
-    batch.rock = Buffer<T>(stream_, rock);
+    batch.medium = Buffer<T>(stream_, medium);
     if (kept > 0) {
       batch.memory = Buffer<T>(stream_.device(), batch.blocks * w * each_ * kept);
       batch.memory.fill_zero(stream_);
@@ -307,7 +308,7 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
   if (on_cpu()) own_ = blocks * each_;
   if (plain_)
     for (const auto number : part_.elements)
-      plain_elements_.emplace_back(basis_, problem.mesh.element(number), problem.mesh.rock(number));
+      plain_elements_.emplace_back(basis_, problem.mesh.element(number), problem.mesh.medium_of(number));
   device_tables_.points = basis_.points();
   for (std::size_t i = 0; i < most_points; ++i) {
     device_tables_.x[i] = static_cast<T>(basis_.x[i]);
@@ -340,14 +341,14 @@ void FieldOf<T>::upload_points() {
   std::vector<std::uint32_t> contacts;
   std::vector<double> in_contact;
   for (const auto& c : part_.contacts) {
-    contacts.insert(contacts.end(), {c.fluid, c.rock});
+    contacts.insert(contacts.end(), {c.fluid, c.solid});
     const auto& a = c.area;
-    const auto& r = c.leaving_rock;
-    const double m = part_.mass[c.rock];
+    const auto& r = c.leaving_solid;
+    const double m = part_.mass[c.solid];
     in_contact.insert(in_contact.end(),
                       {a[0], a[1], a[2], c.leaving_fluid, part_.factor[c.fluid], a[0] / m, a[1] / m, a[2] / m,
-                       part_.factor[c.rock], r[0], r[1], r[2], r[3], r[4], r[5]});
-    change[c.fluid].w = change[c.rock].w = 0;
+                       part_.factor[c.solid], r[0], r[1], r[2], r[3], r[4], r[5]});
+    change[c.fluid].w = change[c.solid].w = 0;
   }
   contacts_ = numbers(contacts);
   in_contact_ = values(in_contact);
@@ -472,7 +473,7 @@ void FieldOf<T>::upload_receivers() {
   for (const auto& r : part_.receivers) {
     for (std::size_t n = 0; n < each_; ++n) points.push_back(part_.point[r.element * each_ + n]);
     weight.insert(weight.end(), r.weight.begin(), r.weight.end());
-    if (!r.in_fluid) ++in_rock_;
+    if (!r.in_fluid) ++in_solid_;
   }
   std::vector<std::uint8_t> pushed(part_.points, 0);
   for (const auto& s : part_.sources) pushed[s.point] = 1;
@@ -488,8 +489,8 @@ void FieldOf<T>::compute_lanes(Batch<T>& batch) {
   const auto kernel = kernels.kernel[basis_.degree == 4][static_cast<int>(batch.kind.shape)]
                                     [static_cast<int>(batch.kind.rheology)];
   const auto w = static_cast<std::size_t>(lanes_), before = batch.first_block * each_ * w;
-  const LaneWork<T> work{u_.view().data,         point_.view().data + before,     batch.shape.view().data,
-                         batch.rock.view().data, force_.view().data + 3 * before, batch.memory.view().data,
+  const LaneWork<T> work{u_.view().data,           point_.view().data + before,     batch.shape.view().data,
+                         batch.medium.view().data, force_.view().data + 3 * before, batch.memory.view().data,
                          batch.kind.axes};
   constexpr std::size_t chunk = 8;  // blocks: a tenth of a millisecond of work
   for_each((batch.blocks + chunk - 1) / chunk, stream_.threads(), [&](std::size_t c) {
@@ -518,7 +519,7 @@ void FieldOf<T>::compute_groups(Stream& on, Batch<T>& batch, Vec4<T>* inner_forc
   const ElementsOfDevice<T> all{batch.kind.first,
                                 point_.view().data,
                                 batch.shape.view().data,
-                                batch.rock.view().data,
+                                batch.medium.view().data,
                                 batch.memory.view().data,
                                 batch.kind.axes,
                                 u_.view().data,
@@ -587,18 +588,18 @@ void FieldOf<T>::push_and_record() {
   const auto* points = receiver_points_.view().data;
   const auto* weight = receiver_weight_.view().data;
   const auto* w = w_.view().data;
-  const Record<T> rock{points, weight, each_, w, row};
-  const RecordPotential<T> fluid{points + each_ * in_rock_, weight + each_ * in_rock_, each_, w,
-                                 row + 3 * in_rock_};
-  const RecordByGroups<T> record{rock, fluid, in_rock_};
+  const Record<T> solid{points, weight, each_, w, row};
+  const RecordPotential<T> fluid{points + each_ * in_solid_, weight + each_ * in_solid_, each_, w,
+                                 row + 3 * in_solid_};
+  const RecordByGroups<T> record{solid, fluid, in_solid_};
   if (!on_cpu() && apart_) {
     const PushAndRecord<T> both{record, push, receivers_, pushed_.size()};
     return for_each_group(stream_, both.groups(), both);
   }
   for_each(stream_, pushed_.size(), push);
   if (!on_cpu()) return for_each_group(stream_, receivers_, record);
-  for_each(stream_, in_rock_, rock);
-  for_each(stream_, receivers_ - in_rock_, fluid);
+  for_each(stream_, in_solid_, solid);
+  for_each(stream_, receivers_ - in_solid_, fluid);
 }
 
 /// w += Δt²/m (F − K u), u += w.
@@ -660,7 +661,7 @@ std::vector<double> FieldOf<T>::watched(Of what) {
   return all;
 }
 
-/// |w|² of a point in rock, or else in a fluid.
+/// |w|² of a point in a solid, or else in a fluid.
 template <class T>
 struct Squared {
   const Vec4<T>* w;

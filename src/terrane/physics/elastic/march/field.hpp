@@ -35,19 +35,19 @@ class Field {
   enum class Of { displacement, change };
   virtual std::vector<double> watched(Of what) = 0;
 
-  /// The largest |w| of the part's points in rock, m, and in fluids; no number where one is. 0 where there
+  /// The largest |w| of the part's points in solids, m, and in fluids; no number where one is. 0 where there
   /// are none. The host waits.
   virtual std::array<double, 2> largest() = 0;
 
   /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
-  /// memory of attenuating rock and margins: [elements of the part][points of an element][memory_of()]; empty
-  /// without.
+  /// memory of attenuating media and margins: [elements of the part][points of an element][memory_of()];
+  /// empty without.
   struct State {
     std::vector<double> displacement{}, change{}, memory{};
   };
   virtual State state() = 0;
   virtual void set_state(const State& state) = 0;
-  /// −K u at the present displacement, summed. [points][3] The memory of attenuating rock goes on by a step.
+  /// −K u at the present displacement, summed. [points][3] The memory of attenuating media goes on by a step.
   virtual std::vector<double> forces() = 0;
   /// Throws Error, on this rank, where another did not bring them.
   virtual void wait() = 0;

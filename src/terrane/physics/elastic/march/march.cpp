@@ -74,7 +74,7 @@ class Rank {
     // A resumed run knows no more than what it finds.
     const auto first = before.first_step;
     const auto quiet = std::max(quiet_after(problem, courses_), first > 0 ? first + 100 : 0);
-    rock_ = FieldWatch(first, quiet), fluid_ = FieldWatch(first, quiet);
+    solid_ = FieldWatch(first, quiet), fluid_ = FieldWatch(first, quiet);
     if (problem.pictures() > 0) {
       sight_.emplace(problem, picture_of(problem), *field_);
     }
@@ -131,21 +131,21 @@ class Rank {
 
   /// Collective, after so many steps: what has become of the field, on all ranks; empty: nothing.
   std::optional<InputError> lost(std::size_t done) {
-    if (!rock_.due(done) && done < problem_.steps()) return {};
+    if (!solid_.due(done) && done < problem_.steps()) return {};
     const auto mine = field_->largest();
     const std::array<double, 2> all{comm_.highest(mine[0]), comm_.highest(mine[1])};
-    const bool lost[2] = {rock_.lost(done, all[0]), fluid_.lost(done, all[1])};
+    const bool lost[2] = {solid_.lost(done, all[0]), fluid_.lost(done, all[1])};
     if (!lost[0] && !lost[1]) return {};
     const auto place = largest_of(comm_, largest_place(!lost[0]));
     const auto& margins = problem_.mesh.margins;
     const bool matched =
         std::any_of(margins.begin(), margins.end(), [](const Margin& m) { return m.from != m.to; });
-    return lost_field(matched ? "elastic: boundary" : "elastic: step", lost[0] ? "velocities" : "potentials",
-                      lost[0] ? "m/s" : "Pa s", done,
-                      problem_.begin + static_cast<double>(done) * problem_.step, place,
-                      matched ? "Matched layers beside this rock let waves grow: take boundary = \"stacey\"."
-                              : "The steps were too long for the mesh, or the source too strong for single "
-                                "precision.");
+    return lost_field(
+        matched ? "elastic: boundary" : "elastic: step", lost[0] ? "velocities" : "potentials",
+        lost[0] ? "m/s" : "Pa s", done, problem_.begin + static_cast<double>(done) * problem_.step, place,
+        matched ? "Matched layers beside these media let waves grow: take boundary = \"stacey\"."
+                : "The steps were too long for the mesh, or the source too strong for single "
+                  "precision.");
   }
 
   std::string way() const { return field_->way(); }
@@ -206,7 +206,7 @@ class Rank {
     }
   }
 
-  /// Of this rank's own elements of rock, or of fluids.
+  /// Of this rank's own elements of solids, or of fluids.
   FieldPlace largest_place(bool fluid) {
     const auto& part = field_->part();
     const Basis basis(problem_.degree);
@@ -216,7 +216,7 @@ class Rank {
     FieldPlace most{-1, {}};
     for (std::size_t e = 0; e < part.elements.size(); ++e)
       for (std::size_t n = 0; n < each; ++n) {
-        if (problem_.mesh.rock(part.elements[e]).is_fluid() != fluid) break;
+        if (problem_.mesh.medium_of(part.elements[e]).is_fluid() != fluid) break;
         const double* const w = &change[3 * part.point[e * each + n]];
         const double value = std::sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / problem_.step;
         if (value < most.value) continue;
@@ -231,7 +231,7 @@ class Rank {
   Comm& comm_;
   Outcome& out_;
   std::vector<double> courses_;
-  FieldWatch rock_, fluid_;
+  FieldWatch solid_, fluid_;
   std::unique_ptr<Field> field_;
   std::optional<Sight> sight_;
 };

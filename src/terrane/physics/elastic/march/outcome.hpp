@@ -16,7 +16,7 @@ struct Outcome {
   /// u and w = Δt v where the run stopped, if they were asked for [elements][points of an element][3] m
   std::vector<double> displacement, change;
   std::vector<double>
-      memory;  ///< of attenuating rock and margins [elements][points of an element][memory_of()]; or empty
+      memory;  ///< of attenuating media and margins [elements][points of an element][memory_of()]; or empty
   Pictures pictures;           ///< snapshots, each [points][3]
   std::size_t first_step = 0;  ///< where a resumed run went on
   double seconds = 0;          ///< of the steps

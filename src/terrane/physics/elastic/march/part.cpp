@@ -80,7 +80,7 @@ class Builder {
     std::uint32_t near = 0, n = 0;  // place in near_, point of the element
     bool operator<(const Contribution& o) const { return std::tie(near, n) < std::tie(o.near, o.n); }
   };
-  bool fluid(std::size_t near) const { return problem_.mesh.rock(near_[near]).is_fluid(); }
+  bool fluid(std::size_t near) const { return problem_.mesh.medium_of(near_[near]).is_fluid(); }
   bool mine(std::size_t near) const { return owner_[near_[near]] == rank_; }
   std::uint32_t point_of(std::size_t near, std::size_t n) const { return near_point_[near * each_ + n]; }
   Vector xi(std::size_t n) const {
@@ -103,8 +103,8 @@ class Builder {
   int rank_, threads_;
   std::vector<int> owner_;
   std::vector<std::uint32_t> near_, near_point_;
-  std::vector<std::uint32_t> partner_;  // of a point where fluid and rock touch: the point of the other
-  /// Sides of near elements, by 6 near + side: of rock at a fluid, of fluids at nothing.
+  std::vector<std::uint32_t> partner_;  // of a point where a fluid and a solid touch: the point of the other
+  /// Sides of near elements, by 6 near + side: of solids at a fluid, of fluids at nothing.
   std::vector<bool> touches_fluid_, free_of_fluid_;
   std::map<std::uint32_t, std::array<double, 6>> leaving_;  // of all absorbing points
   std::map<std::uint32_t, std::size_t> contact_;            // by the fluid's point
@@ -126,21 +126,21 @@ void Builder::find_near(int ranks) {
   }
 }
 
-/// Where fluid and rock touch, the fluid gets points of its own; `partner_` leads from one to the other.
+/// Where a fluid and a solid touch, the fluid gets points of its own; `partner_` leads from one to the other.
 void Builder::part_fluids(std::size_t near_points) {
   partner_.assign(near_points, none);
   touches_fluid_.assign(6 * near_.size(), false);
   free_of_fluid_.assign(6 * near_.size(), false);
   if (first_where(near_.size(), threads_, [&](std::size_t e) { return fluid(e); }) == near_.size()) return;
-  constexpr std::uint8_t by_rock = 1, by_fluid = 2;
+  constexpr std::uint8_t by_solid = 1, by_fluid = 2;
   std::vector<std::uint8_t> touched(near_points, 0), count(near_points, 0);
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::size_t n = 0; n < each_; ++n) {
-      touched[point_of(e, n)] |= fluid(e) ? by_fluid : by_rock;
+      touched[point_of(e, n)] |= fluid(e) ? by_fluid : by_solid;
       count[point_of(e, n)] = static_cast<std::uint8_t>(std::min(2, count[point_of(e, n)] + 1));
     }
   for (std::uint32_t p = 0; p < near_points; ++p)
-    if (touched[p] == (by_rock | by_fluid)) {
+    if (touched[p] == (by_solid | by_fluid)) {
       partner_[p] = static_cast<std::uint32_t>(partner_.size());
       partner_.push_back(p);
     }
@@ -383,8 +383,8 @@ void Builder::add_mass() {
     const auto count = std::min(at_once, near_.size() - first);
     each_of(count, [&](std::size_t e) {
       const auto shape = problem_.mesh.element(near_[first + e]);
-      const auto& rock = problem_.mesh.rock(near_[first + e]);
-      const double density = rock.is_fluid() ? 1 / rock.lambda() : rock.density;
+      const auto& medium = problem_.mesh.medium_of(near_[first + e]);
+      const double density = medium.is_fluid() ? 1 / medium.lambda() : medium.density;
       for (std::size_t n = 0; n < each_; ++n)
         added[e * each_ + n] = density * quadrature(n) * shape.map(xi(n)).det;
     });
@@ -454,7 +454,7 @@ void Builder::add_absorbing() {
     const auto e = near_of(face.element);
     if (e == near_.size()) continue;
     const auto shape = problem_.mesh.element(face.element);
-    const auto& rock = problem_.mesh.rock(face.element);
+    const auto& medium = problem_.mesh.medium_of(face.element);
     for (int i = 0; i < p * p; ++i) {
       const auto n = static_cast<std::size_t>(point_on_side(face.side, i % p, i / p, p));
       const auto point = point_of(e, n);
@@ -464,11 +464,11 @@ void Builder::add_absorbing() {
       const double size = norm(c), area = size * basis_.weight[static_cast<std::size_t>(i % p)] *
                                           basis_.weight[static_cast<std::size_t>(i / p)];
       const Vector normal{c[0] / size, c[1] / size, c[2] / size};
-      const auto speeds = rock.speeds(normal);
+      const auto speeds = medium.speeds(normal);
       // P across the face beyond S; of a potential χ̇ / (ρ c)
-      const double s = fluid(e) ? area / (rock.density * speeds[0])
-                                : rock.density * area * 0.5 * (speeds[1] + speeds[2]),
-                   more = fluid(e) ? 0 : rock.density * area * speeds[0] - s;
+      const double s = fluid(e) ? area / (medium.density * speeds[0])
+                                : medium.density * area * 0.5 * (speeds[1] + speeds[2]),
+                   more = fluid(e) ? 0 : medium.density * area * speeds[0] - s;
       constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
       for (std::size_t k = 0; k < 6; ++k)
         here[k] += (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
@@ -488,7 +488,7 @@ void Builder::add_absorbing() {
           rate += fading.d + fading.damping + fading.brake;
         }
       if (rate == 0) continue;
-      const double mass = problem_.mesh.rock(near_[e]).density * quadrature(n) * shape.map(xi(n)).det;
+      const double mass = problem_.mesh.medium_of(near_[e]).density * quadrature(n) * shape.map(xi(n)).det;
       for (std::size_t k = 0; k < 3; ++k) damping_of(point)[k] += rate * mass;
     }
   }
@@ -500,10 +500,10 @@ void Builder::add_absorbing() {
   }
 }
 
-/// What normal displacement of the rock does to the fluid, and pressure of the fluid to the rock: areas of
+/// What normal displacement of the solid does to the fluid, and pressure of the fluid to the solid: areas of
 /// the faces where they touch, times weights.
 void Builder::add_contacts() {
-  std::map<std::uint32_t, Vector> area;  // by the rock's point
+  std::map<std::uint32_t, Vector> area;  // by the solid's point
   const int p = basis_.points();
   for (std::size_t e = 0; e < near_.size(); ++e)
     for (std::uint32_t side = 0; side < 6; ++side) {
@@ -524,10 +524,10 @@ void Builder::add_contacts() {
     const auto found = leaving_.find(point);
     return found == leaving_.end() ? stays : found->second;
   };
-  for (const auto& [rock, normal] : area) {
-    const auto fluid = partner_[rock];
+  for (const auto& [solid, normal] : area) {
+    const auto fluid = partner_[solid];
     contact_[fluid] = part.contacts.size();
-    part.contacts.push_back({fluid, rock, normal, leaving(fluid)[0], leaving(rock)});
+    part.contacts.push_back({fluid, solid, normal, leaving(fluid)[0], leaving(solid)});
   }
   std::size_t kept = 0;
   for (std::size_t n = 0; n < part.absorbing.size(); ++n)
@@ -570,15 +570,15 @@ void Builder::add_sources() {
         change[d] = part.factor[point] * (source.is_moment ? dot(row[d], gradient) : m[d] * phi);
       // An explosion in a fluid: − M φ_n / κ
       if (fluid(e))
-        change = {-part.factor[point] * m[0] * phi / problem_.mesh.rock(place.element).lambda(), 0, 0};
+        change = {-part.factor[point] * m[0] * phi / problem_.mesh.medium_of(place.element).lambda(), 0, 0};
       if (const auto r = leaving_.find(point); r != leaving_.end()) change = turned(r->second, change);
       if (change == Vector{}) continue;
       part.sources.push_back({point, s, change});
-      if (const auto at = contact_.find(point); at != contact_.end()) {  // the rock feels it at once
+      if (const auto at = contact_.find(point); at != contact_.end()) {  // the solid feels it at once
         const auto& contact = part.contacts[at->second];
         Vector push;
-        for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / part.mass[contact.rock];
-        part.sources.push_back({contact.rock, s, turned(contact.leaving_rock, push)});
+        for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / part.mass[contact.solid];
+        part.sources.push_back({contact.solid, s, turned(contact.leaving_solid, push)});
       }
     }
   }
@@ -610,7 +610,7 @@ void Builder::add_receivers() {
         if (!problem_.records_pressure) {
           of = 0;
           for (std::size_t t = 0; t < 3; ++t) of += along[t] * map.cofactor[t][d] / map.det;
-          of /= problem_.mesh.rock(place.element).density;
+          of /= problem_.mesh.medium_of(place.element).density;
         }
         receiver.weight.push_back(of);
       }
@@ -624,11 +624,11 @@ void Builder::add_receivers() {
 }  // namespace
 
 Rheology rheology_of(const Mesh& mesh, std::size_t element) {
-  const auto& rock = mesh.rock(element);
+  const auto& medium = mesh.medium_of(element);
   return mesh.fading_axes(element) ? Rheology::matched
-         : rock.is_fluid()         ? Rheology::fluid
-         : rock.loses_energy()     ? (rock.isotropic ? Rheology::attenuating : Rheology::lossy)
-         : rock.isotropic          ? Rheology::isotropic
+         : medium.is_fluid()       ? Rheology::fluid
+         : medium.loses_energy()   ? (medium.isotropic ? Rheology::attenuating : Rheology::lossy)
+         : medium.isotropic        ? Rheology::isotropic
                                    : Rheology::anisotropic;
 }
 

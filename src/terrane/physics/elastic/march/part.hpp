@@ -37,16 +37,16 @@ struct PointSource {
 struct PointReceiver {
   std::uint32_t receiver;
   std::size_t element;         ///< in Part::elements
-  bool in_fluid;               ///< those in rock come first
+  bool in_fluid;               ///< those in solids come first
   std::vector<double> weight;  ///< [points of the element]; in a fluid [points of the element][3]
 };
 
-/// A place where a fluid and rock touch: a point of each.
+/// A place where a fluid and a solid touch: a point of each.
 struct Contact {
-  std::uint32_t fluid, rock;
-  Vector area;           ///< outward of the rock, m²
+  std::uint32_t fluid, solid;
+  Vector area;           ///< outward of the solid, m²
   double leaving_fluid;  ///< R of these points, as of Part::leaving
-  std::array<double, 6> leaving_rock;
+  std::array<double, 6> leaving_solid;
 };
 
 /// A point to which no element of the part contributes: other side of a contact. Here is where it lies.

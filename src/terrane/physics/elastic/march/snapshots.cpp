@@ -67,7 +67,7 @@ class Drawing {
   /// place: of the element among those of the drawing.
   void add_corner(std::size_t place, std::uint32_t element, int n) {
     const auto point = numbering_.point[place * problem_.points_of_element() + static_cast<std::size_t>(n)];
-    auto& number = number_[2 * point + (problem_.mesh.rock(element).is_fluid() ? 1 : 0)];
+    auto& number = number_[2 * point + (problem_.mesh.medium_of(element).is_fluid() ? 1 : 0)];
     if (number == UINT32_MAX) {
       number = static_cast<std::uint32_t>(picture.size());
       if (number > INT32_MAX - 1)
@@ -174,9 +174,9 @@ Sight::Sight(const Problem& problem, const Picture& picture, Field& field)
     const std::size_t e = own[picture.element[at]], n = picture.n[at];
     if (e == UINT32_MAX) continue;
     points_.push_back(at);
-    const auto& rock = problem.mesh.rock(picture.element[at]);
+    const auto& medium = problem.mesh.medium_of(picture.element[at]);
     watched_.push_back(see(e, n));
-    if (rock.is_fluid()) {
+    if (medium.is_fluid()) {
       const auto map = problem.mesh.element(picture.element[at]).map(place_in_cube(basis, n));
       const std::size_t stride[3] = {1, p, p * p};
       for (std::size_t r = 0; r < 3; ++r) {
@@ -184,7 +184,7 @@ Sight::Sight(const Problem& problem, const Picture& picture, Field& field)
         for (std::size_t l = 0; l < p; ++l) {
           Gradient one{see(e, n + l * stride[r] - i * stride[r]), {}};
           for (std::size_t d = 0; d < 3; ++d)
-            one.weight[d] = basis.derivative[i][l] * map.cofactor[r][d] / (map.det * rock.density);
+            one.weight[d] = basis.derivative[i][l] * map.cofactor[r][d] / (map.det * medium.density);
           gradients_.push_back(one);
         }
       }

@@ -11,7 +11,7 @@
 namespace terrane::elastic {
 
 /// All points of the elements, or of their faces at the free surface: those that look up more than sideways.
-/// Where a fluid and rock touch there are two at one place. Matched layers are not shown.
+/// Where a fluid and a solid touch there are two at one place. Matched layers are not shown.
 struct Picture {
   std::vector<std::uint32_t> element, n;  ///< of each point: the first element that has it, its point there
   /// Quadrilaterals or bricks between neighbouring points, numbered as VTK does. [cells][corners]
@@ -45,8 +45,8 @@ class Sight {
   double factor_;
   Field::Of what_;
   std::vector<std::uint32_t> points_;
-  std::vector<std::uint32_t> watched_;  // of each point in rock
-  std::vector<std::size_t> first_;  // gradients of point n: first_[n] … first_[n + 1] − 1; rock has none
+  std::vector<std::uint32_t> watched_;  // of each point in a solid
+  std::vector<std::size_t> first_;  // gradients of point n: first_[n] … first_[n + 1] − 1; solids have none
   std::vector<Gradient> gradients_;
 };
 

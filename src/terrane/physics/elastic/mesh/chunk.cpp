@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/physics/elastic/medium/ak135.hpp"
 #include "terrane/physics/elastic/mesh/layers.hpp"
-#include "terrane/physics/elastic/rock/ak135.hpp"
 
 namespace terrane::elastic {
 
@@ -188,12 +188,13 @@ Medium of_prem(double radius, bool attenuating) {
   const auto* layer = std::begin(prem_layers);
   while (layer + 1 != std::end(prem_layers) && km > layer->top) ++layer;
   const auto value = [x](const double(&c)[4]) { return 1000 * (c[0] + x * (c[1] + x * (c[2] + x * c[3]))); };
-  auto rock = Medium::from_speeds(value(layer->velocity_p), value(layer->velocity_s), value(layer->density));
-  if (attenuating && !rock.is_fluid()) {
-    rock.quality_kappa = layer->top == core ? quality_kappa_of_core : quality_kappa;
-    rock.quality_mu = layer->quality_mu;
+  auto medium =
+      Medium::from_speeds(value(layer->velocity_p), value(layer->velocity_s), value(layer->density));
+  if (attenuating && !medium.is_fluid()) {
+    medium.quality_kappa = layer->top == core ? quality_kappa_of_core : quality_kappa;
+    medium.quality_mu = layer->quality_mu;
   }
-  return rock;
+  return medium;
 }
 
 }  // namespace
@@ -230,13 +231,13 @@ Medium RadialEarth::at(double radius) const {
   const auto between = [t](double from, double to) { return from + t * (to - from); };
   // 1/Q, the loss per cycle, is what lies on a line: also where Q is infinite.
   const auto quality = [&](double from, double to) { return 1 / between(1 / from, 1 / to); };
-  auto rock = Medium::from_speeds(between(a.velocity_p, b.velocity_p), between(a.velocity_s, b.velocity_s),
-                                  between(a.density, b.density));
-  if (!rock.is_fluid()) {
-    rock.quality_kappa = quality(a.quality_kappa, b.quality_kappa);
-    rock.quality_mu = quality(a.quality_mu, b.quality_mu);
+  auto medium = Medium::from_speeds(between(a.velocity_p, b.velocity_p), between(a.velocity_s, b.velocity_s),
+                                    between(a.density, b.density));
+  if (!medium.is_fluid()) {
+    medium.quality_kappa = quality(a.quality_kappa, b.quality_kappa);
+    medium.quality_mu = quality(a.quality_mu, b.quality_mu);
   }
-  return rock;
+  return medium;
 }
 
 }  // namespace terrane::elastic

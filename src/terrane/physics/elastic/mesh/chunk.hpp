@@ -55,7 +55,7 @@ struct Placement {
   Frame middle() const;
 };
 
-/// Rock by radius, without attenuation or with Q as in the tables:
+/// Media by radius, without attenuation or with Q as in the tables:
 ///   PREM, isotropic at 1 s, with its upper crust in place of the ocean (Dziewonski & Anderson 1981, Physics
 ///   of the Earth and Planetary Interiors 25, 297); ak135 (ak135.hpp); or lines between the rows of a table.
 class RadialEarth {
@@ -66,7 +66,8 @@ class RadialEarth {
   };
   static RadialEarth prem(bool attenuating = false);
   static RadialEarth ak135(bool attenuating = false);
-  /// Rows from the surface down; a depth twice where rock changes at once. Throws InputError at `where`.
+  /// Rows from the surface down; a depth twice where the medium changes at once. Throws InputError at
+  /// `where`.
   RadialEarth(std::vector<Row> rows, const std::string& where);
   /// radius: m. Fluids have no Q.
   Medium at(double radius) const;

@@ -11,7 +11,7 @@
 //
 // All 36 bricks of a block meet face to face. The step is longest when a row of a doubling is as high as two
 // columns above it are wide: then 0.73 of what the columns above would allow, if speeds were the same; a
-// doubling pays where rock below is twice as fast.
+// doubling pays where the medium below is twice as fast.
 #pragma once
 
 #include <functional>

@@ -88,12 +88,12 @@ class Growth {
                            "Layers that waves fade in need plane sides; boundary = \"stacey\" takes any.");
       }
       thickness = std::min(thickness, sum);
-      const auto& rock = mesh_.rock(face.element);
-      margin_.speed = std::max(margin_.speed, rock.fastest());
+      const auto& medium = mesh_.medium_of(face.element);
+      margin_.speed = std::max(margin_.speed, medium.fastest());
       if (!of_media_.insert(mesh_.medium[face.element]).second) continue;
-      const double slowest = rock.slowest();
+      const double slowest = medium.slowest();
       fast = std::max(fast, slowest), slow = std::min(slow, slowest);
-      margin_.braking = std::max(margin_.braking, braking_of(rock, axis_));
+      margin_.braking = std::max(margin_.braking, braking_of(medium, axis_));
     }
     margin_.braking = std::max(margin_.braking, braking_of_layers(fast, slow));
     for (const auto& x : mesh_.nodes)
@@ -103,16 +103,16 @@ class Growth {
             fmt::format("elements lie beyond the {} side, at {:.6g} m", names_of_sides[side], x[axis_]),
             "Layers that waves fade in need the outermost plane; boundary = \"stacey\" takes any.");
     margin_.to = margin_.from + (side % 2 ? 1 : -1) * thickness * static_cast<double>(elements_);
-    // Where rock is braked a stronger stretch would only brake it more.
+    // Where the medium is braked a stronger stretch would only brake it more.
     const auto weakened = std::min(1.0, margin_.braking / 0.1), decades = static_cast<double>(elements_);
     margin_.reflection = std::pow(10.0, -(decades + weakened * (2 - decades)));
     if (margin_.braking > most_braking)
       throw InputError(
           "elastic: boundary",
-          fmt::format(
-              "plane waves of rock at the {} side bring their phase in where their energy goes out, and "
-              "would grow in a matched layer",
-              names_of_sides[side]),
+          fmt::format("plane waves of the medium at the {} side bring their phase in where their energy goes "
+                      "out, and "
+                      "would grow in a matched layer",
+                      names_of_sides[side]),
           "Take boundary = \"stacey\", or turn the axis of the anisotropy along or across the sides.");
   }
 
@@ -172,8 +172,8 @@ double braking_of_layers(double fastest, double slowest) {
   return std::clamp(0.1 * (fastest / slowest - 2), 0.0, 0.3);
 }
 
-double braking_of(const Medium& rock, std::size_t axis) {
-  if (rock.isotropic) return 0;
+double braking_of(const Medium& medium, std::size_t axis) {
+  if (medium.isotropic) return 0;
   constexpr int around = 24, across = 12;
   constexpr double aside = 1e-3;
   double most = 0;
@@ -189,7 +189,7 @@ double braking_of(const Medium& rock, std::size_t axis) {
       further[axis] += aside;
       const double longer = norm(further);
       for (auto& x : further) x /= longer;
-      const auto here = rock.speeds(n), there = rock.speeds(further);
+      const auto here = medium.speeds(n), there = medium.speeds(further);
       for (std::size_t wave = 0; wave < 3; ++wave) {
         const double along = (longer * there[wave] - here[wave]) / aside;
         most = std::max(most, -cosine * along / here[wave]);
@@ -204,10 +204,10 @@ void add_margins(Mesh& mesh, std::size_t elements) {
   std::array<std::vector<AbsorbingFace>, 6> faces;
   for (const auto& face : mesh.absorbing) {
     const auto side = looks_to(mesh, face);
-    if (mesh.rock(face.element).is_fluid())
+    if (mesh.medium_of(face.element).is_fluid())
       throw InputError("elastic: boundary",
                        fmt::format("element {} at a side that waves leave through is a fluid", face.element),
-                       "Layers that waves fade in are of rock; boundary = \"stacey\" takes fluids, too.");
+                       "Layers that waves fade in are solid; boundary = \"stacey\" takes fluids, too.");
     if (!mesh.curve.empty() && mesh.curve[face.element] != Mesh::straight)
       throw InputError("elastic: boundary", fmt::format("element {} has curved sides", face.element),
                        "Layers that waves fade in need straight ones; boundary = \"stacey\" takes any.");

@@ -14,13 +14,13 @@
 //   δω = − k_j V_j d / (α + iω),   which is growth by  − (k_j V_j / ω) d ω² / (α² + ω²)
 //
 // (Bécache, Fauqueux & Joly 2003, Journal of Computational Physics 188, 399). V_j k_j < 0 have guided waves
-// of rock slow between a free surface and faster rock, near where P and S stand between both, and waves of
-// some anisotropic rock. No α, R or thickness keeps them from growing, but braking does:
+// of media slow between a free surface and faster ones, near where P and S stand between both, and waves of
+// some anisotropic media. No α, R or thickness keeps them from growing, but braking does:
 //
 //   ρ ü → ρ (ü + b u̇),   b = braking · d,   before coordinates are stretched
 //
 // takes b/2, so braking above −2 k_j V_j / ω suffices. It is no part of a perfect match and sends waves back;
-// so there is none where all rock at a side is alike, or nearly.
+// so there is none where all media at a side are alike, or nearly.
 #pragma once
 
 #include "terrane/physics/elastic/kernels/matched.hpp"
@@ -29,7 +29,7 @@
 namespace terrane::elastic {
 
 /// Puts `elements` elements in front of each absorbing face, which must lie in planes across the axes, with
-/// the rock of those at the face, and 10^−elements as reflection. The mesh has no absorbing faces then. The
+/// the medium of those at the face, and 10^−elements as reflection. The mesh has no absorbing faces then. The
 /// new ones come after all others, and their axes of reference are those along which they fade. Throws
 /// InputError at "elastic: boundary".
 void add_margins(Mesh& mesh, std::size_t elements);
@@ -40,11 +40,11 @@ struct Fading {
 };
 Fading fading_at(const Mesh& mesh, std::size_t axis, double x, double frequency);
 
-/// The braking that keeps waves from growing where rocks at a side have slowest waves of such unequal speeds.
+/// The braking that keeps waves from growing where media at a side have slowest waves of such unequal speeds.
 double braking_of_layers(double fastest, double slowest);
 
-/// The same for plane waves of one rock along an axis; 0 for isotropic rock.
-double braking_of(const Medium& rock, std::size_t axis);
+/// The same for plane waves of one medium along an axis; 0 for isotropic ones.
+double braking_of(const Medium& medium, std::size_t axis);
 
 /// Numbers of kernels/matched.hpp.
 std::array<double, fading_numbers> filters_of(const Fading& fading, double step);

@@ -65,11 +65,11 @@ void Mesh::check() const {
   if (elements.empty()) throw InputError("elastic: mesh", "it has no elements");
   if (medium.size() != elements.size())
     throw ShapeError("elastic: mesh",
-                     fmt::format("{} rocks for {} elements", medium.size(), elements.size()));
+                     fmt::format("{} media for {} elements", medium.size(), elements.size()));
   if (!vertex.empty() && vertex.size() != nodes.size())
     throw ShapeError("elastic: mesh", fmt::format("{} vertices for {} nodes", vertex.size(), nodes.size()));
   for (std::size_t n = 0; n < media.size(); ++n)
-    media[n].check(media[n].name.empty() ? fmt::format("elastic: rock {}", n) : media[n].name);
+    media[n].check(media[n].name.empty() ? fmt::format("elastic: medium {}", n) : media[n].name);
   for (const auto& node : nodes)
     for (const double x : node)
       if (!std::isfinite(x)) throw InputError("elastic: mesh", "a node is nowhere: NaN or infinite");
@@ -84,7 +84,7 @@ void Mesh::check() const {
   if (wrong < elements.size()) {
     if (medium[wrong] >= media.size())
       throw InputError("elastic: mesh",
-                       fmt::format("element {} names rock {} of {}", wrong, medium[wrong], media.size()));
+                       fmt::format("element {} names medium {} of {}", wrong, medium[wrong], media.size()));
     check_shape(*this, wrong);
   }
   for (const auto& face : absorbing)

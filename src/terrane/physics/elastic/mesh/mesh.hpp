@@ -1,4 +1,4 @@
-// Bricks that fill a piece of the earth, the rock in each, and what happens at the outer faces.
+// Bricks that fill a piece of the earth, the medium in each, and what happens at the outer faces.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct Margin {
   double from = 0, to = 0;  ///< m along the side's axis, outward; equal: there is none
   double speed = 0;         ///< of the fastest wave at the side, m/s
   double reflection = 0;    ///< of a wave that comes straight on, on paper
-  double braking = 0;       ///< the part of d by which rock is braked as well
+  double braking = 0;       ///< the part of d by which the medium is braked as well
 
   template <class Self, class Field>
   static void fields(Self& m, Field& field) {
@@ -70,7 +70,7 @@ struct Mesh {
     field("nodes", m.nodes, carried("elements"));
     field("elements", m.elements, carried("elements"));
     field("medium", m.medium, carried("elements"));
-    field("media", m.media, carried("rocks"));
+    field("media", m.media, carried("media"));
     field("curves", m.curves, carried("elements"));
     field("curve", m.curve, carried("elements"));
     field("absorbing", m.absorbing, carried("elements"));
@@ -89,9 +89,9 @@ struct Mesh {
       for (auto& node : all) node = vertex[node];
     return all;
   }
-  const Medium& rock(std::size_t n) const { return media[medium[n]]; }
+  const Medium& medium_of(std::size_t n) const { return media[medium[n]]; }
 
-  /// Throws InputError: a turned or folded element (which, where), an impossible rock, indices that do not
+  /// Throws InputError: a turned or folded element (which, where), an impossible medium, indices that do not
   /// exist.
   void check() const;
 };

@@ -86,15 +86,15 @@ MeshFile shaped(const io::HexahedraFile& file) {
   MeshFile mesh;
   mesh.nodes = file.nodes;
   mesh.groups = file.groups, mesh.sides = file.sides, mesh.faces = file.faces, mesh.notes = file.notes;
-  for (const auto& rock : file.rocks) {
+  for (const auto& material : file.materials) {
     // Of a tomography numbers stand in until the file is read (elements.cpp).
-    const bool given = rock.tomography.empty();
-    auto medium = given ? Medium::from_speeds(rock.velocity_p, rock.velocity_s, rock.density)
+    const bool given = material.tomography.empty();
+    auto medium = given ? Medium::from_speeds(material.velocity_p, material.velocity_s, material.density)
                         : Medium::from_speeds(2, 1, 1);
-    medium.name = rock.where;
-    medium.quality_kappa = rock.quality_kappa, medium.quality_mu = rock.quality_mu;
-    mesh.rocks.push_back(std::move(medium));
-    mesh.tomography.push_back(rock.tomography);
+    medium.name = material.where;
+    medium.quality_kappa = material.quality_kappa, medium.quality_mu = material.quality_mu;
+    mesh.media.push_back(std::move(medium));
+    mesh.tomography.push_back(material.tomography);
   }
   for (std::size_t n = 0; n < file.size(); ++n) add_element(mesh, file.element(n), file.order, file.group[n]);
   say_what_was_changed(mesh);
@@ -152,7 +152,7 @@ Mesh mesh_of(const MeshFile& file, const std::vector<std::string>& absorbing, bo
   mesh.nodes = file.nodes;
   mesh.elements = file.elements;
   mesh.medium = file.group;
-  mesh.media = file.rocks;
+  mesh.media = file.media;
   if (curved && !file.curves.empty()) mesh.curves = file.curves, mesh.curve = file.curve;
   std::vector<bool> leaves(file.sides.size(), false);
   for (const auto& name : absorbing) {

@@ -38,15 +38,16 @@ constexpr ParFileKey known_keys[] = {
     {"RATIO_BY_WHICH_TO_INCREASE_IT", is_taken},
     {"NGNOD", is_harmless},
     {"MODEL", is_refused, "default",
-     "Rock comes from [model], from [[elements.rock]], or from the materials of a mesh of SPECFEM3D; a "
+     "The medium comes from [model], from [[elements.rock]], or from the materials of a mesh of SPECFEM3D; a "
      "tomography_model.xyz is [[elements.rock]] tomography. Where that is what is meant, write default.",
-     About::rock},
+     About::medium},
     {"TOMOGRAPHY_PATH", is_harmless},
     {"SEP_MODEL_DIRECTORY", is_harmless},
     {"APPROXIMATE_OCEAN_LOAD", is_refused, off, "Make the sea of elements: a layer with velocity_s = 0."},
     {"TOPOGRAPHY", is_harmless},
     {"ATTENUATION", is_taken},
-    {"ANISOTROPY", is_noted, off, "materials with an anisotropy flag are refused; rock is as it is without"},
+    {"ANISOTROPY", is_noted, off,
+     "materials with an anisotropy flag are refused; the medium is as it is without"},
     {"GRAVITY", is_refused, off, "Leave it out where waves have periods below some 100 s."},
     {"ATTENUATION_f0_REFERENCE", is_taken},
     {"MIN_ATTENUATION_PERIOD", is_taken},
@@ -219,10 +220,10 @@ void look_at_all(Lines& lines, const OwnParts& own) {
     const bool asks = (key->effect == is_refused || key->effect == is_noted) && !lines.is_neutral(*key);
     if (!asks) continue;
     const bool is_own =
-        (key->about == About::sources && own.sources) || (key->about == About::rock && own.rock);
+        (key->about == About::sources && own.sources) || (key->about == About::medium && own.medium);
     if (is_own)
       lines.note(name, fmt::format("{} is not taken, as the job has its own {}", lines.text(name),
-                                   key->about == About::rock ? "rock" : "sources"));
+                                   key->about == About::medium ? "medium" : "sources"));
     else if (key->effect == is_noted) lines.note(name, key->text);
     else
       throw InputError(lines.where(name), fmt::format("{} is not offered", printable(lines.text(name))),
@@ -287,10 +288,10 @@ void read_attenuation(Lines& lines, const OwnParts& own, ParFile& par) {
       throw InputError(lines.where("ATTENUATION_f0_REFERENCE"), "a frequency is above zero");
   }
   if (lines.flag("USE_OLSEN_ATTENUATION")) {
-    if (!own.rock)
+    if (!own.medium)
       throw InputError(lines.where("USE_OLSEN_ATTENUATION"), "is not offered",
                        "Give quality_s and quality_p of each [[elements.rock]], or of bodies of [model].");
-    lines.note("USE_OLSEN_ATTENUATION", "is not taken: Q is that of the job's rock");
+    lines.note("USE_OLSEN_ATTENUATION", "is not taken: Q is that of the job's media");
   }
   if (lines.has("COMPUTE_FREQ_BAND_AUTOMATIC") && !lines.flag("COMPUTE_FREQ_BAND_AUTOMATIC"))
     lines.note("COMPUTE_FREQ_BAND_AUTOMATIC",

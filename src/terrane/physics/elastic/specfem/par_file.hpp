@@ -3,8 +3,8 @@
 //   NSTEP, DT                          simulation.step = DT, simulation.end = NSTEP DT
 //   STACEY_ABSORBING_CONDITIONS, PML_CONDITIONS, STACEY_INSTEAD_OF_FREE_SURFACE,
 //   PML_INSTEAD_OF_FREE_SURFACE, BOTTOM_FREE_SURFACE      simulation.absorbing, simulation.boundary
-//   ATTENUATION, ATTENUATION_f0_REFERENCE      whether rock with a Q has one; simulation.reference_frequency
-//   SAVE_SEISMOGRAMS_…                 simulation.quantity
+//   ATTENUATION, ATTENUATION_f0_REFERENCE      whether a medium with a Q has one;
+//   simulation.reference_frequency SAVE_SEISMOGRAMS_…                 simulation.quantity
 //   USE_FORCE_POINT_SOURCE             FORCESOLUTION or CMTSOLUTION beside it, and STATIONS
 //   USE_RICKER_TIME_FUNCTION           Ricker wavelets in these; half durations are their peak frequencies
 //   USE_SOURCES_RECEIVERS_Z            depths and burials are heights, m
@@ -38,7 +38,7 @@ struct ParFileKey {
   std::string_view neutral = {};  ///< with which the key asks for nothing
   std::string_view text = {};     ///< of notes and refusals
   /// Of what it speaks: where the job itself has this, the key asks for nothing.
-  enum class About { run, sources, rock } about = About::run;
+  enum class About { run, sources, medium } about = About::run;
 };
 std::span<const ParFileKey> par_file_keys();
 
@@ -69,7 +69,7 @@ struct ParFile {
 
 /// What a job has itself, so that the Par_file does not have to say it.
 struct OwnParts {
-  bool sources = false, rock = false;
+  bool sources = false, medium = false;
 };
 /// Throws FileError, InputError with the line: NSTEP or DT is missing, no number, no truth, or something is
 /// asked for that is not done.

@@ -107,15 +107,15 @@ class Solution {
   }
 
   /// Other than an explosion it stays what it is: Problem::settle refuses it in a fluid.
-  Source moment_in_fluid(const Source& in_rock) const {
-    auto s = in_rock;
+  Source moment_in_fluid(const Source& in_solid) const {
+    auto s = in_solid;
     if (s.course.pulse == Pulse::step) s.course.pulse = Pulse::gaussian;
     for (std::size_t d = 0; d < 3 && !rules_.keeps_sign && s.is_explosion(); ++d)
       s.strength[d] = std::fabs(s.strength[d]);
     return s;
   }
-  static Source force_in_fluid(const Source& in_rock, double factor) {
-    auto s = in_rock;
+  static Source force_in_fluid(const Source& in_solid, double factor) {
+    auto s = in_solid;
     s.is_moment = true;
     s.strength = {factor, factor, factor, 0, 0, 0};
     return s;

@@ -1,6 +1,6 @@
 // Sources and receivers from files of SPECFEM3D (io/specfem.hpp): what the run takes them for.
 //
-//   moment tensor    in rock a step of the half duration T: ½ (1 + erf(t/τ)), τ = T / 1.628
+//   moment tensor    in solids a step of the half duration T: ½ (1 + erf(t/τ)), τ = T / 1.628
 //                    in a fluid its derivative, a Gaussian, for an explosion of as large a moment
 //   force            time functions 0 Gaussian (τ as above), 1 Ricker (T is its peak frequency), 2 step,
 //                    4 Gaussian with τ = T / π; in a fluid the explosion M = [F, F, F, 0, 0, 0]

@@ -1,4 +1,4 @@
-// Rock on a regular grid of points (io/tomography.hpp). Between points speeds and density are trilinear;
+// A medium on a regular grid of points (io/tomography.hpp). Between points speeds and density are trilinear;
 // outside the grid they are those at its edge; and they are kept between the limits of the file.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace terrane::elastic {
 
 class Tomography {
  public:
-  /// Throws FileError, InputError with the line: a grid whose numbers do not agree, rock that cannot be.
+  /// Throws FileError, InputError with the line: a grid whose numbers do not agree, a medium that cannot be.
   static Tomography read(const std::filesystem::path& file);
   static Tomography read(const std::string& name, std::string text);
 

@@ -1,4 +1,4 @@
-#include "terrane/physics/elastic/rock/attenuation.hpp"
+#include "terrane/physics/elastic/medium/attenuation.hpp"
 
 #include <fmt/format.h>
 
@@ -93,34 +93,36 @@ Mechanisms strengths(double quality, double middle) {
   return best;
 }
 
-Medium unrelaxed(const Medium& rock, double middle, double reference, const std::string& where) {
-  if (std::isinf(rock.quality_kappa) && std::isinf(rock.quality_mu)) return rock;
-  if (!rock.isotropic) {
-    const auto before = rock.mean(), after = unrelaxed(before, middle, reference, where);
-    auto result = rock;
+Medium unrelaxed(const Medium& medium, double middle, double reference, const std::string& where) {
+  if (std::isinf(medium.quality_kappa) && std::isinf(medium.quality_mu)) return medium;
+  if (!medium.isotropic) {
+    const auto before = medium.mean(), after = unrelaxed(before, middle, reference, where);
+    auto result = medium;
     result.stiffen(after.kappa() - before.kappa(), after.mu() - before.mu());
     result.taken_kappa = after.taken_kappa;
     result.taken_mu = after.taken_mu;
     return result;
   }
-  if (!(rock.quality_kappa > 0) || !(rock.quality_mu > 0))
-    throw InputError(where, fmt::format("Q of kappa is {}, Q of mu {}", rock.quality_kappa, rock.quality_mu),
+  if (!(medium.quality_kappa > 0) || !(medium.quality_mu > 0))
+    throw InputError(where,
+                     fmt::format("Q of kappa is {}, Q of mu {}", medium.quality_kappa, medium.quality_mu),
                      "Both are above zero. Q_P may be at most 1 / (4/3 (v_S/v_P)² / Q_S).");
-  const auto y_kappa = strengths(rock.quality_kappa, middle), y_mu = strengths(rock.quality_mu, middle);
+  const auto y_kappa = strengths(medium.quality_kappa, middle), y_mu = strengths(medium.quality_mu, middle);
   for (const auto& y : {y_kappa, y_mu})
     if (y[0] + y[1] + y[2] >= 0.9)
       throw InputError(where, fmt::format("Q of {:.3g} is too low for standard linear solids",
-                                          std::min(rock.quality_kappa, rock.quality_mu)));
+                                          std::min(medium.quality_kappa, medium.quality_mu)));
   const auto omega = relaxation(middle);
   const double at = 2 * std::numbers::pi * reference;
   const auto m_kappa = relaxed_part(y_kappa, omega, at), m_mu = relaxed_part(y_mu, omega, at);
   // Of a modulus M the phase speed is 1 / Re √(ρ/M).
-  const double vs2 = rock.mu() / rock.density, vp = std::sqrt((rock.lambda() + 2 * rock.mu()) / rock.density);
-  const double mu = rock.density * vs2 * (std::abs(m_mu) + m_mu.real()) / (2 * std::norm(m_mu));
+  const double vs2 = medium.mu() / medium.density,
+               vp = std::sqrt((medium.lambda() + 2 * medium.mu()) / medium.density);
+  const double mu = medium.density * vs2 * (std::abs(m_mu) + m_mu.real()) / (2 * std::norm(m_mu));
   const auto speed = [&](double kappa) {
-    return 1 / std::sqrt(rock.density / (kappa * m_kappa + 4.0 / 3 * mu * m_mu)).real();
+    return 1 / std::sqrt(medium.density / (kappa * m_kappa + 4.0 / 3 * mu * m_mu)).real();
   };
-  double before = rock.kappa(), now = before * 1.01;
+  double before = medium.kappa(), now = before * 1.01;
   for (int iteration = 0; iteration < 50 && std::fabs(now - before) > 1e-14 * now; ++iteration) {  // secant
     const double f0 = speed(before) - vp, f1 = speed(now) - vp;
     if (f1 == f0) break;
@@ -128,11 +130,11 @@ Medium unrelaxed(const Medium& rock, double middle, double reference, const std:
     before = now;
     now = next;
   }
-  auto result = Medium::from_speeds(std::sqrt((now + 4.0 / 3 * mu) / rock.density),
-                                    std::sqrt(mu / rock.density), rock.density);
-  result.name = rock.name;
-  result.quality_kappa = rock.quality_kappa;
-  result.quality_mu = rock.quality_mu;
+  auto result = Medium::from_speeds(std::sqrt((now + 4.0 / 3 * mu) / medium.density),
+                                    std::sqrt(mu / medium.density), medium.density);
+  result.name = medium.name;
+  result.quality_kappa = medium.quality_kappa;
+  result.quality_mu = medium.quality_mu;
   for (std::size_t l = 0; l < solids; ++l) {
     result.taken_kappa[l] = now * y_kappa[l];
     result.taken_mu[l] = mu * y_mu[l];
@@ -140,17 +142,17 @@ Medium unrelaxed(const Medium& rock, double middle, double reference, const std:
   return result;
 }
 
-Medium elastic_at(const Medium& rock, double frequency, double middle) {
-  if (!rock.loses_energy()) return rock;
+Medium elastic_at(const Medium& medium, double frequency, double middle) {
+  if (!medium.loses_energy()) return medium;
   const auto omegas = relaxation(middle);
   const double omega = 2 * std::numbers::pi * frequency;
   double kappa = 0, mu = 0;
   for (std::size_t l = 0; l < mechanisms; ++l) {
     const double relaxed = omegas[l] * omegas[l] / (omegas[l] * omegas[l] + omega * omega);
-    mu -= rock.taken_mu[l] * relaxed;
-    kappa -= rock.taken_kappa[l] * relaxed;
+    mu -= medium.taken_mu[l] * relaxed;
+    kappa -= medium.taken_kappa[l] * relaxed;
   }
-  auto result = rock;
+  auto result = medium;
   result.stiffen(kappa, mu);
   result.taken_kappa = result.taken_mu = {};
   result.quality_kappa = result.quality_mu = INFINITY;

@@ -1,4 +1,4 @@
-// From named properties to rocks: velocity_p, velocity_s (zero: a fluid), density; epsilon, delta, gamma,
+// From named properties to media: velocity_p, velocity_s (zero: a fluid), density; epsilon, delta, gamma,
 // tilt and tilt_azimuth where speeds depend on the direction; quality_… where waves lose energy.
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace terrane::elastic {
 
-/// Properties of one rock, in the units of model/properties.hpp; NaN where one is not given.
-struct RockValues {
+/// Properties of one medium, in the units of model/properties.hpp; NaN where one is not given.
+struct MediumValues {
   double velocity_p, velocity_s, density;
   double quality_p, quality_s, quality_kappa, quality_mu;
   double epsilon, delta, gamma, tilt, tilt_azimuth;
 };
 /// Throws InputError at `where`: no speeds or density, anisotropy in a fluid or with a Q, no such C_13.
-Medium rock_of(const RockValues& values, const std::string& where);
+Medium medium_of(const MediumValues& values, const std::string& where);
 
-/// The rocks of an earth model on a mesh of cells, and which each cell has.
-struct Rocks {
+/// The media of an earth model on a mesh of cells, and which each cell has.
+struct CellMedia {
   std::vector<Medium> media;
   std::vector<std::uint32_t> medium;  ///< [cells]
 };
-Rocks rocks_of(const EarthModel& model, const std::string& where);
+CellMedia media_of(const EarthModel& model, const std::string& where);
 
 }  // namespace terrane::elastic

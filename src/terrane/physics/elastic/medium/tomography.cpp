@@ -1,9 +1,9 @@
-#include "terrane/physics/elastic/rock/tomography.hpp"
+#include "terrane/physics/elastic/medium/tomography.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "terrane/physics/elastic/rock/rocks.hpp"
+#include "terrane/physics/elastic/medium/media.hpp"
 
 namespace terrane::elastic {
 
@@ -43,7 +43,7 @@ Medium Tomography::at(const Vector& place) const {
   }
   for (std::size_t k = 0; k < 3; ++k) v[k] = std::clamp(v[k], grid_.limits[2 * k], grid_.limits[2 * k + 1]);
   const bool attenuates = grid_.columns == most && v[1] > 0;
-  return rock_of(
+  return medium_of(
       {v[0], v[1], v[2], attenuates ? v[3] : NAN, attenuates ? v[4] : NAN, NAN, NAN, 0, 0, 0, 0, 0}, name_);
 }
 

@@ -1,4 +1,4 @@
-// Which kernel computes which kind of rock.
+// Which kernel computes which kind of medium, outside margins.
 #pragma once
 
 #include <type_traits>
@@ -9,13 +9,13 @@
 namespace terrane::elastic {
 
 template <class T>
-void begin_rock_forces(Stream& on, const GroupForcesWork<T>& work) {
+void begin_inner_forces(Stream& on, const GroupForcesWork<T>& work) {
   const auto run = [&](auto shape, auto rheology) {
     constexpr Shape kind = decltype(shape)::value;
-    constexpr Rheology rock = decltype(rheology)::value;
+    constexpr Rheology medium = decltype(rheology)::value;
     if (work.degree == 4)
-      for_each_group(on, work.count, PencilForces<T, kind, rock>{work.tables, work.spread, work.all});
-    else for_each_group(on, work.count, GroupForces<T, kind, rock>{work.tables, work.spread, work.all});
+      for_each_group(on, work.count, PencilForces<T, kind, medium>{work.tables, work.spread, work.all});
+    else for_each_group(on, work.count, GroupForces<T, kind, medium>{work.tables, work.spread, work.all});
   };
   const auto with_shape = [&](auto rheology) {
     if (work.shape == Shape::trilinear) run(std::integral_constant<Shape, Shape::trilinear>{}, rheology);

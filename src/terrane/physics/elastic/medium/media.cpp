@@ -1,4 +1,4 @@
-#include "terrane/physics/elastic/rock/rocks.hpp"
+#include "terrane/physics/elastic/medium/media.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 
 #include "terrane/base/error.hpp"
-#include "terrane/physics/elastic/rock/attenuation.hpp"
+#include "terrane/physics/elastic/medium/attenuation.hpp"
 
 namespace terrane::elastic {
 
@@ -22,33 +22,33 @@ constexpr std::array<const char*, 12> property_names{
 
 }  // namespace
 
-Medium rock_of(const RockValues& v, const std::string& where) {
+Medium medium_of(const MediumValues& v, const std::string& where) {
   if (!std::isfinite(v.velocity_p) || !std::isfinite(v.velocity_s) || !(v.density > 0))
     throw InputError(
         where, "there is no velocity_p, velocity_s or density",
         "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.");
   const Thomsen thomsen{v.velocity_p, v.velocity_s, or_zero(v.epsilon), or_zero(v.delta), or_zero(v.gamma)};
   const bool isotropic = thomsen.epsilon == 0 && thomsen.delta == 0 && thomsen.gamma == 0;
-  Medium rock;
+  Medium medium;
   if (isotropic) {
-    rock = Medium::from_speeds(v.velocity_p, v.velocity_s, v.density);
+    medium = Medium::from_speeds(v.velocity_p, v.velocity_s, v.density);
   } else {
     if (v.velocity_s == 0) throw InputError(where, "a fluid (velocity_s = 0) cannot differ by direction");
     const auto upright = vertical_axis(thomsen, v.density);
     const double tilt = or_zero(v.tilt), from_east = 90 - or_zero(v.tilt_azimuth);
-    rock = Medium::from_stiffness(tilt == 0 ? upright : tilted(upright, tilt, from_east), v.density);
+    medium = Medium::from_stiffness(tilt == 0 ? upright : tilted(upright, tilt, from_east), v.density);
     for (std::size_t p = 0; p < 6; ++p)  // rounding of the rotation must not matter
-      for (std::size_t q = 0; q < p; ++q) rock.stiffness[p][q] = rock.stiffness[q][p];
+      for (std::size_t q = 0; q < p; ++q) medium.stiffness[p][q] = medium.stiffness[q][p];
   }
-  rock.quality_mu = or_infinite(std::isfinite(v.quality_mu) ? v.quality_mu : v.quality_s);
-  rock.quality_kappa = std::isfinite(v.quality_kappa) || !std::isfinite(v.quality_p)
-                           ? or_infinite(v.quality_kappa)
-                           : quality_kappa(v.quality_p, rock.quality_mu, v.velocity_p, v.velocity_s);
-  rock.name = where;
-  return rock;
+  medium.quality_mu = or_infinite(std::isfinite(v.quality_mu) ? v.quality_mu : v.quality_s);
+  medium.quality_kappa = std::isfinite(v.quality_kappa) || !std::isfinite(v.quality_p)
+                             ? or_infinite(v.quality_kappa)
+                             : quality_kappa(v.quality_p, medium.quality_mu, v.velocity_p, v.velocity_s);
+  medium.name = where;
+  return medium;
 }
 
-Rocks rocks_of(const EarthModel& model, const std::string& where) {
+CellMedia media_of(const EarthModel& model, const std::string& where) {
   std::array<std::vector<double>, property_names.size()> columns;
   constexpr std::size_t needed = 3;
   for (std::size_t n = 0; n < property_names.size(); ++n)
@@ -56,9 +56,9 @@ Rocks rocks_of(const EarthModel& model, const std::string& where) {
     else if (n < needed)
       throw InputError(
           where, fmt::format("the model has no {}", property_names[n]),
-          "Rock has a density, velocity_p and velocity_s (0 of fluids): give them to [model.background] "
+          "A medium has a density, velocity_p and velocity_s (0 of fluids): give them to [model.background] "
           "or the bodies, or a map from what there is (model.maps).");
-  Rocks rocks;
+  CellMedia media;
   std::map<std::array<double, property_names.size()>, std::uint32_t> known;
   for (std::size_t cell = 0; cell < columns[0].size(); ++cell) {
     std::array<double, property_names.size()> v, key;
@@ -68,12 +68,12 @@ Rocks rocks_of(const EarthModel& model, const std::string& where) {
     }
     const auto [at, is_new] = known.insert({key, static_cast<std::uint32_t>(known.size())});
     if (is_new)
-      rocks.media.push_back(
-          rock_of({v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]},
-                  fmt::format("{}: cell {}", where, cell)));
-    rocks.medium.push_back(at->second);
+      media.media.push_back(
+          medium_of({v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11]},
+                    fmt::format("{}: cell {}", where, cell)));
+    media.medium.push_back(at->second);
   }
-  return rocks;
+  return media;
 }
 
 }  // namespace terrane::elastic

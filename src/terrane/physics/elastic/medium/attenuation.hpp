@@ -1,4 +1,4 @@
-// Rock that turns waves into heat: standard linear solids with almost constant Q.
+// A medium that turns waves into heat: standard linear solids with almost constant Q.
 //
 //   M(ω) = M_U (1 − Σ_l Y_l ω_l / (ω_l + iω)),   1/Q = Im M / Re M      M: bulk modulus κ, shear modulus μ
 //
@@ -33,10 +33,10 @@ Mechanisms strengths(double quality, double middle);
 
 /// The medium with unrelaxed moduli and what each mechanism takes from them. quality_kappa, quality_mu: may
 /// be infinite. reference: Hz. Throws InputError at `where`: not isotropic, Q too low to fit.
-Medium unrelaxed(const Medium& rock, double middle, double reference, const std::string& where);
+Medium unrelaxed(const Medium& medium, double middle, double reference, const std::string& where);
 
 /// Of an unrelaxed medium the elastic one that is as stiff at a frequency, Hz; any other as it is.
-Medium elastic_at(const Medium& rock, double frequency, double middle);
+Medium elastic_at(const Medium& medium, double frequency, double middle);
 
 /// Q_κ from Q_P and Q_S = Q_μ; not positive or infinite where there is none.
 double quality_kappa(double quality_p, double quality_s, double velocity_p, double velocity_s);

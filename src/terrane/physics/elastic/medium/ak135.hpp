@@ -1,14 +1,14 @@
-// Rock by depth of ak135 (Kennett, Engdahl & Buland 1995, Geophysical Journal International 122, 108): the
-// continental earth that its authors give out as a table; and Q of its shear modulus in ak135-f (Montagner &
-// Kennett 1996, Geophysical Journal International 125, 229). Nothing is lost in bulk: the other column of Q
-// there, which copies call Q_kappa, is Q_P = 3/4 (vP/vS)² Q_mu. The crust and lid of ak135-f have other
-// depths: all of this crust has its 599.99, and the lid's ends at 35 and 77.5 km have what it says of 43 and
-// 80 km.
+// The earth by depth of ak135 (Kennett, Engdahl & Buland 1995, Geophysical Journal International 122, 108):
+// the continental earth that its authors give out as a table; and Q of its shear modulus in ak135-f
+// (Montagner & Kennett 1996, Geophysical Journal International 125, 229). Nothing is lost in bulk: the other
+// column of Q there, which copies call Q_kappa, is Q_P = 3/4 (vP/vS)² Q_mu. The crust and lid of ak135-f have
+// other depths: all of this crust has its 599.99, and the lid's ends at 35 and 77.5 km have what it says of
+// 43 and 80 km.
 #pragma once
 
 namespace terrane::elastic {
 
-/// Depth in km, speeds in km/s, density in g/cm³; a depth twice where rock changes at once, linear in
+/// Depth in km, speeds in km/s, density in g/cm³; a depth twice where the medium changes at once, linear in
 /// between. Fluids have no Q.
 struct Ak135Row {
   double depth, velocity_p, velocity_s, density, quality_mu;
