@@ -53,11 +53,11 @@ nb::list warnings_of(const std::vector<std::string>& before, const electric::Dir
 
 /// conductivity, quadrature: [cells], or [3 cells] along easting, northing, up; quadrature, chargeability,
 /// ground: or empty
-electric::Rock rock_of(const TensorMesh& mesh, std::vector<double> conductivity,
-                       std::vector<double> quadrature, std::vector<double> chargeability,
-                       std::vector<double> ground) {
-  electric::Rock rock{std::move(conductivity), std::move(quadrature), std::move(chargeability),
-                      std::move(ground)};
+electric::Medium medium_of(const TensorMesh& mesh, std::vector<double> conductivity,
+                           std::vector<double> quadrature, std::vector<double> chargeability,
+                           std::vector<double> ground) {
+  electric::Medium medium{std::move(conductivity), std::move(quadrature), std::move(chargeability),
+                          std::move(ground)};
   const auto share_out = [&](std::vector<double>& all, std::vector<double>& north, std::vector<double>& up) {
     if (all.size() != 3 * mesh.size()) return;
     const auto cells = static_cast<std::ptrdiff_t>(mesh.size());
@@ -65,20 +65,20 @@ electric::Rock rock_of(const TensorMesh& mesh, std::vector<double> conductivity,
     up.assign(all.begin() + 2 * cells, all.end());
     all.resize(mesh.size());
   };
-  share_out(rock.conductivity, rock.conductivity_north, rock.conductivity_up);
-  share_out(rock.quadrature, rock.quadrature_north, rock.quadrature_up);
-  return rock;
+  share_out(medium.conductivity, medium.conductivity_north, medium.conductivity_up);
+  share_out(medium.quadrature, medium.quadrature_north, medium.quadrature_up);
+  return medium;
 }
 
-/// As rock_of() takes them.
+/// As medium_of() takes them.
 nb::dict electric_data(const Vector& easting, const Vector& northing, const Vector& up,
                        const Vector& conductivity, const Vector& quadrature, const Vector& chargeability,
                        const Vector& ground, const Matrix& places, const Matrix& arrays,
                        const std::array<int, 6>& boundary, const std::string& potential, double tolerance,
                        int threads) {
   const TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
-  const auto rock = rock_of(mesh, values_of(conductivity), values_of(quadrature), values_of(chargeability),
-                            values_of(ground));
+  const auto medium = medium_of(mesh, values_of(conductivity), values_of(quadrature),
+                                values_of(chargeability), values_of(ground));
   const auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentData data;
   electric::DirectCurrentReport report;
@@ -86,8 +86,8 @@ nb::dict electric_data(const Vector& easting, const Vector& northing, const Vect
   released([&] {
     Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
     const auto parameters = parameters_of(boundary, potential, tolerance);
-    data = electric::direct_current(mesh, rock, electrodes, parameters, stream, &report);
-    warnings = electric::warnings_of(mesh, rock, electrodes, parameters);
+    data = electric::direct_current(mesh, medium, electrodes, parameters, stream, &report);
+    warnings = electric::warnings_of(mesh, medium, electrodes, parameters);
   });
   nb::dict all;
   const auto put = [&](const char* name, std::vector<double> values) {
@@ -109,7 +109,7 @@ nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, co
                                const Matrix& places, const Matrix& arrays, const std::array<int, 6>& boundary,
                                double tolerance, int datum, bool logarithm, const Vector& unit, int threads) {
   const TensorMesh mesh(values_of(easting), values_of(northing), values_of(up));
-  const auto rock = rock_of(mesh, values_of(conductivity), values_of(quadrature), {}, values_of(ground));
+  const auto medium = medium_of(mesh, values_of(conductivity), values_of(quadrature), {}, values_of(ground));
   auto known = values_of(unit);
   const auto electrodes = electrodes_of(places, arrays);
   electric::DirectCurrentReport report;
@@ -119,10 +119,10 @@ nb::tuple electric_sensitivity(const Vector& easting, const Vector& northing, co
     const auto parameters = parameters_of(boundary, "total", tolerance);
     Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
     made = std::make_shared<electric::Sensitivity>(
-        mesh, rock, electrodes, parameters, static_cast<electric::Datum>(datum),
+        mesh, medium, electrodes, parameters, static_cast<electric::Datum>(datum),
         logarithm ? electric::Unknown::log_conductivity : electric::Unknown::conductivity, stream,
         std::move(known), &report);
-    warnings = electric::warnings_of(mesh, rock, electrodes, parameters);
+    warnings = electric::warnings_of(mesh, medium, electrodes, parameters);
   });
   return nb::make_tuple(nb::cast(std::shared_ptr<solve::LinearOperator>(made)), array_of(made->data()),
                         array_of(made->unit()), warnings_of(warnings, report));

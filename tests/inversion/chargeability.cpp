@@ -39,31 +39,31 @@ electric::Electrodes line() {
   return made;
 }
 
-electric::Rock rock_with_a_block(const TensorMesh& mesh, double chargeability) {
-  electric::Rock rock;
+electric::Medium rock_with_a_block(const TensorMesh& mesh, double chargeability) {
+  electric::Medium medium;
   for (std::size_t c = 0; c < mesh.size(); ++c) {
     const auto p = mesh.prism(c);
     const bool inside =
         p.west >= -10 && p.east <= 15 && p.top <= -5 && p.bottom >= -15 && p.south >= -20 && p.north <= 20;
-    rock.conductivity.push_back(inside ? 0.02 : 0.01);
-    rock.chargeability.push_back(inside ? chargeability : 0);
+    medium.conductivity.push_back(inside ? 0.02 : 0.01);
+    medium.chargeability.push_back(inside ? chargeability : 0);
   }
-  return rock;
+  return medium;
 }
 
 /// −J as a job has it: by F(e^m) of ln ρ.
-std::shared_ptr<const solve::LinearOperator> g_of(const TensorMesh& mesh, const electric::Rock& rock) {
+std::shared_ptr<const solve::LinearOperator> g_of(const TensorMesh& mesh, const electric::Medium& medium) {
   std::vector<double> log_resistivity;
-  for (const double sigma : rock.conductivity) log_resistivity.push_back(-std::log(sigma));
+  for (const double sigma : medium.conductivity) log_resistivity.push_back(-std::log(sigma));
   const OfLogarithms physics(std::make_shared<DirectCurrent>(
       mesh, std::vector<std::uint32_t>{}, std::vector<double>{}, line(),
       electric::Parameters{.tolerance = 1e-11}, electric::Datum::log_apparent_resistivity, processor, 2));
   return physics.at(log_resistivity).jacobian;
 }
 
-std::vector<double> measured(const TensorMesh& mesh, const electric::Rock& rock) {
+std::vector<double> measured(const TensorMesh& mesh, const electric::Medium& medium) {
   Stream stream(processor);
-  return electric::direct_current(mesh, rock, line(),
+  return electric::direct_current(mesh, medium, line(),
                                   {.potential = electric::Potential::total, .tolerance = 1e-11}, stream)
       .chargeability;
 }
@@ -80,16 +80,16 @@ TEST(Chargeability, OfGroundThatIsAllAlikeIsTheApparentOne) {
 
 TEST(Chargeability, IsThatOfTheSensitivityByConductivities) {
   const auto mesh = cells_of_line();
-  const auto rock = rock_with_a_block(mesh, 0);
-  electric::Rock plain;
-  plain.conductivity = rock.conductivity;
+  const auto medium = rock_with_a_block(mesh, 0);
+  electric::Medium plain;
+  plain.conductivity = medium.conductivity;
   Stream stream(processor);
   const auto j = std::make_shared<electric::Sensitivity>(
       mesh, plain, line(), electric::Parameters{.tolerance = 1e-11},
       electric::Datum::log_apparent_resistivity, electric::Unknown::log_conductivity, stream);
   const std::vector<std::uint32_t> active{3, 40, 41, 200};
   const auto of_some = operator_of_charges(j, active, active.size());
-  const auto g = g_of(mesh, rock);
+  const auto g = g_of(mesh, medium);
   std::vector<double> all(mesh.size()), some(active.size());
   for (std::size_t i = 0; i < g->rows(); i += 5) {
     g->row(i, all);
@@ -103,10 +103,10 @@ TEST(Chargeability, IsLinearUpToTheSquareOfIt) {
   const auto mesh = cells_of_line();
   double left[2] = {};
   for (int half = 0; half < 2; ++half) {
-    const auto rock = rock_with_a_block(mesh, half == 0 ? 0.04 : 0.02);
-    const auto exact = measured(mesh, rock);
+    const auto medium = rock_with_a_block(mesh, half == 0 ? 0.04 : 0.02);
+    const auto exact = measured(mesh, medium);
     std::vector<double> linear(exact.size());
-    g_of(mesh, rock)->apply(rock.chargeability, linear);
+    g_of(mesh, medium)->apply(medium.chargeability, linear);
     for (std::size_t n = 0; n < exact.size(); ++n) left[half] += std::pow(exact[n] - linear[n], 2);
   }
   EXPECT_NEAR(std::sqrt(left[0] / left[1]), 4, 0.2);
@@ -114,14 +114,14 @@ TEST(Chargeability, IsLinearUpToTheSquareOfIt) {
 
 TEST(Chargeability, OfABlockIsFoundFromNoisyData) {
   const auto mesh = cells_of_line();
-  const auto rock = rock_with_a_block(mesh, 0.1);
-  auto apparent = measured(mesh, rock);
+  const auto medium = rock_with_a_block(mesh, 0.1);
+  auto apparent = measured(mesh, medium);
   std::mt19937 generator(3);
   std::normal_distribution<double> noise(0, 1e-3);
   for (double& m : apparent) m += noise(generator);
   const std::size_t count = apparent.size();
   auto problem = problem_of_charges(mesh, {}, apparent, std::vector<double>(count, 1e-3));
-  problem.g = in_memory(*g_of(mesh, rock), 2);
+  problem.g = in_memory(*g_of(mesh, medium), 2);
   Settings settings;
   settings.alphas = Alphas::from_lengths({15, 30, 10});
   settings.weighting = Weighting::sensitivity;
@@ -135,7 +135,7 @@ TEST(Chargeability, OfABlockIsFoundFromNoisyData) {
     EXPECT_LE(found.model[c], most_chargeability);
     const auto p = mesh.prism(c);
     if (p.west < -30 || p.east > 30 || p.bottom < -20 || p.south < -20 || p.north > 20) continue;
-    const bool block = rock.chargeability[c] > 0;
+    const bool block = medium.chargeability[c] > 0;
     (block ? inside : beside) += found.model[c];
     (block ? cells : others) += 1;
   }

@@ -28,33 +28,33 @@ TEST(ElectricOnRanks, HasTheSameBitsAsOneProcessWhetherElectrodesAreSharedOrNode
   for (int n = -16; n <= 0; ++n) deep.push_back(5 * n - 0.5 * n * n);
   const std::vector<double> narrow(flat.begin() + 28, flat.end() - 28);
   const TensorMesh mesh(flat, narrow, deep);
-  Rock rock;
-  rock.conductivity.assign(mesh.size(), 0.01);
-  for (std::size_t n = mesh.size() / 2; n < mesh.size(); n += 7) rock.conductivity[n] = 0.3;
-  Rock chargeable = rock, lagging = rock, uneven = rock;
+  Medium medium;
+  medium.conductivity.assign(mesh.size(), 0.01);
+  for (std::size_t n = mesh.size() / 2; n < mesh.size(); n += 7) medium.conductivity[n] = 0.3;
+  Medium chargeable = medium, lagging = medium, uneven = medium;
   chargeable.chargeability.assign(mesh.size(), 0.1);
-  for (const double sigma : rock.conductivity) lagging.quadrature.push_back(0.05 * sigma);
+  for (const double sigma : medium.conductivity) lagging.quadrature.push_back(0.05 * sigma);
   uneven.ground = ground_below(mesh, [](double e, double) { return -0.05 * std::abs(e); });
-  auto by_axis = rock;
-  by_axis.conductivity_north = rock.conductivity;
+  auto by_axis = medium;
+  by_axis.conductivity_north = medium.conductivity;
   by_axis.conductivity_up.assign(mesh.size(), 0.02);
   Electrodes electrodes;
   for (int n = 0; n < 6; ++n) electrodes.place.push_back({-41.0 + 17 * n, 1.5, -3});
   for (int n = 0; n < 3; ++n) electrodes.arrays.push_back({n + 1, n, n + 2, n + 3});
-  for (const auto* earth : {&rock, &chargeable, &lagging, &uneven, &by_axis}) {
+  for (const auto* earth : {&medium, &chargeable, &lagging, &uneven, &by_axis}) {
     Runtime alone, shared;
     alone.device.kind = shared.device.kind = Device::Kind::cpu;
     shared.comm = comm.get();
     DirectCurrentReport here, there;
     Device device;
-    Parameters parameters{.potential = earth == &rock ? Potential::total : Potential::automatic,
+    Parameters parameters{.potential = earth == &medium ? Potential::total : Potential::automatic,
                           .volume = {.potential = true, .current = true}};
     if (earth == &by_axis) parameters.boundary(1, true) = Boundary::insulated;
     const auto one = direct_current_on_ranks(mesh, *earth, electrodes, parameters, alone, here, device);
     ASSERT_EQ(one.volume.size(), 4U);
-    EXPECT_EQ(here.held_against > 0, earth != &rock && earth != &by_axis) << here.secondary;
+    EXPECT_EQ(here.held_against > 0, earth != &medium && earth != &by_axis) << here.secondary;
     for (const double rho : one.apparent_resistivity) EXPECT_NEAR(rho, 60, 50);
-    const bool once = test::checked_memory && earth != &rock;
+    const bool once = test::checked_memory && earth != &medium;
     for (const int at_once :
          once ? std::vector{2} : std::vector{0, 1, 2}) {  // on five ranks of two and three
       const auto all =
@@ -91,13 +91,13 @@ TEST(ElectricOnRanks, WhatIsWrongWithAProblemIsAnErrorOnRankZeroAlsoWhereRanksSh
   for (int n = -8; n <= 8; ++n) flat.push_back(5 * n);
   for (int n = -8; n <= 0; ++n) deep.push_back(5 * n);
   const TensorMesh mesh(flat, flat, deep);
-  Rock rock;
-  rock.conductivity.assign(mesh.size(), 0.01);
+  Medium medium;
+  medium.conductivity.assign(mesh.size(), 0.01);
   const Electrodes electrodes{{{-10, 1, 0}, {-2, 1, 0}, {2, 1, 0}, {10, 1, 0}}, {{0, 3, 1, 2}}};
   Runtime shared;
   shared.device.kind = Device::Kind::cpu;
   shared.comm = comm.get();
-  const auto said = [&](const Rock& of, Potential potential) {
+  const auto said = [&](const Medium& of, Potential potential) {
     return testing_support::message([&] {
       DirectCurrentReport report;
       Device device;
@@ -105,15 +105,15 @@ TEST(ElectricOnRanks, WhatIsWrongWithAProblemIsAnErrorOnRankZeroAlsoWhereRanksSh
       direct_current_on_ranks(mesh, of, electrodes, parameters, shared, report, device, 1);
     });
   };
-  Rock differs = rock, wrong = rock, uneven = rock;
+  Medium differs = medium, wrong = medium, uneven = medium;
   differs.conductivity[mesh.index(6, 8, 7)] = 0.02;  // on one side of the first electrode
   wrong.conductivity.back() = -1;
   uneven.ground = ground_below(mesh, [](double, double) { return -12.0; });
-  EXPECT_EQ(said(rock, Potential::secondary), "no error");
+  EXPECT_EQ(said(medium, Potential::secondary), "no error");
   EXPECT_THAT(said(wrong, Potential::automatic), HasSubstr("-1 S/m in cell"));
   EXPECT_THAT(said(uneven, Potential::automatic), HasSubstr("electrode 1"));
   EXPECT_THAT(said(differs, Potential::secondary), HasSubstr("the cells around it differ"));
-  EXPECT_EQ(said(rock, Potential::automatic), "no error");
+  EXPECT_EQ(said(medium, Potential::automatic), "no error");
   dismiss(*comm);
 }
 
@@ -127,19 +127,19 @@ TEST(ElectricOnRanks, SecondsOfCheckAreThoseOfTheTurnsThatElectrodesTake) {
   for (int n = -8; n <= 8; ++n) flat.push_back(5 * n);
   for (int n = -8; n <= 0; ++n) deep.push_back(5 * n);
   const TensorMesh mesh(flat, flat, deep);
-  Rock rock;
-  rock.conductivity.assign(mesh.size(), 0.01);
+  Medium medium;
+  medium.conductivity.assign(mesh.size(), 0.01);
   Electrodes electrodes;
   for (int n = 0; n < 6; ++n) electrodes.place.push_back({-15.0 + 6 * n, 1, 0});
   for (int n = 0; n < 3; ++n) electrodes.arrays.push_back({n, n + 1, n + 2, n + 3});
   constexpr int sources = 3;  // 2, 3 and 4: current and potential of the first two arrays change places
-  auto chargeable = rock;
+  auto chargeable = medium;
   chargeable.chargeability.assign(mesh.size(), 0.1);
   for (const bool twice : {false, true})
     for (const int ranks_per_field : {0, 2}) {
       Settings settings;
       settings.parameters.ranks_per_field = ranks_per_field;
-      Simulation simulation(mesh, twice ? chargeable : rock, electrodes, settings);
+      Simulation simulation(mesh, twice ? chargeable : medium, electrodes, settings);
       Runtime runtime;
       runtime.device.kind = Device::Kind::cpu;
       runtime.comm = comm.get();

@@ -64,16 +64,16 @@ TEST(MoreRanksThan, PlanesGiveTheSameResistances) {
   std::vector<double> along;
   for (int n = -8; n <= 8; ++n) along.push_back(5 * n);
   const TensorMesh mesh(along, {-60, 0, 40}, {-50, 0});
-  electric::Rock rock;
-  rock.conductivity.assign(mesh.size(), 0.01);
-  rock.conductivity[9] = 0.3;
+  electric::Medium medium;
+  medium.conductivity.assign(mesh.size(), 0.01);
+  medium.conductivity[9] = 0.3;
   electric::Electrodes electrodes;
   for (int n = 0; n < 4; ++n) electrodes.place.push_back({-15.0 + 10 * n, 1.5, 0});
   electrodes.arrays = {{0, 1, 2, 3}};
   compare([&](const Runtime& runtime) {
     electric::DirectCurrentReport report;
     Device device;
-    return electric::direct_current_on_ranks(mesh, rock, electrodes, {}, runtime, report, device, 1)
+    return electric::direct_current_on_ranks(mesh, medium, electrodes, {}, runtime, report, device, 1)
         .resistance;
   });
 }

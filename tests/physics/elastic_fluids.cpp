@@ -73,7 +73,7 @@ double coupled_energy(Whole& earth) {
     auto all = earth.field->forces();
     for (double& f : all) f = -f;
     for (const auto& c : part.contacts)
-      for (std::size_t d = 0; d < 3; ++d) all[3 * c.fluid] += c.area[d] * u[3 * c.rock + d];
+      for (std::size_t d = 0; d < 3; ++d) all[3 * c.fluid] += c.area[d] * u[3 * c.solid + d];
     return all;
   };
   const auto before = earth.field->state();

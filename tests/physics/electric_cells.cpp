@@ -31,9 +31,9 @@ struct Ground {
   TensorMesh mesh{faces(), faces(), faces(true)};
   Electrodes electrodes{{{1, -1, 0}, {-10, 3, 0}, {8, 3, 0}, {12, 3, 0}}, {{0, 1, 2, 3}}};
 
-  DirectCurrentData data(const Rock& rock, Potential potential) const {
+  DirectCurrentData data(const Medium& medium, Potential potential) const {
     Stream stream(cpu);
-    return direct_current(mesh, rock, electrodes,
+    return direct_current(mesh, medium, electrodes,
                           {.potential = potential, .tolerance = 1e-10, .volume = everything}, stream);
   }
   Point middle(std::size_t cell) const {
@@ -51,10 +51,10 @@ double length(const std::array<double, 3>& v) { return std::hypot(v[0], v[1], v[
 
 TEST(CellsOfDirectCurrent, OfAHomogeneousEarthAreThoseOfThePointInAHalfSpace) {
   const Ground ground;
-  Rock rock;
-  rock.conductivity.assign(ground.mesh.size(), 0.02);
+  Medium medium;
+  medium.conductivity.assign(ground.mesh.size(), 0.02);
   for (const auto& [potential, allowed] : {std::pair{Potential::total, 0.04}, {Potential::secondary, 1e-9}}) {
-    const auto volume = ground.data(rock, potential).volume;
+    const auto volume = ground.data(medium, potential).volume;
     ASSERT_EQ(volume.size(), 7U);
     double worst_potential = 0, worst_field = 0, worst_current = 0;
     std::size_t seen = 0;
@@ -83,14 +83,14 @@ TEST(CellsOfDirectCurrent, OfAHomogeneousEarthAreThoseOfThePointInAHalfSpace) {
 
 TEST(CellsOfDirectCurrent, OverAConductorAreTheSameByBothPotentials) {
   const Ground ground;
-  Rock rock;
+  Medium medium;
   for (std::size_t cell = 0; cell < ground.mesh.size(); ++cell) {
     const auto p = ground.middle(cell);
-    rock.conductivity.push_back(std::abs(p.e - 14) < 5 && std::abs(p.n) < 8 && p.u < -6 && p.u > -16 ? 0.2
-                                                                                                     : 0.01);
+    medium.conductivity.push_back(
+        std::abs(p.e - 14) < 5 && std::abs(p.n) < 8 && p.u < -6 && p.u > -16 ? 0.2 : 0.01);
   }
-  const auto total = ground.data(rock, Potential::total).volume,
-             secondary = ground.data(rock, Potential::secondary).volume;
+  const auto total = ground.data(medium, Potential::total).volume,
+             secondary = ground.data(medium, Potential::secondary).volume;
   double differs = 0, all = 0, changed = 0;
   for (std::size_t cell = 0; cell < ground.mesh.size(); ++cell) {
     if (!ground.between(cell)) continue;
@@ -104,7 +104,7 @@ TEST(CellsOfDirectCurrent, OverAConductorAreTheSameByBothPotentials) {
     changed =
         std::max(changed, length({primary[0] - other[0], primary[1] - other[1], primary[2] - other[2]}) /
                               length(primary));
-    EXPECT_DOUBLE_EQ(of(total, 4)[2], rock.conductivity[cell] * one[2]);
+    EXPECT_DOUBLE_EQ(of(total, 4)[2], medium.conductivity[cell] * one[2]);
   }
   EXPECT_LT(std::sqrt(differs / all), 0.02);
   EXPECT_GT(changed, 0.5);
@@ -112,13 +112,13 @@ TEST(CellsOfDirectCurrent, OverAConductorAreTheSameByBothPotentials) {
 
 TEST(CellsOfDirectCurrent, OfRockThatLagsAlikeAllPotentialsLagAndNoCurrentDoes) {
   const Ground ground;
-  Rock rock, lagging;
+  Medium medium, lagging;
   for (std::size_t cell = 0; cell < ground.mesh.size(); ++cell) {
-    rock.conductivity.push_back(cell % 7 == 0 && ground.middle(cell).u < -4 ? 0.05 : 0.01);
-    lagging.quadrature.push_back(0.1 * rock.conductivity.back());
+    medium.conductivity.push_back(cell % 7 == 0 && ground.middle(cell).u < -4 ? 0.05 : 0.01);
+    lagging.quadrature.push_back(0.1 * medium.conductivity.back());
   }
-  lagging.conductivity = rock.conductivity;
-  const auto real = ground.data(rock, Potential::automatic).volume,
+  lagging.conductivity = medium.conductivity;
+  const auto real = ground.data(medium, Potential::automatic).volume,
              complex = ground.data(lagging, Potential::automatic).volume;
   for (std::size_t n = 0; n < 7; ++n) {
     const std::complex<double> turned = n < 4 ? 1.0 / std::complex(1.0, 0.1) : 1.0;
@@ -138,17 +138,17 @@ TEST(CellsOfDirectCurrent, OfRockThatLagsAlikeAllPotentialsLagAndNoCurrentDoes) 
 
 TEST(CellsOfDirectCurrent, HaveNoCurrentInTheAir) {
   const Ground ground;
-  Rock rock;
-  rock.conductivity.assign(ground.mesh.size(), 0.02);
-  rock.ground = ground_below(ground.mesh, [](double e, double) { return e < -5 ? 0.0 : -4.0; });
+  Medium medium;
+  medium.conductivity.assign(ground.mesh.size(), 0.02);
+  medium.ground = ground_below(ground.mesh, [](double e, double) { return e < -5 ? 0.0 : -4.0; });
   auto lower = ground;
   for (auto& p : lower.electrodes.place) p.u = p.e < -5 ? 0 : -4;
-  const auto volume = lower.data(rock, Potential::automatic).volume;
+  const auto volume = lower.data(medium, Potential::automatic).volume;
   double air = 0, rocks = 0;
-  for (std::size_t cell = 0; cell < rock.ground.size(); ++cell)
+  for (std::size_t cell = 0; cell < medium.ground.size(); ++cell)
     for (std::size_t n = 4; n < 7; ++n)
-      (rock.ground[cell] > 0 ? rocks : air) =
-          std::max(rock.ground[cell] > 0 ? rocks : air, std::abs(volume[n].real[cell]));
+      (medium.ground[cell] > 0 ? rocks : air) =
+          std::max(medium.ground[cell] > 0 ? rocks : air, std::abs(volume[n].real[cell]));
   EXPECT_GT(rocks, 1e-3);
   EXPECT_LT(air, 1e-6 * rocks);
 }

@@ -135,14 +135,14 @@ TEST(DirectCurrentBesideAContact, HasThePotentialOfImagesOnBothSidesHoweverNearI
 TEST(DirectCurrentBesideAContact, HasThatOfComplexImagesAndOfStretchedOnes) {
   const auto mesh = mesh_along(false, 10);
   const auto side = [](double x) { return x < 0 ? 0.01 : 0.1; };
-  Rock rock;
-  rock.conductivity = cells_of(mesh, false, side);
-  rock.quadrature = cells_of(mesh, false, [&](double x) { return side(x) * (x < 0 ? 0.02 : 0.3); });
+  Medium medium;
+  medium.conductivity = cells_of(mesh, false, side);
+  medium.quadrature = cells_of(mesh, false, [&](double x) { return side(x) * (x < 0 ? 0.02 : 0.3); });
   const auto along = along_line(-0.4);
   const auto electrodes = poles(-0.4, along, false, 0.3);
   Stream stream(cpu);
   DirectCurrentReport report;
-  const auto data = direct_current(mesh, rock, electrodes, {}, stream, &report);
+  const auto data = direct_current(mesh, medium, electrodes, {}, stream, &report);
   EXPECT_EQ(report.secondary, 1U);
   using Number = std::complex<double>;
   const Number one = 1.0 / Number(0.01, 0.0002), other = 1.0 / Number(0.1, 0.03);
@@ -151,10 +151,10 @@ TEST(DirectCurrentBesideAContact, HasThatOfComplexImagesAndOfStretchedOnes) {
     EXPECT_NEAR(data.resistance[n], exact.real(), 1e-7 * std::abs(exact)) << n;
     EXPECT_NEAR(data.reactance[n], exact.imag(), 1e-7 * std::abs(exact)) << n;
   }
-  rock.quadrature.clear();
-  rock.conductivity_up = rock.conductivity;
-  for (double& value : rock.conductivity_up) value /= 4;  // (σ_h σ_v)^½ is a half
-  const auto stretched = direct_current(mesh, rock, electrodes, {}, stream, &(report = {}));
+  medium.quadrature.clear();
+  medium.conductivity_up = medium.conductivity;
+  for (double& value : medium.conductivity_up) value /= 4;  // (σ_h σ_v)^½ is a half
+  const auto stretched = direct_current(mesh, medium, electrodes, {}, stream, &(report = {}));
   EXPECT_EQ(report.secondary, 1U);
   for (std::size_t n = 0; n < along.size(); ++n) {
     const double exact = dyke<double>(0.4, 1e9, {200, 20, 20}, along[n]);
@@ -165,13 +165,13 @@ TEST(DirectCurrentBesideAContact, HasThatOfComplexImagesAndOfStretchedOnes) {
 /// A dyke whose real conductivity is that of the rock around it, but which stores a hundred times the charge.
 TEST(DirectCurrentBesideAContact, RockMayDifferInItsImaginaryPartAlone) {
   const auto mesh = mesh_along(false, 10);
-  Rock rock;
-  rock.conductivity.assign(mesh.size(), 0.01);
-  rock.quadrature = cells_of(mesh, false, [](double x) { return x > 0 && x < 1 ? 0.05 : 0.0005; });
+  Medium medium;
+  medium.conductivity.assign(mesh.size(), 0.01);
+  medium.quadrature = cells_of(mesh, false, [](double x) { return x > 0 && x < 1 ? 0.05 : 0.0005; });
   const auto along = along_line(-0.4);
   Stream stream(cpu);
   DirectCurrentReport report;
-  const auto data = direct_current(mesh, rock, poles(-0.4, along, false, 0.3), {}, stream, &report);
+  const auto data = direct_current(mesh, medium, poles(-0.4, along, false, 0.3), {}, stream, &report);
   EXPECT_EQ(report.secondary, 1U);  // from the images behind the near side
   using Number = std::complex<double>;
   const Number one = 1.0 / Number(0.01, 0.0005), other = 1.0 / Number(0.01, 0.05);
@@ -270,8 +270,8 @@ TEST(DirectCurrentBesideADyke, HeldAgainstHomogeneousGroundTotalPotentialsLoseTh
 /// Beyond the dyke rock is that of the source again, which secondary potentials had wrong by 150 %.
 TEST(DirectCurrentBesideADyke, ArraysAcrossItAreRightInAForwardRunAndToAFewPercentInSensitivities) {
   const auto mesh = mesh_along(false);
-  Rock rock;
-  rock.conductivity = cells_of(mesh, false, [](double x) { return x > 0 && x < 1 ? 1e-3 : 1e-2; });
+  Medium medium;
+  medium.conductivity = cells_of(mesh, false, [](double x) { return x > 0 && x < 1 ? 1e-3 : 1e-2; });
   const std::array<double, 3> rho{100, 1000, 100};
   const auto pole = [&](double from, double to) {
     return from < 0 ? dyke<double>(-from, 1, rho, to) : dyke<double>(from - 1, 1, rho, 1 - to);
@@ -289,9 +289,9 @@ TEST(DirectCurrentBesideADyke, ArraysAcrossItAreRightInAForwardRunAndToAFewPerce
     }
   Stream stream(cpu);
   DirectCurrentReport report;
-  const auto data = direct_current(mesh, rock, electrodes, {}, stream, &report);
+  const auto data = direct_current(mesh, medium, electrodes, {}, stream, &report);
   EXPECT_GE(report.held_against, 2U);
-  const Sensitivity sensitivity(mesh, rock, electrodes, {}, Datum::resistance, Unknown::log_conductivity,
+  const Sensitivity sensitivity(mesh, medium, electrodes, {}, Datum::resistance, Unknown::log_conductivity,
                                 stream);
   for (std::size_t n = 0; n < exact.size(); ++n) {
     EXPECT_NEAR(data.resistance[n], exact[n], (n < 6 ? 0.025 : 0.1) * std::abs(exact[n])) << n;

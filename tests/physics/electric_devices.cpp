@@ -29,7 +29,7 @@ std::vector<double> faces(int even, int growing, bool to_both_sides) {
 
 struct Earth {
   TensorMesh mesh;
-  Rock rock;
+  Medium medium;
   Electrodes electrodes{{{-8, 0.3, 0}, {5, 2, -1}, {-2, 7, 0}, {3, -2, -2}},
                         {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, -1, 2, -1}}};
 
@@ -37,9 +37,9 @@ struct Earth {
       : mesh(faces(size / 2, growing, true), faces(size / 2, growing, true),
              faces(size / 2, growing, false)) {
     for (std::size_t cell = 0; cell < mesh.size(); ++cell)
-      rock.conductivity.push_back(0.01 * (1 + 0.8 * std::sin(0.1 * static_cast<double>(cell))));
+      medium.conductivity.push_back(0.01 * (1 + 0.8 * std::sin(0.1 * static_cast<double>(cell))));
     if (complex)
-      for (const double sigma : rock.conductivity) rock.quadrature.push_back(0.1 * sigma);
+      for (const double sigma : medium.conductivity) medium.quadrature.push_back(0.1 * sigma);
   }
   double nodes() const {
     return static_cast<double>((mesh.n_east() + 1) * (mesh.n_north() + 1) * (mesh.n_up() + 1));
@@ -52,7 +52,7 @@ TEST_P(DirectCurrentOn, HasTheSensitivitiesOfTheProcessors) {
     const Earth earth(18, complex, 3);
     const auto on = [&](Device device) {
       Stream stream(device);
-      return std::make_unique<Sensitivity>(earth.mesh, earth.rock, earth.electrodes,
+      return std::make_unique<Sensitivity>(earth.mesh, earth.medium, earth.electrodes,
                                            Parameters{.tolerance = 1e-12}, Datum::log_apparent_resistivity,
                                            Unknown::log_conductivity, stream, std::vector<double>{1, 1, 1});
     };
@@ -84,7 +84,7 @@ TEST_P(DirectCurrentOn, TakesTheMemoryOfADeviceThatACheckSays) {
       const double before = free();
       Alone alone;
       const Parameters settings{.potential = Potential::total, .most_iterations = 2};
-      const auto sigma = earth.rock.view();
+      const auto sigma = earth.medium.view();
       Potentials solver(earth.mesh, sigma, earth.electrodes.place, settings, stream, alone);
       Solved solved;
       solver.at_electrodes(0, std::nullopt, solved);

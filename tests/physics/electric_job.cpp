@@ -31,7 +31,7 @@ std::unique_ptr<terrane::Simulation> simulation_of(const std::string& text, cons
 }
 
 TEST(ElectricJobs, EveryFieldOfAProblemTravelsAndIsInTheFingerprint) {
-  test::expect_every_field_travels_and_is_in_the_fingerprint(Rock{{1, 2}, {}, {0.1, 0.2}, {}});
+  test::expect_every_field_travels_and_is_in_the_fingerprint(Medium{{1, 2}, {}, {0.1, 0.2}, {}});
   test::expect_every_field_travels_and_is_in_the_fingerprint(Settings());
 }
 
@@ -63,9 +63,9 @@ TEST(ElectricJobs, WarnOfPotentialsAmongTheNearestElectrodesWhereRockIsNeitherAl
   EXPECT_THAT(warnings(dyke), warned);
   EXPECT_THAT(warnings(dyke, "potential = \"total\""), testing::Not(warned));
   const auto contact = "kind = \"box\"\nbox = [0, 500, -500, 500, -500, 0]\nresistivity = 1";
-  EXPECT_THAT(warnings(contact), testing::Not(testing::Contains(HasSubstr("rock changes around"))));
+  EXPECT_THAT(warnings(contact), testing::Not(testing::Contains(HasSubstr("medium changes around"))));
   EXPECT_THAT(warnings("kind = \"layer\"\nbottom = -500\ntop = -50\nresistivity = 1"),
-              testing::Not(testing::Contains(HasSubstr("rock changes around"))));
+              testing::Not(testing::Contains(HasSubstr("medium changes around"))));
 }
 
 /// Those of homogeneous ground are counted.
@@ -97,7 +97,7 @@ TEST(ElectricJobs, ForeseeSolvesForElectrodesThatAreHeldInChargeableRock) {
                            "box = [0, 25, -500, 500, -500, 0]\n" +
                            change));
     const auto plan = made->check();
-    EXPECT_THAT(plan.warnings, testing::Contains(HasSubstr("rock changes around")));
+    EXPECT_THAT(plan.warnings, testing::Contains(HasSubstr("medium changes around")));
     const auto held = std::get<std::uint64_t>(made->run().report.find("held_against")->value);
     EXPECT_GT(held, 0U);
     const auto solves = std::get<std::uint64_t>(plan.find("solves")->value);
@@ -118,7 +118,7 @@ TEST(ElectricJobs, WarnOfTotalPotentialsOverGroundedSides) {
   EXPECT_THAT(warnings("[0, 25, -500, 500, -500, 0]"),
               testing::Contains(HasSubstr("or sides are grounded or insulated, and voltages")));
   EXPECT_THAT(warnings("[-500, 500, -500, 500, -500, -100]"),
-              testing::Not(testing::Contains(HasSubstr("rock changes around"))));
+              testing::Not(testing::Contains(HasSubstr("medium changes around"))));
 }
 
 TEST(ElectricJobs, SayHowManyRanksShareAField) {
@@ -176,13 +176,13 @@ TEST(ElectricJobs, OfOtherProgramsPassNeitherSharesNorQuadraturesThatAreNone) {
   const TensorMesh mesh(faces, faces, {-100, -50, 0});
   const Electrodes electrodes{{{-60, 0, 0}, {-20, 0, 0}, {20, 0, 0}, {60, 0, 0}}, {{0, 3, 1, 2}}};
   Stream stream({Device::Kind::cpu});
-  const auto said = [&](const Rock& rock) {
-    return message([&] { direct_current(mesh, rock, electrodes, {}, stream); });
+  const auto said = [&](const Medium& medium) {
+    return message([&] { direct_current(mesh, medium, electrodes, {}, stream); });
   };
-  Rock rock;
-  rock.conductivity.assign(mesh.size(), 0.01);
-  EXPECT_EQ(said(rock), "no error");
-  auto above = rock, few = rock, lagging = rock;
+  Medium medium;
+  medium.conductivity.assign(mesh.size(), 0.01);
+  EXPECT_EQ(said(medium), "no error");
+  auto above = medium, few = medium, lagging = medium;
   above.ground.assign(mesh.size(), 2.0);
   EXPECT_THAT(said(above), HasSubstr("from 0 to 1"));
   above.ground.assign(mesh.size(), NAN);
@@ -192,7 +192,7 @@ TEST(ElectricJobs, OfOtherProgramsPassNeitherSharesNorQuadraturesThatAreNone) {
   lagging.quadrature.assign(mesh.size(), 1e-4);
   lagging.quadrature[5] = NAN;
   EXPECT_THAT(said(lagging), HasSubstr("imaginary part of a conductivity is not finite"));
-  auto charged = rock;
+  auto charged = medium;
   charged.chargeability.assign(mesh.size(), 1.5);
   DirectCurrentReport report;
   EXPECT_THAT(message([&] { direct_current(mesh, charged, electrodes, {}, stream, &report); }),

@@ -189,11 +189,11 @@ TEST(UnevenGround, ResistancesAreThoseOfTheGroundAndNotOfTheMesh) {
     const int a = at / 5 + 13;
     electrodes.arrays.push_back({a, a + 3, a + 1, a + 2});
   }
-  Rock rock{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, ridge)};
-  rock.slopes = slopes_at(mesh, electrodes.place, ridge);
+  Medium medium{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, ridge)};
+  medium.slopes = slopes_at(mesh, electrodes.place, ridge);
   Stream stream(processor);
-  const auto data = direct_current(mesh, rock, electrodes, {}, stream);
-  const Sensitivity inverted(mesh, rock, electrodes, {}, Datum::resistance, Unknown::log_conductivity,
+  const auto data = direct_current(mesh, medium, electrodes, {}, stream);
+  const Sensitivity inverted(mesh, medium, electrodes, {}, Datum::resistance, Unknown::log_conductivity,
                              stream);
   for (std::size_t n = 0; n < data.resistance.size(); ++n) {
     EXPECT_NEAR(data.resistance[n] / measured[n].second, 1, 0.03) << measured[n].first;
@@ -209,8 +209,8 @@ TEST(UnevenGround, SmallDifferencesOfPotentialsAreWarnedOf) {
     const auto ridge = [&](double e, double) { return std::max(0.0, height * (1 - std::abs(e) / 40)); };
     Electrodes electrodes{{}, std::move(arrays)};
     for (int n = -6; n <= 6; ++n) electrodes.place.push_back({5.0 * n, 0, ridge(5.0 * n, 0)});
-    const Rock rock{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, ridge)};
-    return warnings_of(mesh, rock, electrodes, {});
+    const Medium medium{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, ridge)};
+    return warnings_of(mesh, medium, electrodes, {});
   };
   const Array near{0, 1, 3, 4}, distant{0, 1, 11, 12};  // dipoles 2 and 10 of their lengths apart
   const auto warned = HasSubstr("1 arrays (first: 2) are small differences of potentials");

@@ -18,7 +18,7 @@
 #include "terrane/physics/electric/sensitivity.hpp"
 #include "terrane/physics/electric/survey/arrays.hpp"
 
-namespace terrane::electric::rock {
+namespace terrane::electric::medium {
 namespace {
 
 using Complex = std::complex<double>;
@@ -79,11 +79,11 @@ constexpr Parameters exact{.tolerance = 1e-13};
 
 TEST(InducedPolarization, WhereAllRockIsEquallyChargeableEveryArrayMeasuresThat) {
   const auto mesh = small_mesh();
-  Rock rock;
-  rock.conductivity = random_cells(mesh, 1, 1e-3, 1);
-  rock.chargeability.assign(mesh.size(), 0.12);
+  Medium medium;
+  medium.conductivity = random_cells(mesh, 1, 1e-3, 1);
+  medium.chargeability.assign(mesh.size(), 0.12);
   Stream stream(processor);
-  for (const double m : direct_current(mesh, rock, some_arrays(), exact, stream).chargeability)
+  for (const double m : direct_current(mesh, medium, some_arrays(), exact, stream).chargeability)
     EXPECT_NEAR(m, 0.12, 1e-9);
 }
 
@@ -91,15 +91,15 @@ TEST(InducedPolarization, WhereAllRockLagsAlikeEveryArrayMeasuresThatPhase) {
   const auto mesh = small_mesh();
   const auto sigma = random_cells(mesh, 2, 1e-3, 1);
   const auto turned = cole_cole(1, 0.3, 0.5, 0.4, 1.0);
-  Rock rock;
+  Medium medium;
   for (const double value : sigma) {
-    rock.conductivity.push_back(value * turned.real());
-    rock.quadrature.push_back(value * turned.imag());
+    medium.conductivity.push_back(value * turned.real());
+    medium.quadrature.push_back(value * turned.imag());
   }
   ASSERT_GT(std::arg(turned), 0.03);
   Stream stream(processor);
-  const auto data = direct_current(mesh, rock, some_arrays(), exact, stream);
-  const Rock plain{sigma, {}, {}, {}};
+  const auto data = direct_current(mesh, medium, some_arrays(), exact, stream);
+  const Medium plain{sigma, {}, {}, {}};
   const auto direct = direct_current(mesh, plain, some_arrays(), exact, stream);
   for (std::size_t n = 0; n < data.phase.size(); ++n) {
     EXPECT_NEAR(data.phase[n], std::arg(turned), 1e-9);
@@ -112,10 +112,10 @@ TEST(InducedPolarization, LayersOfComplexResistivityHaveThePotentialOfTheirImage
   const TensorMesh mesh(stretched(24, 1, 14), stretched(6, 1, 16), stretched(12, 1, 15, 0));
   const Complex upper = 1.0 / cole_cole(0.01, 0.05, 0.1, 0.3, 2),
                 lower = 1.0 / cole_cole(0.1, 0.4, 0.1, 0.3, 2);
-  Rock rock;
-  rock.conductivity =
+  Medium medium;
+  medium.conductivity =
       cells(mesh, [&](double, double, double u) { return (1.0 / (u > -5 ? upper : lower)).real(); });
-  rock.quadrature =
+  medium.quadrature =
       cells(mesh, [&](double, double, double u) { return (1.0 / (u > -5 ? upper : lower)).imag(); });
   Electrodes electrodes{{{-12.3, 0.2, 0}}, {}};
   for (const double r : {5.0, 10.0, 15.0, 20.0}) {
@@ -124,7 +124,7 @@ TEST(InducedPolarization, LayersOfComplexResistivityHaveThePotentialOfTheirImage
   }
   Stream stream(processor);
   DirectCurrentReport report;
-  const auto data = direct_current(mesh, rock, electrodes, {}, stream, &report);
+  const auto data = direct_current(mesh, medium, electrodes, {}, stream, &report);
   EXPECT_TRUE(report.converged());
   EXPECT_LE(report.most_iterations(), 14);
   EXPECT_EQ(report.secondary, 1U);
@@ -137,13 +137,13 @@ TEST(InducedPolarization, LayersOfComplexResistivityHaveThePotentialOfTheirImage
 
 TEST(InducedPolarization, BitsDoNotDependOnThreadsNorOnTheDebugDevice) {
   const auto mesh = small_mesh();
-  Rock rock;
-  rock.conductivity = random_cells(mesh, 12, 1e-3, 1);
-  rock.quadrature = random_cells(mesh, 13, 1e-5, 1e-3);
+  Medium medium;
+  medium.conductivity = random_cells(mesh, 12, 1e-3, 1);
+  medium.quadrature = random_cells(mesh, 13, 1e-5, 1e-3);
   Stream one(processor, false, 1), several(processor, false, 5), debug(Device{Device::Kind::debug, -1});
-  const auto expected = direct_current(mesh, rock, some_arrays(), {}, one);
+  const auto expected = direct_current(mesh, medium, some_arrays(), {}, one);
   for (auto* stream : {&several, &debug}) {
-    const auto again = direct_current(mesh, rock, some_arrays(), {}, *stream);
+    const auto again = direct_current(mesh, medium, some_arrays(), {}, *stream);
     EXPECT_EQ(again.phase, expected.phase);
     EXPECT_EQ(again.resistance, expected.resistance);
   }
@@ -176,19 +176,19 @@ TEST(UnevenGround, AHillsideMeasuresAsAFlatEarthDoes) {
   electrodes.arrays = {{0, -1, 2, -1}, {0, -1, 3, -1}, {0, 3, 1, 2}};
   const auto ground = ground_below(mesh, tilted);
   Stream stream(processor);
-  Rock rock{std::vector<double>(mesh.size(), 0.05), {}, {}, ground};
-  const auto alike = direct_current(mesh, rock, electrodes, {}, stream);
+  Medium medium{std::vector<double>(mesh.size(), 0.05), {}, {}, ground};
+  const auto alike = direct_current(mesh, medium, electrodes, {}, stream);
   EXPECT_NEAR(alike.resistance[0], 20 / (2 * pi * 40), 0.015 * alike.resistance[0]);
   EXPECT_NEAR(alike.resistance[1], 20 / (2 * pi * 60), 0.015 * alike.resistance[1]);
   EXPECT_NEAR(alike.geometric_factor[2], 2 * pi * 20, 0.01 * 2 * pi * 20);
   for (const double rho : alike.apparent_resistivity) EXPECT_NEAR(rho, 20, 1e-6);
 
   constexpr double thickness = 10;
-  rock.conductivity = cells(mesh, [](double e, double, double u) {
+  medium.conductivity = cells(mesh, [](double e, double, double u) {
     const double depth = (slope * e - u) / std::hypot(1, slope);
     return depth < thickness ? 0.01 : 0.1;
   });
-  const auto layered = direct_current(mesh, rock, electrodes, {}, stream);
+  const auto layered = direct_current(mesh, medium, electrodes, {}, stream);
   const auto at = [](double r) { return two_layers(r, 100, 10, thickness).real(); };
   const double expected = 2 * pi * 20 * 2 * (at(20) - at(40));
   EXPECT_NEAR(layered.apparent_resistivity[2], expected, 0.09 * expected);  // the layer's cells are stairs
@@ -201,10 +201,10 @@ TEST(UnevenGround, AirAboveAFlatEarthChangesNothing) {
   const TensorMesh covered(stretched(14, 1, 12), stretched(6, 1, 12), stretched(8, 1, 12));
   Stream stream(processor);
   const Parameters total{.potential = Potential::total};
-  const auto without = direct_current(bare, Rock{cells(bare, law), {}, {}, {}}, electrodes, total, stream);
-  const Rock rock{cells(covered, law), {}, {}, ground_below(covered, [](double, double) { return 0.0; })};
+  const auto without = direct_current(bare, Medium{cells(bare, law), {}, {}, {}}, electrodes, total, stream);
+  const Medium medium{cells(covered, law), {}, {}, ground_below(covered, [](double, double) { return 0.0; })};
   DirectCurrentReport report;
-  const auto with = direct_current(covered, rock, electrodes, total, stream, &report);
+  const auto with = direct_current(covered, medium, electrodes, total, stream, &report);
   EXPECT_TRUE(report.converged());
   EXPECT_LE(report.most_iterations(), 14);
   for (std::size_t n = 0; n < without.resistance.size(); ++n)
@@ -220,14 +220,14 @@ TEST(UnevenGround, ATrenchIsSeenAlikeByFinerCells) {
                           stretched(10, h, h < 1 ? 13 : 11, 30));
     Electrodes electrodes{{{-12, 0, 0}, {12, 0, 0}, {-5, 0, 0}, {5, 0, 0}}, {{0, 1, 2, 3}}};
     Stream stream(processor);
-    const Rock rock{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, trench)};
-    const auto data = direct_current(mesh, rock, electrodes, {}, stream);
+    const Medium medium{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, trench)};
+    const auto data = direct_current(mesh, medium, electrodes, {}, stream);
     across.push_back(data.resistance[0]);
     EXPECT_NEAR(data.apparent_resistivity[0], 100, 1e-5);
     electrodes.place[2] = {-2, 0, -6};  // on its floor
-    EXPECT_NO_THROW(direct_current(mesh, rock, electrodes, {}, stream));
+    EXPECT_NO_THROW(direct_current(mesh, medium, electrodes, {}, stream));
     electrodes.place[2] = {-2, 0, -1};
-    EXPECT_THROW(direct_current(mesh, rock, electrodes, {}, stream), InputError);
+    EXPECT_THROW(direct_current(mesh, medium, electrodes, {}, stream), InputError);
   }
   const double flat = 100 / (2 * pi) * 2 * (1.0 / 7 - 1.0 / 17);
   EXPECT_GT(across[1], 1.3 * flat);
@@ -238,10 +238,10 @@ TEST(UnevenGround, AnElectrodeInTheAirIsRefusedWithTheHeightOfTheGround) {
   const auto mesh = TensorMesh(stretched(12, 2, 4), stretched(6, 2, 4), stretched(12, 2, 4));
   auto electrodes = some_arrays(-6);
   electrodes.place[5] = {9, 0.3, 9};
-  const Rock rock{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, tilted)};
+  const Medium medium{std::vector<double>(mesh.size(), 0.01), {}, {}, ground_below(mesh, tilted)};
   Stream stream(processor);
   try {
-    direct_current(mesh, rock, electrodes, {}, stream);
+    direct_current(mesh, medium, electrodes, {}, stream);
     FAIL() << "accepted";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(),
@@ -323,16 +323,16 @@ TEST(Sensitivities, AllCellsTogetherScaleTheResistivity) {
 
 TEST(Sensitivities, OfLittleChargeabilityGiveTheApparentOne) {
   const auto mesh = small_mesh();
-  Rock rock;
-  rock.conductivity = random_cells(mesh, 9, 1e-2, 1);
-  rock.chargeability = random_cells(mesh, 10, 1e-6, 1e-5);
-  const auto j =
-      sensitivity_of(mesh, rock.conductivity, {}, Datum::log_apparent_resistivity, Unknown::log_conductivity);
+  Medium medium;
+  medium.conductivity = random_cells(mesh, 9, 1e-2, 1);
+  medium.chargeability = random_cells(mesh, 10, 1e-6, 1e-5);
+  const auto j = sensitivity_of(mesh, medium.conductivity, {}, Datum::log_apparent_resistivity,
+                                Unknown::log_conductivity);
   std::vector<double> expected(j.rows());
-  j.apply(rock.chargeability, expected);
+  j.apply(medium.chargeability, expected);
   Stream stream(processor);
   const Parameters total{.potential = Potential::total, .tolerance = 1e-14};
-  const auto data = direct_current(mesh, rock, some_arrays(), total, stream);
+  const auto data = direct_current(mesh, medium, some_arrays(), total, stream);
   for (std::size_t n = 0; n < expected.size(); ++n)
     EXPECT_NEAR(data.chargeability[n], -expected[n], 1e-4 * std::abs(expected[n]));
 }
@@ -353,36 +353,36 @@ TEST(Sensitivities, TheirSquaresAddUpToTheDiagonal) {
 }
 
 /// Rock that conducts by direction, stores charge, or both.
-Rock rock_of(const TensorMesh& mesh, bool by_axis, bool complex, bool uneven = false) {
-  Rock rock;
-  rock.conductivity = random_cells(mesh, 21, 1e-2, 0.1);
-  rock.ground = ground_of(mesh, uneven);
+Medium medium_of(const TensorMesh& mesh, bool by_axis, bool complex, bool uneven = false) {
+  Medium medium;
+  medium.conductivity = random_cells(mesh, 21, 1e-2, 0.1);
+  medium.ground = ground_of(mesh, uneven);
   if (by_axis) {
-    rock.conductivity_north = random_cells(mesh, 22, 1e-2, 0.1);
-    rock.conductivity_up = random_cells(mesh, 23, 1e-2, 0.1);
+    medium.conductivity_north = random_cells(mesh, 22, 1e-2, 0.1);
+    medium.conductivity_up = random_cells(mesh, 23, 1e-2, 0.1);
   }
-  if (!complex) return rock;
+  if (!complex) return medium;
   const auto lag = [&](const std::vector<double>& sigma, unsigned seed) {
     auto values = random_cells(mesh, seed, 0.01, 0.3);
     for (std::size_t n = 0; n < values.size(); ++n) values[n] *= sigma[n];
     return values;
   };
-  rock.quadrature = lag(rock.conductivity, 24);
-  if (!by_axis) return rock;
-  rock.quadrature_north = lag(rock.conductivity_north, 25);
-  rock.quadrature_up = lag(rock.conductivity_up, 26);
-  return rock;
+  medium.quadrature = lag(medium.conductivity, 24);
+  if (!by_axis) return medium;
+  medium.quadrature_north = lag(medium.conductivity_north, 25);
+  medium.quadrature_up = lag(medium.conductivity_up, 26);
+  return medium;
 }
 
 /// m of Sensitivity's columns: a step of that many units of v.
-Rock moved(const Rock& rock, Unknown unknown, double t, const std::vector<double>& v) {
-  Rock there = rock;
-  const std::size_t cells = rock.conductivity.size(), axes = rock.differs_by_axis() ? 3 : 1;
+Medium moved(const Medium& medium, Unknown unknown, double t, const std::vector<double>& v) {
+  Medium there = medium;
+  const std::size_t cells = medium.conductivity.size(), axes = medium.differs_by_axis() ? 3 : 1;
   std::vector<double>* real[3] = {&there.conductivity, &there.conductivity_north, &there.conductivity_up};
   std::vector<double>* quadrature[3] = {&there.quadrature, &there.quadrature_north, &there.quadrature_up};
   for (std::size_t a = 0; a < axes; ++a)
     for (std::size_t c = 0; c < cells; ++c) {
-      const bool complex = !rock.quadrature.empty();
+      const bool complex = !medium.quadrature.empty();
       const Complex step(v[a * cells + c], complex ? v[(axes + a) * cells + c] : 0);
       Complex sigma((*real[a])[c], complex ? (*quadrature[a])[c] : 0);
       sigma = unknown == Unknown::log_conductivity ? sigma * std::exp(t * step) : sigma + t * step;
@@ -411,7 +411,7 @@ TEST(Sensitivities, OfRockThatConductsByDirectionOrLagsAgreeWithTheirTranspose) 
            {Datum::resistance, Datum::apparent_resistivity, Datum::log_apparent_resistivity})
         for (const bool uneven : {false, true}) {
           const auto electrodes = uneven ? many_pairs() : some_arrays();
-          const Sensitivity j(mesh, rock_of(mesh, by_axis, complex, uneven), electrodes, {}, datum,
+          const Sensitivity j(mesh, medium_of(mesh, by_axis, complex, uneven), electrodes, {}, datum,
                               uneven ? Unknown::conductivity : Unknown::log_conductivity, stream,
                               std::vector<double>(electrodes.arrays.size(), 1e-3));
           ASSERT_EQ(j.rows(), electrodes.arrays.size() * (complex ? 2 : 1));
@@ -434,18 +434,18 @@ TEST(Sensitivities, OfRockThatConductsByDirectionOrLagsAreTheSlopesOfItsData) {
         if (!by_axis && !complex) continue;
         const auto unknown =
             datum == Datum::apparent_resistivity ? Unknown::conductivity : Unknown::log_conductivity;
-        const auto rock = rock_of(mesh, by_axis, complex);
-        const auto at = [&](const Rock& here) {
+        const auto medium = medium_of(mesh, by_axis, complex);
+        const auto at = [&](const Medium& here) {
           return Sensitivity(mesh, here, some_arrays(), sides, datum, unknown, stream, {1, 1, 1, 1, 1, 1});
         };
-        const auto j = at(rock);
+        const auto j = at(medium);
         auto v = random_vector(j.columns(), 7);
         if (unknown == Unknown::conductivity)
           for (double& value : v) value *= 1e-2;
         std::vector<double> slopes(j.rows());
         j.apply(v, slopes);
         const auto left = [&](double t) {
-          const auto there = at(moved(rock, unknown, t, v)).data();
+          const auto there = at(moved(medium, unknown, t, v)).data();
           double sum = 0;
           for (std::size_t n = 0; n < there.size(); ++n)
             sum += std::pow((there[n] - j.data()[n] - t * slopes[n]) / slopes[n], 2);
@@ -469,15 +469,15 @@ TEST(Sensitivities, OfRockThatConductsByDirectionLeaveOutHowMixedWallsChangeWith
   std::sort(deep.begin(), deep.end());
   const TensorMesh mesh(flat, flat, deep);
   Stream stream(processor);
-  const auto rock = rock_of(mesh, true, false);
+  const auto medium = medium_of(mesh, true, false);
   const Electrodes electrodes{{{-20, 1, 0}, {-10, 1, 0}, {10, 1, 0}, {20, 1, 0}},
                               {{0, 3, 1, 2}, {0, 1, 2, 3}, {0, -1, 2, -1}}};
   const std::vector<double> unit(3, 1);
-  const auto at = [&](const Rock& here) {
+  const auto at = [&](const Medium& here) {
     return Sensitivity(mesh, here, electrodes, exact, Datum::log_apparent_resistivity,
                        Unknown::log_conductivity, stream, unit);
   };
-  const auto j = at(rock);
+  const auto j = at(medium);
   for (const bool random : {false, true})
     for (std::size_t axis = 0; axis < 3; ++axis) {
       auto v = random_vector(j.columns(), 7);
@@ -487,8 +487,8 @@ TEST(Sensitivities, OfRockThatConductsByDirectionLeaveOutHowMixedWallsChangeWith
       std::vector<double> slopes(j.rows());
       j.apply(v, slopes);
       const double t = 1e-4;
-      const auto up = at(moved(rock, Unknown::log_conductivity, t, v)).data(),
-                 down = at(moved(rock, Unknown::log_conductivity, -t, v)).data();
+      const auto up = at(moved(medium, Unknown::log_conductivity, t, v)).data(),
+                 down = at(moved(medium, Unknown::log_conductivity, -t, v)).data();
       // Of 1 for a change of the whole ground; a pole far away shows walls most.
       for (std::size_t n = 0; n < up.size(); ++n)
         EXPECT_NEAR((up[n] - down[n]) / (2 * t), slopes[n],
@@ -501,13 +501,13 @@ TEST(Sensitivities, OfRockThatConductsByDirectionLeaveOutHowMixedWallsChangeWith
 
 TEST(Sensitivities, OfRockThatLagsHaveTheDataOfAForwardRun) {
   const auto mesh = small_mesh();
-  const auto rock = rock_of(mesh, true, true);
+  const auto medium = medium_of(mesh, true, true);
   Stream stream(processor);
   Parameters sides{.potential = Potential::total, .tolerance = 1e-13};
   sides.boundary = Boundary::grounded;
-  const auto measured = direct_current(mesh, rock, some_arrays(), sides, stream);
+  const auto measured = direct_current(mesh, medium, some_arrays(), sides, stream);
   const auto data = [&](Datum datum) {
-    return Sensitivity(mesh, rock, some_arrays(), sides, datum, Unknown::conductivity, stream,
+    return Sensitivity(mesh, medium, some_arrays(), sides, datum, Unknown::conductivity, stream,
                        std::vector<double>(6, 1))
         .data();
   };
@@ -524,8 +524,8 @@ TEST(Sensitivities, OfRockThatLagsHaveTheDataOfAForwardRun) {
 TEST(Sensitivities, OfAllAnglesTogetherTurnThePhaseByAsMuchAndLeaveTheMagnitude) {
   const auto mesh = small_mesh();
   Stream stream(processor);
-  const Sensitivity j(mesh, rock_of(mesh, false, true), some_arrays(), exact, Datum::log_apparent_resistivity,
-                      Unknown::log_conductivity, stream);
+  const Sensitivity j(mesh, medium_of(mesh, false, true), some_arrays(), exact,
+                      Datum::log_apparent_resistivity, Unknown::log_conductivity, stream);
   std::vector<double> all(j.columns()), sums(j.rows());
   std::fill(all.begin() + static_cast<std::ptrdiff_t>(mesh.size()), all.end(), 1.0);
   j.apply(all, sums);
@@ -539,7 +539,7 @@ TEST(Sensitivities, OfAllAnglesTogetherTurnThePhaseByAsMuchAndLeaveTheMagnitude)
 TEST(Sensitivities, RowsOfManyPairsAddUpToTheTransposeAndTheirSquaresToTheDiagonal) {
   const auto mesh = small_mesh();
   Stream stream(processor);
-  const Sensitivity j(mesh, rock_of(mesh, true, true), many_pairs(), {}, Datum::log_apparent_resistivity,
+  const Sensitivity j(mesh, medium_of(mesh, true, true), many_pairs(), {}, Datum::log_apparent_resistivity,
                       Unknown::log_conductivity, stream);
   auto weight = random_vector(j.rows(), 5);
   for (double& w : weight) w = std::abs(w);
@@ -578,7 +578,7 @@ TEST(Sensitivities, AProductTakesTheMemoryThatIsForeseen) {
       for (const int threads : {1, 4}) {
         const TensorMesh mesh(stretched(60, 2, 4), stretched(60, 2, 4), stretched(layers, 1, 0, 0));
         Stream stream(Device{Device::Kind::cpu, -1}, false, threads);
-        const Sensitivity j(mesh, rock_of(mesh, false, complex), some_arrays(), {},
+        const Sensitivity j(mesh, medium_of(mesh, false, complex), some_arrays(), {},
                             Datum::apparent_resistivity, Unknown::log_conductivity, stream);
         const std::vector<double> model(j.columns(), 1.0);
         std::vector<double> data(j.rows());
@@ -614,19 +614,19 @@ TEST(Sensitivities, DataHeldAgainstAHomogeneousEarthAreThoseOfLayers) {
 
 TEST(ElectrodeArrays, OfEveryKindMeasureAHomogeneousEarth) {
   const TensorMesh mesh(stretched(24, 2, 8), stretched(6, 2, 10), stretched(16, 2, 8, 0));
-  const Rock rock{std::vector<double>(mesh.size(), 0.02), {}, {}, {}};
+  const Medium medium{std::vector<double>(mesh.size(), 0.02), {}, {}, {}};
   Stream stream(processor);
   const ElectrodeLine line{{-15, 0.2, 0}, 90, 5, 7};
   for (std::size_t kind = 0; kind < std::size(array_names); ++kind) {
     const auto electrodes = arrays_on_line(line, static_cast<ArrayKind>(kind), 2);
-    for (const double rho : direct_current(mesh, rock, electrodes, {}, stream).apparent_resistivity)
+    for (const double rho : direct_current(mesh, medium, electrodes, {}, stream).apparent_resistivity)
       EXPECT_NEAR(rho, 50, 1e-6) << array_names[kind];
   }
   const auto across = arrays_across({{-8, 0.2, -1}, {8, 0.4, -1}, 3, 4}, 2);
   EXPECT_EQ(across.arrays.size(), 10U);
-  for (const double rho : direct_current(mesh, rock, across, {}, stream).apparent_resistivity)
+  for (const double rho : direct_current(mesh, medium, across, {}, stream).apparent_resistivity)
     EXPECT_NEAR(rho, 50, 1e-6);
 }
 
 }  // namespace
-}  // namespace terrane::electric::rock
+}  // namespace terrane::electric::medium

@@ -184,8 +184,8 @@ TEST(SidesOfDirectCurrent, SensitivitiesHaveTheDataOfAForwardRunWhateverTheSides
     for (const auto& ground : {std::vector<double>(), uneven}) {
       Parameters parameters{.potential = Potential::total, .tolerance = 1e-12};
       parameters.boundary = boundary;
-      const Conductivity rock{{&sigma, &sigma, &sigma}, {}, ground.empty() ? nullptr : &ground};
-      const auto measured = direct_current(mesh, rock, electrodes, parameters, stream);
+      const Conductivity medium{{&sigma, &sigma, &sigma}, {}, ground.empty() ? nullptr : &ground};
+      const auto measured = direct_current(mesh, medium, electrodes, parameters, stream);
       const auto data = [&](Datum datum) {
         return Sensitivity(mesh, {sigma, {}, {}, ground}, electrodes, parameters, datum,
                            Unknown::conductivity, stream)
@@ -251,14 +251,14 @@ TEST(AnisotropicRock, AHalfSpaceHasTheStretchedPotentialBesideItsElectrodes) {
   // φ = I/(4π (σ_e σ_n σ_u)^½) (1/R + 1/R'), R² = Σ x²/σ.
   const double sigma[3] = {0.04, 0.01, 0.02};
   const TensorMesh mesh(stretched(8, 1, 8), stretched(8, 1, 8), stretched(8, 1, 8, -INFINITY, 0));
-  const Axes rock{std::vector<double>(mesh.size(), sigma[0]), std::vector<double>(mesh.size(), sigma[1]),
-                  std::vector<double>(mesh.size(), sigma[2])};
+  const Axes medium{std::vector<double>(mesh.size(), sigma[0]), std::vector<double>(mesh.size(), sigma[1]),
+                    std::vector<double>(mesh.size(), sigma[2])};
   const Electrodes electrodes{
       {{0.2, -0.3, -2.4}, {1.5, 0, 0}, {0.2, 2.7, -3}, {-1.2, 0.1, -4.9}, {5, -4, -5}},
       {{0, -1, 1, -1}, {0, -1, 2, -1}, {0, -1, 3, -1}, {0, -1, 4, -1}}};
   Stream stream(processor);
   DirectCurrentReport report;
-  const auto data = direct_current(mesh, rock.view(), electrodes, {}, stream, &report);
+  const auto data = direct_current(mesh, medium.view(), electrodes, {}, stream, &report);
   EXPECT_EQ(report.secondary, 1U);
   EXPECT_LE(report.most_iterations(), 15);  // 18 where multigrid did not know of the axes
   const auto& from = electrodes.place[0];
@@ -301,23 +301,23 @@ TEST(AnisotropicRock, StretchedLayersAreThoseThatConductAlikeInAllDirections) {
 
 TEST(AnisotropicRock, ThatStoresChargeAlikeAlongAllAxesMeasuresThat) {
   const TensorMesh mesh(stretched(12, 2, 6), stretched(6, 2, 6), stretched(8, 2, 6, -INFINITY, 0));
-  Rock rock;
-  rock.conductivity = symmetric_earth(mesh);
-  for (const double sigma : rock.conductivity) {
-    rock.conductivity_north.push_back(0.5 * sigma);
-    rock.conductivity_up.push_back(0.2 * sigma);
+  Medium medium;
+  medium.conductivity = symmetric_earth(mesh);
+  for (const double sigma : medium.conductivity) {
+    medium.conductivity_north.push_back(0.5 * sigma);
+    medium.conductivity_up.push_back(0.2 * sigma);
   }
   const Electrodes electrodes{{{-9, 0, 0}, {-3, 0, 0}, {3, 0, 0}, {9, 0, 0}}, {{0, 3, 1, 2}}};
-  auto lagging = rock;
-  for (const auto& [real, turned] : {std::pair{&rock.conductivity, &lagging.quadrature},
-                                     std::pair{&rock.conductivity_north, &lagging.quadrature_north},
-                                     std::pair{&rock.conductivity_up, &lagging.quadrature_up}})
+  auto lagging = medium;
+  for (const auto& [real, turned] : {std::pair{&medium.conductivity, &lagging.quadrature},
+                                     std::pair{&medium.conductivity_north, &lagging.quadrature_north},
+                                     std::pair{&medium.conductivity_up, &lagging.quadrature_up}})
     for (const double sigma : *real) turned->push_back(0.05 * sigma);
   Stream stream(processor);
   const Parameters exact{.tolerance = 1e-12};
   EXPECT_NEAR(direct_current(mesh, lagging, electrodes, exact, stream).phase.at(0), std::atan(0.05), 1e-8);
-  rock.chargeability.assign(mesh.size(), 0.1);
-  EXPECT_NEAR(direct_current(mesh, rock, electrodes, exact, stream).chargeability.at(0), 0.1, 1e-8);
+  medium.chargeability.assign(mesh.size(), 0.1);
+  EXPECT_NEAR(direct_current(mesh, medium, electrodes, exact, stream).chargeability.at(0), 0.1, 1e-8);
 }
 
 TEST(AnisotropicRock, MayDifferByAxisInOneOfBothPartsOfItsConductivity) {
@@ -326,7 +326,7 @@ TEST(AnisotropicRock, MayDifferByAxisInOneOfBothPartsOfItsConductivity) {
     for (double& value : values) value *= factor;
     return values;
   };
-  Rock alike, full;
+  Medium alike, full;
   alike.conductivity = symmetric_earth(mesh);
   alike.quadrature = times(alike.conductivity, 0.05);
   full = alike;
@@ -419,11 +419,11 @@ TEST(DirectCurrent, TakesNoMoreMemoryThanACheckSays) {
   const Electrodes electrodes{{{-8, 0.3, 0}, {5, 2, -1}, {-2, 7, 0}}, {{0, 1, 2, -1}}};
   for (const bool complex : {false, true})
     for (const auto potential : {Potential::total, Potential::automatic}) {
-      Conductivity rock{{&sigma, &sigma, &sigma}};
-      if (complex) rock.quadrature = {&turned, &turned, &turned};
+      Conductivity medium{{&sigma, &sigma, &sigma}};
+      if (complex) medium.quadrature = {&turned, &turned, &turned};
       const double held = most_bytes([&] {
         Stream stream(processor);
-        direct_current(mesh, rock, electrodes, {.potential = potential}, stream);
+        direct_current(mesh, medium, electrodes, {.potential = potential}, stream);
       });
       if (held <= 0) GTEST_SKIP() << "this build has another heap";
       RecordProperty(complex ? "complex_bytes_per_node" : "bytes_per_node", static_cast<int>(held / nodes));
@@ -439,7 +439,7 @@ TEST(DirectCurrent, ItsMemoryIsThatOfItsRockToo) {
   const TensorMesh mesh(stretched(16, 1, 8), stretched(16, 1, 8), stretched(24, 1, 8, -INFINITY, 0));
   const double cells = static_cast<double>(mesh.size());
   const Electrodes electrodes{{{-8, 0.3, -2}, {5, 2, -2}, {-2, 7, -2}}, {{0, 1, 2, -1}}};
-  Rock plain;
+  Medium plain;
   plain.conductivity = symmetric_earth(mesh);
   auto by_axis = plain, uneven = plain, chargeable = plain;
   by_axis.conductivity_north = by_axis.conductivity_up = plain.conductivity;
@@ -450,18 +450,18 @@ TEST(DirectCurrent, ItsMemoryIsThatOfItsRockToo) {
   all.quadrature = all.quadrature_north = all.quadrature_up = plain.conductivity;
   double least = 0;
   // Vectors of the rock, and of homogeneous ground that potentials are held against.
-  for (const auto& [rock, vectors] : {std::pair{&plain, 2}, std::pair{&by_axis, 6}, std::pair{&uneven, 11},
-                                      std::pair{&chargeable, 5}, std::pair{&all, 14}}) {
+  for (const auto& [medium, vectors] : {std::pair{&plain, 2}, std::pair{&by_axis, 6}, std::pair{&uneven, 11},
+                                        std::pair{&chargeable, 5}, std::pair{&all, 14}}) {
     double foreseen = 0;
-    const double held = most_bytes([&, earth = rock] {
+    const double held = most_bytes([&, earth = medium] {
       Simulation simulation(mesh, *earth, electrodes, {});
       Runtime runtime;
       runtime.device = processor;
       foreseen = static_cast<double>(simulation.check(runtime).memory_bytes);
       simulation.run(runtime);
     });
-    if (rock == &plain) least = foreseen - 8 * cells * vectors;
-    if (rock->quadrature.empty()) {
+    if (medium == &plain) least = foreseen - 8 * cells * vectors;
+    if (medium->quadrature.empty()) {
       EXPECT_NEAR(foreseen - least, 8 * cells * vectors, 100);  // and some potentials
     }
     if (held > 0) {

@@ -276,7 +276,7 @@ std::vector<std::size_t> current_electrodes(const Electrodes& electrodes) {
   return {all.begin(), all.end()};
 }
 
-Conductivity Rock::view() const {
+Conductivity Medium::view() const {
   const auto axes = [](const auto& east, const auto& north, const auto& up) {
     return std::array{&east, north.empty() ? &east : &north, up.empty() ? &east : &up};
   };
@@ -366,13 +366,13 @@ DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivi
 namespace {
 
 /// Throws InputError: chargeabilities that are none, or a phase beside them.
-void check_chargeability(const Rock& rock) {
-  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell)
-    if (const double m = rock.chargeability[cell]; !(m >= 0 && m < 1))
+void check_chargeability(const Medium& medium) {
+  for (std::size_t cell = 0; cell < medium.chargeability.size(); ++cell)
+    if (const double m = medium.chargeability[cell]; !(m >= 0 && m < 1))
       throw InputError("model.chargeability", fmt::format("{} V/V in cell {}", m, cell + 1),
                        "Allowed: from 0 to below 1.");
-  if (!rock.chargeability.empty() && !rock.quadrature.empty())
-    throw InputError("simulation.frequency", "the rock has a chargeability in time as well",
+  if (!medium.chargeability.empty() && !medium.quadrature.empty())
+    throw InputError("simulation.frequency", "the medium has a chargeability in time as well",
                      "A phase at a frequency, or a chargeability without one.");
 }
 
@@ -385,12 +385,12 @@ std::size_t count_of_solves(const Electrodes& electrodes, const Parameters& para
 
 }  // namespace
 
-Rock begun(const Rock& rock) {
-  check_chargeability(rock);
-  Rock all = rock;
-  for (std::size_t cell = 0; cell < rock.chargeability.size(); ++cell)
+Medium begun(const Medium& medium) {
+  check_chargeability(medium);
+  Medium all = medium;
+  for (std::size_t cell = 0; cell < medium.chargeability.size(); ++cell)
     for (auto* sigma : {&all.conductivity, &all.conductivity_north, &all.conductivity_up})
-      if (!sigma->empty()) (*sigma)[cell] /= 1 - rock.chargeability[cell];
+      if (!sigma->empty()) (*sigma)[cell] /= 1 - medium.chargeability[cell];
   return all;
 }
 
@@ -409,7 +409,7 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
   });
 }
 
-DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                                  const Parameters& parameters, Stream& stream, DirectCurrentReport* report,
                                  Progress* progress, Comm* comm, int at_once) {
   Alone alone;
@@ -420,14 +420,14 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const
   const auto solves = [&] { return count_of_solves(electrodes, parameters); };
   const Groups groups(comm ? *comm : alone, solves, at_once);
   return groups.run([&] {
-    groups.together([&] { check_chargeability(rock); });
+    groups.together([&] { check_chargeability(medium); });
     HomogeneousPotentials known;
-    auto data = data_of(mesh, rock.view(), electrodes, parameters, stream, said, told, groups, known);
-    if (rock.chargeability.empty()) return data;
-    Rock first_rock;
-    groups.together([&] { first_rock = begun(rock); });
+    auto data = data_of(mesh, medium.view(), electrodes, parameters, stream, said, told, groups, known);
+    if (medium.chargeability.empty()) return data;
+    Medium first_medium;
+    groups.together([&] { first_medium = begun(medium); });
     const auto first =
-        transfers(mesh, first_rock.view(), electrodes, parameters, stream, said, told, groups, known);
+        transfers(mesh, first_medium.view(), electrodes, parameters, stream, said, told, groups, known);
     for (std::size_t n = 0; n < first.size(); ++n)
       data.chargeability.push_back(1 - first[n].real() / data.resistance[n]);
     return data;

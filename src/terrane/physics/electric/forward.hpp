@@ -1,9 +1,9 @@
 // What arrays of electrodes measure on an earth of cells: one solve for each current electrode, for unit
 // current; every array is a difference of those potentials.
 //
-// Rock that stores charge, two ways (formula/polarization.hpp): at a frequency its conductivity is complex,
-// and data have a phase; in time its chargeability makes the voltage decay, m_a = 1 − ΔV[σ∞]/ΔV[σ] (Seigel
-// 1959).
+// A medium that stores charge, two ways (formula/polarization.hpp): at a frequency its conductivity is
+// complex, and data have a phase; in time its chargeability makes the voltage decay, m_a = 1 − ΔV[σ∞]/ΔV[σ]
+// (Seigel 1959).
 #pragma once
 
 #include <cstddef>
@@ -31,13 +31,13 @@ struct DirectCurrentData {
   std::vector<double> apparent_resistivity;  ///< Ω·m; NaN where the factor is. Of complex data the magnitude
   std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I where conductivity is complex
   std::vector<double> phase;                 ///< rad, positive where the voltage lags; where it is complex
-  std::vector<double> chargeability;         ///< V/V; where the rock has one
+  std::vector<double> chargeability;         ///< V/V; where the medium has one
   /// As Potentials::in_cells() has them, each [source, up, north, east] in the order of the report's sources.
   std::vector<CellValues> volume;
 };
 
 /// The cells of a mesh, for those who own their values: [cells] each, or empty.
-struct Rock {
+struct Medium {
   std::vector<double> conductivity;   ///< S/m, of all axes, or along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
   std::vector<double> chargeability;  ///< V/V, below 1; conductivity is that of long currents
@@ -53,16 +53,16 @@ struct Rock {
   static void fields(Self& r, Field& field) {
     for (auto* values : {&r.conductivity, &r.quadrature, &r.chargeability, &r.ground, &r.conductivity_north,
                          &r.conductivity_up, &r.quadrature_north, &r.quadrature_up, &r.slopes})
-      field("values of cells", *values, carried("rock"));
+      field("values of cells", *values, carried("medium"));
   }
   bool differs_by_axis() const { return !(conductivity_north.empty() && conductivity_up.empty()); }
 
   Conductivity view() const;
 };
 
-/// The rock of the moment when currents begin.  Throws InputError: chargeabilities that are none, or a phase
-/// beside them.
-Rock begun(const Rock& rock);
+/// The medium of the moment when currents begin.  Throws InputError: chargeabilities that are none, or a
+/// phase beside them.
+Medium begun(const Medium& medium);
 
 struct DirectCurrentReport {
   std::vector<std::size_t> sources;        ///< electrodes that gave current
@@ -92,10 +92,10 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr, int at_once = 0);
 
-/// The same for the owner of values, and with the apparent chargeability where the rock has one: a second run
-/// with the conductivity σ/(1 − m) of the moment at which currents begin.  Throws InputError also for
+/// The same for the owner of values, and with the apparent chargeability where the medium has one: a second
+/// run with the conductivity σ/(1 − m) of the moment at which currents begin.  Throws InputError also for
 /// chargeabilities beside complex conductivities.
-DirectCurrentData direct_current(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                                  const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr, int at_once = 0);

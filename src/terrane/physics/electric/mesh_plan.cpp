@@ -53,7 +53,7 @@ void look_at_layer(const Shape& layer, const Prism& over, Sides& sides) {
     }
 }
 
-/// Bodies and layers of other rock, those that the survey's box, wider by its reach, has a part of.
+/// Bodies and layers of other media, those that the survey's box, wider by its reach, has a part of.
 std::vector<Sides> sides_of(const Description& earth, const Prism& survey, double reach) {
   std::vector<Sides> all;
   const Prism wide{survey.west - reach,  survey.east + reach,   survey.south - reach,
@@ -437,7 +437,7 @@ std::vector<std::string> what_mesh_misses(const Description& earth, const Tensor
                      "warns, too)",
                      name, size, axes[a], cell, size / 2)
                : fmt::format(
-                     "{}: a side lies within a cell of {:.3g} m ({}), near electrodes: cells mix its rock "
+                     "{}: a side lies within a cell of {:.3g} m ({}), near electrodes: cells mix its medium "
                      "with what is beside it, and data may be wrong by ten per cent and more; put a face "
                      "there (kind = \"planned\" does so)",
                      name, cell, axes[a]));

@@ -43,10 +43,10 @@ struct Boundaries {
   std::array<Boundary, 6> at_;
 };
 
-/// What is solved for. secondary: the difference from the closed form for the rock at the current electrode,
-/// a half space or one vertical contact, a tenth to a hundredth of the error near it; total: everything.
-/// automatic takes secondary where the rock is such (surroundings.hpp); else total, and in a half space of
-/// flat ground multiplies it with closed form over mesh of homogeneous ground.
+/// What is solved for. secondary: the difference from the closed form for the medium at the current
+/// electrode, a half space or one vertical contact, a tenth to a hundredth of the error near it; total:
+/// everything. automatic takes secondary where the medium is such (surroundings.hpp); else total, and in a
+/// half space of flat ground multiplies it with closed form over mesh of homogeneous ground.
 enum class Potential { automatic, secondary, total };
 inline constexpr std::array<std::string_view, 3> potential_names{"auto", "secondary", "total"};
 
@@ -81,7 +81,7 @@ struct Parameters {
     field("potential", p.potential, one_of(potential_names),
           "What is solved for: secondary, the difference from a half space, from horizontal layers or from "
           "the images behind one vertical contact, right to 0.5 %; total, where eight cells lie between "
-          "electrodes; auto takes secondary where the rock around an electrode is such, else total, times "
+          "electrodes; auto takes secondary where the medium around an electrode is such, else total, times "
           "closed form over mesh of homogeneous ground, which takes a second solve.");
     field("volume", p.volume, own_key("list of texts", "[]", "volume"),
           "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "

@@ -130,7 +130,7 @@ struct Potentials::Solver {
   /// The potential of layers on the planes of nodes, kept for electrodes at one height; null: there are none.
   std::shared_ptr<const LayersPotential> on_planes(const Primary& primary, double up) const {
     if (!primary.layered) return nullptr;
-    if (of_layers.rock != primary.layered || of_layers.up != up)
+    if (of_layers.medium != primary.layered || of_layers.up != up)
       of_layers = {primary.layered, up, layers_potential(primary, up, mesh.up())};
     return of_layers.potential;
   }
@@ -161,8 +161,8 @@ struct Potentials::Solver {
   }
 
   /// −K φ_p + χ K₀ φ_p, K₀ with cells that the surface of a slope cuts, and air above it. Where cells are
-  /// alike χ is 1, and the source's singularity cancels; in what is rock in K₀ and little of it in K, χ is 0:
-  /// there K₀ φ_p, but for errors of the mesh nothing, would meet conductances that are next to none.
+  /// alike χ is 1, and the source's singularity cancels; in what conducts in K₀ and little of it in K, χ is
+  /// 0: there K₀ φ_p, but for errors of the mesh nothing, would meet conductances that are next to none.
   void add_difference_of_slope(double sign, bool quadrature, const Primary& primary,
                                const std::vector<double>& phi, std::vector<double>& sums) const {
     const auto& slope = *primary.slope;
@@ -171,7 +171,7 @@ struct Potentials::Solver {
     std::vector<double> taken(share);
     for (double& value : taken)
       value = quadrature ? value * own : value > 0 ? std::max(value * own, air) : air;
-    const PrimaryRock nothing{Primary{}, {}, false};
+    const PrimaryMedium nothing{Primary{}, {}, false};
     auto currents = difference_times(mesh, quadrature ? sigma.quadrature : sigma.along, nothing,
                                      parameters.boundary, from, phi, stream.threads());
     const auto by_slope = difference_times(mesh, {&taken, &taken, &taken}, nothing, parameters.boundary, from,
@@ -270,7 +270,7 @@ struct Potentials::Solver {
   solve::SharedMemory lent;
   bool imaginary_of_slope = false;  // whether it is the imaginary part of φ_p that is multiplied
   mutable struct {
-    std::shared_ptr<const LayeredRock> rock;
+    std::shared_ptr<const LayeredMedium> medium;
     double up = 0;
     std::shared_ptr<const LayersPotential> potential;
   } of_layers;
@@ -290,7 +290,7 @@ struct RealSolver final : Potentials::Solver {
 
   std::vector<double> solve(std::size_t source, const std::optional<Primary>& secondary,
                             solve::SolveReport& report) override {
-    if (secondary) {  // b = −(K − K₀) φ_p, K₀ the network of the rock that φ_p is of
+    if (secondary) {  // b = −(K − K₀) φ_p, K₀ the network of the medium that φ_p is of
       std::vector<double> currents;
       add_difference(1, false, *secondary, source, less_primary(source, *secondary), currents);
       if (parameters.boundary.closed()) balance(currents);

@@ -53,34 +53,35 @@ namespace {
 /// What the other ranks must know.
 struct Task {
   TensorMesh mesh;
-  Rock rock;
+  Medium medium;
   Electrodes electrodes;
   Parameters parameters;
   int at_once = 0;
 };
 
 /// Every rank.
-DirectCurrentData compute(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
+DirectCurrentData compute(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                           const Parameters& parameters, int at_once, const RankPlace& place,
                           DirectCurrentReport* report, Progress* progress) {
   std::optional<Stream> stream;
   together(place.comm, [&] { stream.emplace(place.device, false, place.threads); });
-  return direct_current(mesh, rock, electrodes, parameters, *stream, report, progress, &place.comm, at_once);
+  return direct_current(mesh, medium, electrodes, parameters, *stream, report, progress, &place.comm,
+                        at_once);
 }
 
 }  // namespace
 
-DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
+DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Medium& medium,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report, Device& device,
                                           int at_once) {
   const auto put = [&](Packet& packet) {
-    put_value(mesh, packet), put_fields(rock, packet), put_fields(parameters, packet);
+    put_value(mesh, packet), put_fields(medium, packet), put_fields(parameters, packet);
     packet.put(electrodes.place), packet.put(electrodes.arrays), packet.put(at_once);
   };
   return lead_ranks("electric", runtime, put, [&](const RankPlace& place) {
     device = place.device;
-    return compute(mesh, rock, electrodes, parameters, at_once, place, &report, runtime.progress);
+    return compute(mesh, medium, electrodes, parameters, at_once, place, &report, runtime.progress);
   });
 }
 
@@ -88,14 +89,14 @@ void serve(Comm& comm) {
   const auto take = [](Packet& packet) {
     Task task;
     get_value(task.mesh, packet);
-    task.rock = get_fields<Rock>(packet);
+    task.medium = get_fields<Medium>(packet);
     task.parameters = get_fields<Parameters>(packet);
     get_value(task.electrodes.place, packet), get_value(task.electrodes.arrays, packet);
     get_value(task.at_once, packet);
     return task;
   };
   follow_ranks(comm, take, [](const Task& task, const RankPlace& place) {
-    compute(task.mesh, task.rock, task.electrodes, task.parameters, task.at_once, place, nullptr, nullptr);
+    compute(task.mesh, task.medium, task.electrodes, task.parameters, task.at_once, place, nullptr, nullptr);
   });
 }
 

@@ -36,7 +36,7 @@ SolvesToShare solves_of(const Load& load, double at_rank_0 = 0);
 
 /// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on · at_once: as
 /// direct_current() takes it.  Throws as direct_current(), on all ranks.
-DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Rock& rock,
+DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Medium& medium,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report, Device& device,
                                           int at_once = 0);

@@ -146,7 +146,7 @@ void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const E
   }
 }
 
-/// Where walls see the electrodes from, in rock that may conduct by direction.
+/// Where walls see the electrodes from, in a medium that may conduct by direction.
 Viewpoint viewpoint_in(const TensorMesh& mesh, const Conductivity& sigma, const Electrodes& electrodes) {
   auto from = viewpoint(mesh, sigma.ground, electrodes.place);
   if (sigma.differs_by_axis())
@@ -243,28 +243,29 @@ struct Sensitivity::Kept {
   std::vector<Number> column;  ///< of unknown: dσ = column (m + i m'), [axes, cells]
   NodePotentials potentials;
 
-  Kept(TensorMesh cells, const Rock& rock, Electrodes places, const Parameters& settings, Unknown unknown,
+  Kept(TensorMesh cells, const Medium& medium, Electrodes places, const Parameters& settings, Unknown unknown,
        const Stream& stream, const solve::ShareOfParts& share)
       : mesh(std::move(cells)),
         electrodes(std::move(places)),
         parameters(settings),
-        has_ground(!rock.ground.empty()),
-        halves(rock.quadrature.empty() ? 1 : 2),
-        axes(rock.differs_by_axis() || !(rock.quadrature_north.empty() && rock.quadrature_up.empty()) ? 3
-                                                                                                      : 1),
+        has_ground(!medium.ground.empty()),
+        halves(medium.quadrature.empty() ? 1 : 2),
+        axes(medium.differs_by_axis() || !(medium.quadrature_north.empty() && medium.quadrature_up.empty())
+                 ? 3
+                 : 1),
         threads(stream.threads()),
         from((electrodes.check(), check(settings.boundary, electrodes),
-              electric::check(mesh, rock.view(), electrodes.place),
-              viewpoint_in(mesh, rock.view(), electrodes))),
+              electric::check(mesh, medium.view(), electrodes.place),
+              viewpoint_in(mesh, medium.view(), electrodes))),
         forms(mesh, parameters.boundary, from),
         held(share.of(parts_of(mesh))),
         layers(layers_of(mesh, held)) {
-    const auto sigma = rock.view();
+    const auto sigma = medium.view();
     column.assign(axes * mesh.size(), 1.0);
     for (std::size_t a = 0; a < axes; ++a)
       for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
         auto& factor = column[a * mesh.size() + cell];
-        if (has_ground) factor = rock.ground[cell];
+        if (has_ground) factor = medium.ground[cell];
         if (unknown == Unknown::log_conductivity && factor.real() > 0)
           factor *= Number((*sigma.along[a])[cell], halves == 2 ? (*sigma.quadrature[a])[cell] : 0.0);
       }
@@ -432,7 +433,7 @@ void Sensitivity::Kept::for_rows(const Range& of_layers, const std::vector<doubl
   });
 }
 
-Sensitivity::Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrodes,
+Sensitivity::Sensitivity(TensorMesh mesh, const Medium& medium, Electrodes electrodes,
                          const Parameters& parameters, Datum datum, Unknown unknown, Stream& stream,
                          std::vector<double> unit, DirectCurrentReport* report, Progress* progress,
                          Comm* comm, int at_once) {
@@ -443,13 +444,13 @@ Sensitivity::Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrode
   bool known = !unit.empty();
   ranks.broadcast(std::as_writable_bytes(std::span(&known, 1)), 0);
   if (!known)
-    unit = unit_transfers(mesh, rock.ground, electrodes, parameters, stream, comm, at_once, rock.slopes);
+    unit = unit_transfers(mesh, medium.ground, electrodes, parameters, stream, comm, at_once, medium.slopes);
   together(ranks, [&] {
-    if (!rock.chargeability.empty())
+    if (!medium.chargeability.empty())
       throw InputError("chargeability", "sensitivities are those of conductivities",
                        "Leave it out; apparent chargeabilities are −J m of ln ρ_a and ln σ.");
-    kept_ = std::make_unique<Kept>(std::move(mesh), rock, std::move(electrodes), parameters, unknown, stream,
-                                   share_of(ranks));
+    kept_ = std::make_unique<Kept>(std::move(mesh), medium, std::move(electrodes), parameters, unknown,
+                                   stream, share_of(ranks));
     auto& kept = *kept_;
     const auto numbers = named(kept.electrodes, true);
     const double nodes = static_cast<double>(kept.plane() * (kept.mesh.n_up() + 1));
@@ -470,7 +471,7 @@ Sensitivity::Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrode
   const Groups groups(
       ranks, [&] { return kept.potentials.size(); }, at_once);
   groups.run([&] {
-    solve_for(kept.mesh, rock.view(), kept.electrodes, kept.parameters, stream, transfers,
+    solve_for(kept.mesh, medium.view(), kept.electrodes, kept.parameters, stream, transfers,
               report ? *report : unread, progress ? *progress : silent, &kept.potentials, groups);
     groups.together([&] {
       if (ranks.rank() == 0) kept.scale(transfers, datum);

@@ -6,9 +6,9 @@
 // electrode gives all rows, and products with J and Jᵀ are sums over stored potentials, so they are each
 // other's transposes to rounding, whatever the solver's tolerance.
 //
-// Where rock conducts by direction, c is a cell and an axis, and its edges are those along that axis. Where
-// it stores charge, φ and σ are complex, and the same holds without conjugates: σ = |σ| e^{iθ}, and
-// d ln σ = d ln |σ| + i dθ.
+// Where the medium conducts by direction, c is a cell and an axis, and its edges are those along that axis.
+// Where it stores charge, φ and σ are complex, and the same holds without conjugates: σ = |σ| e^{iθ}, and d
+// ln σ = d ln |σ| + i dθ.
 //
 // Potentials are total ones, which depend smoothly on every cell. Their error near electrodes is that of a
 // homogeneous ground on the same mesh, too: ρ_a = ΔV[σ]/ΔV[1 S/m], both of the mesh, and R = ρ_a/k, k under
@@ -17,7 +17,7 @@
 // such sides 1/ΔV[1 S/m] is k in both. Mixed walls are those of the mean conductivities along the axes; their
 // change with these, which walls that are far do not show, is left out: none where all axes conduct alike.
 //
-// For rock of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
+// For media of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
 // that of induced polarization. The entries of a row of that J add up to −1.
 #pragma once
 
@@ -36,7 +36,7 @@ enum class Unknown { conductivity, log_conductivity };
 /// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against; under uneven
 /// ground these are followed by the same of direct_current(), from which the singularity is taken out. Of one
 /// mesh and survey, whatever the conductivity.  comm, at_once: as of direct_current(); rank 0 has it ·
-/// slopes: as of Rock
+/// slopes: as of Medium
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm = nullptr, int at_once = 0,
@@ -44,16 +44,16 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
 
 /// Rows [arrays]; of complex conductivities [2, arrays]: resistance and reactance, V/A; or apparent
 /// resistivity, or its logarithm, and the phase by which the voltage lags, rad.
-/// Columns [cells]; [axes, cells] where the rock differs by axis (easting, northing, up); of complex ones
+/// Columns [cells]; [axes, cells] where the medium differs by axis (easting, northing, up); of complex ones
 /// [2, axes, cells]: both parts of σ, or ln |σ| and its angle, rad.
 class Sensitivity final : public solve::PartedOperator {
  public:
   /// Solves for every electrode, and keeps potentials: 8 bytes per node and electrode, 16 of complex ones.
-  /// rock: without a chargeability · unit: unit_transfers(), or empty.  Throws as direct_current(), and
+  /// medium: without a chargeability · unit: unit_transfers(), or empty.  Throws as direct_current(), and
   /// InputError: an array without a geometric factor, but for resistances; a chargeability.
   /// comm: collective over its ranks, which pass the same problem and, or none, the unit. Each holds its
   /// share of the parts, which are layers of cells, and potentials on their nodes: for solve::SharedOperator.
-  Sensitivity(TensorMesh mesh, const Rock& rock, Electrodes electrodes, const Parameters& parameters,
+  Sensitivity(TensorMesh mesh, const Medium& medium, Electrodes electrodes, const Parameters& parameters,
               Datum datum, Unknown unknown, Stream& stream, std::vector<double> unit = {},
               DirectCurrentReport* report = nullptr, Progress* progress = nullptr, Comm* comm = nullptr,
               int at_once = 0);

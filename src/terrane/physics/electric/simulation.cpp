@@ -60,8 +60,7 @@ constexpr struct {
 constexpr Key survey_keys[] = {
     {"kind", "text", "\"line\"",
      "line: electrodes along a line; boreholes: in two holes; file: arrays from a file, also where "
-     "survey.file "
-     "alone is given.",
+     "survey.file alone is given.",
      "\"line\""},
 };
 constexpr Key line_keys[] = {
@@ -126,71 +125,74 @@ Boundaries read_boundaries(const Config& job, Boundary all) {
   return boundary;
 }
 
-/// σ of the rock at a frequency: σ' in rock.conductivity, σ'' beside it; its chargeability is used up.
-void turn(Rock& rock, const EarthModel& model, const Config& job, double frequency) {
+/// σ of the medium at a frequency: σ' in medium.conductivity, σ'' beside it; its chargeability is used up.
+void turn(Medium& medium, const EarthModel& model, const Config& job, double frequency) {
   const auto where = job.table("model").where();
-  if (rock.chargeability.empty() || !model.has("cole_cole_time") || !model.has("cole_cole_exponent"))
-    throw InputError(where, "at a frequency rock needs chargeability, cole_cole_time and cole_cole_exponent",
+  if (medium.chargeability.empty() || !model.has("cole_cole_time") || !model.has("cole_cole_exponent"))
+    throw InputError(where,
+                     "at a frequency the medium needs chargeability, cole_cole_time and cole_cole_exponent",
                      "Give [model.background] or bodies all three, or leave simulation.frequency out.");
   const auto time = model.dense("cole_cole_time"), exponent = model.dense("cole_cole_exponent");
-  const std::size_t axes = rock.differs_by_axis() ? 3 : 1;
-  std::vector<double>* const real[] = {&rock.conductivity, &rock.conductivity_north, &rock.conductivity_up};
-  std::vector<double>* const imaginary[] = {&rock.quadrature, &rock.quadrature_north, &rock.quadrature_up};
-  for (std::size_t a = 0; a < axes; ++a) imaginary[a]->assign(rock.conductivity.size(), 0.0);
+  const std::size_t axes = medium.differs_by_axis() ? 3 : 1;
+  std::vector<double>* const real[] = {&medium.conductivity, &medium.conductivity_north,
+                                       &medium.conductivity_up};
+  std::vector<double>* const imaginary[] = {&medium.quadrature, &medium.quadrature_north,
+                                            &medium.quadrature_up};
+  for (std::size_t a = 0; a < axes; ++a) imaginary[a]->assign(medium.conductivity.size(), 0.0);
   for (std::size_t cell = 0; cell < time.size(); ++cell) {
-    if (rock.chargeability[cell] == 0) continue;
+    if (medium.chargeability[cell] == 0) continue;
     if (!(time[cell] > 0) || !(exponent[cell] > 0))
       throw InputError(
           where, fmt::format("cell {} has a chargeability without a time constant or exponent", cell + 1),
           "Give its body cole_cole_time and cole_cole_exponent, above zero.");
     for (std::size_t a = 0; a < axes; ++a) {
       double& sigma = (*real[a])[cell];
-      const auto turned = cole_cole(sigma, rock.chargeability[cell], time[cell], exponent[cell], frequency);
+      const auto turned = cole_cole(sigma, medium.chargeability[cell], time[cell], exponent[cell], frequency);
       sigma = turned.real();
       (*imaginary[a])[cell] = turned.imag();
     }
   }
-  rock.chargeability.clear();
+  medium.chargeability.clear();
 }
 
 /// From conductivity or resistivity, chargeability and the Cole-Cole parameters.  ground: share of each cell,
 /// or empty
-Rock rock_of(const EarthModel& model, const TensorMesh& mesh, const Config& job, const Settings& settings,
-             std::vector<double> ground) {
+Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& job, const Settings& settings,
+                 std::vector<double> ground) {
   const auto table = job.table("model");
-  Rock rock;
-  rock.ground = std::move(ground);
+  Medium medium;
+  medium.ground = std::move(ground);
   const auto along = [&](std::string_view axis) {
     return conductivity_of_cells(
         model, job, axis,
         "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.",
-        rock.ground);  // cells of air may have none
+        medium.ground);  // cells of air may have none
   };
   if (conducts_by_axis(model)) {
-    rock.conductivity = along("east");
-    rock.conductivity_north = along("north");
-    rock.conductivity_up = along("up");
+    medium.conductivity = along("east");
+    medium.conductivity_north = along("north");
+    medium.conductivity_up = along("up");
     const auto alike = [&](const std::vector<double>& other) {
-      return std::equal(other.begin(), other.end(), rock.conductivity.begin(),
+      return std::equal(other.begin(), other.end(), medium.conductivity.begin(),
                         [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
     };
-    if (alike(rock.conductivity_north) && alike(rock.conductivity_up))
-      rock.conductivity_north = rock.conductivity_up = {};  // no cell was mixed
+    if (alike(medium.conductivity_north) && alike(medium.conductivity_up))
+      medium.conductivity_north = medium.conductivity_up = {};  // no cell was mixed
   } else {
-    rock.conductivity = along("");
+    medium.conductivity = along("");
   }
-  if (rock.ground.empty()) rock.ground = ground_below_air(mesh, rock.conductivity);
+  if (medium.ground.empty()) medium.ground = ground_below_air(mesh, medium.conductivity);
   if (model.has("chargeability")) {
-    rock.chargeability = model.dense("chargeability");
-    for (double& m : rock.chargeability) {
+    medium.chargeability = model.dense("chargeability");
+    for (double& m : medium.chargeability) {
       if (std::isnan(m)) m = 0;
       if (m >= 1)
         throw InputError(table.where(), fmt::format("a chargeability is {} V/V", m),
                          "Allowed: from 0 to below 1; \"20 mV/V\" is 0.02.");
     }
   }
-  if (settings.frequency > 0) turn(rock, model, job, settings.frequency);
-  return rock;
+  if (settings.frequency > 0) turn(medium, model, job, settings.frequency);
+  return medium;
 }
 
 }  // namespace
@@ -202,8 +204,8 @@ const Section& Settings::section() {
           {{"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""}},
           {{"topography", "path", "none",
             "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share "
-            "of rock. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m end "
-            "that reach the top; those below rock, as of a cavity, are rock."}})};
+            "of ground. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m "
+            "end that reach the top; those below ground, as of a cavity, are ground."}})};
   return all;
 }
 const Section& sides_section() { return sides_table; }
@@ -292,18 +294,18 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
   if (sources.empty()) return "";
   const char* why = walls.of_half_space() ? "," : ", or sides are grounded or insulated,";
   return fmt::format(
-      "rock changes around {} current electrode{} (first: {}) otherwise than at one vertical contact{} and "
-      "voltages are measured down to {:.2g} cells from there: potentials within 4 cells may be wrong by "
+      "the medium changes around {} current electrode{} (first: {}) otherwise than at one vertical contact{} "
+      "and voltages are measured down to {:.2g} cells from there: potentials within 4 cells may be wrong by "
       "20 %, within 8 by 5 %; let cells be smaller, so that eight lie between these electrodes",
       sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, why, nearest);
 }
 
 /// What potentials below slopes have wrong (docs/theory/electric.md), where arrays are small differences of
 /// them; empty: none are.
-std::string warning_of_slopes(const Rock& rock, const Electrodes& electrodes) {
+std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes) {
   constexpr double left = 0.0015;  // of a potential, with two cells between electrodes
   constexpr double much = 0.045, nothing = 1;
-  if (rock.ground.empty() || electrodes.place.empty()) return "";
+  if (medium.ground.empty() || electrodes.place.empty()) return "";
   double low = INFINITY, high = -INFINITY;
   for (const auto& p : electrodes.place) low = std::min(low, p.u), high = std::max(high, p.u);
   std::size_t count = 0, first = 0;
@@ -332,12 +334,12 @@ std::string warning_of_slopes(const Rock& rock, const Electrodes& electrodes) {
       count, first + 1, 100 * most);
 }
 
-/// Where rock is chargeable a source is solved for twice: the rock around it counts as either has it.
-Primaries primaries_of_rock(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
-                            const Parameters& parameters) {
-  auto primaries = primaries_of(mesh, rock.view(), parameters, electrodes);
-  if (rock.chargeability.empty()) return primaries;
-  const auto first = begun(rock);
+/// Where the medium is chargeable a source is solved for twice: the medium around it counts as either has it.
+Primaries primaries_of_medium(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
+                              const Parameters& parameters) {
+  auto primaries = primaries_of(mesh, medium.view(), parameters, electrodes);
+  if (medium.chargeability.empty()) return primaries;
+  const auto first = begun(medium);
   for (auto& [source, primary] : primaries_of(mesh, first.view(), parameters, electrodes))
     if (!primary) primaries[source] = std::nullopt;
   return primaries;
@@ -425,19 +427,19 @@ std::vector<std::string> warnings_of_places(const TensorMesh& mesh, const Electr
   if (const auto [apart, cell] = tightest(mesh, electrodes); cell > apart)
     warnings.push_back(
         fmt::format("electrodes {:.4g} m apart are in cells of {:.4g} m, which do not tell them from each "
-                    "other where rock differs; planned meshes have two cells between electrodes",
+                    "other where the medium differs; planned meshes have two cells between electrodes",
                     apart, cell));
   return warnings;
 }
 
 }  // namespace
 
-std::vector<std::string> warnings_of(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
-                                     const Parameters& parameters) {
+std::vector<std::string> warnings_of(const TensorMesh& mesh, const Medium& medium,
+                                     const Electrodes& electrodes, const Parameters& parameters) {
   auto warnings = warnings_of_places(mesh, electrodes);
-  const auto solved = as_solved(mesh, rock.view(), parameters, electrodes);
-  const auto primaries = primaries_of_rock(mesh, rock, solved, parameters);
-  if (auto text = warning_of_slopes(rock, electrodes); !text.empty())
+  const auto solved = as_solved(mesh, medium.view(), parameters, electrodes);
+  const auto primaries = primaries_of_medium(mesh, medium, solved, parameters);
+  if (auto text = warning_of_slopes(medium, electrodes); !text.empty())
     warnings.insert(warnings.begin(), std::move(text));
   if (auto text = warning_of_total(mesh, solved, primaries, parameters); !text.empty())
     warnings.insert(warnings.begin(), std::move(text));
@@ -456,10 +458,10 @@ std::vector<std::string> warnings_of(const DirectCurrentReport& found) {
   return warnings;
 }
 
-Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings)
+Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings)
     : SimulationOf("electric", {}),
       mesh_(std::move(mesh)),
-      rock_(std::move(rock)),
+      medium_(std::move(medium)),
       electrodes_(std::move(electrodes)),
       settings_(settings) {
   electrodes_.check();
@@ -467,17 +469,17 @@ Simulation::Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settin
   for (std::size_t n = 0; n < electrodes_.place.size(); ++n) {
     const auto name = fmt::format("survey: electrode {}", n + 1);
     node_weights(mesh_, electrodes_.place[n], name);
-    if (!rock_.ground.empty()) refuse_air(mesh_, rock_.ground, electrodes_.place[n], name);
+    if (!medium_.ground.empty()) refuse_air(mesh_, medium_.ground, electrodes_.place[n], name);
   }
   {
-    electric::check(mesh_, rock_.view(), electrodes_.place);
+    electric::check(mesh_, medium_.view(), electrodes_.place);
     const auto& parameters = settings_.parameters;
-    const auto solved = as_solved(mesh_, rock_.view(), parameters, electrodes_);
+    const auto solved = as_solved(mesh_, medium_.view(), parameters, electrodes_);
     sources_ = sources_of(electrodes_, solved, parameters).size();
-    const auto primaries = primaries_of_rock(mesh_, rock_, solved, parameters);
-    held_against_ = held_against_homogeneous(primaries, rock_.view(), parameters).size();
+    const auto primaries = primaries_of_medium(mesh_, medium_, solved, parameters);
+    held_against_ = held_against_homogeneous(primaries, medium_.view(), parameters).size();
     for (auto text :
-         {warning_of_total(mesh_, solved, primaries, parameters), warning_of_slopes(rock_, electrodes_)})
+         {warning_of_total(mesh_, solved, primaries, parameters), warning_of_slopes(medium_, electrodes_)})
       if (!text.empty()) warnings_.push_back(std::move(text));
   }
   for (auto& warning : warnings_of_places(mesh_, electrodes_)) warnings_.push_back(std::move(warning));
@@ -530,7 +532,7 @@ void refuse_checkpoint(const Config& job) {
 
 namespace {
 
-/// The properties of rock that it reads.
+/// The properties of the medium that it reads.
 std::vector<std::string_view> properties_read() {
   return {"conductivity",  "conductivity_east", "conductivity_north", "conductivity_up",
           "resistivity",   "resistivity_east",  "resistivity_north",  "resistivity_up",
@@ -589,16 +591,16 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
     if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; })) ground.clear();
   }
   auto survey = build_survey(job, height);
-  auto rock = rock_of(earth.model, mesh, job, settings, std::move(ground));
+  auto medium = medium_of(earth.model, mesh, job, settings, std::move(ground));
   for (auto& p : survey.electrodes.place)
     if (std::isnan(p.u))
-      p.u = height                ? std::min(height(p.e, p.n), mesh.up().back())
-            : rock.ground.empty() ? mesh.up().back()
-                                  : ground_level(mesh, rock.ground, p);
-  if (height && !rock.ground.empty()) rock.slopes = slopes_at(mesh, survey.electrodes.place, height);
+      p.u = height                  ? std::min(height(p.e, p.n), mesh.up().back())
+            : medium.ground.empty() ? mesh.up().back()
+                                    : ground_level(mesh, medium.ground, p);
+  if (height && !medium.ground.empty()) medium.slopes = slopes_at(mesh, survey.electrodes.place, height);
   std::unique_ptr<Simulation> made;
   try {
-    made = std::make_unique<Simulation>(mesh, std::move(rock), std::move(survey.electrodes), settings);
+    made = std::make_unique<Simulation>(mesh, std::move(medium), std::move(survey.electrodes), settings);
   } catch (const InputError& error) {
     throw_at_survey(error, job.table("survey"));
   }
@@ -606,7 +608,7 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
   if (!holds_all)
     made->no_error_ =
         "the mesh does not hold all layers and bodies (see the warnings), which no wider cells show";
-  if (height && made->rock_.ground.empty())
+  if (height && made->medium_.ground.empty())
     made->warnings_.push_back("the topography lies above the whole mesh: its top is the ground");
   made->job_ = {job.source(), {}};
   made->take_notes(earth);
@@ -617,12 +619,12 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
 std::size_t Simulation::sources() const { return sources_; }
 
 std::size_t Simulation::solves_of_source() const {
-  return 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
+  return 1 + (medium_.ground.empty() ? 0 : 1) + (medium_.chargeability.empty() ? 0 : 1);
 }
 
 /// Of a held electrode two in homogeneous uneven ground, and one below a flat surface.
 std::size_t Simulation::solves() const {
-  return sources() * solves_of_source() + held_against_ * (rock_.ground.empty() ? 1 : 2);
+  return sources() * solves_of_source() + held_against_ * (medium_.ground.empty() ? 1 : 2);
 }
 
 /// Of the result, and of a copy on its way into a file.
@@ -633,22 +635,22 @@ double Simulation::volume_bytes() const {
 }
 
 double Simulation::volume_bytes_of_solve() const {
-  return (rock_.quadrature.empty() ? 8.0 : 16.0) *
+  return (medium_.quadrature.empty() ? 8.0 : 16.0) *
          static_cast<double>(settings_.parameters.volume.arrays() * mesh_.size());
 }
 
-/// The rock; the same with air in it, where it has ground; that of the moment when currents begin, where it
+/// The medium; the same with air in it, where it has ground; that of the moment when currents begin, where it
 /// is chargeable; and homogeneous ground, where potentials are held against it.
-double Simulation::rock_bytes() const {
+double Simulation::medium_bytes() const {
   std::size_t values = 0;
-  for (const auto* of :
-       {&rock_.conductivity, &rock_.conductivity_north, &rock_.conductivity_up, &rock_.quadrature,
-        &rock_.quadrature_north, &rock_.quadrature_up, &rock_.chargeability, &rock_.ground, &rock_.slopes})
+  for (const auto* of : {&medium_.conductivity, &medium_.conductivity_north, &medium_.conductivity_up,
+                         &medium_.quadrature, &medium_.quadrature_north, &medium_.quadrature_up,
+                         &medium_.chargeability, &medium_.ground, &medium_.slopes})
     values += of->size();
-  const int copies = 1 + (rock_.ground.empty() ? 0 : 1) + (rock_.chargeability.empty() ? 0 : 1);
-  const std::size_t even = held_against_ > 0 ? (rock_.differs_by_axis() ? 3 : 1) * mesh_.size() : 0;
+  const int copies = 1 + (medium_.ground.empty() ? 0 : 1) + (medium_.chargeability.empty() ? 0 : 1);
+  const std::size_t even = held_against_ > 0 ? (medium_.differs_by_axis() ? 3 : 1) * mesh_.size() : 0;
   // Shares and currents of a slope, while a solve begins.
-  const std::size_t of_slope = rock_.ground.empty() ? 0 : 6 * mesh_.size();
+  const std::size_t of_slope = medium_.ground.empty() ? 0 : 6 * mesh_.size();
   return 8.0 * (copies * static_cast<double>(values) + static_cast<double>(even + of_slope));
 }
 
@@ -661,8 +663,8 @@ Load Simulation::load() const {
                        static_cast<double>(mesh_.n_up() + 1);
   return {.solves = sources(),
           .nodes = nodes,
-          .complex = !rock_.quadrature.empty(),
-          .bytes_of_rank = rock_bytes(),
+          .complex = !medium_.quadrature.empty(),
+          .bytes_of_rank = medium_bytes(),
           .ranks_per_field = settings_.parameters.ranks_per_field,
           .bytes_found = volume_bytes_of_solve(),
           .coarser = solve::points_of_coarser_levels({mesh_.up(), mesh_.northing(), mesh_.easting()})};
@@ -693,7 +695,7 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
               fmt::format("a second run on {} nodes states errors, with {} of memory",
                           grouped(static_cast<std::uint64_t>(companion_->load().nodes)),
                           bytes_text(memory_needed(companion_->solves_to_share(), ranks_of(runtime)))));
-  if (!rock_.ground.empty())
+  if (!medium_.ground.empty())
     facts.notes.push_back(
         "the ground is uneven: geometric factors are those of a homogeneous one with the same surface, on "
         "this mesh");
@@ -757,7 +759,7 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
 
 DirectCurrentData Simulation::solved(const Runtime& runtime, DirectCurrentReport& done,
                                      Device& device) const {
-  return direct_current_on_ranks(mesh_, rock_, electrodes_, settings_.parameters, runtime, done, device,
+  return direct_current_on_ranks(mesh_, medium_, electrodes_, settings_.parameters, runtime, done, device,
                                  share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
 }
 
@@ -776,30 +778,30 @@ CompanionWish Simulation::wish_of_mesh() const {
   return wish;
 }
 
-std::vector<const std::vector<double>*> Simulation::values_of_rock() const {
-  return {&rock_.conductivity, &rock_.conductivity_north, &rock_.conductivity_up,
-          &rock_.quadrature,   &rock_.chargeability,      &rock_.ground};
+std::vector<const std::vector<double>*> Simulation::values_of_medium() const {
+  return {&medium_.conductivity, &medium_.conductivity_north, &medium_.conductivity_up,
+          &medium_.quadrature,   &medium_.chargeability,      &medium_.ground};
 }
 
 std::unique_ptr<Simulation> Simulation::on_companion(const CompanionWish& wish, Potential potential) const {
-  const Companion companion(mesh_, values_of_rock(), wish);
-  Rock rock;
-  rock.ground = companion.mean(rock_.ground);
-  for (auto [to, from] : {std::pair{&rock.conductivity, &rock_.conductivity},
-                          {&rock.conductivity_north, &rock_.conductivity_north},
-                          {&rock.conductivity_up, &rock_.conductivity_up}})
-    *to = companion.geometric_mean(*from, rock_.ground);
-  for (auto [to, from] : {std::pair{&rock.quadrature, &rock_.quadrature},
-                          {&rock.quadrature_north, &rock_.quadrature_north},
-                          {&rock.quadrature_up, &rock_.quadrature_up},
-                          {&rock.chargeability, &rock_.chargeability}})
-    *to = companion.mean(*from, rock_.ground);
-  rock.slopes = rock_.slopes;
+  const Companion companion(mesh_, values_of_medium(), wish);
+  Medium medium;
+  medium.ground = companion.mean(medium_.ground);
+  for (auto [to, from] : {std::pair{&medium.conductivity, &medium_.conductivity},
+                          {&medium.conductivity_north, &medium_.conductivity_north},
+                          {&medium.conductivity_up, &medium_.conductivity_up}})
+    *to = companion.geometric_mean(*from, medium_.ground);
+  for (auto [to, from] : {std::pair{&medium.quadrature, &medium_.quadrature},
+                          {&medium.quadrature_north, &medium_.quadrature_north},
+                          {&medium.quadrature_up, &medium_.quadrature_up},
+                          {&medium.chargeability, &medium_.chargeability}})
+    *to = companion.mean(*from, medium_.ground);
+  medium.slopes = medium_.slopes;
   auto settings = settings_;
   settings.accuracy.verify = Verify::off;
   settings.parameters.volume = {};
   settings.parameters.potential = potential;
-  return std::make_unique<Simulation>(companion.mesh(), std::move(rock), electrodes_, settings);
+  return std::make_unique<Simulation>(companion.mesh(), std::move(medium), electrodes_, settings);
 }
 
 void Simulation::make_companion() {
@@ -856,17 +858,18 @@ ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
   return shares;
 }
 
-/// With the rock of its cells.
+/// With the medium of its cells.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
-  if (!rock_.ground.empty())
+  if (!medium_.ground.empty())
     throw InputError("simulation.verify",
                      "the mesh is given and the ground cuts its cells, of which finer ones do not know where",
                      "Leave [mesh] out, so that it is planned.");
-  auto rock = rock_;
-  for (auto* values : {&rock.conductivity, &rock.conductivity_north, &rock.conductivity_up, &rock.quadrature,
-                       &rock.quadrature_north, &rock.quadrature_up, &rock.chargeability})
+  auto medium = medium_;
+  for (auto* values :
+       {&medium.conductivity, &medium.conductivity_north, &medium.conductivity_up, &medium.quadrature,
+        &medium.quadrature_north, &medium.quadrature_up, &medium.chargeability})
     *values = values_on(cells, mesh_, *values);
-  auto made = std::make_unique<Simulation>(cells, std::move(rock), electrodes_, settings_);
+  auto made = std::make_unique<Simulation>(cells, std::move(medium), electrodes_, settings_);
   made->measured_ = measured_;
   made->job_ = job_;
   made->notes_ = notes_;
@@ -889,7 +892,7 @@ Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& r
     auto keeps = on.wish_of_mesh();
     if (!wish.walls) keeps = keeps.with_its_walls();
     const auto kept = on_cells_ ? KeptFaces::every_second : KeptFaces::all;
-    const auto cells = finer_mesh(on.mesh_, on.values_of_rock(), keeps, wish.factor, kept);
+    const auto cells = finer_mesh(on.mesh_, on.values_of_medium(), keeps, wish.factor, kept);
     auto next = on_cells_ ? on_cells_(cells, runtime) : on.split_into(cells);
     next->check(runtime);
     return next;
@@ -956,7 +959,7 @@ std::vector<Column> Simulation::errors_of(const DirectCurrentData& data, const D
   std::vector<Column> columns;
   // Slopes come from the true surface in both runs, so that they differ by less
   // (docs/theory/stated_errors.md).
-  const double uneven = rock_.ground.empty() ? 1 : 1.5;
+  const double uneven = medium_.ground.empty() ? 1 : 1.5;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
     const auto field = std::find_if(shape.fields.begin(), shape.fields.end(),
@@ -1028,14 +1031,14 @@ StationFields Simulation::fields_of(const DirectCurrentData& data) const {
   stations.fields.push_back({"geometric_factor", "m", "geometric factor", data.geometric_factor});
   stations.fields.push_back(
       {"apparent_resistivity", "ohm m", "apparent resistivity", data.apparent_resistivity});
-  if (!rock_.quadrature.empty()) {
+  if (!medium_.quadrature.empty()) {
     stations.fields.push_back({"reactance", "V/A", "imaginary part of voltage per current", data.reactance});
     stations.fields.push_back({"phase", "mrad", "lag of the voltage", data.phase});
     for (double& value : stations.fields.back().values) value *= 1e3;
   }
-  if (!rock_.chargeability.empty())
+  if (!medium_.chargeability.empty())
     stations.fields.push_back({"chargeability", "mV/V", "apparent chargeability", data.chargeability});
-  if (!rock_.chargeability.empty())
+  if (!medium_.chargeability.empty())
     for (double& value : stations.fields.back().values) value *= 1e3;
   return stations;
 }
@@ -1134,8 +1137,8 @@ void Simulation::compare_with_measured(StationFields& stations, Report& report) 
 
 /// As columns of a file.
 std::vector<Column> Simulation::cells(bool with_values) const {
-  auto all = conductivity_columns(rock_.view().along, with_values);
-  for (auto& column : charge_columns(rock_.chargeability, {}, {}, with_values))
+  auto all = conductivity_columns(medium_.view().along, with_values);
+  for (auto& column : charge_columns(medium_.chargeability, {}, {}, with_values))
     all.push_back(std::move(column));
   return all;
 }

@@ -30,8 +30,8 @@ struct Settings {
   static void fields(Self& s, Field& field) {
     field("parameters", s.parameters, in_same_table());
     field("frequency", s.frequency, number(Quantity::frequency, not_negative),
-          "Of the current, where rock has chargeability, cole_cole_time and cole_cole_exponent: data have a "
-          "phase. 0: currents that flow for long, and data have a chargeability.");
+          "Of the current, where the medium has chargeability, cole_cole_time and cole_cole_exponent: data "
+          "have a phase. 0: currents that flow for long, and data have a chargeability.");
     field("accuracy", s.accuracy, in_same_table());
   }
   /// Throws InputError.
@@ -59,16 +59,16 @@ std::function<double(double, double)> topography_of(const Config& job, const Mem
 void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey);
 
 /// What a run of these is warned of before it solves: walls that are near, cells wider than electrodes are
-/// apart, rock in which total potentials err.
-std::vector<std::string> warnings_of(const TensorMesh& mesh, const Rock& rock, const Electrodes& electrodes,
-                                     const Parameters& parameters);
+/// apart, media in which total potentials err.
+std::vector<std::string> warnings_of(const TensorMesh& mesh, const Medium& medium,
+                                     const Electrodes& electrodes, const Parameters& parameters);
 /// And of what it found: arrays without a geometric factor, solves that did not converge.
 std::vector<std::string> warnings_of(const DirectCurrentReport& found);
 
 class Simulation final : public SimulationOf<> {
  public:
-  /// rock: per cell [up, north, east].  Throws ShapeError, InputError.
-  Simulation(TensorMesh mesh, Rock rock, Electrodes electrodes, Settings settings);
+  /// medium: per cell [up, north, east].  Throws ShapeError, InputError.
+  Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings);
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
   /// instead: cells to take in place of the planned ones; null: none
@@ -97,7 +97,7 @@ class Simulation final : public SimulationOf<> {
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   std::vector<Column> cells(bool with_values) const;
-  double rock_bytes() const;
+  double medium_bytes() const;
   double volume_bytes() const;
   double volume_bytes_of_solve() const;
   /// Of what is found, on rank 0.
@@ -116,7 +116,7 @@ class Simulation final : public SimulationOf<> {
   };
   /// What a mesh of other cells keeps and where it goes on.
   CompanionWish wish_of_mesh() const;
-  std::vector<const std::vector<double>*> values_of_rock() const;
+  std::vector<const std::vector<double>*> values_of_medium() const;
   /// The same problem on cells twice as wide (mesh/companion.hpp). Throws InputError: it cannot be made.
   std::unique_ptr<Simulation> on_companion(const CompanionWish& wish, Potential potential) const;
   void make_companion();
@@ -137,7 +137,7 @@ class Simulation final : public SimulationOf<> {
   void add_attributes(Result& result) const;
 
   TensorMesh mesh_;
-  Rock rock_;
+  Medium medium_;
   Electrodes electrodes_;
   std::vector<MeasuredColumn> measured_;
   Settings settings_;

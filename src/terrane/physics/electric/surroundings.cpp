@@ -1,5 +1,6 @@
 // Outline: the cells around an electrode; candidates for its primary potential (a half space, and contacts
-// where rock first changes to the west, east, south and north); the error that each would leave; the least.
+// where the medium first changes to the west, east, south and north); the error that each would leave; the
+// least.
 #include "terrane/physics/electric/surroundings.hpp"
 
 #include <fmt/format.h>
@@ -24,8 +25,8 @@ namespace {
 using Ranges = std::array<std::pair<std::size_t, std::size_t>, 3>;
 
 constexpr std::size_t reach = 12;  // cells that are looked at on each side
-/// What total potentials have, held against those of homogeneous ground, where other rock begins more than a
-/// cell from the electrode, and nearer.
+/// What total potentials have, held against those of homogeneous ground, where another medium begins more
+/// than a cell from the electrode, and nearer.
 constexpr double as_total = 0.03, as_total_at_contact = 0.08;
 /// What they have where nothing is held against them, three cells away: beside sides that no half space has.
 constexpr double as_plain_total = 0.08, as_plain_total_at_contact = 0.25;
@@ -55,28 +56,28 @@ void for_cells(const Ranges& ranges, const Use& use) {
       for (std::size_t i = ranges[0].first; i < ranges[0].second; ++i) use(i, j, k);
 }
 
-HalfSpace rock_of(const TensorMesh& mesh, const Conductivity& sigma, const std::array<std::size_t, 3>& at) {
+HalfSpace medium_of(const TensorMesh& mesh, const Conductivity& sigma, const std::array<std::size_t, 3>& at) {
   const auto cell = mesh.index(at[0], at[1], at[2]);
-  HalfSpace rock;
+  HalfSpace medium;
   for (std::size_t a = 0; a < 3; ++a) {
-    rock.along[a] = (*sigma.along[a])[cell];
-    if (sigma.complex()) rock.quadrature[a] = (*sigma.quadrature[a])[cell];
+    medium.along[a] = (*sigma.along[a])[cell];
+    if (sigma.complex()) medium.quadrature[a] = (*sigma.quadrature[a])[cell];
   }
-  return rock;
+  return medium;
 }
 
 bool almost(double one, double other) { return std::abs(one - other) <= 1e-12 * std::abs(other); }
 
 /// In closed form only where all axes lag alike.
-bool lags_alike(const HalfSpace& rock) {
+bool lags_alike(const HalfSpace& medium) {
   for (std::size_t a = 1; a < 3; ++a)
-    if (std::abs(rock.quadrature[a] * rock.along[0] - rock.quadrature[0] * rock.along[a]) >
-        1e-12 * rock.along[0] * rock.along[a])
+    if (std::abs(medium.quadrature[a] * medium.along[0] - medium.quadrature[0] * medium.along[a]) >
+        1e-12 * medium.along[0] * medium.along[a])
       return false;
   return true;
 }
 
-/// An image behind the contact needs both rocks in the same stretched coordinates.
+/// An image behind the contact needs both media in the same stretched coordinates.
 bool has_closed_form(const Primary& primary) {
   if (primary.layered) return true;
   if (!lags_alike(primary.own)) return false;
@@ -101,24 +102,24 @@ class Columns {
     for (const std::size_t j : {std::size_t{0}, mesh.n_north() - 1})
       for (const std::size_t i : {std::size_t{0}, mesh.n_east() - 1}) add(corners_, of(i, j));
   }
-  using Column = std::shared_ptr<const LayeredRock>;
+  using Column = std::shared_ptr<const LayeredMedium>;
 
-  /// At the corners of the mesh: what the rock around bodies is likely to be.
+  /// At the corners of the mesh: what the medium around bodies is likely to be.
   const std::vector<Column>& corners() const { return corners_; }
   /// Null where a cell conducts along easting otherwise than along northing.
   Column of(std::size_t i, std::size_t j) {
     std::vector<double> between;
-    std::vector<HalfSpace> rock;
+    std::vector<HalfSpace> medium;
     for (std::size_t k = 0; k < mesh_.n_up(); ++k) {
-      const auto here = rock_of(mesh_, sigma_, {i, j, k});
+      const auto here = medium_of(mesh_, sigma_, {i, j, k});
       if (here.of(0) != here.of(1)) return nullptr;
-      if (!rock.empty() && rock.back() == here) continue;
+      if (!medium.empty() && medium.back() == here) continue;
       if (k > 0) between.push_back(mesh_.up()[k]);
-      rock.push_back(here);
+      medium.push_back(here);
     }
     for (const auto& one : known_)
-      if (one->rock == rock && one->layers.between == between) return one;
-    return known_.emplace_back(std::make_shared<LayeredRock>(std::move(between), std::move(rock)));
+      if (one->medium == medium && one->layers.between == between) return one;
+    return known_.emplace_back(std::make_shared<LayeredMedium>(std::move(between), std::move(medium)));
   }
   static void add(std::vector<Column>& all, const Column& one) {
     if (one && std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
@@ -133,13 +134,13 @@ class Columns {
 std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigma, const Point& p,
                                 bool unbounded, Columns& columns) {
   const auto here = cell_of(mesh, p);
-  const auto own = rock_of(mesh, sigma, here);
+  const auto own = medium_of(mesh, sigma, here);
   std::vector<Primary> all;
   auto layered = unbounded ? columns.corners() : std::vector<Columns::Column>{};
   if (unbounded) Columns::add(layered, columns.of(here[0], here[1]));
   for (const auto& column : layered)
-    if (column->rock.size() > 1) all.push_back({own, std::nullopt, column});
-    else if (column->rock[0] == own) all.push_back({own});
+    if (column->medium.size() > 1) all.push_back({own, std::nullopt, column});
+    else if (column->medium[0] == own) all.push_back({own});
   all.push_back({own});
   const std::vector<double>* faces[2] = {&mesh.easting(), &mesh.northing()};
   for (std::size_t axis = 0; axis < 2 && unbounded; ++axis) {
@@ -148,10 +149,10 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
       auto at = here;
       for (std::size_t n = 0; n < reach && (above ? at[axis] + 1 < cells : at[axis] > 0); ++n) {
         above ? ++at[axis] : --at[axis];
-        const auto rock = rock_of(mesh, sigma, at);
-        if (rock == own) continue;
+        const auto medium = medium_of(mesh, sigma, at);
+        if (medium == own) continue;
         const double face = (*faces[axis])[above ? at[axis] : at[axis] + 1];
-        all.push_back({own, Contact{axis, face, above, rock}});
+        all.push_back({own, Contact{axis, face, above, medium}});
         break;
       }
     }
@@ -166,10 +167,10 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
 struct Unlike {
   double reflection = 0, ratio = 0;
 };
-Unlike unlike(const HalfSpace& taken, const HalfSpace& rock) {
+Unlike unlike(const HalfSpace& taken, const HalfSpace& medium) {
   Unlike most;
   for (std::size_t a = 0; a < 3; ++a) {
-    const auto one = taken.of(a), other = rock.of(a);
+    const auto one = taken.of(a), other = medium.of(a);
     most.reflection = std::max(most.reflection, std::abs(one - other) / std::abs(one + other));
     most.ratio = std::max({most.ratio, std::abs(one / other - 1.0), std::abs(other / one - 1.0)});
   }
@@ -195,12 +196,12 @@ class Errors {
     }
   }
 
-  /// Of potentials, relative; infinite where the rock at the electrode itself is another.
+  /// Of potentials, relative; infinite where the medium at the electrode itself is another.
   double of(const Primary& primary) const {
     const double of_places = ratio_of_places(primary);
     double most = 0;
-    for_other(primary, [&](const HalfSpace& taken, const HalfSpace& rock, double squared) {
-      const auto [reflection, ratio] = unlike(taken, rock);
+    for_other(primary, [&](const HalfSpace& taken, const HalfSpace& medium, double squared) {
+      const auto [reflection, ratio] = unlike(taken, medium);
       most = std::max(most, (0.015 * reflection + 0.028 * std::min(ratio, of_places)) / squared);
     });
     return most;
@@ -216,29 +217,29 @@ class Errors {
   }
 
  private:
-  /// Calls use(rock taken, rock, square of the distance from the electrode in cells) where these differ.
+  /// Calls use(medium taken, medium, square of the distance from the electrode in cells) where these differ.
   template <class Use>
   void for_other(const Primary& primary, const Use& use) const {
     for_cells(near_, [&](std::size_t i, std::size_t j, std::size_t k) {
       if (is_air(i, j, k)) return;
       const auto& taken = taken_in(primary, i, j, k);
-      const auto rock = rock_of(mesh_, sigma_, {i, j, k});
-      if (rock == taken) return;
-      use(taken, rock,
+      const auto medium = medium_of(mesh_, sigma_, {i, j, k});
+      if (medium == taken) return;
+      use(taken, medium,
           gap_squared_[0][i - near_[0].first] + gap_squared_[1][j - near_[1].first] +
               gap_squared_[2][k - near_[2].first]);
     });
   }
   const HalfSpace& taken_in(const Primary& primary, std::size_t i, std::size_t j, std::size_t k) const {
-    return primary.rock_at((mesh_.easting()[i] + mesh_.easting()[i + 1]) / 2,
-                           (mesh_.northing()[j] + mesh_.northing()[j + 1]) / 2,
-                           (mesh_.up()[k] + mesh_.up()[k + 1]) / 2);
+    return primary.medium_at((mesh_.easting()[i] + mesh_.easting()[i + 1]) / 2,
+                             (mesh_.northing()[j] + mesh_.northing()[j + 1]) / 2,
+                             (mesh_.up()[k] + mesh_.up()[k + 1]) / 2);
   }
   bool is_air(std::size_t i, std::size_t j, std::size_t k) const {
     return sigma_.ground != nullptr && !((*sigma_.ground)[mesh_.index(i, j, k)] > 0);
   }
-  /// How much better or worse than the primary's rock any conducts that another electrode lies in, or that is
-  /// on the way to it.
+  /// How much better or worse than the primary's medium any conducts that another electrode lies in, or that
+  /// is on the way to it.
   double ratio_of_places(const Primary& primary) const {
     double most = 0;
     for (const auto& place : measured_)
@@ -248,9 +249,9 @@ class Errors {
         for_cells(cells_around(mesh_, part == 1 ? place : p),
                   [&](std::size_t i, std::size_t j, std::size_t k) {
                     if (is_air(i, j, k)) return;
-                    const auto rock = rock_of(mesh_, sigma_, {i, j, k});
+                    const auto medium = medium_of(mesh_, sigma_, {i, j, k});
                     const auto& taken = taken_in(primary, i, j, k);
-                    if (!(rock == taken)) most = std::max(most, unlike(taken, rock).ratio);
+                    if (!(medium == taken)) most = std::max(most, unlike(taken, medium).ratio);
                   });
       }
     return most;
@@ -279,11 +280,11 @@ class Errors {
   std::array<std::vector<double>, 3> gap_squared_;  // in cells, from the electrode
 };
 
-/// The rock of a cell at a point that has some.
+/// The medium of a cell at a point that has some.
 HalfSpace ground_at(const TensorMesh& mesh, const Conductivity& sigma, const Point& p) {
   std::optional<HalfSpace> found;
   for_cells(cells_around(mesh, p), [&](std::size_t i, std::size_t j, std::size_t k) {
-    if (!found && (*sigma.ground)[mesh.index(i, j, k)] > 0) found = rock_of(mesh, sigma, {i, j, k});
+    if (!found && (*sigma.ground)[mesh.index(i, j, k)] > 0) found = medium_of(mesh, sigma, {i, j, k});
   });
   return found.value_or(HalfSpace{});
 }
@@ -334,7 +335,7 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   // ground.
   const bool unbounded = parameters.boundary.of_half_space();
   double least =
-      automatic ? errors.of_total(rock_of(mesh, sigma, cell_of(mesh, source)), unbounded) : infinite;
+      automatic ? errors.of_total(medium_of(mesh, sigma, cell_of(mesh, source)), unbounded) : infinite;
   for (const auto& one : candidates(mesh, sigma, source, unbounded, columns)) {
     const double error = errors.of(one);
     if (!(error < (one.contact ? std::min(least, as_total_at_contact) : least))) continue;
@@ -350,7 +351,7 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   return best;
 }
 
-/// Under an uneven surface: below its slope, where the rock around is one that conducts alike in all
+/// Under an uneven surface: below its slope, where the medium around is one that conducts alike in all
 /// directions.
 std::optional<Primary> primary_under(const TensorMesh& mesh, const Conductivity& sigma,
                                      const Parameters& parameters, std::shared_ptr<const Slope> slope,

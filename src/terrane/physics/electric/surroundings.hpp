@@ -2,9 +2,9 @@
 // (formula/primary.hpp), of a half space, of the layers that a column of cells has, or beside a vertical
 // contact, whichever the cells are; or the total potential, where they are none of these.
 //
-// A secondary potential begins with (σ − σ_p) E_p of the cells that are not the primary's rock. The mesh has
-// these fluxes wrong by a part of (h/d)², d from the electrode and h the width of the cell. Measured with
-// contacts at 0.25 to 4 cells and rock of 1/100 to 100 times the resistivity (docs/theory/electric.md), the
+// A secondary potential begins with (σ − σ_p) E_p of the cells that are not the primary's medium. The mesh
+// has these fluxes wrong by a part of (h/d)², d from the electrode and h the width of the cell. Measured with
+// contacts at 0.25 to 4 cells and media of 1/100 to 100 times the resistivity (docs/theory/electric.md), the
 // error of potentials is 1.5 % |σ_p − σ|/|σ_p + σ| (h/d)² on the own side of such cells, and beyond, where
 // little of the flux or of the potential is left, 2.8 % |σ_p/σ − 1| (h/d)², or |σ/σ_p − 1|.
 #pragma once
@@ -22,13 +22,13 @@
 
 namespace terrane::electric {
 
-/// Of an electrode that gives current: the rock of its primary potential, or none where the total one is
+/// Of an electrode that gives current: the medium of its primary potential, or none where the total one is
 /// solved for. Under an uneven surface the primary potential is that below the slope at the electrode
 /// (formula/slope.hpp).
 using Primaries = std::map<std::size_t, std::optional<Primary>>;
 
-/// Of all electrodes that arrays take current from, by the rock around them and on the way to the electrodes
-/// that measure with them.  Throws InputError: `secondary`, where there is no primary potential.
+/// Of all electrodes that arrays take current from, by the medium around them and on the way to the
+/// electrodes that measure with them.  Throws InputError: `secondary`, where there is no primary potential.
 /// errors: gets what each is estimated to leave of potentials, relative; or null
 Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                        const Electrodes& electrodes, std::map<std::size_t, double>* errors = nullptr);

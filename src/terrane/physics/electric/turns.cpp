@@ -28,7 +28,7 @@ Turns::Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std
              const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
              const Groups& groups)
     : electrodes_(std::move(electrodes)), groups_(groups) {
-  // Each rank finds for itself what is wrong with rock and survey, before ranks of a group wait for each
+  // Each rank finds for itself what is wrong with medium and survey, before ranks of a group wait for each
   // other.
   groups.together([&] { check(mesh, conductivity, places); });
   groups.in_step([&] {

@@ -18,7 +18,7 @@
 
 namespace terrane::electric {
 
-/// s of the three axes: coordinates in which the rock conducts alike in all directions.
+/// s of the three axes: coordinates in which the medium conducts alike in all directions.
 struct Stretch {
   double e = 1, n = 1, u = 1;
 

@@ -1,4 +1,4 @@
-// Rock that stores charge: model/polarization.hpp, which electromagnetics has as well.
+// A medium that stores charge: model/polarization.hpp, which electromagnetics has as well.
 #pragma once
 
 #include "terrane/model/polarization.hpp"

@@ -1,11 +1,11 @@
 // Primary potentials, in closed form: of a point electrode in a half space, in horizontal layers
-// (layers.hpp), or beside one vertical contact of two rocks that both reach the surface.
+// (layers.hpp), or beside one vertical contact of two media that both reach the surface.
 //
 //   own side      φ = 1/(4πσ₁) (S + k S*)       S = 1/r + 1/r', S* the same from the image behind the contact
 //   beyond        φ = (1 + k)/(4πσ₁) S          k = (σ₁ − σ₂)/(σ₁ + σ₂)
 //
 // Telford, Geldart & Sheriff 1990, § 8.3.6 (images). It holds for complex conductivities, too; where these
-// differ by axis, in the stretched coordinates of half_space.hpp, if both rocks have the same stretch.
+// differ by axis, in the stretched coordinates of half_space.hpp, if both media have the same stretch.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@
 
 namespace terrane::electric {
 
-/// The rock around an electrode, S/m along easting, northing, up.
+/// The medium around an electrode, S/m along easting, northing, up.
 struct HalfSpace {
   std::array<double, 3> along{}, quadrature{};
 
@@ -39,11 +39,11 @@ struct HalfSpace {
   friend bool operator==(const HalfSpace&, const HalfSpace&) = default;
 };
 
-/// A vertical plane, beyond which other rock begins.
+/// A vertical plane, beyond which another medium begins.
 struct Contact {
   std::size_t axis = 0;  ///< of its normal: 0 easting, 1 northing
   double at = 0;         ///< m along it
-  bool above = false;    ///< the other rock has the larger coordinates
+  bool above = false;    ///< the other medium has the larger coordinates
   HalfSpace beyond;
 
   double coordinate(const Point& p) const { return axis == 0 ? p.e : p.n; }
@@ -55,28 +55,29 @@ struct Contact {
 };
 
 /// Horizontal layers, each alike along easting and northing.
-struct LayeredRock {
-  std::vector<HalfSpace> rock;  ///< the lowest first
-  Layers layers;                ///< the same for the closed form
+struct LayeredMedium {
+  std::vector<HalfSpace> medium;  ///< the lowest first
+  Layers layers;                  ///< the same for the closed form
 
-  LayeredRock(std::vector<double> between, std::vector<HalfSpace> of_layers) : rock(std::move(of_layers)) {
+  LayeredMedium(std::vector<double> between, std::vector<HalfSpace> of_layers)
+      : medium(std::move(of_layers)) {
     layers.between = std::move(between);
-    for (const auto& one : rock) {
+    for (const auto& one : medium) {
       layers.along.push_back(one.of(0));
       layers.upwards.push_back(one.of(2));
     }
   }
 };
 
-/// What is taken for the rock around an electrode, wherever it ends.
+/// What is taken for the medium around an electrode, wherever it ends.
 struct Primary {
   HalfSpace own;
   std::optional<Contact> contact = {};
-  std::shared_ptr<const LayeredRock> layered = {};  ///< of which own is the layer at the electrode; or null
-  std::shared_ptr<const Slope> slope = {};          ///< below which own is; null: a flat surface
+  std::shared_ptr<const LayeredMedium> layered = {};  ///< of which own is the layer at the electrode; or null
+  std::shared_ptr<const Slope> slope = {};            ///< below which own is; null: a flat surface
 
-  const HalfSpace& rock_at(double easting, double northing, double up) const {
-    if (layered) return layered->rock[layered->layers.at(up)];
+  const HalfSpace& medium_at(double easting, double northing, double up) const {
+    if (layered) return layered->medium[layered->layers.at(up)];
     const bool other = contact && contact->is_beyond(contact->axis == 0 ? easting : northing);
     return other ? contact->beyond : own;
   }

@@ -2,7 +2,7 @@
 // the electrode at its tip; or, above a buried one, a plane. Both have closed forms: current flows along the
 // rays of a cone, and a plane has an image.
 //
-//   at the tip   φ = 1/(Ω σ r)              Ω the solid angle of the rock, 2π on a plane
+//   at the tip   φ = 1/(Ω σ r)              Ω the solid angle of the ground, 2π on a plane
 //   buried       φ = 1/(4πσ) (1/r + 1/r')   r' from the image in the plane
 #pragma once
 

@@ -22,7 +22,7 @@ namespace terrane::electric {
 /// the axis.
 struct Conductivity {
   std::array<const std::vector<double>*, 3> along;  ///< easting, northing, up
-  /// σ'' of σ = σ' + iσ'': rock that stores charge. Null: none.
+  /// σ'' of σ = σ' + iσ'': a medium that stores charge. Null: none.
   std::array<const std::vector<double>*, 3> quadrature = {};
   /// Which part of each cell is ground and not air, 0 to 1 (ground.hpp). Null: all of the mesh.
   const std::vector<double>* ground = nullptr;
@@ -52,7 +52,7 @@ struct HostNetwork {
 struct Viewpoint {
   Point centre;
   double surface = 0;
-  Stretch stretch = {};  ///< of the rock's mean conductivities
+  Stretch stretch = {};  ///< of the mean conductivities
 };
 
 /// Of the values in `along`; they may be any numbers.
@@ -64,7 +64,7 @@ HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity,
 HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 3>& conductivity,
                                const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source);
 
-/// The same for conductivities of rock and a surface at the top of the mesh.  Throws ShapeError:
+/// The same for conductivities of the ground and a surface at the top of the mesh.  Throws ShapeError:
 /// conductivities or quadratures that are not one per cell. InputError: one that is not finite and positive.
 HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                      const Point& centre);

@@ -9,16 +9,16 @@ namespace terrane::electric {
 
 namespace {
 
-/// (K − K₀) φ at one node after the other: what the cells around it have more than the primary's rock, as six
-/// conductances; what lies beyond the mesh has no width.
+/// (K − K₀) φ at one node after the other: what the cells around it have more than the primary's medium, as
+/// six conductances; what lies beyond the mesh has no width.
 class Difference {
  public:
   Difference(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& conductivity,
-             const PrimaryRock& rock, const Boundaries& boundary, const Viewpoint& from,
+             const PrimaryMedium& medium, const Boundaries& boundary, const Viewpoint& from,
              const std::vector<double>& phi)
       : axes_(mesh),
         sigma_{conductivity[2], conductivity[1], conductivity[0]},
-        source_(rock.source),
+        source_(medium.source),
         boundary_(boundary),
         from_(from),
         phi_(phi) {
@@ -29,7 +29,7 @@ class Difference {
       step_[a] = a == 2 ? 1 : a == 1 ? axes_.nodes(2) : axes_.nodes(1) * axes_.nodes(2);
       cells_step_[a] = a == 2 ? 1 : a == 1 ? axes_.nodes(2) - 1 : (axes_.nodes(1) - 1) * (axes_.nodes(2) - 1);
     }
-    take(rock);
+    take(medium);
   }
 
   void plane(Index k, std::vector<double>& out) const {
@@ -53,17 +53,18 @@ class Difference {
 
  private:
   /// σ₀ along the axis on which it changes: one number for each cell of a row.
-  void take(const PrimaryRock& rock) {
-    const auto& contact = rock.primary.contact;
+  void take(const PrimaryMedium& medium) {
+    const auto& contact = medium.primary.contact;
     if (contact && contact->axis == 1) across_ = 1;
-    if (rock.primary.layered) across_ = 0;
+    if (medium.primary.layered) across_ = 0;
     for (Index cell = 0; cell + 1 < axes_.nodes(across_); ++cell) {
       Index low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
       low[across_] = cell;
       high[across_] = cell + 1;
       const Point from = axes_.point(low), to = axes_.point(high);
-      const auto& here = rock.primary.rock_at((from.e + to.e) / 2, (from.n + to.n) / 2, (from.u + to.u) / 2);
-      const auto& sigma = rock.quadrature ? here.quadrature : here.along;
+      const auto& here =
+          medium.primary.medium_at((from.e + to.e) / 2, (from.n + to.n) / 2, (from.u + to.u) / 2);
+      const auto& sigma = medium.quadrature ? here.quadrature : here.along;
       for (std::size_t a = 0; a < 3; ++a) taken_[a].push_back(sigma[2 - a]);
     }
   }
@@ -140,7 +141,7 @@ class Difference {
   Axes axes_;
   std::array<const std::vector<double>*, 3> sigma_;  // up, north, east
   std::array<std::vector<double>, 3> taken_;
-  std::size_t across_ = 2;  // the axis on which the primary's rock may change
+  std::size_t across_ = 2;  // the axis on which the primary's medium may change
   const Viewpoint& source_;
   const Boundaries& boundary_;
   const Viewpoint& from_;
@@ -153,9 +154,9 @@ class Difference {
 
 std::vector<double> difference_times(const TensorMesh& mesh,
                                      const std::array<const std::vector<double>*, 3>& conductivity,
-                                     const PrimaryRock& rock, const Boundaries& boundary,
+                                     const PrimaryMedium& medium, const Boundaries& boundary,
                                      const Viewpoint& from, const std::vector<double>& phi, int threads) {
-  const Difference difference(mesh, conductivity, rock, boundary, from, phi);
+  const Difference difference(mesh, conductivity, medium, boundary, from, phi);
   std::vector<double> out(phi.size());
   for_each(mesh.n_up() + 1, threads,
            [&](std::size_t plane) { difference.plane(static_cast<Index>(plane), out); });

@@ -12,7 +12,7 @@ namespace terrane::electric {
 
 namespace {
 
-constexpr double conductivity_of_air = 1e-8;  // of the rocks' mean: far less changes nothing but iterations
+constexpr double conductivity_of_air = 1e-8;  // of the ground's mean: far less changes nothing but iterations
 
 /// The cell along an axis that holds a place.
 std::size_t cell_of(const std::vector<double>& faces, double place) {
@@ -114,17 +114,17 @@ double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, c
 CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductivity) {
   const auto& ground = *conductivity.ground;
   check_ground(mesh, ground);
-  double logarithms = 0, rock = 0;
+  double logarithms = 0, of_ground = 0;
   for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
     const double sigma = (*conductivity.along[0])[cell];
     if (!(ground[cell] > 0) || !(sigma > 0)) continue;
     logarithms += ground[cell] * std::log(sigma);
-    rock += ground[cell];
+    of_ground += ground[cell];
   }
-  if (rock == 0)
+  if (of_ground == 0)
     throw InputError("simulation.topography", "no cell of the mesh lies below the ground",
                      "Heights of the mesh and of the topography must be of one datum.");
-  air = conductivity_of_air * std::exp(logarithms / rock);
+  air = conductivity_of_air * std::exp(logarithms / of_ground);
   const auto mixed = [&](const std::vector<double>& sigma, double least) {
     std::vector<double> values(mesh.size());
     for (std::size_t cell = 0; cell < values.size(); ++cell)
@@ -133,10 +133,10 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
       else values[cell] = sigma[cell];  // which check() refuses
     return values;
   };
-  const auto shares = [&](const std::vector<double>& quadrature_of_rock) {  // of either sign
+  const auto shares = [&](const std::vector<double>& quadrature_of_ground) {  // of either sign
     std::vector<double> values(mesh.size());
     for (std::size_t cell = 0; cell < values.size(); ++cell)
-      values[cell] = ground[cell] > 0 ? ground[cell] * quadrature_of_rock[cell] : 0;
+      values[cell] = ground[cell] > 0 ? ground[cell] * quadrature_of_ground[cell] : 0;
     return values;
   };
   for (std::size_t a = 0; a < 3; ++a) {

@@ -1,4 +1,4 @@
-// Chargeabilities of cells from apparent ones, in rock whose resistivity is known:
+// Chargeabilities of cells from apparent ones, in a medium whose resistivity is known:
 //
 //   m_a = −J m,   J = ∂ ln ρ_a/∂ ln σ        0 ≤ m < 1
 //

@@ -112,9 +112,10 @@ std::unique_ptr<terrane::Simulation> ChargeData::from_job(const Config& job, con
 void ChargeData::read_model(const Config& table, const std::string& mesh_file) {
   auto& p = problem_;
   if (!table.has("resistivity") || (table.is_text("resistivity") && table.text("resistivity") == "none"))
-    throw table.wrong("resistivity", "missing",
-                      "Chargeabilities are found in rock whose resistivity is known: a number, or the model "
-                      "that an inversion of the resistances has written.");
+    throw table.wrong(
+        "resistivity", "missing",
+        "Chargeabilities are found in a medium whose resistivity is known: a number, or the model "
+        "that an inversion of the resistances has written.");
   log_resistivity_ =
       inversion::read_logarithms(table, "resistivity", "resistivity", p.mesh, mesh_file, p.active);
   auto ground = std::move(p.ground);
@@ -126,11 +127,11 @@ void ChargeData::read_model(const Config& table, const std::string& mesh_file) {
   for (auto [key, bound] : {std::pair{"lower", &p.bounds.lower}, {"upper", &p.bounds.upper}})
     if (auto given = read_charges(table, key, p, mesh_file); !given.empty()) *bound = std::move(given);
   p.g = std::make_shared<MeanOfCells>(apparent_.size(), p.bounds.lower.size());
-  Rock rock;
-  rock.conductivity.assign(p.mesh.size(), 1.0);
+  Medium medium;
+  medium.conductivity.assign(p.mesh.size(), 1.0);
   for (std::size_t c = 0; c < log_resistivity_.size(); ++c)
-    rock.conductivity[p.active.empty() ? c : p.active[c]] = std::exp(-log_resistivity_[c]);
-  take_rock(std::move(rock));
+    medium.conductivity[p.active.empty() ? c : p.active[c]] = std::exp(-log_resistivity_[c]);
+  take_medium(std::move(medium));
 }
 
 // ---- the run ----

@@ -37,7 +37,7 @@ constexpr const char* service_of_unit = "electric: unit currents";
 /// What all ranks make, each its share of it.
 struct Asked {
   TensorMesh mesh;
-  Rock rock;
+  Medium medium;
   Electrodes electrodes;
   Parameters parameters;
   Datum datum;
@@ -50,9 +50,9 @@ Asked unpacked(Packet& packet) {
   const auto easting = packet.get_vector<double>(), northing = packet.get_vector<double>(),
              up = packet.get_vector<double>();
   asked.mesh = TensorMesh(easting, northing, up);
-  asked.rock.conductivity = packet.get_vector<double>();
-  asked.rock.ground = packet.get_vector<double>();
-  asked.rock.slopes = packet.get_vector<double>();
+  asked.medium.conductivity = packet.get_vector<double>();
+  asked.medium.ground = packet.get_vector<double>();
+  asked.medium.slopes = packet.get_vector<double>();
   asked.electrodes.place = packet.get_vector<Point>();
   asked.electrodes.arrays = packet.get_vector<Array>();
   asked.parameters = packet.get<Parameters>();
@@ -63,11 +63,11 @@ Asked unpacked(Packet& packet) {
   return asked;
 }
 
-std::shared_ptr<Sensitivity> sensitivity_of(TensorMesh mesh, const Rock& rock, Electrodes electrodes,
+std::shared_ptr<Sensitivity> sensitivity_of(TensorMesh mesh, const Medium& medium, Electrodes electrodes,
                                             const Parameters& parameters, Datum datum, Stream& stream,
                                             std::vector<double> unit, DirectCurrentReport* report,
                                             Progress* progress, Comm* comm, int at_once) {
-  return std::make_shared<Sensitivity>(std::move(mesh), rock, std::move(electrodes), parameters, datum,
+  return std::make_shared<Sensitivity>(std::move(mesh), medium, std::move(electrodes), parameters, datum,
                                        Unknown::log_conductivity, stream, std::move(unit), report, progress,
                                        comm, at_once);
 }
@@ -106,8 +106,8 @@ void serve_unit_currents(Packet packet, Comm& comm) {
   serve_in_step(comm, [&] {
     auto asked = unpacked(packet);
     auto stream = stream_of_rank(asked.device, asked.threads, comm);
-    unit_transfers(asked.mesh, asked.rock.ground, asked.electrodes, asked.parameters, *stream, &comm,
-                   asked.at_once, asked.rock.slopes);
+    unit_transfers(asked.mesh, asked.medium.ground, asked.electrodes, asked.parameters, *stream, &comm,
+                   asked.at_once, asked.medium.slopes);
   });
 }
 
@@ -117,7 +117,7 @@ std::shared_ptr<const solve::PartedOperator> share_of_currents(Packet packet, Co
     auto asked = unpacked(packet);
     packet = {};
     auto stream = stream_of_rank(asked.device, asked.threads, comm);
-    own = sensitivity_of(std::move(asked.mesh), asked.rock, std::move(asked.electrodes), asked.parameters,
+    own = sensitivity_of(std::move(asked.mesh), asked.medium, std::move(asked.electrodes), asked.parameters,
                          asked.datum, *stream, {}, nullptr, nullptr, &comm, asked.at_once);
   });
   return made ? own : nullptr;
@@ -146,13 +146,13 @@ const std::vector<double>& DirectCurrent::unit() const {
 }
 
 inversion::Linearised DirectCurrent::at(std::span<const double> resistivity, Progress* progress) const {
-  Rock rock;
-  rock.conductivity.assign(mesh_.size(), 1.0);
-  rock.ground = ground_;
-  rock.slopes = slopes_;
+  Medium medium;
+  medium.conductivity.assign(mesh_.size(), 1.0);
+  medium.ground = ground_;
+  medium.slopes = slopes_;
   std::vector<double> slope(columns());
   for (std::size_t c = 0; c < resistivity.size(); ++c) {
-    rock.conductivity[active_.empty() ? c : active_[c]] = 1 / resistivity[c];
+    medium.conductivity[active_.empty() ? c : active_[c]] = 1 / resistivity[c];
     slope[c] = -1 / resistivity[c];  // of ln σ
   }
   DirectCurrentReport report;
@@ -162,14 +162,14 @@ inversion::Linearised DirectCurrent::at(std::span<const double> resistivity, Pro
   Alone alone;
   Comm& comm = comm_ ? *comm_ : alone;
   if (comm_) {
-    auto packet = request(service_of_shares, rock.conductivity);
+    auto packet = request(service_of_shares, medium.conductivity);
     if (workers_ && !workers_->serves()) workers_ = nullptr;
     inversion::call_for_shares(comm, workers_, std::move(packet));
   }
   std::shared_ptr<const Sensitivity> made;
   keep_in_step(comm, [&] {
     auto stream = stream_of_rank(device_, threads_, comm);
-    made = sensitivity_of(std::move(mesh), rock, std::move(electrodes), parameters_, datum_, *stream,
+    made = sensitivity_of(std::move(mesh), medium, std::move(electrodes), parameters_, datum_, *stream,
                           std::move(known), &report, progress, comm_, at_once_);
   });
   inversion::Linearised here{made->data(), nullptr, {}};

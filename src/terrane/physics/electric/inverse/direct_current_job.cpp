@@ -210,12 +210,12 @@ void ArrayData::take_factors_of(const DirectCurrent& physics) {
   for (double& k : factor_) k = 1 / k;
 }
 
-void ArrayData::take_rock(Rock rock) {
-  rock.ground = problem_.ground;
-  rock.slopes = slopes_;
+void ArrayData::take_medium(Medium medium) {
+  medium.ground = problem_.ground;
+  medium.slopes = slopes_;
   electric::Settings settings;
   settings.parameters = parameters_;
-  arrays_ = std::make_unique<Simulation>(problem_.mesh, std::move(rock), electrodes_, settings);
+  arrays_ = std::make_unique<Simulation>(problem_.mesh, std::move(medium), electrodes_, settings);
 }
 
 /// Data and reference in what is inverted; factors that need a solve are those of a flat earth until then.
@@ -228,9 +228,9 @@ void ArrayData::take_data() {
   const std::size_t n = p.active.empty() ? p.mesh.size() : p.active.size();
   if (reference_is_median_) p.reference.assign(n, std::log(measured_.median_resistivity()));
   if (p.forward) return;
-  Rock rock;
-  rock.conductivity.assign(p.mesh.size(), 1 / std::exp(p.reference.front()));
-  take_rock(std::move(rock));
+  Medium medium;
+  medium.conductivity.assign(p.mesh.size(), 1 / std::exp(p.reference.front()));
+  take_medium(std::move(medium));
   p.forward = std::make_shared<inversion::OfLogarithms>(std::make_shared<DirectCurrent>(
       p.mesh, p.active, p.ground, electrodes_, parameters_, datum_, Device{Device::Kind::cpu, -1},
       settings_.threads, nullptr, nullptr, 0, slopes_));

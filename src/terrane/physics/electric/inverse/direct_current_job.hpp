@@ -44,7 +44,7 @@ class ArrayData : public inversion::Dependence {
   /// Those of the ground and its sides, which take a solve for each current electrode.
   void take_factors_of(const DirectCurrent& physics);
   /// What `arrays_` are of.
-  void take_rock(Rock rock);
+  void take_medium(Medium medium);
   /// F and J of resistivities, on the ranks of a run.
   std::shared_ptr<DirectCurrent> currents(const Runtime& runtime) const;
   Survey places() const { return arrays_->places(); }
