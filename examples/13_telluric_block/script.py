@@ -1,4 +1,4 @@
-"""Plane waves over a block, from Python: the numbers of job.toml, and a picture of its phase tensors.
+"""Plane waves over a block, built in Python: the numbers of job.toml, and a picture of its phase tensors.
 
     python script.py [--output FOLDER]
 """
@@ -14,8 +14,29 @@ arguments = argparse.ArgumentParser()
 arguments.add_argument("--output", type=Path, default=Path(__file__).parent / "output")
 output = arguments.parse_args().output
 
-# 1. The job as it is.
-result = terrane.run(Path(__file__).parent / "job.toml", output=output, plots=False)
+output.mkdir(parents=True, exist_ok=True)
+
+# 1. Cells of 250 m over the block, thin ones under the ground; then cells that grow for half a wavelength.
+side = [14400, 9600, 6400, 4300, 2800, 1900, 1300, 840, 560, 380]
+below = [12800, 8500, 5700, 3800, 2500, 1700, 1100, 750, *7 * [250], *2 * [125], *4 * [62.5]]
+above = [62.5, 100, 160, 250, 410, 650, 1000, 1700, 2700, 4300, 6800, 10900, 17500]
+
+
+def faces(first, *widths):
+    return first + np.concatenate([[0], np.cumsum(np.concatenate(widths))])
+
+
+mesh = terrane.TensorMesh(faces(-43980, side, 12 * [250], side[::-1]), faces(-44480, side, 16 * [250], side[::-1]),
+                          faces(-39100, below, above))
+east, north, up = mesh.centres
+e, n, u = east, north[:, None], up[:, None, None]
+block = (abs(e) < 500) & (abs(n) < 1000) & (u > -2250) & (u < -250)
+mesh.resistivity = np.where(u > 0, 1e8, np.where(block, 0.5, 100.0))  # air, the block, rock; ohm m
+
+sites = terrane.Survey([0, 500, 1000, 2000, 0], [0, 0, 0, 0, 2000], 0.0)
+waves = terrane.electromagnetic.PlaneWaves()
+result = terrane.electromagnetic.Simulation(mesh, sites, waves, [0.3, 1, 3, 10, 30]).run()
+result.write(output / "block.nc")
 print(result)
 
 # 2. Apparent resistivities, [frequency, site].

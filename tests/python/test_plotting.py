@@ -568,6 +568,22 @@ def test_impedances_are_drawn_as_apparent_resistivity_and_phase_and_tippers_as_a
         plotting.draw(soundings(tmp_path / "again.nc", True), cmap="magma")
 
 
+def test_periods_of_one_decade_have_plain_numbers_that_do_not_overlap_and_sites_are_counted(tmp_path):
+    data = soundings(tmp_path / "z.nc", True)
+    data.frequency = [0.3, 1.0, 3.0]
+    for field in data.fields:
+        field.values = numpy.tile(field.values, (1, 4))
+    data.easting, data.northing = numpy.arange(8) * 1000.0, numpy.zeros(8)
+    figure = plotting.draw(data)
+    figure.canvas.draw()
+    assert figure.get_suptitle() == "6 of 8 sites"
+    for axes in figure.axes[-6:]:
+        labels = [t for t in (*axes.get_xticklabels(), *axes.get_xticklabels(minor=True)) if t.get_text()]
+        boxes = sorted((t.get_window_extent() for t in labels), key=lambda box: box.x0)
+        assert {"0.5", "1", "2"} <= {t.get_text() for t in labels}
+        assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:]))
+
+
 def test_electromagnetic_fields_are_drawn_as_amplitude_and_phase_over_the_receivers(tmp_path):
     with netCDF4.Dataset(tmp_path / "em.nc", "w") as file:
         for name, size in (("source", 1), ("frequency", 2), ("receiver", 4), ("complex", 2)):

@@ -45,6 +45,7 @@ class _Chosen:
     pairs: list
     rows: list  # of "rho", "phase", "tipper"
     sites: object  # [site]
+    inside: int  # sites of which these are taken
     order: object  # of frequencies, by period
     period: object
 
@@ -72,9 +73,9 @@ def _chosen_of(data: Data, channels, look: Look) -> _Chosen:
     sites = numpy.flatnonzero(look.inside(data.easting, data.northing))
     if not sites.size:
         raise PlotError(f"{data.source}: no site is in the region")
-    sites = sites[numpy.unique(numpy.linspace(0, sites.size - 1, min(sites.size, 6)).round().astype(int))]
+    some = sites[numpy.unique(numpy.linspace(0, sites.size - 1, min(sites.size, 6)).round().astype(int))]
     period = 1 / numpy.asarray(data.frequency)
-    return _Chosen(there, pairs, rows, sites, numpy.argsort(period), period)
+    return _Chosen(there, pairs, rows, some, int(sites.size), numpy.argsort(period), period)
 
 
 def draw_soundings(pyplot, data: Data, channels, title: str, look: Look = Look()):
@@ -97,6 +98,8 @@ def draw_soundings(pyplot, data: Data, channels, title: str, look: Look = Look()
             axes.grid(linewidth=0.3)
         axes_of_row[0].set_ylabel({"rho": "apparent resistivity (Ω·m)", "phase": "phase (°)", "tipper": "tipper"}[row])
     _finish_soundings(grid, data, chosen, look)
+    if chosen.sites.size < chosen.inside:
+        title = ", ".join(filter(None, [title, f"{chosen.sites.size} of {chosen.inside} sites"]))
     if title:
         figure.suptitle(title, fontsize=10)
     return figure
@@ -107,6 +110,7 @@ def _finish_soundings(grid, data: Data, chosen: _Chosen, look: Look) -> None:
     for column, site in enumerate(chosen.sites):
         grid[0, column].set_title(_name_of(data, site), pad=4)
         grid[-1, column].set_xlabel("period (s)")
+    plain_axis(grid[0, 0], "x")  # which all share
     if chosen.rows[0] == "rho":
         axes = grid[0, 0]
         axes.set_yscale("linear" if look.log is False else "log")

@@ -49,8 +49,8 @@ def with_unit(name: str, unit: str) -> str:
 
 
 def unit_of(unit: str) -> str:
-    """Units with raised exponents: m2/s2 → m²/s²."""
-    return re.sub(r"(?<=[a-z])([23])", lambda m: "²³"[int(m[1]) - 2], unit)
+    """Units with raised exponents: m2/s2 → m²/s²; nothing of numbers without one."""
+    return "" if unit == "1" else re.sub(r"(?<=[a-z])([23])", lambda m: "²³"[int(m[1]) - 2], unit)
 
 
 @dataclass
@@ -184,21 +184,23 @@ def plain_ticks(bar, unit: str = "") -> str:
     return (rf"$10^{{{power}}}$ " if power else "") + unit_of(unit).replace("ohm m", "Ω·m").replace("Ohm.m", "Ω·m")
 
 
-def plain_axis(axes) -> None:
-    """Ticks of a logarithmic axis of few decades as plain numbers."""
+def plain_axis(axes, which: str = "y") -> None:
+    """Ticks of a logarithmic axis of few decades as plain numbers, along x so few that they have room."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    low, high = axes.get_ylim()
-    if axes.get_yscale() != "log" or not 0 < low < high:
+    axis = getattr(axes, f"{which}axis")
+    low, high = axis.get_view_interval()
+    if axis.get_scale() != "log" or not 0 < low < high:
         return
     plain = FuncFormatter(lambda value, _: f"{value:g}")
-    if 1e-3 <= low and high < 1e6:
-        axes.yaxis.set_major_formatter(plain)
+    if 1e-3 <= low and high < 1e6 and (which == "y" or high < 1e3 * low):
+        axis.set_major_formatter(plain)
     if high < 30 * low:
-        axes.yaxis.set_minor_locator(LogLocator(subs=(2, 5) if high > 4 * low else range(2, 10)))
-        axes.yaxis.set_minor_formatter(plain)
+        few = (1.5, 2, 3, 5, 7) if which == "x" else range(2, 10)
+        axis.set_minor_locator(LogLocator(subs=(2, 5) if high > 4 * low else few))
+        axis.set_minor_formatter(plain)
     else:
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axis.set_minor_formatter(NullFormatter())
 
 
 def colour_bar(figure, axes, image, unit, extend):
