@@ -8,7 +8,6 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
-#include "terrane/model/listed_prisms.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
@@ -23,8 +22,6 @@ const Property* found(const EarthModel& model, std::string_view name) {
 }
 
 bool is_absent(double value, double absent) { return value == absent || std::isnan(value); }
-
-bool is_source(double value) { return value != 0 && !std::isnan(value); }
 
 }  // namespace
 
@@ -140,26 +137,6 @@ void fill(EarthModel& model, const std::vector<PropertyValue>& background) {
           it->values, [](double x) { return std::isnan(x); }, value);
     else model.properties.push_back({name, std::vector<double>(model.size(), value)});
   }
-}
-
-PrismSet prisms_of(const EarthModel& model) {
-  if (const auto* set = std::get_if<PrismSet>(&model.geometry)) return *set;
-  return listed_prisms(model, all_where(model.size(), 0, [](std::size_t) { return true; }));
-}
-
-PrismValues sources(const EarthModel& model, std::string_view property) {
-  const auto& values = model.property(property);
-  const auto which = all_where(values.size(), 0, [&](std::size_t n) { return is_source(values[n]); });
-  PrismValues out{listed_prisms(model, which), filled(which.size(), 0.0)};
-  for_each_stretch(which.size(), 0, [&](std::size_t first, std::size_t last) {
-    for (std::size_t n = first; n < last; ++n) out.values[n] = values[which[n]];
-  });
-  return out;
-}
-
-std::size_t source_count(const EarthModel& model, std::string_view property) {
-  const auto& values = model.property(property);
-  return sums_before_stretches(values.size(), 0, [&](std::size_t n) { return is_source(values[n]); }).back();
 }
 
 }  // namespace terrane
