@@ -112,7 +112,7 @@ class GroundedWires(CommandTest):
         charges = ("chargeability=0.2", "cole_cole_time=0.1", "cole_cole_exponent=0.5")
         _, message = self.terrane("invert", "job.toml", "--resume", expect=2,
                                   *(w for one in charges for w in ("--set", "model.background." + one)))
-        self.assertIn("charges of rock", message)
+        self.assertIn("charges of the medium", message)
         out, _ = self.terrane("invert", "job.toml", "--resume")
         self.assertIn("resumed", out)
         self.assertEqual(self.rows(self.folder / "output/model.csv")["resistivity"], whole)

@@ -103,11 +103,11 @@ std::vector<WidthPlace> columns_of(const GridRequest& wanted, const std::vector<
   return all;
 }
 
-/// Rock below a place, from the highest down: levels between which it is looked at.
-class RockColumn {
+/// The medium below a place, from the highest down: levels between which it is looked at.
+class MediumColumn {
  public:
-  /// ground: where the earth is rock all the way up, its top
-  RockColumn(const Description& earth, WidthPlace place, std::vector<double> levels, double ground)
+  /// ground: where the earth is ground all the way up, its top
+  MediumColumn(const Description& earth, WidthPlace place, std::vector<double> levels, double ground)
       : earth_(earth), place_(place), levels_(std::move(levels)) {
     if (earth.topography) levels_.push_back(earth.ground(place.easting, place.northing));
     else if (!std::isnan(ground)) {
@@ -121,10 +121,10 @@ class RockColumn {
       if (at(below) > conductivity_of_air) top_ = levels_[n];
     }
   }
-  /// Of the rock; NaN where there is air, or nothing, all the way.
+  /// Of the medium; NaN where there is air, or nothing, all the way.
   double top() const { return top_; }
   double at(double up) const { return conductivity_at(earth_, place_.easting, place_.northing, up); }
-  /// Rock below is all of one kind.
+  /// The medium below is all of one kind.
   double lowest() const { return levels_.empty() ? 0 : levels_.back(); }
   /// The next level below.
   double below(double up) const {
@@ -140,7 +140,7 @@ class RockColumn {
   double top_ = std::nan("");
 };
 
-/// Where an earth has rock and no air above sites of one height, this height; else NaN.
+/// Where an earth has ground and no air above sites of one height, this height; else NaN.
 double ground_without_air(const Description& earth, const std::vector<Vector3>& sites) {
   if (earth.topography) return std::nan("");
   const double height = sites.front()[2];
@@ -154,7 +154,7 @@ double ground_without_air(const Description& earth, const std::vector<Vector3>& 
 }
 
 /// Down from the top of a column until all waves have died out.
-void ask_down(const RockColumn& column, const std::vector<double>& frequencies, double per_skin_depth,
+void ask_down(const MediumColumn& column, const std::vector<double>& frequencies, double per_skin_depth,
               double growth, double farthest, std::vector<WidthWish>& wishes) {
   constexpr double dead = 6, beside = 1.5;
   constexpr int most_cells = 2000;
@@ -170,7 +170,7 @@ void ask_down(const RockColumn& column, const std::vector<double>& frequencies, 
     };
     double sigma = column.at(z - 1e-6 * std::max(1.0, std::abs(z)));
     if (std::isnan(sigma)) break;
-    // A cave or rock without a conductivity: as wide as what is around it.
+    // A cave or a medium without a conductivity: as wide as what is around it.
     sigma = std::max(sigma, 1e-6);
     double width = width_in(sigma);
     if (const double middle = column.at(z - width / 2); z - width > next && middle > sigma)
@@ -280,7 +280,7 @@ void ask_for_bodies_of_sources(const std::vector<Near>& bodies, const Prism& sur
   }
 }
 
-/// Rock on a mesh of its own asks for that mesh's cells where it changes from one to the next.
+/// A model on a mesh of its own asks for that mesh's cells where it changes from one to the next.
 void ask_for_cells(const EarthModel& cells, GridRequest& wanted) {
   const auto values = conductivity_along(cells, "east");
   if (values.empty()) return;
@@ -331,9 +331,9 @@ double cells_between(const std::vector<double>& faces, double low, double high) 
   return count;
 }
 
-/// A layer of rock or water in which a source lies, or on which, under air.
+/// A layer of ground or water in which a source lies, or on which, under air.
 struct OwnLayer {
-  double bottom = -INFINITY, top = INFINITY;  ///< where rock begins that is not nearly alike
+  double bottom = -INFINITY, top = INFINITY;  ///< where a medium begins that is not nearly alike
   double own = 0, beside = 0;                 ///< S/m: its own, and of the better of what is above and below
 };
 
@@ -382,7 +382,7 @@ std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wa
   const double ground = ground_without_air(earth, wanted.receivers);
   if (!std::isnan(ground)) wanted.heights.push_back(ground);
   for (const auto& place : columns_of(wanted, bodies)) {
-    const RockColumn column(earth, place, levels, ground);
+    const MediumColumn column(earth, place, levels, ground);
     if (std::isnan(column.top())) continue;
     ask_down(column, wanted.frequencies, per, wanted.growth, wanted.farthest.value_or(1e5), wanted.finer[2]);
   }
@@ -390,7 +390,7 @@ std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wa
   double least = INFINITY;
   for (const auto& wish : wanted.finer[2]) least = std::min(least, wish.width);
   reasons.push_back(
-      fmt::format("cells upright of {:.3g} m and more: {:.2g} in the skin depth of the rock they "
+      fmt::format("cells upright of {:.3g} m and more: {:.2g} in the skin depth of the medium they "
                   "lie in, growing as waves die out, two or more in a layer",
                   least, per));
   if (const double width = ask_for_sites(wanted); std::isfinite(width))

@@ -1,7 +1,7 @@
 // What an earth asks of the meshes of plane waves and sources, and which bodies a mesh is too coarse for.
 //
 //   upright  below each of some places cells of δ/n e^{a/2}, n for the accuracy (0.4/n² of the impedance, at
-//            worst, over layers), δ the skin depth of the rock they lie in and a = ∫ dz/δ down to there, so
+//            worst, over layers), δ the skin depth of the medium they lie in and a = ∫ dz/δ down to there, so
 //            that cells grow as fields fall; of all frequencies and places the least. Two or more in a layer
 //   across   half of the distance between a site and its neighbour
 //   bodies   faces at the sides of boxes near sites, there cells of a third of the body's smallest side,

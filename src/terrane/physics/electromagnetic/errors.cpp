@@ -19,7 +19,7 @@ Variable errors_of(const Variable& of, std::vector<double> errors) {
   return {of.name + "_error", of.unit, "error of " + of.long_name, of.dimensions, std::move(errors), {}};
 }
 
-std::array<const std::vector<double>*, 8> values_of_rock(const Problem& problem) {
+std::array<const std::vector<double>*, 8> values_of_medium(const Problem& problem) {
   return {&problem.conductivity[0], &problem.conductivity[1], &problem.conductivity[2],
           &problem.quadrature[0],   &problem.quadrature[1],   &problem.quadrature[2],
           &problem.chargeability,   &problem.charge_time};
@@ -39,7 +39,7 @@ CompanionWish wish_of(const Problem& problem) {
 
 TensorMesh finer_mesh_of(const Problem& problem, const CompanionWish& wish,
                          const std::array<double, 3>& factor, KeptFaces keeps) {
-  return finer_mesh(problem.mesh, values_of_rock(problem), wish, factor, keeps);
+  return finer_mesh(problem.mesh, values_of_medium(problem), wish, factor, keeps);
 }
 
 Problem problem_on(const Problem& problem, const TensorMesh& cells) {
@@ -53,7 +53,7 @@ Problem problem_on(const Problem& problem, const TensorMesh& cells) {
 }
 
 Problem companion_of(const Problem& problem, const CompanionWish& wish) {
-  const Companion companion(problem.mesh, values_of_rock(problem), wish);
+  const Companion companion(problem.mesh, values_of_medium(problem), wish);
   Problem other;
   other.mesh = companion.mesh();
   for (std::size_t a = 0; a < 3; ++a) {

@@ -13,16 +13,16 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-constexpr double least_contrast = 1.5;  // of rock above and below, that a mesh has a face for
+constexpr double least_contrast = 1.5;  // of media above and below, that a mesh has a face for
 
-/// Whether rock above and below a face differs by more than what changes from cell to cell in the result of
+/// Whether media above and below a face differ by more than what changes from cell to cell in the result of
 /// an inversion, or one of the two has no conductivity.
 bool is_contrast(double above, double below) {
   if (std::isnan(above) || std::isnan(below)) return std::isnan(above) != std::isnan(below);
   return std::max(above, below) > least_contrast * std::min(above, below);
 }
 
-/// Where rock on a mesh of its own changes below a place.
+/// Where a model on a mesh of its own changes below a place.
 std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, double northing) {
   const auto values = conductivity_along(cells, "east");
   if (values.empty()) return {};
@@ -72,7 +72,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
     east += p[0] / static_cast<double>(wanted.receivers.size());
     north += p[1] / static_cast<double>(wanted.receivers.size());
   }
-  const double as_asked = wanted.at_sources;  // 0: what the rock there has
+  const double as_asked = wanted.at_sources;  // 0: what the medium there has
   wanted.at_sources = 0;
   for (double depth = 1e3; depth < 1e5; depth *= 1.2) {
     const double ground = earth.topography ? earth.ground(east, north) : 0;
@@ -80,7 +80,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
       mean += std::log(sigma), count += 1;
   }
   if (count == 0)
-    throw InputError("mesh", "there is no rock with a conductivity below the middle of the receivers",
+    throw InputError("mesh", "nothing has a conductivity below the middle of the receivers",
                      "Give [model] one, or a mesh.");
   wanted.mean = std::exp(mean / count);
   for (const auto& p : wanted.sources)

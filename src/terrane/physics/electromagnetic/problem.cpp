@@ -211,7 +211,7 @@ void Problem::check_air() const {
     if (air >= 2) continue;
     const auto what = air == 0 ? fmt::format(
                                      "there is no air above receiver {}: plane waves come down through "
-                                     "air, and over a mesh that ends with rock impedances are wrong by "
+                                     "air, and over a mesh that ends with ground impedances are wrong by "
                                      "100 %",
                                      n + 1)
                                : fmt::format(
@@ -297,7 +297,7 @@ std::vector<Vector3> places_along(const Source& source) {
 
 }  // namespace
 
-// Of what conducts from 1 to 100 km below the middle of the receivers, as meshes are planned; of all rock
+// Of what conducts from 1 to 100 km below the middle of the receivers, as meshes are planned; of all media
 // where the mesh is not so deep.
 double Problem::conductivity_below() const {
   double mean = 0, count = 0;
@@ -350,7 +350,7 @@ void Problem::warn_of_cells(std::vector<std::string>& lines) const {
                     length_text(coarsest), beside, fastest, length_text(depth)));
 }
 
-// Impedances over layers are wrong by 0.4/n², n cells in the skin depth of the rock where fields have not
+// Impedances over layers are wrong by 0.4/n², n cells in the skin depth of the medium where fields have not
 // died out yet: they fall with e^{−a}, a = ∫ dz/δ, and cells may grow with e^{a/2}.
 void Problem::warn_of_cells_below(std::vector<std::string>& lines) const {
   double fewest = INFINITY, height = 0, down = 0, hertz = 0, skin = 0;
@@ -368,12 +368,12 @@ void Problem::warn_of_cells_below(std::vector<std::string>& lines) const {
     }
   }
   if (fewest < 3)
-    lines.push_back(fmt::format(
-        "cells {} high from {} m downwards below a receiver, where the skin depth at {:.4g} Hz is {}: "
-        "impedances "
-        "may be wrong by {:.0f} %; 4 cells per skin depth of the rock they lie in give 2 %, 6 give 1 %",
-        length_text(height), std::round(down), hertz, length_text(skin),
-        std::min(100.0, 40 / (fewest * fewest))));
+    lines.push_back(
+        fmt::format("cells {} high from {} m downwards below a receiver, where the skin depth at {:.4g} Hz "
+                    "is {}: impedances may be wrong by {:.0f} %; 4 cells per skin depth of the medium they "
+                    "lie in give 2 %, 6 give 1 %",
+                    length_text(height), std::round(down), hertz, length_text(skin),
+                    std::min(100.0, 40 / (fewest * fewest))));
 }
 
 void Problem::warn_of_walls(std::vector<std::string>& lines) const {
@@ -397,7 +397,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
     }
   if (plane)
     for (const auto& p : receivers) look(p);
-  // Waves die out in rock that conducts, however near the bottom is.
+  // Waves die out in ground that conducts, however near the bottom is.
   double died = 0;
   const std::size_t i = cell_of(mesh.easting(), receivers.front()[0]),
                     j = cell_of(mesh.northing(), receivers.front()[1]);
@@ -406,7 +406,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
       died += (mesh.up()[k + 1] - mesh.up()[k]) / skin_depth(sigma, slowest);
   if (died < 3) nearest = std::min(nearest, below);
   const char* beside = plane ? "receiver" : "source";
-  // A plan knows the rock below its mesh.
+  // A plan knows the medium below its mesh.
   const double share = planned ? 0.2 : 0.49;
   if (nearest < share * std::min(wave, farthest))
     lines.push_back(
@@ -414,14 +414,15 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
                     "let cells that grow by up to 1.5 go on for a wavelength, also in the air",
                     length_text(nearest), beside, slowest, length_text(wave)));
   else if (nearest < offset)
-    lines.push_back(
-        fmt::format("a wall of the mesh is {} from a source, and a receiver is {} from one: fields that come "
-                    "through air and rock that resists may be wrong by tens of percent there; let cells that "
-                    "grow by up to 1.5 go on for 2.5 times that, also in the air",
-                    length_text(nearest), length_text(offset)));
+    lines.push_back(fmt::format(
+        "a wall of the mesh is {} from a source, and a receiver is {} from one: fields that come "
+        "through air and ground that resists may be wrong by tens of percent there; let cells that "
+        "grow by up to 1.5 go on for 2.5 times that, also in the air",
+        length_text(nearest), length_text(offset)));
 }
 
-// The current of a dipole that flows upright goes to the middle of its cell where the next one is other rock.
+// The current of a dipole that flows upright goes to the middle of its cell where the next one is another
+// medium.
 void Problem::warn_of_upright(std::vector<std::string>& lines) const {
   constexpr double alike = 1.5, some = 0.25;
   const auto& up = mesh.up();
@@ -438,16 +439,17 @@ void Problem::warn_of_upright(std::vector<std::string>& lines) const {
                  away = p[2] < middle ? p[2] - up[k] : up[k + 1] - p[2];
     if (std::max(own, other) < alike * std::min(own, other)) continue;
     if (away == 0)
-      lines.push_back(
-          fmt::format("{} is on the face between rock of {:.4g} and {:.4g} ohm m: its upright current, whose "
-                      "field is another "
-                      "in each, is taken to flow in the upper one; move it to where it is",
-                      source_name(n), 1 / own, 1 / other));
-    else if (std::abs(p[2] - middle) > some * away && parameters.field != Field::secondary)
       lines.push_back(fmt::format(
-          "{} is {} from other rock, in a cell {} high: its upright current flows in the middle of that, and "
-          "fields may be wrong by tens of percent; give a cell from {:.6g} to {:.6g} m, whose middle it is",
-          source_name(n), length_text(away), length_text(high), p[2] - away, p[2] + away));
+          "{} is on the face between media of {:.4g} and {:.4g} ohm m: its upright current, whose "
+          "field is another "
+          "in each, is taken to flow in the upper one; move it to where it is",
+          source_name(n), 1 / own, 1 / other));
+    else if (std::abs(p[2] - middle) > some * away && parameters.field != Field::secondary)
+      lines.push_back(
+          fmt::format("{} is {} from another medium, in a cell {} high: its upright current flows in the "
+                      "middle of that, and fields may be wrong by tens of percent; give a cell from {:.6g} "
+                      "to {:.6g} m, whose middle it is",
+                      source_name(n), length_text(away), length_text(high), p[2] - away, p[2] + away));
   }
 }
 
@@ -465,11 +467,9 @@ void Problem::warn_of_displacement(std::vector<std::string>& lines) const {
   const std::size_t i = most % mesh.n_east(), j = most / mesh.n_east() % mesh.n_north(),
                     k = most / mesh.n_east() / mesh.n_north();
   lines.push_back(fmt::format(
-      "displacement currents are left out: at {:.4g} Hz in rock of {:.4g} ohm m (as at {:.4g}, {:.4g}, "
-      "{:.4g} m) "
-      "they are {:.2g} of conduction currents already with the permittivity of vacuum, and that of rock is 4 "
-      "to "
-      "80 times as large",
+      "displacement currents are left out: at {:.4g} Hz in a medium of {:.4g} ohm m (as at {:.4g}, {:.4g}, "
+      "{:.4g} m) they are {:.2g} of conduction currents already with the permittivity of vacuum, and that of "
+      "rocks is 4 to 80 times as large",
       fastest, 1 / conductivity[0][most], (mesh.easting()[i] + mesh.easting()[i + 1]) / 2,
       (mesh.northing()[j] + mesh.northing()[j + 1]) / 2, (mesh.up()[k] + mesh.up()[k + 1]) / 2, share));
 }
@@ -505,8 +505,7 @@ std::vector<std::string> Problem::warnings() const {
       !section_of_ends(mesh, sigma(slowest), parameters.strike == Strike::north ? 1 : 2).alike)
     lines.emplace_back(
         "the two ends of the mesh along simulation.strike are not alike: plane waves come in over their "
-        "mean, "
-        "so keep the ends far from receivers");
+        "mean, so keep the ends far from receivers");
   if (const auto thin = thin_air(); !thin.empty())
     lines.push_back(fmt::format("{}: give it a third of that, or iterations double", thin));
   return lines;

@@ -48,12 +48,12 @@ struct Problem {
           "of the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells.");
     field("parameters", p.parameters, in_same_table());
     field("mesh", p.mesh, carried("mesh"));
-    field("conductivity", p.conductivity, carried("rock"));
-    field("quadrature", p.quadrature, carried("rock"));
-    field("chargeability", p.chargeability, carried("rock"));
-    field("charge_time", p.charge_time, carried("rock"));
-    field("charge_exponent", p.charge_exponent, carried("rock"));
-    field("contrasts", p.contrasts, carried("rock"));
+    field("conductivity", p.conductivity, carried("medium"));
+    field("quadrature", p.quadrature, carried("medium"));
+    field("chargeability", p.chargeability, carried("medium"));
+    field("charge_time", p.charge_time, carried("medium"));
+    field("charge_exponent", p.charge_exponent, carried("medium"));
+    field("contrasts", p.contrasts, carried("medium"));
     field("sources", p.sources, carried("sources"));
     field("first_source", p.first_source, derived());
     field("receivers", p.receivers, carried("receivers or channels"));
@@ -73,7 +73,7 @@ struct Problem {
   /// Of the cell of a point in the mesh, along up.
   double conductivity_at(const Vector3& point) const;
   std::size_t solves() const { return sources.size() * frequencies.size(); }
-  /// The solve that is computed at a turn, each once. Where rock stores charge, networks are those of a
+  /// The solve that is computed at a turn, each once. Where the medium stores charge, networks are those of a
   /// frequency: then all sources send at one frequency before the next.
   std::size_t solve_at(std::size_t turn) const {
     if (!stores_charge()) return turn;

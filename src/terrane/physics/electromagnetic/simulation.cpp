@@ -68,9 +68,8 @@ std::span<const Key> simulation_keys() {
         "frequency, source or both (each frequency, source, or both has its own). none: same or single."},
        {"min_width_pps", "number", "4",
         "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for "
-        "errors "
-        "of 1 to 2 % near the sources, 8 for 0.5 %; farther away stretching decides, too. Of plane waves 1.6 "
-        "times as many upright, in the rock they lie in: 4 for 1 % over layers."},
+        "errors of 1 to 2 % near the sources, 8 for 0.5 %; farther away stretching decides, too. Of plane "
+        "waves 1.6 times as many upright, in the medium they lie in: 4 for 1 % over layers."},
        {"min_width_limits", "length or list of 2 lengths", "none",
         "Of planned meshes: least and largest width of the smallest cells; or their width."},
        {"stretching", "number or list of 2 numbers", "1.3",
@@ -78,10 +77,8 @@ std::span<const Key> simulation_keys() {
         "1.5; or [in the domain, beyond it]."},
        {"domain", "list of 3 pairs of lengths", "none",
         "Of planned meshes: [[west, east], [south, north], [down, up]] where cells are even. none: what "
-        "holds "
-        "sources and receivers, and three cells around them; cells are smaller where a source and a receiver "
-        "are "
-        "near each other, and at bodies."},
+        "holds sources and receivers, and three cells around them; cells are smaller where a source and a "
+        "receiver are near each other, and at bodies."},
        {"distance", "list of 3 pairs of lengths", "none",
         "In place of domain: how far it reaches from center on each side."},
        {"center", "list of 3 lengths", "none",
@@ -90,17 +87,16 @@ std::span<const Key> simulation_keys() {
        {"center_on_edge", "flag", "true", "Whether center is on a face, or in the middle of a cell."},
        {"vector_east", "list of lengths", "none",
         "Of planned meshes: faces along easting that are taken as they are, and continued over the domain "
-        "and "
-        "to the walls."},
+        "and to the walls."},
        {"vector_north", "list of lengths", "none", "As vector_east, along northing."},
        {"vector_up", "list of lengths", "none",
         "As vector_east, upwards; contrasts have no faces of their own."},
        {"seasurface", "length", "none",
-        "Of planned meshes: height of a face up to which the domain reaches. Contrasts of rock, sea and air "
-        "have faces without it."},
+        "Of planned meshes: height of a face up to which the domain reaches. Contrasts of ground, sea and "
+        "air have faces without it."},
        {"properties", "number or list of numbers", "none",
-        "Of planned meshes, in place of the model's: p, of rock at the sources; or [p, q], q of that on the "
-        "way "
+        "Of planned meshes, in place of the model's: p, of the medium at the sources; or [p, q], q of that "
+        "on the way "
         "to the walls; or [p, down, else]; [p, horizontal, down, up]; [p, west, east, south, north, down, "
         "up]."},
        {"mapping", "text", "\"Resistivity\"",
@@ -109,8 +105,7 @@ std::span<const Key> simulation_keys() {
        {"lambda_factor", "number", "1",
         "Of planned meshes: how many wavelengths (2 pi skin depths) of the lowest frequency the walls are "
         "away. Where it is left out, they are no nearer than 2.5 times the largest distance from a source to "
-        "a "
-        "receiver."},
+        "a receiver."},
        {"lambda_from_center", "flag", "false",
         "Of planned meshes: whether the way from center to a wall and back to the end of the domain has two "
         "such lengths, so that walls are nearer."},
@@ -355,9 +350,10 @@ Gridding read_sharing(const Config& table, const Config& job, const Problem& p) 
     throw table.wrong("gridding", "the job has no mesh of its own to take",
                       "Allowed: single, frequency, source, both; or give [mesh].");
   if (!plans && gridding != Gridding::same)
-    throw table.wrong("gridding", "these are planned meshes, and the job has one of its own",
-                      "Leave [mesh] out, so that meshes are planned; model.file may bring rock on a mesh of "
-                      "its own, of which they take averages. Or take same.");
+    throw table.wrong(
+        "gridding", "these are planned meshes, and the job has one of its own",
+        "Leave [mesh] out, so that meshes are planned; model.file may bring a model on a mesh of "
+        "its own, of which they take averages. Or take same.");
   const bool by_source = gridding == Gridding::source || gridding == Gridding::both;
   if (by_source && p.sources.front().kind == Source::Kind::plane_wave)
     throw table.wrong("gridding", "both polarisations of plane waves are needed on one mesh",
@@ -504,7 +500,7 @@ GridRequest request_of(const Problem& problem, GridRequest wanted) {
   return wanted;
 }
 
-/// Cole and Cole's model of rock that stores charge, where the model has it.
+/// Cole and Cole's model of a medium that stores charge, where the model has it.
 void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>& notes) {
   if (!model.has("chargeability")) return;
   auto charge = model.dense("chargeability");
@@ -513,7 +509,7 @@ void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>&
   if (std::all_of(charge.begin(), charge.end(), [](double m) { return m == 0; })) return;
   if (!model.has("cole_cole_time") && !model.has("cole_cole_exponent")) {
     notes.push_back(
-        "the model's chargeability has no effect: it acts at a frequency where rock also has "
+        "the model's chargeability has no effect: it acts at a frequency where the medium also has "
         "cole_cole_time and cole_cole_exponent");
     return;
   }
@@ -525,18 +521,18 @@ void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>&
   p.chargeability = std::move(charge);
 }
 
-/// Models that are rock all the way up have air above sites of one height, as ModEM's have.
+/// Models that are ground all the way up have air above sites of one height, as ModEM's have.
 void put_air(Problem& p, std::vector<std::string>& notes) {
   const double height = p.receivers.front()[2];
   const auto& up = p.mesh.up();
   const auto ground =
       std::find_if(up.begin(), up.end(), [&](double f) { return std::abs(f - height) < 1e-6; });
   const auto first = static_cast<std::size_t>(ground - up.begin()) * p.mesh.n_east() * p.mesh.n_north();
-  const auto is_rock = [](double sigma) { return sigma > conductivity_of_air; };
+  const auto conducts = [](double sigma) { return sigma > conductivity_of_air; };
   if (first >= p.mesh.size() ||
       std::any_of(p.receivers.begin(), p.receivers.end(), [&](const Vector3& q) { return q[2] != height; }) ||
       !std::all_of(p.conductivity[0].begin() + static_cast<std::ptrdiff_t>(first), p.conductivity[0].end(),
-                   is_rock))
+                   conducts))
     return;
   for (auto& along : p.conductivity)
     if (!along.empty()) std::fill(along.begin() + static_cast<std::ptrdiff_t>(first), along.end(), 1e-8);
@@ -720,7 +716,7 @@ void with_way_out(const Work& work, bool planned) {
 
 namespace {
 
-/// The properties of rock that it reads.
+/// The properties of the medium that it reads.
 std::vector<std::string_view> properties_read() {
   return {"conductivity",  "conductivity_east", "conductivity_north", "conductivity_up",
           "resistivity",   "resistivity_east",  "resistivity_north",  "resistivity_up",
@@ -1010,7 +1006,7 @@ std::uint64_t Simulation::cells_on_meshes() const {
   return cells;
 }
 
-/// With the rock of its cells; a mesh that is given is that of all solves.
+/// With the medium of its cells; a mesh that is given is that of all solves.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
   auto made = std::make_unique<Simulation>(problem_on(problem_, cells), job_);
   made->accuracy_ = accuracy_;
@@ -1101,7 +1097,7 @@ void Simulation::tell_of_solves(const Outcome& outcome, Report& report) const {
     for (const Problem* problem : on_meshes())
       if (const auto thin = problem->thin_air(); !thin.empty())
         why = thin +
-              ", and between the lid and rock that conducts fields die out slowly: give it a third of that";
+              ", and between the lid and ground that conducts fields die out slowly: give it a third of that";
     report.warnings.push_back(
         fmt::format("a solve took {} iterations, where 7 to 25 are usual: {}", most, why));
   }

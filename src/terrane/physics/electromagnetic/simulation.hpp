@@ -27,7 +27,7 @@ class Simulation final : public SimulationOf<> {
   /// Solves on two or more meshes (meshes.hpp), of one or more, each as check() wants it.
   Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job = {});
   /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
-  /// isotropic: cells of several rocks have one conductivity, not one for each axis
+  /// isotropic: cells of several media have one conductivity, not one for each axis
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime,
                                                        bool isotropic = false);
   /// instead: of each of its meshes, to take in place of the planned ones; empty: none

@@ -305,8 +305,8 @@ Offset aside(const Place& from, const Place& to) {
   return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};
 }
 
-/// A height on an interface, moved to the side that conducts better: seen from air, what rock carries is a
-/// small difference of large numbers.
+/// A height on an interface, moved to the side that conducts better: seen from air, what the ground carries
+/// is a small difference of large numbers.
 double in_conductor(const LayeredEarth& earth, double z) {
   const double below = std::nextafter(z, -INFINITY);
   return std::abs(layer_at(earth, below).horizontal) > std::abs(layer_at(earth, z).horizontal) ? below : z;

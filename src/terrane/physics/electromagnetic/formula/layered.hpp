@@ -44,7 +44,7 @@ namespace terrane::electromagnetic {
 
 struct LayeredEarth {
   struct Layer {
-    std::complex<double> horizontal, vertical;  ///< conductivity, S/m; complex of rock that stores charge
+    std::complex<double> horizontal, vertical;  ///< conductivity, S/m; complex of a medium that stores charge
   };
   std::vector<Layer> layers;       ///< from below
   std::vector<double> interfaces;  ///< [layers − 1] heights, ascending, m

@@ -1,4 +1,4 @@
-// How far fields reach into rock.
+// How far fields reach into a medium.
 #pragma once
 
 #include <cmath>

@@ -323,7 +323,8 @@ struct MaxwellSolver<T>::Parts {
             b.e[0].memory(), b.e[1].memory(), b.e[2].memory(), b.divergence.memory()};
   }
 
-  // On devices: components beside each other, and the block recorded for these vectors.
+  // On devices: a stream for each component, as they run concurrently; a graph of the block, recorded for the
+  // vectors at these addresses.
   std::array<std::unique_ptr<Stream>, 3> beside;  // none for the first component
   std::array<std::unique_ptr<Event>, 3> reached;
   std::unique_ptr<Graph> graph;

@@ -23,8 +23,8 @@
 // storage s V. It is symmetric. `rough`: with a damped Jacobi step on A before and after, for earths that
 // differ from cell to cell.
 //
-// Where rock stores charge σ is complex. Then the networks, and s in the block, are those of |σ|, which keeps
-// the block symmetric, and A adds iωμ₀ (s(σ) − s(|σ|)) V.
+// Where the medium stores charge σ is complex. Then the networks, and s in the block, are those of |σ|, which
+// keeps the block symmetric, and A adds iωμ₀ (s(σ) − s(|σ|)) V.
 #pragma once
 
 #include <array>

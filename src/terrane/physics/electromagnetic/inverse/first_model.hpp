@@ -1,5 +1,5 @@
 // The even ground whose fields come nearest to those that were measured: what an inversion begins with where
-// its job names no rock.
+// its job names no medium.
 //
 // Of each candidate ρ, three a decade from 0.1 to 1e5 Ω·m and twelve around the best, the fields of all
 // sources over a half-space below air are computed by Hankel transforms; that of the least Σ |ln |d| − ln

@@ -315,8 +315,8 @@ void refuse(const Config& job, const electromagnetic::Problem& problem) {
 
 // ---- what a job of magnetotelluric data need not say ----
 
-/// Whether [model] says of what the rock is.
-bool has_rock(const Config& job) {
+/// Whether [model] says what the medium is.
+bool has_medium(const Config& job) {
   const auto model = job.table("model");
   constexpr const char* keys[] = {"background", "body", "file", "unit"};
   return std::any_of(std::begin(keys), std::end(keys), [&](const char* key) { return model.has(key); });
@@ -324,12 +324,12 @@ bool has_rock(const Config& job) {
 
 constexpr double resistivity_of_air = 1e8;  // Ω·m, where a job names a ground and not what is above it
 
-/// Whether fields of sources are to be inverted, and no rock is named to begin with.
+/// Whether fields of sources are to be inverted, and no medium is named to begin with.
 bool needs_ground(const Config& job) {
   const auto sources = job.tables("source");
-  if (has_rock(job) || sources.empty() || !job.table("inversion").has("observed")) return false;
+  if (has_medium(job) || sources.empty() || !job.table("inversion").has("observed")) return false;
   if (sources.front().is_text("kind") && sources.front().text("kind") == "plane_wave") return false;
-  return !job.table("mesh").has("file");  // which may bring its rock
+  return !job.table("mesh").has("file");  // which may bring its medium
 }
 
 /// At most so many of all, evenly on a logarithmic scale, the lowest and the highest among them.
@@ -369,7 +369,7 @@ double median_resistivity(const Survey& survey, const std::vector<double>& frequ
 
 /// Throws InputError: a mesh would be planned for flat ground, and sites stand at different heights.
 void expect_one_height(const Config& job, const Survey& survey) {
-  if (!plans_mesh(job) || has_rock(job) || job.table("model").has("topography")) return;
+  if (!plans_mesh(job) || has_medium(job) || job.table("model").has("topography")) return;
   const auto [low, high] = std::minmax_element(survey.up.begin(), survey.up.end());
   if (*high - *low < 1e-6) return;
   double mean = 0;
@@ -383,7 +383,7 @@ void expect_one_height(const Config& job, const Survey& survey) {
 }
 
 /// The job with what its file of sites says, where it does not: plane waves, frequencies, a projection, and
-/// rock alike everywhere.  notes: gets what was taken.
+/// a medium alike everywhere.  notes: gets what was taken.
 Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
                                std::vector<std::string>& notes) {
   const auto sources = job.tables("source");
@@ -429,7 +429,7 @@ Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
     text += fmt::format("[model.air]\nresistivity = {}\n", resistivity_of_air);
     notes.push_back("air: the model says nothing of it, so above the topography are 1e-8 S/m");
   }
-  if (!has_rock(job)) {
+  if (!has_medium(job)) {
     const double resistivity = median_resistivity(survey, frequencies);
     if (std::isfinite(resistivity)) {
       text += fmt::format("[model.background]\nresistivity = {}\n", resistivity);
@@ -493,7 +493,7 @@ Config FieldData::with_even_ground(const Config& job, const Runtime& runtime,
                                    std::vector<std::string>& notes) {
   constexpr const char* name = "what the fields say";
   constexpr double any = 100;
-  // Sources and receivers are read with the mesh, and a mesh is planned for some rock.
+  // Sources and receivers are read with the mesh, and a mesh is planned for some medium.
   const auto trial =
       made_of(job.supposing(fmt::format("[model.background]\nresistivity = {}\n", any), name), runtime);
   const auto ground = common_height(trial->earth());
@@ -502,9 +502,9 @@ Config FieldData::with_even_ground(const Config& job, const Runtime& runtime,
   if (!std::isfinite(resistivity))
     throw InputError(
         job.table("model").where(),
-        ground ? "there is no rock to begin with, and these sources tell of none"
-               : "there is no rock to begin with: sources and receivers differ in height",
-        "Describe the first model: [model.background] resistivity = \"100 ohm m\" for the rock, and "
+        ground ? "there is no earth model to begin with, and these sources tell of none"
+               : "there is no earth model to begin with: sources and receivers differ in height",
+        "Describe the first model: [model.background] resistivity = \"100 ohm m\" for the ground, and "
         "layers ([[model.body]]) for the sea and the air.");
   notes.push_back(fmt::format(
       "first model and reference: {:.4g} ohm m, the even ground whose amplitudes are nearest", resistivity));
@@ -603,7 +603,8 @@ double FieldData::bytes_on_device(const Runtime& runtime) const {
 
 bool FieldData::plane_waves() const { return is_magnetotelluric(earth()); }
 
-/// Of seven models: sources, and receivers; or products by solves.
+/// As of seven models: for each the solves of all sources, and one for each receiver and component, or, where
+/// these do not fit into memory, those of sixty products with J and Jᵀ.
 double FieldData::expected_seconds(const Runtime& runtime) {
   std::set<std::pair<std::size_t, std::size_t>> sent;  // frequency, component and receiver
   const auto& e = earth();
@@ -662,7 +663,7 @@ Fingerprint FieldData::fingerprint(const Runtime& runtime) const {
   for (const auto place : measured_.place) recorded.push_back(static_cast<double>(place));
   all.push_back({"mesh", hash({e.mesh.easting(), e.mesh.northing(), e.mesh.up()}), true});
   all.push_back({"model", hash({e.conductivity[0]}), true});
-  all.push_back({"charges of rock", hash({e.chargeability, e.charge_time, e.charge_exponent}), true});
+  all.push_back({"charges of the medium", hash({e.chargeability, e.charge_time, e.charge_exponent}), true});
   all.push_back({"sources or frequencies", hash({sent, e.frequencies}), true});
   all.push_back({"receivers or which of them measured", hash({recorded}), true});
   all.push_back({"datum", std::string(parts_names[static_cast<std::size_t>(parts_)])});

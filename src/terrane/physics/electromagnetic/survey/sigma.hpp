@@ -1,4 +1,4 @@
-// Conductivity of the cells at one frequency: real, or complex where rock stores charge.
+// Conductivity of the cells at one frequency: real, or complex where the medium stores charge.
 //
 //   σ(ω) = (σ' + iσ'') / [1 − m (1 − 1/(1 + (iωτ)^c))]     time e^{+iωt}, σ'' ≥ 0 (model/polarization.hpp)
 //
