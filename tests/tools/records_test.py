@@ -48,7 +48,7 @@ class Records(unittest.TestCase):
             named = {word for word in words if word in there or word.rsplit("/", 1)[-1] in there}
             if not named and not said.startswith("no program in the tree: "):
                 nameless.append(f"{path.name}: {said}")
-        self.assertEqual(nameless, [], "see docs/decisions/0026-records-without-a-program.md")
+        self.assertEqual(nameless, [], "see docs/decisions/0028-records-without-a-program.md")
 
     def test_of_any_values_are_read_as_they_were_written(self):
         for seed in range(60):
