@@ -79,7 +79,7 @@ _terrane() {
       if [[ $word == -* ]]; then
         COMPREPLY=($(compgen -W "-h --help -o --output --mesh --survey --from --short --of --reference" -- "$word"))
       else
-        COMPREPLY=($(compgen -W "acoustic elastic electric electromagnetic gravity heat magnetic inversion" -- "$word"))
+        COMPREPLY=($(compgen -W "acoustic elastic electric electromagnetic gravity heat magnetic traveltime inversion" -- "$word"))
       fi
       ;;
     info)

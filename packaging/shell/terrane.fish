@@ -52,7 +52,7 @@ complete -c terrane -n '__fish_seen_subcommand_from new' -l from -r -F -d 'Contr
 complete -c terrane -n '__fish_seen_subcommand_from new' -l short -d 'The shortest job that runs, without comments.'
 complete -c terrane -n '__fish_seen_subcommand_from new' -l of -x -d 'Which inversion: gravity, magnetic, electric, electromagnetic, magnetotelluric, acoustic, joint. With -o its data are computed beside it.'
 complete -c terrane -n '__fish_seen_subcommand_from new' -l reference -d 'Write the reference of all keys, in Markdown.'
-complete -c terrane -n '__fish_seen_subcommand_from new' -a 'acoustic elastic electric electromagnetic gravity heat magnetic inversion'
+complete -c terrane -n '__fish_seen_subcommand_from new' -a 'acoustic elastic electric electromagnetic gravity heat magnetic traveltime inversion'
 complete -c terrane -n '__fish_seen_subcommand_from info' -s h -l help -d 'Print this help message and exit'
 complete -c terrane -n '__fish_seen_subcommand_from info' -l mesh -r -F -d 'Mesh of files of cell values (UBC .den, .npy).'
 complete -c terrane -n '__fish_seen_subcommand_from info' -l json -d 'For programs: a JSON object for each file, one a line.'

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import acoustic, compat, elastic, electric, electromagnetic, errors, gravity, heat, inversion, magnetic
-    from . import plotting, simulation
+    from . import plotting, simulation, traveltime
     from ._pictured import plot
     from ._core import commit as __commit__
     from ._core import version as __version__

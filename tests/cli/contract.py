@@ -87,6 +87,17 @@ power = 500
 physics = "heat"
 end = "60 day"
 """ + SURVEY,
+    "traveltime": """
+[mesh]
+box = [0, 1000, -500, 500, -1000, 20]
+shape = [4, 4, 4]
+[model.background]
+velocity_p = 3000
+[source]
+at = [[300, 0, -300]]
+[simulation]
+physics = "traveltime"
+""" + SURVEY,
     "electromagnetic": """
 [mesh]
 box = [-1000, 1000, -1000, 1000, -1000, 1000]

@@ -65,7 +65,7 @@ class Verbs(CommandTest):
             self.assertIn("the job is sound", out)
 
     def test_ShortJobsRunAndSayNothingTwice(self):
-        quick = {"gravity": "fields.nc", "magnetic": "fields.nc", "acoustic": "gathers.nc", "heat": "temperature.nc"}
+        quick = {"gravity": "fields.nc", "magnetic": "fields.nc", "acoustic": "gathers.nc", "heat": "temperature.nc", "traveltime": "times.csv"}
         for header in (SOURCE / "src/terrane/physics").glob("*/physics.hpp"):
             name = header.parent.name
             self.terrane("new", name, "--short", "-o", f"{name}.toml")

@@ -8,7 +8,7 @@ from conftest import ROOT
 
 import terrane
 
-ALL_PHYSICS = ("acoustic", "elastic", "electric", "electromagnetic", "heat", "magnetic")
+ALL_PHYSICS = ("acoustic", "elastic", "electric", "electromagnetic", "heat", "magnetic", "traveltime")
 
 
 @pytest.fixture
@@ -352,6 +352,21 @@ def test_an_elastic_push_arrives_when_it_should():
     east = result["displacement"].sel(component="east").isel(receiver=0)
     latest = float(east.time[int(abs(east).argmax())])
     assert latest == pytest.approx(0.12 + 250 / 3000, abs=0.03)
+
+
+def test_travel_times_of_arrays_are_those_of_a_job_and_of_the_closed_form():
+    ground = terrane.TensorMesh.regular([0, 100, -1, 1, -50, 0], shape=(50, 1, 25), velocity_p=2000.0)
+    line = terrane.Survey(np.arange(5.0, 100, 10), 0, 0)
+    result = terrane.traveltime.Simulation(ground, line, shots=[[0, 0, 0], [100, 0, 0]], verify="estimate").run()
+    times = result["travel_time"].values.reshape(2, 10)
+    assert np.allclose(times[0], line.easting / 2000, rtol=1e-12) and np.allclose(times[1], times[0][::-1], rtol=1e-9)
+    assert result["travel_time_error"].max() < 1e-4
+    picks = {"shot_easting": [0.0], "shot_up": [0.0], "receiver_easting": [50.0], "receiver_up": [0.0],
+             "travel_time_observed": [0.026]}
+    of_picks = terrane.traveltime.Simulation(ground, picks=picks).run()
+    assert of_picks["travel_time_residual"][0] == pytest.approx(0.001)
+    with pytest.raises(terrane.InputError, match="picks"):
+        terrane.traveltime.Simulation(ground, line)
 
 
 @pytest.mark.parametrize("physics", ALL_PHYSICS)

@@ -14,6 +14,7 @@ from .maps import draw_maps
 from .models import draw_model, draw_prisms
 from .snapshots import draw_waves
 from .style import Look, STYLE, styled
+from .times import draw_times, is_of_times
 from .traces import draw_gathers
 
 
@@ -33,7 +34,7 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
 
     Maps of fields; pseudosections of arrays of electrodes, measured, computed and misfit; sections of models; apparent
     resistivity and phase of sites; amplitude and phase of electromagnetic fields over the offset; traces of shots;
-    seismograms; curves over time; snapshots.
+    seismograms; curves over time; travel times over the line; snapshots.
 
     Parameters
     ----------
@@ -81,6 +82,8 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
             return draw_histories(pyplot, data, choose(data, channels), title, look)
         if data.kind == "gathers":
             return draw_gathers(pyplot, data, choose(data, channels), channels, title, "wiggle" if wiggle else "image", look)
+        if is_of_times(data):
+            return draw_times(pyplot, data, channels, title, look)
         fields = choose(data, channels)
         if not fields:
             raise PlotError(f"{data.source}: there is nothing to draw")

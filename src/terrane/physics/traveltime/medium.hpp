@@ -1,0 +1,116 @@
+// The nodes and the slowness of a mesh of cells, as a front of first arrivals sees them.
+//
+//   s = 1/v        slowness of a cell, s/m; T, s, lives at the nodes: the corners of the cells
+//
+// An axis with one cell is flat: nothing changes along it, it has one line of nodes, and distances are those
+// of the plane of the others.
+//
+// At a node x each of the cells around it (its octants) has a slowness of its own, by which a front that
+// comes through this cell moves:
+//
+//   ln s_cx = ln s_c + Σ_k g_k ψ(ln s_k − ln s_c)      ψ(d) = d / (1 + (d/d₀)⁴),  d₀ = 0.1
+//
+// k: the cells around x; g_k: weights of the linear interpolation between their centres (at the sides of the
+// mesh of the extrapolation from the two cells there). Where rock changes by a few per cent from cell to cell
+// this is the slowness at x to second order; across a jump ψ vanishes, and each side keeps its own: so waves
+// run along faces at the velocity of the fast side, as head waves do. It is smooth in all s_k, so that times
+// have a derivative.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "terrane/mesh/tensor_mesh.hpp"
+
+namespace terrane::traveltime {
+
+/// Easting, northing, up, m.
+using Point = std::array<double, 3>;
+
+/// ψ(d), how much of a difference of logarithms is a smooth change, and 1/(1 + (d/d₀)⁴), its share θ.
+struct Smooth {
+  double value, slope;
+};
+Smooth smooth_part(double difference);
+Smooth smooth_share(double difference);
+
+/// Lines of nodes along the axes easting, northing, up.
+class Nodes {
+ public:
+  explicit Nodes(const TensorMesh& mesh);
+
+  bool flat(int axis) const { return lines_[axis_(axis)].size() == 1; }
+  std::size_t count(int axis) const { return lines_[axis_(axis)].size(); }
+  std::size_t cells(int axis) const { return cells_[axis_(axis)]; }
+  double at(int axis, std::size_t n) const { return lines_[axis_(axis)][n]; }
+  std::size_t size() const { return count(0) * count(1) * count(2); }
+  /// Steps from one node or cell to the next along an axis.
+  std::size_t stride(int axis) const { return axis == 0 ? 1 : axis == 1 ? count(0) : count(0) * count(1); }
+  std::size_t cell_stride(int axis) const {
+    return axis == 0 ? 1 : axis == 1 ? cells_[0] : cells_[0] * cells_[1];
+  }
+  std::array<std::size_t, 3> place(std::size_t node) const {
+    return {node % count(0), node / count(0) % count(1), node / count(0) / count(1)};
+  }
+  /// The distance of two points, along flat axes nothing.
+  double distance(const Point& a, const Point& b) const;
+  /// The two cells along an axis from which a node takes its slowness, and their weights.
+  struct Between {
+    std::array<std::size_t, 2> cell{};
+    std::array<double, 2> weight{1, 0};
+  };
+  const Between& between(int axis, std::size_t n) const { return between_[axis_(axis)][n]; }
+
+ private:
+  static std::size_t axis_(int axis) { return static_cast<std::size_t>(axis); }
+  std::array<std::vector<double>, 3> lines_;
+  std::array<std::vector<Between>, 3> between_;
+  std::array<std::size_t, 3> cells_{};
+};
+
+class Medium {
+ public:
+  /// velocity: of the cells [up, north, east], m/s; not above zero, or no number: air, which no wave crosses.
+  Medium(const TensorMesh& mesh, std::span<const double> velocity);
+
+  const Nodes& nodes() const { return nodes_; }
+  const TensorMesh& mesh() const { return mesh_; }
+  bool rock(std::size_t cell) const { return rock_[cell] != 0; }
+  double log_slowness(std::size_t cell) const { return log_[cell]; }
+  /// s_cx. corner: bits easting 1, northing 2, up 4, set where the node is on the upper face of the cell.
+  double slowness(std::size_t cell, std::size_t corner) const { return corners_[8 * cell + corner]; }
+  /// The node at a corner of a cell.
+  std::size_t node(std::size_t cell, std::size_t corner) const;
+  /// Whether a cell has a corner of this number: not where it is on the upper face of a flat axis.
+  bool has_corner(std::size_t corner) const { return (corner & flat_) == 0; }
+
+  /// δ ln s_cx, of changes of ln s of all cells; and its transpose, which adds weight · ∂ ln s_cx/∂ ln s.
+  double change(std::size_t cell, std::size_t corner, std::span<const double> cells) const;
+  void add_change(std::size_t cell, std::size_t corner, double weight, std::span<double> cells) const;
+
+  /// A point within a cell: shares of the cell's corners.
+  struct Place {
+    std::size_t cell = 0;
+    std::array<double, 8> share{};
+  };
+  /// Cells of rock that hold the point, more than one where it is on faces between them; none: outside, or in
+  /// air.
+  std::vector<Place> places(const Point& point) const;
+  /// Slowness at the place: its corners' logarithms, interpolated.
+  double slowness(const Place& place) const;
+
+ private:
+  template <class Use>
+  void around(std::size_t cell, std::size_t corner, const Use& use) const;
+
+  TensorMesh mesh_;
+  Nodes nodes_;
+  std::size_t flat_ = 0;
+  std::vector<std::uint8_t> rock_;
+  std::vector<double> log_, corners_;
+};
+
+}  // namespace terrane::traveltime

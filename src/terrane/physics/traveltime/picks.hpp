@@ -1,0 +1,30 @@
+// What was picked: shots, receivers, times and their uncertainties, from files.
+//
+//   a table    columns shot_easting, shot_northing, shot_up and receiver_easting, … (or easting, …), m;
+//              travel_time_observed or travel_time, and travel_time_uncertainty, s. A northing that is
+//              missing is 0. The tables that runs write are such.
+//   .sgt       "shots, geophones, times" of pyGIMLi and GIMLi's unified format: the number of places and,
+//              after a comment with the names of their columns, these; then the number of data, the names of
+//              their columns (s g t, err or err/s), and those, s and g counted from 1
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/physics/traveltime/problem.hpp"
+
+namespace terrane::traveltime {
+
+struct Picked {
+  std::vector<Point> shots, receivers;  ///< each place once; heights NaN: on the ground
+  std::vector<Pick> picks;
+  std::vector<double> times, uncertainties;  ///< of each pick, s, NaN: not given; empty: of none
+  std::vector<std::string> notes;
+};
+
+/// The file, or what was given in its place, that a key of the job names. Throws InputError, FileError.
+Picked read_picks(const Config& table, const char* key);
+
+}  // namespace terrane::traveltime

@@ -1,0 +1,54 @@
+// First arrivals of P waves: from which shots to which receivers, through which rock.
+//
+//   |∇T| = 1/v      T(shot) = 0       v: velocity of P waves in the cells of a mesh, m/s; T: s
+//
+// front.hpp has the equation in differences, medium.hpp what a node takes for the slowness 1/v.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "terrane/job/fields.hpp"
+#include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/physics/traveltime/medium.hpp"
+
+namespace terrane::traveltime {
+
+/// A time that is wanted: numbers of a shot and of a receiver.
+struct Pick {
+  std::uint32_t shot = 0, receiver = 0;
+  friend bool operator==(const Pick&, const Pick&) = default;
+};
+
+struct Problem {
+  TensorMesh mesh;
+  std::vector<double> velocity;  ///< of each cell [up, north, east], m/s; 0: air
+  std::vector<Point> shots, receivers;
+  std::vector<Pick> picks;
+  int order = 2;
+
+  /// All members, once: job/fields.hpp says what follows from this list.
+  template <class Self, class Field>
+  static void fields(Self& p, Field& field) {
+    field("mesh", p.mesh, carried("cells"));
+    field("velocity", p.velocity, carried("cells"));
+    field("shots", p.shots, carried("shots or receivers"));
+    field("receivers", p.receivers, carried("shots or receivers"));
+    field("picks", p.picks, carried("shots or receivers"));
+    field("order", p.order, count(1, 2),
+          "Of the differences in cells: 2, or 1, the slow twin that 2 is tested against.");
+  }
+
+  /// Throws InputError: a velocity that cannot be, a place outside the mesh ("survey: receiver 3",
+  /// "source: shot 1"), in air, off the plane of a mesh of one cell, or where no wave gets.
+  void settle() const;
+  /// Of each shot the numbers of its picks.
+  std::vector<std::vector<std::size_t>> picks_of_shots() const;
+};
+
+/// Every receiver records every shot.
+std::vector<Pick> all_picks(std::size_t shots, std::size_t receivers);
+
+}  // namespace terrane::traveltime

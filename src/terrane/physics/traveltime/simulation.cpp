@@ -1,0 +1,454 @@
+#include "terrane/physics/traveltime/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "terrane/base/error.hpp"
+#include "terrane/base/memory.hpp"
+#include "terrane/io/registry.hpp"
+#include "terrane/job/blame.hpp"
+#include "terrane/job/earth.hpp"
+#include "terrane/job/stations.hpp"
+#include "terrane/job/tables.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
+#include "terrane/physics/traveltime/mesh_plan.hpp"
+#include "terrane/simulation/compare.hpp"
+#include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/field_facts.hpp"
+
+namespace terrane::traveltime {
+
+namespace {
+
+constexpr double least_scale = 0.05;  // of the longest time of a shot: what errors are relative to at least
+
+std::span<const Key> simulation_keys() {
+  return keys_of<Problem, Accuracy>({{"physics", "text", "", "What is computed.", "\"traveltime\""}});
+}
+
+std::span<const Key> source_keys() {
+  static const Key keys[] = {
+      {"at", "list of 3 lengths each", "none", "Easting, northing and up of each shot: [[0, 0, 0]].",
+       "[[0, 0, 0]]"},
+      {"first", "list of 3 lengths", "none",
+       "First of several evenly spaced shots on a line, in place of at."},
+      {"last", "list of 3 lengths", "none", "Last shot of the line."},
+      {"count", "count", "none", "Number of shots on the line."},
+      {"file", "path", "none",
+       "In place of all that, and of [survey]: a table with shot_easting, shot_northing, shot_up, "
+       "receiver_easting, receiver_northing, receiver_up in m and, if there are such, travel_time_observed "
+       "and "
+       "travel_time_uncertainty in s; or shots and geophones of pyGIMLi (.sgt)."}};
+  return keys;
+}
+
+std::vector<Point> read_shots(const Config& table) {
+  if (table.has("at")) return read_positions(table, "at");
+  for (const auto* key : {"first", "last", "count"})
+    if (!table.has(key))
+      throw table.wrong(key, "missing",
+                        "Give at, a list of places, or first, last and count of a line, or file.");
+  const auto first = read_position(table, "first"), last = read_position(table, "last");
+  const auto count = table.count("count", 1, 1'000'000);
+  std::vector<Point> all;
+  for (std::uint64_t n = 0; n < count; ++n) {
+    const double t = count == 1 ? 0 : static_cast<double>(n) / static_cast<double>(count - 1);
+    Point at{};
+    for (std::size_t a = 0; a < 3; ++a) at[a] = first[a] + t * (last[a] - first[a]);
+    all.push_back(at);
+  }
+  return all;
+}
+
+/// Shots, receivers and picks.
+void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made) {
+  const auto table = job.table("source").describe({source_keys()});
+  auto& p = made.problem;
+  if (!table.has("file")) {
+    p.shots = read_shots(table);
+    auto stations = build_survey(job, memory);
+    p.receivers = positions_of(stations.survey);
+    p.picks = all_picks(p.shots.size(), p.receivers.size());
+    made.notes = stations.notes;
+    made.warnings = stations.warnings;
+    for (const auto& column : stations.words) {  // of each time that of its receiver
+      made.words.push_back({column.name, {}, 0});
+      for (const auto& pick : p.picks) made.words.back().values.push_back(column.values[pick.receiver]);
+    }
+    return;
+  }
+  for (const auto* key : {"at", "first", "last", "count"})
+    if (table.has(key)) throw table.wrong(key, "source.file says where shots are", "Keep one of the two.");
+  if (job.has("survey"))
+    throw InputError(job.table("survey").where(), "source.file says where receivers are",
+                     "Take [survey] away, or the file.");
+  auto picked = read_picks(table, "file");
+  p.shots = std::move(picked.shots);
+  p.receivers = std::move(picked.receivers);
+  p.picks = std::move(picked.picks);
+  made.times = std::move(picked.times);
+  made.uncertainties = std::move(picked.uncertainties);
+  made.notes = std::move(picked.notes);
+  made.data = table.where("file");
+}
+
+/// Cells above the ground have no velocity; those that it cuts are rock, so that what stands on it is in
+/// rock.
+void cut_at_ground(const TensorMesh& mesh, const Ground& ground, std::vector<double>& velocity) {
+  for_each(mesh.n_north(), 0, [&](std::size_t j) {
+    for (std::size_t i = 0; i < mesh.n_east(); ++i) {
+      const double w = mesh.easting()[i], e = mesh.easting()[i + 1], s = mesh.northing()[j],
+                   n = mesh.northing()[j + 1];
+      double highest = ground((w + e) / 2, (s + n) / 2);
+      for (const double east : {w, e})
+        for (const double north : {s, n}) highest = std::max(highest, ground(east, north));
+      for (std::size_t k = 0; k < mesh.n_up(); ++k)
+        if (mesh.up()[k] >= highest) velocity[mesh.index(i, j, k)] = 0;
+    }
+  });
+}
+
+void take_velocity(const Config& job, const Earth& earth, JobProblem& made) {
+  auto& p = made.problem;
+  p.mesh = mesh_of_cells(earth.model, job, "travel times need");
+  if (!earth.model.has("velocity_p"))
+    throw InputError(job.table("model").where(), "the model has no velocity_p",
+                     "Give [model.background] or its bodies velocity_p = \"2000 m/s\".");
+  p.velocity = earth.model.dense("velocity_p");
+  std::size_t without = 0;
+  for (double& v : p.velocity)
+    if (!(v > 0)) v = 0, ++without;
+  if (without > 0)
+    made.notes.push_back(fmt::format("{} of {} cells have no velocity_p: air, which no wave crosses",
+                                     grouped(without), grouped(p.velocity.size())));
+  if (earth.ground) cut_at_ground(p.mesh, earth.ground, p.velocity);
+  for (auto* places : {&p.shots, &p.receivers})
+    for (auto& place : *places)
+      if (std::isnan(place[2]))
+        place[2] = earth.ground ? std::min(earth.ground(place[0], place[1]), p.mesh.up().back())
+                                : p.mesh.up().back();
+}
+
+/// An error of Problem::settle() at the key that says where a shot or receiver is.
+[[noreturn]] void throw_at_its_place(const InputError& error, const Config& job) {
+  const std::string& where = error.where();
+  const auto source = job.table("source").describe({source_keys()});
+  const bool from_file = source.has("file");
+  constexpr std::string_view of_station = "survey: ", of_shot = "source: ";
+  if (where.starts_with(of_station))
+    throw InputError(from_file ? source.where("file") : place_of_stations(job, error.problem()),
+                     fmt::format("{}: {}", where.substr(of_station.size()), error.problem()), error.next());
+  if (where.starts_with(of_shot))
+    throw InputError(source.where(from_file          ? "file"
+                                  : source.has("at") ? "at"
+                                                     : "first"),
+                     fmt::format("{}: {}", where.substr(of_shot.size()), error.problem()), error.next());
+  throw_at_its_key<Problem>(error, "traveltime", job);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+}  // namespace
+
+std::span<const Section> sections() {
+  static const std::array<Section, 2> made = [] {
+    std::array<Section, 2> two;
+    two[0] = {"source", "",
+              "Shots, each of which all receivers of [survey] record; or a file of shots and receivers.",
+              source_keys(), true};
+    two[1] = {"simulation", "", "What is computed.", simulation_keys(), true};
+    return two;
+  }();
+  return made;
+}
+
+JobProblem Simulation::read(const Config& job, const MemoryBudget& memory) {
+  const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
+  table.text("physics");
+  JobProblem made;
+  read_fields(table, made.problem);
+  read_fields(table, made.accuracy);
+  read_survey(job, memory, made);
+  expect_above_zero(job, {"velocity_p"}, "travel times need");
+  EarthRequest request;
+  request.reads = {"velocity_p"};
+  request.cuts_ground = true;
+  request.plan = [&](const Description& described, const MeshWish& wish) -> MeshPlan {
+    auto places = made.problem.shots;
+    places.insert(places.end(), made.problem.receivers.begin(), made.problem.receivers.end());
+    return plan_cells(described, places, wish, made.accuracy.accuracy);
+  };
+  const auto earth = build_earth(job, std::nullopt, memory, request);
+  made.notes.insert(made.notes.begin(), earth.notes.begin(), earth.notes.end());
+  made.warnings.insert(made.warnings.begin(), earth.warnings.begin(), earth.warnings.end());
+  take_velocity(job, earth, made);
+  try {
+    made.problem.settle();
+  } catch (const InputError& error) {
+    throw_at_its_place(error, job);
+  }
+  return made;
+}
+
+Simulation::Simulation(Problem problem, JobOrigin job)
+    : SimulationOf("traveltime", std::move(job)), problem_(std::move(problem)) {
+  problem_.settle();
+}
+
+std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
+  auto read_job = read(job, memory_budget(runtime));
+  auto made = std::make_unique<Simulation>(std::move(read_job.problem), JobOrigin{job.source(), {}});
+  made->notes_ = std::move(read_job.notes);
+  made->warnings_ = std::move(read_job.warnings);
+  made->accuracy_ = read_job.accuracy;
+  made->words_ = std::move(read_job.words);
+  made->observed_ = std::move(read_job.times);
+  made->uncertainties_ = std::move(read_job.uncertainties);
+  if (made->accuracy_.states_errors()) made->companion_ = made->on_companion({true, true, true});
+  return made;
+}
+
+MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
+
+void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const {
+  const auto& p = problem_;
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  const auto at_once = std::min<std::size_t>(
+      static_cast<std::size_t>(thread_count(runtime.threads)),
+      (p.shots.size() + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks));
+  facts.problem = fmt::format("{} first arrivals of {} shots through {} cells", grouped(p.picks.size()),
+                              grouped(p.shots.size()), grouped(p.mesh.size()));
+  facts.method = "fast marching";
+  facts.reason =
+      fmt::format("the factored eikonal equation, order {}; a shot on each of {} threads", p.order, at_once);
+  Runtime on_cpu = runtime;
+  on_cpu.device = {Device::Kind::cpu, -1};
+  facts.device = device_text(on_cpu);
+  facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.shots.size());
+  facts.work_unit = "cell shots";
+  facts.memory_bytes =
+      static_cast<std::size_t>(bytes_of_medium(p) + static_cast<double>(at_once) * bytes_of_front(p) +
+                               64 * static_cast<double>(p.picks.size()));
+  facts.add("cells", std::uint64_t{p.mesh.size()}, "", "cells");
+  facts.add("shots", std::uint64_t{p.shots.size()}, "", "shots");
+  facts.add("receivers", std::uint64_t{p.receivers.size()}, "", "receivers");
+  facts.add("picks", std::uint64_t{p.picks.size()}, "", "times");
+  report_fields(p, facts);
+  if (companion_)
+    facts.add(
+        "companion_cells", std::uint64_t{companion_->problem_.mesh.size()}, "", "companion",
+        fmt::format("a second run on {} cells states errors", grouped(companion_->problem_.mesh.size())));
+}
+
+void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
+  memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
+  const auto at_once =
+      std::max<std::size_t>(1, static_cast<std::size_t>(thread_count(runtime.threads)) *
+                                   static_cast<std::size_t>(runtime.comm ? runtime.comm->size() : 1));
+  const std::size_t turns = (problem_.shots.size() + at_once - 1) / at_once;
+  plan.seconds =
+      turns * (seconds_of_front(problem_) + (companion_ ? seconds_of_front(companion_->problem_) : 0));
+}
+
+StationFields Simulation::rows_of(const Problem& p, std::vector<double> times) {
+  StationFields rows;
+  std::vector<double> shot, receiver, offset;
+  Survey shots;
+  const Nodes nodes(p.mesh);
+  for (const auto& pick : p.picks) {
+    const auto &from = p.shots[pick.shot], &to = p.receivers[pick.receiver];
+    for (const auto& [survey, at] : {std::pair{&rows.survey, &to}, {&shots, &from}}) {
+      survey->easting.push_back((*at)[0]);
+      survey->northing.push_back((*at)[1]);
+      survey->up.push_back((*at)[2]);
+    }
+    shot.push_back(pick.shot + 1);
+    receiver.push_back(pick.receiver + 1);
+    offset.push_back(std::hypot(to[0] - from[0], to[1] - from[1]));
+  }
+  rows.survey.columns = {{"shot", "1", "number of the shot", std::move(shot)},
+                         {"receiver", "1", "number of the receiver", std::move(receiver)},
+                         {"shot_easting", "m", "easting of the shot", std::move(shots.easting)},
+                         {"shot_northing", "m", "northing of the shot", std::move(shots.northing)},
+                         {"shot_up", "m", "height of the shot", std::move(shots.up)},
+                         {"offset", "m", "distance on the map from the shot", std::move(offset)}};
+  rows.fields = {{"travel_time", "s", "time of the first arrival", std::move(times)}};
+  return rows;
+}
+
+Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
+  Rounds rounds(accuracy_);
+  auto [mine, other, seconds, of_companion] = solved_in_rounds(result, runtime, rounds);
+  auto& report = result.report;
+  report.notes.insert(report.notes.end(), mine.notes.begin(), mine.notes.end());
+  report.warnings.insert(report.warnings.end(), mine.warnings.begin(), mine.warnings.end());
+  const auto [first, last] = std::minmax_element(mine.values.begin(), mine.values.end());
+  report.add("latest", *last, "s", "times", fmt::format("from {:.4g} to {:.4g} s", *first, *last));
+  auto rows = rows_of(problem_, mine.values);
+  if (companion_) {
+    StatedErrors stated(accuracy_);
+    rows.fields.push_back(error_column(rows.fields.front(), errors_of(mine.values, other.values, stated)));
+    stated.tell(result, of_companion, seconds + of_companion);
+    rounds.tell(result);
+  }
+  if (!observed_.empty()) {
+    ObservedColumns columns;
+    columns.others = rows.survey.columns;
+    ObservedColumn column{
+        "travel_time", {"travel_time_observed", "s", "observed time", observed_}, std::nullopt};
+    if (!uncertainties_.empty())
+      column.uncertainty = Column{"travel_time_uncertainty", "s", "uncertainty of the time", uncertainties_};
+    columns.observed.push_back(std::move(column));
+    compare(rows, report, columns);
+  }
+  return to_dataset(std::move(rows));
+}
+
+// ---- errors ----
+
+CompanionWish Simulation::wish() const {
+  CompanionWish wish = CompanionWish{}.with_its_walls();
+  for (const auto* places : {&problem_.shots, &problem_.receivers})
+    for (const auto& place : *places)
+      for (std::size_t a = 0; a < 3; ++a) wish.places[a].push_back(place[a]);
+  return wish;
+}
+
+std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser) const {
+  auto keeps = wish();
+  keeps.coarser = coarser;
+  const std::vector<double>* const rock[] = {&problem_.velocity};
+  const Companion companion(problem_.mesh, rock, keeps);
+  std::vector<double> slowness, share;
+  for (const double v : problem_.velocity) {
+    share.push_back(v > 0 ? 1 : 0);
+    slowness.push_back(v > 0 ? 1 / v : 0);
+  }
+  auto other = problem_;
+  other.mesh = companion.mesh();
+  other.velocity = companion.mean(slowness, share);
+  for (double& v : other.velocity) v = v > 0 ? 1 / v : 0;
+  return std::make_unique<Simulation>(std::move(other));
+}
+
+std::unique_ptr<Simulation> Simulation::finer(const FinerWish& asked) const {
+  const std::vector<double>* const rock[] = {&problem_.velocity};
+  auto other = problem_;
+  other.mesh = finer_mesh(problem_.mesh, rock, wish(), asked.factor, KeptFaces::all);
+  other.velocity = values_on(other.mesh, problem_.mesh, problem_.velocity);
+  auto made = std::make_unique<Simulation>(std::move(other), job_);
+  made->accuracy_ = accuracy_;
+  made->notes_ = notes_;
+  made->warnings_ = warnings_;
+  made->words_ = words_;
+  made->observed_ = observed_;
+  made->uncertainties_ = uncertainties_;
+  made->companion_ = made->on_companion({true, true, true});
+  return made;
+}
+
+Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
+  Solved all;
+  const auto begin = std::chrono::steady_clock::now();
+  all.mine = travel_times(problem_, runtime);
+  all.seconds = seconds_since(begin);
+  if (!companion_) return all;
+  Runtime without_checkpoint = runtime;
+  without_checkpoint.checkpoint = {};
+  const auto begin_of_companion = std::chrono::steady_clock::now();
+  all.other = travel_times(companion_->problem_, without_checkpoint);
+  all.of_companion = seconds_since(begin_of_companion);
+  return all;
+}
+
+ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
+  Runtime without_checkpoint = runtime;
+  without_checkpoint.checkpoint = {};
+  const auto times_on = [&](std::array<bool, 3> coarser) {
+    return travel_times(on_companion(coarser)->problem_, without_checkpoint).values;
+  };
+  const auto coarse = times_on({true, true, true});
+  ErrorShares shares;
+  for (std::size_t a = 0; a < 3; ++a) {
+    std::array<bool, 3> but_one{true, true, true};
+    but_one[a] = false;
+    StatedErrors stated(accuracy_);
+    errors_of(coarse, times_on(but_one), stated);
+    shares.cells[a] = stated.at_95();
+  }
+  return shares;
+}
+
+Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
+  std::unique_ptr<Simulation> last;
+  RoundsOf<Simulation, Solved> of;
+  of.find = [&](Simulation& on, std::size_t round) {
+    Runtime here = runtime;
+    if (round > 0) here.checkpoint = {};
+    return on.solved_with_companion(here);
+  };
+  of.error = [](const Simulation& on, const Solved& found) {
+    StatedErrors stated(on.accuracy_);
+    if (on.companion_) on.errors_of(found.mine.values, found.other.values, stated);
+    return stated.at_95();
+  };
+  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
+  of.finer = [&](Simulation& on, const FinerWish& asked) {
+    auto next = on.finer(asked);
+    next->check(runtime);
+    return next;
+  };
+  of.size = [&](const Simulation& on) {
+    RunFacts facts;
+    on.describe(facts, on.choose(runtime), runtime);
+    return Round{on.problem_.mesh.size(), NAN, 0, static_cast<double>(facts.memory_bytes)};
+  };
+  auto found = found_in_rounds(*this, last, rounds, of);
+  if (!last) return found;
+  describe_again(result.report, [&](RunFacts& facts) {
+    last->describe(facts, last->choose(runtime), runtime);
+    begin_with(facts, last->notes_, last->warnings_);
+  });
+  *this = std::move(*last);
+  return found;
+}
+
+std::vector<double> Simulation::errors_of(const std::vector<double>& mine, const std::vector<double>& other,
+                                          StatedErrors& stated) const {
+  std::vector<double> longest(problem_.shots.size(), 0);
+  for (std::size_t n = 0; n < mine.size(); ++n)
+    longest[problem_.picks[n].shot] = std::max(longest[problem_.picks[n].shot], mine[n]);
+  JudgedData judged{"travel_time", {}, {}, {}, [&](std::size_t n) {
+                      return fmt::format("shot {}, receiver {}", problem_.picks[n].shot + 1,
+                                         problem_.picks[n].receiver + 1);
+                    }};
+  for (std::size_t n = 0; n < mine.size(); ++n) {
+    const auto shot = problem_.picks[n].shot;
+    judged.difference.push_back(std::abs(other[n] - mine[n]));
+    judged.scale.push_back(longest[shot] > 0 ? std::max(mine[n], least_scale * longest[shot]) : 1);
+    judged.source.push_back(shot);
+  }
+  return stated.of(judged);
+}
+
+Result Simulation::outline() const {
+  auto rows = rows_of(problem_, {});
+  if (companion_) rows.fields.push_back(error_column(rows.fields.front(), {}));
+  return outline_of(physics_, job_, to_dataset(std::move(rows)));
+}
+
+io::Content Simulation::model(bool with_values) const {
+  auto velocity = with_values ? problem_.velocity : std::vector<double>{};
+  for (double& v : velocity)
+    if (v == 0) v = NAN;
+  return io::MeshData{problem_.mesh,
+                      {{"velocity_p", "m/s", "velocity of P waves", std::move(velocity)}},
+                      provenance(physics_, job_)};
+}
+
+}  // namespace terrane::traveltime

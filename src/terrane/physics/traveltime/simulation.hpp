@@ -1,0 +1,73 @@
+// Travel times from a job file, or from a problem.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "terrane/job/config.hpp"
+#include "terrane/mesh/companion.hpp"
+#include "terrane/physics/traveltime/picks.hpp"
+#include "terrane/physics/traveltime/problem.hpp"
+#include "terrane/physics/traveltime/times.hpp"
+#include "terrane/simulation/refining.hpp"
+#include "terrane/simulation/simulation_of.hpp"
+#include "terrane/simulation/stated_errors.hpp"
+#include "terrane/simulation/station_fields.hpp"
+
+namespace terrane::traveltime {
+
+/// The tables [source] and [simulation].
+std::span<const Section> sections();
+
+/// What a job says, before velocities are asked for.
+struct JobProblem {
+  Problem problem;
+  Accuracy accuracy;
+  std::vector<double> times, uncertainties;  ///< observed, of each pick; empty: none
+  std::string data;                          ///< where they are from: "job.toml:9: source.file"
+  std::vector<std::string> notes, warnings;
+  std::vector<io::TextColumn> words;  ///< of the receivers, for each pick
+};
+
+class Simulation final : public SimulationOf<> {
+ public:
+  /// problem: as it is. Throws InputError (Problem::settle).
+  explicit Simulation(Problem problem, JobOrigin job = {});
+  static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+  /// Throws InputError at the keys that are wrong.
+  static JobProblem read(const Config& job, const MemoryBudget& memory);
+
+  Result outline() const override;
+  const Problem& problem() const noexcept { return problem_; }
+  /// Rows of picks: receivers as stations, and columns of shots; times without values if empty.
+  static StationFields rows_of(const Problem& problem, std::vector<double> times);
+
+ private:
+  MemoryBudget choose(const Runtime& runtime) const override;
+  void describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const override;
+  void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
+  Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
+  io::Content model(bool with_values) const override;
+
+  struct Solved {
+    Times mine, other;
+    double seconds = 0, of_companion = 0;
+  };
+  CompanionWish wish() const;
+  std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser) const;
+  std::unique_ptr<Simulation> finer(const FinerWish& wish) const;
+  Solved solved_with_companion(const Runtime& runtime) const;
+  Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds);
+  ErrorShares shares_of_error(const Runtime& runtime) const;
+  std::vector<double> errors_of(const std::vector<double>& mine, const std::vector<double>& other,
+                                StatedErrors& stated) const;
+
+  Problem problem_;
+  Accuracy accuracy_;
+  std::vector<double> observed_, uncertainties_;
+  std::unique_ptr<Simulation> companion_;  // on cells twice as wide
+};
+
+}  // namespace terrane::traveltime
