@@ -66,39 +66,47 @@ std::vector<std::string> meanings_of(const std::string& key) {
   return {key};
 }
 
-}  // namespace
-
-GridData read_esri(TextReader& in) {
+/// The lines before the numbers, in any order.
+struct EsriHeader {
   std::optional<std::int64_t> n_east, n_north;
   std::optional<double> x, y, dx, dy, no_data, far_x, far_y;
-  bool x_centre = false, y_centre = false;
-  std::set<std::string> given;
-  GridData grid;
-  std::string_view word;
-  auto before = in.mark();
-  while (in.token(word)) {
-    double ignored = 0;
-    if (parse_number(word, ignored)) break;
-    const auto key = lower(word);
-    for (const auto& meaning : meanings_of(key))
-      if (!given.insert(meaning).second)
-        in.fail(fmt::format("{} is given a second time by {}", meaning, key), "Keep one of the two.");
-    const auto coordinate = [&] {
-      const auto place = in.mark();
-      const auto text = in.rest_of_line();
-      if (const auto angle = parse_angle(text)) {
-        grid.geographic = true;
-        return *angle;
-      }
-      in.rewind(place);
-      return in.number(key);
-    };
+  bool x_centre = false, y_centre = false, geographic = false;
+
+  /// Up to the first number.
+  void read(TextReader& in) {
+    std::set<std::string> given;
+    std::string_view word;
+    auto before = in.mark();
+    for (double number = 0; in.token(word) && !parse_number(word, number); before = in.mark()) {
+      const auto key = lower(word);
+      for (const auto& meaning : meanings_of(key))
+        if (!given.insert(meaning).second)
+          in.fail(fmt::format("{} is given a second time by {}", meaning, key), "Keep one of the two.");
+      take(in, key, word);
+    }
+    in.rewind(before);
+  }
+
+  void check(const TextReader& in) const {
+    if (!n_east || !n_north || !x || !y || !dx || !dy)
+      in.fail(fmt::format("the header has no {}", !n_east    ? "ncols"
+                                                  : !n_north ? "nrows"
+                                                  : !x       ? "xllcorner"
+                                                  : !y       ? "yllcorner"
+                                                             : "cellsize"),
+              "It may not be an ESRI ASCII grid.");
+    if (!(*dx > 0) || !(*dy > 0))
+      in.fail(fmt::format("a cell size of {}", std::min(*dx, *dy)), "It must be above zero.");
+  }
+
+ private:
+  void take(TextReader& in, const std::string& key, std::string_view word) {
     if (key == "ncols") n_east = in.integer(key, 1, most_nodes_per_axis);
     else if (key == "nrows") n_north = in.integer(key, 1, most_nodes_per_axis);
-    else if (key == "xllcorner" || key == "xllcenter") x = coordinate(), x_centre = key == "xllcenter";
-    else if (key == "yllcorner" || key == "yllcenter") y = coordinate(), y_centre = key == "yllcenter";
-    else if (key == "xurcorner") far_x = coordinate();
-    else if (key == "yurcorner") far_y = coordinate();
+    else if (key == "xllcorner" || key == "xllcenter") x = coordinate(in, key), x_centre = key == "xllcenter";
+    else if (key == "yllcorner" || key == "yllcenter") y = coordinate(in, key), y_centre = key == "yllcenter";
+    else if (key == "xurcorner") far_x = coordinate(in, key);
+    else if (key == "yurcorner") far_y = coordinate(in, key);
     else if (key == "cellsize") dx = dy = in.number(key);
     else if (key == "dx") dx = in.number(key);
     else if (key == "dy") dy = in.number(key);
@@ -107,39 +115,57 @@ GridData read_esri(TextReader& in) {
       in.fail(
           fmt::format("\"{}\" is not a line of an ESRI ASCII grid's header", shown(word)),
           "Allowed: ncols, nrows, xllcorner or xllcenter, yllcorner or yllcenter, cellsize, NODATA_value.");
-    before = in.mark();
   }
-  in.rewind(before);
-  if (!n_east || !n_north || !x || !y || !dx || !dy)
-    in.fail(fmt::format("the header has no {}", !n_east    ? "ncols"
-                                                : !n_north ? "nrows"
-                                                : !x       ? "xllcorner"
-                                                : !y       ? "yllcorner"
-                                                           : "cellsize"),
-            "It may not be an ESRI ASCII grid.");
-  if (!(*dx > 0) || !(*dy > 0))
-    in.fail(fmt::format("a cell size of {}", std::min(*dx, *dy)), "It must be above zero.");
-  const auto n = checked_product(in.where(), std::array{*n_east, *n_north});
-  auto values = in.numbers(n, fmt::format("rows of a grid of {} x {}", *n_east, *n_north), false, true);
+
+  /// Metres, or degrees as an angle is written, such as 10:30:00E.
+  double coordinate(TextReader& in, const std::string& key) {
+    const auto place = in.mark();
+    const auto text = in.rest_of_line();
+    if (const auto angle = parse_angle(text)) {
+      geographic = true;
+      return *angle;
+    }
+    in.rewind(place);
+    return in.number(key);
+  }
+};
+
+std::vector<double> nodes_from(const TextReader& in, double first, double step, std::size_t count) {
+  std::vector<double> axis;
+  for (std::size_t i = 0; i < count; ++i) axis.push_back(first + step * static_cast<double>(i));
+  for (std::size_t i = 1; i < count; ++i)
+    if (!(axis[i] > axis[i - 1]))
+      in.fail("the cell size is lost in the rounding of the corner's coordinates",
+              "Check cellsize and the corner.");
+  return axis;
+}
+
+}  // namespace
+
+GridData read_esri(TextReader& in) {
+  EsriHeader header;
+  header.read(in);
+  header.check(in);
+  const auto columns = static_cast<std::size_t>(*header.n_east),
+             rows = static_cast<std::size_t>(*header.n_north);
+  const auto n = checked_product(in.where(), std::array{*header.n_east, *header.n_north});
+  auto values = in.numbers(n, fmt::format("rows of a grid of {} x {}", columns, rows), false, true);
   in.expect_end("the last row");
 
-  const auto columns = static_cast<std::size_t>(*n_east), rows = static_cast<std::size_t>(*n_north);
-  const double west = *x + (x_centre ? 0.0 : *dx / 2), south = *y + (y_centre ? 0.0 : *dy / 2);
-  for (std::size_t i = 0; i < columns; ++i) grid.easting.push_back(west + *dx * static_cast<double>(i));
-  for (std::size_t j = 0; j < rows; ++j) grid.northing.push_back(south + *dy * static_cast<double>(j));
-  for (auto* axis : {&grid.easting, &grid.northing})
-    for (std::size_t i = 1; i < axis->size(); ++i)
-      if (!((*axis)[i] > (*axis)[i - 1]))
-        in.fail("the cell size is lost in the rounding of the corner's coordinates",
-                "Check cellsize and the corner.");
-  for (std::size_t j = 0; j < rows / 2; ++j)
+  GridData grid;
+  grid.geographic = header.geographic;
+  const double dx = *header.dx, dy = *header.dy, west = *header.x + (header.x_centre ? 0.0 : dx / 2),
+               south = *header.y + (header.y_centre ? 0.0 : dy / 2);
+  grid.easting = nodes_from(in, west, dx, columns);
+  grid.northing = nodes_from(in, south, dy, rows);
+  for (std::size_t j = 0; j < rows / 2; ++j)  // files begin in the north
     std::swap_ranges(values.begin() + static_cast<std::ptrdiff_t>(j * columns),
                      values.begin() + static_cast<std::ptrdiff_t>((j + 1) * columns),
                      values.begin() + static_cast<std::ptrdiff_t>((rows - 1 - j) * columns));
-  check_far_corner(in, far_x, west + *dx * (static_cast<double>(columns) - 0.5), *dx, "xurcorner");
-  check_far_corner(in, far_y, south + *dy * (static_cast<double>(rows) - 0.5), *dy, "yurcorner");
-  const auto gaps = make_gaps(values, no_data.value_or(-9999));
-  if (!no_data && gaps > 0)
+  check_far_corner(in, header.far_x, west + dx * (static_cast<double>(columns) - 0.5), dx, "xurcorner");
+  check_far_corner(in, header.far_y, south + dy * (static_cast<double>(rows) - 0.5), dy, "yurcorner");
+  const auto gaps = make_gaps(values, header.no_data.value_or(-9999));
+  if (!header.no_data && gaps > 0)
     grid.attributes["note"] =
         fmt::format("{} values of -9999 are gaps, though no NODATA_value says so", gaps);
   grid.unit_is_assumed = !grid.geographic;

@@ -266,80 +266,91 @@ std::vector<std::size_t> counts_of(const Gathers& g) {
   return counts;
 }
 
-}  // namespace
-
-Dataset to_dataset(Gathers g) {
-  if (!g.kind.empty()) {
-    auto parts = apart(g);
-    const auto kinds_of_traces = std::exchange(g.kind, {});
-    if (parts.empty()) {
-      auto data = to_dataset(std::move(g));
-      if (data.dimensions.front().name == "trace")
-        data.coordinates.push_back({"kind",
-                                    "",
-                                    "what a trace holds, as SEG-Y counts",
-                                    {"trace"},
-                                    std::vector<std::int32_t>(kinds_of_traces.begin(), kinds_of_traces.end()),
-                                    {}});
-      return data;
-    }
-    auto data = to_dataset(std::move(parts.front()));
-    for (std::size_t n = 1; n < parts.size(); ++n)
-      data.variables.push_back(std::move(to_dataset(std::move(parts[n])).variables.front()));
-    return data;
+/// How traces lie in a data set: by shot and receiver where each shot has as many, or one by one.
+struct GatherLayout {
+  explicit GatherLayout(const Gathers& g) {
+    const auto counts = counts_of(g);
+    even = !counts.empty() &&
+           std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+    if (even) shots = counts.size(), each = counts.front();
+    fixed = even;
+    for (std::size_t n = each; n < g.traces() && fixed; ++n) fixed = g.receiver[n] == g.receiver[n - each];
   }
-  const auto counts = counts_of(g);
-  const bool even = !counts.empty() &&
-                    std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
-  const std::size_t shots = even ? counts.size() : 0, each = even ? counts.front() : 0;
-  bool fixed = even;  // the same receivers for every shot
-  for (std::size_t n = each; n < g.traces() && fixed; ++n) fixed = g.receiver[n] == g.receiver[n - each];
+  std::size_t stride() const { return even ? each : 1; }  ///< from a shot's first trace to the next one's
 
-  Dataset data;
-  if (even) data.dimensions = {{"shot", shots}, {"time", g.samples}, {"receiver", each}};
-  else data.dimensions = {{"trace", g.traces()}, {"time", g.samples}};
+  bool even, fixed;  ///< fixed: the same receivers for every shot
+  std::size_t shots = 0, each = 0;
+};
+
+void add_gather_coordinates(Dataset& data, const Gathers& g, const GatherLayout& layout) {
+  const std::vector<std::string> of_shot{layout.even ? "shot" : "trace"};
+  auto of_receiver = layout.even ? std::vector<std::string>{"shot", "receiver"} : of_shot;
+  if (layout.fixed) of_receiver = {"receiver"};
+  const std::size_t stride = layout.stride();
   std::vector<double> time;
   for (std::size_t n = 0; n < g.samples; ++n) time.push_back(g.first + static_cast<double>(n) * g.step);
   data.coordinates.push_back({"time", "s", "time", {"time"}, std::move(time), {}});
-  const auto part = [&](const std::vector<Gathers::Place>& places, std::size_t a, std::size_t stride,
-                        std::size_t count) {
-    std::vector<double> out;
-    for (std::size_t n = 0; n < count; ++n) out.push_back(places[n * stride][a]);
-    return out;
-  };
-  const std::size_t stride = even ? each : 1;
-  const std::vector<std::string> of_shot{even ? "shot" : "trace"};
-  auto of_receiver = even ? std::vector<std::string>{"shot", "receiver"} : of_shot;
-  if (fixed) of_receiver = {"receiver"};
   std::vector<std::int32_t> numbers;
   for (std::size_t n = 0; n < g.traces(); n += stride) numbers.push_back(g.shot[n]);
   data.coordinates.push_back({"shot", "", "number of the shot", of_shot, std::move(numbers), {}});
   for (std::size_t a = 0; a < 3; ++a) {
     const auto* axis = (g.geographic ? earth_words : axis_words)[a];
     const auto* unit = g.geographic ? earth_units[a] : "m";
-    data.coordinates.push_back({fmt::format("source_{}", axis),
-                                unit,
-                                fmt::format("{} of the source", axis),
-                                of_shot,
-                                part(g.source, a, stride, g.traces() / stride),
-                                {}});
-    data.coordinates.push_back({fmt::format("receiver_{}", axis),
-                                unit,
-                                fmt::format("{} of the receiver", axis),
-                                of_receiver,
-                                part(g.receiver, a, 1, fixed ? each : g.traces()),
-                                {}});
+    const auto add = [&](const char* whose, const std::vector<std::string>& along,
+                         const std::vector<Gathers::Place>& places, std::size_t apart_by, std::size_t count) {
+      std::vector<double> out;
+      for (std::size_t n = 0; n < count; ++n) out.push_back(places[n * apart_by][a]);
+      data.coordinates.push_back({fmt::format("{}_{}", whose, axis),
+                                  unit,
+                                  fmt::format("{} of the {}", axis, whose),
+                                  along,
+                                  std::move(out),
+                                  {}});
+    };
+    add("source", of_shot, g.source, stride, g.traces() / stride);
+    add("receiver", of_receiver, g.receiver, 1, layout.fixed ? layout.each : g.traces());
   }
+}
+
+/// [trace, time] → [shot, time, receiver]
+std::vector<float> by_shots(const Gathers& g, const GatherLayout& layout) {
+  std::vector<float> turned(g.values.size());
+  for (std::size_t s = 0; s < layout.shots; ++s)
+    for (std::size_t r = 0; r < layout.each; ++r)
+      for (std::size_t t = 0; t < g.samples; ++t)
+        turned[(s * g.samples + t) * layout.each + r] = g.values[(s * layout.each + r) * g.samples + t];
+  return turned;
+}
+
+/// A variable for each kind of trace; or the kinds as a coordinate, where traces of several are mixed.
+Dataset dataset_of_kinds(Gathers g) {
+  auto parts = apart(g);
+  const auto kinds_of_traces = std::exchange(g.kind, {});
+  auto data = to_dataset(parts.empty() ? std::move(g) : std::move(parts.front()));
+  for (std::size_t n = 1; n < parts.size(); ++n)
+    data.variables.push_back(std::move(to_dataset(std::move(parts[n])).variables.front()));
+  if (parts.empty() && data.dimensions.front().name == "trace")
+    data.coordinates.push_back({"kind",
+                                "",
+                                "what a trace holds, as SEG-Y counts",
+                                {"trace"},
+                                std::vector<std::int32_t>(kinds_of_traces.begin(), kinds_of_traces.end()),
+                                {}});
+  return data;
+}
+
+}  // namespace
+
+Dataset to_dataset(Gathers g) {
+  if (!g.kind.empty()) return dataset_of_kinds(std::move(g));
+  const GatherLayout layout(g);
+  Dataset data;
+  if (layout.even) data.dimensions = {{"shot", layout.shots}, {"time", g.samples}, {"receiver", layout.each}};
+  else data.dimensions = {{"trace", g.traces()}, {"time", g.samples}};
+  add_gather_coordinates(data, g, layout);
   std::vector<std::string> dimensions;
   for (const auto& d : data.dimensions) dimensions.push_back(d.name);
-  if (even && !g.values.empty()) {  // [trace, time] → [shot, time, receiver]
-    std::vector<float> turned(g.values.size());
-    for (std::size_t s = 0; s < shots; ++s)
-      for (std::size_t r = 0; r < each; ++r)
-        for (std::size_t t = 0; t < g.samples; ++t)
-          turned[(s * g.samples + t) * each + r] = g.values[(s * each + r) * g.samples + t];
-    g.values = std::move(turned);
-  }
+  if (layout.even && !g.values.empty()) g.values = by_shots(g, layout);
   data.variables.push_back({g.name, g.unit, g.name, std::move(dimensions), std::move(g.values), {}});
   for (const auto& [name, text] : g.attributes) data.attributes.push_back({name, text});
   return data;

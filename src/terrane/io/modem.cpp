@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -455,28 +456,66 @@ std::vector<std::string> left_out_of_modem_data(const std::string& path, const T
   return magnetotelluric::not_in(magnetotelluric::rows_of(path, "a ModEM list", table), table);
 }
 
-MeshData read_modem_model(TextReader& in) {
-  std::string_view line;
-  do {
-    if (!in.line(line)) in.fail("the file holds no model");
-  } while (line.empty() || line.find_first_not_of(" \t\r") == line.npos ||
-           line[line.find_first_not_of(" \t\r")] == '#');
-  const auto words = words_of(line);
+namespace {
+
+/// The line above the widths: numbers of cells north, east and down, and how values are written.
+struct ModelHeader {
   std::array<std::int64_t, 3> count{};
-  std::int64_t fourth = 0;
-  if (words.size() == 3 && parse_integer(words[0], fourth) && parse_integer(words[1], fourth) &&
-      !parse_integer(words[2], fourth))
-    in.fail("a two-dimensional model of ModEM", "Models with cells north, east and down are read.");
-  for (std::size_t a = 0; a < 3; ++a)
-    if (words.size() < 3 || !parse_integer(words[a], count[a]) || count[a] < 1 ||
-        count[a] > static_cast<std::int64_t>(most_axis))
-      in.fail("no line with the numbers of cells north, east and down", "It reads: Nx Ny Nz 0 LOGE.");
-  if (words.size() > 3 && parse_integer(words[3], fourth) && fourth != 0)
-    in.fail(fmt::format("a model of {} numbered rocks", fourth),
-            "Models with the resistivity of each cell are read: 0.");
-  const auto scale = words.size() > 4 ? lower(words[4]) : std::string("linear");
-  if (scale != "loge" && scale != "log10" && scale != "linear")
-    in.fail(fmt::format("values as \"{}\"", shown(scale)), "Allowed: LOGE, LOG10, LINEAR.");
+  std::string scale;
+
+  explicit ModelHeader(TextReader& in) {
+    std::string_view line;
+    do {
+      if (!in.line(line)) in.fail("the file holds no model");
+    } while (line.empty() || line.find_first_not_of(" \t\r") == line.npos ||
+             line[line.find_first_not_of(" \t\r")] == '#');
+    const auto words = words_of(line);
+    std::int64_t fourth = 0;
+    if (words.size() == 3 && parse_integer(words[0], fourth) && parse_integer(words[1], fourth) &&
+        !parse_integer(words[2], fourth))
+      in.fail("a two-dimensional model of ModEM", "Models with cells north, east and down are read.");
+    for (std::size_t a = 0; a < 3; ++a)
+      if (words.size() < 3 || !parse_integer(words[a], count[a]) || count[a] < 1 ||
+          count[a] > static_cast<std::int64_t>(most_axis))
+        in.fail("no line with the numbers of cells north, east and down", "It reads: Nx Ny Nz 0 LOGE.");
+    if (words.size() > 3 && parse_integer(words[3], fourth) && fourth != 0)
+      in.fail(fmt::format("a model of {} numbered rocks", fourth),
+              "Models with the resistivity of each cell are read: 0.");
+    scale = words.size() > 4 ? lower(words[4]) : std::string("linear");
+    if (scale != "loge" && scale != "log10" && scale != "linear")
+      in.fail(fmt::format("values as \"{}\"", shown(scale)), "Allowed: LOGE, LOG10, LINEAR.");
+  }
+  double value(double written) const {
+    return scale == "loge" ? std::exp(written) : scale == "log10" ? std::pow(10, written) : written;
+  }
+};
+
+/// The corner, where the file ends with one: north, east, down, and a rotation, which must be zero. Else the
+/// model has its middle at zero.
+std::array<double, 3> corner_of_model(TextReader& in, const std::array<std::vector<double>, 3>& widths) {
+  const auto length = [](const std::vector<double>& all) {
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  };
+  std::array<double, 3> corner{-length(widths[0]) / 2, -length(widths[1]) / 2, 0};
+  const auto before = in.mark();
+  std::string_view word;
+  if (!in.token(word)) return corner;
+  in.rewind(before);
+  for (double& x : corner) x = in.number("the corner of the model");
+  if (in.token(word)) {
+    double turned = 0;
+    if (!parse_number(word, turned) || turned != 0)
+      in.fail("a model that is turned", "Its rotation must be 0.");
+    in.expect_end("the rotation of the model");
+  }
+  return corner;
+}
+
+}  // namespace
+
+MeshData read_modem_model(TextReader& in) {
+  const ModelHeader header(in);
+  const auto& count = header.count;
   std::array<std::vector<double>, 3> widths;
   for (std::size_t a = 0; a < 3; ++a) {
     widths[a] = in.numbers(static_cast<std::size_t>(count[a]), "width of a cell");
@@ -485,23 +524,7 @@ MeshData read_modem_model(TextReader& in) {
   }
   const auto cells = checked_product(in.where(), count);
   const auto read = in.numbers(cells, "a resistivity");
-  // Then, perhaps, the corner: north, east, down; and a rotation.
-  double length_north = 0, length_east = 0;
-  for (const double w : widths[0]) length_north += w;
-  for (const double w : widths[1]) length_east += w;
-  std::array<double, 3> corner{-length_north / 2, -length_east / 2, 0};
-  const auto before = in.mark();
-  std::string_view word;
-  if (in.token(word)) {
-    in.rewind(before);
-    for (double& x : corner) x = in.number("the corner of the model");
-    if (in.token(word)) {
-      double turned = 0;
-      if (!parse_number(word, turned) || turned != 0)
-        in.fail("a model that is turned", "Its rotation must be 0.");
-      in.expect_end("the rotation of the model");
-    }
-  }
+  const auto corner = corner_of_model(in, widths);
   const auto faces = [](double from, const std::vector<double>& all) {
     std::vector<double> at{from};
     for (const double w : all) at.push_back(at.back() + w);
@@ -518,12 +541,8 @@ MeshData read_modem_model(TextReader& in) {
   std::size_t n = 0;
   for (std::size_t k = deep; k-- > 0;)  // from the top, east outside, and from north to south
     for (std::size_t i = 0; i < east; ++i)
-      for (std::size_t j = north; j-- > 0;) {
-        const double value = read[n++];
-        data.cells[0].values[data.mesh.index(i, j, k)] = scale == "loge"    ? std::exp(value)
-                                                         : scale == "log10" ? std::pow(10, value)
-                                                                            : value;
-      }
+      for (std::size_t j = north; j-- > 0;)
+        data.cells[0].values[data.mesh.index(i, j, k)] = header.value(read[n++]);
   return data;
 }
 

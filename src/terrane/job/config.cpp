@@ -334,6 +334,57 @@ Config Config::read(const std::filesystem::path& file, const Options& options) {
   return job;
 }
 
+namespace {
+
+/// --set key=value. A value that is none of TOML is a text: a plain word needs no quotes on the command line.
+template <class Node>
+void override_by(Node& root, const std::string& set) {
+  const auto equals = set.find('=');
+  const std::string place = "--set " + set;
+  if (equals == set.npos || equals == 0)
+    throw InputError(place, "an override reads key=value", "For example --set survey.height=100");
+  KeyDepth depth(place, true);
+  depth.check(set);
+  const std::string path(trimmed(std::string_view(set).substr(0, equals)));
+  const std::string given(trimmed(std::string_view(set).substr(equals + 1)));
+  Node value;
+  value.value = given;
+  value.place = place;
+  if (!depth.plain_word()) try {
+      auto table = toml::parse("x = " + given);
+      value = converted<Node>(*table.get("x"), 1, [&](auto) { return place; });
+    } catch (const toml::parse_error&) {
+    } catch (const ParserIsLost&) {
+    }
+  config_detail::Assignment<Node>{path, value, place}(root, 0);
+}
+
+/// Puts what the arguments say for ${name} in any text. path: of the node's key
+template <class Node, class Arguments>
+void put_arguments(Node& node, const Arguments& arguments, const std::string& path) {
+  if (auto* table = std::get_if<typename Node::Table>(&node.value)) {
+    for (auto& [key, child] : *table) put_arguments(child, arguments, path.empty() ? key : path + "." + key);
+  } else if (auto* list = std::get_if<typename Node::List>(&node.value)) {
+    for (auto& child : *list) put_arguments(child, arguments, path);
+  } else if (auto* content = std::get_if<std::string>(&node.value)) {
+    for (auto at = content->find("${"); at != content->npos; at = content->find("${", at)) {
+      const auto end = content->find('}', at);
+      if (end == content->npos) break;
+      const std::string argument = content->substr(at + 2, end - at - 2);
+      const auto found = arguments.find(argument);
+      if (found == arguments.end())
+        throw InputError(fmt::format("{}: {}", node.place, path),
+                         fmt::format("the job needs the argument \"{}\"", argument),
+                         argument == "data" ? "Give it with --data FOLDER."
+                                            : fmt::format("Give it with --arg {}=VALUE.", argument));
+      content->replace(at, end - at + 1, found->second);
+      at += found->second.size();
+    }
+  }
+}
+
+}  // namespace
+
 Config Config::parse(std::string_view text, std::string name, std::filesystem::path folder,
                      const Options& options) {
   check_size(text, name);
@@ -348,63 +399,16 @@ Config Config::parse(std::string_view text, std::string name, std::filesystem::p
                                    [&](auto line) { return fmt::format("{}:{}", document->name, line); });
   document->root.place = document->name;
 
-  for (const auto& set : options.sets) {
-    const auto equals = set.find('=');
-    const std::string place = "--set " + set;
-    if (equals == set.npos || equals == 0)
-      throw InputError(place, "an override reads key=value", "For example --set survey.height=100");
-    KeyDepth depth(place, true);
-    depth.check(set);
-    const std::string path(trimmed(std::string_view(set).substr(0, equals)));
-    const std::string given(trimmed(std::string_view(set).substr(equals + 1)));
-    Node value;
-    const auto take_as_text = [&] {  // a plain word needs no quotes on the command line
-      value.value = given;
-      value.place = place;
-    };
-    if (depth.plain_word()) {
-      take_as_text();
-    } else {
-      try {
-        auto table = toml::parse("x = " + given);
-        value = converted<Node>(*table.get("x"), 1, [&](auto) { return place; });
-      } catch (const toml::parse_error&) {
-        take_as_text();
-      } catch (const ParserIsLost&) {
-        take_as_text();
-      }
-    }
-    config_detail::Assignment<Node>{path, value, place}(document->root, 0);
-    document->source += fmt::format("{}# --set {}\n", document->source.ends_with('\n') ? "" : "\n", set);
-  }
-
-  // ${name} in any text.
-  const auto substitute = [&](auto&& self, Node& node, const std::string& path) -> void {
-    if (auto* table = std::get_if<Node::Table>(&node.value)) {
-      for (auto& [key, child] : *table) self(self, child, path.empty() ? key : path + "." + key);
-    } else if (auto* list = std::get_if<Node::List>(&node.value)) {
-      for (auto& child : *list) self(self, child, path);
-    } else if (auto* content = std::get_if<std::string>(&node.value)) {
-      for (auto at = content->find("${"); at != content->npos; at = content->find("${", at)) {
-        const auto end = content->find('}', at);
-        if (end == content->npos) break;
-        const std::string argument = content->substr(at + 2, end - at - 2);
-        const auto found = options.arguments.find(argument);
-        if (found == options.arguments.end())
-          throw InputError(fmt::format("{}: {}", node.place, path),
-                           fmt::format("the job needs the argument \"{}\"", argument),
-                           argument == "data" ? "Give it with --data FOLDER."
-                                              : fmt::format("Give it with --arg {}=VALUE.", argument));
-        content->replace(at, end - at + 1, found->second);
-        at += found->second.size();
-      }
-    }
-  };
-  substitute(substitute, document->root, "");
-  for (const auto& [argument, given] : options.arguments)
+  const auto remark = [&](std::string_view option, std::string_view given) {
     document->source +=
-        fmt::format("{}# --arg {}={}\n", document->source.ends_with('\n') ? "" : "\n", argument, given);
-
+        fmt::format("{}# {} {}\n", document->source.ends_with('\n') ? "" : "\n", option, given);
+  };
+  for (const auto& set : options.sets) {
+    override_by<Node>(document->root, set);
+    remark("--set", set);
+  }
+  put_arguments(document->root, options.arguments, "");
+  for (const auto& [argument, given] : options.arguments) remark("--arg", argument + "=" + given);
   const Node* root = &document->root;
   return Config(std::move(document), root, "");
 }

@@ -732,6 +732,33 @@ void expect_same_map(const Config& table, std::string_view key, const io::GridDa
                                 projection->definition()));
 }
 
+/// Longitudes are the same after a full turn: a window may cross the seam of the grid.
+Grid cropped(const Grid& from, const Region& to) {
+  Grid part;
+  part.geographic = from.geographic;
+  std::vector<std::pair<double, std::size_t>> turned;
+  for (const double turn : {-360.0, 0.0, 360.0})
+    for (std::size_t i = 0; i < from.n_east(); ++i)
+      if (const double x = from.easting[i] + turn;
+          (from.geographic || turn == 0) && x >= to.west && x <= to.east)
+        turned.emplace_back(x, i);
+  std::sort(turned.begin(), turned.end());
+  const auto same = [](const auto& a, const auto& b) { return b.first - a.first < 1e-9; };
+  turned.erase(std::unique(turned.begin(), turned.end(), same), turned.end());
+  std::vector<std::size_t> columns, rows;
+  for (std::size_t j = 0; j < from.n_north(); ++j)
+    if (from.northing[j] >= to.south && from.northing[j] <= to.north) rows.push_back(j);
+  for (const auto& [x, i] : turned) {
+    part.easting.push_back(x);
+    columns.push_back(i);
+  }
+  for (const auto j : rows) {
+    part.northing.push_back(from.northing[j]);
+    for (const auto i : columns) part.values.push_back(from.at(i, j));
+  }
+  return part;
+}
+
 Grid elevation_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                   const MemoryBudget& memory, const std::string& field, const Region* window,
                   const Region* region, std::array<double, 2> spacing) {
@@ -762,38 +789,12 @@ Grid elevation_of(const Config& table, std::string_view key, const std::optional
     if (window)
       throw table.wrong("window", "the grid is not in longitude and latitude", "Use region, in metres.");
   }
-  const auto crop = [](const Grid& from, const Region& to) {
-    Grid part;
-    part.geographic = from.geographic;
-    // Longitudes are the same after a full turn: a window may cross the seam of the grid.
-    std::vector<std::pair<double, std::size_t>> turned;
-    for (const double turn : {-360.0, 0.0, 360.0})
-      for (std::size_t i = 0; i < from.n_east(); ++i)
-        if (const double x = from.easting[i] + turn;
-            (from.geographic || turn == 0) && x >= to.west && x <= to.east)
-          turned.emplace_back(x, i);
-    std::sort(turned.begin(), turned.end());
-    const auto same = [](const auto& a, const auto& b) { return b.first - a.first < 1e-9; };
-    turned.erase(std::unique(turned.begin(), turned.end(), same), turned.end());
-    std::vector<std::size_t> columns, rows;
-    for (std::size_t j = 0; j < from.n_north(); ++j)
-      if (from.northing[j] >= to.south && from.northing[j] <= to.north) rows.push_back(j);
-    for (const auto& [x, i] : turned) {
-      part.easting.push_back(x);
-      columns.push_back(i);
-    }
-    for (const auto j : rows) {
-      part.northing.push_back(from.northing[j]);
-      for (const auto i : columns) part.values.push_back(from.at(i, j));
-    }
-    return part;
-  };
   if (window) {
-    grid = crop(grid, *window);
+    grid = cropped(grid, *window);
     if (grid.n_east() < 2 || grid.n_north() < 2)
       throw table.wrong("window", "fewer than two nodes of the grid lie inside along an axis");
   }
-  if (!grid.geographic) return crop(grid, *region);
+  if (!grid.geographic) return cropped(grid, *region);
   if (!projection)
     throw table.wrong(key, fmt::format("\"{}\" is in longitude and latitude", path.filename().string()),
                       "Set mesh.projection, for example \"utm\" or \"EPSG:32735\".");
@@ -860,6 +861,81 @@ void warn_of_unusual(const Config& job, Earth& earth) {
   }
 }
 
+Earth random_earth(const Config& job, const MemoryBudget& memory, const EarthRequest& request) {
+  const auto table = job.table("mesh").describe({mesh_keys, random_keys});
+  const auto model = job.table("model").describe({model_random_keys});
+  const auto range = [](const Config& from, std::string_view key, Quantity quantity) {
+    const auto both = from.numbers(key, quantity, 2);
+    if (!(both[0] <= both[1])) throw from.wrong(key, "the smallest comes first");
+    return both;
+  };
+  const auto shape = table.counts("shape", 3);
+  memory.require(
+      table.where("shape"), "the blocks",
+      static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]) * 16.0);
+  const auto widths = range(table, "widths", Quantity::length);
+  const auto densities = range(model, "densities", Quantity::density);
+  const auto origin = table.numbers("origin", Quantity::length, 3);
+  Earth earth;
+  earth.model = random_blocks({{shape[0], shape[1], shape[2]},
+                               widths[0],
+                               widths[1],
+                               densities[0],
+                               densities[1],
+                               origin[0],
+                               origin[1],
+                               origin[2],
+                               table.count("seed")});
+  take_contrasts(earth, request.reference_density);
+  return earth;
+}
+
+/// What a file of the mesh brings beside it.
+struct CellsOfFile {
+  std::string path, format;
+  std::optional<io::MeshData> data;  ///< the mesh and the values of its cells
+};
+
+TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfFile& file) {
+  const auto table = mesh.describe({mesh_keys, mesh_file_keys});
+  file.path = table.path("file").string();
+  file.format = table.optional_text("format").value_or("");
+  io::ReadOptions options;
+  options.format = file.format;
+  options.memory = memory.bytes;
+  auto content = read_content(table, "file", options);
+  tell_notes(table, "file", content);
+  auto* data = std::get_if<io::MeshData>(&content);
+  if (!data)
+    throw table.wrong("file", fmt::format("\"{}\" holds no tensor mesh", file.path),
+                      "`terrane info FILE` tells what a file holds.");
+  require_widths(table, *data);
+  auto cells = data->mesh;
+  file.data = std::move(*data);
+  return cells;
+}
+
+/// From the file of the model, from that of the mesh, or as bodies are painted.
+void put_properties(Earth& earth, const Config& model, TensorMesh cells, const CellsOfFile& file,
+                    const Description& description, const EarthRequest& request, const MemoryBudget& memory) {
+  if (model.has("file")) {
+    if (model.has("body"))
+      throw model.wrong("body", "model.file gives the properties of every cell already",
+                        "Keep one of the two.");
+    earth.model = from_file(model, std::move(cells), memory, file.path, file.format);
+    if (model.has("topography"))
+      throw model.wrong("topography", "model.file says where rock ends",
+                        "Take transfer = \"average\", which cuts the file's cells at the ground.");
+    fill(earth.model, background_of(model));
+  } else if (file.data && !model.has("body") && !file.data->cells.empty()) {
+    earth.model = io::to_earth_model(*file.data, property_of(model).value_or("density"),
+                                     model.optional_text("field").value_or(""));
+    fill(earth.model, background_of(model));
+  } else {
+    earth.model = transferred(model, cells, description, false, request, memory, earth);
+  }
+}
+
 Earth built_earth(const Config& job, const std::optional<Projection>& projection, const MemoryBudget& memory,
                   const EarthRequest& request) {
   const auto mesh = job.table("mesh");
@@ -870,64 +946,16 @@ Earth built_earth(const Config& job, const std::optional<Projection>& projection
     take_contrasts(made, request.reference_density);
     return made;
   }
+  if (kind == "random") return random_earth(job, memory, request);
   Earth earth;
-  if (kind == "random") {
-    const auto table = mesh.describe({mesh_keys, random_keys});
-    const auto model = job.table("model").describe({model_random_keys});
-    const auto range = [](const Config& from, std::string_view key, Quantity quantity) {
-      const auto both = from.numbers(key, quantity, 2);
-      if (!(both[0] <= both[1])) throw from.wrong(key, "the smallest comes first");
-      return both;
-    };
-    const auto shape = table.counts("shape", 3);
-    memory.require(
-        table.where("shape"), "the blocks",
-        static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]) * 16.0);
-    const auto widths = range(table, "widths", Quantity::length);
-    const auto densities = range(model, "densities", Quantity::density);
-    const auto origin = table.numbers("origin", Quantity::length, 3);
-    earth.model = random_blocks({{shape[0], shape[1], shape[2]},
-                                 widths[0],
-                                 widths[1],
-                                 densities[0],
-                                 densities[1],
-                                 origin[0],
-                                 origin[1],
-                                 origin[2],
-                                 table.count("seed")});
-    take_contrasts(earth, request.reference_density);
-    return earth;
-  }
-
   const auto of = cells_of_job(job, kind);
   const auto& model = of.model;
   const auto description = describe_earth(of, projection, memory, request, earth);
-  TensorMesh cells;
-  std::string mesh_file, mesh_format;
-  std::optional<io::MeshData> with_density;
-  if (kind == "planned") {
-    cells = planned(mesh, description, request, memory, earth);
-  } else if (kind == "regular") {
-    cells = regular_mesh(mesh.describe({mesh_keys, regular_keys}));
-  } else if (kind == "tensor") {
-    cells = tensor_mesh(mesh.describe({mesh_keys, tensor_keys}));
-  } else {
-    const auto table = mesh.describe({mesh_keys, mesh_file_keys});
-    mesh_file = table.path("file").string();
-    mesh_format = table.optional_text("format").value_or("");
-    io::ReadOptions options;
-    options.format = mesh_format;
-    options.memory = memory.bytes;
-    auto content = read_content(table, "file", options);
-    tell_notes(table, "file", content);
-    auto* data = std::get_if<io::MeshData>(&content);
-    if (!data)
-      throw table.wrong("file", fmt::format("\"{}\" holds no tensor mesh", mesh_file),
-                        "`terrane info FILE` tells what a file holds.");
-    require_widths(table, *data);
-    cells = data->mesh;
-    with_density = std::move(*data);
-  }
+  CellsOfFile file;
+  TensorMesh cells = kind == "planned"   ? planned(mesh, description, request, memory, earth)
+                     : kind == "regular" ? regular_mesh(mesh.describe({mesh_keys, regular_keys}))
+                     : kind == "tensor"  ? tensor_mesh(mesh.describe({mesh_keys, tensor_keys}))
+                                         : mesh_of_file(mesh, memory, file);
   if (kind != "planned")
     earth.notes.push_back(fmt::format("mesh: {} × {} × {} = {} cells", cells.n_east(), cells.n_north(),
                                       cells.n_up(), cells.size()));
@@ -936,22 +964,7 @@ Earth built_earth(const Config& job, const std::optional<Projection>& projection
     take_averages(of, cells, description, request, memory, earth);
     return earth;
   }
-  if (model.has("file")) {
-    if (model.has("body"))
-      throw model.wrong("body", "model.file gives the properties of every cell already",
-                        "Keep one of the two.");
-    earth.model = from_file(model, std::move(cells), memory, mesh_file, mesh_format);
-    if (model.has("topography"))
-      throw model.wrong("topography", "model.file says where rock ends",
-                        "Take transfer = \"average\", which cuts the file's cells at the ground.");
-    fill(earth.model, background_of(model));
-  } else if (with_density && !model.has("body") && !with_density->cells.empty()) {
-    earth.model = io::to_earth_model(*with_density, property_of(model).value_or("density"),
-                                     model.optional_text("field").value_or(""));
-    fill(earth.model, background_of(model));
-  } else {
-    earth.model = transferred(model, cells, description, false, request, memory, earth);
-  }
+  put_properties(earth, model, std::move(cells), file, description, request, memory);
   std::vector<bool> above;
   if (earth.ground && !request.cuts_ground) above = above_ground(earth.model, earth.ground);
   apply_maps(model, earth, above);

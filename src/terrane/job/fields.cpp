@@ -57,79 +57,46 @@ std::string Allowed::text(std::string_view unit) const {
 }
 
 std::string_view type_of_key(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::dimensionless:
-      return "number";
-    case Quantity::fraction:
-      return "fraction";
-    case Quantity::susceptibility:
-      return "susceptibility";
-    case Quantity::length:
-      return "length";
-    case Quantity::angle:
-      return "angle";
-    case Quantity::density:
-      return "density";
-    case Quantity::gravity_potential:
-      return "gravity potential";
-    case Quantity::acceleration:
-      return "acceleration";
-    case Quantity::acceleration_gradient:
-      return "gradient of acceleration";
-    case Quantity::time:
-      return "time";
-    case Quantity::frequency:
-      return "frequency";
-    case Quantity::velocity:
-      return "velocity";
-    case Quantity::pressure:
-      return "pressure";
-    case Quantity::conductivity:
-      return "conductivity";
-    case Quantity::resistivity:
-      return "resistivity";
-    case Quantity::resistance:
-      return "resistance";
-    case Quantity::conductance:
-      return "conductance";
-    case Quantity::voltage:
-      return "voltage";
-    case Quantity::current:
-      return "current";
-    case Quantity::current_moment:
-      return "current moment";
-    case Quantity::magnetic_moment:
-      return "magnetic moment";
-    case Quantity::electric_field:
-      return "electric field";
-    case Quantity::magnetic_field:
-      return "magnetic field";
-    case Quantity::flux_density:
-      return "flux density";
-    case Quantity::flux_density_rate:
-      return "rate of flux density";
-    case Quantity::flux_density_gradient:
-      return "gradient of flux density";
-    case Quantity::force:
-      return "force";
-    case Quantity::torque:
-      return "moment";
-    case Quantity::temperature:
-      return "temperature";
-    case Quantity::thermal_conductivity:
-      return "thermal conductivity";
-    case Quantity::specific_heat:
-      return "specific heat";
-    case Quantity::heat_capacity:
-      return "heat capacity per volume";
-    case Quantity::diffusivity:
-      return "diffusivity";
-    case Quantity::heat_flow:
-      return "heat flow";
-    case Quantity::heat_production:
-      return "heat production";
-  }
-  return "number";
+  using enum Quantity;
+  static constexpr std::pair<Quantity, std::string_view> names[] = {
+      {dimensionless, "number"},
+      {fraction, "fraction"},
+      {susceptibility, "susceptibility"},
+      {length, "length"},
+      {angle, "angle"},
+      {density, "density"},
+      {gravity_potential, "gravity potential"},
+      {acceleration, "acceleration"},
+      {acceleration_gradient, "gradient of acceleration"},
+      {time, "time"},
+      {frequency, "frequency"},
+      {velocity, "velocity"},
+      {pressure, "pressure"},
+      {conductivity, "conductivity"},
+      {resistivity, "resistivity"},
+      {resistance, "resistance"},
+      {conductance, "conductance"},
+      {voltage, "voltage"},
+      {current, "current"},
+      {current_moment, "current moment"},
+      {magnetic_moment, "magnetic moment"},
+      {electric_field, "electric field"},
+      {magnetic_field, "magnetic field"},
+      {flux_density, "flux density"},
+      {flux_density_rate, "rate of flux density"},
+      {flux_density_gradient, "gradient of flux density"},
+      {force, "force"},
+      {torque, "moment"},
+      {temperature, "temperature"},
+      {thermal_conductivity, "thermal conductivity"},
+      {specific_heat, "specific heat"},
+      {heat_capacity, "heat capacity per volume"},
+      {diffusivity, "diffusivity"},
+      {heat_flow, "heat flow"},
+      {heat_production, "heat production"}};
+  const auto* found = std::find_if(std::begin(names), std::end(names),
+                                   [&](const auto& name) { return name.first == quantity; });
+  return found == std::end(names) ? "number" : found->second;
 }
 
 void KeyList::add(std::string_view name, double value, const NumberField& rule, std::string_view help,

@@ -21,10 +21,10 @@ namespace {
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 constexpr double endless = std::numeric_limits<double>::infinity();
 
-// --- rock along a vertical line
+// --- the medium along a vertical line
 // ------------------------------------------------------------------------------
 
-/// Kinds of rock that lines meet: the values of all properties, and what covers what.
+/// Kinds of media that lines meet: the values of all properties, and what covers what.
 class Kinds {
  public:
   Kinds(const Description& earth, std::vector<std::string> names) : earth_(earth), names_(std::move(names)) {
@@ -44,23 +44,23 @@ class Kinds {
   /// cover: the held cell below (or no_cell), then the bodies that hold the point, in order, or is_air.
   std::uint32_t of(const std::vector<std::uint64_t>& cover) {
     if (const auto known = known_.find(cover); known != known_.end()) return known->second;
-    auto rock = values_of(cover);
+    auto values = values_of(cover);
     std::vector<std::uint64_t> bits;
-    for (const double value : rock) bits.push_back(std::bit_cast<std::uint64_t>(value));
+    for (const double value : values) bits.push_back(std::bit_cast<std::uint64_t>(value));
     const bool air = cover.back() == is_air;
     bits.push_back(air ? 1 : 0);
-    const auto [at, is_new] = by_values_.emplace(bits, static_cast<std::uint32_t>(rocks_.size()));
-    if (is_new) rocks_.push_back({std::move(rock), cover.size() > 1 ? cover.back() + 1 : 0, air});
+    const auto [at, is_new] = by_values_.emplace(bits, static_cast<std::uint32_t>(media_.size()));
+    if (is_new) media_.push_back({std::move(values), cover.size() > 1 ? cover.back() + 1 : 0, air});
     known_.emplace(cover, at->second);
     return at->second;
   }
 
-  struct Rock {
+  struct Kind {
     std::vector<double> values;  ///< [properties]
     std::uint64_t layer;         ///< what lies in what: a higher number was painted later
     bool air;
   };
-  const Rock& operator[](std::uint32_t rock) const { return rocks_[rock]; }
+  const Kind& operator[](std::uint32_t kind) const { return media_[kind]; }
 
  private:
   using Columns = std::vector<std::pair<std::size_t, double>>;
@@ -75,31 +75,32 @@ class Kinds {
   }
 
   std::vector<double> values_of(const std::vector<std::uint64_t>& cover) const {
-    std::vector<double> rock = absent_;
+    std::vector<double> values = absent_;
     if (cover.back() == is_air) {
-      for (const auto& [p, value] : air_) rock[p] = value;
-      return rock;
+      for (const auto& [p, value] : air_) values[p] = value;
+      return values;
     }
-    std::vector<bool> painted(rock.size());
+    std::vector<bool> painted(values.size());
     for (const auto& [p, value] : background_) {
-      rock[p] = value;
+      values[p] = value;
       painted[p] = true;
     }
     if (cover.front() != no_cell)
       for (std::size_t n = 0; n < cells_.size(); ++n)
         if (const double value = earth_.cells->properties[n].values[cover.front()]; !std::isnan(value))
-          rock[cells_[n]] = value;
+          values[cells_[n]] = value;
     for (std::size_t n = 1; n < cover.size(); ++n)
       for (const auto& [p, value] : bodies_[cover[n]]) {
-        rock[p] = earth_.rule == OverlapRule::add && painted[p] ? rock[p] + value : value;
+        values[p] = earth_.rule == OverlapRule::add && painted[p] ? values[p] + value : value;
         painted[p] = true;
       }
     for (const auto& [from, to, law] : laws_) {
-      const bool free = std::isnan(rock[to]) || rock[to] == absent_[to];
-      if (free && !std::isnan(rock[from])) rock[to] = law->value(rock[from]);
+      const bool free = std::isnan(values[to]) || values[to] == absent_[to];
+      if (free && !std::isnan(values[from])) values[to] = law->value(values[from]);
     }
-    if (const auto p = place("density"); p < rock.size() && rock[p] != 0) rock[p] -= earth_.reference_density;
-    return rock;
+    if (const auto p = place("density"); p < values.size() && values[p] != 0)
+      values[p] -= earth_.reference_density;
+    return values;
   }
 
   const Description& earth_;
@@ -114,12 +115,12 @@ class Kinds {
   std::vector<Applied> laws_;
   std::vector<std::size_t> cells_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> known_, by_values_;
-  std::vector<Rock> rocks_;
+  std::vector<Kind> media_;
 };
 
-/// One rock from bottom to top of a line; (a, b): the line's place in its column of cells.
+/// One medium from bottom to top of a line; (a, b): the line's place in its column of cells.
 struct Piece {
-  std::uint32_t a, b, rock;
+  std::uint32_t a, b, kind;
   double bottom, top;
 };
 
@@ -142,7 +143,7 @@ class Lines {
     return found;
   }
 
-  /// Calls piece(bottom, top, rock) from `bottom` to `top`, upwards.
+  /// Calls piece(bottom, top, kind) from `bottom` to `top`, upwards.
   template <class Take>
   void walk(double x, double y, double bottom, double top, const std::vector<std::uint32_t>& bodies,
             Kinds& kinds, const Take& take) const {
@@ -173,7 +174,7 @@ class Lines {
       if (!(ends[n] < ends[n + 1])) continue;
       const double middle = ends[n] + 0.5 * (ends[n + 1] - ends[n]);
       const bool air = middle > ground && !above_ground_;
-      const double z = middle > ground ? just_below : middle;  // rock goes on as it is at the ground
+      const double z = middle > ground ? just_below : middle;  // the medium goes on as it is at the ground
       std::size_t k = 0;
       cover.assign(1,
                    mesh != nullptr && holds(mesh->up(), z, k) ? held_[mesh->index(i, j, k)] : Kinds::no_cell);
@@ -233,8 +234,9 @@ std::array<std::vector<double>, 2> edges_of(const Description& earth) {
   return edges;
 }
 
+/// A line stands in the middle of each part of a cell.
 struct Part {
-  double middle, share;  ///< of the cell's width
+  double middle, share;  ///< share: of the cell's width
 };
 
 std::vector<Part> parts_between(double low, double high, std::size_t count,
@@ -277,24 +279,24 @@ Mean mean_of(const PropertyKind& kind) {
   return Mean::volume;
 }
 
-/// A cell that has more than one rock.
+/// A cell that has more than one medium.
 struct Mixed {
   const std::vector<Part>&east, &north;
   double bottom, top;
   std::span<const Piece> pieces;
   const Kinds& kinds;
   std::vector<std::pair<std::uint32_t, double>>
-      shares;  ///< of the volume, by rock; painted first comes first
+      shares;  ///< of the volume, by kind; painted first comes first
 
   Mixed(const std::vector<Part>& east_parts, const std::vector<Part>& north_parts, double from, double to,
-        std::span<const Piece> all, const Kinds& rocks)
-      : east(east_parts), north(north_parts), bottom(from), top(to), pieces(all), kinds(rocks) {
+        std::span<const Piece> all, const Kinds& all_kinds)
+      : east(east_parts), north(north_parts), bottom(from), top(to), pieces(all), kinds(all_kinds) {
     for (const auto& piece : pieces) {
       const double share =
           east[piece.a].share * north[piece.b].share * (piece.top - piece.bottom) / (top - bottom);
       const auto known =
-          std::find_if(shares.begin(), shares.end(), [&](const auto& s) { return s.first == piece.rock; });
-      if (known == shares.end()) shares.emplace_back(piece.rock, share);
+          std::find_if(shares.begin(), shares.end(), [&](const auto& s) { return s.first == piece.kind; });
+      if (known == shares.end()) shares.emplace_back(piece.kind, share);
       else known->second += share;
     }
     std::sort(shares.begin(), shares.end(), [&](const auto& a, const auto& b) {
@@ -302,26 +304,26 @@ struct Mixed {
     });
   }
 
-  double value(std::uint32_t rock, std::size_t p) const { return kinds[rock].values[p]; }
+  double value(std::uint32_t kind, std::size_t p) const { return kinds[kind].values[p]; }
 
   /// Σ share f(value) over what has a value, per its share; NaN where that is less than half of the cell.
   template <class F>
   double sum(std::size_t p, const F& f) const {
     double total = 0, valued = 0, all = 0;
-    for (const auto& [rock, share] : shares) {
+    for (const auto& [kind, share] : shares) {
       all += share;
-      if (std::isnan(value(rock, p))) continue;
+      if (std::isnan(value(kind, p))) continue;
       valued += share;
-      total += share * f(rock);
+      total += share * f(kind);
     }
     return 2 * valued < all ? nothing : total / (valued < all ? valued : 1);
   }
 
   double volume(std::size_t p) const {
-    return sum(p, [&](std::uint32_t rock) { return value(rock, p); });
+    return sum(p, [&](std::uint32_t kind) { return value(kind, p); });
   }
   double reciprocal(std::size_t p) const {
-    return 1 / sum(p, [&](std::uint32_t rock) { return 1 / value(rock, p); });
+    return 1 / sum(p, [&](std::uint32_t kind) { return 1 / value(kind, p); });
   }
   double largest(std::size_t p) const {
     return value(std::max_element(shares.begin(), shares.end(),
@@ -331,22 +333,22 @@ struct Mixed {
   }
 
   double compliance(std::size_t p, std::size_t density) const {
-    const double still = sum(p, [&](std::uint32_t rock) { return value(rock, p) == 0 ? 1.0 : 0.0; });
+    const double still = sum(p, [&](std::uint32_t kind) { return value(kind, p) == 0 ? 1.0 : 0.0; });
     if (still >= 0.5) return 0;  // a fluid
     if (still > 0) {
       double total = 0, moving = 0;
-      for (const auto& [rock, share] : shares)
-        if (const double v = value(rock, p); v > 0) total += share / (v * v), moving += share;
+      for (const auto& [kind, share] : shares)
+        if (const double v = value(kind, p); v > 0) total += share / (v * v), moving += share;
       return std::sqrt(moving / total);
     }
     const bool dense = density < kinds[shares.front().first].values.size() &&
                        std::all_of(shares.begin(), shares.end(), [&](const auto& s) {
                          return std::isnan(value(s.first, p)) || value(s.first, density) > 0;
                        });
-    const auto rho = [&](std::uint32_t rock) { return dense ? value(rock, density) : 1.0; };
-    const double soft = sum(p, [&](std::uint32_t rock) {
-      const double v = value(rock, p);
-      return 1 / (rho(rock) * v * v);
+    const auto rho = [&](std::uint32_t kind) { return dense ? value(kind, density) : 1.0; };
+    const double soft = sum(p, [&](std::uint32_t kind) {
+      const double v = value(kind, p);
+      return 1 / (rho(kind) * v * v);
     });
     return std::sqrt(1 / (soft * sum(p, rho)));
   }
@@ -355,10 +357,10 @@ struct Mixed {
   template <class F>
   double conductance(std::size_t p, const F& conducts) const {
     double sigma = nothing, filled = 0, all = 0;
-    for (const auto& [rock, share] : shares) {
+    for (const auto& [kind, share] : shares) {
       all += share;
-      if (std::isnan(value(rock, p))) continue;
-      const double own = conducts(value(rock, p));
+      if (std::isnan(value(kind, p))) continue;
+      const double own = conducts(value(kind, p));
       filled += share;
       const double part = share / filled;
       if (part == 1) sigma = own;
@@ -373,7 +375,7 @@ struct Mixed {
   double upwards(const F& conducts) const {
     std::vector<double> resistance(east.size() * north.size());
     for (const auto& piece : pieces)
-      resistance[piece.a + east.size() * piece.b] += (piece.top - piece.bottom) / conducts(piece.rock);
+      resistance[piece.a + east.size() * piece.b] += (piece.top - piece.bottom) / conducts(piece.kind);
     double sigma = 0;
     for (std::size_t b = 0; b < north.size(); ++b)
       for (std::size_t a = 0; a < east.size(); ++a)
@@ -395,7 +397,7 @@ struct Mixed {
       for (const auto& piece : pieces)
         if (const double part = std::min(piece.top, to) - std::max(piece.bottom, from); part > 0)
           mean[(to_north ? piece.b : piece.a) + along.size() * (to_north ? piece.a : piece.b)] +=
-              part / (to - from) * conducts(piece.rock);
+              part / (to - from) * conducts(piece.kind);
       for (std::size_t s = 0; s < across.size(); ++s) {
         double resistance = 0;
         for (std::size_t r = 0; r < along.size(); ++r)
@@ -406,14 +408,14 @@ struct Mixed {
     return sigma;
   }
 
-  /// Whether all lines meet the same rocks in the same order.
+  /// Whether all lines meet the same media in the same order.
   bool is_layered() const {
     const auto same_line = [](const Piece& p, const Piece& q) { return p.a == q.a && p.b == q.b; };
     std::size_t of_line = 1;
     while (of_line < pieces.size() && same_line(pieces[0], pieces[of_line])) ++of_line;
     if (of_line == 1 || pieces.size() != of_line * east.size() * north.size()) return false;
     for (std::size_t n = of_line; n < pieces.size(); ++n)
-      if (pieces[n].rock != pieces[n % of_line].rock || !same_line(pieces[n], pieces[n - n % of_line]))
+      if (pieces[n].kind != pieces[n % of_line].kind || !same_line(pieces[n], pieces[n - n % of_line]))
         return false;
     return true;
   }
@@ -468,13 +470,13 @@ double mean(const Mixed& cell, const Columns& columns, std::size_t p, std::size_
   const bool inverse = resists(name);
   const auto conducts = [&](double value) { return inverse ? 1 / value : value; };
   double sigma = nothing;
-  const auto of_rock = [&](std::uint32_t rock) { return conducts(cell.value(rock, p)); };
+  const auto of_kind = [&](std::uint32_t kind) { return conducts(cell.value(kind, p)); };
   const bool whole = std::none_of(cell.shares.begin(), cell.shares.end(),
                                   [&](const auto& s) { return std::isnan(cell.value(s.first, p)); });
   if (!whole || cell.has_air() || name.find('_') == name.npos || name.starts_with("thermal"))
     sigma = cell.conductance(p, conducts);
-  else if (name.ends_with("_up")) sigma = cell.upwards(of_rock);
-  else sigma = cell.sideways(name.ends_with("_north"), slabs, of_rock);
+  else if (name.ends_with("_up")) sigma = cell.upwards(of_kind);
+  else sigma = cell.sideways(name.ends_with("_north"), slabs, of_kind);
   return conducts(sigma);
 }
 
@@ -516,8 +518,8 @@ double Description::at(std::string_view property, double easting, double northin
   double found = nothing;
   const double reach = 1e-6 * std::max(1.0, std::fabs(up));
   lines.walk(easting, northing, up, up + reach, lines.near(-endless, endless, -endless, endless), kinds,
-             [&](double bottom, double, std::uint32_t rock, const auto&) {
-               if (bottom == up) found = kinds[rock].values[p];
+             [&](double bottom, double, std::uint32_t kind, const auto&) {
+               if (bottom == up) found = kinds[kind].values[p];
              });
   return found;
 }
@@ -685,6 +687,112 @@ std::vector<bool> above_ground(const EarthModel& model, const Ground& ground) {
   return above;
 }
 
+namespace {
+
+/// Means of an earth over the cells of a mesh, row after row, from lines that go up through each column.
+class CellAverages {
+ public:
+  CellAverages(const TensorMesh& mesh, const Description& earth, const AverageOptions& options)
+      : mesh_(mesh),
+        earth_(earth),
+        options_(options),
+        known_(earth.properties()),
+        columns_(known_, options.along_axes),
+        lines_(earth, options.above_ground),
+        held(earth.bodies.size()) {
+    const auto edges = edges_of(earth);
+    for (std::size_t i = 0; i < mesh.n_east(); ++i)
+      east_.push_back(parts_between(mesh.easting()[i], mesh.easting()[i + 1], options.parts, edges[0]));
+    for (std::size_t j = 0; j < mesh.n_north(); ++j)
+      north_.push_back(parts_between(mesh.northing()[j], mesh.northing()[j + 1], options.parts, edges[1]));
+    for (const auto& name : columns_.names)
+      values.push_back({name, std::vector<double>(mesh.size(), property_kind(name).absent)});
+  }
+
+  void compute() {
+    for_each(mesh_.n_north(), options_.threads, [&](std::size_t j) {
+      Kinds kinds(earth_, known_);
+      std::vector<std::vector<Piece>> pieces(mesh_.n_up());
+      std::vector<std::size_t> own(earth_.bodies.size());
+      for (std::size_t i = 0; i < mesh_.n_east(); ++i) {
+        cut(i, j, kinds, pieces, own);
+        for (std::size_t k = 0; k < mesh_.n_up(); ++k) put(i, j, k, pieces[k], kinds);
+      }
+      const std::lock_guard lock(counting_);
+      for (std::size_t n = 0; n < own.size(); ++n) held[n] += own[n];
+    });
+  }
+
+ private:
+  /// Pieces of lines of one kind each, by the cell of the column that they lie in.
+  void cut(std::size_t i, std::size_t j, Kinds& kinds, std::vector<std::vector<Piece>>& pieces,
+           std::vector<std::size_t>& own) const {
+    const auto &east = east_[i], &north = north_[j];
+    const auto& up = mesh_.up();
+    const auto bodies =
+        lines_.near(mesh_.easting()[i], mesh_.easting()[i + 1], mesh_.northing()[j], mesh_.northing()[j + 1]);
+    for (auto& of_cell : pieces) of_cell.clear();
+    std::vector<std::pair<std::size_t, std::size_t>> touched;  // body, cell
+    for (std::uint32_t b = 0; b < north.size(); ++b)
+      for (std::uint32_t a = 0; a < east.size(); ++a) {
+        std::size_t k = 0;
+        lines_.walk(east[a].middle, north[b].middle, up.front(), up.back(), bodies, kinds,
+                    [&](double from, double to, std::uint32_t kind, const std::vector<std::uint64_t>& cover) {
+                      while (k + 1 < mesh_.n_up() && up[k + 1] <= from) ++k;
+                      for (auto n = k; n < mesh_.n_up() && up[n] < to; ++n) {
+                        pieces[n].push_back({a, b, kind, std::max(from, up[n]), std::min(to, up[n + 1])});
+                        for (std::size_t c = 1; c < cover.size(); ++c)
+                          if (cover[c] != Kinds::is_air) touched.emplace_back(cover[c], n);
+                      }
+                    });
+      }
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    for (const auto& body_and_cell : touched) ++own[body_and_cell.first];
+  }
+
+  void put(std::size_t i, std::size_t j, std::size_t k, const std::vector<Piece>& pieces,
+           const Kinds& kinds) {
+    const auto cell = mesh_.index(i, j, k);
+    const auto first = pieces.front().kind;
+    const bool one =
+        std::all_of(pieces.begin(), pieces.end(), [&](const Piece& p) { return p.kind == first; });
+    std::optional<Mixed> mixed;
+    if (!one) mixed.emplace(east_[i], north_[j], mesh_.up()[k], mesh_.up()[k + 1], pieces, kinds);
+    for (std::size_t p = 0; p < columns_.added; ++p)
+      values[p].values[cell] = one ? kinds[first].values[p] : mean(*mixed, columns_, p, options_.parts);
+    if (columns_.names.size() == columns_.added) return;
+    const auto sigma = columns_.isotropic;
+    const auto conducts = [&](double value) { return columns_.resistive ? 1 / value : value; };
+    const auto of_kind = [&](std::uint32_t kind) { return conducts(kinds[kind].values[sigma]); };
+    const double isotropic = conducts(values[sigma].values[cell]);
+    const bool by_axes = !one && !mixed->has_air() && (!options_.of_layers_alone || mixed->is_layered()) &&
+                         std::none_of(pieces.begin(), pieces.end(), [&](const Piece& p) {
+                           return std::isnan(kinds[p.kind].values[sigma]);
+                         });
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      values[columns_.added + axis].values[cell] = !by_axes ? isotropic
+                                                   : axis == 2
+                                                       ? mixed->upwards(of_kind)
+                                                       : mixed->sideways(axis == 1, options_.parts, of_kind);
+  }
+
+  const TensorMesh& mesh_;
+  const Description& earth_;
+  const AverageOptions& options_;
+  std::vector<std::string> known_;
+  Columns columns_;
+  Lines lines_;
+  std::vector<std::vector<Part>> east_, north_;  ///< where the lines stand in the cells
+  std::mutex counting_;
+
+ public:
+  std::vector<Property> values;   ///< of all cells
+  std::vector<std::size_t> held;  ///< how many cells each body has a part of
+};
+
+}  // namespace
+
 EarthModel average(const TensorMesh& mesh, const Description& described, const AverageOptions& options,
                    PaintReport* report) {
   check(described);
@@ -693,79 +801,10 @@ EarthModel average(const TensorMesh& mesh, const Description& described, const A
   std::erase_if(earth.laws, [&](const Law& law) {
     return std::find(known.begin(), known.end(), law.from) == known.end();
   });
-  const Columns columns(known, options.along_axes);
-  const Lines lines(earth, options.above_ground);
-  const auto edges = edges_of(earth);
-  std::vector<std::vector<Part>> north_parts, east_parts;
-  for (std::size_t i = 0; i < mesh.n_east(); ++i)
-    east_parts.push_back(parts_between(mesh.easting()[i], mesh.easting()[i + 1], options.parts, edges[0]));
-  for (std::size_t j = 0; j < mesh.n_north(); ++j)
-    north_parts.push_back(parts_between(mesh.northing()[j], mesh.northing()[j + 1], options.parts, edges[1]));
-
-  std::vector<Property> averages;
-  for (const auto& name : columns.names)
-    averages.push_back({name, std::vector<double>(mesh.size(), property_kind(name).absent)});
-  std::vector<std::size_t> held(earth.bodies.size());
-  std::mutex counting;
-  const auto& up = mesh.up();
-
-  for_each(mesh.n_north(), options.threads, [&](std::size_t j) {
-    Kinds kinds(earth, known);
-    std::vector<std::vector<Piece>> pieces(mesh.n_up());
-    std::vector<std::size_t> own(earth.bodies.size()), last(earth.bodies.size(), mesh.size());
-    for (std::size_t i = 0; i < mesh.n_east(); ++i) {
-      const auto &east = east_parts[i], &north = north_parts[j];
-      const auto bodies =
-          lines.near(mesh.easting()[i], mesh.easting()[i + 1], mesh.northing()[j], mesh.northing()[j + 1]);
-      for (auto& of_cell : pieces) of_cell.clear();
-      std::vector<std::pair<std::size_t, std::size_t>> touched;  // body, cell
-      for (std::uint32_t b = 0; b < north.size(); ++b)
-        for (std::uint32_t a = 0; a < east.size(); ++a) {
-          std::size_t k = 0;
-          lines.walk(
-              east[a].middle, north[b].middle, up.front(), up.back(), bodies, kinds,
-              [&](double from, double to, std::uint32_t rock, const std::vector<std::uint64_t>& cover) {
-                while (k + 1 < mesh.n_up() && up[k + 1] <= from) ++k;
-                for (auto n = k; n < mesh.n_up() && up[n] < to; ++n) {
-                  pieces[n].push_back({a, b, rock, std::max(from, up[n]), std::min(to, up[n + 1])});
-                  for (std::size_t c = 1; c < cover.size(); ++c)
-                    if (cover[c] != Kinds::is_air) touched.emplace_back(cover[c], n);
-                }
-              });
-        }
-      std::sort(touched.begin(), touched.end());
-      touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-      for (const auto& body_and_cell : touched) ++own[body_and_cell.first];
-      for (std::size_t k = 0; k < mesh.n_up(); ++k) {
-        const auto cell = mesh.index(i, j, k);
-        const auto first = pieces[k].front().rock;
-        const bool one =
-            std::all_of(pieces[k].begin(), pieces[k].end(), [&](const Piece& p) { return p.rock == first; });
-        std::optional<Mixed> mixed;
-        if (!one) mixed.emplace(east, north, up[k], up[k + 1], pieces[k], kinds);
-        for (std::size_t p = 0; p < columns.added; ++p)
-          averages[p].values[cell] = one ? kinds[first].values[p] : mean(*mixed, columns, p, options.parts);
-        if (columns.names.size() == columns.added) continue;
-        const auto sigma = columns.isotropic;
-        const auto conducts = [&](double value) { return columns.resistive ? 1 / value : value; };
-        const auto of_rock = [&](std::uint32_t rock) { return conducts(kinds[rock].values[sigma]); };
-        const double isotropic = conducts(averages[sigma].values[cell]);
-        const bool by_axes = !one && !mixed->has_air() && (!options.of_layers_alone || mixed->is_layered()) &&
-                             std::none_of(pieces[k].begin(), pieces[k].end(), [&](const Piece& p) {
-                               return std::isnan(kinds[p.rock].values[sigma]);
-                             });
-        for (std::size_t axis = 0; axis < 3; ++axis)
-          averages[columns.added + axis].values[cell] =
-              !by_axes    ? isotropic
-              : axis == 2 ? mixed->upwards(of_rock)
-                          : mixed->sideways(axis == 1, options.parts, of_rock);
-      }
-    }
-    const std::lock_guard lock(counting);
-    for (std::size_t n = 0; n < own.size(); ++n) held[n] += own[n];
-  });
-  if (report) report->cells = std::move(held);
-  return from_dense(mesh, averages);
+  CellAverages averages(mesh, earth, options);
+  averages.compute();
+  if (report) report->cells = std::move(averages.held);
+  return from_dense(mesh, averages.values);
 }
 
 }  // namespace terrane

@@ -567,6 +567,70 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, Job
                     problem_.steps(), 1e-8 * static_cast<double>(problem_.steps())));
 }
 
+namespace {
+
+/// What the job's elements ask of its earth.  of_files: of longitudes and latitudes in files, if any
+EarthRequest request_for(const Config& job, const Config& table, const Defaults& defaults,
+                         const Survey& survey, const std::optional<Projection>& of_files) {
+  EarthRequest request;
+  request.reads = {"velocity_p", "velocity_s", "density", "quality_p", "quality_s", "quality_kappa",
+                   "quality_mu", "epsilon",    "delta",   "gamma",     "tilt",      "tilt_azimuth"};
+  request.cuts_ground = job.has("model") && job.table("model").has("topography");
+  request.plan = [&](const Description& described, const MeshWish& wish) {
+    const auto surface = [&](double easting, double northing) -> std::optional<double> {
+      return described.topography ? described.ground(easting, northing) : 0;
+    };
+    const Ground level{of_files, surface, {}, defaults.rules().heights};
+    ElementWish waves;
+    waves.receivers = read_receivers(job, table, survey, level).places;
+    for (const auto& source : read_sources(job, defaults, level).sources) {
+      waves.sources.push_back(source.at);
+      waves.highest_frequency = std::max(waves.highest_frequency, source.course.highest_frequency());
+    }
+    waves.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
+    waves.end = table.number("end", terrane::Quantity::time);
+    waves.matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
+    return plan_elements(described, wish, waves);
+  };
+  return request;
+}
+
+/// Matched layers, where the job wants them.
+void add_boundary(Problem& p, const Config& table, std::vector<std::string>& notes) {
+  const std::size_t size = p.mesh.size(), in_front = table.count("boundary_elements", 2, 8);
+  const bool matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
+  try {
+    if (matched) add_margins(p.mesh, in_front);
+  } catch (const InputError& error) {
+    throw table.wrong("boundary", error.problem(), error.next());
+  }
+  if (p.mesh.size() > size)
+    notes.push_back(fmt::format("{} of the elements are perfectly matched layers beyond the sides",
+                                p.mesh.size() - size));
+  for (auto& note : notes_of_sides(p.mesh)) notes.push_back(std::move(note));
+}
+
+/// Throws what a problem is wrong with at the place of the job, or of the Par_file, that says it.
+[[noreturn]] void throw_where_it_is_said(const InputError& error, const Config& job, const Config& table,
+                                         const std::optional<ParFile>& par) {
+  if (job.has("survey") && error.where() == job.table("survey").where())
+    throw InputError(place_of_stations(job, error.problem()), error.problem(), error.next());
+  if (error.where() == "elastic: step" && par && !table.has("step"))
+    throw InputError(par->where("DT"), error.problem(),
+                     error.next() +
+                         " SPECFEM3D judges by a rule of thumb, which lets longer ones pass. In the job, "
+                         "simulation.step = \"none\" takes the longest stable one.");
+  if (error.where() == "elastic: end" && par && !table.has("end"))
+    throw InputError(par->where("NSTEP"), error.problem(), error.next());
+  if (error.where() == "elastic: snapshots")
+    throw InputError(job.where("snapshots"), error.problem(), error.next());
+  if (error.where() == "elastic: mesh")
+    throw InputError(job.where(job.has("elements") ? "elements" : "mesh"), error.problem(), error.next());
+  throw_at_its_key<Problem>(error, "elastic", job);
+}
+
+}  // namespace
+
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   const auto memory = memory_budget(runtime);
   const Defaults defaults(job,
@@ -580,27 +644,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   std::vector<std::string> notes;
   const auto of_files = projection_of_files(stations.projection, defaults.par(), notes);
   const bool heights = defaults.rules().heights;
-  EarthRequest request;
-  request.reads = {"velocity_p", "velocity_s", "density", "quality_p", "quality_s", "quality_kappa",
-                   "quality_mu", "epsilon",    "delta",   "gamma",     "tilt",      "tilt_azimuth"};
-  request.cuts_ground = job.has("model") && job.table("model").has("topography");
-  request.plan = [&](const Description& described, const MeshWish& wish) {
-    const auto surface = [&](double easting, double northing) -> std::optional<double> {
-      return described.topography ? described.ground(easting, northing) : 0;
-    };
-    const Ground level{of_files, surface, {}, heights};
-    ElementWish waves;
-    waves.receivers = read_receivers(job, table, stations.survey, level).places;
-    for (const auto& source : read_sources(job, defaults, level).sources) {
-      waves.sources.push_back(source.at);
-      waves.highest_frequency = std::max(waves.highest_frequency, source.course.highest_frequency());
-    }
-    waves.degree = static_cast<int>(table.count("degree", least_degree, most_degree));
-    waves.end = table.number("end", terrane::Quantity::time);
-    waves.matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
-    return plan_elements(described, wish, waves);
-  };
-  auto elements = build_elements(job, table, stations.projection, memory, request);
+  auto elements = build_elements(job, table, stations.projection, memory,
+                                 request_for(job, table, defaults, stations.survey, of_files));
   Problem p;
   read_fields(table, p);
   const bool single = p.precision == Precision::single_precision;
@@ -609,24 +654,13 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                         : quantity_name == "pressure" ? Quantity::pressure
                                                       : Quantity::displacement;
   p.records_pressure = quantity == Quantity::pressure;
-  const std::size_t size = elements.mesh.size();
   p.mesh = std::move(elements.mesh);
   if (const auto& par = defaults.par()) {
     elements.notes.insert(elements.notes.end(), par->notes.begin(), par->notes.end());
     for (auto& medium : p.mesh.media)
       if (!par->attenuation) medium.quality_kappa = medium.quality_mu = INFINITY;
   }
-  const std::size_t in_front = table.count("boundary_elements", 2, 8);
-  const bool matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
-  try {
-    if (matched) add_margins(p.mesh, in_front);
-  } catch (const InputError& error) {
-    throw table.wrong("boundary", error.problem(), error.next());
-  }
-  if (p.mesh.size() > size)
-    elements.notes.push_back(fmt::format("{} of the elements are perfectly matched layers beyond the sides",
-                                         p.mesh.size() - size));
-  for (auto& note : notes_of_sides(p.mesh)) elements.notes.push_back(std::move(note));
+  add_boundary(p, table, elements.notes);
   memory.require("run", fmt::format("{} elements", p.mesh.size()),
                  static_cast<double>(p.mesh.size() * p.points_of_element()) * (single ? 64 : 90));
   if (elements.sphere && heights)
@@ -662,21 +696,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     made->warnings_.insert(made->warnings_.end(), elements.warnings.begin(), elements.warnings.end());
     return made;
   } catch (const InputError& error) {
-    if (job.has("survey") && error.where() == job.table("survey").where())
-      throw InputError(place_of_stations(job, error.problem()), error.problem(), error.next());
-    const auto& par = defaults.par();
-    if (error.where() == "elastic: step" && par && !table.has("step"))
-      throw InputError(par->where("DT"), error.problem(),
-                       error.next() +
-                           " SPECFEM3D judges by a rule of thumb, which lets longer ones pass. In the job, "
-                           "simulation.step = \"none\" takes the longest stable one.");
-    if (error.where() == "elastic: end" && par && !table.has("end"))
-      throw InputError(par->where("NSTEP"), error.problem(), error.next());
-    if (error.where() == "elastic: snapshots")
-      throw InputError(job.where("snapshots"), error.problem(), error.next());
-    if (error.where() == "elastic: mesh")
-      throw InputError(job.where(job.has("elements") ? "elements" : "mesh"), error.problem(), error.next());
-    throw_at_its_key<Problem>(error, "elastic", job);
+    throw_where_it_is_said(error, job, table, defaults.par());
   }
 }
 

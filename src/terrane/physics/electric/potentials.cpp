@@ -193,17 +193,17 @@ struct Potentials::Solver {
                   const std::vector<double>& free) const {
     const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
     const double at[3] = {slope.electrode.e, slope.electrode.n, slope.electrode.u};
-    std::size_t from[3], to[3];
+    std::size_t first[3], end[3];
     for (std::size_t a = 0; a < 3; ++a) {
       const auto above = static_cast<std::size_t>(
           std::upper_bound(faces[a]->begin(), faces[a]->end(), at[a]) - faces[a]->begin());
-      from[a] = above > 7 ? above - 7 : 1;
-      to[a] = std::min(above + 6, faces[a]->size() - (a == 2 ? 0 : 1));
+      first[a] = above > 7 ? above - 7 : 1;
+      end[a] = std::min(above + 6, faces[a]->size() - (a == 2 ? 0 : 1));
     }
     double sum = 0;
-    for (std::size_t k = from[2]; k < to[2]; ++k)
-      for (std::size_t j = from[1]; j < to[1]; ++j)
-        for (std::size_t i = from[0]; i < to[0]; ++i) {
+    for (std::size_t k = first[2]; k < end[2]; ++k)
+      for (std::size_t j = first[1]; j < end[1]; ++j)
+        for (std::size_t i = first[0]; i < end[0]; ++i) {
           const auto node = (k * faces[1]->size() + j) * faces[0]->size() + i;
           sum += (1 - alike[node]) * free[node];
         }

@@ -285,6 +285,10 @@ struct Sensitivity::Kept {
   std::vector<Group> groups_of(const std::vector<bool>& wanted) const;
   Weights weights_of(const Group& group, const std::vector<Number>& of_arrays) const;
   void combine(const Weights& weights, const Range& of_layers, std::vector<double>& nodes) const;
+  std::vector<std::vector<double>> changes(std::span<const double> model) const;
+  void multiply(const std::vector<LayersNetwork>& k, const Group& group, std::size_t layer,
+                std::vector<double>& u, std::vector<double>& part, std::vector<double>& y) const;
+  Number product(const std::vector<double>& y, std::size_t electrode, std::size_t layer) const;
   template <class Take>
   void for_rows(const Range& of_layers, const std::vector<double>& phi, const std::vector<double>& psi,
                 const Take& take) const;
@@ -502,35 +506,81 @@ std::vector<std::uint32_t> Sensitivity::columns_of(const Range& parts) const {
   return all;
 }
 
-/// K of δσ once, K φ of each group, and its products with φ_M of each pair.
-void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
-                              std::span<double> sums) const {
-  const auto& kept = *kept_;
-  const std::size_t halves = kept.halves, cells = kept.mesh.size();
-  std::vector<std::vector<double>> change(halves * kept.axes);  // δσ, [halves, axes][cells]
-  for (std::size_t a = 0; a < kept.axes; ++a) {
-    for (std::size_t half = 0; half < halves; ++half) change[half * kept.axes + a].resize(cells);
+/// δσ of a change of the model: [halves, axes][cells].
+std::vector<std::vector<double>> Sensitivity::Kept::changes(std::span<const double> model) const {
+  const std::size_t cells = mesh.size();
+  std::vector<std::vector<double>> change(halves * axes);
+  for (std::size_t a = 0; a < axes; ++a) {
+    for (std::size_t half = 0; half < halves; ++half) change[half * axes + a].resize(cells);
     for (std::size_t cell = 0; cell < cells; ++cell) {
-      const Number factor = kept.column[a * cells + cell];
-      const double m = model[kept.column_of(0, a, cell)];
+      const Number factor = column[a * cells + cell];
+      const double m = model[column_of(0, a, cell)];
       if (halves == 1) {
         change[a][cell] = factor.real() * m;
         continue;
       }
-      const Number value = factor * Number(m, model[kept.column_of(1, a, cell)]);
+      const Number value = factor * Number(m, model[column_of(1, a, cell)]);
       change[a][cell] = value.real();
-      change[kept.axes + a][cell] = value.imag();
+      change[axes + a][cell] = value.imag();
     }
   }
+  return change;
+}
+
+/// y = K φ of a group, on the layers from `layer` on. k: the real network and the imaginary one; u, part:
+/// room for a field.
+void Sensitivity::Kept::multiply(const std::vector<LayersNetwork>& k, const Group& group, std::size_t layer,
+                                 std::vector<double>& u, std::vector<double>& part,
+                                 std::vector<double>& y) const {
+  const std::size_t size = k[0].size();
+  for (std::size_t half = 0; half < halves; ++half) {
+    std::vector<std::pair<const double*, double>> terms;
+    for (const auto& [electrode, weight] : group.from)
+      terms.emplace_back(planes(electrode, half, layer), weight);
+    k[0].combine(terms, u);
+    const auto own = std::span(y).subspan(half * size, size);
+    if (halves == 1) {
+      k[0].multiply(u, own);
+      continue;
+    }
+    // (K' + iK'')(φ' + iφ''): of φ' K'φ' and iK''φ', of φ'' iK'φ'' and −K''φ''.
+    const auto other = std::span(y).subspan((1 - half) * size, size);
+    k[0].multiply(u, part);
+    for (std::size_t n = 0; n < size; ++n) own[n] = (half == 0 ? 0 : own[n]) + part[n];
+    k[1].multiply(u, part);
+    for (std::size_t n = 0; n < size; ++n) other[n] = half == 0 ? part[n] : other[n] - part[n];
+  }
+}
+
+/// yᵀ φ of an electrode.
+Number Sensitivity::Kept::product(const std::vector<double>& y, std::size_t electrode,
+                                  std::size_t layer) const {
+  const std::size_t size = y.size() / halves;
+  const std::span real(planes(electrode, 0, layer), size);
+  const auto y_real = std::span<const double>(y).first(size);
+  if (halves == 1) return solve::dot(y_real, real);
+  const std::span imaginary(planes(electrode, 1, layer), size);
+  const auto y_imaginary = std::span<const double>(y).subspan(size, size);
+  return {solve::dot(y_real, real) - solve::dot(y_imaginary, imaginary),
+          solve::dot(y_real, imaginary) + solve::dot(y_imaginary, real)};
+}
+
+/// K of δσ once, K φ of each group, and its products with φ_M of each pair.
+void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
+                              std::span<double> sums) const {
+  const auto& kept = *kept_;
+  const auto change = kept.changes(model);
+  const auto layers_of_part = [&](std::size_t p) {
+    return layers_of(kept.mesh, {parts.first + p, parts.first + p + 1});
+  };
   std::vector<std::vector<LayersNetwork>> networks(
       parts.size());  // of each part; its real one, imaginary one
   for_each(parts.size(), kept.threads, [&](std::size_t p) {
-    const auto layers = layers_of(kept.mesh, {parts.first + p, parts.first + p + 1});
-    for (std::size_t half = 0; half < halves; ++half) {
+    for (std::size_t half = 0; half < kept.halves; ++half) {
       const auto axis = [&](std::size_t a) { return &change[half * kept.axes + (kept.axes == 3 ? a : 0)]; };
       networks[p].emplace_back(kept.mesh,
                                std::array<const std::vector<double>*, 3>{axis(0), axis(1), axis(2)},
-                               kept.parameters.boundary, kept.from, layers);
+                               kept.parameters.boundary, kept.from, layers_of_part(p));
     }
   });
   const auto groups = kept.groups_of(std::vector<bool>(kept.arrays(), true));
@@ -538,43 +588,12 @@ void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
   constexpr std::size_t at_once = 4;  // groups, which share the room for a field
   const std::size_t runs = (groups.size() + at_once - 1) / at_once;
   for_each(parts.size() * runs, kept.threads, [&](std::size_t task) {
-    const std::size_t p = task / runs, run = task % runs;
+    const std::size_t p = task / runs, run = task % runs, layer = layers_of_part(p).first;
     const auto& k = networks[p];
-    const std::size_t layer = layers_of(kept.mesh, {parts.first + p, parts.first + p + 1}).first,
-                      size = k[0].size();
-    std::vector<double> u(k[0].framed_size()), y(halves * size), part(size);
+    std::vector<double> u(k[0].framed_size()), y(kept.halves * k[0].size()), part(k[0].size());
     for (std::size_t g = run * at_once; g < std::min((run + 1) * at_once, groups.size()); ++g) {
-      const auto& group = groups[g];
-      for (std::size_t half = 0; half < halves; ++half) {
-        std::vector<std::pair<const double*, double>> terms;
-        for (const auto& [electrode, weight] : group.from)
-          terms.emplace_back(kept.planes(electrode, half, layer), weight);
-        k[0].combine(terms, u);
-        const auto own = std::span(y).subspan(half * size, size);
-        if (halves == 1) {
-          k[0].multiply(u, own);
-          continue;
-        }
-        // (K' + iK'')(φ' + iφ''): of φ' K'φ' and iK''φ', of φ'' iK'φ'' and −K''φ''.
-        const auto other = std::span(y).subspan((1 - half) * size, size);
-        k[0].multiply(u, part);
-        for (std::size_t n = 0; n < size; ++n) own[n] = (half == 0 ? 0 : own[n]) + part[n];
-        k[1].multiply(u, part);
-        for (std::size_t n = 0; n < size; ++n) other[n] = half == 0 ? part[n] : other[n] - part[n];
-      }
-      auto& found = values[p * groups.size() + g];
-      for (const auto to : group.to) {
-        const std::span real(kept.planes(to, 0, layer), size);
-        const auto y_real = std::span<const double>(y).first(size);
-        if (halves == 1) {
-          found.emplace_back(solve::dot(y_real, real));
-          continue;
-        }
-        const std::span imaginary(kept.planes(to, 1, layer), size);
-        const auto y_imaginary = std::span<const double>(y).subspan(size, size);
-        found.emplace_back(solve::dot(y_real, real) - solve::dot(y_imaginary, imaginary),
-                           solve::dot(y_real, imaginary) + solve::dot(y_imaginary, real));
-      }
+      kept.multiply(k, groups[g], layer, u, part, y);
+      for (const auto to : groups[g].to) values[p * groups.size() + g].push_back(kept.product(y, to, layer));
     }
   });
   for (std::size_t p = 0; p < parts.size(); ++p) {

@@ -104,44 +104,45 @@ int point_on_side(std::uint32_t side, int p, int q, int points) {
   return (side % 2 ? points - 1 : 0) * stride[r] + p * stride[in_face[r][0]] + q * stride[in_face[r][1]];
 }
 
-Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements, int threads) {
-  const auto inner = static_cast<std::size_t>(points - 2),
-             all = static_cast<std::size_t>(points * points * points);
-  std::vector<std::uint32_t> corner(mesh.nodes.size(), UINT32_MAX), edge, face;
-  std::size_t corners = 0;
-  for (const auto n : elements)
-    for (const auto node : mesh.vertices(n))
-      if (corner[node] == UINT32_MAX) corner[node] = static_cast<std::uint32_t>(corners++);
-  const auto edge_of = [&](std::size_t of) {
-    const auto nodes = mesh.vertices(elements[of / 12]);
-    const auto& e = edges[of % 12];
-    const auto a = nodes[static_cast<std::size_t>(e.corner)],
-               b = nodes[static_cast<std::size_t>(e.corner | 1 << e.axis)];
-    return Entity{{std::min(a, b), std::max(a, b), 0}, static_cast<std::uint32_t>(of)};
-  };
-  const auto face_of = [&](std::size_t of) {
-    const auto nodes = mesh.vertices(elements[of / 6]);
-    std::array<std::uint32_t, 4> four;
-    for (int c = 0; c < 4; ++c)
-      four[static_cast<std::size_t>(c)] =
-          nodes[static_cast<std::size_t>(corner_of_side(static_cast<std::uint32_t>(of % 6), c & 1, c >> 1))];
-    std::sort(four.begin(), four.end());
-    return Entity{{four[0], four[1], four[2]}, static_cast<std::uint32_t>(of)};
-  };
-  const std::size_t first_edge = corners,
-                    first_face = first_edge + inner * numbered(12 * elements.size(), mesh.nodes.size(),
-                                                               threads, edge_of, edge),
-                    first_inner = first_face + inner * inner *
-                                                   numbered(6 * elements.size(), mesh.nodes.size(), threads,
-                                                            face_of, face);
+namespace {
 
-  Numbering numbering;
-  numbering.count = first_inner + inner * inner * inner * elements.size();
-  numbering.point.resize(elements.size() * all);
-  const int last = points - 1, stride[3] = {1, points, points * points};
-  const auto number_element = [&](std::size_t e) {
-    const auto nodes = mesh.vertices(elements[e]);
-    std::uint32_t* const point = &numbering.point[e * all];
+/// Numbers of what elements share, and where each kind begins: corners, then points on edges, on faces,
+/// inside.
+struct SharedNumbers {
+  std::vector<std::uint32_t> corner, edge, face;  // of nodes, of 12 edges and of 6 faces of each element
+  std::size_t first_edge = 0, first_face = 0, first_inner = 0;
+
+  SharedNumbers(const Mesh& mesh, std::span<const std::uint32_t> elements, std::size_t inner, int threads)
+      : corner(mesh.nodes.size(), UINT32_MAX) {
+    for (const auto n : elements)
+      for (const auto node : mesh.vertices(n))
+        if (corner[node] == UINT32_MAX) corner[node] = static_cast<std::uint32_t>(first_edge++);
+    const auto edge_of = [&](std::size_t of) {
+      const auto nodes = mesh.vertices(elements[of / 12]);
+      const auto& e = edges[of % 12];
+      const auto a = nodes[static_cast<std::size_t>(e.corner)],
+                 b = nodes[static_cast<std::size_t>(e.corner | 1 << e.axis)];
+      return Entity{{std::min(a, b), std::max(a, b), 0}, static_cast<std::uint32_t>(of)};
+    };
+    const auto face_of = [&](std::size_t of) {
+      const auto nodes = mesh.vertices(elements[of / 6]);
+      std::array<std::uint32_t, 4> four;
+      for (int c = 0; c < 4; ++c)
+        four[static_cast<std::size_t>(c)] = nodes[static_cast<std::size_t>(
+            corner_of_side(static_cast<std::uint32_t>(of % 6), c & 1, c >> 1))];
+      std::sort(four.begin(), four.end());
+      return Entity{{four[0], four[1], four[2]}, static_cast<std::uint32_t>(of)};
+    };
+    first_face =
+        first_edge + inner * numbered(12 * elements.size(), mesh.nodes.size(), threads, edge_of, edge);
+    first_inner =
+        first_face + inner * inner * numbered(6 * elements.size(), mesh.nodes.size(), threads, face_of, face);
+  }
+
+  /// Of the element e of the list: what its nodes are, and where its points' numbers go.
+  void put(std::size_t e, const std::array<std::uint32_t, 8>& nodes, int points, std::uint32_t* point) const {
+    const int last = points - 1, stride[3] = {1, points, points * points};
+    const auto inner = static_cast<std::size_t>(points - 2);
     const auto set = [&](int n, std::size_t number) { point[n] = static_cast<std::uint32_t>(number); };
     for (int c = 0; c < 8; ++c)
       set(last * ((c & 1) * stride[0] + (c >> 1 & 1) * stride[1] + (c >> 2) * stride[2]),
@@ -169,11 +170,23 @@ Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint3
     for (int k = 1; k < last; ++k)
       for (int j = 1; j < last; ++j)
         for (int i = 1; i < last; ++i) set(i + points * (j + points * k), next++);
-  };
+  }
+};
+
+}  // namespace
+
+Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements, int threads) {
+  const auto inner = static_cast<std::size_t>(points - 2),
+             all = static_cast<std::size_t>(points * points * points);
+  const SharedNumbers shared(mesh, elements, inner, threads);
+  Numbering numbering;
+  numbering.count = shared.first_inner + inner * inner * inner * elements.size();
+  numbering.point.resize(elements.size() * all);
   for_each_stretch(
       elements.size(), threads,
       [&](std::size_t first, std::size_t end) {
-        for (std::size_t e = first; e < end; ++e) number_element(e);
+        for (std::size_t e = first; e < end; ++e)
+          shared.put(e, mesh.vertices(elements[e]), points, &numbering.point[e * all]);
       },
       elements_at_once);
   return numbering;

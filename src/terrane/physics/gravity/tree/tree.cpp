@@ -414,63 +414,13 @@ double Tree::tolerance_of(double together, int kind) const {
 /// over the survey, more and more accurately until what is found stands clear of its own error.
 void Tree::find_tolerance(Progress& progress) {
   if (tolerance_known_) return;
-  const std::size_t count = receivers_->tiles();
-  std::vector<std::array<double, 3>> fields(count);
-  together_.resize(count);
-  for_each((count + 15) / 16, threads_, [&](std::size_t c) {
-    if (progress.cancelled()) throw Cancelled();
-    for (std::size_t t = c * 16; t < std::min((c + 1) * 16, count); ++t) {
-      const auto f = absolute_fields(receivers_->bounds(t));
-      std::copy_n(f.sum, 3, fields[t].begin());
-      for (std::size_t k = 0; k < 3; ++k) together_[t][k] = static_cast<float>(std::sqrt(f.square[k]));
-    }
-  });
-  std::vector<std::size_t> sample;
-  for (std::size_t i = 0; i < std::min<std::size_t>(8, count); ++i)
-    sample.push_back(i * count / std::min<std::size_t>(8, count));
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (!wanted_[k]) continue;
-    std::vector<std::size_t> order(count);
-    std::iota(order.begin(), order.end(), 0U);
-    const std::size_t top = std::min<std::size_t>(3, count);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
-                      [&](std::size_t a, std::size_t b) {
-                        return fields[a][k] > fields[b][k] || (fields[a][k] == fields[b][k] && a < b);
-                      });
-    sample.insert(sample.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top));
-  }
-  std::sort(sample.begin(), sample.end());
-  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
-
+  const auto fields = absolute_fields_of_tiles(progress);
+  const auto sample = tiles_to_try(fields);
   // A few digits mostly do; no need to make large clusters with all orders for that.
   auto rough = room_for_expansions(std::min(order_, 6));
   std::fill_n(largest_, 3, 0.0);
   for (double relative = 1e-2; relative > 1e-14; relative *= 1e-3) {
-    const auto switching = Switching::for_accuracy(std::clamp(relative, best_accuracy, 1e-3));
-    sources_->set_switching(switching);
-    const std::vector<Tolerance> tolerances(sample.size(), {{relative, relative, relative}});
-    auto& expansions = relative > 1e-3 ? rough : expansions_;
-    make_expansions(sample, tolerances, expansions, progress);
-    std::vector<std::array<double, 3>> found(sample.size());
-    for_each(sample.size(), threads_, [&](std::size_t i) {
-      TileSums task(*this, expansions, switching, {sample[i]}, progress);
-      add_to(task, {&tolerances[i], 1}, expansions.order);
-      const int stations = receivers_->tile(sample[i]).count;
-      std::vector<std::array<double, 3>> square(static_cast<std::size_t>(stations));
-      task.each_channel(0, [&](std::size_t, Channel channel, const double* sums) {
-        for (int s = 0; s < stations; ++s)
-          square[static_cast<std::size_t>(s)][static_cast<std::size_t>(kind_of(channel))] +=
-              weight_of(channel) * sums[s] * sums[s];
-      });
-      // On surfaces the tensor has no value to compare with.
-      for (const auto& contact : task.contacts())
-        if (!contact.inside())
-          for (int s = 0; s < stations; ++s)
-            if (receivers_->station(sample[i], s) == contact.station)
-              square[static_cast<std::size_t>(s)][2] = 0;
-      for (const auto& values : square)
-        for (std::size_t k = 0; k < 3; ++k) found[i][k] = std::max(found[i][k], std::sqrt(values[k]));
-    });
+    const auto found = largest_at(sample, relative, relative > 1e-3 ? rough : expansions_, progress);
     bool clear = true;
     for (std::size_t k = 0; k < 3; ++k) {
       if (!wanted_[k]) continue;
@@ -495,6 +445,73 @@ void Tree::find_tolerance(Progress& progress) {
   pair_accuracy_ = std::clamp(pair, best_accuracy, 1e-3);
   error_bound_ = accuracy_;
   tolerance_known_ = true;
+}
+
+/// Of each tile and kind of field: the sum of what each prism gives, taken absolutely; and `together_`.
+std::vector<std::array<double, 3>> Tree::absolute_fields_of_tiles(Progress& progress) {
+  const std::size_t count = receivers_->tiles();
+  std::vector<std::array<double, 3>> fields(count);
+  together_.resize(count);
+  for_each((count + 15) / 16, threads_, [&](std::size_t c) {
+    if (progress.cancelled()) throw Cancelled();
+    for (std::size_t t = c * 16; t < std::min((c + 1) * 16, count); ++t) {
+      const auto f = absolute_fields(receivers_->bounds(t));
+      std::copy_n(f.sum, 3, fields[t].begin());
+      for (std::size_t k = 0; k < 3; ++k) together_[t][k] = static_cast<float>(std::sqrt(f.square[k]));
+    }
+  });
+  return fields;
+}
+
+/// Eight tiles spread over all, and for each kind of field the three where it may be largest.
+std::vector<std::size_t> Tree::tiles_to_try(const std::vector<std::array<double, 3>>& fields) const {
+  const std::size_t count = fields.size(), spread = std::min<std::size_t>(8, count);
+  std::vector<std::size_t> sample;
+  for (std::size_t i = 0; i < spread; ++i) sample.push_back(i * count / spread);
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!wanted_[k]) continue;
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    const std::size_t top = std::min<std::size_t>(3, count);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return fields[a][k] > fields[b][k] || (fields[a][k] == fields[b][k] && a < b);
+                      });
+    sample.insert(sample.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top));
+  }
+  std::sort(sample.begin(), sample.end());
+  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+  return sample;
+}
+
+/// The largest field of each kind at the stations of these tiles, summed to a relative tolerance.
+std::vector<std::array<double, 3>> Tree::largest_at(const std::vector<std::size_t>& sample, double relative,
+                                                    Expansions& expansions, Progress& progress) {
+  const auto switching = Switching::for_accuracy(std::clamp(relative, best_accuracy, 1e-3));
+  sources_->set_switching(switching);
+  const std::vector<Tolerance> tolerances(sample.size(), {{relative, relative, relative}});
+  make_expansions(sample, tolerances, expansions, progress);
+  std::vector<std::array<double, 3>> found(sample.size());
+  for_each(sample.size(), threads_, [&](std::size_t i) {
+    TileSums task(*this, expansions, switching, {sample[i]}, progress);
+    add_to(task, {&tolerances[i], 1}, expansions.order);
+    const int stations = receivers_->tile(sample[i]).count;
+    std::vector<std::array<double, 3>> square(static_cast<std::size_t>(stations));
+    task.each_channel(0, [&](std::size_t, Channel channel, const double* sums) {
+      for (int s = 0; s < stations; ++s)
+        square[static_cast<std::size_t>(s)][static_cast<std::size_t>(kind_of(channel))] +=
+            weight_of(channel) * sums[s] * sums[s];
+    });
+    // On surfaces the tensor has no value to compare with.
+    for (const auto& contact : task.contacts())
+      if (!contact.inside())
+        for (int s = 0; s < stations; ++s)
+          if (receivers_->station(sample[i], s) == contact.station)
+            square[static_cast<std::size_t>(s)][2] = 0;
+    for (const auto& values : square)
+      for (std::size_t k = 0; k < 3; ++k) found[i][k] = std::max(found[i][k], std::sqrt(values[k]));
+  });
+  return found;
 }
 
 void Tree::prepare(Progress& progress) {

@@ -197,6 +197,10 @@ class Tree final : public Summation {
   void make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
                        Expansions& to, Progress& progress) const;
   void find_tolerance(Progress& progress);
+  std::vector<std::array<double, 3>> absolute_fields_of_tiles(Progress& progress);
+  std::vector<std::size_t> tiles_to_try(const std::vector<std::array<double, 3>>& fields) const;
+  std::vector<std::array<double, 3>> largest_at(const std::vector<std::size_t>& sample, double relative,
+                                                Expansions& expansions, Progress& progress);
   Tolerance tolerance_at(const Bounds& bounds) const;
   double tolerance_of(double together, int kind) const;
   void add_to(TileSums& sums, std::span<const Tolerance> tolerances, int highest) const;
