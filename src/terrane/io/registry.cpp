@@ -956,7 +956,8 @@ const Format* by_extension(const std::string& path) {
   return it == all_formats.end() ? nullptr : &*it;
 }
 
-/// Where several formats begin so, the one that the extension names, or else the first.
+/// The format of files that begin with these bytes. Where several do, the one that the extension names, or
+/// else the first.
 const Format* by_content(std::string_view head, const Format* by_name) {
   const Format* found = nullptr;
   for (const auto& format : all_formats)

@@ -230,7 +230,7 @@ void add_by_laws(const Config& table, std::vector<PropertyValue>& values, Earth*
     }
 }
 
-/// earth: takes notes; null: they were taken.
+/// earth: gets the notes; null: it has them already.
 Units units_of(const Config& model, Earth* earth = nullptr) {
   Units units;
   if (model.is_text("unit")) return units;  // of the values of model.file

@@ -13,7 +13,7 @@ namespace terrane {
 
 namespace {
 
-constexpr double of_neighbours = 0.5;  // of the rms of the source's data
+constexpr double of_neighbours = 0.5;  // a datum's error is at least this part of its source's rms error
 constexpr double most_counted = 3;     // in that rms: a datum at a zero crossing is not to rule all others
 /// What sampling, walls and residuals may leave where both meshes agree.
 constexpr double least = 1e-4;

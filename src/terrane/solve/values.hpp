@@ -88,8 +88,8 @@ struct ComplexView {
   using Value = Complex<std::remove_const_t<T>>;
 
   ComplexView() = default;
-  /// real: the first parts of the first values; to_im: elements from there to their imaginary parts, where
-  /// these are not pairs.
+  /// real: of the real parts; to_im: elements from a real part to its imaginary one, on devices that keep
+  /// both in arrays of their own.
   ComplexView(const View<T, 3>& real, Device device, std::ptrdiff_t to_im)
       : real_(real, has_pairs(device) ? 2 : 1), to_im_(has_pairs(device) ? 1 : to_im) {}
   /// Whoever may write may also just look.

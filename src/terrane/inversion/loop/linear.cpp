@@ -83,7 +83,7 @@ class Run {
   Standing standing() const;
   template <class Phase>
   void stand(const char* name, const Phase& phase);
-  /// Whether a checkpoint had the phase of this name, which is then what it was.
+  /// Whether a checkpoint was saved in the phase of this name; then `phase` gets the state that it had.
   template <class Phase>
   bool resumed(const char* name, Phase& phase) const;
   template <class Self, class Field>

@@ -382,7 +382,7 @@ KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& dev
 std::pair<double, double> size_of_tap(const Problem& problem, Component component) {
   const bool velocity = component != Component::pressure,
              tilted = velocity && problem.equation == Equation::tti;
-  double width[3], more[3];  // nodes; those that differences add
+  double width[3], more[3];  // nodes that the sinc reads, and how many more for a difference
   for (int axis = 0; axis < 3; ++axis) {
     const bool there = problem.grid.there(axis), slopes = velocity && (tilted || axis == axis_of(component));
     width[axis] = there ? 2 * problem.radius : 1;

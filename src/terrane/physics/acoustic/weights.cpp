@@ -174,9 +174,9 @@ void add_flux(const Problem& problem, const Tap& tap, Shares& to) {
       [&](const NodeIndex& node, const NodeIndex& next) { return 2 / (density(node) + density(next)); }, to);
 }
 
-/// n of the nodes around a tap, each made once: three differences read it at some thousand places, and a
-/// node's takes four sines. Beyond a free surface the axis goes on unmirrored, so that what the sinc reads is
-/// smooth.
+/// The axis of symmetry at nodes around a source or receiver, a unit vector, computed once for each node:
+/// three differences read it some thousand times, and it takes four sines. Beyond a free surface it goes on
+/// unmirrored, so that the values which the sinc interpolates are smooth.
 class AxesAround {
  public:
   AxesAround(const Problem& problem, const Place& at) : problem_(problem) {

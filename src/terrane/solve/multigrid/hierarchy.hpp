@@ -367,7 +367,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
   SharedMemory own_memory;
   SharedMemory* memory;  // of fields that are needed in turn
-  bool others;           // whether other cycles have the same memory
+  bool others;           // whether other cycles use this memory, too
   InTurn lent;           // of the finest level, or none
   // Of lent.coarser: places that are full, and bytes taken of the next; fields whose layers others write.
   std::size_t lent_places = 0, lent_bytes = 0;

@@ -157,7 +157,7 @@ struct Maps {
   CUtensorMap of[7], east[2][2];
 };
 
-/// How long what comes stays in the second cache, in words of the copy engine.
+/// How long what comes stays in the L2 cache, in words of the copy engine.
 enum class Stays : std::uint64_t { normally = 0x1000000000000000, least = 0x12F0000000000000 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -916,7 +916,7 @@ bool allow_memory(Kernel kernel, int bytes) {
 }
 
 /// Launches a kernel. together: so many blocks beside each other along east run on multiprocessors of one
-/// cluster, which are on the same side of the second cache: what two of them read is fetched from the other
+/// cluster, which are on the same side of the L2 cache: what two of them read is fetched from the other
 /// side once. They share nothing else.
 template <class Kernel, class... Words>
 void launch_together(int together, Kernel kernel, const dim3& blocks, const dim3& threads, int bytes,

@@ -83,8 +83,8 @@ struct TiltedPlace {
   }
 };
 
-/// Sums of the planes m − M … m + M − 1 of a difference on the axis up, to which the planes below m were
-/// added. `add` adds those of m, and gives the sum of the plane m − M, which is then complete.
+/// A difference along the axis up, of planes that come one after the other: unfinished sums at the planes
+/// m − M … m + M − 1. `add` adds what plane m gives to each, and returns the sum at m − M, then complete.
 struct SumsUp {
   static constexpr int M = TiltedTile::M;
   Four of[2 * M];

@@ -177,7 +177,7 @@ void Wave<T>::each_array(Self& self, const Use& use) {
 template <class T>
 void Wave<T>::rest(Stream& stream) {
   each_array(*this, [&](Buffer<T>& field) { field.fill_zero(stream); });
-  if (peers_) peers_->meet(stream);  // nobody steps into fields that are not at rest yet
+  if (peers_) peers_->meet(stream);  // no GPU writes halos of a peer whose fields are not zero yet
 }
 
 template <class T>

@@ -107,11 +107,11 @@ class MaxwellSolver {
 
   EdgeVector vector();
   EdgeVector image();
-  /// What a right-hand side or a residual needs after its edges were written: its layer; and, where it
-  /// carries it, b.divergence = Gᵀ b.
+  /// After the edges of a right-hand side or a residual were written: fills its halo and, where the vector
+  /// has one, its divergence Gᵀ b.
   void complete(EdgeVector& b);
 
-  /// q = A p, with its divergence. p gets its layer.
+  /// q = A p, with its divergence. Fills the halo of p.
   void apply(EdgeVector& p, EdgeVector& q);
   /// z = B r. scale: r times it is about one.
   void precondition(const EdgeVector& r, EdgeVector& z, double scale);

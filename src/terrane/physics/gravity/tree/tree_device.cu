@@ -185,9 +185,10 @@ std::vector<PrismRange> leaves(const Tree& tree) {
   return ranges;
 }
 
-/// Where fields cancel, pairs must be more accurate than the whole; float has no more than it has.
+/// Where fields cancel, each pair must be more accurate than the sum of all. Single precision serves where it
+/// keeps that.
 Precision precision_for(const Tree& tree, Precision wanted) {
-  constexpr double of_float = 1e-7;  // a pair; a quarter of the tolerance is for pairs
+  constexpr double of_float = 1e-7;  // relative error of a pair; pairs may take a quarter of the tolerance
   const bool enough = of_float * tree.accuracy() <= 4 * single_accuracy * tree.pair_accuracy();
   return enough ? wanted : Precision::double_precision;
 }
@@ -319,7 +320,7 @@ class TreeOnDevice final : public DeviceSummation {
     return {sources_.first_tile(range_of_[leaf]), sources_.first_tile(range_of_[leaf] + 1)};
   }
 
-  /// What the groups first .. last − 1 meet, on the device, unless it is there already.
+  /// Puts the interaction lists of the groups first .. last − 1 on the device, unless they are there already.
   void list(std::size_t first, std::size_t last, Progress& progress) {
     if (first == listed_[0] && last == listed_[1]) return;
     listed_[1] = listed_[0];  // nothing, until it is done
