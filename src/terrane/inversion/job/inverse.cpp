@@ -8,7 +8,7 @@ namespace terrane::inversion {
 void Inverses::add(Inverse one) {
   registry_.add(std::move(one.job));
   data_ += (data_.empty() ? "" : ", ") + one.data;
-  summary_ = "A model of cells from data: " + data_ + ".";
+  summary_ = "A model from " + data_ + ".";
   on_page_.insert(on_page_.end(), one.on_page.begin(), one.on_page.end());
   services_.insert(services_.end(), one.services.begin(), one.services.end());
   examples_.insert(examples_.end(), one.examples.begin(), one.examples.end());

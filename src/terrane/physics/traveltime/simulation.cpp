@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
@@ -132,6 +133,65 @@ void take_velocity(const Config& job, const Earth& earth, JobProblem& made) {
                                 : p.mesh.up().back();
 }
 
+bool describes_rock(const Config& job) {
+  const auto model = job.table("model");
+  return model.has("background") || model.has("body") || model.has("file") || job.table("mesh").has("file");
+}
+
+/// Of an inversion of which the job says nothing of the rock: the median of distance over time; of a survey
+/// on the ground the tenth part of these at the top, to nine tenths a quarter of its length below.
+void guess_velocity(JobProblem& made) {
+  auto& p = made.problem;
+  std::vector<double> apparent;
+  const Nodes nodes(p.mesh);
+  double length = 0, low = INFINITY, high = -INFINITY;
+  for (std::size_t n = 0; n < p.picks.size() && n < made.times.size(); ++n) {
+    const auto &from = p.shots[p.picks[n].shot], &to = p.receivers[p.picks[n].receiver];
+    const double distance = nodes.distance(from, to);
+    length = std::max(length, distance);
+    low = std::min({low, from[2], to[2]}), high = std::max({high, from[2], to[2]});
+    if (made.times[n] > 0 && distance > 0) apparent.push_back(distance / made.times[n]);
+  }
+  std::sort(apparent.begin(), apparent.end());
+  if (apparent.empty()) return p.velocity.assign(p.mesh.size(), 2000);
+  const auto part = [&](double share) {
+    return apparent[static_cast<std::size_t>(share * static_cast<double>(apparent.size() - 1))];
+  };
+  const bool in_holes = high - low > 0.3 * length;
+  const double top = in_holes ? part(0.5) : part(0.1), deep = in_holes ? top : part(0.9);
+  p.velocity.resize(p.mesh.size());
+  for (std::size_t n = 0; n < p.velocity.size(); ++n) {
+    const auto cell = p.mesh.prism(n);
+    const double down = p.mesh.up().back() - (cell.bottom + cell.top) / 2;
+    p.velocity[n] = top + (deep - top) * std::min(1.0, 4 * down / length);
+  }
+  made.notes.push_back(
+      in_holes ? fmt::format("the first model has {:.4g} m/s, the median of distance over time", top)
+               : fmt::format("the first model has {:.4g} m/s at the top and {:.4g} m/s from {:.4g} m "
+                             "below on, by distances over times",
+                             top, deep, length / 4));
+}
+
+void take_mesh_alone(const Config& job,
+                     const std::function<MeshPlan(const Description&, const MeshWish&)>& plan,
+                     JobProblem& made) {
+  auto& p = made.problem;
+  if (job.table("model").has("topography"))
+    throw job.table("model").wrong("topography", "below the ground there is no rock",
+                                   "Give the first model: [model.background] velocity_p = \"1500 m/s\".");
+  if (plans_mesh(job)) {
+    const auto planned = plan({}, read_wish(job));
+    p.mesh = planned.mesh;
+    for (const auto& reason : planned.reasons) made.notes.push_back("mesh: " + reason);
+  } else {
+    p.mesh = build_mesh(job);
+  }
+  for (auto* places : {&p.shots, &p.receivers})
+    for (auto& place : *places)
+      if (std::isnan(place[2])) place[2] = p.mesh.up().back();
+  guess_velocity(made);
+}
+
 /// An error of Problem::settle() at the key that says where a shot or receiver is.
 [[noreturn]] void throw_at_its_place(const InputError& error, const Config& job) {
   const std::string& where = error.where();
@@ -167,26 +227,33 @@ std::span<const Section> sections() {
   return made;
 }
 
-JobProblem Simulation::read(const Config& job, const MemoryBudget& memory) {
+JobProblem Simulation::read(const Config& job, const MemoryBudget& memory, bool inverts) {
   const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
   table.text("physics");
   JobProblem made;
   read_fields(table, made.problem);
   read_fields(table, made.accuracy);
   read_survey(job, memory, made);
-  expect_above_zero(job, {"velocity_p"}, "travel times need");
-  EarthRequest request;
-  request.reads = {"velocity_p"};
-  request.cuts_ground = true;
-  request.plan = [&](const Description& described, const MeshWish& wish) -> MeshPlan {
-    auto places = made.problem.shots;
-    places.insert(places.end(), made.problem.receivers.begin(), made.problem.receivers.end());
-    return plan_cells(described, places, wish, made.accuracy.accuracy);
+  auto places = made.problem.shots;
+  places.insert(places.end(), made.problem.receivers.begin(), made.problem.receivers.end());
+  const auto plan = [&](const Description& described, const MeshWish& wish) -> MeshPlan {
+    const auto planned = plan_cells(described, places, wish, made.accuracy.accuracy);
+    made.smooth = planned.smooth;
+    return planned;
   };
-  const auto earth = build_earth(job, std::nullopt, memory, request);
-  made.notes.insert(made.notes.begin(), earth.notes.begin(), earth.notes.end());
-  made.warnings.insert(made.warnings.begin(), earth.warnings.begin(), earth.warnings.end());
-  take_velocity(job, earth, made);
+  if (inverts && !describes_rock(job)) {
+    take_mesh_alone(job, plan, made);
+  } else {
+    expect_above_zero(job, {"velocity_p"}, "travel times need");
+    EarthRequest request;
+    request.reads = {"velocity_p"};
+    request.cuts_ground = true;
+    request.plan = plan;
+    const auto earth = build_earth(job, std::nullopt, memory, request);
+    made.notes.insert(made.notes.begin(), earth.notes.begin(), earth.notes.end());
+    made.warnings.insert(made.warnings.begin(), earth.warnings.begin(), earth.warnings.end());
+    take_velocity(job, earth, made);
+  }
   try {
     made.problem.settle();
   } catch (const InputError& error) {

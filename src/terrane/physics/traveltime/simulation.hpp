@@ -1,6 +1,7 @@
 // Travel times from a job file, or from a problem.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct JobProblem {
   std::string data;                          ///< where they are from: "job.toml:9: source.file"
   std::vector<std::string> notes, warnings;
   std::vector<io::TextColumn> words;  ///< of the receivers, for each pick
+  std::array<double, 3> smooth{};     ///< of a planned mesh: lengths over which models are smooth, m
 };
 
 class Simulation final : public SimulationOf<> {
@@ -36,8 +38,9 @@ class Simulation final : public SimulationOf<> {
   /// problem: as it is. Throws InputError (Problem::settle).
   explicit Simulation(Problem problem, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
+  /// inverts: where the job describes no rock, velocities are such as the observed times have on the way.
   /// Throws InputError at the keys that are wrong.
-  static JobProblem read(const Config& job, const MemoryBudget& memory);
+  static JobProblem read(const Config& job, const MemoryBudget& memory, bool inverts = false);
 
   Result outline() const override;
   const Problem& problem() const noexcept { return problem_; }

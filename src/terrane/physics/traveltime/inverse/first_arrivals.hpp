@@ -1,0 +1,60 @@
+// First arrivals as data of velocities.
+//
+//   data     T of each pick, s
+//   model    the velocity of each cell of rock, m/s; the inversion takes its logarithm
+//   J        the front's equations, differentiated in the order of arrival (physics/traveltime/front.hpp):
+//            δT = J δv, and Jᵀ w, exact to rounding; no rays are traced
+//
+// A model costs a front of each shot, which are kept; a product, a pass over each of them.
+#pragma once
+
+#include <memory>
+
+#include "terrane/inversion/data/forward.hpp"
+#include "terrane/physics/traveltime/front.hpp"
+#include "terrane/physics/traveltime/problem.hpp"
+
+namespace terrane::traveltime::inverse {
+
+/// What products and models need of the picks.
+struct Picks {
+  Problem problem;  ///< settled; the velocity is that of cells that are not found
+  std::vector<std::vector<std::size_t>> of_shots;
+  std::vector<std::vector<Point>> receivers;  ///< of each shot's picks
+  std::vector<std::uint32_t> active;          ///< cells that are found, ascending; empty: all
+  int threads = 0;
+
+  std::size_t columns() const { return active.empty() ? problem.mesh.size() : active.size(); }
+  std::size_t cell(std::size_t column) const { return active.empty() ? column : active[column]; }
+};
+std::shared_ptr<const Picks> make_picks(Problem problem, std::vector<std::uint32_t> active, int threads);
+
+/// J of velocities at one model.
+class Slopes final : public solve::LinearOperator {
+ public:
+  Slopes(std::shared_ptr<const Picks> picks, Medium medium, std::vector<Front> fronts)
+      : picks_(std::move(picks)), medium_(std::move(medium)), fronts_(std::move(fronts)) {}
+  std::size_t rows() const override { return picks_->problem.picks.size(); }
+  std::size_t columns() const override { return picks_->columns(); }
+  void apply(std::span<const double> model, std::span<double> data) const override;
+  void apply_transpose(std::span<const double> data, std::span<double> model) const override;
+  void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+
+ private:
+  std::shared_ptr<const Picks> picks_;
+  Medium medium_;
+  std::vector<Front> fronts_;
+};
+
+class FirstArrivals final : public inversion::Forward {
+ public:
+  explicit FirstArrivals(std::shared_ptr<const Picks> picks) : picks_(std::move(picks)) {}
+  std::size_t rows() const override { return picks_->problem.picks.size(); }
+  std::size_t columns() const override { return picks_->columns(); }
+  inversion::Linearised at(std::span<const double> velocity, Progress* progress = nullptr) const override;
+
+ private:
+  std::shared_ptr<const Picks> picks_;
+};
+
+}  // namespace terrane::traveltime::inverse
