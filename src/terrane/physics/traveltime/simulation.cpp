@@ -318,8 +318,8 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
       std::max<std::size_t>(1, static_cast<std::size_t>(thread_count(runtime.threads)) *
                                    static_cast<std::size_t>(runtime.comm ? runtime.comm->size() : 1));
   const std::size_t turns = (problem_.shots.size() + at_once - 1) / at_once;
-  plan.seconds =
-      turns * (seconds_of_front(problem_) + (companion_ ? seconds_of_front(companion_->problem_) : 0));
+  plan.seconds = static_cast<double>(turns) *
+                 (seconds_of_front(problem_) + (companion_ ? seconds_of_front(companion_->problem_) : 0));
 }
 
 StationFields Simulation::rows_of(const Problem& p, std::vector<double> times) {
