@@ -503,6 +503,51 @@ class UbcArrays {
 
 ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& given) { return UbcArrays(in, given).read(); }
 
+namespace {
+
+/// Numbers of the electrodes of all arrays, from 0, a column each for A, B, M and N; −1: far away.
+std::array<std::vector<int>, 4> electrodes_of_arrays(const TextReader& in, const BlockOfArrays& block,
+                                                     std::size_t count) {
+  std::array<std::vector<int>, 4> all;
+  for (std::size_t p = 0; p < 4; ++p) {
+    const auto numbers = column_named(block, std::string(1, "abmn"[p]));
+    if (numbers.empty() && !block.rows.empty())
+      in.fail(fmt::format("arrays have no column {}", "abmn"[p]),
+              "A line such as \"# a b m n rhoa\" names them.");
+    for (const double number : numbers) {
+      if (!(number >= 0 && number <= static_cast<double>(count)) || number != std::floor(number))
+        in.fail(fmt::format("an array has electrode {}", number),
+                fmt::format("Allowed: 1 to {}, or 0 for one far away.", count));
+      all[p].push_back(static_cast<int>(number) - 1);
+    }
+  }
+  return all;
+}
+
+/// Rows that the column "valid" does not leave out.
+std::vector<std::size_t> valid_rows(const BlockOfArrays& block, std::string& note) {
+  const auto valid = column_named(block, "valid");
+  std::vector<std::size_t> kept;
+  for (std::size_t row = 0; row < block.rows.size(); ++row)
+    if (valid.empty() || valid[row] != 0) kept.push_back(row);
+  if (const auto out = block.rows.size() - kept.size(); out > 0)
+    note += fmt::format("{} of {} arrays are not valid, as the file says, and left out\n", out,
+                        block.rows.size());
+  return kept;
+}
+
+void note_large_shares(const BlockOfArrays& block, const std::vector<double>& relative, std::string& note) {
+  const auto unit_of_error = std::find_if(block.tokens.begin(), block.tokens.end(),
+                                          [](const Token& token) { return token.name == "err"; });
+  if (unit_of_error != block.tokens.end() && unit_of_error->unit.empty() &&
+      std::any_of(relative.begin(), relative.end(), [](double share) { return share >= 1; }))
+    note +=
+        fmt::format("err has no unit and is a share of the value: up to {:.3g}. Per cent are called err/%\n",
+                    *std::max_element(relative.begin(), relative.end()));
+}
+
+}  // namespace
+
 ElectrodeData read_bert(TextReader& in, const UbcColumn& asked) {
   ElectrodeData data;
   data.electrodes.place = sensors_of(in, data.note);
@@ -511,48 +556,23 @@ ElectrodeData read_bert(TextReader& in, const UbcColumn& asked) {
   if (const auto names = columns_not_read(block); !names.empty())
     data.note += fmt::format("columns that are not read: {}\n", names);
   take_polarization_as(asked, block, data.note);
-  const auto count = static_cast<double>(data.electrodes.place.size());
-  std::array<std::vector<double>, 4> numbers;
-  for (std::size_t p = 0; p < 4; ++p) {
-    numbers[p] = column_named(block, std::string(1, "abmn"[p]));
-    if (numbers[p].empty() && !block.rows.empty())
-      in.fail(fmt::format("arrays have no column {}", "abmn"[p]),
-              "A line such as \"# a b m n rhoa\" names them.");
-    for (const double number : numbers[p])
-      if (!(number >= 0 && number <= count) || number != std::floor(number))
-        in.fail(fmt::format("an array has electrode {}", number),
-                fmt::format("Allowed: 1 to {}, or 0 for one far away.", count));
-  }
-  const auto valid = column_named(block, "valid");
-  std::vector<std::size_t> kept;
-  for (std::size_t row = 0; row < block.rows.size(); ++row) {
-    if (!valid.empty() && valid[row] == 0) continue;
-    kept.push_back(row);
-    const auto at = [&](std::size_t p) { return static_cast<int>(numbers[p][row]) - 1; };
-    data.electrodes.arrays.push_back({at(0), at(1), at(2), at(3)});
-  }
-  if (const auto out = block.rows.size() - kept.size(); out > 0)
-    data.note += fmt::format("{} of {} arrays are not valid, as the file says, and left out\n", out,
-                             block.rows.size());
-  const auto of_kept = [&](const std::vector<double>& values) {
+  const auto numbers = electrodes_of_arrays(in, block, data.electrodes.place.size());
+  const auto kept = valid_rows(block, data.note);
+  for (const auto row : kept)
+    data.electrodes.arrays.push_back({numbers[0][row], numbers[1][row], numbers[2][row], numbers[3][row]});
+  const auto of_kept = [&](const std::string& name) {
+    const auto values = column_named(block, name);
     std::vector<double> chosen;
     for (const auto row : kept)
       if (!values.empty()) chosen.push_back(values[row]);
     return chosen;
   };
-  auto resistance = of_kept(column_named(block, "r"));
-  const auto u = of_kept(column_named(block, "u")), i = of_kept(column_named(block, "i"));
+  auto resistance = of_kept("r");
+  const auto u = of_kept("u"), i = of_kept("i");
   if (resistance.empty() && !u.empty() && !i.empty())
     for (std::size_t n = 0; n < u.size(); ++n) resistance.push_back(i[n] == 0 ? NAN : u[n] / i[n]);
-  const auto unit_of_error = std::find_if(block.tokens.begin(), block.tokens.end(),
-                                          [](const Token& token) { return token.name == "err"; });
-  const auto relative = of_kept(column_named(block, "err"));
-  if (unit_of_error != block.tokens.end() && unit_of_error->unit.empty() &&
-      std::any_of(relative.begin(), relative.end(), [](double share) { return share >= 1; }))
-    data.note +=
-        fmt::format("err has no unit and is a share of the value: up to {:.3g}. Per cent are called err/%\n",
-                    *std::max_element(relative.begin(), relative.end()));
-  const auto spread = of_kept(column_named(block, "iperr"));
+  const auto relative = of_kept("err");
+  note_large_shares(block, relative, data.note);
   const auto add = [&](const char* name, const char* unit, std::vector<double> values,
                        const std::vector<double>& uncertainty, bool is_relative) {
     if (values.empty()) return;
@@ -562,11 +582,10 @@ ElectrodeData read_bert(TextReader& in, const UbcColumn& asked) {
     data.columns.push_back(std::move(column));
   };
   add("resistance", "V/A", std::move(resistance), relative, true);
-  add("apparent_resistivity", "ohm m", of_kept(column_named(block, "rhoa")), relative, true);
-  add("phase", "mrad", of_kept(column_named(block, "ip")), spread, false);
-  add("chargeability", "mV/V", of_kept(column_named(block, chargeability)),
-      of_kept(column_named(block, chargeability_error)), false);
-  add("geometric_factor", "m", of_kept(column_named(block, "k")), {}, false);
+  add("apparent_resistivity", "ohm m", of_kept("rhoa"), relative, true);
+  add("phase", "mrad", of_kept("ip"), of_kept("iperr"), false);
+  add("chargeability", "mV/V", of_kept(chargeability), of_kept(chargeability_error), false);
+  add("geometric_factor", "m", of_kept("k"), {}, false);
   if (!data.note.empty()) data.note.pop_back();
   return data;
 }

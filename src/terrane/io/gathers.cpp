@@ -124,6 +124,51 @@ void take_times(const std::string& path, const Dataset& data, Gathers& g) {
       throw InputError(path, fmt::format("the times are not even: sample {} is at {:.9g} s", n + 1, at(n)));
 }
 
+/// Places of sources and receivers, and numbers of shots, of all traces along these dimensions.
+void take_gather_places(const std::string& path, const Dataset& data, const std::vector<std::string>& along,
+                 Gathers& g) {
+  const auto coordinate = [&](const std::string& name) -> const Variable& {
+    const auto* c = data.find(name);
+    if (c == nullptr)
+      throw InputError(path, fmt::format("there is no {}", name),
+                       "Gathers have coordinates source_ and receiver_ easting, northing and up, m.");
+    return *c;
+  };
+  g.geographic = data.find("source_easting") == nullptr && data.find("source_longitude") != nullptr;
+  const auto& words = g.geographic ? earth_words : axis_words;
+  struct Axis {
+    const Variable *source, *receiver;
+    double of_source, of_receiver;  // to metres
+  };
+  std::vector<Axis> axes;
+  for (const auto* word : words) {
+    const auto &source = coordinate(fmt::format("source_{}", word)),
+               &receiver = coordinate(fmt::format("receiver_{}", word));
+    axes.push_back({&source, &receiver, factor_of(path, source, Quantity::length),
+                    factor_of(path, receiver, Quantity::length)});
+  }
+  const auto* numbers = data.find("shot");
+  Indices at(data, along);
+  const auto traces = at.count();
+  for (std::size_t n = 0; n < traces; ++n, at.advance()) {
+    Gathers::Place source{}, receiver{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      source[a] = axes[a].of_source * number_at(path, *axes[a].source, at.place_in(data, *axes[a].source));
+      receiver[a] =
+          axes[a].of_receiver * number_at(path, *axes[a].receiver, at.place_in(data, *axes[a].receiver));
+    }
+    g.source.push_back(source);
+    g.receiver.push_back(receiver);
+    if (numbers != nullptr) {
+      g.shot.push_back(static_cast<std::int32_t>(
+          std::clamp(number_at(path, *numbers, at.place_in(data, *numbers)), -2e9, 2e9)));
+    } else {
+      const bool next = n > 0 && source != g.source[n - 1];
+      g.shot.push_back(n == 0 ? 1 : g.shot.back() + (next ? 1 : 0));
+    }
+  }
+}
+
 }  // namespace
 
 Gathers to_gathers(const std::string& path, const Dataset& data, const std::string& field) {
@@ -136,53 +181,16 @@ Gathers to_gathers(const std::string& path, const Dataset& data, const std::stri
     if (const auto* words = std::get_if<std::string>(&a.value)) g.attributes[a.name] = *words;
   g.samples = data.dimension("time")->size;
   take_times(path, data, g);
-
   auto others = v.dimensions;
   std::erase(others, "time");
   for (const auto& name : others)
     if (name != "shot" && name != "receiver" && name != "trace")
       throw InputError(path, fmt::format("\"{}\" is on the dimension \"{}\" as well", v.name, name),
                        "Gathers are on time and on shot and receiver, or on trace.");
-  const auto coordinate = [&](const std::string& name) -> const Variable& {
-    const auto* c = data.find(name);
-    if (c == nullptr)
-      throw InputError(path, fmt::format("there is no {}", name),
-                       "Gathers have coordinates source_ and receiver_ easting, northing and up, m.");
-    return *c;
-  };
-  g.geographic = data.find("source_easting") == nullptr && data.find("source_longitude") != nullptr;
-  const auto& words = g.geographic ? earth_words : axis_words;
-  Indices at(data, others);
-  const auto traces = at.count();
-  Gathers::Place of_source{}, of_receiver{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    of_source[a] = factor_of(path, coordinate(fmt::format("source_{}", words[a])), Quantity::length);
-    of_receiver[a] = factor_of(path, coordinate(fmt::format("receiver_{}", words[a])), Quantity::length);
-  }
-  const auto* numbers = data.find("shot");
-  const auto first_dimension = others.empty() ? std::string() : others.front();
-  for (std::size_t n = 0; n < traces; ++n, at.advance()) {
-    Gathers::Place source{}, receiver{};
-    for (std::size_t a = 0; a < 3; ++a) {
-      const auto& s = coordinate(fmt::format("source_{}", words[a]));
-      const auto& r = coordinate(fmt::format("receiver_{}", words[a]));
-      source[a] = of_source[a] * number_at(path, s, at.place_in(data, s));
-      receiver[a] = of_receiver[a] * number_at(path, r, at.place_in(data, r));
-    }
-    g.source.push_back(source);
-    g.receiver.push_back(receiver);
-    if (numbers != nullptr) {
-      g.shot.push_back(static_cast<std::int32_t>(
-          std::clamp(number_at(path, *numbers, at.place_in(data, *numbers)), -2e9, 2e9)));
-    } else {
-      const bool next = n > 0 && source != g.source[n - 1];
-      g.shot.push_back(n == 0 ? 1 : g.shot.back() + (next ? 1 : 0));
-    }
-  }
+  take_gather_places(path, data, others, g);
   if (size(v.values) == 0) return g;
-  auto all = others;
-  all.push_back("time");
-  Indices each(data, all);
+  others.push_back("time");
+  Indices each(data, others);
   g.values.reserve(each.count());
   for (std::size_t n = each.count(); n-- > 0; each.advance())
     g.values.push_back(static_cast<float>(number_at(path, v, each.place_in(data, v))));

@@ -45,18 +45,18 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
   return 1.01 * largest;  // what the iteration may still lack
 }
 
-double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
-                          std::uint32_t in_fluid, double areas) {
-  const PlainElement solid(basis, mesh.element(in_solid), mesh.medium_of(in_solid)),
-      fluid(basis, mesh.element(in_fluid), mesh.medium_of(in_fluid));
-  const auto& numbering = number_points(mesh, basis.points(), std::array{in_solid, in_fluid});
-  const std::size_t each = solid.mass().size();
-  std::vector<std::size_t> partner(numbering.count, SIZE_MAX);
-  for (std::size_t n = 0; n < each; ++n) partner[numbering.point[each + n]] = n;
-  struct Touch {
-    std::size_t solid, fluid;
-    Vector area;
-  };
+namespace {
+
+/// A point of a solid and one of a fluid at one place, and the area around them, outward of the solid.
+struct Touch {
+  std::size_t solid, fluid;
+  Vector area;
+};
+
+/// partner: of each numbered point, that of the fluid; areas: by which factor they are larger.
+std::vector<Touch> touching_points(const Mesh& mesh, const Basis& basis, std::uint32_t in_solid,
+                                   const Numbering& numbering, const std::vector<std::size_t>& partner,
+                                   double areas) {
   std::vector<Touch> touches;
   const int p = basis.points();
   for (std::uint32_t side = 0; side < 6; ++side) {
@@ -73,6 +73,20 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in
       touches.push_back({n, partner[numbering.point[n]], area});
     }
   }
+  return touches;
+}
+
+}  // namespace
+
+double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
+                          std::uint32_t in_fluid, double areas) {
+  const PlainElement solid(basis, mesh.element(in_solid), mesh.medium_of(in_solid)),
+      fluid(basis, mesh.element(in_fluid), mesh.medium_of(in_fluid));
+  const auto& numbering = number_points(mesh, basis.points(), std::array{in_solid, in_fluid});
+  const std::size_t each = solid.mass().size();
+  std::vector<std::size_t> partner(numbering.count, SIZE_MAX);
+  for (std::size_t n = 0; n < each; ++n) partner[numbering.point[each + n]] = n;
+  const auto touches = touching_points(mesh, basis, in_solid, numbering, partner, areas);
   std::vector<double> u(3 * each), x(3 * each), f(3 * each), g(3 * each);
   unsigned random = 12345;
   for (std::size_t n = 0; n < each; ++n) {
@@ -532,6 +546,68 @@ void find_coarsest(Problem& problem) {
       problem.resolved_frequency = one.frequency, problem.coarsest = one.element;
 }
 
+/// Begin, where it is not given, and the highest frequency of the sources.
+void settle_times(Problem& p) {
+  p.highest_frequency = 0;
+  const bool begin_given = !std::isnan(p.begin);
+  if (!begin_given) p.begin = 0;
+  for (const auto& source : p.sources) {
+    if (!begin_given) p.begin = std::min(p.begin, source.course.begins());
+    p.highest_frequency = std::max(p.highest_frequency, source.course.highest_frequency());
+  }
+  if (!(p.end > p.begin))
+    throw InputError(begin_given && p.begin > 0 ? "elastic: begin" : "elastic: end",
+                     fmt::format("{:.6g} s is not after the beginning, {:.6g} s", p.end, p.begin));
+}
+
+/// Which frequencies the elements resolve.
+void settle_resolution(Problem& p) {
+  find_coarsest(p);
+  p.points_per_wavelength =
+      p.highest_frequency > 0 ? 5 * p.resolved_frequency / p.highest_frequency : INFINITY;
+  if (p.points_per_wavelength < 2.5)
+    throw InputError(
+        "elastic: mesh",
+        fmt::format("at the sources' highest frequency, {:.4g} Hz, there are {:.2g} points per wavelength "
+                    "in element {}",
+                    p.highest_frequency, p.points_per_wavelength, p.coarsest),
+        fmt::format("Five are good, to {:.4g} Hz: take smaller elements there, a higher degree, or a "
+                    "slower source.",
+                    p.resolved_frequency));
+}
+
+/// Constants of media with a Q at the frequencies of the sources.
+void settle_attenuation(Problem& p) {
+  if (p.fading_frequency == 0)
+    p.fading_frequency = (p.highest_frequency > 0 ? p.highest_frequency : p.resolved_frequency) / 2.5;
+  if (p.relaxation_middle == 0)
+    p.relaxation_middle = middle_below(p.highest_frequency > 0 ? p.highest_frequency : 1);
+  for (std::size_t n = 0; n < p.mesh.media.size(); ++n)
+    if (auto& medium = p.mesh.media[n]; !medium.loses_energy())
+      medium = unrelaxed(medium, p.relaxation_middle, p.reference_frequency,
+                         medium.name.empty() ? fmt::format("elastic: medium {}", n) : medium.name);
+}
+
+/// The step, where it is not given: 0.97 of the longest stable one.
+void settle_step(Problem& p, const Basis& basis) {
+  auto worst = stiffest_element(p.mesh, basis);
+  if (const auto contact = stiffest_contact(p.mesh, basis); contact.eigenvalue > worst.eigenvalue)
+    worst = contact;
+  p.stiffest = worst.element;
+  p.stable_step = 2 / std::sqrt(worst.eigenvalue);
+  const bool own_step = p.step == 0;
+  if (own_step) p.step = 0.97 * p.stable_step;
+  if (p.step > p.stable_step * (1 + 1e-12))
+    throw InputError(
+        "elastic: step", fmt::format("{:.6g} s is not stable on this mesh", p.step),
+        fmt::format("Steps may be {:.6g} s at most, because of element {}; without the key they are 0.97 "
+                    "of that.",
+                    p.stable_step, p.stiffest));
+  if ((p.end - p.begin) / p.step > 1e9)
+    throw InputError(own_step ? "elastic: end" : "elastic: step",
+                     fmt::format("{:.3g} steps are too many", (p.end - p.begin) / p.step));
+}
+
 }  // namespace
 
 void Problem::settle() {
@@ -545,61 +621,16 @@ void Problem::settle() {
   sort_each_once(mesh.absorbing);
   locate(*this);
   check_fluids(*this);
-  highest_frequency = 0;
-  const bool begin_given = !std::isnan(begin);
-  if (!begin_given) begin = 0;
-  for (const auto& source : sources) {
-    if (!begin_given) begin = std::min(begin, source.course.begins());
-    highest_frequency = std::max(highest_frequency, source.course.highest_frequency());
-  }
-  if (!(end > begin))
-    throw InputError(begin_given && begin > 0 ? "elastic: begin" : "elastic: end",
-                     fmt::format("{:.6g} s is not after the beginning, {:.6g} s", end, begin));
-
-  find_coarsest(*this);
-  points_per_wavelength = highest_frequency > 0 ? 5 * resolved_frequency / highest_frequency : INFINITY;
-  if (points_per_wavelength < 2.5)
-    throw InputError(
-        "elastic: mesh",
-        fmt::format("at the sources' highest frequency, {:.4g} Hz, there are {:.2g} points per wavelength "
-                    "in element {}",
-                    highest_frequency, points_per_wavelength, coarsest),
-        fmt::format("Five are good, to {:.4g} Hz: take smaller elements there, a higher degree, or a "
-                    "slower source.",
-                    resolved_frequency));
-
-  if (fading_frequency == 0)
-    fading_frequency = (highest_frequency > 0 ? highest_frequency : resolved_frequency) / 2.5;
-  if (relaxation_middle == 0) relaxation_middle = middle_below(highest_frequency > 0 ? highest_frequency : 1);
-  for (std::size_t n = 0; n < mesh.media.size(); ++n)
-    if (auto& medium = mesh.media[n]; !medium.loses_energy())
-      medium = unrelaxed(medium, relaxation_middle, reference_frequency,
-                         medium.name.empty() ? fmt::format("elastic: medium {}", n) : medium.name);
-
-  auto worst = stiffest_element(mesh, basis);
-  if (const auto contact = stiffest_contact(mesh, basis); contact.eigenvalue > worst.eigenvalue)
-    worst = contact;
-  stiffest = worst.element;
-  stable_step = 2 / std::sqrt(worst.eigenvalue);
-  const bool own_step = step == 0;
-  if (own_step) step = 0.97 * stable_step;
-  if (step > stable_step * (1 + 1e-12))
-    throw InputError(
-        "elastic: step", fmt::format("{:.6g} s is not stable on this mesh", step),
-        fmt::format("Steps may be {:.6g} s at most, because of element {}; without the key they are 0.97 "
-                    "of that.",
-                    stable_step, stiffest));
-  if ((end - begin) / step > 1e9)
-    throw InputError(own_step ? "elastic: end" : "elastic: step",
-                     fmt::format("{:.3g} steps are too many", (end - begin) / step));
-  if (snapshots.of != Snapshots::Of::nothing) {
-    if (!(snapshots.interval > 0 && snapshots.interval <= (end - begin) * (1 + 1e-12)))
-      throw InputError("elastic: snapshots", fmt::format("one every {:.6g} s", snapshots.interval),
-                       fmt::format("The run takes {:.6g} s.", end - begin));
-    snapshots.every =
-        std::clamp<std::size_t>(static_cast<std::size_t>(std::llround(snapshots.interval / step)), 1,
-                                std::max<std::size_t>(1, steps()));
-  }
+  settle_times(*this);
+  settle_resolution(*this);
+  settle_attenuation(*this);
+  settle_step(*this, basis);
+  if (snapshots.of == Snapshots::Of::nothing) return;
+  if (!(snapshots.interval > 0 && snapshots.interval <= (end - begin) * (1 + 1e-12)))
+    throw InputError("elastic: snapshots", fmt::format("one every {:.6g} s", snapshots.interval),
+                     fmt::format("The run takes {:.6g} s.", end - begin));
+  snapshots.every = std::clamp<std::size_t>(static_cast<std::size_t>(std::llround(snapshots.interval / step)),
+                                            1, std::max<std::size_t>(1, steps()));
 }
 
 }  // namespace terrane::elastic

@@ -75,74 +75,100 @@ Summation::Part DirectSummation::part(std::size_t index) const {
   return {receivers_->stations(index * block_tiles, (index + 1) * block_tiles), channels_};
 }
 
+namespace {
+
+/// What a chunk of the prisms does to a block of stations: [channels of the kernel] of each tile.
+struct ChunkSums {
+  std::vector<double> values;
+  std::vector<Contact> contacts;
+};
+
+/// What all tasks of a sum share.
+struct DirectTasks {
+  const Switching& switching;
+  const Sources& sources;
+  const Receivers& receivers;
+  const Turn& turn;
+  std::size_t set, chunks;  ///< of kernel_sets; of the prisms
+
+  std::size_t width() const { return kernel_sets[set].size(); }  ///< channels of the kernel
+  ChunkSums sum(std::size_t block, std::size_t chunk, Progress& progress) const;
+  /// Adds the chunks of a block, in a binary tree.
+  PartSums join(ChunkSums* chunk, std::size_t stations) const;
+};
+
+ChunkSums DirectTasks::sum(std::size_t block, std::size_t chunk, Progress& progress) const {
+  const TileKernels& kernels = kernel_target().kernels[set];
+  const std::size_t first_tile = block * block_tiles,
+                    last_tile = std::min(first_tile + block_tiles, receivers.tiles());
+  const std::size_t first_source = sources.tiles() * chunk / chunks,
+                    last_source = sources.tiles() * (chunk + 1) / chunks;
+  std::vector<double> total(block_stations * width()), strip(total.size()), sums(width() * tile_size);
+  NearPairsOfTask near_pairs(switching, receivers);
+  auto tile = std::make_unique<PrismTile>();
+  for (std::size_t s = first_source; s < last_source; ++s) {
+    sources.load(s, *tile);
+    for (std::size_t t = first_tile; t < last_tile; ++t) {
+      if (progress.cancelled()) throw Cancelled();
+      near_pairs.station_tile = t;
+      const auto kernel = choose_kernel(
+          kernels, switching, squared_gap(sources.bounds(s), receivers.bounds(t)), sources.longest(s));
+      double* const at = strip.data() + (t - first_tile) * width() * tile_size;
+      std::fill(sums.begin(), sums.end(), 0.0);
+      kernel(*tile, receivers.tile(t), near_pairs, sums.data());
+      for (std::size_t i = 0; i < sums.size(); ++i) at[i] += sums[i];
+      progress.advance(static_cast<std::uint64_t>(tile->count) *
+                       static_cast<std::uint64_t>(receivers.tile(t).count));
+    }
+    if ((s + 1 - first_source) % strip_tiles == 0 || s + 1 == last_source) {
+      add(total, strip);
+      std::fill(strip.begin(), strip.end(), 0.0);
+    }
+  }
+  return {std::move(total), std::move(near_pairs.contacts)};
+}
+
+PartSums DirectTasks::join(ChunkSums* chunk, std::size_t stations) const {
+  PartSums done;
+  for (std::size_t apart = 1; apart < chunks; apart *= 2)
+    for (std::size_t k = 0; k + apart < chunks; k += 2 * apart) add(chunk[k].values, chunk[k + apart].values);
+  std::size_t column = 0;
+  for (const auto channel : kernel_sets[set].list()) {
+    if (turn.channels.contains(channel)) {
+      auto& values = done.values.emplace_back(stations);
+      for (std::size_t s = 0; s < stations; ++s)
+        values[s] = chunk[0].values[(s / tile_size * width() + column) * tile_size + s % tile_size];
+    }
+    ++column;
+  }
+  for (std::size_t k = 0; k < chunks; ++k)
+    for (auto contact : chunk[k].contacts) {
+      contact.octants = turned_back(contact.octants, turn);
+      done.contacts.push_back(contact);
+    }
+  return done;
+}
+
+}  // namespace
+
 void DirectSummation::sum(std::size_t first_block, std::size_t last_block, const Take& take,
                           Progress& progress) {
   const DirectPlan plan(prisms_, stations_, channels_, threads_);
-  const TileKernels& kernels = kernel_target().kernels[set_];
-  const std::size_t width = kernel_sets[set_].size();  // channels of the kernel
+  const std::size_t chunks = plan.prism_chunks;
+  const DirectTasks tasks{switching_, sources_, *receivers_, turn_, set_, chunks};
   std::size_t stations = 0;
   for (std::size_t b = first_block; b < last_block; ++b) stations += part(b).stations.size();
 
   progress.start("gravity", prisms_ * stations);
   for (std::size_t batch = first_block; batch < last_block; batch += plan.blocks_at_once) {
     const std::size_t blocks = std::min(plan.blocks_at_once, last_block - batch);
-    std::vector<std::vector<double>> partial(blocks * plan.prism_chunks);
-    std::vector<std::vector<Contact>> contacts(partial.size());
-
+    std::vector<ChunkSums> partial(blocks * chunks);
     for_each(partial.size(), threads_, [&](std::size_t task) {
-      const std::size_t block = batch + task / plan.prism_chunks, chunk = task % plan.prism_chunks;
-      const std::size_t first_tile = block * block_tiles,
-                        last_tile = std::min(first_tile + block_tiles, receivers_->tiles());
-      const std::size_t first_source = sources_.tiles() * chunk / plan.prism_chunks,
-                        last_source = sources_.tiles() * (chunk + 1) / plan.prism_chunks;
-      std::vector<double> total(block_stations * width), strip(total.size()), sums(width * tile_size);
-      NearPairsOfTask near_pairs(switching_, *receivers_);
-      auto tile = std::make_unique<PrismTile>();
-      for (std::size_t s = first_source; s < last_source; ++s) {
-        sources_.load(s, *tile);
-        for (std::size_t t = first_tile; t < last_tile; ++t) {
-          if (progress.cancelled()) throw Cancelled();
-          near_pairs.station_tile = t;
-          const auto kernel =
-              choose_kernel(kernels, switching_, squared_gap(sources_.bounds(s), receivers_->bounds(t)),
-                            sources_.longest(s));
-          double* const at = strip.data() + (t - first_tile) * width * tile_size;
-          std::fill(sums.begin(), sums.end(), 0.0);
-          kernel(*tile, receivers_->tile(t), near_pairs, sums.data());
-          for (std::size_t i = 0; i < sums.size(); ++i) at[i] += sums[i];
-          progress.advance(static_cast<std::uint64_t>(tile->count) *
-                           static_cast<std::uint64_t>(receivers_->tile(t).count));
-        }
-        if ((s + 1 - first_source) % strip_tiles == 0 || s + 1 == last_source) {
-          add(total, strip);
-          std::fill(strip.begin(), strip.end(), 0.0);
-        }
-      }
-      partial[task] = std::move(total);
-      contacts[task] = std::move(near_pairs.contacts);
+      partial[task] = tasks.sum(batch + task / chunks, task % chunks, progress);
     });
-
     std::vector<PartSums> done(blocks);
     for_each(blocks, threads_, [&](std::size_t b) {
-      auto* const chunk = partial.data() + b * plan.prism_chunks;
-      for (std::size_t apart = 1; apart < plan.prism_chunks; apart *= 2)
-        for (std::size_t k = 0; k + apart < plan.prism_chunks; k += 2 * apart)
-          add(chunk[k], chunk[k + apart]);
-      const auto count = part(batch + b).stations.size();
-      std::size_t column = 0;
-      for (const auto channel : kernel_sets[set_].list()) {
-        if (turn_.channels.contains(channel)) {
-          auto& values = done[b].values.emplace_back(count);
-          for (std::size_t s = 0; s < count; ++s)
-            values[s] = chunk[0][(s / tile_size * width + column) * tile_size + s % tile_size];
-        }
-        ++column;
-      }
-      for (std::size_t k = 0; k < plan.prism_chunks; ++k)
-        for (auto contact : contacts[b * plan.prism_chunks + k]) {
-          contact.octants = turned_back(contact.octants, turn_);
-          done[b].contacts.push_back(contact);
-        }
+      done[b] = tasks.join(partial.data() + b * chunks, part(batch + b).stations.size());
     });
     for (std::size_t b = 0; b < blocks; ++b) take(batch + b, std::move(done[b]));
   }
