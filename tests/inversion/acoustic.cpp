@@ -162,7 +162,7 @@ struct Crosswise {
     p.sigma.assign(p.data.size(),
                    sigma * solve::norm(p.data) / std::sqrt(static_cast<double>(p.data.size())));
     p.sets = {{"pressure", "Pa", 0, p.data.size()}};
-    p.forward = std::make_shared<OfLogarithms>(std::make_shared<Waves>(shots, p.active));
+    p.forward = std::make_shared<LogarithmForward>(std::make_shared<Waves>(shots, p.active));
     p.reference.assign(p.active.size(), std::log(2000));
     return p;
   }
@@ -214,7 +214,7 @@ TEST(RecordedWaves, AreExplainedWhereTheSidesAreWrongTooByCellsThatFollowThoseBe
   auto three_steps = few_products(6);
   three_steps.most_steps = 3;
   const auto fixed = invert(p, three_steps);
-  p.forward = std::make_shared<OfLogarithms>(std::make_shared<Waves>(shots, active, followers));
+  p.forward = std::make_shared<LogarithmForward>(std::make_shared<Waves>(shots, active, followers));
   const auto found = invert(p, three_steps);
   EXPECT_LT(found.phi_d / found.target, 1.05) << found.reason;
   EXPECT_GT(fixed.phi_d / fixed.target, 1.5) << fixed.reason;

@@ -55,7 +55,7 @@ electric::Medium rock_with_a_block(const TensorMesh& mesh, double chargeability)
 std::shared_ptr<const solve::LinearOperator> g_of(const TensorMesh& mesh, const electric::Medium& medium) {
   std::vector<double> log_resistivity;
   for (const double sigma : medium.conductivity) log_resistivity.push_back(-std::log(sigma));
-  const OfLogarithms physics(std::make_shared<DirectCurrent>(
+  const LogarithmForward physics(std::make_shared<DirectCurrent>(
       mesh, std::vector<std::uint32_t>{}, std::vector<double>{}, line(),
       electric::Parameters{.tolerance = 1e-11}, electric::Datum::log_apparent_resistivity, processor, 2));
   return physics.at(log_resistivity).jacobian;

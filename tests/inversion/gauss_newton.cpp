@@ -68,7 +68,7 @@ class Nowhere final : public Forward {
 };
 
 TEST(Logarithms, OfAModelWithoutFieldsHaveNoJacobian) {
-  const OfLogarithms of(std::make_shared<Nowhere>());
+  const LogarithmForward of(std::make_shared<Nowhere>());
   EXPECT_EQ(of.at(std::vector<double>(3, 0.5)).jacobian, nullptr);
 }
 

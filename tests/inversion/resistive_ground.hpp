@@ -60,7 +60,7 @@ struct ResistiveGround {
   Problem problem(int threads = 0) const {
     Problem p;
     p.mesh = mesh;
-    p.forward = std::make_shared<OfLogarithms>(physics(threads));
+    p.forward = std::make_shared<LogarithmForward>(physics(threads));
     p.data = data;
     p.sigma.assign(data.size(), 0.03);
     p.sets = {{"apparent_resistivity", "ohm m", 0, data.size()}};

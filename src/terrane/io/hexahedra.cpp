@@ -5,8 +5,8 @@
 namespace terrane::io {
 
 void HexahedraFile::add(std::span<const std::uint32_t> its_nodes, std::uint32_t its_group) {
-  nodes_of.insert(nodes_of.end(), its_nodes.begin(), its_nodes.end());
-  first.push_back(nodes_of.size());
+  element_nodes.insert(element_nodes.end(), its_nodes.begin(), its_nodes.end());
+  first.push_back(element_nodes.size());
   group.push_back(its_group);
 }
 

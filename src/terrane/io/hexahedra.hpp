@@ -15,7 +15,7 @@ namespace terrane::io {
 
 struct HexahedraFile {
   std::vector<std::array<double, 3>> nodes;  ///< m: east, north, up
-  std::vector<std::uint32_t> nodes_of;       ///< of all elements, one after the other: 8, 20 or 27 each
+  std::vector<std::uint32_t> element_nodes;  ///< of all elements, one after the other: 8, 20 or 27 each
   std::vector<std::size_t> first = {0};      ///< of each element in it, and its end
   /// Where the k-th node of an element lies in the cube [−1, 1]³: ξ + 3 η + 9 ζ with 0, 1, 2 for −1, 0, 1.
   std::array<int, 27> order{};
@@ -40,7 +40,7 @@ struct HexahedraFile {
 
   std::size_t size() const noexcept { return first.size() - 1; }
   std::span<const std::uint32_t> element(std::size_t n) const {
-    return {nodes_of.data() + first[n], first[n + 1] - first[n]};
+    return {element_nodes.data() + first[n], first[n + 1] - first[n]};
   }
   void add(std::span<const std::uint32_t> its_nodes, std::uint32_t its_group);
 };

@@ -679,7 +679,7 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
   options.field = field;
   options.memory = memory.bytes;
   auto content = read_content(table, key, options);
-  std::string rows_of;
+  std::string about_rows;
   if (auto* rows = std::get_if<io::Table>(&content)) {
     auto gridded = io::to_grid(*rows);
     if (!gridded) {
@@ -688,11 +688,11 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
       gridded = io::triangulated(*rows, field);
     }
     if (gridded) content = std::move(*gridded);
-    else rows_of = fmt::format(": its {} rows name no places and heights", rows->rows());
+    else about_rows = fmt::format(": its {} rows name no places and heights", rows->rows());
   }
   if (auto* data = std::get_if<io::GridData>(&content)) return std::move(*data);
-  throw table.wrong(key, fmt::format("\"{}\" is not a grid{}", path.filename().string(), rows_of),
-                    rows_of.empty()
+  throw table.wrong(key, fmt::format("\"{}\" is not a grid{}", path.filename().string(), about_rows),
+                    about_rows.empty()
                         ? "`terrane info FILE` tells what a file holds."
                         : "A table holds heights as easting, northing, height, or the three without names: a "
                           "row for each node of a grid, or for scattered points.");

@@ -44,7 +44,7 @@ void Chained::row(std::size_t i, std::span<double> out) const {
   gather(whole, out);
 }
 
-Linearised OfLogarithms::at(std::span<const double> model, Progress* progress) const {
+Linearised LogarithmForward::at(std::span<const double> model, Progress* progress) const {
   std::vector<double> property(model.begin(), model.end());
   for (double& p : property) {
     p = std::exp(p);

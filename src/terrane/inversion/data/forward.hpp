@@ -55,9 +55,9 @@ class Chained final : public solve::LinearOperator {
 };
 
 /// A physics whose property is p = e^m of the model: F(e^m), J diag(p). Out of bounds beyond 1e±30.
-class OfLogarithms final : public Forward {
+class LogarithmForward final : public Forward {
  public:
-  explicit OfLogarithms(std::shared_ptr<const Forward> physics) : physics_(std::move(physics)) {}
+  explicit LogarithmForward(std::shared_ptr<const Forward> physics) : physics_(std::move(physics)) {}
   std::size_t rows() const override { return physics_->rows(); }
   std::size_t columns() const override { return physics_->columns(); }
   Linearised at(std::span<const double> model, Progress* progress = nullptr) const override;

@@ -449,7 +449,7 @@ void put_ground(const Ground& height, std::string where, Problem& problem) {
   for (std::size_t c = 0; c < ground.size(); ++c)
     if (ground[c] > 0) problem.active.push_back(static_cast<std::uint32_t>(c));
   if (problem.active.empty()) throw InputError(where, "the whole mesh lies above the ground");
-  problem.ground_of = std::move(where);
+  problem.ground_key = std::move(where);
 }
 
 Ground take_ground(const Config& job, const Config& other, const char* key,

@@ -375,7 +375,7 @@ void Steps::line() {
       seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   const double phi_m = regulariser_->terms(difference(out_.model, centre_)).sum();
   out_.iterations.push_back({"newton", number_, out_.beta, out_.phi_d, phi_m, out_.products, seconds});
-  show_way(progress_, out_);
+  show_nearness(progress_, out_);
   if (seen_) seen_(out_.iterations.back());
 }
 

@@ -39,7 +39,7 @@ void expect_same_cells(const Problem& a, const Problem& b) {
     throw InputError("joint inversion", "the two problems have different meshes",
                      "Give both jobs the same table [mesh].");
   const auto ground = [](const Problem& p) {
-    return p.ground_of.empty() ? "the top of the mesh" : p.ground_of;
+    return p.ground_key.empty() ? "the top of the mesh" : p.ground_key;
   };
   for (const auto& [whole, other] : {std::pair{&a, &b}, {&b, &a}})
     if (whole->whole_cells && cuts_cells(other->ground))

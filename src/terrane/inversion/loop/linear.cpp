@@ -36,7 +36,7 @@ struct Secant {
 };
 
 /// Where the reweighting of sparse norms stands.
-struct SparseWay {
+struct SparseState {
   SparseStage stage;
   std::array<double, 4> largest{};
   double first_epsilon = 1, part = 1, phi = INFINITY;
@@ -55,7 +55,7 @@ struct SparseWay {
 };
 
 /// Where descents within bounds stand.
-struct BoundedWay {
+struct BoundedState {
   Secant secant;
   int number = 0;
   double least = 0;  ///< of the gradient: what the tolerance leaves of that at the start
@@ -101,11 +101,11 @@ class Run {
   void smooth_dense();
   void cooled();
   void sparse();
-  bool sparse_step(SparseWay& way);
+  bool sparse_step(SparseState& state);
   void bounded();
   void finish();
   /// β so that at(β) = target, from `beta`; returns the β of the last call.
-  double find_beta(Secant way, double largest_step, const std::function<double(double)>& at,
+  double find_beta(Secant secant, double largest_step, const std::function<double(double)>& at,
                    const std::function<void(const Secant&)>& between = {});
   void remember(double phi_d, double beta);
   void take_best();
@@ -162,7 +162,7 @@ void Run::line(std::string what, int number, double beta, double phi_d, double p
   const double seconds =
       seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   out_.iterations.push_back({std::move(what), number, beta, phi_d, phi_m, out_.products, seconds});
-  show_way(progress_, out_);
+  show_nearness(progress_, out_);
   if (seen_) seen_(out_.iterations.back());
 }
 
@@ -386,19 +386,19 @@ void Run::take_best() {
 }
 
 /// The slope of the secant is taken between 0.2 and 1.5.
-double Run::find_beta(Secant way, double largest_step, const std::function<double(double)>& at,
+double Run::find_beta(Secant secant, double largest_step, const std::function<double(double)>& at,
                       const std::function<void(const Secant&)>& between) {
-  if (way.trial == 0) best_ = {};
-  for (; way.trial < 30; ++way.trial) {
-    if (between) between(way);
-    const double phi_d = at(way.beta), t = std::log(way.beta), f = std::log(phi_d / target_);
-    remember(phi_d, way.beta);
-    if (std::fabs(std::exp(f) - 1) <= settings_.misfit_tolerance) return way.beta;
-    if (way.trial > 0 && std::fabs(t - way.before_t) > 1e-7)
-      way.slope = std::clamp((f - way.before_f) / (t - way.before_t), 0.2, 1.5);
-    way.before_t = t;
-    way.before_f = f;
-    way.beta = std::exp(t - std::clamp(f / way.slope, -largest_step, largest_step));
+  if (secant.trial == 0) best_ = {};
+  for (; secant.trial < 30; ++secant.trial) {
+    if (between) between(secant);
+    const double phi_d = at(secant.beta), t = std::log(secant.beta), f = std::log(phi_d / target_);
+    remember(phi_d, secant.beta);
+    if (std::fabs(std::exp(f) - 1) <= settings_.misfit_tolerance) return secant.beta;
+    if (secant.trial > 0 && std::fabs(t - secant.before_t) > 1e-7)
+      secant.slope = std::clamp((f - secant.before_f) / (t - secant.before_t), 0.2, 1.5);
+    secant.before_t = t;
+    secant.before_f = f;
+    secant.beta = std::exp(t - std::clamp(f / secant.slope, -largest_step, largest_step));
   }
   out_.converged = false;
   out_.reason = "most trials of beta";
@@ -448,66 +448,67 @@ double Run::value_of_sparse(const SparseStage& stage) const {
 
 void Run::sparse() {
   if (!equations_) equations_ = std::make_unique<NormalEquations>(objective_);
-  SparseWay way;
-  if (!resumed("sparse", way)) {
-    way.largest = largest_magnitudes(regulariser_->magnitudes(less_centre()));
-    way.first_epsilon = way.largest[0] > 0 ? way.largest[0] : 1;
+  SparseState state;
+  if (!resumed("sparse", state)) {
+    state.largest = largest_magnitudes(regulariser_->magnitudes(less_centre()));
+    state.first_epsilon = state.largest[0] > 0 ? state.largest[0] : 1;
     best_ = {};
   }
   from_.reset();
   constexpr int most_steps = 80;
-  for (; way.step < most_steps; ++way.step) {
-    stand("sparse", way);
-    if (!sparse_step(way)) break;
+  for (; state.step < most_steps; ++state.step) {
+    stand("sparse", state);
+    if (!sparse_step(state)) break;
   }
   out_.reason = out_.converged ? "converged" : "most steps of sparse norms";
   if (!out_.converged) take_best();
 }
 
 /// One least-squares problem; whether another is wanted.
-bool Run::sparse_step(SparseWay& way) {
-  auto& stage = way.stage;
-  if (way.in_stage == 0) {
-    way.part = std::max(way.part / 1.5, settings_.epsilon);
+bool Run::sparse_step(SparseState& state) {
+  auto& stage = state.stage;
+  if (state.in_stage == 0) {
+    state.part = std::max(state.part / 1.5, settings_.epsilon);
     for (std::size_t t = 0; t < 4; ++t)
-      stage.epsilon[t] = way.part * (way.largest[t] > 0 ? way.largest[t] : way.first_epsilon);
+      stage.epsilon[t] = state.part * (state.largest[t] > 0 ? state.largest[t] : state.first_epsilon);
     stage.scale = sparse_scales(settings_.norms, stage.epsilon, regulariser_->magnitudes(less_centre()));
-    if (way.step > 0 && settings_.choice != Choice::fixed) {
+    if (state.step > 0 && settings_.choice != Choice::fixed) {
       const double ratio = target_ / out_.phi_d;
       if (std::fabs(1 / ratio - 1) > std::min(0.1, 2 * settings_.misfit_tolerance))
         out_.beta *= std::clamp(std::pow(ratio, 1.5), 0.5, 2.0);
     }
-    way.phi = INFINITY;
+    state.phi = INFINITY;
   }
   regulariser_->reweight(sparse_factors(settings_.norms, stage, regulariser_->magnitudes(less_centre())));
   equations_->set_beta(out_.beta);
   // On the way a descent only has to keep up with ε.
-  const bool last_stage = way.part <= settings_.epsilon;
+  const bool last_stage = state.part <= settings_.epsilon;
   const auto done = problem_.bounds.any() ? minimise_within(*equations_, problem_.bounds, out_.model,
                                                             last_stage ? 1e-2 : 3e-2, 0, 40, progress_)
                                           : minimise(*equations_, out_.model, 2e-2, false, 40, progress_);
   out_.products += done.products;
   out_.phi_d = done.phi_d;
   const double phi_m = value_of_sparse(stage), now = done.phi_d + out_.beta * phi_m;
-  line("sparse", way.step + 1, out_.beta, done.phi_d, phi_m);
-  if (now > way.phi * (1 + 1e-6))
-    out_.warnings.push_back(fmt::format("step {}: φ rose from {:.6g} to {:.6g}", way.step + 1, way.phi, now));
-  const bool still = (way.phi - now) < 1e-3 * now;
+  line("sparse", state.step + 1, out_.beta, done.phi_d, phi_m);
+  if (now > state.phi * (1 + 1e-6))
+    out_.warnings.push_back(
+        fmt::format("step {}: φ rose from {:.6g} to {:.6g}", state.step + 1, state.phi, now));
+  const bool still = (state.phi - now) < 1e-3 * now;
   const bool fits = settings_.choice == Choice::fixed ||
                     std::fabs(done.phi_d / target_ - 1) <= std::max(0.05, settings_.misfit_tolerance);
-  way.phi = now;
+  state.phi = now;
   if (last_stage) remember(done.phi_d, out_.beta);
   out_.converged = last_stage && still && fits;
   if (out_.converged) return false;
-  way.in_stage = last_stage && fits && !still ? way.in_stage + 1 : 0;
+  state.in_stage = last_stage && fits && !still ? state.in_stage + 1 : 0;
   return true;
 }
 
 void Run::bounded() {
-  BoundedWay way{{out_.beta}};
-  int& number = way.number;
-  double& least = way.least;
-  if (!resumed("bounds", way)) {
+  BoundedState state{{out_.beta}};
+  int& number = state.number;
+  double& least = state.least;
+  if (!resumed("bounds", state)) {
     const auto before = out_.model;
     problem_.bounds.clip(out_.model);
     if (out_.model == before) return;  // the smooth model lies within them: it is the answer
@@ -529,8 +530,9 @@ void Run::bounded() {
     const bool near = settings_.choice != Choice::discrepancy || std::fabs(rough / target_ - 1) < 0.1;
     return near && last.gradient > least ? descend(beta, 0) : rough;
   };
-  const auto between = [&](const Secant& now) { stand("bounds", BoundedWay{now, number, least}); };
-  if (settings_.choice == Choice::discrepancy) out_.beta = find_beta(way.secant, std::log(10.0), at, between);
+  const auto between = [&](const Secant& now) { stand("bounds", BoundedState{now, number, least}); };
+  if (settings_.choice == Choice::discrepancy)
+    out_.beta = find_beta(state.secant, std::log(10.0), at, between);
   else at(out_.beta);
   if (!last.converged) {
     out_.converged = false;

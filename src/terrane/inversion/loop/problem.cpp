@@ -50,14 +50,14 @@ std::vector<double> cell_weights(const Problem& p, const Settings& settings, dou
   return std::vector<double>(p.g->columns(), 1.0);
 }
 
-void show_way(Progress* progress, const Outcome& out) {
+void show_nearness(Progress* progress, const Outcome& out) {
   if (progress == nullptr) return;
   const auto& last = out.iterations.back();
   const double n = static_cast<double>(std::max<std::size_t>(1, out.data));
   const double first = out.iterations.front().phi_d;
-  const double way = std::log(first / last.phi_d) / std::log(first / out.target);
+  const double part = std::log(first / last.phi_d) / std::log(first / out.target);
   progress->start(fmt::format("{} {}, φ_d/N {:.3g}", last.what, last.number, last.phi_d / n), 1000);
-  if (way > 0) progress->advance(static_cast<std::uint64_t>(1000 * std::min(way, 1.0)));
+  if (part > 0) progress->advance(static_cast<std::uint64_t>(1000 * std::min(part, 1.0)));
 }
 
 std::vector<double> centre_of(const Problem& p, const Settings& settings,

@@ -24,7 +24,7 @@ struct Problem {
   TensorMesh mesh;
   std::vector<std::uint32_t> active;  ///< cells of the mesh, ascending; empty: all
   std::vector<double> ground;         ///< share of each cell of the mesh that is no air; empty: all are whole
-  std::string ground_of;              ///< the key that says so, "job.toml:14: model.topography"
+  std::string ground_key;             ///< the key that says so, "job.toml:14: model.topography"
   std::shared_ptr<const solve::LinearOperator> g;
   std::shared_ptr<const Forward> forward;  ///< in place of g, where data are no linear function of the model
   std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference
@@ -175,6 +175,6 @@ void judge(const Problem& problem, const Settings& settings, const std::vector<d
 // ---- what all inversions do alike ----
 
 /// Shows the last line of the table, and how much of the way to the target it is.
-void show_way(Progress* progress, const Outcome& outcome);
+void show_nearness(Progress* progress, const Outcome& outcome);
 
 }  // namespace terrane::inversion

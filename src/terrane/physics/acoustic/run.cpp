@@ -122,9 +122,9 @@ void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
 }
 
 /// Progress of one shot as a part of all: its sweeps over the steps are steps_per_part of a round's work.
-class OfOneShot final : public Progress {
+class ShotProgress final : public Progress {
  public:
-  OfOneShot(Progress& all, std::uint64_t steps) : all_(all), steps_(std::max<std::uint64_t>(steps, 1)) {}
+  ShotProgress(Progress& all, std::uint64_t steps) : all_(all), steps_(std::max<std::uint64_t>(steps, 1)) {}
   void advance(std::uint64_t steps) override {
     done_ = std::min(done_ + steps, steps_);
     const auto part = RoundWork::steps_per_part * done_ / steps_;
@@ -159,7 +159,7 @@ class ShotRounds final : public RoundWork {
     const auto mine = share(round, comm_.rank());
     for (std::size_t n = mine.first; n < mine.last; ++n) {
       const std::uint64_t sweeps = !settings_.runs_back() ? 1 : settings_.data.empty() ? 4 : 2;
-      OfOneShot part(progress, sweeps * problem_.steps());
+      ShotProgress part(progress, sweeps * problem_.steps());
       if (auto kept = files_.find(n)) done_.push_back(std::move(*kept));
       else done_.push_back(made(n, part));
       part.end();
@@ -467,19 +467,19 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
   Settings settings = wanted;
   settings.task = Task::migration;
   std::vector<KeepingChoice> all;
-  for (const auto way : {Keeping::store, Keeping::compressed, Keeping::checkpoints, Keeping::boundary,
-                         Keeping::boundary_compressed, Keeping::random_walls})
+  for (const auto strategy : {Keeping::store, Keeping::compressed, Keeping::checkpoints, Keeping::boundary,
+                              Keeping::boundary_compressed, Keeping::random_walls})
     for (const auto place : {KeptIn::memory, KeptIn::host, KeptIn::disk}) {
-      if (!keeps_records(way) && place != KeptIn::memory) continue;
+      if (!keeps_records(strategy) && place != KeptIn::memory) continue;
       if (place == KeptIn::host && !device.has_own_memory()) continue;
-      settings.keeping = way;
+      settings.keeping = strategy;
       settings.kept_in = place;
       KeepingChoice one{cost_of(settings, problem, device), place};
       const double moved = one.cost.bytes_per_step / (place == KeptIn::disk ? disk : host);
       one.seconds = static_cast<double>(problem.steps()) *
                     (std::max(step, moved) + std::max((one.cost.sweeps + 1) * step, moved));
-      if (gpu && way == Keeping::checkpoints) one.seconds += 2 * one.cost.host_bytes / host;
-      if (gpu && (place == KeptIn::host || way == Keeping::checkpoints))
+      if (gpu && strategy == Keeping::checkpoints) one.seconds += 2 * one.cost.host_bytes / host;
+      if (gpu && (place == KeptIn::host || strategy == Keeping::checkpoints))
         one.seconds += one.cost.host_bytes / pinned / static_cast<double>(problem.shots.size());
       const double here = bytes_of_shot(problem, settings, device);
       const bool shared = !device.has_own_memory();
@@ -494,10 +494,10 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
                                           const Room& room) {
   const auto wish = settings;
   const auto allowed = [&](const KeepingChoice& c) {
-    if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.way) return false;
+    if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.strategy) return false;
     if (wish.kept_in == KeptIn::automatic) return c.place != KeptIn::disk;
     const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();  // is the same there
-    return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.way);
+    return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.strategy);
   };
   const KeepingChoice* best = nullptr;
   auto choices = keeping_choices(wish, problem, device, room);
@@ -506,9 +506,9 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
         (best == nullptr || c.seconds < best->seconds))
       best = &c;
   for (const auto& c : choices)  // then what differs by rounding, then what takes least
-    if (best == nullptr && allowed(c) && c.fits && c.cost.way == Keeping::boundary) best = &c;
+    if (best == nullptr && allowed(c) && c.fits && c.cost.strategy == Keeping::boundary) best = &c;
   if (best != nullptr) {
-    settings.keeping = best->cost.way;
+    settings.keeping = best->cost.strategy;
     settings.kept_in = best->place;
     return choices;
   }

@@ -29,7 +29,8 @@ struct Room {
   double device = 0, host = 0, disk = 0;
 };
 
-/// A way of keeping the source's waves, where, what it costs on a rank, and whether a rank has room for it.
+/// A strategy of keeping the source's waves, where, what it costs on a rank, and whether a rank has room for
+/// it.
 struct KeepingChoice {
   KeepingCost cost;
   KeptIn place = KeptIn::memory;
@@ -39,9 +40,9 @@ struct KeepingChoice {
 /// All that the medium of a problem allows.
 std::vector<KeepingChoice> keeping_choices(const Settings& settings, const Problem& problem,
                                            const Device& device, const Room& room);
-/// Sets what is automatic in the settings of a migration: the quickest exact way for which there is room,
-/// else the boundary (of a medium with an axis: store); on a disk, or on the host without room there, only
-/// where the settings say so.
+/// Sets what is automatic in the settings of a migration: the quickest exact strategy for which there is
+/// room, else the boundary (of a medium with an axis: store); on a disk, or on the host without room there,
+/// only where the settings say so.
 std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
                                           const Room& room);
 /// Working memory of a shot on one rank, on the device.

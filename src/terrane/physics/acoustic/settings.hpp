@@ -14,7 +14,7 @@ struct Settings {
   Task task = Task::modelling;
   bool double_precision = false;
   Keeping keeping = Keeping::automatic;
-  KeptIn kept_in = KeptIn::automatic;  ///< of ways that keep records
+  KeptIn kept_in = KeptIn::automatic;  ///< of strategies that keep records
   std::string scratch;                 ///< folder of records on disk; empty: that of the system
   Index lags = 0;  ///< of migration: cells to either side by which waves are shifted along easting
   /// Of Born: m − m of the problem's medium, s²/m², [nodes]. Of migration: the same, of the medium that the
@@ -49,10 +49,11 @@ struct Settings {
           "(computes it twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds "
           "noise), compressed and boundary_compressed (keep 16 bits per node), or auto: the quickest for "
           "which there is room, without an error beyond rounding. terrane check lists what each takes.");
-    field("kept_in", s.kept_in, one_of(kept_in_names).same_bits(),
-          "Of migration and inversions: where the steps lie that store, boundary and the compressed ways "
-          "keep: in memory (of the device), on the host (of a GPU), on a disk, or auto, which takes no "
-          "disk.");
+    field(
+        "kept_in", s.kept_in, one_of(kept_in_names).same_bits(),
+        "Of migration and inversions: where the steps lie that store, boundary and the compressed strategies "
+        "keep: in memory (of the device), on the host (of a GPU), on a disk, or auto, which takes no "
+        "disk.");
     field("scratch", s.scratch, own_key("path", "none", {}),
           "Of migration and inversions: folder for kept_in = \"disk\", which is taken for one disk of all "
           "ranks; without it, the folder of each machine for temporary files (TMPDIR), which must not lie in "

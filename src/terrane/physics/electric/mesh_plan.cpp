@@ -326,11 +326,11 @@ CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground
                              : fmt::format("cells of {:.4g} m: a fortieth of the holes' depth", cell));
   double level = 0;
   own = ground ? Ground{} : ground_of(electrodes, box, cell, level);
-  const auto& land_of = ground ? ground : own;
+  const auto& surface = ground ? ground : own;
   Prism all = {
       box.west - far * reach, box.east + far * reach, box.south - far * reach, box.north + far * reach, 0, 0};
-  const auto land = land_of ? relief(land_of, all) : Relief{level, level};
-  const auto near = land_of ? relief(land_of, box) : land;
+  const auto land = surface ? relief(surface, all) : Relief{level, level};
+  const auto near = surface ? relief(surface, box) : land;
   all.top = std::max(land.highest, std::isfinite(box.top) ? box.top : land.highest);
   const double lowest = std::isfinite(box.bottom) ? std::min(near.lowest, box.bottom) : near.lowest;
   all.bottom = wish.depth ? all.top - *wish.depth : lowest - far * reach;

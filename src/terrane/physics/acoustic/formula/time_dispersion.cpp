@@ -164,11 +164,11 @@ class Continued {
 };
 
 /// Frequencies at which spectra are taken, in radians a sample: those of N = 4 × samples points that stay.
-std::vector<double> warped_frequencies(std::size_t padded, Dispersion way) {
+std::vector<double> warped_frequencies(std::size_t padded, Dispersion direction) {
   std::vector<double> warped;
   for (std::size_t k = 0; 2 * k <= padded; ++k) {
     const double w = 2 * pi * static_cast<double>(k) / static_cast<double>(padded);
-    if (way == Dispersion::put_in) warped.push_back(2 * std::sin(w / 2));  // Δt = 1
+    if (direction == Dispersion::put_in) warped.push_back(2 * std::sin(w / 2));  // Δt = 1
     else if (w < 2) warped.push_back(2 * std::asin(w / 2));
   }
   return warped;
@@ -176,11 +176,12 @@ std::vector<double> warped_frequencies(std::size_t padded, Dispersion way) {
 
 /// out[n] = Σ_m W(n, m) in[m],  W(n, m) = (1/N) Σ_k cos(ω_k n − ω'_k m),  N = 4 × samples frequencies: the
 /// spectrum at ω', and the inverse Fourier transform of that. Transposed, one after the other back.
-void apply(std::vector<double>& traces, std::size_t samples, Dispersion way, bool transposed, int threads) {
+void apply(std::vector<double>& traces, std::size_t samples, Dispersion direction, bool transposed,
+           int threads) {
   if (samples == 0 || traces.empty()) return;
   const std::size_t count = traces.size() / samples, padded = 4 * samples;
   const Continued continued(samples);
-  const auto frequencies = warped_frequencies(padded, way);
+  const auto frequencies = warped_frequencies(padded, direction);
   const std::size_t kept = frequencies.size();
   const SpectrumAt spectrum(continued.all(), frequencies);
   const HostFft fft(padded, 1);
@@ -223,12 +224,12 @@ void apply(std::vector<double>& traces, std::size_t samples, Dispersion way, boo
 
 }  // namespace
 
-void warp(std::vector<double>& traces, std::size_t samples, Dispersion way, int threads) {
-  apply(traces, samples, way, false, threads);
+void warp(std::vector<double>& traces, std::size_t samples, Dispersion direction, int threads) {
+  apply(traces, samples, direction, false, threads);
 }
 
-void warp_transposed(std::vector<double>& traces, std::size_t samples, Dispersion way, int threads) {
-  apply(traces, samples, way, true, threads);
+void warp_transposed(std::vector<double>& traces, std::size_t samples, Dispersion direction, int threads) {
+  apply(traces, samples, direction, true, threads);
 }
 
 }  // namespace terrane::acoustic

@@ -18,8 +18,8 @@ namespace terrane::acoustic {
 enum class Dispersion { put_in, take_out };  ///< before the run; after it
 
 /// traces [samples, traces], changed in place.  threads: as for thread_count()
-void warp(std::vector<double>& traces, std::size_t samples, Dispersion way, int threads);
+void warp(std::vector<double>& traces, std::size_t samples, Dispersion direction, int threads);
 /// The transpose of warp().
-void warp_transposed(std::vector<double>& traces, std::size_t samples, Dispersion way, int threads);
+void warp_transposed(std::vector<double>& traces, std::size_t samples, Dispersion direction, int threads);
 
 }  // namespace terrane::acoustic

@@ -539,7 +539,7 @@ void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const So
 
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
-                          const std::vector<double>& data, Keeping way, Progress* progress, Index lags) {
+                          const std::vector<double>& data, Keeping strategy, Progress* progress, Index lags) {
   const auto samples = static_cast<std::size_t>(steps_), places = problem_.traces(shot);
   auto reversed = shared(data);
   if (reversed.size() != samples * places)
@@ -559,16 +559,16 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
     look_at(of_back, wave, steps_ - n, static_cast<double>(n) * problem_.step);
   };
   wave_.rest(stream_);
-  room_.passes = images_in_passes(problem_, way, room_.place) ? passes_ : Passes{};
-  const bool walls = way == Keeping::random_walls;
+  room_.passes = images_in_passes(problem_, strategy, room_.place) ? passes_ : Passes{};
+  const bool walls = strategy == Keeping::random_walls;
   std::optional<Sources<T>> on_mesh;
-  if (keeps_boundary(way)) {
+  if (keeps_boundary(strategy)) {
     on_mesh.emplace(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources), medium_.mesh());
     on_mesh->send(stream_, samples, shared(series));
   }
   const auto history =
       walls ? make_random_walls<T>(stream_, comm_, problem_, medium_.cut(), shot, shared(series))
-            : make_history<T>(way, stream_, wave_, on_mesh ? *on_mesh : sources, room_);
+            : make_history<T>(strategy, stream_, wave_, on_mesh ? *on_mesh : sources, room_);
   clock_.set(stream_, 0);
   Index looked = 0;
   for (Index n = 0, count = 1; n < steps_ && !walls; n += count) {

@@ -81,7 +81,7 @@ class Engine {
                            const Watch* watch = nullptr);
   /// lags: cells to either side that waves are shifted by; 0: without images at lags.
   Images adjoint(const Shot& shot, const std::vector<double>& series, const std::vector<double>& data,
-                 Keeping way, Progress* progress = nullptr, Index lags = 0);
+                 Keeping strategy, Progress* progress = nullptr, Index lags = 0);
 
  private:
   std::vector<double> shared(const std::vector<double>& on_rank_0);

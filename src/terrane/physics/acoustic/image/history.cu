@@ -572,7 +572,7 @@ void History<T>::meet(Stream& stream, const Returning<T>& back, const Passes& pa
 
 namespace {
 
-/// Adds records of so many bytes to what a way costs.
+/// Adds records of so many bytes to what a strategy costs.
 void add_records(KeepingCost& cost, double bytes, double steps, KeptIn place, const Device& device) {
   const double ring = static_cast<double>(Records::slots_of_ring) * bytes;
   if (place == KeptIn::host && !device.has_own_memory()) place = KeptIn::memory;
@@ -589,27 +589,27 @@ void add_records(KeepingCost& cost, double bytes, double steps, KeptIn place, co
 }  // namespace
 
 template <class T>
-KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Device& device) {
+KeepingCost cost_of(Keeping strategy, const Problem& problem, KeptIn place, const Device& device) {
   const auto steps = static_cast<double>(problem.steps());
   const auto mesh = problem.grid.box();
   const double nodes = static_cast<double>(mesh.count()) * problem.fields(), e = sizeof(T);
   const double in_16_bits = 2 + e / nodes_of_block;  // a node
   KeepingCost cost;
-  cost.way = way;
+  cost.strategy = strategy;
   cost.error = "exact";
-  if (way == Keeping::store) {
+  if (strategy == Keeping::store) {
     cost.device_bytes = nodes * e;
     add_records(cost, nodes * e, steps, place, device);
-  } else if (way == Keeping::compressed) {
+  } else if (strategy == Keeping::compressed) {
     cost.error = "image to 1e-5";
     cost.device_bytes = 3 * nodes * e;
     add_records(cost, nodes * in_16_bits, steps, place, device);
-  } else if (way == Keeping::checkpoints) {
+  } else if (strategy == Keeping::checkpoints) {
     const auto k = static_cast<double>(spacing_of(static_cast<Index>(steps)));
     cost.device_bytes = (k + 2) * nodes * e;
     cost.host_bytes = std::ceil(steps / k) * Medium<T>::bytes_of_wave(problem, false);
     cost.sweeps = 2;
-  } else if (way == Keeping::random_walls) {
+  } else if (strategy == Keeping::random_walls) {
     auto walled = without_medium(problem);
     make_room_for_walls(walled);
     cost.device_bytes =
@@ -622,7 +622,7 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Dev
     cost.sweeps = 2;
     cost.error = "noise of some 4.5 % of the image of four shots";
   } else {
-    const bool squeezed = way == Keeping::boundary_compressed;
+    const bool squeezed = strategy == Keeping::boundary_compressed;
     double strips = 0;
     for (const auto& [field, box] : strips_of(problem)) {
       const auto block = static_cast<double>(std::min(box.size(2), nodes_of_block));
@@ -637,12 +637,13 @@ KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place, const Dev
 }
 
 template <class T>
-std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& wave,
+std::unique_ptr<History<T>> make_history(Keeping strategy, Stream& stream, Wave<T>& wave,
                                          const Sources<T>& sources, RecordRoom& room) {
-  if (way == Keeping::store) return std::make_unique<Stored<T>>(stream, wave, room);
-  if (way == Keeping::compressed) return std::make_unique<Compressed<T>>(stream, wave, room);
-  if (way == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources, room);
-  return std::make_unique<Boundaries<T>>(stream, wave, sources, way == Keeping::boundary_compressed, room);
+  if (strategy == Keeping::store) return std::make_unique<Stored<T>>(stream, wave, room);
+  if (strategy == Keeping::compressed) return std::make_unique<Compressed<T>>(stream, wave, room);
+  if (strategy == Keeping::checkpoints) return std::make_unique<Checkpoints<T>>(stream, wave, sources, room);
+  return std::make_unique<Boundaries<T>>(stream, wave, sources, strategy == Keeping::boundary_compressed,
+                                         room);
 }
 
 template class History<float>;

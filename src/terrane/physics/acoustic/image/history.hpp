@@ -42,13 +42,14 @@ inline constexpr std::array<std::string_view, 7> keeping_bits{
     "random_walls", "compressed",           "boundary_compressed"};
 
 /// Whether what is kept are records, which may lie in memory, on the host or on a disk.
-constexpr bool keeps_records(Keeping way) {
-  return way != Keeping::automatic && way != Keeping::checkpoints && way != Keeping::random_walls;
+constexpr bool keeps_records(Keeping strategy) {
+  return strategy != Keeping::automatic && strategy != Keeping::checkpoints &&
+         strategy != Keeping::random_walls;
 }
 
-/// What a way of keeping costs on one rank that has all of the mesh.
+/// What a strategy of keeping costs on one rank that has all of the mesh.
 struct KeepingCost {
-  Keeping way = Keeping::automatic;
+  Keeping strategy = Keeping::automatic;
   double device_bytes = 0, host_bytes = 0, disk_bytes = 0;
   double sweeps = 1;          ///< times that the source field is computed, the first included
   double bytes_per_step = 0;  ///< that go out of the device, and come in again
@@ -56,9 +57,11 @@ struct KeepingCost {
 };
 /// place: of records; not automatic.  device: on one without memory of its own, host is memory
 template <class T>
-KeepingCost cost_of(Keeping way, const Problem& problem, KeptIn place = KeptIn::memory,
+KeepingCost cost_of(Keeping strategy, const Problem& problem, KeptIn place = KeptIn::memory,
                     const Device& device = {Device::Kind::cpu, -1});
-constexpr std::string_view to_string(Keeping way) { return keeping_names[static_cast<std::size_t>(way)]; }
+constexpr std::string_view to_string(Keeping strategy) {
+  return keeping_names[static_cast<std::size_t>(strategy)];
+}
 
 /// pⁿ⁺¹, pⁿ and pⁿ⁻¹ of the source.
 template <class T>
@@ -111,8 +114,8 @@ struct RecordRoom {
 };
 
 /// Whether the waves of a migration may come in passes over memory, where passes_for() has some.
-inline bool images_in_passes(const Problem& problem, Keeping way, KeptIn place) {
-  const bool at_hand = way == Keeping::checkpoints || (keeps_records(way) && place != KeptIn::disk);
+inline bool images_in_passes(const Problem& problem, Keeping strategy, KeptIn place) {
+  const bool at_hand = strategy == Keeping::checkpoints || (keeps_records(strategy) && place != KeptIn::disk);
   return at_hand && problem.fields() == 1;
 }
 
@@ -126,15 +129,16 @@ void put_nodes(const View<const T, 3>& from, const View<T, 3>& to, const IndexBo
 }
 
 /// Whether the mesh alone is walked back, from nodes around it that were kept.
-constexpr bool keeps_boundary(Keeping way) {
-  return way == Keeping::boundary || way == Keeping::boundary_compressed;
+constexpr bool keeps_boundary(Keeping strategy) {
+  return strategy == Keeping::boundary || strategy == Keeping::boundary_compressed;
 }
 
 /// wave: that of the source, which the history may use for itself after the last keep(). sources: that made
-/// it; where keeps_boundary(way) those of the mesh's nodes alone, for what is kept of the others has them.
-/// All must outlive the history. way: neither automatic nor random_walls. Throws as make_records().
+/// it; where keeps_boundary(strategy) those of the mesh's nodes alone, for what is kept of the others has
+/// them. All must outlive the history. strategy: neither automatic nor random_walls. Throws as
+/// make_records().
 template <class T>
-std::unique_ptr<History<T>> make_history(Keeping way, Stream& stream, Wave<T>& wave,
+std::unique_ptr<History<T>> make_history(Keeping strategy, Stream& stream, Wave<T>& wave,
                                          const Sources<T>& sources, RecordRoom& room);
 
 }  // namespace terrane::acoustic

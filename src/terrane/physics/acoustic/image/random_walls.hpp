@@ -1,4 +1,4 @@
-// A way back through the source's waves that keeps nothing: layers are replaced by walls of a random medium
+// Steps back through the source's waves that keep nothing: layers are replaced by walls of a random medium
 // (Clapp 2009), so that no energy leaves the grid, and the leapfrog is run backwards.
 //
 // Every p⁺ + p⁻ = 2p + v²Δt² (A p + f) is rounded to a fixed grid of numbers before p⁻ is subtracted:

@@ -152,7 +152,7 @@ class WaveData final : public inversion::Dependence {
   Dataset dataset() const;
 
   std::unique_ptr<Simulation> fields_;  ///< of the model of the job
-  acoustic::Settings waves_settings_;   ///< with the way in which waves are kept
+  acoustic::Settings waves_settings_;   ///< with the strategy by which waves are kept
   bool linear_ = false;
   std::vector<Follower> followers_;  ///< cells at sides
   std::size_t gaps_ = 0;             ///< samples that were not recorded
@@ -295,7 +295,7 @@ void WaveData::read_sigma(const Config& table) {
 
 // ---- what it costs ----
 
-/// The operators, with a way of keeping the source's waves for which there is room beside all vectors.
+/// The operators, with a strategy of keeping the source's waves for which there is room beside all vectors.
 void WaveData::choose(const Runtime& runtime) {
   waves_settings_ = fields_->settings();
   const auto device = device_of_shots(runtime);
@@ -312,7 +312,7 @@ void WaveData::choose(const Runtime& runtime) {
   if (linear_) p.g = scattering(shots, waves().velocity, p.active);
   else
     p.forward =
-        std::make_shared<inversion::OfLogarithms>(std::make_shared<Waves>(shots, p.active, followers_));
+        std::make_shared<inversion::LogarithmForward>(std::make_shared<Waves>(shots, p.active, followers_));
 }
 
 /// Of Lanczos a vector of all data for each product, and some more, in a migration again in its checkpoint;

@@ -1,4 +1,4 @@
-// What a run of acoustic waves takes: memory, disks, steps, and which way it keeps its waves.
+// What a run of acoustic waves takes: memory, disks, steps, and by which strategy it keeps the waves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,17 +57,17 @@ Choice Simulation::choose(const Runtime& runtime) const {
   choice.device =
       shots_at_once(runtime) == 1 ? resolve(runtime.device) : device_of_rank(runtime.device, *runtime.comm);
   if (settings_.task == Task::migration)
-    choice.ways = choose_keeping(choice.settings, problem_, choice.device, room_of(choice));
+    choice.strategies = choose_keeping(choice.settings, problem_, choice.device, room_of(choice));
   return choice;
 }
 
-/// Every way of keeping the source's waves with what it takes, and the one that is taken.
+/// Every strategy of keeping the source's waves with what it takes, and the one that is taken.
 void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto text_of = [&](const KeepingChoice& c) {
     const auto& cost = c.cost;
-    std::string text(to_string(cost.way));
-    if (keeps_records(cost.way) && c.place != KeptIn::memory)
+    std::string text(to_string(cost.strategy));
+    if (keeps_records(cost.strategy) && c.place != KeptIn::memory)
       text += fmt::format(" on {}", to_string(c.place));
     text += fmt::format(": {}", bytes_text(cost.device_bytes));
     if (cost.host_bytes > 0) text += fmt::format(", host {}", bytes_text(cost.host_bytes));
@@ -75,9 +75,9 @@ void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
     return text +
            fmt::format("; source field computed {}; {}", cost.sweeps == 1 ? "once" : "twice", cost.error);
   };
-  for (const auto& c : choice.ways) {
-    const bool taken = c.cost.way == settings.keeping && c.place == settings.kept_in;
-    const auto name = fmt::format("{}_{}", to_string(c.cost.way), to_string(c.place));
+  for (const auto& c : choice.strategies) {
+    const bool taken = c.cost.strategy == settings.keeping && c.place == settings.kept_in;
+    const auto name = fmt::format("{}_{}", to_string(c.cost.strategy), to_string(c.place));
     const bool no_disk =
         c.place == KeptIn::disk && settings.kept_in != KeptIn::disk && settings.scratch.empty();
     if (taken) facts.add("wavefield", std::string(to_string(settings.keeping)), "", "wavefield", text_of(c));

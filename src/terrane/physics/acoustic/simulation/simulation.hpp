@@ -26,8 +26,8 @@ std::string disk_in_memory(const Settings& settings);
 
 /// What a run takes of the machine, found once: plan and run have the same.
 struct Choice {
-  Settings settings;                ///< with the way of keeping for which there is room
-  std::vector<KeepingChoice> ways;  ///< of a migration: what each takes
+  Settings settings;                      ///< with the strategy of keeping for which there is room
+  std::vector<KeepingChoice> strategies;  ///< of a migration: what each takes
   MemoryBudget memory;
   Device device;
   std::string on;  ///< the device, for people

@@ -96,31 +96,33 @@ struct Kernel {
     above.resize(levels);
     f.resize(levels);
     down.resize(levels);
-    struct Way {
+    struct Crossing {
       T c, t, decay;  // decay: e^{-κh}
     };
-    std::vector<Way> way(pieces.size());
+    std::vector<Crossing> crossing(pieces.size());
     for (std::size_t n = 0; n < pieces.size(); ++n) {
       const T decay = std::exp(-lambda * pieces[n].height), twice = decay * decay;
-      way[n] = {lambda * pieces[n].c, (1.0 - twice) / (1.0 + twice), decay};
+      crossing[n] = {lambda * pieces[n].c, (1.0 - twice) / (1.0 + twice), decay};
     }
-    const auto through = [](const T& y, const Way& w) { return w.c * (y + w.c * w.t) / (w.c + y * w.t); };
+    const auto through = [](const T& y, const Crossing& w) {
+      return w.c * (y + w.c * w.t) / (w.c + y * w.t);
+    };
     below[0] = lambda * lowest.c;
-    for (std::size_t n = 0; n < pieces.size(); ++n) below[n + 1] = through(below[n], way[n]);
+    for (std::size_t n = 0; n < pieces.size(); ++n) below[n + 1] = through(below[n], crossing[n]);
     above[levels - 1] = 0;  // air
-    for (std::size_t n = pieces.size(); n-- > 0;) above[n] = through(above[n + 1], way[n]);
+    for (std::size_t n = pieces.size(); n-- > 0;) above[n] = through(above[n + 1], crossing[n]);
     f[source] = lambda / (below[source] + above[source]) / (2 * std::numbers::pi);
     down[source] = 0;
-    const auto pass = [](const T& value, const Way& w, const T& y) {
+    const auto pass = [](const T& value, const Crossing& w, const T& y) {
       const T ratio = y / w.c;
       return value * 2.0 * w.decay / ((1.0 + ratio) + (1.0 - ratio) * w.decay * w.decay);
     };
     for (std::size_t n = source; n + 1 < levels; ++n) {
-      f[n + 1] = pass(f[n], way[n], above[n + 1]);
+      f[n + 1] = pass(f[n], crossing[n], above[n + 1]);
       down[n + 1] = -above[n + 1] * f[n + 1];
     }
     for (std::size_t n = source; n-- > 0;) {
-      f[n] = pass(f[n + 1], way[n], below[n]);
+      f[n] = pass(f[n + 1], crossing[n], below[n]);
       down[n] = below[n] * f[n];
     }
   }

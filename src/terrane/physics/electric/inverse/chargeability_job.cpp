@@ -119,10 +119,10 @@ void ChargeData::read_model(const Config& table, const std::string& mesh_file) {
   log_resistivity_ =
       inversion::read_logarithms(table, "resistivity", "resistivity", p.mesh, mesh_file, p.active);
   auto ground = std::move(p.ground);
-  auto ground_of = std::move(p.ground_of);
+  auto ground_key = std::move(p.ground_key);
   p = problem_of_charges(std::move(p.mesh), std::move(p.active), apparent_, deviation_);
   p.ground = std::move(ground);
-  p.ground_of = std::move(ground_of);
+  p.ground_key = std::move(ground_key);
   p.reference = read_charges(table, "reference", p, mesh_file);
   for (auto [key, bound] : {std::pair{"lower", &p.bounds.lower}, {"upper", &p.bounds.upper}})
     if (auto given = read_charges(table, key, p, mesh_file); !given.empty()) *bound = std::move(given);
@@ -159,7 +159,7 @@ void ChargeData::make(const Runtime& runtime) {
   // F(e^m) has J diag(ρ) by ln ρ, which is −J by ln σ.
   const auto physics = currents(runtime);
   if (!even()) take_factors_of(*physics);
-  auto here = inversion::OfLogarithms(physics).at(log_resistivity_, runtime.progress);
+  auto here = inversion::LogarithmForward(physics).at(log_resistivity_, runtime.progress);
   of_solves_ = std::move(here.warnings);
   problem_.g = settings_.jacobian_in_memory ? inversion::in_memory(*here.jacobian, settings_.threads)
                                             : std::move(here.jacobian);

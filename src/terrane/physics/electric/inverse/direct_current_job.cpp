@@ -231,7 +231,7 @@ void ArrayData::take_data() {
   Medium medium;
   medium.conductivity.assign(p.mesh.size(), 1 / std::exp(p.reference.front()));
   take_medium(std::move(medium));
-  p.forward = std::make_shared<inversion::OfLogarithms>(std::make_shared<DirectCurrent>(
+  p.forward = std::make_shared<inversion::LogarithmForward>(std::make_shared<DirectCurrent>(
       p.mesh, p.active, p.ground, electrodes_, parameters_, datum_, Device{Device::Kind::cpu, -1},
       settings_.threads, nullptr, nullptr, 0, slopes_));
 }
@@ -372,7 +372,7 @@ std::shared_ptr<DirectCurrent> ArrayData::currents(const Runtime& runtime) const
 
 void ArrayData::make(const Runtime& runtime) {
   const auto physics = currents(runtime);
-  problem_.forward = std::make_shared<inversion::OfLogarithms>(physics);
+  problem_.forward = std::make_shared<inversion::LogarithmForward>(physics);
   if (even()) return;
   take_factors_of(*physics);
   take_data();

@@ -660,7 +660,7 @@ struct MaxwellSolver<T>::Parts {
     return diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
   /// What krylov.hpp asks of the preconditioner of conjugate gradients.
-  struct OfGradients {
+  struct CgPreconditioner {
     Parts& own;
     Number operator()(const EdgeVector& r, EdgeVector& z, double scale) const {
       return own.precondition_and_product(r, z, scale);
@@ -750,7 +750,7 @@ solve::SolveReport MaxwellSolver<T>::solve(const EdgeVector& b, EdgeVector& x,
   if (!parts_->room) parts_->room.emplace(parts_->space);
   return solve::conjugate_gradients(
       parts_->space, [&](EdgeVector& p, EdgeVector& q) { return parts_->apply_and_product(p, q); },
-      typename Parts::OfGradients{*parts_}, b, x, stopping, *parts_->room);
+      typename Parts::CgPreconditioner{*parts_}, b, x, stopping, *parts_->room);
 }
 template <class T>
 solve::SolveReport MaxwellSolver<T>::solve_by_qmr(const EdgeVector& b, EdgeVector& x,

@@ -574,7 +574,7 @@ void FieldData::make_forward(const Runtime& runtime) {
       static_cast<double>(problem_.active.empty() ? problem_.mesh.size() : problem_.active.size());
   in_memory_ = 2 * 16 * static_cast<double>(measured_.size()) * cells <
                0.25 * static_cast<double>(budget(runtime).bytes);
-  problem_.forward = std::make_shared<inversion::OfLogarithms>(
+  problem_.forward = std::make_shared<inversion::LogarithmForward>(
       std::make_shared<ElectromagneticFields>(earth(), problem_.active, measured_, parts_, in_memory_,
                                               runtime.device, runtime.threads, runtime.comm, workers_));
 }

@@ -591,8 +591,8 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
                               stations.projection, memory, problem)) {
     problem.active = inversion::read_active(table, problem.mesh, mesh_file, stations.projection, memory);
     for (const char* key : {"topography", "active_file"})
-      if (table.has(key)) problem.ground_of = table.where(key);
-    if (own && problem.ground_of.empty()) inversion::put_ground(own, job.table("survey").where(), problem);
+      if (table.has(key)) problem.ground_key = table.where(key);
+    if (own && problem.ground_key.empty()) inversion::put_ground(own, job.table("survey").where(), problem);
   }
   const auto cells = [&](const char* key) {
     return inversion::read_cells(table, key, observations.property, problem.mesh, mesh_file, problem.active);

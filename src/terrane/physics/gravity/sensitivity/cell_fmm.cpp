@@ -458,7 +458,7 @@ Steps CellFmm::transpose(std::span<const double> data, std::span<double> model) 
 // ---- diag(GᵀWG) ----
 
 /// Weights of the stations of a box, by observable, and of every single one.
-struct CellFmm::OfPoint {
+struct CellFmm::PointWeights {
   std::span<const double> weight;
   const double* of_boxes;
 };
@@ -480,7 +480,7 @@ double CellFmm::squares(const double (&mass)[3], const double (&station)[3],
 
 /// Of the cells of a leaf, all that has no entries: far boxes and the leaf as points, cells and stations
 /// where they are closer.
-void CellFmm::add_squares(const Cluster& leaf, const OfPoint& from, std::span<double> diagonal) const {
+void CellFmm::add_squares(const Cluster& leaf, const PointWeights& from, std::span<double> diagonal) const {
   std::vector<double> single(leaf.count);
   double together = 0;
   const auto kept = near_.tiles_of(leaf.first);

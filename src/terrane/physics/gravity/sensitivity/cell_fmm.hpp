@@ -73,7 +73,7 @@ class CellFmm {
   struct Gathered {
     std::uint32_t cluster, first, count;
   };
-  struct OfPoint;
+  struct PointWeights;
 
   void take_boxes(const Fmm& fmm);
   void take_pairs(const Fmm& fmm, const std::vector<Fmm::Served>& served);
@@ -93,7 +93,7 @@ class CellFmm {
   void pass_to_cells(std::size_t chunk, const double* clusters, std::span<double> model) const;
   template <class WeightOf>
   double squares(const double (&mass)[3], const double (&station)[3], const WeightOf& weight_of) const;
-  void add_squares(const Cluster& leaf, const OfPoint& from, std::span<double> diagonal) const;
+  void add_squares(const Cluster& leaf, const PointWeights& from, std::span<double> diagonal) const;
   void add_level_steps(Steps& steps, bool upwards, const std::vector<std::size_t>& levels,
                        const std::function<void(std::size_t)>& body) const;
   template <class Add>

@@ -148,7 +148,7 @@ void TimeData::take_sigma(const Config& table, const JobProblem& read) {
 
 void TimeData::choose(const Runtime& runtime) {
   settings_.jacobian_in_memory = 3 * entries_bytes() < 0.25 * static_cast<double>(budget(runtime).bytes);
-  problem_.forward = std::make_shared<inversion::OfLogarithms>(
+  problem_.forward = std::make_shared<inversion::LogarithmForward>(
       std::make_shared<FirstArrivals>(make_picks(times_, problem_.active, settings_.threads)));
 }
 
