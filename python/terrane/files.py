@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._names import Format
-from .mesh import PrismSet, TensorMesh
+from .mesh import PrismSet, TensorMesh, say_note
 from .survey import Survey
 
 __all__ = ["info", "read"]
@@ -37,6 +37,7 @@ def read(path: Union[str, PathLike[str]], *, format: Optional[Format] = None, **
 
         return to_xarray(more)
     if kind == "mesh":
+        say_note(path, held)
         mesh = TensorMesh(held["easting"], held["northing"], held["up"])
         known = {name for name, *_ in _core.properties()}
         for name, _, _, values in held["cells"]:

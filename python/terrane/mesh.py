@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from difflib import get_close_matches
 from functools import cache
 from os import PathLike
@@ -33,6 +34,12 @@ def _range_text(values: Floats, unit: str = "kg/m³") -> str:
 def _kinds() -> dict[str, tuple[str, str, float]]:
     """Unit, meaning and the value where nobody set it, of every property there is."""
     return {name: (unit, meaning, absent) for name, unit, meaning, absent in _core.properties()}
+
+
+def say_note(path: Path, held: Mapping[str, Any]) -> None:
+    """Warn of what reading a mesh took for granted, from the call of the user's call."""
+    if note := held["attributes"].get("note"):
+        warnings.warn(f"{path}: {note}", stacklevel=3)
 
 
 class _Shown(Pictured, Strict):
@@ -307,6 +314,9 @@ class TensorMesh(_Properties):
              property: str = "") -> TensorMesh:
         """A mesh from a file of any format that ``terrane info`` knows: UBC .msh, .h5, .nc.
 
+        An octree of UBC becomes the tensor mesh that has all of its faces, with a warning that says how many cells each
+        of its cells became; they have its values.
+
         Parameters
         ----------
         path : path
@@ -324,6 +334,7 @@ class TensorMesh(_Properties):
             held = _core.read(str(path))
         if held["kind"] != "mesh":
             raise InputError(str(density or path), f"holds a {held['kind']}, not a mesh")
+        say_note(path, held)
         mesh = cls(held["easting"], held["northing"], held["up"])
         cells = {name: values for name, _, _, values in held["cells"]}
         known = {name: values for name, values in cells.items() if name in _kinds()}

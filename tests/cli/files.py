@@ -365,5 +365,37 @@ files = ["line.edi", "line.modem"]
         self.assertTrue(any(checkpoint.exists() for checkpoint in checkpoints))
 
 
+class Octrees(CommandTest):
+    """Eight cells of 20 m, of which the one at the top south-west corner is eight of 10 m."""
+
+    def setUp(self):
+        super().setUp()
+        small = [(i, j, k, 1) for k in (1, 2) for j in (1, 2) for i in (1, 2)]
+        large = [(i, j, k, 2) for k in (1, 3) for j in (1, 3) for i in (1, 3) if (i, j, k) != (1, 1, 1)]
+        self.write("tree.msh", "4 4 4\n0 0 0\n10 10 5\n15\n" + "".join("%d %d %d %d\n" % row for row in small + large))
+        values = {1: 1.0, 9: 0.5}  # g/cm3 of a small cell and of a large one
+        self.write("tree.den", "".join(f"{values.get(cell, 0)}\n" for cell in range(1, 16)))
+        self.write("active.txt", "".join(f"{int(cell in values)}\n" for cell in range(1, 16)))
+
+    def test_HaveTheFieldOfTheirCellsInJobs(self):
+        job = ('%s[survey]\nregion = [0, 40, 0, 40]\nshape = [3, 3]\nheight = 3\n[simulation]\nchannels = ["g_u"]\n'
+               '[output]\nfiles = ["%s.csv"]\n')
+        self.write("tree.toml", job % ('[mesh]\nfile = "tree.msh"\n[model]\nfile = "tree.den"\n', "tree"))
+        boxes = "".join(f"[[model.body]]\nkind = \"box\"\nbox = {box}\ndensity = {density}\n"
+                        for box, density in (([0, 10, 0, 10, -5, 0], 1000), ([20, 40, 0, 20, -10, 0], 500)))
+        self.write("bodies.toml", job % ("[mesh]\nbox = [0, 40, 0, 40, -20, 0]\nshape = [4, 4, 4]\n" + boxes, "bodies"))
+        out, _ = self.terrane("run", "tree.toml")
+        self.assertEqual(out.count("an octree mesh of 15 cells, taken as a tensor mesh of 3 × 3 × 3 = 27 cells"), 1)
+        self.terrane("run", "bodies.toml")
+        found, expected = (self.rows(self.folder / f"output/{name}.csv")["g_u"] for name in ("tree", "bodies"))
+        for one, other in zip(found, expected):
+            self.assertAlmostEqual(one / other, 1, delta=1e-11)
+
+        self.write("inversion.toml", '[mesh]\nfile = "tree.msh"\n[survey]\nfile = "output/tree.csv"\n[inversion]\n'
+                   'floor = 1e-4\nactive_file = "active.txt"\n[output]\nmodel = ["model.csv"]\n')
+        out, _ = self.terrane("invert", "inversion.toml")
+        self.assertIn("density of 5 active cells", out)  # one, and the four of the large one
+
+
 if __name__ == "__main__":
     command.main()

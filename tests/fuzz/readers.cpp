@@ -33,6 +33,7 @@
 #include "terrane/io/surfer.hpp"
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/io/ubc_octree.hpp"
 #include "terrane/job/config.hpp"
 #include "terrane/physics/elastic/medium/tomography.hpp"
 #include "terrane/physics/elastic/mesh/mesh_files.hpp"
@@ -249,8 +250,9 @@ void ubc_magnetic(std::string bytes) {
 }
 
 void ubc_mesh(std::string bytes) {
-  auto in = text(std::move(bytes));
-  (void)io::read_ubc_mesh(in);
+  io::TextReader in("input", std::move(bytes), little_memory);
+  if (io::is_ubc_octree(in)) (void)io::read_ubc_octree(in);
+  else (void)io::read_ubc_mesh(in);
 }
 
 void ubc_model(std::string bytes) {

@@ -211,3 +211,17 @@ def test_errors_of_a_simulation_name_its_argument_and_no_line_of_a_job_that_nobo
     simulation = terrane.heat.Simulation(mesh, terrane.Survey(5.0, 5.0, -5.0), end="1 ax", heat_capacity=2e6)
     with pytest.raises(terrane.InputError, match=r"^simulation.end: \"ax\" is not a unit"):
         simulation.check()
+
+
+def test_an_octree_of_ubc_is_read_with_its_values_and_said(tmp_path):
+    (tmp_path / "tree.msh").write_text("2 2 2\n0 0 0\n1 1 1\n8\n" + "".join(
+        f"{i} {j} {k} 1\n" for i in (1, 2) for j in (1, 2) for k in (1, 2)))
+    (tmp_path / "tree.sus").write_text("".join(f"0.0{n}\n" for n in range(1, 9)))
+    np.save(tmp_path / "tree.npy", np.arange(8.0))
+    with pytest.warns(UserWarning, match="an octree mesh of 8 cells"):
+        mesh = TensorMesh.read(tmp_path / "tree.msh", tmp_path / "tree.sus")
+    assert mesh.shape == (2, 2, 2) and mesh.susceptibility[1, 0, 0] == 0.01 and mesh.susceptibility[0, 0, 1] == 0.06
+    with pytest.warns(UserWarning):
+        assert TensorMesh.read(tmp_path / "tree.msh", tmp_path / "tree.npy", property="susceptibility").susceptibility[0, 0, 1] == 5
+    with pytest.warns(UserWarning, match="each became 1 to 1 cells"):
+        assert terrane.read(tmp_path / "tree.msh").shape == (2, 2, 2)

@@ -4,6 +4,7 @@
 #include "support/files.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/io/ubc_octree.hpp"
 
 namespace terrane::io {
 namespace {
@@ -281,16 +282,80 @@ TEST(UbcGradient, SaysWhichComponentsItKnows) {
               AllOf(HasSubstr("data.gg:3"), HasSubstr("4 numbers")));
 }
 
-TEST(UbcMesh, RunsMayHaveBlanksAndAnOctreeIsCalledSo) {
-  const auto mesh = [](const std::string& text) {
-    TextReader in("m.msh", text);
-    return read_ubc_mesh(in);
-  };
-  const auto m = mesh("6 4 5\n-1000 -1000 300\n200 4 * 100 300\n2 *100 2* 150\n3 * 50 2 * 75\n");
+TEST(UbcMesh, RunsMayHaveBlanks) {
+  const auto m = mesh_from("6 4 5\n-1000 -1000 300\n200 4 * 100 300\n2 *100 2* 150\n3 * 50 2 * 75\n");
   EXPECT_THAT(m.easting(), testing::ElementsAre(-1000, -800, -700, -600, -500, -400, -100));
   EXPECT_THAT(m.northing(), testing::ElementsAre(-1000, -900, -800, -650, -500));
-  EXPECT_THAT(message([&] { mesh("8 8 8\n0 0 80\n10 10 10\n3\n5 1 1 4\n1 5 1 4\n5 5 1 4\n"); }),
-              HasSubstr("an octree mesh"));
+}
+
+/// Eight cells of 20 m, of which the one at the top south-west corner is divided into eight of 10 m.
+const char* const divided_octree =
+    "4 4 4 ! cells of 10 m\n100 200 80\n10 10 5\n15\n"
+    "1 1 1 1\n2 1 1 1\n1 2 1 1\n2 2 1 1\n1 1 2 1\n2 1 2 1\n1 2 2 1\n2 2 2 1\n"
+    "3 1 1 2\n1 3 1 2\n3 3 1 2\n1 1 3 2\n3 1 3 2\n1 3 3 2\n3 3 3 2\n";
+
+MeshData octree_from(const std::string& text) {
+  auto in = mesh_reader(text);
+  EXPECT_TRUE(is_ubc_octree(in));
+  return read_ubc_octree(in);
+}
+
+TEST(UbcOctree, HasAllOfItsFacesAsATensorMeshAndItsValuesInAllPartsOfACell) {
+  const TemporaryFolder folder;
+  folder.put("tree.msh", divided_octree);
+  const auto data = std::get<MeshData>(read(folder / "tree.msh"));
+  EXPECT_THAT(data.mesh.easting(), ElementsAre(100, 110, 120, 140));
+  EXPECT_THAT(data.mesh.northing(), ElementsAre(200, 210, 220, 240));
+  EXPECT_THAT(data.mesh.up(), ElementsAre(60, 70, 75, 80));
+  EXPECT_THAT(data.attributes.at("note"),
+              AllOf(HasSubstr("15 cells"), HasSubstr("27 cells"), HasSubstr("each became 1 to 4 cells")));
+  std::string values;
+  for (int cell = 1; cell <= 15; ++cell) values += std::to_string(cell) + '\n';
+  ReadOptions options;
+  options.mesh = folder / "tree.msh";
+  const auto model = std::get<MeshData>(read(folder.put("tree.sus", values), options));
+  const auto at = [&](std::size_t i, std::size_t j, std::size_t k) {
+    return model.find("susceptibility")->values[model.mesh.index(i, j, k)];
+  };
+  EXPECT_EQ(at(0, 0, 2), 1);  // the small one at the top south-west corner
+  EXPECT_EQ(at(1, 0, 2), 2);
+  EXPECT_EQ(at(0, 1, 2), 3);
+  EXPECT_EQ(at(0, 0, 1), 5);
+  EXPECT_EQ(at(2, 0, 2), 9);  // one of 20 m became four
+  EXPECT_EQ(at(2, 1, 2), 9);
+  EXPECT_EQ(at(2, 1, 1), 9);
+  EXPECT_EQ(at(0, 1, 0), 12);
+  EXPECT_EQ(at(2, 2, 0), 15);
+  EXPECT_THAT(message([&] { read(folder.put("short.sus", "1\n2\n"), options); }),
+              AllOf(HasSubstr("2 of 15"), HasSubstr("octree")));
+}
+
+TEST(UbcOctree, SaysWhichCellsOverlapLeaveGapsOrLieOutside) {
+  EXPECT_THAT(message([] { octree_from("2 2 2\n0 0 0\n1 1 1\n2\n1 1 1 2\n2 2 2 1\n"); }),
+              HasSubstr("cells 1 and 2 overlap"));
+  EXPECT_THAT(message([] { octree_from("2 2 2\n0 0 0\n1 1 1\n2\n1 1 1 1\n2 2 2 1\n"); }),
+              HasSubstr("no cell holds the place"));
+  EXPECT_THAT(message([] { octree_from("2 2 2\n0 0 0\n1 1 1\n1\n2 1 1 2\n"); }),
+              AllOf(HasSubstr("mesh.msh:5"), HasSubstr("reaches to 3 east")));
+  EXPECT_THAT(message([] { octree_from("2 2 2\n0 0 0\n1 1 1\n2\n1 1 1 1\n2 2 2 1 7\n"); }),
+              AllOf(HasSubstr("mesh.msh:6"), HasSubstr("cell 2 of 2")));
+  EXPECT_THAT(message([] { octree_from("8 8 8\n0 0 0\n1 1 1\n9\n1 1 1 4\n5 1 1 4\n"); }),
+              HasSubstr("ends after 2 of 9 cells"));
+}
+
+TEST(UbcOctree, IsRefusedBeforeItTakesMoreMemoryThanThereIs) {
+  std::string rows;  // one small cell after the other along the diagonal: all planes of the mesh are faces
+  for (int n = 1; n <= 1000; ++n) rows += "1 1 1 1\n";
+  for (int n = 1; n <= 1000; ++n)
+    rows += std::to_string(n) + ' ' + std::to_string(n) + ' ' + std::to_string(n) + " 1\n";
+  TextReader in("mesh.msh", "1024 1024 1024\n0 0 0\n1 1 1\n2000\n" + rows, 10 << 20);
+  EXPECT_THROW(read_ubc_octree(in), MemoryError);
+}
+
+TEST(UbcOctree, IsNoTensorMeshWhoseWidthsStandInSuchLines) {
+  TextReader in("mesh.msh", "3 1 4\n0 0 0\n10 10 10\n10\n5 5 5 5\n");
+  EXPECT_FALSE(is_ubc_octree(in));
+  EXPECT_EQ(read_ubc_mesh(in).n_up(), 4u);
 }
 
 TEST(UbcMagnetic, IsKnownByItsFirstThreeLinesWhateverItIsCalled) {

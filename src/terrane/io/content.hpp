@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -72,6 +73,12 @@ struct Table {
                          bool gaps = false) const;
 };
 
+/// Which cell of a file with an octree mesh each cell of the tensor mesh made of it is part of.
+struct Octree {
+  std::size_t cells = 0;          ///< of the file; 0: it had a tensor mesh
+  std::vector<std::uint32_t> of;  ///< [up, north, east], from 0 in the order of the file
+};
+
 /// Properties of the cells of a tensor mesh; each column is [up, north, east], easting contiguous.
 /// Those that model/properties.hpp knows are in SI units once read.
 struct MeshData {
@@ -79,6 +86,7 @@ struct MeshData {
   std::vector<Column> cells;
   Attributes attributes;
   bool width_is_guessed = false;  ///< of the one cell along northing, of which the file does not say it
+  Octree octree = {};
 
   const Column* find(std::string_view name) const;
 };

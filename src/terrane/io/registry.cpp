@@ -37,6 +37,7 @@
 #include "terrane/io/tomofast.hpp"
 #include "terrane/io/tomography.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/io/ubc_octree.hpp"
 #include "terrane/io/vtk.hpp"
 #include "terrane/io/vtkhdf.hpp"
 
@@ -85,7 +86,7 @@ struct Source {
   TextReader text() const { return TextReader::open(path, options.memory); }
   std::string bytes() const { return read_bytes(path, options.memory); }
   std::string property() const { return unnamed(path, options.property); }
-  TensorMesh mesh() const;               ///< of cell values that come without one
+  MeshData mesh() const;                 ///< of cell values that come without one
   GridData scaled(GridData grid) const;  ///< of a file that does not say in what its coordinates are
 };
 
@@ -145,7 +146,7 @@ GridData Source::scaled(GridData grid) const {
   return grid;
 }
 
-TensorMesh Source::mesh() const {
+MeshData Source::mesh() const {
   if (options.mesh.empty())
     throw InputError(path, "holds cell values without their mesh",
                      "Name the file of the mesh too (.msh, .nc or .h5).");
@@ -156,7 +157,7 @@ TensorMesh Source::mesh() const {
   auto* data = std::get_if<MeshData>(&held);
   if (data == nullptr)
     throw InputError(options.mesh, "does not hold a mesh", "Give a UBC mesh, or NetCDF or HDF5 with a mesh.");
-  return std::move(data->mesh);
+  return std::move(*data);
 }
 
 void Destination::refuse(std::string_view next) const {
@@ -303,7 +304,9 @@ bool begins_modem_data(std::string_view head) {
 Content array_on_mesh(Array array, const Source& from) {
   const auto& options = from.options;
   if (options.mesh.empty()) return array;
-  MeshData data{from.mesh(), {}, {}};
+  auto data = from.mesh();
+  data.cells.clear();
+  array = on_cells_of(data.octree, std::move(array));
   const std::vector<std::size_t> wanted{data.mesh.n_up(), data.mesh.n_north(), data.mesh.n_east()};
   if (array.shape != wanted && !(array.shape.size() == 1 && array.values.size() == data.mesh.size()))
     throw ShapeError(from.path,
@@ -524,12 +527,13 @@ const std::array all_formats{
     },
     Format{
         .name = "ubc-mesh",
-        .title = "UBC-GIF tensor mesh",
+        .title = "UBC-GIF mesh (octrees as tensor meshes)",
         .extensions = ".msh",
         .holds = "mesh",
-        .resembles = begins_ubc_mesh,
+        .resembles = [](std::string_view head) { return begins_ubc_mesh(head) || begins_ubc_octree(head); },
         .read = [](const Source& from) -> Content {
           auto in = from.text();
+          if (is_ubc_octree(in)) return read_ubc_octree(in);
           return MeshData{read_ubc_mesh(in), {}, {}};
         },
         .write = [](const Destination& to) { write_ubc_mesh(to.path, to.mesh().mesh); },

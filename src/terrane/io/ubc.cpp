@@ -14,6 +14,7 @@
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
+#include "terrane/io/ubc_octree.hpp"
 #include "terrane/survey/observed.hpp"
 
 namespace terrane::io {
@@ -231,42 +232,7 @@ const Conventions& names_in_ubc_files() {
   return own;
 }
 
-namespace {
-
-/// Throws InputError where a mesh of octree cells begins: three counts, corner and smallest widths, the
-/// number of cells alone on its line, and so many lines of four whole numbers.
-void refuse_octree(TextReader& in) {
-  const auto begin = in.mark();
-  const auto numbers = [&] {
-    std::string_view line;
-    std::vector<std::string_view> found;
-    while (found.empty() && in.line(line)) found = words(line);
-    std::vector<double> values;
-    double value = 0;
-    for (const auto word : found)
-      if (parse_number(word, value)) values.push_back(value);
-    return values.size() == found.size() ? values : std::vector<double>{};
-  };
-  const auto is_whole = [](double x) { return x == std::floor(x) && x >= 1; };
-  bool octree = true;
-  for (int n = 0; n < 3; ++n) octree = octree && numbers().size() == 3;
-  const auto count = numbers();
-  const auto cell = numbers();
-  octree = octree && count.size() == 1 && is_whole(count[0]) && cell.size() == 4 &&
-           std::all_of(cell.begin(), cell.end(), is_whole) &&
-           static_cast<double>(in.lines_left()) + 2 >= count[0] &&
-           static_cast<double>(in.lines_left()) <= count[0] + 1;
-  if (octree)
-    in.fail("an octree mesh of UBC-GIF, which is not read",
-            "Tensor meshes are: make one with cells of its finest size "
-            "where it matters.");
-  in.rewind(begin);
-}
-
-}  // namespace
-
 TensorMesh read_ubc_mesh(TextReader& in) {
-  refuse_octree(in);
   in.set_comment('!');
   std::array<std::int64_t, 3> n{};
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -344,6 +310,10 @@ std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh) {
   return values;
 }
 
+std::vector<double> read_ubc_model(TextReader& in, const MeshData& on) {
+  return on.octree.cells > 0 ? read_octree_model(in, on.octree) : read_ubc_model(in, on.mesh);
+}
+
 std::array<std::vector<double>, 4> read_ubc_weights(const std::string& path, const TensorMesh& mesh) {
   auto in = TextReader::open(path);
   return read_ubc_weights(in, mesh);
@@ -376,15 +346,19 @@ double ubc_unit(const PropertyKind& kind) { return kind.quantity == Quantity::de
 
 MeshData read_ubc_property(const std::string& path, const TensorMesh& mesh, std::string_view property) {
   auto in = TextReader::open(path);
-  return read_ubc_property(in, mesh, property);
+  return read_ubc_property(in, MeshData{mesh, {}, {}}, property);
 }
 
-MeshData read_ubc_property(TextReader& in, const TensorMesh& mesh, std::string_view property) {
+MeshData read_ubc_property(TextReader& in, const MeshData& on, std::string_view property) {
   const auto& kind = property_kind(property, in.name());
-  auto values = read_ubc_model(in, mesh);
+  auto values = read_ubc_model(in, on);
   for (auto& v : values) v = v == air ? kind.absent : v * ubc_unit(kind);
   const std::string name(property);
-  return {mesh, {{name, std::string(si_unit(kind.quantity)), name, std::move(values)}}, {}};
+  MeshData data{on.mesh, {{name, std::string(si_unit(kind.quantity)), name, std::move(values)}}, {}};
+  if (const auto note = on.attributes.find("note"); note != on.attributes.end())
+    data.attributes.insert(*note);
+  data.octree = on.octree;
+  return data;
 }
 
 void check_ubc_property(const std::string& path, const MeshData& data, std::string_view property) {

@@ -341,7 +341,9 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
         "Cells run easting first, then northing, then up; arrays are [up, north, east].");
   };
   auto content = io::read(path.string(), options);
-  tell_notes(table, "file", content);
+  const auto* of_octree = std::get_if<io::MeshData>(&content);
+  const bool said = of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();  // of mesh.file
+  if (!said) tell_notes(table, "file", content);
   if (auto* data = std::get_if<io::MeshData>(&content)) {
     if (data->mesh.size() != mesh.size()) throw wrong_size(data->mesh.size());
     if (data->mesh.n_east() != mesh.n_east() || data->mesh.n_north() != mesh.n_north())

@@ -17,6 +17,7 @@
 #include "terrane/io/npy.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/io/ubc_octree.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/model/properties.hpp"
 
@@ -52,8 +53,17 @@ void expect_mesh(const Config& table, const char* key, const std::string& path, 
                       faces.first.front(), faces.first.back()));
 }
 
+/// Of a mesh file with an octree: which cell of the file each cell of the mesh is part of.
+io::Octree octree_of(const std::string& mesh_file) {
+  if (mesh_file.empty() || io::format_of(mesh_file).name != "ubc-mesh") return {};
+  auto in = io::TextReader::open(mesh_file);
+  return io::is_ubc_octree(in) ? io::read_ubc_octree(in).octree : io::Octree{};
+}
+
 std::vector<double> of_array(const Config& table, const char* key, const std::string& path, io::Array array,
-                             const TensorMesh& mesh) {
+                             const TensorMesh& mesh, const std::string& mesh_file) {
+  if (const auto octree = octree_of(mesh_file); octree.cells > 0)
+    array = io::on_cells_of(octree, std::move(array));
   const std::vector<std::size_t> wanted{mesh.n_up(), mesh.n_north(), mesh.n_east()};
   if (array.shape != wanted && !(array.shape.size() == 1 && array.values.size() == mesh.size()))
     throw table.wrong(
@@ -128,10 +138,10 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   const bool given = is_given(table, key);
   const auto path = given ? table.text(key) : table.input_file(key).string();
   const std::string_view format = given ? std::string_view() : io::format_of(path).name;
-  if (format == "npy") return of_array(table, key, path, io::read_npy(path), mesh);
+  if (format == "npy") return of_array(table, key, path, io::read_npy(path), mesh, mesh_file);
   if (format.starts_with("ubc-") && format != "ubc-mesh" && mesh_file.empty()) {
     auto in = io::TextReader::open(path);  // of the job's own mesh
-    return io::read_ubc_property(in, mesh, property).cells.front().values;
+    return io::read_ubc_property(in, io::MeshData{mesh, {}, {}}, property).cells.front().values;
   }
   io::ReadOptions options;
   options.mesh = mesh_file;
@@ -139,7 +149,7 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   auto content = read_content(table, key, options);
   tell_notes(table, key, content);
   if (auto* array = std::get_if<io::Array>(&content))
-    return of_array(table, key, path, std::move(*array), mesh);
+    return of_array(table, key, path, std::move(*array), mesh, mesh_file);
   if (const auto* rows = std::get_if<io::Table>(&content)) {
     const auto quantity = property_kind(property).quantity;
     auto values = of_table(table, key, path, *rows, property, mesh);
@@ -173,10 +183,11 @@ std::vector<double> marks_of_file(const Config& table, const char* key, const Te
   const auto head = io::read_head(path, 4096);
   if (begins_with_bare_numbers(head)) {
     auto in = io::TextReader::open(path);
-    return io::read_ubc_model(in, mesh);
+    const auto octree = octree_of(mesh_file);
+    return octree.cells > 0 ? io::read_octree_model(in, octree) : io::read_ubc_model(in, mesh);
   }
   const auto& format = io::format_of(path);
-  if (format.name == "npy") return of_array(table, key, path, io::read_npy(path), mesh);
+  if (format.name == "npy") return of_array(table, key, path, io::read_npy(path), mesh, mesh_file);
   if (format.name == "csv") return of_table(table, key, path, io::read_csv(path), "active", mesh);
   io::ReadOptions options;
   options.mesh = mesh_file;
