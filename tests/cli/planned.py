@@ -174,6 +174,18 @@ def impedance(hertz, layers):
     return found
 
 
+class PlannedForPlaneWaves(CommandTest):
+    def test_CellsOfAWidthThatIsAskedForHaveAirAboveTheSites(self):
+        self.write("job.toml", '[mesh]\ncell = "1 km"\n[model.background]\nresistivity = 100\n'
+                   '[survey]\nstations = [[0, 0, 0], [1300, 0, 0]]\n[source]\nkind = "plane_wave"\n[simulation]\n'
+                   'physics = "electromagnetic"\nfrequencies = 1\n[output]\nfiles = ["fit.csv"]\n')
+        out, _ = self.terrane("run", "job.toml")
+        self.assertIn("cells of 1e+03 m, as asked for", out)
+        self.assertIn("above the receivers, at 0 m, is taken for air", out)
+        for rho in self.rows(self.folder / "output/fit.csv")["rho_ne"]:
+            self.assertAlmostEqual(rho / 100, 1, delta=0.05)
+
+
 class LongPlanned(PlannedTest):
     def test_ALayerIsFoundBelowASite(self):
         noise = random.Random(5)

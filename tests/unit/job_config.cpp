@@ -139,6 +139,17 @@ TEST(Config, ExpandsRunsOfEqualWidthsAndRefusesRunsThatWouldFillTheMemory) {
   EXPECT_THAT(message([&] { table.numbers("shape"); }), HasSubstr("asks for more than"));
 }
 
+TEST(Config, TakesOneNumberWithoutBracketsAsAListOfOne) {
+  EXPECT_THAT(survey("[survey]\nregion = \"2 km\"\n").numbers("region", Quantity::length), ElementsAre(2000));
+  EXPECT_THAT(survey("[survey]\nregion = \"3*20\"\n").numbers("region", Quantity::length),
+              ElementsAre(20, 20, 20));
+  EXPECT_THAT(survey("[survey]\nshape = 5\n").counts("shape", 1), ElementsAre(5));
+  EXPECT_THAT(message([] { survey("[survey]\nregion = 5\n").numbers("region", Quantity::length, 4); }),
+              HasSubstr("4 numbers are needed, 1 given"));
+  EXPECT_THAT(message([] { survey("[survey]\nregion = \"far\"\n").numbers("region", Quantity::length); }),
+              HasSubstr("a list of numbers is needed here, not a text"));
+}
+
 TEST(Config, TakesOverridesFromTheCommandLine) {
   Config::Options options;
   options.sets = {"survey.height=\"2 km\"", "survey.shape=[4, 5]", "output.folder=maps"};

@@ -673,7 +673,12 @@ std::vector<double> Config::numbers(std::string_view key, Quantity quantity, std
                                     std::size_t most) const {
   const auto* node = value(key);
   if (!node) throw InputError(where(key), "missing");
-  const auto* list = node->list();
+  // One number may stand without brackets: percent = 5, frequencies = "4 Hz", easting_widths = "60*20".
+  const bool alone = std::holds_alternative<double>(node->value) ||
+                     std::holds_alternative<std::int64_t>(node->value) ||
+                     (node->text() && leading_number(*node->text()));
+  const Node::List single = alone ? Node::List{*node} : Node::List{};
+  const auto* list = alone ? &single : node->list();
   if (!list) throw wrong(key, fmt::format("a list of numbers is needed here, not {}", node->type_name()));
 
   // A unit at the end holds for the whole list.

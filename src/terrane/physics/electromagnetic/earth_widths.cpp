@@ -140,7 +140,8 @@ class MediumColumn {
   double top_ = std::nan("");
 };
 
-/// Where an earth has ground and no air above sites of one height, this height; else NaN.
+}  // namespace
+
 double ground_without_air(const Description& earth, const std::vector<Vector3>& sites) {
   if (earth.topography) return std::nan("");
   const double height = sites.front()[2];
@@ -152,6 +153,8 @@ double ground_without_air(const Description& earth, const std::vector<Vector3>& 
         return std::nan("");
   return height;
 }
+
+namespace {
 
 /// Down from the top of a column until all waves have died out.
 void ask_down(const MediumColumn& column, const std::vector<double>& frequencies, double per_skin_depth,

@@ -20,6 +20,9 @@ namespace terrane::electromagnetic {
 /// Along the ground, as most of the current flows; NaN where the earth has none.
 double conductivity_at(const Description& earth, double easting, double northing, double up);
 
+/// Where an earth has ground and no air above sites of one height, this height; else NaN.
+double ground_without_air(const Description& earth, const std::vector<Vector3>& sites);
+
 /// Adds it to what is wanted of plane waves whose heights are known.  Returns why, lines for the user.
 std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wanted);
 

@@ -94,6 +94,10 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   if (as_asked > 0) wanted.at_sources = as_asked;
   if (wish.cell) wanted.cell = *wish.cell;
   wanted.heights = levels_of(earth);
+  if (const double ground =
+          wanted.plane_waves && wish.cell ? ground_without_air(earth, wanted.receivers) : std::nan("");
+      !std::isnan(ground))
+    wanted.heights.push_back(ground);  // above which air is put
   if (earth.cells)
     for (const double height : contrasts_of_cells(*earth.cells, east, north))
       wanted.heights.push_back(height);
