@@ -149,6 +149,8 @@ files = ["fit.csv"]
         self.assertIn("no column with a unit is a channel of the frame enu", message)
         self.assertIn("g_z is g_u with the other sign in the frame harmonica: set simulation.frame.", message)
         self.assertIn("drift", message)
+        self.assertIn('Call their column g_u_observed [mGal] in the header of the file; with simulation.frame = '
+                      '"harmonica" g_z_observed [mGal], which counts the other way.', message)
         self.terrane("check", "job.toml", "--set", 'simulation.frame="harmonica"')
 
     def test_StationsInOtherCoordinatesThanTheModelAreWarnedOf(self):

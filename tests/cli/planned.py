@@ -47,6 +47,17 @@ class Planned(PlannedTest):
         self.assertAlmostEqual(mass / (400 * 250 * 250 * 175), 1, delta=0.15)
         self.assertAlmostEqual(moment / mass, -187.5, delta=60)
 
+    def test_AFitThatIsReachedIsNoWarningWhateverTheModelStillDoes(self):
+        self.write("line.ohm", "12\n# x z\n" + "".join(f"{4 * n} 0\n" for n in range(12)) + "9\n# a b m n rhoa err\n"
+                   + "".join(f"{n + 1} {n + 2} {n + 3} {n + 4} 108 0.03\n" for n in range(9)))
+        self.write("job.toml", '[survey]\nfile = "line.ohm"\n[simulation]\nphysics = "electric"\n[inversion]\n'
+                   'reference = 100\nmost_steps = 1\n[output]\nmodel = ["model.csv"]\n')
+        out, message = self.terrane("invert", "job.toml")
+        self.assertIn("the data fit as they should, though the model still changed: most steps", out)
+        self.assertNotIn("not converged", message)
+        _, message = self.terrane("invert", "job.toml", "--set", "inversion.percent=0.1")
+        self.assertIn("not converged: most steps", message)
+
     def test_AHillIsBelowItsOwnElectrodes(self):
         places = [(4.0 * n, 100 + 6 * math.exp(-((4 * n - 40) / 20)**2)) for n in range(21)]
         rows = [(a, a + 1, a + 1 + n, a + 2 + n) for a in range(20) for n in (1, 2, 3) if a + 2 + n < 21]

@@ -22,8 +22,8 @@ def test_miniseed_brings_back_every_sample_at_its_time(tmp_path):
     path = tmp_path / "waves.mseed"
     terrane_obspy.stream(data, start="2010-02-27T06:34:14").write(str(path), format="MSEED")
     there = obspy.read(str(path))
-    assert sorted(trace.id for trace in there) == ["IU.ANMO..CLE", "IU.ANMO..CLN", "IU.ANMO..CLZ",
-                                                   "XX.2..CLE", "XX.2..CLN", "XX.2..CLZ"]
+    assert sorted(trace.id for trace in there) == ["IU.ANMO..CXE", "IU.ANMO..CXN", "IU.ANMO..CXZ",
+                                                   "XX.2..CXE", "XX.2..CXN", "XX.2..CXZ"]
     up = there.select(station="ANMO", component="Z")[0]
     numpy.testing.assert_array_equal(up.data, data["velocity"].sel(receiver="IU.ANMO", component="up"))
     assert up.stats.delta == pytest.approx(0.004)
@@ -38,7 +38,7 @@ def test_asdf_brings_back_every_sample_at_its_time(tmp_path):
     with pyasdf.ASDFDataSet(str(path), mode="r", mpi=False) as file:
         assert file.waveforms.list() == ["IU.ANMO", "XX.2"]
         there = file.waveforms["IU.ANMO"].synthetic
-    assert sorted(trace.id for trace in there) == ["IU.ANMO..CLE", "IU.ANMO..CLN", "IU.ANMO..CLZ"]
+    assert sorted(trace.id for trace in there) == ["IU.ANMO..CXE", "IU.ANMO..CXN", "IU.ANMO..CXZ"]
     up = there.select(component="Z")[0]
     numpy.testing.assert_array_equal(up.data, data["velocity"].sel(receiver="IU.ANMO", component="up"))
     assert up.stats.delta == pytest.approx(0.004)
@@ -61,7 +61,7 @@ def test_sac_brings_back_a_trace_in_single_precision(tmp_path):
     north = terrane_obspy.stream(data).select(station="ANMO", component="N")[0]
     north.write(str(tmp_path / "north.sac"), format="SAC")
     there = obspy.read(str(tmp_path / "north.sac"))[0]
-    assert there.id == "IU.ANMO..CLN" and there.stats.delta == pytest.approx(0.004)
+    assert there.id == "IU.ANMO..CXN" and there.stats.delta == pytest.approx(0.004)
     numpy.testing.assert_allclose(there.data, data["velocity"].sel(receiver="IU.ANMO", component="north"), rtol=1e-6)
 
 
@@ -90,9 +90,9 @@ def test_stationxml_has_the_places_and_channels_of_the_stations(tmp_path):
     waves = terrane_obspy.stream(seismograms())
     terrane_obspy.inventory(stations, waves).write(str(tmp_path / "stations.xml"), format="STATIONXML")
     there = obspy.read_inventory(str(tmp_path / "stations.xml"))
-    up = there.select(network="IU", station="ANMO", channel="CLZ")[0][0][0]
+    up = there.select(network="IU", station="ANMO", channel="CXZ")[0][0][0]
     assert (up.latitude, up.longitude, up.elevation, up.depth, up.dip) == (34.9459, -106.4572, 1820, 100, -90)
-    assert there.get_coordinates("XX.2..CLE")["latitude"] == -13.8
+    assert there.get_coordinates("XX.2..CXE")["latitude"] == -13.8
     with pytest.raises(ValueError, match="not degrees"):
         terrane_obspy.inventory({"XX.2": (4300000, 500000)})
     with pytest.raises(ValueError, match="no station IU.ANMO"):

@@ -72,7 +72,7 @@ TEST(Csv, AsksForAMissingUnitUnlessADefaultIsGiven) {
   const auto t = csv("easting,northing,up\n1,2,3\n");
   EXPECT_THAT(message([&] { to_survey(t); }),
               AllOf(HasSubstr("stations.csv"), HasSubstr("column \"easting\" has no unit"),
-                    HasSubstr("easting [m]")));
+                    HasSubstr("easting [m]"), HasSubstr("survey.length_unit")));
   EXPECT_THAT(to_survey(t, "km").up, ElementsAre(3000));
   EXPECT_THAT(message([&] { csv("up [mGal]\n1\n").si("up", Quantity::length); }),
               AllOf(HasSubstr("column \"up\""), HasSubstr("mGal")));

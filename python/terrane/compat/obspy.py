@@ -25,12 +25,13 @@ __all__ = ["asdf", "inventory", "stream"]
 
 #: What ends a SEED channel's name, by component: ObsPy rotates, filters and draws by these letters.
 _LETTERS = {"east": "E", "north": "N", "up": "Z"}
-#: The middle letter: L is what a seismometer measures, D pressure; displacement and velocity share L.
-_QUANTITIES = {"displacement": "L", "velocity": "L", "pressure": "D"}
+#: The middle letter of FDSN's source identifiers: X is what is generated, as synthetic displacements and velocities are;
+#: D is pressure.
+_QUANTITIES = {"displacement": "X", "velocity": "X", "pressure": "D"}
 
 
 def _band(step: float) -> str:
-    """First letter of a synthetic channel by its sampling rate (SEED manual, appendix A, broadband)."""
+    """First letter of a synthetic channel by its sampling rate (FDSN source identifiers, broadband)."""
     rate = (1 + 1e-6) / step  # steps are rounded: 1 / 0.004 s, and means of times, may lie below 250 Hz
     return next((letter for least, letter in ((1000, "F"), (250, "C"), (80, "H"), (10, "B"), (1.0001, "M"),
                                               (0.5, "L"), (0.1, "V")) if rate >= least), "U")

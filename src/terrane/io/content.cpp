@@ -109,9 +109,12 @@ std::vector<double> Table::si(std::string_view name, Quantity quantity, std::str
   }
   const std::string_view unit = column->unit.empty() ? default_unit : std::string_view(column->unit);
   if (unit.empty() && si_unit(quantity) != "1")
-    throw InputError(file, fmt::format("column \"{}\" has no unit", name),
-                     fmt::format("Write it into the header, such as \"{} [{}]\"; allowed: {}.", name,
-                                 si_unit(quantity), allowed_units(quantity)));
+    throw InputError(
+        file, fmt::format("column \"{}\" has no unit", name),
+        fmt::format(
+            "Write it into the header, such as \"{} [{}]\"{}; allowed: {}.", name, si_unit(quantity),
+            quantity == Quantity::length ? ", or say it once for all (of a job: survey.length_unit)" : "",
+            allowed_units(quantity)));
   double factor = 1;
   if (!unit.empty()) {
     try {

@@ -48,14 +48,18 @@ void report_outcome(Report& report, const Problem& problem, const Settings& sett
                "weights");
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   report.add("model_least", *least);
+  const std::string unit(si_unit(property_kind(property).quantity));
   report.add("model_most", *most, "", "model",
-             fmt::format("{} {:.5g} … {:.5g} {}", property, *least, *most,
-                         si_unit(property_kind(property).quantity)));
+             fmt::format("{} {:.5g} … {:.5g}{}", property, *least, *most, unit == "1" ? "" : ' ' + unit));
   if (problem.bounds.any())
     report.add("on_bounds", std::uint64_t{outcome.on_bounds}, "", "on bounds",
                fmt::format("{} cells", grouped(outcome.on_bounds)));
   report.warnings.insert(report.warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
-  if (!outcome.converged) report.warnings.push_back("not converged: " + outcome.reason);
+  const double fits = 1 + std::max(0.05, settings.misfit_tolerance);
+  if (outcome.converged) return;
+  if (settings.choice == Choice::discrepancy && outcome.phi_d <= fits * outcome.target)
+    report.notes.push_back("the data fit as they should, though the model still changed: " + outcome.reason);
+  else report.warnings.push_back("not converged: " + outcome.reason);
 }
 
 void add_attributes(Result& result, const Outcome& outcome) {

@@ -25,12 +25,19 @@ void expect_data(const std::vector<ObservedColumn>& observed, const Survey& surv
     const auto known = meaning_elsewhere(kind.conventions, name, frame);
     if (!known.empty()) meaning += " " + known + ": set simulation.frame.";
   }
+  const auto& usual = frame.channels.size() > 3 ? frame.channels[3] : frame.channels.front();
+  std::string turned;  // the same with the other sign, as gravimeters count
+  for (const auto& other : kind.conventions.all)
+    if (const auto* there_too = other.of_channel(usual.channel);
+        turned.empty() && there_too != nullptr && there_too->sign != usual.sign)
+      turned = fmt::format("; with simulation.frame = \"{}\" {}_observed [{}], which counts the other way",
+                           other.name, there_too->name, there_too->unit(UnitSystem::geo));
   throw InputError(
       "survey",
       fmt::format("it has no observed data: no column with a unit is a channel of the frame {}. It has {}.{}",
                   frame.name, there.empty() ? "places alone" : there, meaning),
-      fmt::format("Stations need columns such as {0} or {0}_observed, with a unit.",
-                  frame.channels.size() > 3 ? frame.channels[3].name : frame.channels.front().name));
+      fmt::format("Call their column {}_observed [{}] in the header of the file{}.", usual.name,
+                  usual.unit(UnitSystem::geo), turned));
 }
 
 }  // namespace
