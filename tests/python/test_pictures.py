@@ -167,6 +167,10 @@ def test_files_of_sites_and_of_instruments_are_drawn_as_their_fields_see_them(tm
     axes = terrane.plot(tmp_path / "line.dat")
     assert axes.get_title() == "apparent resistivity observed"
     assert sorted(axes.collections[0].get_array()) == [90, 95, 99, 100, 110, 120]
+    rows = "".join(f"{7.5 + 2.5 * n} 5 {n} {100 + n}\n" for n in range(1, 7))  # A stands between B and M
+    (tmp_path / "dipoles.dat").write_text(f"A line\n5.0\n3\n6\n1\n0\n{rows}0\n")
+    places = terrane.plot(tmp_path / "dipoles.dat").collections[0].get_offsets()
+    np.testing.assert_allclose(sorted(-places[:, 1]), [2.5, 5, 7.5, 10, 12.5, 15])
 
 
 #: As a notebook's: it makes matplotlib interactive as it is loaded, and figures are shown and closed after each cell.

@@ -404,7 +404,10 @@ def test_arrays_between_boreholes_stand_at_the_depths_of_current_and_voltage(tmp
 def test_arrays_with_electrodes_on_the_ground_are_not_between_boreholes():
     data = arrays_between([(-6.0, 0.0), (6.0, 0.0)])
     data.fields[2].values[0] = 3.0  # a_easting: one electrode beside the holes
-    assert "pseudo-depth" in plotting.draw(data).axes[0].get_ylabel()
+    axes = plotting.draw(data).axes[0]
+    axes.figure.canvas.draw()
+    assert "pseudo-depth" in axes.get_ylabel()
+    assert not any("\N{MINUS SIGN}" in label.get_text() or "-" in label.get_text() for label in axes.get_yticklabels())
 
 
 def test_an_electrode_far_away_leaves_the_other_in_its_hole():

@@ -252,7 +252,11 @@ def draw_pseudosections(pyplot, data: Data, panels, title: str, look: Look):
         bar = figure.colorbar(image, ax=block, pad=0.02, fraction=0.05, extend=scale.extend)
         bar.set_label(plain_ticks(bar, shown.unit))
         block[0].set_title(title_of(shown.name), pad=4 if stacked else 14)
-    name = "pseudo-depth (m)" if numpy.nanmax(up) <= 0 else "elevation at pseudo-depth (m)"
+    flat = numpy.nanmax(up) <= 0
+    name = "pseudo-depth (m)" if flat else "elevation at pseudo-depth (m)"
+    if flat:  # depths count downward
+        for axes in grid.flat:
+            axes.yaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
     for axes in grid[-1]:
         axes.set_xlabel("along the line (m)")
     if rows == 1:
@@ -274,12 +278,23 @@ def place_arrays(numpy, columns) -> None:
     place[:, 2] = numpy.where(near & ~numpy.isfinite(place[:, 2]), 0.0, place[:, 2])  # on the ground
     columns.update({f"{electrode}_up": ("m", place[n, 2]) for n, electrode in enumerate("abmn")})
     middle = numpy.nanmean(place, axis=0)
-    along = numpy.sqrt(((place[:, :2] - place[:1, :2]) ** 2).sum(axis=1))
-    along = numpy.sort(numpy.where(near, along, numpy.nan), axis=0)
+    along = numpy.sort(numpy.where(near, _along_their_line(numpy, place[:, :2], near), numpy.nan), axis=0)
     gaps = numpy.nanmax(numpy.diff(along, axis=0), axis=0)
     for axis, values in zip(("easting", "northing", "up"), (middle[0], middle[1], middle[2] - gaps / 2)):
         columns[axis] = ("m", values)
     add_apparent(numpy, columns)
+
+
+def _along_their_line(numpy, place, near):
+    """How far electrodes stand from the first that is near, with a sign: towards the farthest, or away from it.
+
+    place [4, 2, array], near [4, array] → [4, array]
+    """
+    arrays = numpy.arange(place.shape[2])
+    apart = place - place[near.argmax(axis=0), :, arrays].T
+    apart = numpy.where(near[:, None], apart, 0.0)
+    farthest = apart[(apart**2).sum(axis=1).argmax(axis=0), :, arrays].T
+    return (apart * farthest).sum(axis=1) / numpy.maximum(numpy.sqrt((farthest**2).sum(axis=0)), 1e-300)
 
 
 def add_apparent(numpy, columns) -> None:
