@@ -342,7 +342,8 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
   };
   auto content = io::read(path.string(), options);
   const auto* of_octree = std::get_if<io::MeshData>(&content);
-  const bool said = of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();  // of mesh.file
+  const bool said =
+      of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();  // of mesh.file
   if (!said) tell_notes(table, "file", content);
   if (auto* data = std::get_if<io::MeshData>(&content)) {
     if (data->mesh.size() != mesh.size()) throw wrong_size(data->mesh.size());
