@@ -153,10 +153,11 @@ TEST(TravelTimeJobs, ReadTheTablesThatRunsWriteAndShotsAndGeophones) {
   std::ofstream(folder + "picks.sgt")
       << "3 # shot/geophone points\n#x y\n10 0\n20 0\n190 0\n"
          "3 # measurements\n#s g t/ms err/ms valid\n1 3 105 1 1\n1 2 11 2 1\n2 3 1 1 0\n";
-  for (const char* file : {"picks.csv", "picks.sgt"}) {
+  for (const auto& [file, key] :
+       {std::pair{"picks.csv", "source"}, {"picks.sgt", "source"}, {"picks.csv", "survey"}}) {
     const auto result =
         physics()
-            .make(Config::parse(std::string(mesh_and_rock) + "[source]\nfile = \"" + file + "\"\n",
+            .make(Config::parse(std::string(mesh_and_rock) + "[" + key + "]\nfile = \"" + file + "\"\n",
                                 "job.toml", folder),
                   {})
             ->run();
@@ -182,7 +183,7 @@ TEST(TravelTimeJobs, RefuseWhatHasNoAnswerAtItsKey) {
               AllOf(HasSubstr("survey"), HasSubstr("off the plane"), HasSubstr("more cells")));
   EXPECT_THAT(said("[source]\nat = [[10, 0, 0]]\nfile = \"x.csv\"\n"), HasSubstr("source.at"));
   EXPECT_THAT(said("[survey]\nstations = [[20, 0, 0]]"),
-              AllOf(HasSubstr("source.first"), HasSubstr("or file")));
+              AllOf(HasSubstr("source.first"), HasSubstr("or a file")));
   EXPECT_THAT(said("[source]\nat = [[10, 0, 0]]\n[survey]\nstations = [[20, 0, 0]]", R"(
 [mesh]
 box = [0, 200, -5, 5, -60, 0]

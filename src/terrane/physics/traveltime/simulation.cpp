@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
@@ -39,7 +40,8 @@ std::span<const Key> source_keys() {
       {"last", "list of 3 lengths", "none", "Last shot of the line."},
       {"count", "count", "none", "Number of shots on the line."},
       {"file", "path", "none",
-       "In place of all that, and of [survey]: a table with shot_easting, shot_northing, shot_up, "
+       "In place of all that, and of [survey] (survey.file may name it as well, where there is no [source]): "
+       "a table with shot_easting, shot_northing, shot_up, "
        "receiver_easting, receiver_northing, receiver_up in m and, if there are such, travel_time_observed "
        "and "
        "travel_time_uncertainty in s; or shots and geophones of pyGIMLi (.sgt)."}};
@@ -50,8 +52,9 @@ std::vector<Point> read_shots(const Config& table) {
   if (table.has("at")) return read_positions(table, "at");
   for (const auto* key : {"first", "last", "count"})
     if (!table.has(key))
-      throw table.wrong(key, "missing",
-                        "Give at, a list of places, or first, last and count of a line, or file.");
+      throw table.wrong(
+          key, "missing",
+          "Give at, a list of places, or first, last and count of a line; or a file of shots and receivers.");
   const auto first = read_position(table, "first"), last = read_position(table, "last");
   const auto count = table.count("count", 1, 1'000'000);
   std::vector<Point> all;
@@ -64,11 +67,23 @@ std::vector<Point> read_shots(const Config& table) {
   return all;
 }
 
+/// That whose key `file` names shots, receivers and times: [source], or [survey] where there is no [source].
+std::optional<Config> table_of_picks(const Config& job) {
+  static const Key file[] = {{"kind", "text", "none", ""}, {"file", "path", "none", ""}};
+  const auto source = job.table("source").describe({source_keys()});
+  if (source.has("file")) return source;
+  if (job.has("source") || !job.table("survey").has("file")) return std::nullopt;
+  const auto survey = job.table("survey").describe({file});
+  if (survey.has("kind")) survey.choice("kind", {"list", "file"});
+  return survey;
+}
+
 /// Shots, receivers and picks.
 void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made) {
   const auto table = job.table("source").describe({source_keys()});
   auto& p = made.problem;
-  if (!table.has("file")) {
+  const auto from = table_of_picks(job);
+  if (!from) {
     p.shots = read_shots(table);
     auto stations = build_survey(job, memory);
     p.receivers = positions_of(stations.survey);
@@ -83,17 +98,17 @@ void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made
   }
   for (const auto* key : {"at", "first", "last", "count"})
     if (table.has(key)) throw table.wrong(key, "source.file says where shots are", "Keep one of the two.");
-  if (job.has("survey"))
+  if (job.has("survey") && table.has("file"))
     throw InputError(job.table("survey").where(), "source.file says where receivers are",
                      "Take [survey] away, or the file.");
-  auto picked = read_picks(table, "file");
+  auto picked = read_picks(*from, "file");
   p.shots = std::move(picked.shots);
   p.receivers = std::move(picked.receivers);
   p.picks = std::move(picked.picks);
   made.times = std::move(picked.times);
   made.uncertainties = std::move(picked.uncertainties);
   made.notes = std::move(picked.notes);
-  made.data = table.where("file");
+  made.data = from->where("file");
 }
 
 /// Cells above the ground have no velocity; those that it cuts are rock, so that what stands on it is in
@@ -195,17 +210,16 @@ void take_mesh_alone(const Config& job,
 /// An error of Problem::settle() at the key that says where a shot or receiver is.
 [[noreturn]] void throw_at_its_place(const InputError& error, const Config& job) {
   const std::string& where = error.where();
+  const auto from = table_of_picks(job);
   const auto source = job.table("source").describe({source_keys()});
-  const bool from_file = source.has("file");
   constexpr std::string_view of_station = "survey: ", of_shot = "source: ";
+  const auto at = [&](std::size_t prefix, const std::string& place) {
+    return InputError(from ? from->where("file") : place,
+                      fmt::format("{}: {}", where.substr(prefix), error.problem()), error.next());
+  };
   if (where.starts_with(of_station))
-    throw InputError(from_file ? source.where("file") : place_of_stations(job, error.problem()),
-                     fmt::format("{}: {}", where.substr(of_station.size()), error.problem()), error.next());
-  if (where.starts_with(of_shot))
-    throw InputError(source.where(from_file          ? "file"
-                                  : source.has("at") ? "at"
-                                                     : "first"),
-                     fmt::format("{}: {}", where.substr(of_shot.size()), error.problem()), error.next());
+    throw at(of_station.size(), from ? std::string() : place_of_stations(job, error.problem()));
+  if (where.starts_with(of_shot)) throw at(of_shot.size(), source.where(source.has("at") ? "at" : "first"));
   throw_at_its_key<Problem>(error, "traveltime", job);
 }
 
