@@ -85,7 +85,7 @@ class Verbs(CommandTest):
         self.assertIn('Did you mean "electric"?', message)
         known = re.search("Allowed: (.*)\\.", message).group(1).split(", ")
         self.assertEqual(set(known), {"gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric",
-                                      "acoustic"})
+                                      "acoustic", "traveltime"})
         for name in known:
             (self.folder / name).mkdir()
             out, _ = self.terrane("new", "inversion", "--of", name, "-o", f"{name}/job.toml")
