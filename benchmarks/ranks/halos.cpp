@@ -227,7 +227,7 @@ void elastic_steps(Comm& all, Device device, std::size_t side, bool strong, cons
     }
     constexpr std::size_t most = 20;
     const auto field = make_field(p, *part, {device, 0, most, false, way.graphs, way.written}, *way.comm);
-    if (way.written && !field->way().ends_with("by kernels")) continue;
+    if (way.written && !field->transport().ends_with("by kernels")) continue;
     auto shown = way;
     if (way.written) shown.name = "by kernels";
     const auto steps = [&] {

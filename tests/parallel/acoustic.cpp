@@ -225,7 +225,7 @@ TEST(AcousticOnRanks, StepsThatWriteIntoTheirNeighboursHaveTheBitsOfOneGpu) {
       const auto p = tall_box(equation, top);
       ASSERT_EQ(cut_grid(p, comm->size()).pieces[1], 1);
       Engine<float> engine(p, stream, *comm), whole(p, stream, alone);
-      ASSERT_EQ(engine.way(), "go from device to device by stores of kernels");
+      ASSERT_EQ(engine.transport(), "go from device to device by stores of kernels");
       const auto all = engine.model(p.shots[0], p.source_series()),
                  one = whole.model(p.shots[0], p.source_series());
       std::vector<double> data;
@@ -263,8 +263,8 @@ TEST(AcousticOnRanks, WavesWrittenIntoNeighboursAreThoseThatHalosBring) {
   const auto p = tall_box(Equation::tti, Boundary::cpml);
   const Medium<float> medium(p, stream, cut_grid(p, comm->size()), comm->rank());
   Wave<float> written(stream, medium, *comm), by_halos(stream, medium, *comm, Wave<float>::Neighbours::halos);
-  ASSERT_EQ(written.way(), "go from device to device by stores of kernels");
-  ASSERT_NE(by_halos.way(), written.way());
+  ASSERT_EQ(written.transport(), "go from device to device by stores of kernels");
+  ASSERT_NE(by_halos.transport(), written.transport());
   Sources<float> sources(stream, medium, p.shots[0].sources, 1 / p.grid.volume());
   sources.send(stream, p.steps(), p.source_series());
   Clock clock(stream, 0);

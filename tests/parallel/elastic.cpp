@@ -75,7 +75,7 @@ TEST(ElasticOnRanks, HasTheSameBitsWhenSharedPointsGoFromDeviceToDevice) {
 std::vector<double> after_steps(const Problem& problem, Comm& comm, const FieldOptions& options,
                                 std::string_view way = {}) {
   const auto field = make_field(problem, make_part(problem, comm.rank(), comm.size()), options, comm);
-  EXPECT_TRUE(field->way().ends_with(way)) << field->way();
+  EXPECT_TRUE(field->transport().ends_with(way)) << field->transport();
   std::vector<double> all;
   for (int chunk = 0; chunk < 5; ++chunk) {
     std::vector<double> courses;

@@ -194,8 +194,8 @@ TEST(Halo, SaysWhichWayItGoes) {
   const auto way = [&](Comm& comm, Device::Kind kind) {
     Stream stream({kind, -1});
     const Halo<double, 1> halo(stream, partition, {{1}, {1}}, 1, comm);
-    EXPECT_EQ(halo.direct(), halo.way().starts_with("go from device to device"));
-    return halo.way();
+    EXPECT_EQ(halo.direct(), halo.transport().starts_with("go from device to device"));
+    return halo.transport();
   };
   EXPECT_EQ(way(*below, Device::Kind::cpu), "");
   EXPECT_EQ(way(*below, Device::Kind::debug), "");

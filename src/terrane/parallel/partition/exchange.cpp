@@ -100,7 +100,7 @@ void Exchange<T>::end(Stream& stream, Index times, const Move& unpack) {
 }
 
 template <class T>
-std::string Exchange<T>::way() const {
+std::string Exchange<T>::transport() const {
   if (link_) return "go from device to device by " + link_->name();
   if (stream_.device().kind != Device::Kind::cuda && why_not_.empty()) return {};
   if (!through_host_) return "go from device to device by MPI";

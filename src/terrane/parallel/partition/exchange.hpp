@@ -49,7 +49,7 @@ class Exchange {
   /// Whether a Graph can record it.
   bool direct() const noexcept { return link_ != nullptr; }
   /// For the report: "go from device to device by NCCL 2.28.3"; empty where nothing is to be said.
-  std::string way() const;
+  std::string transport() const;
   /// Makes the host wait for the stream. Throws Error, on this rank, when direct messages cannot arrive.
   void wait(Stream& stream);
 

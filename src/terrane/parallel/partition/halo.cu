@@ -202,8 +202,8 @@ void Halo<T, N>::exchange(Stream& stream, std::span<const View<T, N>> fields, bo
 }
 
 template <class T, int N>
-std::string Halo<T, N>::way() const {
-  return peers_ ? "go from device to device by kernels" : exchange_->way();
+std::string Halo<T, N>::transport() const {
+  return peers_ ? "go from device to device by kernels" : exchange_->transport();
 }
 
 template <class T, int N>

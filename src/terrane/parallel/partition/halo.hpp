@@ -85,7 +85,7 @@ class Halo {
 
   /// As of an Exchange.
   bool direct() const noexcept { return peers_ || exchange_->direct(); }
-  std::string way() const;
+  std::string transport() const;
   void wait(Stream& stream);
   /// Whether exchange() is a kernel of its stream.
   bool by_peers() const noexcept { return peers_ != nullptr; }

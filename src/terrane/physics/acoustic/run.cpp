@@ -46,7 +46,7 @@ class Shots {
     true_engine_.emplace(true_, stream_, comm);
   }
 
-  std::string way() const { return engine_.way(); }
+  std::string transport() const { return engine_.transport(); }
   const Passes& passes() const { return engine_.passes(); }
   /// Collective; the result is that of rank 0.
   /// pictures: on rank 0, for the shot that is shown.
@@ -307,7 +307,8 @@ bool do_shots_together(const Problem& problem, const Settings& settings, const R
                        std::size_t first, Progress& progress, Outcome* out, Keeper* keep) {
   Comm& comm = place.comm;
   Shots<T> shots(problem, settings, place.device, place.threads, comm);
-  if (const auto way = shots.way(); out && !way.empty()) out->notes.push_back("halos " + way);
+  if (const auto transport = shots.transport(); out && !transport.empty())
+    out->notes.push_back("halos " + transport);
   if (out && shots.passes().why == another_rank)
     out->notes.push_back(fmt::format("steps went one by one on all ranks: {}", another_rank));
   if (out) progress.start("acoustic", problem.shots.size());

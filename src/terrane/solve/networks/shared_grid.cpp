@@ -111,7 +111,7 @@ void SharedGrid<T>::bring(Stream& stream, Field<V>& field, bool early) const {
 }
 
 template <class T>
-auto SharedGrid<T>::any() const -> Way {
+auto SharedGrid<T>::any() const -> Transport {
   for (const auto& one : halos_)
     if (one) return {one->direct(), one->by_peers()};
   return {};

@@ -58,10 +58,10 @@ class SharedGrid {
   std::vector<T> gather(Stream& stream, const Field<V>& field) const;
 
  private:
-  struct Way {
+  struct Transport {
     bool direct = false, by_peers = false;
   };
-  Way any() const;
+  Transport any() const;
   Halo<T, 3>& halo(Stream& stream, bool pairs, int fields) const;
 
   Cartesian<3> partition_;

@@ -60,7 +60,7 @@ class Engine {
   Engine(const Problem& problem, Stream& stream, Comm& comm);
 
   /// What halos go by; empty where nothing is to be said.
-  std::string way() const { return wave_.way(); }
+  std::string transport() const { return wave_.transport(); }
   /// Steps of modelling are launched as graphs where they can be. Without, the same bits.
   void use_graphs(bool yes) noexcept { graphs_ = yes; }
   /// How modelling and Born modelling pass over memory, as passes_for() chose on all ranks, and so does a

@@ -150,9 +150,9 @@ void Wave<T>::turn() {
 }
 
 template <class T>
-std::string Wave<T>::way() const {
+std::string Wave<T>::transport() const {
   if (peers_) return "go from device to device by stores of kernels";
-  return halo_ ? halo_->way() : std::string();
+  return halo_ ? halo_->transport() : std::string();
 }
 
 template <class T>

@@ -74,8 +74,8 @@ class Wave {
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
   /// Whether a Graph can record steps: where there are no other ranks, or direct messages between them.
   bool can_record() const noexcept { return peers_ || !halo_ || halo_->direct(); }
-  /// What halos go by (Exchange::way), and waiting with an eye on them.
-  std::string way() const;
+  /// What halos go by (Exchange::transport), and waiting with an eye on them.
+  std::string transport() const;
   void wait(Stream& stream);
 
   /// pⁿ and pⁿ⁻¹ change places: the way back begins and ends so.

@@ -111,7 +111,7 @@ class FieldOf final : public Field {
   void set_state(const State& state) override;
   std::vector<double> forces() override;
   void wait() override;
-  std::string way() const override;
+  std::string transport() const override;
   const Part& part() const noexcept override { return part_; }
 
  private:
@@ -442,9 +442,9 @@ void FieldOf<T>::wait() {
   if (peers_) peers_->check();
 }
 template <class T>
-std::string FieldOf<T>::way() const {
+std::string FieldOf<T>::transport() const {
   if (peers_) return "go from device to device by kernels";
-  return exchange_ ? exchange_->way() : std::string();
+  return exchange_ ? exchange_->transport() : std::string();
 }
 
 template <class T>

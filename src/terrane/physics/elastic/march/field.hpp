@@ -51,8 +51,8 @@ class Field {
   virtual std::vector<double> forces() = 0;
   /// Throws Error, on this rank, where another did not bring them.
   virtual void wait() = 0;
-  /// How shared points are brought (Exchange::way).
-  virtual std::string way() const = 0;
+  /// How shared points are brought (Exchange::transport).
+  virtual std::string transport() const = 0;
   virtual const Part& part() const noexcept = 0;
 };
 

@@ -148,7 +148,7 @@ class Rank {
                   "precision.");
   }
 
-  std::string way() const { return field_->way(); }
+  std::string transport() const { return field_->transport(); }
 
   /// The state of all elements, on rank 0.
   void gather(Outcome& out) {
@@ -251,7 +251,8 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
   };
   const auto stopped = lead_ranks("elastic", runtime, put, [&](const RankPlace& place) {
     Rank rank(problem, place, out);
-    if (const auto way = rank.way(); !way.empty()) out.notes.push_back("values at shared points " + way);
+    if (const auto transport = rank.transport(); !transport.empty())
+      out.notes.push_back("values at shared points " + transport);
     out.changes.resize(problem.steps() * problem.receivers.size() * 3);
     const auto gather = [&](std::size_t) { rank.gather(out); };
     const auto write = [&](const auto& file, std::size_t done) {
