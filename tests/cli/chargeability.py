@@ -255,7 +255,7 @@ class Chargeability(CommandTest):
         self.measure()
         for key in ('verify="estimate"', "accuracy=0.01"):
             _, message = self.invert(f"simulation.{key}", expect=2)
-            self.assertIn(f"simulation.{key.partition('=')[0]}: inversions state no errors of their meshes", message)
+            self.assertIn(f"simulation.{key.partition('=')[0]}: this inversion states no errors of its mesh", message)
 
 
 if __name__ == "__main__":

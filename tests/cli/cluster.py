@@ -39,6 +39,65 @@ checkpoint = "0.05 s"
 #: Twenty times that: nobody waits for its end.
 LONGER = ("--set", "survey.shape=[330, 300]")
 
+#: Runs whose first mesh does not keep the accuracy.
+REFINED_ARRAYS = """\
+[mesh]
+kind = "tensor"
+origin = [-110, -110, -100]
+easting_widths = [50, 25, 12.5, "9*5", 12.5, 25, 50]
+northing_widths = [50, 25, 12.5, "9*5", 12.5, 25, 50]
+up_widths = [50, 25, 10, "3*5"]
+[model.background]
+resistivity = 100
+[[model.body]]
+kind = "box"
+box = [-17.5, 7.5, -9e4, 9e4, -10, 0]
+resistivity = 20
+[survey]
+kind = "line"
+start = [-22.5, 0]
+electrodes = 10
+spacing = 5
+levels = 3
+array = "wenner"
+[simulation]
+physics = "electric"
+verify = "refine"
+accuracy = 0.05
+threads = 1
+[output]
+files = ["data.csv"]
+"""
+REFINED_SITE = """\
+[model.background]
+resistivity = 100
+[[model.body]]
+kind = "layer"
+bottom = 0
+top = 1e6
+resistivity = 1e8
+[[model.body]]
+kind = "layer"
+bottom = -1200
+top = -400
+resistivity = 5
+[source]
+kind = "plane_wave"
+[survey]
+kind = "list"
+stations = [[0, 0, 0]]
+[simulation]
+physics = "electromagnetic"
+frequencies = [10]
+responses = ["impedance"]
+verify = "refine"
+accuracy = 0.01
+min_width_pps = 1
+threads = 1
+[output]
+files = ["data.csv"]
+"""
+
 #: Seconds from Ctrl-C to the end of all ranks on a busy machine; some 2 s on an idle one, half of them mpirun's own.
 SOON = 10
 
@@ -317,6 +376,19 @@ class Ranks(ClusterTest):
         _, message = self.run_on(3, "run", "job.toml", expect=2)
         self.assertEqual(message.count("regoin"), 1, message)
         self.assertFalse((self.folder / "output").exists())
+
+    def test_RefineToTheBitsOfOneProcessAndOfTheDebugDevice(self):
+        for text, ranks in ((REFINED_ARRAYS, 2), (REFINED_SITE, 3)):
+            self.write("job.toml", text)
+            files = []
+            for where, device in ((0, "cpu"), (0, "debug"), (ranks, "cpu")):
+                out, _ = self.run_on(where, "run", "job.toml", "--set", f"simulation.device={device}")
+                rounds = re.search("refined .*: (.*);", out)[1]
+                self.assertIn(", ", rounds)  # there is a second mesh
+                lines = (self.folder / "output/data.csv").read_text(encoding="utf-8").splitlines()
+                files.append((rounds, [line for line in lines if not line.startswith("#")]))
+            self.assertEqual(files[1], files[0])
+            self.assertEqual(files[2], files[0], f"{ranks} ranks")
 
     def test_OtherVerbsRunOnce(self):
         self.write("job.toml", JOB)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import signal
 import subprocess
 import time
@@ -246,6 +247,16 @@ class TelluricSites(CommandTest):
         for name, share in (("z_ne", 0.02), ("z_en", 0.1)):
             size = math.hypot(fit[f"{name}_observed_real"][0], fit[f"{name}_observed_imag"][0])
             self.assertAlmostEqual(fit[f"{name}_uncertainty"][0] / size, share, places=6)
+
+    def test_ErrorsOfTheMeshCountBesideThoseOfData(self):
+        self.measure(("z_en", "z_ne"))
+        out, message = self.terrane("invert", "job.toml", "--set", "simulation.verify=estimate",
+                                    "--set", "inversion.most_steps=1")
+        share = float(re.search(r"mesh       its errors are above the data's uncertainties for ([\d.]+) % of data", out)[1])
+        self.assertGreater(share, 5)  # cells of half a skin depth, and uncertainties of 2 %
+        self.assertIn("the mesh, not the data, limits the model", message)
+        _, message = self.terrane("check", "job.toml", "--set", "simulation.verify=refine", expect=2)
+        self.assertIn("simulation.verify: the mesh is given", message)
 
     def test_WhatIsWrongWithSitesIsSaid(self):
         self.measure(("z_en", "z_ne"))

@@ -169,6 +169,61 @@ class Planned(PlannedTest):
             self.assertIn(words, message)
 
 
+class ErrorsOfMeshes(PlannedTest):
+    """That inversions count beside those of data."""
+
+    def measure(self):
+        """obs.csv: seven electrodes over a block of 10 ohm m, on cells of a quarter of their distance."""
+        x = [10.0 * (n - 3) for n in range(7)]
+        lines = [(x[n], x[n + 1], x[n + 1 + k], x[n + 2 + k]) for k in (1, 2) for n in range(5 - k)]
+        head = ",".join(f"{p}_easting [m],{p}_northing [m]" for p in "abmn")
+        rows = [",".join(f"{place},0" for place in four) for four in lines]
+        self.write("arrays.csv", "\n".join([head, *rows]) + "\n")
+        self.write("truth.toml", '[mesh]\nkind = "planned"\ncell = 2.5\n[model.background]\nresistivity = 100\n[[model.body]]\n'
+                   'kind = "box"\nbox = [-12, 10, -60, 60, -14, -4]\nresistivity = 10\n[survey]\nkind = "file"\n'
+                   'file = "arrays.csv"\n[simulation]\nphysics = "electric"\n[output]\nfiles = ["data.csv"]\n')
+        self.terrane("run", "truth.toml", "--output", "truth")
+        rho = self.rows(self.folder / "truth/data.csv")["apparent_resistivity"]
+        self.write("obs.csv", "\n".join([head + ",apparent_resistivity_observed [ohm m]",
+                                         *(f"{row},{value!r}" for row, value in zip(rows, rho))]) + "\n")
+
+    def invert_with(self, verify, cell=10):
+        return self.invert(f'[mesh]\nkind = "planned"\ncell = {cell}\n[survey]\nfile = "obs.csv"\n[simulation]\n'
+                           f'physics = "electric"\ntolerance = 1e-5\n{verify}[inversion]\npercent = [3]\nmost_steps = 3\n')
+
+    @staticmethod
+    def misfits(out):
+        return [float(value) for value in re.search(r"per datum ([\d.]+) with both, ([\d.]+) with the data's alone", out).groups()]
+
+    def test_AreCountedAndLetThePlannedMeshBecomeFiner(self):
+        self.measure()
+        plan, coarse, rows = self.invert_with('verify = "estimate"\n')
+        self.assertIn("errors of the mesh count beside those of data", plan)
+        self.assertIn("above the data's uncertainties for 100 % of data", coarse)
+        both, alone = self.misfits(coarse)
+        self.assertGreater(alone, 10 * both)  # what the mesh has wrong is not put into the model
+        plan, fine, finer_rows = self.invert_with('verify = "refine"\nmost_cells = 20000\n')
+        self.assertIn("up to two finer meshes follow", plan)
+        self.assertGreater(len(finer_rows["resistivity"]), 3 * len(rows["resistivity"]))
+        self.assertIn("refined    errors above the data's: 100 % of data on 3,465 cells, ", fine)
+        self.assertLess(self.misfits(fine)[1], 0.5 * alone)
+        low, at = self.largest(finer_rows, "resistivity", -1)
+        self.assertLess(low, 25)
+        self.assertTrue(abs(at[0]) < 12 and at[2] > -20, at)
+
+    def test_AreRefusedWhereTheyCannotBe(self):
+        self.measure()
+        job = ('[survey]\nfile = "obs.csv"\n[simulation]\nphysics = "electric"\n{}[inversion]\npercent = [3]\n'
+               '[output]\nfiles = ["fit.csv"]\n')
+        given = '[mesh]\nbox = [-100, 100, -100, 100, -80, 0]\nshape = [40, 20, 16]\n'
+        for text, words in ((given + job.format('verify = "refine"\n'), "simulation.verify: the mesh is given"),
+                            (job.format('verify = "estimate"\nmost_cells = 9\n'), "no finer meshes are asked for"),
+                            (job.format("accuracy = 0.1\n"), "asks of its mesh what the data's uncertainties do")):
+            self.write("job.toml", text)
+            _, message = self.terrane("check", "job.toml", expect=2)
+            self.assertIn(words, message)
+
+
 def impedance(hertz, layers):
     """Of plane waves over layers, (ohm m, thickness) from the ground down, the last without end (Wait 1954)."""
     omega_mu = 2 * math.pi * hertz * 4e-7 * math.pi

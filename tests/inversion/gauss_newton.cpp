@@ -263,6 +263,17 @@ TEST(GaussNewton, AReferenceThatFitsIsTheAnswer) {
   EXPECT_EQ(found.model, p.reference);
 }
 
+TEST(GaussNewton, AReferenceThatFitsIsTheAnswerFromAnotherFirstModelToo) {
+  const ResistiveGround ground;
+  auto p = ground.problem();
+  p.data = p.forward->at(p.reference).data;
+  p.start.assign(p.reference.size(), ground.reference() + 0.3);
+  for (double& sigma : p.sigma) sigma = 1;
+  const auto found = invert(p, ground.settings());
+  EXPECT_TRUE(found.converged);
+  EXPECT_EQ(found.model, p.reference);
+}
+
 TEST(GaussNewton, UncertaintiesThatAreTooSmallEndInAReason) {
   const ResistiveGround ground;
   auto p = ground.problem();

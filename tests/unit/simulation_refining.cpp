@@ -82,6 +82,49 @@ TEST(RoundsOfRefining, SayByHowMuchItIsNotKeptAndWhatOneMoreTakes) {
                      HasSubstr("one more round would take about 4e+04 cells")));
 }
 
+/// Errors fall by half from mesh to mesh.
+struct Mesh {
+  std::uint64_t cells = 1000;
+};
+struct Datum {
+  double value = 0, seconds = 1;
+};
+RoundsOf<Mesh, Datum> halving(std::size_t without_memory) {
+  RoundsOf<Mesh, Datum> of;
+  of.find = [=](Mesh& mesh, std::size_t round) {
+    if (round == without_memory && round == 2) throw std::bad_alloc();
+    if (round == without_memory) throw MemoryError("run", "would need 9 TB, 1 GB available");
+    return Datum{static_cast<double>(mesh.cells), 1};
+  };
+  of.error = [](const Mesh& mesh, const Datum&) { return 40 / static_cast<double>(mesh.cells); };
+  of.shares = [](Mesh&) { return ErrorShares{{0.01, 0.01, 0.01}, 0}; };
+  of.finer = [](Mesh& mesh, const FinerWish&) { return std::make_unique<Mesh>(Mesh{2 * mesh.cells}); };
+  of.size = [](const Mesh& mesh) { return Round{mesh.cells, 0, 1, 1e8}; };
+  return of;
+}
+
+TEST(RoundsOfRefining, KeepTheDataOfTheRoundBeforeWhereMemoryRunsOut) {
+  for (const std::size_t without : {1, 2}) {
+    Mesh first;
+    std::unique_ptr<Mesh> last;
+    Rounds rounds({0.001, Verify::refine});
+    const auto found = found_in_rounds(first, last, rounds, halving(without));
+    EXPECT_EQ(found.value, without == 1 ? 1000 : 2000);
+    EXPECT_EQ(last == nullptr, without == 1);
+    Result result;
+    rounds.tell(result);
+    ASSERT_EQ(result.report.warnings.size(), 1U);
+    EXPECT_THAT(result.report.warnings[0],
+                HasSubstr(without == 1 ? "more memory than there is: would need 9 TB"
+                                       : "no memory left for the solve"));
+    EXPECT_EQ(result.attributes.at("error_kept"), "false");
+  }
+  Mesh first;
+  std::unique_ptr<Mesh> last;
+  Rounds rounds({0.001, Verify::refine});
+  EXPECT_THROW(found_in_rounds(first, last, rounds, halving(0)), MemoryError);
+}
+
 TEST(RoundsOfRefining, EndWhereOneGainsNothingAndAfterThree) {
   Rounds rounds({0.01, Verify::refine});
   rounds.add(of(1000, 0.04));

@@ -123,17 +123,18 @@ void Rounds::tell(Result& result) const {
   result.attributes["error_kept"] = kept() ? "true" : "false";
   if (kept()) return;
   const auto& last = all_.back();
-  std::string more;
-  if (std::isfinite(last.error)) {
-    const double times = std::min(std::pow(last.error / (aimed_at * accuracy_.accuracy), 1.5), most_foretold);
-    more = fmt::format("; one more round would take about {:.2g} cells, {} and {:.2g} s",
-                       times * static_cast<double>(last.cells), bytes_text(times * last.memory),
-                       times * last.seconds);
+  if (!std::isfinite(last.error)) {
+    report.warnings.push_back(fmt::format("asked {:g} %, and no error can be stated: nothing was refined",
+                                          100 * accuracy_.accuracy));
+    return;
   }
-  report.warnings.push_back(
-      fmt::format("asked {:g} %, kept {} (95 % of data): {}{}. Take a larger accuracy, more of "
-                  "simulation.most_cells, or smaller cells (mesh.cell)",
-                  100 * accuracy_.accuracy, share(last.error), why_.empty() ? "rounds ended" : why_, more));
+  const double times = std::min(std::pow(last.error / (aimed_at * accuracy_.accuracy), 1.5), most_foretold);
+  report.warnings.push_back(fmt::format(
+      "asked {:g} %, kept {} (95 % of data): {}; one more round would take about {:.2g} cells, {} and {:.2g} "
+      "s. "
+      "Take a larger accuracy, more of simulation.most_cells, or smaller cells (mesh.cell)",
+      100 * accuracy_.accuracy, share(last.error), why_.empty() ? "rounds ended" : why_,
+      times * static_cast<double>(last.cells), bytes_text(times * last.memory), times * last.seconds));
 }
 
 }  // namespace terrane

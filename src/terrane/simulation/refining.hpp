@@ -11,7 +11,8 @@
 // but no more than six times the cells at once, as errors far above ε say less of how many there have to be,
 // and no more than simulation.most_cells.
 // Rounds end when ε is kept, after three, where the next mesh would need more cells than most_cells or more
-// memory than there is, and where a round gained less than a tenth.
+// memory than there is, and where a round gained less than a tenth. Where memory runs out in the middle of a
+// round, data are those of the round before.
 #pragma once
 
 #include <array>
@@ -20,7 +21,10 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "terrane/base/error.hpp"
@@ -116,28 +120,49 @@ std::unique_ptr<Simulation> next_round(Simulation& now, Rounds& rounds,
     if (rounds.takes(of.size(*next))) return next;
   } catch (const MemoryError& error) {
     rounds.stop("the next mesh needs more memory than there is: " + error.problem());
+  } catch (const std::bad_alloc&) {
+    rounds.stop("there is no memory left for the next mesh");
   } catch (const InputError& error) {
     rounds.stop("the next mesh cannot be made: " + error.problem());
   }
   return nullptr;
 }
 
-/// What the last mesh gave. last: gets its simulation, where it is not the first.
+/// What the last mesh gave; where the memory did not suffice for that, the one before. last: gets its
+/// simulation, where it is not the first.
 template <class Simulation, class Found>
 Found found_in_rounds(Simulation& first, std::unique_ptr<Simulation>& last, Rounds& rounds,
                       const RoundsOf<Simulation, Found>& of) {
   const auto begin = std::chrono::steady_clock::now();
+  std::unique_ptr<Simulation> before;
+  std::optional<Found> earlier;
   for (;;) {
     Simulation& now = last ? *last : first;
-    auto found = of.find(now, rounds.all().size());
+    std::optional<Found> one;
+    try {
+      one = of.find(now, rounds.all().size());
+    } catch (const MemoryError& error) {
+      if (!earlier) throw;
+      rounds.stop("the solve on the next mesh needs more memory than there is: " + error.problem());
+    } catch (const std::bad_alloc&) {
+      if (!earlier) throw;
+      rounds.stop("there is no memory left for the solve on the next mesh");
+    }
+    if (!one) {
+      rounds.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      last = std::move(before);
+      return std::move(*earlier);
+    }
+    auto& found = *one;
     auto round = of.size(now);
     round.error = of.error(now, found);
     round.seconds = found.seconds;
     rounds.add(round);
     auto next = next_round(now, rounds, of);
     rounds.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    if (!next) return found;
-    last = std::move(next);
+    if (!next) return std::move(found);
+    before = std::exchange(last, std::move(next));
+    earlier = std::move(found);
   }
 }
 

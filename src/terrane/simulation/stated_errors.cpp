@@ -13,12 +13,10 @@ namespace terrane {
 
 namespace {
 
-constexpr double of_neighbours = 0.5;  // a datum's error is at least this part of its source's rms error
-constexpr double most_counted = 3;     // in that rms: a datum at a zero crossing is not to rule all others
-/// What sampling, walls and residuals may leave where both meshes agree.
-constexpr double least = 1e-4;
-/// Above it two meshes show no more than that the first is too coarse.
-constexpr double told_as_number = 0.2;
+constexpr double of_neighbours =
+    0.5;  // a datum's error is at least this part of its source's rms or neighbours' error
+constexpr double most_counted = 3;  // in that rms: a datum at a zero crossing is not to rule all others
+constexpr double told_as_number = StatedErrors::largest_told;
 
 double quantile(std::vector<double> values, double part) {
   const auto n = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size()))) - 1;
@@ -37,32 +35,58 @@ std::string number_text(double error) {
 
 }  // namespace
 
-void refuse_accuracy(const Config& table) {
+Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh) {
+  Accuracy asked;
+  const auto verify = table.has("verify") ? table.choice("verify", verify_names) : std::string("off");
+  const auto at = std::find(verify_names.begin(), verify_names.end(), verify);
+  asked.verify = static_cast<Verify>(at - verify_names.begin());
   for (const char* key : {"verify", "accuracy", "most_cells"})
-    if (table.has(key))
-      throw table.wrong(
-          key, "inversions state no errors of their meshes",
-          "Leave the key out; a job without [inversion] and verify = \"estimate\" states them.");
+    if (!states_some && table.has(key) && (asked.states_errors() || key != std::string_view("verify")))
+      throw table.wrong(key, "this inversion states no errors of its mesh", "Leave the key out.");
+  if (table.has("accuracy"))
+    throw table.wrong(
+        "accuracy", "an inversion asks of its mesh what the data's uncertainties do",
+        "Leave the key out; verify = \"estimate\" counts errors of the mesh beside those of data.");
+  if (asked.verify == Verify::refine && !plans_mesh)
+    throw table.wrong("verify", "the mesh is given, and its cells are what is found",
+                      "Leave [mesh] out, so that it is planned, or take \"estimate\".");
+  if (!table.has("most_cells")) return asked;
+  if (asked.verify != Verify::refine)
+    throw table.wrong("most_cells", "no finer meshes are asked for",
+                      "Leave the key out, or verify = \"refine\".");
+  asked.most_cells = table.count("most_cells", 1, std::uint64_t{1} << 40);
+  return asked;
 }
 
 std::vector<double> StatedErrors::of(const JudgedData& data) {
-  std::map<std::size_t, std::pair<double, double>> squares;  // of a source: their sum, and how many
-  const auto relative = [&](std::size_t n) { return data.difference[n] / data.scale[n]; };
-  for (std::size_t n = 0; n < data.difference.size(); ++n) {
-    const double e = relative(n);
-    if (!std::isfinite(e)) continue;
-    auto& [sum, count] = squares[data.source[n]];
-    sum += std::pow(std::min(e, most_counted), 2);
-    count += 1;
+  const std::size_t count = data.difference.size();
+  std::vector<double> relative(count), floor(count, data.least);
+  std::map<std::size_t, std::vector<std::size_t>> of_source;
+  for (std::size_t n = 0; n < count; ++n) {
+    relative[n] = data.difference[n] / data.scale[n];
+    if (std::isfinite(relative[n])) of_source[data.source[n]].push_back(n);
+  }
+  for (const auto& [source, members] : of_source) {
+    const auto capped = [&, &numbers = members](std::size_t m) {
+      return std::min(relative[numbers[m]], most_counted);
+    };
+    double sum = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) sum += std::pow(capped(m), 2);
+    const double mean = std::sqrt(sum / static_cast<double>(members.size()));
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      double others = mean;
+      if (data.in_order)
+        others = std::max(m > 0 ? capped(m - 1) : 0, m + 1 < members.size() ? capped(m + 1) : 0);
+      floor[members[m]] = std::max(floor[members[m]], of_neighbours * others);
+    }
   }
   std::vector<double> errors;
-  for (std::size_t n = 0; n < data.difference.size(); ++n) {
-    if (!std::isfinite(relative(n))) {
+  for (std::size_t n = 0; n < count; ++n) {
+    if (!std::isfinite(relative[n])) {
       errors.push_back(std::numeric_limits<double>::quiet_NaN());
       continue;
     }
-    const auto& [sum, count] = squares.at(data.source[n]);
-    const double e = std::max({relative(n), of_neighbours * std::sqrt(sum / count), least});
+    const double e = std::max(relative[n], floor[n]);
     errors.push_back(e * data.scale[n]);
     relative_.push_back(e);
     if (!(e > accuracy_.accuracy)) continue;

@@ -2,9 +2,11 @@
 //
 // A physics computes its data again on a companion mesh (mesh/companion.hpp) and hands over how far both are
 // apart, divided by what makes of it an error: e₁ = |d_c − d|/s. The difference crosses zero, as data do; so
-// no datum's error is below half the mean (rms) of those of the same source, relative to their scales.
+// no datum's error is below half the mean (rms) of those of the same source, relative to their scales; or,
+// where these have an order, as arrays along a line, below half of the larger one of its two neighbours.
 //
 //   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
+//   s = 1.3  the same beside vertical contacts alone, which have no edges
 //   s = 2/3  the same under uneven ground · 1.5  magnetotellurics · 2  fields of sources · 2.5  temperatures
 #pragma once
 
@@ -41,15 +43,19 @@ struct Accuracy {
         "verify", a.verify, one_of(verify_names).same_bits(),
         "estimate: a second run on cells twice as wide, with walls twice as far, states an error beside "
         "every datum (NAME_error). refine: where 95 % of data have a larger one than accuracy, finer meshes "
-        "follow, up to three. off: none is stated.");
+        "follow, up to three. off: none is stated. In an inversion the errors count beside those of data; "
+        "with "
+        "refine a planned mesh becomes finer, up to twice, where they are larger than those.");
     field("most_cells", a.most_cells, count(1, std::uint64_t{1} << 40).same_bits(),
           "Of a mesh that verify = \"refine\" makes; it ends before one that has more.");
   }
   friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 
-/// Of the job of an inversion, which states no errors: throws InputError where it asks for them.
-void refuse_accuracy(const Config& table);
+/// Of the job of an inversion, its table [simulation]: whether errors of its mesh count beside those of data,
+/// and finer meshes follow. Throws InputError: it asks for an accuracy, which is that of the data; for errors
+/// where none are stated, or for finer meshes where it gives its own.
+Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh);
 
 /// Data that are judged together: numbers of one kind, each of one source.
 struct JudgedData {
@@ -58,10 +64,15 @@ struct JudgedData {
   std::vector<double> scale;                      ///< what errors are relative to, in that unit; above zero
   std::vector<std::size_t> source;                ///< of each datum
   std::function<std::string(std::size_t)> place;  ///< of a datum, for people: "array 12"
+  bool in_order = false;  ///< data of a source are neighbours in the order in which they stand here
+  double least = 1e-4;    ///< relative: what sampling, walls and residuals may leave where both meshes agree
 };
 
 class StatedErrors {
  public:
+  /// Above it two meshes show no more than that the first is too coarse.
+  static constexpr double largest_told = 0.2;
+
   explicit StatedErrors(const Accuracy& accuracy) : accuracy_(accuracy) {}
 
   /// The error of each datum, in its unit: e₁, no less than half of what its source's data have, and than

@@ -1,6 +1,17 @@
 // An inversion from a job file, of any physics.
+//
+// With simulation.verify = "estimate" errors of the mesh count beside those of data. A model has a value in
+// each cell, so wider cells would be another model: e comes from the same one on cells of half the width, one
+// axis after the other, and with walls twice as far, e = s Σ (F' − F). It is taken at the first model, then
+// at the one that is found, σ² = σ_d² + e². Where they have grown by the way, the model is sought anew with
+// them. e is held while a model is sought: it is systematic, and no function to be minimised. Above 20 % two
+// meshes say no more than that the first is too coarse: no more is counted, or a model that was fitted to the
+// mesh's errors would leave nothing to be fitted.
+// With verify = "refine" the inversion goes on from that model on a finer mesh, where e is above σ_d for more
+// than 5 % of data.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,9 +20,12 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/inversion/loop/joint.hpp"
+#include "terrane/inversion/loop/keep.hpp"
 #include "terrane/io/content.hpp"
 #include "terrane/simulation/provenance.hpp"
+#include "terrane/simulation/refining.hpp"
 #include "terrane/simulation/simulation.hpp"
+#include "terrane/simulation/stated_errors.hpp"
 #include "terrane/solve/matrices/parted.hpp"
 
 namespace terrane::inversion {
@@ -62,18 +76,46 @@ class Dependence {
   /// Whether its model may be found together with others.
   virtual bool joins() const { return true; }
 
+  // ---- errors of its mesh, where accuracy_ asks for them; after make() ----
+  /// F of a model whose cells are cut, factor[axis] times as wide, or with walls twice as far, [rows]. Throws
+  /// InputError: it cannot be.
+  virtual std::vector<double> data_on(const std::vector<double>& /*model*/,
+                                      const std::array<double, 3>& /*factor*/, bool /*moves_walls*/,
+                                      const Runtime& /*runtime*/) const {
+    return {};
+  }
+  /// What is stated as the error of data, [rows], by how much those of narrower cells differ from them,
+  /// summed over axes and walls; and what it is relative to.
+  virtual std::vector<double> errors_by(const std::vector<double>& data,
+                                        const std::vector<double>& /*difference*/) const {
+    return std::vector<double>(data.size(), 0.0);
+  }
+  virtual std::vector<double> scale_of_errors(const std::vector<double>& data) const {
+    return std::vector<double>(data.size(), 1.0);
+  }
+  /// The same on a finer mesh, which begins with this model. Throws InputError: there is none.
+  virtual std::unique_ptr<Dependence> on_finer(const std::vector<double>& /*model*/,
+                                               const FinerWish& /*wish*/, const Runtime& /*runtime*/) const {
+    return nullptr;
+  }
+
   MemoryBudget budget(const Runtime& runtime) const;
 
   Problem problem_;
   Settings settings_;
   MemoryBudget memory_;
-  Outcome outcome_;  ///< of the last run
+  Outcome outcome_;                ///< of the last run
+  std::vector<double> own_sigma_;  ///< of the data alone, where others count in problem_ during a run
   JointSettings joint_;
   std::optional<TwoRocks> rocks_;
   JobOrigin origin_;
   std::shared_ptr<solve::Workers> workers_;  ///< of the other ranks, shared with others
   std::vector<std::string> notes_, warnings_;
+  Accuracy accuracy_;  ///< whether errors of its mesh count beside those of data
 };
+
+/// A model of one mesh on the cells of another: what is where their centres are, else the reference there.
+std::vector<double> model_on(const Problem& other, const Problem& of, const std::vector<double>& model);
 
 /// Its model may be found together with that of another.
 class InversionJob final : public Simulation {
@@ -89,6 +131,7 @@ class InversionJob final : public Simulation {
   /// inversion.rocks, as the model has them.
   const std::optional<TwoRocks>& rocks() const { return of_->rocks_; }
   bool joins() const { return of_->joins(); }
+  bool states_errors() const { return of_->accuracy_.states_errors(); }
 
   Plan check(const Runtime& runtime = {}) override;
   Result run(const Runtime& runtime = {}) override;
@@ -113,8 +156,32 @@ class InversionJob final : public Simulation {
  private:
   std::vector<Column> cells() const;
   void fill(Result& result) const;
+  /// After begin(): what invert() finds; where errors of the mesh count, with these.
+  Outcome found(const Runtime& runtime, Report& told);
+  Outcome found_with_errors(const Runtime& runtime, Keeper& keeper, Report& told);
+  /// On the mesh as it is, with errors of the first model counted, then with those of the last.
+  struct OnMesh {
+    Outcome outcome;
+    std::vector<double> own, errors;  ///< uncertainties of the data; of the mesh, counted and at the model
+    double above = 0;                 ///< share of data whose error is above their uncertainty
+    std::size_t cells = 0;            ///< of the mesh
+  };
+  OnMesh found_on_mesh(const Runtime& runtime, Keeper* keeper, Report& told);
+  /// Of a model: by how much its data change with narrower cells along each axis, and with farther walls.
+  struct Changes {
+    std::array<std::vector<double>, 3> cells;
+    std::vector<double> walls;
+  };
+  /// Errors of the mesh at a model, [rows], no more than count; none where they cannot be had, and then
+  /// `told` says why.
+  std::vector<double> errors_of_mesh(const std::vector<double>& model, const std::vector<double>& data,
+                                     const Runtime& runtime, Report& told);
+  FinerWish finer_wish_of(const OnMesh& on) const;
+  /// Goes on to a finer mesh; what was before, or null and why not.
+  std::unique_ptr<Dependence> go_finer(const OnMesh& on, const Runtime& runtime, std::string& why);
 
   std::unique_ptr<Dependence> of_;
+  Changes changes_;  ///< of the last model that was looked at
 };
 
 }  // namespace terrane::inversion

@@ -213,6 +213,9 @@ void join(const std::vector<Member>& members, std::optional<double> coupling) {
     if (!inversion->joins())
       throw InputError(member.where, "velocities of waves are not found together with other models",
                        "Invert the waves in a job of their own.");
+    if (inversion->states_errors())
+      throw InputError(member.where, "models found together count no errors of their meshes",
+                       "Leave simulation.verify out.");
     at(member, [&] {
       expect_joinable(inversion->settings());
       if (!all->job.empty()) expect_same_cells(all->job.front()->problem(), inversion->problem());

@@ -52,6 +52,7 @@ class Steps {
   bool search(const std::vector<double>& to, double slope);
   bool arrived(double slope);
   bool stuck() const;
+  void go_to_centre();
   void line();
   void remember();
   void take_best();
@@ -214,6 +215,8 @@ double Steps::choose_beta(const Lanczos& lanczos) {
   const double found = lanczos.beta();
   const bool first = !(out_.beta > 0);
   if (!std::isfinite(found) && first && out_.model == centre_) return found;
+  if (lanczos.steps() == 0)
+    return first ? found : 10 * out_.beta;  // the centre fits: there is no K to look at
   const double largest = lanczos.largest_eigenvalue();
   if (!(found > 0)) return first ? 1e-6 * largest : 0.1 * out_.beta;
   if (!std::isfinite(found)) return 10 * (first ? largest : out_.beta);
@@ -237,7 +240,7 @@ std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, d
   out_.products += lanczos.steps() + 1;
   out_.beta = choose_beta(lanczos);
   if (!std::isfinite(out_.beta)) return centre_;
-  out_.beta_relative = out_.beta / lanczos.largest_eigenvalue();
+  if (lanczos.steps() > 0) out_.beta_relative = out_.beta / lanczos.largest_eigenvalue();
   auto model = lanczos.model(out_.beta);
   const auto free = model;
   problem_.bounds.clip(model);
@@ -335,6 +338,10 @@ void Steps::step() {
   auto linear = about;
   linear.data = data;
   auto to = linear_minimum(linear, aim, scale);
+  if (!std::isfinite(out_.beta) && out_.model != centre_) {
+    go_to_centre();
+    return;
+  }
   if (!std::isfinite(out_.beta)) {
     out_.converged = true;
     out_.reason = "the reference model fits the data already";
@@ -368,6 +375,18 @@ void Steps::step() {
   if (stuck())
     out_.reason =
         "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
+}
+
+/// The first model is another one, and data that are linear about it say that the centre explains enough.
+void Steps::go_to_centre() {
+  look_around(centre_);
+  ++out_.forwards;
+  out_.beta = out_.beta_relative = 0;
+  out_.phi_d = misfit();
+  misfits_.push_back(out_.phi_d);
+  ++number_;
+  line();
+  remember();
 }
 
 void Steps::line() {

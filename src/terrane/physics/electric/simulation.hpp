@@ -58,6 +58,12 @@ std::function<double(double, double)> topography_of(const Config& job, const Mem
 /// Throws InputError at the key of [survey] that places an electrode outside of the mesh.
 void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey);
 
+/// Under uneven ground what two meshes differ by is multiplied by this: slopes come from the true surface in
+/// both, so that they differ by less (docs/theory/stated_errors.md).
+inline constexpr double uneven_ground = 1.5;
+/// Relative: what is stated at least.
+inline constexpr double least_stated = 3e-5;
+
 /// What a run of these is warned of before it solves: walls that are near, cells wider than electrodes are
 /// apart, media in which total potentials err.
 std::vector<std::string> warnings_of(const TensorMesh& mesh, const Medium& medium,
@@ -83,6 +89,8 @@ class Simulation final : public SimulationOf<> {
   Load load() const;
   /// Of one electrode, on one rank.
   double seconds_of_solve(const Device& device) const;
+  /// What a mesh of other cells keeps and where it goes on.
+  CompanionWish wish_of_mesh() const;
   /// Of all solves.
   double seconds_of_run(const Runtime& runtime) const;
   void describe_into(RunFacts& facts, const Runtime& runtime) const {
@@ -114,9 +122,10 @@ class Simulation final : public SimulationOf<> {
     double seconds = 0, of_companion = 0;
     std::string why;  ///< no error can be stated
   };
-  /// What a mesh of other cells keeps and where it goes on.
-  CompanionWish wish_of_mesh() const;
   std::vector<const std::vector<double>*> values_of_medium() const;
+  /// Whether the medium changes along one horizontal axis and no other: it has no edges, beside which errors
+  /// fall with less than the square of the width of cells.
+  bool has_contacts_alone() const;
   /// The same problem on cells twice as wide (mesh/companion.hpp). Throws InputError: it cannot be made.
   std::unique_ptr<Simulation> on_companion(const CompanionWish& wish, Potential potential) const;
   void make_companion();

@@ -39,6 +39,8 @@ class Simulation final : public SimulationOf<> {
   /// Empty where all solves share the mesh of problem().
   const std::vector<OnMesh>& meshes() const { return meshes_; }
   Result outline() const override;
+  /// For what takes no data of a run.
+  void state_no_errors() { accuracy_ = {}, companion_.reset(), on_cells_ = {}; }
 
  private:
   MemoryBudget choose(const Runtime& runtime) const override;

@@ -12,6 +12,7 @@
 #include "terrane/inversion/job/tables.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/mesh/companion.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/electric/grid/ground.hpp"
 #include "terrane/physics/electric/mesh_plan.hpp"
@@ -61,10 +62,17 @@ void complete_uncertainties(const Config& table, MeasuredArrays& measured, std::
 std::unique_ptr<terrane::Simulation> ArrayData::from_job(const Config& job, const Runtime& runtime) {
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   if (table.text("datum") == "chargeability") return charges_from_job(job, runtime);
+  return std::make_unique<inversion::InversionJob>(made_of(job, runtime, nullptr));
+}
+
+std::unique_ptr<ArrayData> ArrayData::made_of(const Config& job, const Runtime& runtime,
+                                              const TensorMesh* instead) {
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   auto made = std::make_unique<ArrayData>();
+  made->job_ = job;
   auto& p = made->problem_;
   inversion::MeshOfJob mesh;
-  const auto survey = made->read_ground_and_arrays(job, runtime, mesh);
+  const auto survey = made->read_ground_and_arrays(job, runtime, mesh, instead);
   made->measured_ = find_measured(survey, job);
   complete_uncertainties(table, made->measured_, made->notes_, job.table("survey").where("file"));
   made->datum_ = read_datum(table);
@@ -82,7 +90,7 @@ std::unique_ptr<terrane::Simulation> ArrayData::from_job(const Config& job, cons
   made->joint_ = inversion::read_joint(job);
   made->rocks_ = inversion::read_rocks_of_logarithms(table, "resistivity");
   made->origin_ = {job.source(), {}};
-  return std::make_unique<inversion::InversionJob>(std::move(made));
+  return made;
 }
 
 CellsPlan ArrayData::plan_cells(const Config& job, const MeshWish& wish) {
@@ -94,12 +102,12 @@ CellsPlan ArrayData::plan_cells(const Config& job, const MeshWish& wish) {
 }
 
 Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& runtime,
-                                           inversion::MeshOfJob& mesh) {
+                                           inversion::MeshOfJob& mesh, const TensorMesh* instead) {
   memory_ = memory_budget(runtime);
   const auto simulation = electric::Settings::read(job);
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   const auto of_simulation = job.table("simulation");
-  refuse_accuracy(of_simulation);
+  accuracy_ = errors_counted(of_simulation, table.text("datum") != "chargeability", plans_mesh(job));
   if (simulation.frequency > 0)
     throw of_simulation.wrong("frequency", "data of direct current are inverted", "Leave the key out.");
   if (simulation.parameters.potential == Potential::secondary)
@@ -109,6 +117,7 @@ Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& run
     throw of_simulation.wrong("volume", "an inversion writes what arrays measure", "Leave the key out.");
   auto& p = problem_;
   mesh = inversion::read_mesh(job, memory_, [&](const MeshWish& wish) { return plan_cells(job, wish); });
+  if (instead != nullptr) mesh.mesh = *instead;
   p.mesh = mesh.mesh;
   notes_.insert(notes_.end(), mesh.notes.begin(), mesh.notes.end());
   if (table.has("topography"))
@@ -376,6 +385,65 @@ void ArrayData::make(const Runtime& runtime) {
   if (even()) return;
   take_factors_of(*physics);
   take_data();
+}
+
+/// Under uneven ground cells are cut by it anew.
+std::vector<double> ArrayData::data_on(const std::vector<double>& model, const std::array<double, 3>& factor,
+                                       bool moves_walls, const Runtime& runtime) const {
+  const auto& p = problem_;
+  std::vector<double> rho(p.mesh.size(), NAN);
+  for (std::size_t c = 0; c < model.size(); ++c) rho[p.active.empty() ? c : p.active[c]] = std::exp(model[c]);
+  const std::vector<double>* const media[] = {&rho, &p.ground};
+  const auto wish = arrays_->wish_of_mesh();
+  const auto cells =
+      finer_mesh(p.mesh, media, moves_walls ? wish : wish.with_its_walls(), factor, KeptFaces::all);
+  Runtime alone = runtime;
+  alone.comm = nullptr;
+  if (!even()) {
+    const auto other = made_of(*job_, alone, &cells);
+    const auto there = inversion::model_on(other->problem_, p, model);
+    return inversion::LogarithmForward(other->currents(alone)).at(there).data;
+  }
+  const DirectCurrent other(cells, {}, {}, electrodes_, parameters_, datum_, runtime.device,
+                            settings_.threads);
+  return other.at(values_on(cells, p.mesh, rho)).data;
+}
+
+std::vector<double> ArrayData::scale_of_errors(const std::vector<double>& data) const {
+  if (datum_ == Datum::log_apparent_resistivity) return std::vector<double>(data.size(), 1.0);
+  double largest = 0;
+  for (const double d : data) largest = std::max(largest, std::abs(d));
+  std::vector<double> scale(data.size());
+  for (std::size_t n = 0; n < data.size(); ++n) scale[n] = std::max(std::abs(data[n]), 1e-6 * largest);
+  return scale;
+}
+
+/// Beside edges of bodies errors fall with the first power of the width of cells: half the width takes half.
+std::vector<double> ArrayData::errors_by(const std::vector<double>& data,
+                                         const std::vector<double>& difference) const {
+  constexpr double of_first_order = 2;
+  JudgedData judged{
+      "datum", {},          scale_of_errors(data), {}, [](std::size_t n) { return std::to_string(n + 1); },
+      true,    least_stated};
+  for (std::size_t n = 0; n < data.size(); ++n) {
+    const auto& array = electrodes_.arrays[n];
+    judged.difference.push_back(of_first_order * std::abs(difference[n]));
+    judged.source.push_back(static_cast<std::size_t>(array.a != Array::far_away ? array.a : array.b));
+  }
+  return StatedErrors{Accuracy{}}.of(judged);
+}
+
+std::unique_ptr<inversion::Dependence> ArrayData::on_finer(const std::vector<double>& model,
+                                                           const FinerWish& wish,
+                                                           const Runtime& runtime) const {
+  const auto& p = problem_;
+  const std::vector<double>* const media[] = {&p.ground};
+  auto keeps = arrays_->wish_of_mesh();
+  if (!wish.walls) keeps = keeps.with_its_walls();
+  const auto cells = finer_mesh(p.mesh, media, keeps, wish.factor, KeptFaces::every_second);
+  auto next = made_of(*job_, runtime, &cells);
+  next->problem_.start = inversion::model_on(next->problem_, p, model);
+  return next;
 }
 
 std::string ArrayData::computed() const {

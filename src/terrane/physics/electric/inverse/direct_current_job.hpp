@@ -2,7 +2,9 @@
 // [simulation] of physics = "electric", [inversion], [output].
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 
 #include "terrane/base/memory.hpp"
 #include "terrane/inversion/job/job.hpp"
@@ -28,10 +30,19 @@ class ArrayData : public inversion::Dependence {
   void fill(Result& result) const override;
   void make(const Runtime& runtime) override;
   Fingerprint fingerprint(const Runtime& runtime) const override;
+  std::vector<double> data_on(const std::vector<double>& model, const std::array<double, 3>& factor,
+                              bool moves_walls, const Runtime& runtime) const override;
+  std::vector<double> errors_by(const std::vector<double>& data,
+                                const std::vector<double>& difference) const override;
+  std::vector<double> scale_of_errors(const std::vector<double>& data) const override;
+  std::unique_ptr<Dependence> on_finer(const std::vector<double>& model, const FinerWish& wish,
+                                       const Runtime& runtime) const override;
 
   bool even() const { return problem_.ground.empty(); }
-  /// Mesh, ground, electrodes and settings of solves; what the survey measured is returned.
-  Measured read_ground_and_arrays(const Config& job, const Runtime& runtime, inversion::MeshOfJob& mesh);
+  /// Mesh, ground, electrodes and settings of solves; what the survey measured is returned. instead: a mesh
+  /// in place of the planned one, or null
+  Measured read_ground_and_arrays(const Config& job, const Runtime& runtime, inversion::MeshOfJob& mesh,
+                                  const TensorMesh* instead = nullptr);
   /// The ground that the job names, and a mesh for its arrays, with the ground of their own heights where it
   /// names none.
   CellsPlan plan_cells(const Config& job, const MeshWish& wish);
@@ -53,6 +64,8 @@ class ArrayData : public inversion::Dependence {
   std::vector<double> factor_;  ///< k of each array
 
  private:
+  static std::unique_ptr<ArrayData> made_of(const Config& job, const Runtime& runtime,
+                                            const TensorMesh* instead);
   /// Of how many models there are solves, at a guess; and how they are found.
   virtual int models() const { return 7; }
   virtual std::string method() const { return "gauss-newton"; }
@@ -73,6 +86,7 @@ class ArrayData : public inversion::Dependence {
   Ground own_ground_;           ///< of a planned mesh, where the job names none
   std::vector<double> slopes_;  ///< of the ground at them
   std::vector<std::string> left_out_;
+  std::optional<Config> job_;  ///< for finer meshes
   Parameters parameters_;
   MeasuredArrays measured_;
   bool reference_is_median_ = false;

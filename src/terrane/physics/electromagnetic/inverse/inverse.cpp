@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <set>
 
 #include "terrane/base/error.hpp"
@@ -21,6 +22,7 @@
 #include "terrane/job/contents.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/physics/electromagnetic/errors.hpp"
 #include "terrane/physics/electromagnetic/inverse/examples.hpp"
 #include "terrane/physics/electromagnetic/inverse/field_models.hpp"
 #include "terrane/physics/electromagnetic/inverse/fields.hpp"
@@ -302,7 +304,6 @@ std::vector<std::uint32_t> active_cells(const Config& table, const electromagnet
 /// What fields can be computed for and models cannot be found from.
 void refuse(const Config& job, const electromagnetic::Problem& problem) {
   const auto table = job.table("simulation");
-  refuse_accuracy(table);
   if (is_magnetotelluric(problem) && table.has("responses"))
     throw table.wrong("responses", "an inversion takes impedances and tippers",
                       "Name those that are inverted as inversion.elements, or leave both out for all.");
@@ -445,7 +446,8 @@ class FieldData final : public inversion::Dependence {
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
  private:
-  static std::unique_ptr<FieldData> made_of(const Config& job, const Runtime& runtime);
+  static std::unique_ptr<FieldData> made_of(const Config& job, const Runtime& runtime,
+                                            const TensorMesh* instead = nullptr);
   static Config with_even_ground(const Config& job, const Runtime& runtime, std::vector<std::string>& notes);
   std::string title() const override { return "inversion of electromagnetic fields"; }
   std::string property() const override { return "resistivity"; }
@@ -462,6 +464,13 @@ class FieldData final : public inversion::Dependence {
   double expected_seconds(const Runtime& runtime) override;
   void release(const Runtime& runtime) override { make_forward(runtime); }
   Fingerprint fingerprint(const Runtime& runtime) const override;
+  std::vector<double> data_on(const std::vector<double>& model, const std::array<double, 3>& factor,
+                              bool moves_walls, const Runtime& runtime) const override;
+  std::vector<double> errors_by(const std::vector<double>& data,
+                                const std::vector<double>& difference) const override;
+  std::vector<double> scale_of_errors(const std::vector<double>& data) const override;
+  std::unique_ptr<Dependence> on_finer(const std::vector<double>& model, const FinerWish& wish,
+                                       const Runtime& runtime) const override;
 
   const electromagnetic::Problem& earth() const { return fields_->problem(); }
   bool plane_waves() const;
@@ -472,7 +481,8 @@ class FieldData final : public inversion::Dependence {
   Plan foreseen_;                       ///< of fields_, by choose()
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
-  bool in_memory_ = true;  ///< entries of J
+  bool in_memory_ = true;      ///< entries of J
+  std::optional<Config> job_;  ///< for finer meshes
 };
 
 // ---- from the job ----
@@ -518,11 +528,15 @@ Config FieldData::with_even_ground(const Config& job, const Runtime& runtime,
                        name);
 }
 
-std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& runtime) {
+std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& runtime,
+                                              const TensorMesh* instead) {
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
-  auto fields = Simulation::from_job(job, runtime, true);
   auto made = std::make_unique<FieldData>();
-  made->fields_.reset(static_cast<Simulation*>(fields.release()));
+  made->job_ = job;
+  made->accuracy_ = errors_counted(job.table("simulation"), true, plans_mesh(job));
+  made->fields_ = Simulation::from_job_on(
+      job, runtime, true, instead == nullptr ? std::vector<TensorMesh>{} : std::vector{*instead});
+  made->fields_->state_no_errors();
   made->memory_ = memory_budget(runtime);
   if (!made->fields_->meshes().empty())
     throw job.table("simulation")
@@ -677,6 +691,66 @@ Fingerprint FieldData::fingerprint(const Runtime& runtime) const {
 }
 
 // ---- the run ----
+
+std::vector<double> FieldData::data_on(const std::vector<double>& model, const std::array<double, 3>& factor,
+                                       bool moves_walls, const Runtime& runtime) const {
+  auto problem = earth();
+  for (std::size_t c = 0; c < model.size(); ++c)
+    problem.conductivity[0][problem_.active.empty() ? c : problem_.active[c]] = std::exp(-model[c]);
+  const auto wish = wish_of(problem);
+  auto other = problem_on(
+      problem, finer_mesh_of(problem, moves_walls ? wish : wish.with_its_walls(), factor, KeptFaces::all));
+  std::vector<std::uint32_t> active;
+  std::vector<double> rho;
+  for (std::size_t c = 0; c < other.mesh.size(); ++c) {
+    if (other.conductivity[0][c] <= most_conductive_air) continue;
+    active.push_back(static_cast<std::uint32_t>(c));
+    rho.push_back(1 / other.conductivity[0][c]);
+  }
+  if (active.size() == other.mesh.size()) active.clear();
+  const ElectromagneticFields fields(std::move(other), active, measured_, parts_, false, runtime.device,
+                                     runtime.threads);
+  return fields.at(rho).data;
+}
+
+std::vector<double> FieldData::scale_of_errors(const std::vector<double>& data) const {
+  std::vector<double> scale(data.size(), 1.0);
+  for (std::size_t n = 0; n < data.size(); ++n)
+    if (measured_.parts(n / 2, parts_) == Parts::real_imaginary)
+      scale[n] = std::max(std::abs(measured_.value[n / 2]), 1e-300);
+  return scale;
+}
+
+/// Half the width takes three quarters of an error of second order. Of the vector of both numbers of a datum;
+/// phases that differ by a turn are alike.
+std::vector<double> FieldData::errors_by(const std::vector<double>& data,
+                                         const std::vector<double>& difference) const {
+  constexpr double of_second_order = 4.0 / 3;
+  JudgedData judged{
+      "datum", {}, scale_of_errors(data), {}, [](std::size_t n) { return std::to_string(n + 1); }};
+  const std::size_t receivers = earth().receivers.size();
+  for (std::size_t n = 0; n < measured_.size(); ++n) {
+    const double turned = measured_.parts(n, parts_) == Parts::real_imaginary
+                              ? difference[2 * n + 1]
+                              : std::remainder(difference[2 * n + 1], 2 * std::numbers::pi);
+    for (int part = 0; part < 2; ++part) {
+      judged.difference.push_back(of_second_order * std::hypot(difference[2 * n], turned));
+      judged.source.push_back(measured_.place[n] / receivers);
+    }
+  }
+  return StatedErrors{Accuracy{}}.of(judged);
+}
+
+std::unique_ptr<inversion::Dependence> FieldData::on_finer(const std::vector<double>& model,
+                                                           const FinerWish& wish,
+                                                           const Runtime& runtime) const {
+  auto keeps = wish_of(earth());
+  if (!wish.walls) keeps = keeps.with_its_walls();
+  const auto cells = finer_mesh_of(earth(), keeps, wish.factor, KeptFaces::every_second);
+  auto next = made_of(*job_, runtime, &cells);
+  next->problem_.start = inversion::model_on(next->problem_, problem_, model);
+  return next;
+}
 
 std::string FieldData::computed() const {
   return fmt::format("fields and sensitivities of {} models", outcome_.forwards);

@@ -67,7 +67,7 @@ std::unique_ptr<terrane::Simulation> TimeData::from_job(const Config& job, const
   auto made = std::make_unique<TimeData>();
   made->memory_ = memory_budget(runtime);
   auto read = Simulation::read(job, made->memory_, true);
-  refuse_accuracy(job.table("simulation"));
+  errors_counted(job.table("simulation"), false, false);
   made->notes_ = std::move(read.notes);
   made->warnings_ = std::move(read.warnings);
   if (read.times.empty())
