@@ -110,7 +110,7 @@ Outcome InversionJob::found(const Runtime& runtime, Report& told) {
 
 namespace {
 
-constexpr double few = 0.05;  // of the data
+constexpr double share_that_limits = 0.05;  // of the data
 
 /// σ² = σ_d² + e².
 std::vector<double> in_quadrature(std::vector<double> sigma, const std::vector<double>& errors) {
@@ -125,7 +125,7 @@ double share_above(const std::vector<double>& one, const std::vector<double>& ot
   return one.empty() ? 0 : above / static_cast<double>(one.size());
 }
 
-double misfit(const Problem& p, const std::vector<double>& predicted, const std::vector<double>& sigma) {
+double misfit_by(const Problem& p, const std::vector<double>& predicted, const std::vector<double>& sigma) {
   double sum = 0;
   for (std::size_t n = 0; n < predicted.size(); ++n)
     if (!std::isnan(p.data[n])) sum += std::pow((p.data[n] - predicted[n]) / sigma[n], 2);
@@ -145,7 +145,7 @@ double ratio_at_95(const std::vector<double>& one, const std::vector<double>& ot
 void tell_of_errors(Report& told, const Problem& p, const Outcome& outcome, const std::vector<double>& own,
                     double above) {
   const auto count = static_cast<double>(outcome.data);
-  const double both = misfit(p, outcome.predicted, p.sigma), alone = misfit(p, outcome.predicted, own);
+  const double both = misfit_by(p, outcome.predicted, p.sigma), alone = misfit_by(p, outcome.predicted, own);
   told.add("mesh_error_share_above", above, "", "mesh",
            fmt::format("its errors are above the data's uncertainties for {:.3g} % of data; misfit per datum "
                        "{:.3g} with both, {:.3g} with the data's alone",
@@ -163,7 +163,7 @@ InversionJob::OnMesh InversionJob::found_on_mesh(const Runtime& runtime, Keeper*
   p.sigma = in_quadrature(on.own, counted);
   on.outcome = invert(p, settings(), {}, runtime.progress, keeper);
   on.errors = errors_of_mesh(on.outcome.model, on.outcome.predicted, runtime, told);
-  if (!on.errors.empty() && share_above(on.errors, p.sigma) > few) {
+  if (!on.errors.empty() && share_above(on.errors, p.sigma) > share_that_limits) {
     counted = on.errors;
     p.sigma = in_quadrature(on.own, counted);
     const int before = on.outcome.forwards;
@@ -183,7 +183,7 @@ Outcome InversionJob::found_with_errors(const Runtime& runtime, Keeper& keeper, 
   auto now = found_on_mesh(runtime, &keeper, told);
   std::string meshes = fmt::format("{:.3g} % of data on {} cells", 100 * now.above, grouped(now.cells)), why;
   std::size_t rounds = 0;
-  while (of_->accuracy_.verify == Verify::refine && now.above > few) {
+  while (of_->accuracy_.verify == Verify::refine && now.above > share_that_limits) {
     if (rounds == most_rounds) why = fmt::format("that were {} rounds", most_rounds);
     auto before = why.empty() ? go_finer(now, runtime, why) : nullptr;
     if (before == nullptr) break;
@@ -209,7 +209,7 @@ Outcome InversionJob::found_with_errors(const Runtime& runtime, Keeper& keeper, 
   tell_of_errors(told, problem(), now.outcome, now.own, now.above);
   if (of_->accuracy_.verify == Verify::refine)
     told.add("mesh_rounds", std::uint64_t{rounds}, "", "refined", "errors above the data's: " + meshes);
-  if (now.above > few)
+  if (now.above > share_that_limits)
     told.warnings.push_back(fmt::format(
         "the mesh, not the data, limits the model: {:.3g} % of data err by more through the mesh "
         "than they are uncertain{}; take smaller cells (mesh.cell){}",
