@@ -58,7 +58,7 @@ class Simulation(simulation.Simulation):
     >>> geophones = terrane.Survey([20, 90], 0, 0)
     >>> result = terrane.traveltime.Simulation(ground, geophones, shots=[[0, 0, 0]]).run()
     >>> print((1e3 * result["travel_time"]).round(1).values)
-    [25. 68.]
+    [25.  67.9]
     """
 
     physics = "traveltime"
