@@ -168,7 +168,9 @@ void bind_gravity(nb::module_& m) {
     if (!normal_gravity.empty()) settings.normal_gravity = gravity::ellipsoid_from_name(normal_gravity).name;
     settings.subtract_terrain = subtract_terrain;
     const auto budget = memory.empty() ? MemoryBudget{} : MemoryBudget{bytes_from_text(memory)};
-    return std::make_unique<gravity::Simulation>(model_of(model), survey_of(survey), settings, budget);
+    auto made = std::make_unique<gravity::Simulation>(model_of(model), survey_of(survey), settings, budget);
+    made->name_stations(words_of(survey));
+    return made;
   });
 
   m.def("channels", &channels_in_frame);

@@ -60,7 +60,14 @@ nb::tuple to_tuple(Survey survey) {
         nb::make_tuple(array_of(std::move(survey.grid->easting)), array_of(std::move(survey.grid->northing)));
   return nb::make_tuple(array_of(std::move(survey.easting)), array_of(std::move(survey.northing)),
                         array_of(std::move(survey.up)), to_list(std::move(survey.columns)), grid,
-                        survey.projection, survey.frame);
+                        survey.projection, survey.frame, nb::dict());
+}
+
+std::vector<io::TextColumn> words_of(const nb::tuple& survey) {
+  std::vector<io::TextColumn> all;
+  for (const auto [name, words] : nb::cast<nb::dict>(survey[7]))
+    all.push_back({nb::cast<std::string>(name), nb::cast<std::vector<std::string>>(words), 0});
+  return all;
 }
 
 Survey survey_of(const nb::tuple& t) {
@@ -208,7 +215,10 @@ io::Content content_of(const nb::dict& d) {
     table.attributes = attributes;
     return table;
   }
-  return io::to_table(survey_of(nb::cast<nb::tuple>(d["survey"])), attributes);
+  const auto survey = nb::cast<nb::tuple>(d["survey"]);
+  auto table = io::to_table(survey_of(survey), attributes);
+  table.texts = words_of(survey);
+  return table;
 }
 
 void bind_files(nb::module_& m) {

@@ -33,6 +33,8 @@ nb::list to_list(const std::vector<Property>& properties);
 std::vector<Property> properties_of(const nb::list& properties);
 /// (easting, northing, up, columns, grid or None, projection)
 Survey survey_of(const nb::tuple& survey);
+/// Its columns of words.
+std::vector<io::TextColumn> words_of(const nb::tuple& survey);
 nb::tuple to_tuple(Survey survey);
 /// As _core.write takes it: a dict with its kind.
 io::Content content_of(const nb::dict& content);

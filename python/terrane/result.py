@@ -117,6 +117,8 @@ class Result(Strict):
             survey.frame = self.attributes.get("frame", "")
             survey._columns = {column.name: column for kind in ("coordinates", "variables")
                                for column in self._columns("given", kind)}
+            survey._texts = {name: list(words) for name, on, words, *_ in self._data["coordinates"]
+                             if isinstance(words, list) and len(on) == 1 and len(words) == len(survey)}
             self._survey = survey
         return self._survey
 

@@ -24,6 +24,17 @@ def warn_left_out(path: str, names: Sequence[str]) -> None:
         warnings.warn(f"{path}: this format leaves out {', '.join(names)}", stacklevel=3)
 
 
+def words_of(values: ArrayLike) -> Optional[list[str]]:
+    """Of an array of texts these, a gap being none; None where there is a number."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        flat = ["" if one is None or one != one else one for one in array.reshape(-1)]
+        return list(map(str, flat)) if any(flat) and all(isinstance(one, str) for one in flat) else None
+    if array.dtype.kind not in "UST":
+        return None
+    return [str(one) for one in array.reshape(-1)]
+
+
 class Column(NamedTuple):
     """Numbers with a name and a unit."""
 
@@ -43,7 +54,7 @@ class Survey(Pictured, Strict):
     up : array_like [n] or float
         m.
     columns : mapping of name to array_like [n], optional
-        Further columns of the stations; they are copied into the result.
+        Further columns of the stations, numbers or words (names, dates); they are copied into the result.
     projection : str
         PROJ string or EPSG code of easting and northing, when there is one.
 
@@ -87,6 +98,7 @@ class Survey(Pictured, Strict):
         self.projection = projection
         self.frame = ""
         self._columns: dict[str, Column] = {}
+        self._texts: dict[str, list[str]] = {}
         for name, values in (columns or {}).items():
             self.set_column(name, values)
 
@@ -103,7 +115,18 @@ class Survey(Pictured, Strict):
         return survey
 
     def set_column(self, name: str, values: ArrayLike, unit: str = "", description: str = "") -> None:
-        """Add or replace a column [n]."""
+        """Add or replace a column [n] of numbers, or of words, which have no unit."""
+        words = words_of(values)
+        if words is not None:
+            if len(words) != len(self):
+                raise ShapeError(f"columns[{name!r}]", f"has {len(words)} entries",
+                                 f"Expected {len(self)}, one per station.")
+            if unit:
+                raise InputError(f"columns[{name!r}]", f"holds words, in {unit}", "Leave the unit out.")
+            self._columns.pop(name, None)
+            self._texts[name] = words
+            return
+        self._texts.pop(name, None)
         array = real(values, f"columns[{name!r}]")
         array = np.ascontiguousarray(array).reshape(-1)
         if array.size != len(self):
@@ -112,8 +135,13 @@ class Survey(Pictured, Strict):
 
     @property
     def columns(self) -> dict[str, Column]:
-        """Columns beside the coordinates, by name."""
+        """Columns of numbers beside the coordinates, by name."""
         return dict(self._columns)
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """Columns of words, such as names of stations, by name."""
+        return {name: list(words) for name, words in self._texts.items()}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -156,6 +184,7 @@ class Survey(Pictured, Strict):
                 if column.unit not in ("", "m"):
                     raise InputError(path, f"{column.name} is in {column.unit}", "Convert it to m.")
             survey = cls(e.values, n.values, u.values, projection=held["projection"])
+            survey._texts = {name: list(words) for name, words in held["texts"].items()}
         else:
             raise InputError(path, f"holds a {held['kind']}, not stations")
         survey._columns = fields
@@ -169,13 +198,15 @@ class Survey(Pictured, Strict):
 
     @classmethod
     def from_pandas(cls, frame: Any) -> Survey:
-        """From a DataFrame with columns easting, northing, up; its other numeric columns are kept."""
+        """From a DataFrame with columns easting, northing, up; its other columns of numbers and of words are kept."""
         missing = [name for name in ("easting", "northing", "up") if name not in frame]
         if missing:
             raise InputError("frame", f"has no column {', '.join(missing)}", "Expected easting, northing, up, in metres.")
         survey = cls(frame["easting"].to_numpy(), frame["northing"].to_numpy(), frame["up"].to_numpy())
         for name in frame.columns:
-            if name not in ("easting", "northing", "up") and frame[name].dtype.kind in "fiu":
+            values = frame[name]
+            if name not in ("easting", "northing", "up") and (values.dtype.kind in "fiu"
+                                                              or words_of(values.to_numpy()) is not None):
                 survey.set_column(str(name), frame[name].to_numpy())
         return survey
 
@@ -184,7 +215,7 @@ class Survey(Pictured, Strict):
         import pandas
 
         return pandas.DataFrame({"easting": self.easting, "northing": self.northing, "up": self.up,
-                                 **{name: column.values for name, column in self._columns.items()}})
+                                 **{name: column.values for name, column in self._columns.items()}, **self._texts})
 
     def _for_pictures(self) -> Any:
         from .plotting import objects
@@ -194,7 +225,7 @@ class Survey(Pictured, Strict):
 
     def _engine(self) -> tuple[Any, ...]:
         return (self.easting, self.northing, self.up, list(self._columns.values()), self._grid, self.projection,
-                self.frame)
+                self.frame, self._texts)
 
     def _title(self) -> str:
         text = f"Survey: {len(self):,} stations"
@@ -206,8 +237,8 @@ class Survey(Pictured, Strict):
             return f"{low:.10g} m" if low == high else f"{low:.10g} … {high:.10g} m"
 
         rows = [("easting", span(self.easting)), ("northing", span(self.northing)), ("up", span(self.up))]
-        if self._columns:
-            rows.append(("columns", ", ".join(self._columns)))
+        if self._columns or self._texts:
+            rows.append(("columns", ", ".join([*self._columns, *self._texts])))
         if self.projection:
             rows.append(("projection", self.projection))
         return rows

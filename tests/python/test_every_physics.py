@@ -36,6 +36,23 @@ def test_the_heater_of_the_example_is_the_same_from_memory():
     assert made.report.heat_after == pytest.approx(500 * 30 * 86400, rel=1e-9)
 
 
+def test_stated_errors_stand_beside_data_in_results_and_files(rock, tmp_path):
+    points = terrane.Survey([4.5, 1.5], [4.5, 1.5], [-5.5, -1.5], columns={"name": ["hot", "cold"]})
+    result = terrane.heat.Simulation(rock, points, end="5 day", verify="estimate").run()
+    error, data = result["temperature_error"], result["temperature"]
+    assert error.dims == data.dims and error.units == data.units == "K"
+    assert np.isfinite(error.values).all() and 0 < error.values[-1, 0] < 40
+    plain = terrane.heat.Simulation(rock, points, end="5 day").run()
+    assert np.array_equal(plain["temperature"], data)
+    with pytest.raises(KeyError):
+        plain["temperature_error"]
+    result.write(tmp_path / "out.csv")
+    assert ",temperature_error [K]" in (tmp_path / "out.csv").read_text()
+    result.write(tmp_path / "out.nc")
+    back = terrane.read(tmp_path / "out.nc")
+    assert np.array_equal(back["temperature_error"], error)
+
+
 def test_properties_of_the_mesh_reach_the_physics_cell_by_cell(rock):
     result = terrane.heat.Simulation(rock, terrane.Survey([4.5, 0.5], [4.5, 0.5], [-5.5, -0.5]), end="1 day").run()
     first = result["temperature"].isel(time=0).values

@@ -176,6 +176,33 @@ def test_surveys_go_to_files_and_tables_and_back(stations, tmp_path):
     assert list(again.columns) == ["line"]
 
 
+def test_names_of_stations_reach_the_result_and_its_files(tmp_path):
+    names = ["north pit", "P2", "P,3"]
+    survey = Survey([0, 50, 90], 0, 5, columns={"name": names, "line": [1, 1, 2], "day": np.array(["a", "b", ""])})
+    assert survey.texts == {"name": names, "day": ["a", "b", ""]} and list(survey.columns) == ["line"]
+    survey.write(tmp_path / "stations.csv")
+    assert Survey.read(tmp_path / "stations.csv").texts == survey.texts
+    ground = TensorMesh.regular([-100, 100, -100, 100, -100, 0], (2, 2, 2), 300.0)
+    magnetic = TensorMesh.regular([-100, 100, -100, 100, -100, 0], (2, 2, 2))
+    magnetic["susceptibility"] = 0.1
+    for made in (terrane.gravity.Simulation(ground, survey),
+                 terrane.magnetic.Simulation(magnetic, Survey.read(tmp_path / "stations.csv"))):
+        result = made.run()
+        assert result.survey.texts == survey.texts
+        for file in ("fields.csv", "fields.nc"):
+            result.write(tmp_path / file)
+        assert '"P,3"' in (tmp_path / "fields.csv").read_text()
+        assert [str(one) for one in result.dataset["name"].values] == names
+    with pytest.raises(terrane.ShapeError, match="has 2 entries"):
+        survey.set_column("name", ["a", "b"])
+    with pytest.raises(terrane.InputError, match="holds words, in m"):
+        survey.set_column("name", names, "m")
+    survey.set_column("name", [1, 2, 3])
+    assert "name" not in survey.texts and "name" in survey.columns
+    pytest.importorskip("pandas")
+    assert Survey.from_pandas(survey.to_pandas()).texts == {"day": ["a", "b", ""]}
+
+
 def test_surveys_that_cannot_be_are_refused():
     with pytest.raises(terrane.ShapeError, match=r"\(2,\), \(3,\), \(\)"):
         Survey([0, 1], [0, 1, 2], 0)

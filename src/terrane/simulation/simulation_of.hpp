@@ -65,6 +65,8 @@ class SimulationOf : public Simulation {
   const JobOrigin& origin() const noexcept { return job_; }
   const std::vector<std::string>& notes() const noexcept { return notes_; }
   const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  /// Columns of words of the stations, for the result.
+  void name_stations(std::vector<io::TextColumn> words) { words_ = std::move(words); }
 
  protected:
   SimulationOf(std::string_view physics, JobOrigin job) : physics_(physics), job_(std::move(job)) {}
