@@ -474,6 +474,27 @@ void Problem::warn_of_displacement(std::vector<std::string>& lines) const {
       (mesh.northing()[j] + mesh.northing()[j + 1]) / 2, (mesh.up()[k] + mesh.up()[k + 1]) / 2, share));
 }
 
+/// Receivers of sources on uneven ground: in cells that are part rock and part air.
+void Problem::warn_of_ground(std::vector<std::string>& lines) const {
+  if (sources.front().kind == Source::Kind::plane_wave) return;
+  std::size_t cut = 0, first = 0;
+  double deepest = 0;
+  for (std::size_t n = 0; n < receivers.size(); ++n) {
+    const double below = cut_by_ground(mesh, along(), receivers[n]);
+    if (below == 0) continue;
+    if (cut++ == 0) first = n;
+    deepest = std::max(deepest, below);
+  }
+  if (cut > 0)
+    lines.push_back(
+        fmt::format("{} of {} receivers (the first is receiver {}) lie in cells that uneven ground cuts: "
+                    "fields there are "
+                    "wrong by tens of percent; let them stand {:.3g} m deeper, two cells below, where they "
+                    "are right to a few "
+                    "percent, or make cells smaller (simulation.min_width_limits, mesh)",
+                    cut, receivers.size(), first + 1, deepest));
+}
+
 std::vector<std::string> Problem::warnings() const {
   std::vector<std::string> lines;
   const double slowest = *std::min_element(frequencies.begin(), frequencies.end());
@@ -483,6 +504,7 @@ std::vector<std::string> Problem::warnings() const {
   warn_of_walls(lines);
   warn_of_upright(lines);
   warn_of_displacement(lines);
+  warn_of_ground(lines);
   // On a face between ground and air current enters the ground.
   const auto in_air = [&](const Vector3& p) {
     return conductivity_at(p) <= 1e-6 &&

@@ -131,6 +131,7 @@ struct Problem {
   void warn_of_walls(std::vector<std::string>& lines) const;
   void warn_of_upright(std::vector<std::string>& lines) const;
   void warn_of_displacement(std::vector<std::string>& lines) const;
+  void warn_of_ground(std::vector<std::string>& lines) const;
   void check_secondary() const;
 };
 

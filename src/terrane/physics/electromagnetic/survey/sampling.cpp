@@ -359,6 +359,29 @@ struct Taken {
   EdgeSum curl;
 };
 
+/// Whether uneven ground cuts a cell: it conducts less than the rock below, air is above, at once or over
+/// cells that are cut, too, and beside it is other rock or air. Layers on even ground have their like beside
+/// them.
+bool is_cut(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell) {
+  constexpr double air_beside_rock = 1e-3;
+  constexpr Index cut_at_once = 3;
+  const auto at = [&](Index k) {
+    return (*conductivity[2])[static_cast<std::size_t>(axes.cell_number({k, cell[1], cell[2]}))];
+  };
+  if (cell[up] < 1 || conduct_alike(axes, conductivity, cell, {cell[up] - 1, cell[1], cell[2]})) return false;
+  const double air = air_beside_rock * at(cell[up] - 1);
+  Index k = cell[up];
+  while (k < axes.cells(up) && k < cell[up] + cut_at_once && at(k) > air && at(k) < at(k - 1)) ++k;
+  if (k == cell[up] || (k < axes.cells(up) && at(k) > air)) return false;
+  for (std::size_t a = 1; a < 3; ++a)
+    for (const Index step : {-1, 1}) {
+      auto beside = cell;
+      beside[a] = std::clamp<Index>(cell[a] + step, 0, axes.cells(static_cast<int>(a)) - 1);
+      if (!conduct_alike(axes, conductivity, cell, beside)) return true;
+    }
+  return false;
+}
+
 Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3> x,
                const Component& component) {
   Taken made;
@@ -400,6 +423,16 @@ std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& 
 }
 
 }  // namespace
+
+double cut_by_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place) {
+  const Axes axes(mesh);
+  const auto x = turned_over(place);
+  std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+  if (!is_cut(axes, conductivity, cell)) return 0;
+  double below = x[up] - axes.face(up, cell[up]);
+  for (int n = 0; n < 2 && cell[up] > 0; ++n) below += axes.width(up, --cell[up]);
+  return below;
+}
 
 bool flows_upright(const Source& source) {
   constexpr double some = 0.05;

@@ -106,6 +106,10 @@ std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& si
                                          const Conductivity& sides, const Vector3& place,
                                          const Component& component);
 
+/// 0, or, of a place in a cell that uneven ground cuts, how far below it there are two whole cells, m. Fields
+/// in cut cells are neither those of the air nor those of the rock.
+double cut_by_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place);
+
 /// Adds weight · amount to the edges that b has: b of a source, with amount = −iωμ₀.
 void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
          EdgeVector& b);
