@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <variant>
 
 #include "terrane/mesh/graded.hpp"
@@ -105,15 +106,39 @@ struct Wanted {
   std::vector<FineCells> fine;
 };
 
+/// How far from each electrode the next one is, wherever it stands; top: the height of those that say none.
+std::vector<double> to_next(const std::vector<Position>& electrodes, double top) {
+  std::vector<std::size_t> order(electrodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](auto n, auto m) { return electrodes[n][0] < electrodes[m][0]; });
+  std::vector<double> least(electrodes.size(), INFINITY);
+  const auto height = [&](const Position& p) { return std::isnan(p[2]) ? top : p[2]; };
+  for (std::size_t i = 0; i < order.size(); ++i)
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const auto &p = electrodes[order[i]], &q = electrodes[order[j]];
+      if (q[0] - p[0] > least[order[i]]) break;
+      const double apart = std::hypot(q[0] - p[0], q[1] - p[1], height(q) - height(p));
+      if (apart == 0) continue;
+      least[order[i]] = std::min(least[order[i]], apart);
+      least[order[j]] = std::min(least[order[j]], apart);
+    }
+  return least;
+}
+
 class Planner {
  public:
+  /// as_asked: cells are as wide as the job says, however near to each other electrodes are
   Planner(const Description& earth, const std::vector<Position>& electrodes, const Prism& survey,
-          double reach, double cell)
+          double reach, double cell, bool as_asked)
       : earth_(earth),
         electrodes_(electrodes),
         survey_(survey),
         cell_(cell),
-        sides_(sides_of(earth, survey, reach)) {}
+        sides_(sides_of(earth, survey, reach)),
+        to_next_(to_next(electrodes, survey.top)) {
+    for (double& apart : to_next_)
+      if (as_asked || apart > 1.98 * cell) apart = INFINITY;  // two even cells between them
+  }
 
   /// easting, northing, up.  wider: by how much fine cells are wider than they should be
   std::array<Wanted, 3> wanted(double wider) const {
@@ -167,8 +192,9 @@ class Planner {
     return outside > 0 ? std::sqrt(outside) : inside;
   }
   void at_electrodes(double wider, std::array<Wanted, 3>& all) const {
-    for (const auto& p : electrodes_) {
-      const double own = conductivity_at(p);
+    for (std::size_t n = 0; n < electrodes_.size(); ++n) {
+      const auto& p = electrodes_[n];
+      const double own = conductivity_at(p), between = to_next_[n] / 2;  // as in boreholes
       double least = INFINITY;
       for (const auto& one : sides_) {
         if (is_layer(one) && !earth_.topography) continue;
@@ -177,7 +203,7 @@ class Planner {
         const double c = std::max(1.0, std::max(one.conductivity, own) / own);
         least = std::min(least, t / std::sqrt(2 * c));
       }
-      const double width = std::max(least, cell_ / 4) * wider;
+      const double width = std::min(std::max(least, cell_ / 4), between) * wider;
       if (!(width < cell_)) continue;
       const double at[3] = {p[0], p[1], std::isnan(p[2]) ? survey_.top : p[2]};
       for (std::size_t a = 0; a < 3; ++a)
@@ -190,6 +216,7 @@ class Planner {
   const Prism& survey_;
   double cell_;
   std::vector<Sides> sides_;
+  std::vector<double> to_next_;  // m, of each electrode
 };
 
 /// Where electrodes are, but for those next to a side of a body; none where they are closer than cells.
@@ -242,7 +269,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
   Prism survey = box;
   survey.bottom = lowest;
   survey.top = std::isfinite(box.top) ? std::max(near.highest, box.top) : near.highest;
-  const Planner planner(earth, electrodes, survey, reach, cell);
+  const Planner planner(earth, electrodes, survey, reach, cell, wish.cell.has_value());
   const auto faces = [&](double wider) {
     auto wanted = planner.wanted(wider);
     const auto axis = [&](std::size_t a, double low, double high, double from, double to) {
