@@ -194,6 +194,16 @@ def resistivities(half, electrodes):
             + output(("fit.csv",), ("model.nc",))}
 
 
+def fields(half):
+    """Of what a body below the sources gave; the first model has none."""
+    job = electromagnetic(half, files=("first.csv",)).replace("most_iterations = 6\n", "")
+    start = job.split('[[model.body]]\nkind = "box"')[0] + "[[source]]" + job.split("[[source]]")[1]
+    return {"first": job.replace("tolerance = 0.01", "tolerance = 1e-6"),
+            "job.toml": start.replace("tolerance = 0.01", "tolerance = 1e-4").split("[output]")[0] + "[inversion]\n"
+            + keys(observed="output/first.csv", percent=[3], floor=[1e-15, 1e-15], length_scale=[500, 500, 500],
+                   most_steps=2) + output(("fit.nc",), ("model.nc",))}
+
+
 #: What a job is called, and the job with its numbers of cells and stations as `z` makes them.
 JOBS = {
     "gravity, many cells": lambda z: gravity(z(110, 110, 60), (3, 3), method="direct"),
@@ -243,7 +253,7 @@ JOBS = {
     "direct current, chargeable": lambda z: electric(z(50, 36, 26), rock={"chargeability": 0.02}),
     "direct current at a frequency": lambda z: electric(z(40, 26, 20), rock=CHARGES, frequency=1),
     "direct current, by direction": lambda z: electric(z(50, 36, 26), rock={"resistivity_up": 200}),
-    "direct current in all cells": lambda z: electric(z(30, 20, 16), volume=["potential", "e"], files=("fields.nc",)),
+    "direct current in all cells": lambda z: electric(z(45, 30, 24), volume=["potential", "e"], files=("fields.nc",)),
     "electromagnetic": lambda z: electromagnetic(z(18, 18, 12)),
     "electromagnetic, cells all even": lambda z: electromagnetic(z(24, 24, 16), 1),
     "electromagnetic, secondary": lambda z: electromagnetic(z(14, 14, 10), field="secondary"),
@@ -266,6 +276,7 @@ JOBS = {
     "magnetic inversion": lambda z: inversion("magnetic", (50, 50, 20), (22, 22), storage="single"),
     "direct current inversion, few arrays": lambda z: resistivities(z(36, 20, 16), 6),
     "direct current inversion": lambda z: resistivities(z(24, 14, 12), 18),
+    "electromagnetic inversion": lambda z: fields(z(12, 12, 9)),
 }
 
 #: Those that take no second, one of every physics.

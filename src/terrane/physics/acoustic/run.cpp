@@ -446,7 +446,8 @@ double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool
   const auto& shown = settings.snapshots;
   if (!shown.any()) return 0;
   const auto nodes = static_cast<double>(shown.nodes(problem.grid).box().count());
-  return nodes * ((settings.double_precision ? 16 : 8) + 4 * sizeof(float)) +
+  // A frame, as it is computed and as it is written.
+  return nodes * ((settings.double_precision ? 16 : 8) + sizeof(float)) +
          (on_disk ? 0 : 2 * shown.bytes(problem));
 }
 

@@ -627,11 +627,11 @@ std::size_t Simulation::solves() const {
   return sources() * solves_of_source() + held_against_ * (medium_.ground.empty() ? 1 : 2);
 }
 
-/// Of the result, and of a copy on its way into a file.
-/// As found, as a data set, and as a format is given it.
-double Simulation::volume_bytes() const {
-  constexpr double copies = 3.5;
-  return copies * static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
+/// As found, while the solver is there; then as a data set, and as a format is given it, without.
+double Simulation::volume_bytes(double solver) const {
+  constexpr double copies = 3.2;
+  const double found = static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
+  return std::max(found, copies * found - solver);
 }
 
 double Simulation::volume_bytes_of_solve() const {
@@ -655,7 +655,9 @@ double Simulation::medium_bytes() const {
 }
 
 double Simulation::found_bytes() const {
-  return 8 * static_cast<double>(sources() * electrodes_.place.size()) + volume_bytes();
+  const auto solver = load();
+  return 8 * static_cast<double>(sources() * electrodes_.place.size()) +
+         volume_bytes(bytes_needed(solver.nodes, solver.complex, false, solver.coarser));
 }
 
 Load Simulation::load() const {

@@ -106,7 +106,7 @@ class Simulation final : public SimulationOf<> {
   io::Content model(bool with_values) const override;
   std::vector<Column> cells(bool with_values) const;
   double medium_bytes() const;
-  double volume_bytes() const;
+  double volume_bytes(double solver) const;
   double volume_bytes_of_solve() const;
   /// Of what is found, on rank 0.
   double found_bytes() const;

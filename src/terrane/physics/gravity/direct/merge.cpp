@@ -148,6 +148,13 @@ MergedPrisms merge(const Prisms& prisms, int threads, Progress* progress) {
   return out;
 }
 
+double bytes_to_merge(std::size_t prisms, int threads) {
+  // Neighbours along three axes, and tables of those that are looked for at the same time.
+  const double tables = std::min(3, thread_count(threads));
+  return sizeof(Index) *
+         (3 * static_cast<double>(prisms) + tables * static_cast<double>(std::bit_ceil(2 * prisms + 1)));
+}
+
 double share_that_merges(const Prisms& prisms) {
   if (prisms.size() < 2) return 0;
   constexpr std::size_t sample = 4096;

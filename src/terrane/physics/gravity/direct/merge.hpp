@@ -34,4 +34,7 @@ MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = n
 /// takes a millisecond.
 double share_that_merges(const Prisms& prisms);
 
+/// Of merge(), beside what it makes.
+double bytes_to_merge(std::size_t prisms, int threads);
+
 }  // namespace terrane::gravity

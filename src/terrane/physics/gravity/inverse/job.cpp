@@ -406,7 +406,7 @@ double StationData::memory_needed(const Runtime& runtime) const {
       settings_.choice == inversion::Choice::l_curve)
     dense = 4 * rows * rows * 8 + cost_of_posterior(runtime).first;
   return part_of_machine(choice_.on_device() ? choice_.bytes_to_make : choice_.bytes, runtime) +
-         cells * 8 * (14 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
+         cells * 8 * (10 + 8 * here) + rows * 8 * (86 + 64 * here) + dense;
 }
 
 double StationData::bytes_on_device(const Runtime& runtime) const {

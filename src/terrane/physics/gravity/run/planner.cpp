@@ -19,6 +19,7 @@
 #include "terrane/base/text.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/direct/candidate.hpp"
+#include "terrane/physics/gravity/direct/merge.hpp"
 #include "terrane/physics/gravity/fmm/candidate.hpp"
 #include "terrane/physics/gravity/lattice/candidate.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
@@ -202,7 +203,9 @@ const Candidate& Contest::winner() const {
 std::size_t Contest::asked_bytes() const {
   std::size_t bytes = winner().method == Method::direct ? direct_.host_bytes : 0;
   for (const auto& candidate : fast_) bytes += candidate.asked_bytes;
-  return bytes;
+  if (!bars_asked_) return bytes;
+  return std::max(
+      bytes, static_cast<std::size_t>(bytes_to_merge(problem_.prisms.size(), problem_.parameters.threads)));
 }
 
 std::string Contest::explanation() const {

@@ -45,7 +45,8 @@ Candidate tree_candidate(const Problem& problem, Progress& progress) {
   candidate.method = Method::tree;
   candidate.seconds = (cost.seconds - cost.one_by_one_seconds) / problem.speedup + cost.one_by_one_seconds;
   candidate.spent = digits_of(problem) * least_seconds_per_prism * static_cast<double>(problem.prisms.size());
-  candidate.host_bytes = candidate.asked_bytes = cost.memory_bytes;
+  candidate.host_bytes = cost.memory_bytes;
+  candidate.asked_bytes = tree->bytes_to_grow();
   if (problem.on_device()) {
     const auto there = tree_memory_on_device(*tree, cost);
     candidate.device_bytes = there.device;

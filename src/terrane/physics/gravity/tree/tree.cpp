@@ -664,16 +664,19 @@ void Tree::sum(std::size_t first, std::size_t last, const Take& take, Progress& 
   progress.finish();
 }
 
+std::size_t Tree::bytes_to_grow() const {
+  return nodes_.size() * sizeof(Node) + 2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) * prisms_.size();
+}
+
 std::size_t Tree::memory_bytes() const {
-  const std::size_t prisms = prisms_.size(), nodes = nodes_.size() * sizeof(Node);
-  const std::size_t sorting = 2 * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) * prisms;
+  const std::size_t prisms = prisms_.size();
   const std::size_t tile = sizeof(StationTile) / stations_per_tile(stations_.size());
   // Of the room for expansions three eighths are touched: few are of the highest order.
   const std::size_t summing =
       expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) * 3 / 8 +
       radial_.size() * sizeof(float) + prisms * sizeof(std::uint32_t) +
       stations_.size() * (sizeof(std::uint32_t) + tile + channels_.size() * sizeof(double));
-  return nodes + std::max(sorting, summing);
+  return std::max(bytes_to_grow(), nodes_.size() * sizeof(Node) + summing);
 }
 
 }  // namespace terrane::gravity

@@ -155,6 +155,8 @@ class Tree final : public Summation {
   std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
   /// That sum() takes, once prepared.
   std::size_t memory_bytes() const;
+  /// That making it took, without expansions.
+  std::size_t bytes_to_grow() const;
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const Node> children(const Node& node) const {
     return {nodes_.data() + node.child, node.children};
