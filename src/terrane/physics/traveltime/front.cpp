@@ -11,7 +11,8 @@ namespace terrane::traveltime {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t by_shot = 1 << 12, all_axes = 7;
+constexpr std::uint32_t by_shot = 1 << 12, all_axes = 7, all_octants = 0xff;
+constexpr std::array<std::uint32_t, 3> octants_above{0xaa, 0xcc, 0xf0};  // that look up along an axis
 
 /// One axis of a node's equation: σ ∂T = steep τ − r (c₁ τ₁ − c₂ τ₂).
 struct Term {
@@ -197,7 +198,7 @@ class Marcher {
       heap_.pop_back();
       if (accepted_[node] != 0 || time != time_[node]) continue;
       if ((front_.stencil[node] >> 9 & 7) != 0) {  // it looks aside, where more may be known by now
-        find(node);
+        find(node, all_octants);
         if (time_[node] != time) continue;
       }
       accepted_[node] = 1;
@@ -242,8 +243,10 @@ class Marcher {
     for (int a = 0; a < 3; ++a) {
       const auto n = at[static_cast<std::size_t>(a)];
       const auto step = medium_.nodes().stride(a);
-      if (n > 0 && accepted_[node - step] == 0) find(node - step);
-      if (n + 1 < medium_.nodes().count(a) && accepted_[node + step] == 0) find(node + step);
+      const auto from_above = octants_above[static_cast<std::size_t>(a)];
+      if (n > 0 && accepted_[node - step] == 0) find(node - step, from_above);
+      if (n + 1 < medium_.nodes().count(a) && accepted_[node + step] == 0)
+        find(node + step, all_octants & ~from_above);
     }
   }
 
@@ -255,20 +258,31 @@ class Marcher {
            (n + 1 < medium_.nodes().count(axis) && accepted_[x.node + step] != 0);
   }
 
-  void find(std::size_t node) {
-    if ((front_.stencil[node] & by_shot) != 0) return;
+  /// A node's time, where those octants have changed; none of the others is earlier than what it had.
+  void find(std::size_t node, std::uint32_t changed) {
+    const auto known = front_.stencil[node];
+    if ((known & by_shot) != 0) return;
     const auto x = equations_.place(node);
-    double best = infinite;
-    std::uint32_t stencil = 0;
     still_ = 0;
     for (int a = 0; a < 3; ++a)
       if (!medium_.nodes().flat(a) && equations_.beside_shot(x, a) && !comes_along(x, a))
         still_ |= std::size_t{1} << a;
+    if (still_ != 0 || (known >> 9 & 7) != 0) changed = all_octants;  // what is known aside changes all
+    const double had = front_.tau[node];
+    const bool own = (changed >> (known & 7) & 1) != 0;  // the octant that the time is from
+    double best = own ? infinite : had;
+    std::uint32_t stencil = own ? 0 : known;
+    look(x, changed, best, stencil);
+    if (own && best > had) look(x, all_octants & ~changed, best, stencil);
+    if (best < infinite) put(node, x.r, best, stencil);
+  }
+
+  void look(const NodePlace& x, std::uint32_t octants, double& best, std::uint32_t& stencil) const {
     for (std::size_t octant = 0; octant < 8; ++octant) {
       std::size_t cell = 0;
-      if (equations_.cell_in(x, octant, cell)) look(x, octant, cell, best, stencil);
+      if ((octants >> octant & 1) != 0 && equations_.cell_in(x, octant, cell))
+        look(x, octant, cell, best, stencil);
     }
-    if (best < infinite) put(node, x.r, best, stencil);
   }
 
   void look(const NodePlace& x, std::size_t octant, std::size_t cell, double& best,

@@ -7,8 +7,6 @@ namespace terrane::traveltime {
 
 namespace {
 
-constexpr double smooth_up_to = 0.1;  // d₀: changes of ln s by more, from cell to cell, are jumps
-
 const std::vector<double>& faces(const TensorMesh& mesh, int axis) {
   return axis == 0 ? mesh.easting() : axis == 1 ? mesh.northing() : mesh.up();
 }
@@ -31,11 +29,6 @@ std::vector<std::size_t> cells_at(const std::vector<double>& faces, double x) {
 Smooth smooth_part(double d) {
   const double x = d / smooth_up_to, x4 = x * x * x * x, below = 1 + x4;
   return {d / below, (1 - 3 * x4) / (below * below)};
-}
-
-Smooth smooth_share(double d) {
-  const double x = d / smooth_up_to, x3 = x * x * x, below = 1 + x3 * x;
-  return {1 / below, -4 * x3 / smooth_up_to / (below * below)};
 }
 
 Nodes::Nodes(const TensorMesh& mesh) {

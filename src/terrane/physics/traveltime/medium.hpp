@@ -34,8 +34,12 @@ using Point = std::array<double, 3>;
 struct Smooth {
   double value, slope;
 };
+inline constexpr double smooth_up_to = 0.1;  ///< d₀: changes of ln s by more, from cell to cell, are jumps
 Smooth smooth_part(double difference);
-Smooth smooth_share(double difference);
+inline Smooth smooth_share(double d) {
+  const double x = d / smooth_up_to, x3 = x * x * x, below = 1 + x3 * x;
+  return {1 / below, -4 * x3 / smooth_up_to / (below * below)};
+}
 
 /// Lines of nodes along the axes easting, northing, up.
 class Nodes {
