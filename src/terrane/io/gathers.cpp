@@ -126,7 +126,7 @@ void take_times(const std::string& path, const Dataset& data, Gathers& g) {
 
 /// Places of sources and receivers, and numbers of shots, of all traces along these dimensions.
 void take_gather_places(const std::string& path, const Dataset& data, const std::vector<std::string>& along,
-                 Gathers& g) {
+                        Gathers& g) {
   const auto coordinate = [&](const std::string& name) -> const Variable& {
     const auto* c = data.find(name);
     if (c == nullptr)
