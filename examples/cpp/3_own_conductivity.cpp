@@ -31,7 +31,7 @@ int main() {
 
   // The earth: 100 Ωm, and below 15 m 10 Ωm.
   const auto earth = [](double, double, double u) { return u < -15 ? 1 / 10.0 : 1 / 100.0; };
-  electric::Rock layers, half_space;
+  electric::Medium layers, half_space;
   for (std::size_t cell = 0; cell < mesh.size(); ++cell) {
     const auto p = mesh.prism(cell);
     layers.conductivity.push_back(
