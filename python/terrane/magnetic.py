@@ -6,11 +6,11 @@ Properties of the model: ``susceptibility`` (SI); ``magnetization_east``, ``magn
 
 from __future__ import annotations
 
-from typing import Any, Literal, Mapping, Optional, Sequence
+from typing import Any, Literal, Mapping, Optional, Sequence, Union
 
 from . import simulation
 from ._names import Frame, MagneticChannels, Method, Singular, Units
-from .simulation import Model, runtime
+from .simulation import Model, Tables, runtime
 from .survey import Survey
 
 __all__ = ["Simulation"]
@@ -24,7 +24,8 @@ class Simulation(simulation.Simulation):
     Parameters
     ----------
     model : TensorMesh, PrismSet or PrismLayer
-    survey : Survey
+    survey : Survey or mapping
+        A mapping has the keys of the table [survey]; of a grid (region, shape, height) the result is on a grid.
     channels : names
         ``b_e b_n b_u`` and ``tmi``, or the frame's own names.
     main_field : (intensity, inclination, declination), optional
@@ -53,7 +54,7 @@ class Simulation(simulation.Simulation):
 
     physics = "magnetic"
 
-    def __init__(self, model: Model, survey: Survey, channels: MagneticChannels = ("tmi",), *,
+    def __init__(self, model: Model, survey: Union[Survey, Tables], channels: MagneticChannels = ("tmi",), *,
                  main_field: Optional[Sequence[float]] = None, anomaly: Optional[Literal["projection", "exact"]] = None,
                  frame: Optional[Frame] = None, units: Optional[Units] = None, accuracy: Optional[float] = None,
                  method: Optional[Method] = None, singular: Optional[Singular] = None,

@@ -53,7 +53,8 @@ class Simulation(simulation.Simulation):
     Examples
     --------
     >>> import terrane
-    >>> ground = terrane.TensorMesh.regular([0, 100, -1, 1, -50, 0], shape=(50, 1, 25), velocity_p=2000.0)
+    >>> ground = terrane.TensorMesh.regular([0, 100, -1, 1, -50, 0], shape=(50, 1, 25))
+    >>> ground.velocity_p = 2000.0
     >>> ground.velocity_p[20:] = 800.0  # ten metres of soil
     >>> geophones = terrane.Survey([20, 90], 0, 0)
     >>> result = terrane.traveltime.Simulation(ground, geophones, shots=[[0, 0, 0]]).run()

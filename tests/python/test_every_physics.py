@@ -372,7 +372,8 @@ def test_an_elastic_push_arrives_when_it_should():
 
 
 def test_travel_times_of_arrays_are_those_of_a_job_and_of_the_closed_form():
-    ground = terrane.TensorMesh.regular([0, 100, -1, 1, -50, 0], shape=(50, 1, 25), velocity_p=2000.0)
+    ground = terrane.TensorMesh.regular([0, 100, -1, 1, -50, 0], shape=(50, 1, 25))
+    ground.velocity_p = 2000.0
     line = terrane.Survey(np.arange(5.0, 100, 10), 0, 0)
     result = terrane.traveltime.Simulation(ground, line, shots=[[0, 0, 0], [100, 0, 0]], verify="estimate").run()
     times = result["travel_time"].values.reshape(2, 10)
