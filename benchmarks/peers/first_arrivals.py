@@ -21,8 +21,9 @@ import skfmm
 
 
 def of_terrane(program):
-    command = [program, "--benchmark_repetitions=5", "--benchmark_format=json", "--benchmark_report_aggregates_only=true"]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    asked = ("repetitions=5", "format=json", "report_aggregates_only=true")
+    shown = subprocess.run([program, *(f"--benchmark_{one}" for one in asked)], check=True, capture_output=True,
+                           text=True).stdout
     return {one["run_name"]: float(f'{one["nodes/s"]:.4g}') for one in json.loads(shown)["benchmarks"]
             if one["aggregate_name"] == "median"}
 

@@ -34,9 +34,8 @@ def main(folder, out):
         section = int(np.searchsorted(north, 500)) - 1
         for panel, end, title in zip(row, ("_apart", ""), ("alone", "together")):
             values = np.ma.filled(file[ROCKS[name][0] + end][:, section], np.nan)
-            image = panel.pcolormesh(east / 1e3, up / 1e3, share(values, name), vmin=0, vmax=0.8,
-                                     cmap="magma_r")
-            panel.add_patch(Rectangle((-2, -2.3), 3, 1.5, fill=False, lw=1.2, ls="--"))
+            image = panel.pcolormesh(east / 1e3, up / 1e3, share(values, name), vmin=0, vmax=0.8, cmap="viridis")
+            panel.add_patch(Rectangle((-2, -2.3), 3, 1.5, fill=False, lw=1.2, ls="--", color="white"))
             panel.set_title(f"{name}, {title}", fontsize=10)
         row[0].set_ylabel("up (km)")
     panels[0, 0].set(xlim=(-4, 4), ylim=(-4.7, 0))
