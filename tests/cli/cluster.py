@@ -403,7 +403,7 @@ class Ranks(ClusterTest):
             out, _ = self.run_on(ranks, "check", example)
             memory.append(float(re.search(r"in all: .* ([\d.]+) GB", out).group(1)))
             self.run_on(ranks, "invert", example, "-q", "--output", self.folder / f"on_{ranks}", "--set",
-                        "joint.most_rounds=1")
+                        "joint.most_rounds=1", "--set", "inversion.resistivity.most_steps=1")
         self.assertGreater(memory[1], memory[0])
         for name in ("gravity.csv", "magnetic.csv", "resistivity.csv"):
             one, two = ([line for line in (self.folder / f"on_{ranks}" / name).read_text(encoding="utf-8").splitlines()
