@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/number.hpp"
 
 namespace terrane {
 
@@ -122,7 +122,7 @@ std::size_t bytes_from_text(std::string_view text) {
                                                                       {"MiB", 0x1p20},
                                                                       {"GiB", 0x1p30}}};
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = read_number(text, number);
   if (error == std::errc{} && number > 0 && number < 1e18) {
     auto unit = text.substr(static_cast<std::size_t>(end - text.data()));
     while (unit.starts_with(' ')) unit.remove_prefix(1);

@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/number.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5_handle.hpp"
@@ -321,7 +321,7 @@ class JsonReader {
     if (takes("-Infinity")) return -INFINITY;
     double out = 0;
     const auto* begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), out);
+    const auto [end, error] = read_number(text_.substr(at_), out);
     if (error != std::errc{} || end == begin) fail("this is no number, text or object");
     at_ += static_cast<std::size_t>(end - begin);
     return out;

@@ -25,6 +25,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/base/number.hpp"
 
 namespace terrane::io {
 
@@ -457,7 +458,7 @@ bool parse_number(std::string_view text, double& value) noexcept {
     copy[d] = 'e';
     text = {copy.data(), text.size()};
   }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_number(text, value);
   if (end != text.data() + text.size() || text.empty()) return false;
   if (error == std::errc::result_out_of_range) {
     const auto e = text.find_first_of("eE");

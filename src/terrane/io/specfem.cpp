@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/number.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/file.hpp"
 
@@ -93,7 +93,7 @@ double fortran_number(std::string word, const std::string& where) {
   std::replace(word.begin(), word.end(), 'D', 'e');
   if (!word.empty() && word.front() == '+') word.erase(0, 1);
   double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const auto [end, error] = read_number(word, value);
   if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
     throw InputError(where, fmt::format("\"{}\" is no number", printable(word)));
   return value;

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <variant>
 
+#include "terrane/base/number.hpp"
 #include "terrane/base/text.hpp"
 #include "terrane/io/sites.hpp"
 #include "terrane/job/config_node.hpp"
@@ -59,7 +60,7 @@ std::optional<std::pair<double, std::string_view>> leading_number(std::string_vi
   text = trimmed(text);
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_number(text, value);
   if (error != std::errc{}) return std::nullopt;
   return std::pair{value, trimmed(text.substr(static_cast<std::size_t>(end - text.data())))};
 }

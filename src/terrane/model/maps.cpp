@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "terrane/base/error.hpp"
+#include "terrane/base/number.hpp"
 #include "terrane/base/text.hpp"
 
 namespace terrane {
@@ -126,7 +126,7 @@ void set_parameter(Law& law, std::string_view text, const std::string& where) {
         fmt::format("\"{}\" is no parameter of \"{}\".{}", name, name_of(law), did_you_mean(name, names)),
         allowed);
   const auto number = equals == text.npos ? std::string_view() : trimmed(text.substr(equals + 1));
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), given->value);
+  const auto [end, error] = read_number(number, given->value);
   if (number.empty() || error != std::errc{} || end != number.data() + number.size() || !(given->value > 0) ||
       !std::isfinite(given->value))
     throw InputError(where, fmt::format("{} is \"{}\"", name, number),
