@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a user waits for: time lines of whole commands, for jobs of every physics and inversion.
 
-    benchmarks/commands/timeline.py TERRANE [--device cpu] [--ranks 1] [--large] [--scale 1] [--jobs WORD ...] [--stacks]
+    benchmarks/commands/timeline.py TERRANE [--device cpu] [--ranks 1 ...] [--large] [--scale 1] [--jobs WORD ...]
+                                    [--stacks]
 
 runs each job and looks at it every 50 ms: which threads of the process run or are ready to (/proc/PID/task/*/stat), and,
 with --device cuda, whether the GPU is busy (nvidia-smi). Prints JSON with, for each job,
@@ -11,13 +12,18 @@ with --device cuda, whether the GPU is busy (nvidia-smi). Prints JSON with, for 
     longest_serial       the longest stretch of one thread, s, and when it began
     peak_MB              of memory
 --scale: cells along each axis, times this. --large: jobs that take a GPU seconds. --ranks: of mpirun, threads and memory
-those of all ranks together. --stacks: where the one thread was, by `eu-stack` or `gdb`, once in each
+those of all ranks together; with several numbers each job runs on each of them, and
+    times_as_fast        wall of the first number of ranks, over that of each
+    same_bits            whether all wrote the same results
+--stacks: where the one thread was, by `eu-stack` or `gdb`, once in each
 stretch of half a second (slows the run). A machine that others load tells less: threads that are ready count as running.
 """
 
 import argparse
+import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -76,6 +82,10 @@ def large(scale):
         "electromagnetic_64": fields.replace(source, sources).replace("tolerance = 0.01", "tolerance = 1e-6").replace(
             "most_iterations = 6\n", ""),
         "gravity_tree": jobs.gravity(z(252, 252, 252), z(2000, 2000), rock="random", method="tree", accuracy=1e-6),
+        "acoustic_shots": jobs.acoustic(z(320, 320, 320), 615, 32, receivers=2000),
+        "gravity_direct": jobs.gravity(z(80, 80, 80), z(2000, 2000), rock="random", channels=["all"], method="direct",
+                                       accuracy=1e-12),
+        "invert_gravity": jobs.inversion("gravity", z(128, 128, 40), z(64, 64), storage="single"),
         "seven_spheres": (EXAMPLES / "02_seven_spheres" / "job.toml").read_text(encoding="utf-8"),
     }
 
@@ -154,6 +164,22 @@ def gpu_seconds(samples, wall):
     return round(wall * sum(samples) / len(samples) / 100, 2) if samples else 0
 
 
+def bits_of(folder):
+    """Of results without their headers, which tell of the run: NetCDF files are not looked at."""
+    bits = hashlib.sha256()
+    files = [f for f in sorted(Path(folder).glob("**/*")) if f.suffix in (".npy", ".csv")]
+    for file in files:
+        bits.update(b"\n".join(row for row in file.read_bytes().split(b"\n") if not row.startswith(b"#")))
+    return bits.hexdigest()[:16] if files else None
+
+
+def with_plain_results(text):
+    """The job with results in a format that holds numbers alone; complex ones need columns."""
+    columns = 'physics = "electromagnetic"' in text or "[inversion]" in text
+    plain = r"\1.csv" if columns else r"\1.npy"
+    return re.sub(r'^files = \["(fields|fit)\.nc"\]$', f'files = ["{plain}"]', text, flags=re.MULTILINE)
+
+
 def run(terrane, files, device, ranks, stacks):
     with tempfile.TemporaryDirectory(prefix="terrane-timeline-") as folder:
         files = files if isinstance(files, dict) else {"job.toml": files}
@@ -169,7 +195,9 @@ def run(terrane, files, device, ranks, stacks):
                                          "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits"],
                                         stdout=subprocess.PIPE, text=True)
             begin = time.monotonic()
-            before = [] if ranks == 1 else ["mpirun", "--allow-run-as-root", "-n", str(ranks)]
+            # Ranks bound to cores, as mpirun does with two, would have one each.
+            before = [] if ranks == 1 else ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n",
+                                            str(ranks)]
             process = subprocess.Popen([*before, terrane, verb, "job.toml", "--set", f"simulation.device={device}"],
                                        cwd=folder, stdout=said, stderr=said)
             watch = Watch(process, ranks, stacks)
@@ -182,7 +210,7 @@ def run(terrane, files, device, ranks, stacks):
                 busy.terminate()
                 samples = [float(word) for word in busy.communicate()[0].split() if word.replace(".", "").isdigit()]
         if status != 0:
-            sys.exit(Path(folder, "said").read_text(encoding="utf-8"))
+            return {"wall": round(wall, 2), "failed": Path(folder, "said").read_text(encoding="utf-8")[-1500:]}
         counts = [count for _, count in watch.running]
         longest, since, begun = 0.0, None, 0.0
         for now, count in [*watch.running, (wall, 0)]:
@@ -198,6 +226,7 @@ def run(terrane, files, device, ranks, stacks):
                  "several": round(part * sum(count > 1 for count in counts), 2),
                  "longest_serial": [round(longest, 2), round(begun, 2)],
                  "peak_MB": round((usage.ru_maxrss * 1024 if ranks == 1 else watch.peak) / 1e6)}
+        found["bits"] = bits_of(Path(folder, "output"))
         if device == "cuda":
             found["gpu"] = gpu_seconds(samples, wall)
         if watch.where:
@@ -205,11 +234,24 @@ def run(terrane, files, device, ranks, stacks):
         return found
 
 
+def on_ranks(terrane, files, arguments):
+    """The job on every number of ranks."""
+    if isinstance(files, dict):
+        files = {name: with_plain_results(text) for name, text in files.items()}
+    else:
+        files = with_plain_results(files)
+    runs = [{"ranks": ranks, **run(terrane, files, arguments.device, ranks, arguments.stacks)} for ranks in arguments.ranks]
+    for of in runs:
+        of["times_as_fast"] = round(runs[0]["wall"] / of["wall"], 2)
+    bits = {of.get("bits") for of in runs}
+    return {"runs": runs, "same_bits": len(bits) == 1 and None not in bits}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("terrane")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1])
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--jobs", nargs="*", default=[])
@@ -219,10 +261,18 @@ def main():
     for name, files in (large if arguments.large else sized)(arguments.scale).items():
         if arguments.jobs and not any(name.startswith(word) for word in arguments.jobs):
             continue
-        found[name] = run(os.path.abspath(arguments.terrane), files, arguments.device, arguments.ranks, arguments.stacks)
-        print(name, found[name], file=sys.stderr, flush=True)
-    print(json.dumps({"device": arguments.device, "ranks": arguments.ranks, "scale": arguments.scale, "jobs": found},
-                     indent=1))
+        terrane = os.path.abspath(arguments.terrane)
+        if len(arguments.ranks) > 1:
+            found[name] = on_ranks(terrane, files, arguments)
+            for of in found[name]["runs"]:
+                print(name, of, file=sys.stderr, flush=True)
+            print(name, "same bits" if found[name]["same_bits"] else "OTHER BITS, or not known", file=sys.stderr, flush=True)
+        else:
+            found[name] = run(terrane, files, arguments.device, arguments.ranks[0], arguments.stacks)
+            print(name, found[name], file=sys.stderr, flush=True)
+    ranks = arguments.ranks if len(arguments.ranks) > 1 else arguments.ranks[0]
+    print(json.dumps({"device": arguments.device, "ranks": ranks, "scale": arguments.scale, "jobs": found}, indent=1))
+    sys.exit('"failed"' in json.dumps(found))
 
 
 if __name__ == "__main__":
