@@ -1,8 +1,11 @@
 // What the next mesh of a run that refines is to be, and when it ends.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "terrane/simulation/refining.hpp"
+#include <cmath>
+
+#include "terrane/simulation/refined_simulation.hpp"
 
 namespace terrane {
 namespace {
@@ -50,6 +53,12 @@ TEST(FinerWishes, FitIntoTheCellsThatThereMayBeWhereThatIsWorthIt) {
   EXPECT_NEAR(1 / (f[0] * f[1] * f[2]), 2.5, 1e-9);
 }
 
+TEST(FinerWishes, MakeAllAxesFinerAlikeWhereACompanionDidNotConverge) {
+  const auto wish = finer_wish({{0.01, std::nan(""), 0.01}, std::nan("")}, 0.04, 0.01);
+  EXPECT_FALSE(wish.walls);
+  for (const double factor : wish.factor) EXPECT_NEAR(factor, std::pow(6, -1.0 / 3), 1e-9);
+}
+
 Round of(std::uint64_t cells, double error) { return {cells, error, 1.0, 1e8}; }
 
 TEST(RoundsOfRefining, EndWhereTheAccuracyIsKeptAndSayWhatTheyDid) {
@@ -82,47 +91,89 @@ TEST(RoundsOfRefining, SayByHowMuchItIsNotKeptAndWhatOneMoreTakes) {
                      HasSubstr("one more round would take about 4e+04 cells")));
 }
 
-/// Errors fall by half from mesh to mesh.
-struct Mesh {
-  std::uint64_t cells = 1000;
+/// Every mesh has twice the cells of the one before, and half of its error; one of them may have no memory.
+class Halving final : public RefinedSimulation<Halving, double> {
+ public:
+  explicit Halving(double without_memory, double accuracy = 0.001, double cells = 1000)
+      : RefinedSimulation("halving", {}), without_memory_(without_memory), cells_(cells) {
+    accuracy_ = {accuracy, Verify::refine};
+    notes_ = {"one"};
+    warnings_ = {fmt::format("{} cells", cells)};
+  }
+  static constexpr double companion_fails_at = 3000;
+  using RefinedSimulation::make_companion;
+  Result outline() const override { return {}; }
+
+ private:
+  MemoryBudget choose(const Runtime& runtime) const override { return memory_budget(runtime); }
+  void describe(RunFacts& facts, const MemoryBudget&, const Runtime&) const override {
+    facts.problem = fmt::format("{} cells", cells_);
+    facts.memory_bytes = 1000;
+  }
+  void foresee(Plan& plan, const MemoryBudget&, const Runtime&) const override { foresee_errors(plan); }
+  Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override {
+    Rounds rounds(accuracy_);
+    const auto solved = solved_in_rounds(result, runtime, rounds);
+    StatedErrors stated(accuracy_, solved.why);
+    Dataset data;
+    data.dimensions = {{"datum", 1}};
+    data.variables = {{"value", "1", "a value", {"datum"}, std::vector<double>{solved.mine}, {}},
+                      {"value_error", "1", "its error", {"datum"}, errors_of(solved, stated), {}}};
+    tell(result, solved, stated, rounds);
+    return data;
+  }
+  io::Content model(bool) const override { return Dataset{}; }
+
+  friend RefinedSimulation<Halving, double>;
+  static constexpr auto errors_beside = ErrorsBeside::walls;
+  static bool converged(double value) { return value > 0; }
+  std::uint64_t cells_of_run() const { return static_cast<std::uint64_t>(cells_); }
+  double solved(const Runtime&) const {
+    if (cells_ == without_memory_ && cells_ == 4000) throw std::bad_alloc();
+    if (cells_ == without_memory_) throw MemoryError("run", "would need 9 TB, 1 GB available");
+    return cells_;
+  }
+  std::unique_ptr<Halving> on_companion(std::array<bool, 3> coarser, bool) const {
+    if (cells_ == companion_fails_at) throw InputError("mesh", "it has one cell");
+    return std::make_unique<Halving>(0, 0.01, coarser[1] ? 500 : 400);
+  }
+  std::unique_ptr<Halving> finer(const FinerWish&, const Runtime&) const {
+    return continued_by(std::make_unique<Halving>(without_memory_, 1, 2 * cells_));
+  }
+  std::vector<double> errors_of(const Solved& solved, StatedErrors& stated) const {
+    JudgedData judged{"value", {solved.why.empty() ? 40 / solved.mine : std::nan("")}, {1.0}, {0}, {}};
+    judged.place = [](std::size_t) { return "1"; };
+    return stated.of(judged);
+  }
+
+  double without_memory_, cells_;
 };
-struct Datum {
-  double value = 0, seconds = 1;
-};
-RoundsOf<Mesh, Datum> halving(std::size_t without_memory) {
-  RoundsOf<Mesh, Datum> of;
-  of.find = [=](Mesh& mesh, std::size_t round) {
-    if (round == without_memory && round == 2) throw std::bad_alloc();
-    if (round == without_memory) throw MemoryError("run", "would need 9 TB, 1 GB available");
-    return Datum{static_cast<double>(mesh.cells), 1};
-  };
-  of.error = [](const Mesh& mesh, const Datum&) { return 40 / static_cast<double>(mesh.cells); };
-  of.shares = [](Mesh&) { return ErrorShares{{0.01, 0.01, 0.01}, 0}; };
-  of.finer = [](Mesh& mesh, const FinerWish&) { return std::make_unique<Mesh>(Mesh{2 * mesh.cells}); };
-  of.size = [](const Mesh& mesh) { return Round{mesh.cells, 0, 1, 1e8}; };
-  return of;
-}
 
 TEST(RoundsOfRefining, KeepTheDataOfTheRoundBeforeWhereMemoryRunsOut) {
-  for (const std::size_t without : {1, 2}) {
-    Mesh first;
-    std::unique_ptr<Mesh> last;
-    Rounds rounds({0.001, Verify::refine});
-    const auto found = found_in_rounds(first, last, rounds, halving(without));
-    EXPECT_EQ(found.value, without == 1 ? 1000 : 2000);
-    EXPECT_EQ(last == nullptr, without == 1);
-    Result result;
-    rounds.tell(result);
-    ASSERT_EQ(result.report.warnings.size(), 1U);
-    EXPECT_THAT(result.report.warnings[0],
-                HasSubstr(without == 1 ? "more memory than there is: would need 9 TB"
-                                       : "no memory left for the solve"));
+  for (const double without : {2000, 4000}) {
+    Halving first(without);
+    first.make_companion();
+    const auto result = first.run();
+    const double kept = without / 2;
+    EXPECT_EQ(result.data.real("value")[0], kept);
+    EXPECT_EQ(result.data.real("value_error")[0], 40 / kept);
+    EXPECT_EQ(result.report.problem, fmt::format("{} cells", kept));
+    EXPECT_THAT(result.report.notes, testing::Contains("one"));
+    EXPECT_THAT(result.report.warnings,
+                testing::Contains(HasSubstr(without == 2000 ? "more memory than there is: would need 9 TB"
+                                                            : "no memory left for the solve")));
     EXPECT_EQ(result.attributes.at("error_kept"), "false");
   }
-  Mesh first;
-  std::unique_ptr<Mesh> last;
-  Rounds rounds({0.001, Verify::refine});
-  EXPECT_THROW(found_in_rounds(first, last, rounds, halving(0)), MemoryError);
+  EXPECT_THROW(Halving(1000).run(), MemoryError);
+}
+
+TEST(RoundsOfRefining, SayThatNoErrorIsStatedWhereThereIsNoCompanion) {
+  Halving first(0, 0.001, Halving::companion_fails_at);
+  first.make_companion();
+  EXPECT_THAT(first.check().text(), HasSubstr("no error will be stated: on cells twice as wide, mesh"));
+  const auto result = first.run();
+  EXPECT_TRUE(std::isnan(result.data.real("value_error")[0]));
+  EXPECT_EQ(result.attributes.at("error_from"), "not resolved");
 }
 
 TEST(RoundsOfRefining, EndWhereOneGainsNothingAndAfterThree) {

@@ -54,11 +54,12 @@ FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, d
   // Shares are those of wider cells, and may cancel in the sum: they are taken for what the run itself
   // states.
   auto cells = shares.cells;
-  const double sum = cells[0] + cells[1] + cells[2] + shares.walls;
+  const double all = cells[0] + cells[1] + cells[2] + shares.walls;
+  const double sum = std::isfinite(all) ? all : 0;  // a companion that did not converge tells nothing
   const double scale = sum > 0 ? std::clamp(error / sum, 0.5, 1e3) : 1;
   for (double& e : cells) e = sum > 0 ? e * scale : error / 3;
   FinerWish wish;
-  const double of_walls = shares.walls * scale;
+  const double of_walls = sum > 0 ? shares.walls * scale : 0;
   wish.walls = of_walls > 0.3 * accuracy;
   // What walls twice as far leave is less than half of what they did.
   const double left = aimed_at * accuracy - (wish.walls ? 0.25 : 1) * of_walls;

@@ -16,19 +16,12 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <new>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "terrane/base/error.hpp"
-#include "terrane/mesh/companion.hpp"
 #include "terrane/simulation/stated_errors.hpp"
 
 namespace terrane {
@@ -92,90 +85,7 @@ class Rounds {
   double seconds_ = 0;
 };
 
-/// What rounds ask of a physics. Found: with its `seconds`.
-template <class Simulation, class Found>
-struct RoundsOf {
-  std::function<Found(Simulation&, std::size_t round)> find;     ///< the data and those of the companion
-  std::function<double(const Simulation&, const Found&)> error;  ///< at 95 % of data; NaN: none
-  std::function<ErrorShares(Simulation&)> shares;
-  /// On a finer mesh. Throws InputError, MemoryError.
-  std::function<std::unique_ptr<Simulation>(Simulation&, const FinerWish&)> finer;
-  /// Of its mesh and its run: cells and memory.
-  std::function<Round(const Simulation&)> size;
-};
-
-/// The simulation of the next round; null: there is none.
-template <class Simulation, class Found>
-std::unique_ptr<Simulation> next_round(Simulation& now, Rounds& rounds,
-                                       const RoundsOf<Simulation, Found>& of) {
-  if (!rounds.goes_on()) return nullptr;
-  try {
-    const auto shares = of.shares(now);
-    const auto& last = rounds.all().back();
-    const auto& asked = rounds.accuracy();
-    const auto wish =
-        finer_wish(shares, last.error, asked.accuracy, most_times(last.cells, asked.most_cells));
-    rounds.come_from(shares, wish);
-    auto next = of.finer(now, wish);
-    if (rounds.takes(of.size(*next))) return next;
-  } catch (const MemoryError& error) {
-    rounds.stop("the next mesh needs more memory than there is: " + error.problem());
-  } catch (const std::bad_alloc&) {
-    rounds.stop("there is no memory left for the next mesh");
-  } catch (const InputError& error) {
-    rounds.stop("the next mesh cannot be made: " + error.problem());
-  }
-  return nullptr;
-}
-
-/// What the last mesh gave; where the memory did not suffice for that, the one before. last: gets its
-/// simulation, where it is not the first.
-template <class Simulation, class Found>
-Found found_in_rounds(Simulation& first, std::unique_ptr<Simulation>& last, Rounds& rounds,
-                      const RoundsOf<Simulation, Found>& of) {
-  const auto begin = std::chrono::steady_clock::now();
-  std::unique_ptr<Simulation> before;
-  std::optional<Found> earlier;
-  for (;;) {
-    Simulation& now = last ? *last : first;
-    std::optional<Found> one;
-    try {
-      one = of.find(now, rounds.all().size());
-    } catch (const MemoryError& error) {
-      if (!earlier) throw;
-      rounds.stop("the solve on the next mesh needs more memory than there is: " + error.problem());
-    } catch (const std::bad_alloc&) {
-      if (!earlier) throw;
-      rounds.stop("there is no memory left for the solve on the next mesh");
-    }
-    if (!one) {
-      rounds.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-      last = std::move(before);
-      return std::move(*earlier);
-    }
-    auto& found = *one;
-    auto round = of.size(now);
-    round.error = of.error(now, found);
-    round.seconds = found.seconds;
-    rounds.add(round);
-    auto next = next_round(now, rounds, of);
-    rounds.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    if (!next) return std::move(found);
-    before = std::exchange(last, std::move(next));
-    earlier = std::move(found);
-  }
-}
-
 /// Adds what is not there yet.
 void add_lines(std::vector<std::string>& lines, const std::vector<std::string>& more);
-
-/// Of the report that was begun for the first mesh: what the last one says of itself.
-template <class Describe>
-void describe_again(Report& report, const Describe& describe) {
-  RunFacts facts;
-  describe(facts);
-  facts.seconds = report.seconds;
-  static_cast<RunFacts&>(report) = std::move(facts);
-}
 
 }  // namespace terrane

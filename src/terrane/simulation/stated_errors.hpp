@@ -16,6 +16,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "terrane/base/field.hpp"
@@ -73,13 +74,13 @@ class StatedErrors {
   /// Above it two meshes show no more than that the first is too coarse.
   static constexpr double largest_told = 0.2;
 
-  explicit StatedErrors(const Accuracy& accuracy) : accuracy_(accuracy) {}
+  /// why_none: no error can be stated, because of this; empty: some can
+  explicit StatedErrors(const Accuracy& accuracy, std::string why_none = {})
+      : accuracy_(accuracy), why_none_(std::move(why_none)) {}
 
   /// The error of each datum, in its unit: e₁, no less than half of what its source's data have, and than
   /// what closed forms and solves leave.  NaN where there is no difference.
   std::vector<double> of(const JudgedData& data);
-  /// No error can be stated, because of what the reason says.
-  void none(std::string why) { why_none_ = std::move(why); }
 
   /// What 95 % of all data so far have at most, relative; NaN where none can be stated.
   double at_95() const;
@@ -89,9 +90,10 @@ class StatedErrors {
 
  private:
   Accuracy accuracy_;
+  std::string why_none_;
   std::vector<double> relative_;
   std::size_t above_ = 0;
-  std::string first_above_, why_none_;
+  std::string first_above_;
 };
 
 /// "voltage per current" → what the column of its errors is called: NAME_error.

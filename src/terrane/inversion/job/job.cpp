@@ -10,6 +10,7 @@
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/inversion/loop/invert.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/mesh/companion.hpp"
 #include "terrane/simulation/describe.hpp"
 #include "terrane/simulation/sharing.hpp"
 #include "terrane/simulation/write_result.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -459,7 +458,7 @@ std::vector<std::string> warnings_of(const DirectCurrentReport& found) {
 }
 
 Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings)
-    : SimulationOf("electric", {}),
+    : RefinedSimulation("electric", {}),
       mesh_(std::move(mesh)),
       medium_(std::move(medium)),
       electrodes_(std::move(electrodes)),
@@ -483,7 +482,12 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
       if (!text.empty()) warnings_.push_back(std::move(text));
   }
   for (auto& warning : warnings_of_places(mesh_, electrodes_)) warnings_.push_back(std::move(warning));
-  if (settings_.accuracy.states_errors()) make_companion();
+  accuracy_ = settings_.accuracy;
+  if (!states_errors()) return;
+  // Total potentials are wrong beside their source in any cells: what automatic takes shows by how much.
+  const auto asked = settings_.parameters.potential;
+  make_companion(
+      [&] { return on_companion(wish_of_mesh(), asked == Potential::total ? Potential::automatic : asked); });
 }
 
 namespace {
@@ -543,7 +547,7 @@ std::vector<std::string_view> properties_read() {
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
   auto made = from_job_on(job, runtime, nullptr);
-  if (made->settings_.accuracy.verify == Verify::refine && plans_mesh(job))
+  if (made->accuracy_.verify == Verify::refine && plans_mesh(job))
     made->on_cells_ = [job](const TensorMesh& mesh, const Runtime& where) {
       return from_job_on(job, where, &mesh);
     };
@@ -692,11 +696,12 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
               terrane::text_of(sharing, ranks));
   }
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(solves_to_share(), ranks_of(runtime)));
-  if (companion_ && no_error_.empty())
-    facts.add("companion_nodes", static_cast<std::uint64_t>(companion_->load().nodes), "", "companion",
-              fmt::format("a second run on {} nodes states errors, with {} of memory",
-                          grouped(static_cast<std::uint64_t>(companion_->load().nodes)),
-                          bytes_text(memory_needed(companion_->solves_to_share(), ranks_of(runtime)))));
+  if (const auto* other = companion()) {
+    const auto nodes = static_cast<std::uint64_t>(other->load().nodes);
+    facts.add("companion_nodes", nodes, "", "companion",
+              fmt::format("a second run on {} nodes states errors, with {} of memory", grouped(nodes),
+                          bytes_text(memory_needed(other->solves_to_share(), ranks_of(runtime)))));
+  }
   if (!medium_.ground.empty())
     facts.notes.push_back(
         "the ground is uneven: geometric factors are those of a homogeneous one with the same surface, on "
@@ -707,10 +712,10 @@ void Simulation::foresee(Plan& plan, const MemoryBudget&, const Runtime& runtime
   require_memory(solves_to_share(), runtime, plan.problem);
   plan.device = text_of(resolve(runtime.device), runtime);
   plan.seconds = seconds_of_run(runtime);
-  if (!companion_) return;
-  if (!no_error_.empty()) return plan.warnings.push_back("no error will be stated: " + no_error_);
-  require_memory(companion_->solves_to_share(), runtime, plan.problem);
-  plan.seconds += companion_->seconds_of_run(runtime);
+  foresee_errors(plan);
+  if (!companion()) return;
+  require_memory(companion()->solves_to_share(), runtime, plan.problem);
+  plan.seconds += companion()->seconds_of_run(runtime);
 }
 
 double Simulation::seconds_of_run(const Runtime& runtime) const {
@@ -731,8 +736,9 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   if (runtime.checkpoint.resume)
     throw InputError("--resume", "runs of direct current keep no checkpoints to go on from",
                      "Run without --resume.");
-  Rounds rounds(settings_.accuracy);
-  auto [data, other, done, device, seconds, of_companion, why] = solved_in_rounds(result, runtime, rounds);
+  Rounds rounds(accuracy_);
+  auto solved = solved_in_rounds(result, runtime, rounds);
+  auto& [data, done, device] = solved.mine;
   auto& report = result.report;
   report.device = text_of(device, runtime);
   report.add("most_iterations", std::uint64_t(done.most_iterations()), "", "iterations",
@@ -745,12 +751,11 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.add("null_arrays", std::uint64_t{done.null_arrays});
   for (auto& warning : warnings_of(done)) report.warnings.push_back(std::move(warning));
   auto stations = fields_of(data);
-  if (settings_.accuracy.states_errors()) {
-    StatedErrors stated(settings_.accuracy);
-    const auto columns = errors_of(data, other, why, stated);
+  if (states_errors()) {
+    StatedErrors stated(accuracy_, solved.why);
+    const auto columns = errors_of(solved, stated);
     stations.fields.insert(stations.fields.end(), columns.begin(), columns.end());
-    stated.tell(result, of_companion, seconds + of_companion);
-    rounds.tell(result);
+    tell(result, solved, stated, rounds);
   }
   compare_with_measured(stations, report);
   add_attributes(result);
@@ -759,10 +764,12 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   return all;
 }
 
-DirectCurrentData Simulation::solved(const Runtime& runtime, DirectCurrentReport& done,
-                                     Device& device) const {
-  return direct_current_on_ranks(mesh_, medium_, electrodes_, settings_.parameters, runtime, done, device,
-                                 share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
+Found Simulation::solved(const Runtime& runtime) const {
+  Found found;
+  found.data =
+      direct_current_on_ranks(mesh_, medium_, electrodes_, settings_.parameters, runtime, found.report,
+                              found.device, share_ranks(solves_to_share(), ranks_of(runtime)).fields_at_once);
+  return found;
 }
 
 CompanionWish Simulation::wish_of_mesh() const {
@@ -802,6 +809,12 @@ bool Simulation::has_contacts_alone() const {
   return !changes[2] && changes[0] != changes[1];
 }
 
+std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser, bool moves_walls) const {
+  auto wish = moves_walls ? wish_of_mesh() : wish_of_mesh().with_its_walls();
+  wish.coarser = coarser;
+  return on_companion(wish, settings_.parameters.potential);
+}
+
 std::unique_ptr<Simulation> Simulation::on_companion(const CompanionWish& wish, Potential potential) const {
   const Companion companion(mesh_, values_of_medium(), wish);
   Medium medium;
@@ -823,60 +836,6 @@ std::unique_ptr<Simulation> Simulation::on_companion(const CompanionWish& wish, 
   return std::make_unique<Simulation>(companion.mesh(), std::move(medium), electrodes_, settings);
 }
 
-void Simulation::make_companion() {
-  // Total potentials are wrong beside their source in any cells: what automatic takes shows by how much.
-  const auto asked = settings_.parameters.potential;
-  try {
-    companion_ = on_companion(wish_of_mesh(), asked == Potential::total ? Potential::automatic : asked);
-  } catch (const InputError& error) {
-    no_error_ = fmt::format("on cells twice as wide, {}: {}", error.where(), error.problem());
-  }
-}
-
-Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
-  const auto since = [](auto then) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
-  };
-  Solved all;
-  const auto begin = std::chrono::steady_clock::now();
-  all.data = solved(runtime, all.done, all.device);
-  all.seconds = since(begin);
-  all.why = no_error_;
-  if (!companion_ || !all.why.empty()) return all;
-  DirectCurrentReport done;
-  Device device;
-  const auto begin_of_companion = std::chrono::steady_clock::now();
-  all.other = companion_->solved(runtime, done, device);
-  if (!done.converged()) all.why = "a solve of the companion run did not converge";
-  all.of_companion = since(begin_of_companion);
-  return all;
-}
-
-/// Of meshes with cells twice as wide along all axes, and along all but one.
-ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
-  const auto potential = settings_.parameters.potential;
-  const auto data_on = [&](const CompanionWish& wish) {
-    DirectCurrentReport done;
-    Device device;
-    return on_companion(wish, potential)->solved(runtime, done, device);
-  };
-  const auto wish = wish_of_mesh();
-  const auto coarse = data_on(wish.with_its_walls());
-  const auto error = [&](const DirectCurrentData& other) {
-    StatedErrors stated(settings_.accuracy);
-    errors_of(coarse, other, "", stated);
-    return stated.at_95();
-  };
-  ErrorShares shares;
-  for (std::size_t a = 0; a < 3; ++a) {
-    auto but_one = wish.with_its_walls();
-    but_one.coarser[a] = false;
-    shares.cells[a] = error(data_on(but_one));
-  }
-  shares.walls = error(data_on(wish));
-  return shares;
-}
-
 /// With the medium of its cells.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
   if (!medium_.ground.empty())
@@ -890,41 +849,18 @@ std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) cons
     *values = values_on(cells, mesh_, *values);
   auto made = std::make_unique<Simulation>(cells, std::move(medium), electrodes_, settings_);
   made->measured_ = measured_;
-  made->job_ = job_;
-  made->notes_ = notes_;
-  add_lines(made->warnings_, warnings_);
-  made->no_error_ = no_error_;
-  return made;
+  return continued_by(std::move(made));
 }
 
-Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
-  std::unique_ptr<Simulation> last;
-  RoundsOf<Simulation, Solved> of;
-  of.find = [&](Simulation& on, std::size_t) { return on.solved_with_companion(runtime); };
-  of.error = [](const Simulation& on, const Solved& found) {
-    StatedErrors stated(on.settings_.accuracy);
-    if (on.settings_.accuracy.states_errors()) on.errors_of(found.data, found.other, found.why, stated);
-    return stated.at_95();
-  };
-  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
-  of.finer = [&](Simulation& on, const FinerWish& wish) {
-    auto keeps = on.wish_of_mesh();
-    if (!wish.walls) keeps = keeps.with_its_walls();
-    const auto kept = on_cells_ ? KeptFaces::every_second : KeptFaces::all;
-    const auto cells = finer_mesh(on.mesh_, on.values_of_medium(), keeps, wish.factor, kept);
-    auto next = on_cells_ ? on_cells_(cells, runtime) : on.split_into(cells);
-    next->check(runtime);
-    return next;
-  };
-  of.size = [&](const Simulation& on) {
-    return Round{on.mesh_.size(), NAN, 0, memory_needed(on.solves_to_share(), ranks_of(runtime))};
-  };
-  auto found = found_in_rounds(*this, last, rounds, of);
-  if (last) {
-    describe_again(result.report, [&](RunFacts& facts) { last->describe_into(facts, runtime); });
-    *this = std::move(*last);
-  }
-  return found;
+std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runtime& runtime) const {
+  auto keeps = wish_of_mesh();
+  if (!wish.walls) keeps = keeps.with_its_walls();
+  const auto kept = on_cells_ ? KeptFaces::every_second : KeptFaces::all;
+  const auto cells = finer_mesh(mesh_, values_of_medium(), keeps, wish.factor, kept);
+  if (!on_cells_) return split_into(cells);
+  auto next = on_cells_(cells, runtime);
+  next->on_cells_ = on_cells_;
+  return next;
 }
 
 namespace {
@@ -960,8 +896,8 @@ double largest_of(const std::vector<double>& values) {
 
 /// Relative to a resistance, but no less than to a thousandth of the potentials that make it; to phases of a
 /// radian; to the largest apparent chargeability.
-std::vector<Column> Simulation::errors_of(const DirectCurrentData& data, const DirectCurrentData& other,
-                                          const std::string& why, StatedErrors& stated) const {
+std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
+  const auto &data = solved.mine.data, &other = solved.other.data;
   const auto shape = fields_of({});
   const std::size_t count = electrodes_.arrays.size();
   const double rho = median_of(data.apparent_resistivity);
@@ -987,7 +923,7 @@ std::vector<Column> Simulation::errors_of(const DirectCurrentData& data, const D
         name, {},          scale, sources, [&](std::size_t n) { return fmt::format("array {}", n + 1); },
         true, least_stated};
     for (std::size_t n = 0; n < count; ++n)
-      judged.difference.push_back(why.empty() ? of_difference * std::abs(mine[n] - its[n]) : NAN);
+      judged.difference.push_back(solved.why.empty() ? of_difference * std::abs(mine[n] - its[n]) : NAN);
     auto errors = stated.of(judged);
     for (double& error : errors) error *= factor;
     columns.push_back(error_column(*field, std::move(errors)));
@@ -998,14 +934,13 @@ std::vector<Column> Simulation::errors_of(const DirectCurrentData& data, const D
   add("phase", data.phase, other.phase, std::vector<double>(count, 1.0), 1e3);
   add("chargeability", data.chargeability, other.chargeability,
       std::vector<double>(count, largest_of(data.chargeability)), 1e3);
-  if (!why.empty()) stated.none(why);
   return columns;
 }
 
 Result Simulation::outline() const {
   Result result;
   auto stations = fields_of({});
-  if (settings_.accuracy.states_errors())
+  if (states_errors())
     for (const auto& field : std::vector<Column>(stations.fields))
       if (field.name != "geometric_factor") stations.fields.push_back(error_column(field, {}));
   add_attributes(result);

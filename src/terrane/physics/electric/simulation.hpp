@@ -8,14 +8,13 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/job/config.hpp"
+#include "terrane/mesh/companion.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/parameters.hpp"
 #include "terrane/physics/electric/ranks.hpp"
 #include "terrane/physics/electric/survey/files.hpp"
-#include "terrane/simulation/refining.hpp"
-#include "terrane/simulation/simulation_of.hpp"
-#include "terrane/simulation/stated_errors.hpp"
+#include "terrane/simulation/refined_simulation.hpp"
 #include "terrane/simulation/station_fields.hpp"
 
 namespace terrane::electric {
@@ -71,7 +70,14 @@ std::vector<std::string> warnings_of(const TensorMesh& mesh, const Medium& mediu
 /// And of what it found: arrays without a geometric factor, solves that did not converge.
 std::vector<std::string> warnings_of(const DirectCurrentReport& found);
 
-class Simulation final : public SimulationOf<> {
+/// Data of a mesh, how they were solved for, and where.
+struct Found {
+  DirectCurrentData data;
+  DirectCurrentReport report;
+  Device device;
+};
+
+class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
   /// medium: per cell [up, north, east].  Throws ShapeError, InputError.
   Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings);
@@ -93,10 +99,7 @@ class Simulation final : public SimulationOf<> {
   CompanionWish wish_of_mesh() const;
   /// Of all solves.
   double seconds_of_run(const Runtime& runtime) const;
-  void describe_into(RunFacts& facts, const Runtime& runtime) const {
-    describe(facts, choose(runtime), runtime);
-    begin_with(facts, notes_, warnings_);
-  }
+  using RefinedSimulation::describe_into;
 
  private:
   MemoryBudget choose(const Runtime& runtime) const override;
@@ -114,32 +117,24 @@ class Simulation final : public SimulationOf<> {
   std::size_t sources() const;
   std::size_t solves_of_source() const;
   std::size_t solves() const;
-  /// Data of this mesh and of its companion.
-  struct Solved {
-    DirectCurrentData data, other;
-    DirectCurrentReport done;
-    Device device;
-    double seconds = 0, of_companion = 0;
-    std::string why;  ///< no error can be stated
-  };
+
+  friend RefinedSimulation<Simulation, Found>;
+  static constexpr auto errors_beside = ErrorsBeside::walls;
+  static bool converged(const Found& found) { return found.report.converged(); }
+  std::uint64_t cells_of_run() const { return mesh_.size(); }
+  Found solved(const Runtime& runtime) const;
+  std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool moves_walls) const;
+  std::unique_ptr<Simulation> on_companion(const CompanionWish& wish, Potential potential) const;
+  std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime& runtime) const;
+  /// Columns that follow those of fields_of().
+  std::vector<Column> errors_of(const Solved& solved, StatedErrors& stated) const;
+
   std::vector<const std::vector<double>*> values_of_medium() const;
   /// Whether the medium changes along one horizontal axis and no other: it has no edges, beside which errors
   /// fall with less than the square of the width of cells.
   bool has_contacts_alone() const;
-  /// The same problem on cells twice as wide (mesh/companion.hpp). Throws InputError: it cannot be made.
-  std::unique_ptr<Simulation> on_companion(const CompanionWish& wish, Potential potential) const;
-  void make_companion();
-  Solved solved_with_companion(const Runtime& runtime) const;
-  /// On finer meshes, where the job asks for an accuracy and it is not kept: this becomes what it is on the
-  /// last of them.
-  Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds);
-  ErrorShares shares_of_error(const Runtime& runtime) const;
   std::unique_ptr<Simulation> split_into(const TensorMesh& cells) const;
-  DirectCurrentData solved(const Runtime& runtime, DirectCurrentReport& done, Device& device) const;
   StationFields fields_of(const DirectCurrentData& data) const;
-  /// Errors of data by those of another mesh: columns that follow those of fields_of().
-  std::vector<Column> errors_of(const DirectCurrentData& data, const DirectCurrentData& other,
-                                const std::string& why, StatedErrors& stated) const;
   /// Observed beside computed, where the survey has data.
   void compare_with_measured(StationFields& stations, Report& report) const;
   void add_cells(Dataset& data, std::vector<CellValues> volume) const;
@@ -152,8 +147,6 @@ class Simulation final : public SimulationOf<> {
   Settings settings_;
   std::size_t sources_ = 0;       // of currents, as arrays are solved for
   std::size_t held_against_ = 0;  // sources whose total potentials take a solve for homogeneous ground
-  std::unique_ptr<Simulation> companion_;
-  std::string no_error_;  // why none can be stated
   /// The same job on other cells, which take means of the earth anew; empty: cells are split.
   std::function<std::unique_ptr<Simulation>(const TensorMesh&, const Runtime&)> on_cells_;
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cmath>
 #include <numbers>
 #include <set>
@@ -675,7 +674,7 @@ std::span<const Section> sections() {
 }
 
 Simulation::Simulation(Problem problem, JobOrigin job)
-    : SimulationOf("electromagnetic", std::move(job)), problem_(std::move(problem)) {
+    : RefinedSimulation("electromagnetic", std::move(job)), problem_(std::move(problem)) {
   problem_.check();
   if (is_magnetotelluric(problem_))
     responses_.assign(names_of_responses().begin(), names_of_responses().end());
@@ -684,7 +683,7 @@ Simulation::Simulation(Problem problem, JobOrigin job)
 }
 
 Simulation::Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job)
-    : SimulationOf("electromagnetic", std::move(job)), meshes_(std::move(meshes)), gridding_(gridding) {
+    : RefinedSimulation("electromagnetic", std::move(job)), meshes_(std::move(meshes)), gridding_(gridding) {
   std::vector<std::vector<std::string>> warnings;
   for (const auto& mesh : meshes_) {
     mesh.problem.check();
@@ -848,12 +847,16 @@ double Simulation::memory_on_meshes(const Runtime& runtime) const {
   return held + most;
 }
 
-Outcome Simulation::computed(const Runtime& runtime, Device& device) const {
-  if (meshes_.empty()) return forward_on_ranks(problem_, runtime, device);
+Found Simulation::solved(const Runtime& runtime) const {
+  Found found;
+  auto& [all, device] = found;
+  if (meshes_.empty()) {
+    all = forward_on_ranks(problem_, runtime, device);
+    return found;
+  }
   Progress silent;
   Progress& whole = runtime.progress ? *runtime.progress : silent;
   whole.start("solving for fields", problem_.solves());
-  Outcome all;
   if (const auto& file = runtime.checkpoint.file;
       runtime.checkpoint.resume && !file.empty() && !is_left(file))
     all.warnings.push_back(no_checkpoint(file));
@@ -866,7 +869,7 @@ Outcome Simulation::computed(const Runtime& runtime, Device& device) const {
     put(problem_, mesh, forward_on_ranks(mesh.problem, with_mine, device), all);
   }
   whole.finish();
-  return all;
+  return found;
 }
 
 MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
@@ -900,13 +903,10 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
     facts.add("fields_at_once", std::uint64_t(sharing.fields_at_once), "", "ranks",
               text_of(sharing, ranks, meshes_.empty() ? "" : " on the largest mesh"));
   }
-  if (companion_ && no_error_.empty()) {
-    std::size_t of_companion = 0;
-    for (const auto* problem : companion_->on_meshes()) of_companion += problem->mesh.size();
-    facts.add("companion_cells", std::uint64_t{of_companion}, "", "companion",
-              fmt::format("a second run on {} cells states errors, with {} of memory", grouped(of_companion),
-                          bytes_text(companion_->memory_on_meshes(runtime))));
-  }
+  if (const auto* other = companion())
+    facts.add("companion_cells", other->cells_of_run(), "", "companion",
+              fmt::format("a second run on {} cells states errors, with {} of memory",
+                          grouped(other->cells_of_run()), bytes_text(other->memory_on_meshes(runtime))));
   facts.memory_bytes = static_cast<std::size_t>(memory_on_meshes(runtime));
 }
 
@@ -918,9 +918,8 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
       },
       on_meshes().front()->planned);
   plan.seconds = seconds_of_run(runtime);
-  if (companion_ && no_error_.empty()) plan.seconds += companion_->seconds_of_run(runtime);
-  if (!no_error_.empty() && accuracy_.states_errors())
-    plan.warnings.push_back("no error will be stated: " + no_error_);
+  if (companion()) plan.seconds += companion()->seconds_of_run(runtime);
+  foresee_errors(plan);
 }
 
 /// 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
@@ -946,61 +945,12 @@ std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser
   return std::make_unique<Simulation>(std::move(others), gridding_);
 }
 
-void Simulation::make_companion() {
-  try {
-    companion_ = on_companion({true, true, true}, true);
-  } catch (const InputError& error) {
-    no_error_ = fmt::format("on cells twice as wide, {}: {}", error.where(), error.problem());
-  }
+bool Simulation::converged(const Found& found) {
+  const auto& solves = found.outcome.solves;
+  return std::all_of(solves.begin(), solves.end(), [](const auto& solve) { return solve.converged(); });
 }
 
-Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
-  const auto since = [](auto then) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
-  };
-  Solved all;
-  const auto begin = std::chrono::steady_clock::now();
-  all.mine = computed(runtime, all.device);
-  all.seconds = since(begin);
-  if (!accuracy_.states_errors()) return all;
-  all.why = no_error_;
-  if (!companion_ || !all.why.empty()) return all;
-  const auto begin_of_companion = std::chrono::steady_clock::now();
-  Runtime without_checkpoint = runtime;
-  without_checkpoint.checkpoint = {};
-  all.other = companion_->computed(without_checkpoint, all.device);
-  const auto& solves = all.other.solves;
-  if (!std::all_of(solves.begin(), solves.end(), [](const auto& s) { return s.converged(); }))
-    all.why = "a solve of the companion run did not converge", all.other.data.clear();
-  all.of_companion = since(begin_of_companion);
-  return all;
-}
-
-/// Of meshes with cells twice as wide along all axes, and along all but one.
-ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
-  Runtime without_checkpoint = runtime;
-  without_checkpoint.checkpoint = {};
-  const auto data_on = [&](std::array<bool, 3> coarser, bool moves_walls) {
-    Device device;
-    return on_companion(coarser, moves_walls)->computed(without_checkpoint, device);
-  };
-  const auto coarse = data_on({true, true, true}, false);
-  const auto error = [&](const Outcome& other) {
-    StatedErrors stated(accuracy_);
-    errors_of(coarse, other, stated);
-    return stated.at_95();
-  };
-  ErrorShares shares;
-  for (std::size_t a = 0; a < 3; ++a) {
-    std::array<bool, 3> but_one{true, true, true};
-    but_one[a] = false;
-    shares.cells[a] = error(data_on(but_one, false));
-  }
-  shares.walls = error(data_on({true, true, true}, true));
-  return shares;
-}
-
-std::uint64_t Simulation::cells_on_meshes() const {
+std::uint64_t Simulation::cells_of_run() const {
   std::uint64_t cells = 0;
   for (const auto* problem : on_meshes()) cells += problem->mesh.size();
   return cells;
@@ -1008,61 +958,30 @@ std::uint64_t Simulation::cells_on_meshes() const {
 
 /// With the medium of its cells; a mesh that is given is that of all solves.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
-  auto made = std::make_unique<Simulation>(problem_on(problem_, cells), job_);
-  made->accuracy_ = accuracy_;
+  auto made = std::make_unique<Simulation>(problem_on(problem_, cells));
   made->gridding_ = gridding_;
   made->responses_ = responses_;
   made->of_sites_ = of_sites_;
-  made->notes_ = notes_;
-  add_lines(made->warnings_, warnings_);
-  made->words_ = words_;
-  made->make_companion();
-  if (made->no_error_.empty()) made->no_error_ = no_error_;
-  return made;
+  return continued_by(std::move(made));
 }
 
-Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
-  std::unique_ptr<Simulation> last;
-  RoundsOf<Simulation, Solved> of;
-  of.find = [&](Simulation& on, std::size_t round) {
-    Runtime here = runtime;
-    if (round > 0) here.checkpoint = {};
-    return on.solved_with_companion(here);
-  };
-  of.error = [](const Simulation& on, const Solved& found) {
-    StatedErrors stated(on.accuracy_);
-    if (!found.why.empty()) stated.none(found.why);
-    if (on.accuracy_.states_errors()) on.errors_of(found.mine, found.other, stated);
-    return stated.at_95();
-  };
-  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
-  of.finer = [&](Simulation& on, const FinerWish& finer) {
-    const auto kept = on_cells_ ? KeptFaces::every_second : KeptFaces::all;
-    std::vector<TensorMesh> meshes;
-    for (const auto* problem : on.on_meshes()) {
-      auto wish = wish_of(*problem);
-      if (!finer.walls) wish = wish.with_its_walls();
-      meshes.push_back(finer_mesh_of(*problem, wish, finer.factor, kept));
-    }
-    auto next = on_cells_ ? on_cells_(meshes, runtime) : on.split_into(meshes.front());
-    next->check(runtime);
-    return next;
-  };
-  of.size = [&](const Simulation& on) {
-    return Round{on.cells_on_meshes(), NAN, 0, on.memory_on_meshes(runtime)};
-  };
-  auto found = found_in_rounds(*this, last, rounds, of);
-  if (!last) return found;
-  describe_again(result.report, [&](RunFacts& facts) {
-    last->describe(facts, last->choose(runtime), runtime);
-    begin_with(facts, last->notes_, last->warnings_);
-  });
-  *this = std::move(*last);
-  return found;
+std::unique_ptr<Simulation> Simulation::finer(const FinerWish& finer, const Runtime& runtime) const {
+  const auto kept = on_cells_ ? KeptFaces::every_second : KeptFaces::all;
+  std::vector<TensorMesh> meshes;
+  for (const auto* problem : on_meshes()) {
+    auto wish = wish_of(*problem);
+    if (!finer.walls) wish = wish.with_its_walls();
+    meshes.push_back(finer_mesh_of(*problem, wish, finer.factor, kept));
+  }
+  if (!on_cells_) return split_into(meshes.front());
+  auto next = on_cells_(meshes, runtime);
+  next->on_cells_ = on_cells_;
+  return next;
 }
 
-std::vector<Variable> Simulation::errors_of(const Outcome& mine, const Outcome& other,
-                                            StatedErrors& stated) const {
+std::vector<Variable> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
+  const Outcome none;
+  const auto &mine = solved.mine.outcome, &other = solved.why.empty() ? solved.other.outcome : none;
   if (!is_magnetotelluric(problem_)) return field_errors(problem_, mine.data, other.data, stated);
   const auto functions = [&](const Outcome& of) {
     return of.data.empty() ? std::vector<TransferFunction>{} : transfer_functions(problem_, of);
@@ -1113,26 +1032,24 @@ void Simulation::tell_of_solves(const Outcome& outcome, Report& report) const {
 
 Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   Rounds rounds(accuracy_);
-  const auto [outcome, other, device, seconds, of_companion, why] = solved_in_rounds(result, runtime, rounds);
+  const auto solved = solved_in_rounds(result, runtime, rounds);
   auto& report = result.report;
-  report.device = device_text(device, runtime);
-  tell_of_solves(outcome, report);
+  report.device = device_text(solved.mine.device, runtime);
+  tell_of_solves(solved.mine.outcome, report);
   result.attributes["time_dependence"] = "exp(+i omega t)";
-  StatedErrors stated(accuracy_);
-  if (!accuracy_.states_errors()) return dataset(outcome, {}, stated);
-  if (!why.empty()) stated.none(why);
-  auto data = dataset(outcome, other, stated);
-  stated.tell(result, of_companion, seconds + of_companion);
-  rounds.tell(result);
+  StatedErrors stated(accuracy_, solved.why);
+  auto data = dataset(solved, stated);
+  if (states_errors()) tell(result, solved, stated, rounds);
   return data;
 }
 
 Result Simulation::outline() const {
   StatedErrors stated(accuracy_);
-  return outline_of(physics_, job_, dataset({}, {}, stated));
+  return outline_of(physics_, job_, dataset({}, stated));
 }
 
-Dataset Simulation::dataset(const Outcome& outcome, const Outcome& companion, StatedErrors& stated) const {
+Dataset Simulation::dataset(const Solved& solved, StatedErrors& stated) const {
+  const auto& outcome = solved.mine.outcome;
   Dataset data;
   data.dimensions = {{"source", problem_.sources.size()},
                      {"frequency", problem_.frequencies.size()},
@@ -1163,7 +1080,7 @@ Dataset Simulation::dataset(const Outcome& outcome, const Outcome& companion, St
                        ? response_variables(problem_, {}, responses_)
                        : response_variables(problem_, transfer_functions(problem_, outcome), responses_);
   std::vector<Variable> errors;
-  if (accuracy_.states_errors()) errors = errors_of(outcome, companion, stated);
+  if (states_errors()) errors = errors_of(solved, stated);
   std::move(errors.begin(), errors.end(), std::back_inserter(data.variables));
   if (meshes_.empty()) add_volume(problem_, outcome, data);
   std::vector<std::int32_t> iterations, converged;

@@ -11,16 +11,20 @@
 #include "terrane/physics/electromagnetic/meshes.hpp"
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/physics/electromagnetic/transfer.hpp"
-#include "terrane/simulation/refining.hpp"
-#include "terrane/simulation/simulation_of.hpp"
-#include "terrane/simulation/stated_errors.hpp"
+#include "terrane/simulation/refined_simulation.hpp"
 
 namespace terrane::electromagnetic {
 
 /// The tables [[source]] with its kinds, and [simulation].
 std::span<const Section> sections();
 
-class Simulation final : public SimulationOf<> {
+/// Data of all meshes, and where they were computed.
+struct Found {
+  Outcome outcome;
+  Device device;
+};
+
+class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
   /// Throws as Problem::check.
   explicit Simulation(Problem problem, JobOrigin job = {});
@@ -48,41 +52,28 @@ class Simulation final : public SimulationOf<> {
   void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
-  /// companion: its data; none where no errors are stated, or none could be
-  Dataset dataset(const Outcome& outcome, const Outcome& companion, StatedErrors& stated) const;
-  /// Data of the meshes and of their companions.
-  struct Solved {
-    Outcome mine, other;
-    Device device;
-    double seconds = 0, of_companion = 0;
-    std::string why;  ///< no error can be stated
-  };
-  /// The same on cells twice as wide along some axes. Throws InputError: it cannot be made.
+  Dataset dataset(const Solved& solved, StatedErrors& stated) const;
+
+  friend RefinedSimulation<Simulation, Found>;
+  static constexpr auto errors_beside = ErrorsBeside::walls;
+  static bool converged(const Found& found);
+  std::uint64_t cells_of_run() const;
+  Found solved(const Runtime& runtime) const;
   std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool moves_walls) const;
-  void make_companion();
-  Solved solved_with_companion(const Runtime& runtime) const;
-  /// On finer meshes, where the job asks for an accuracy and it is not kept: this becomes what it is on the
-  /// last of them.
-  Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds);
-  ErrorShares shares_of_error(const Runtime& runtime) const;
+  std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime& runtime) const;
+  std::vector<Variable> errors_of(const Solved& solved, StatedErrors& stated) const;
+
   std::unique_ptr<Simulation> split_into(const TensorMesh& cells) const;
-  std::uint64_t cells_on_meshes() const;
-  /// Of the data of all solves by those of other meshes; none where these are empty.
-  std::vector<Variable> errors_of(const Outcome& mine, const Outcome& other, StatedErrors& stated) const;
   /// Facts and warnings of the solves.
   void tell_of_solves(const Outcome& outcome, Report& report) const;
   double seconds_of_run(const Runtime& runtime) const;
   std::vector<const Problem*> on_meshes() const;
   double memory_on_meshes(const Runtime& runtime) const;
-  Outcome computed(const Runtime& runtime, Device& device) const;
 
   Problem problem_;
   std::vector<OnMesh> meshes_;
   Gridding gridding_ = Gridding::same;  // where it parts solves, the result tells the cells of each
   std::vector<std::string> responses_;  // of plane waves
-  Accuracy accuracy_;
-  std::unique_ptr<Simulation> companion_;
-  std::string no_error_;  // why none can be stated
   /// The same job on other cells, which take means of the earth anew; empty: cells are split.
   std::function<std::unique_ptr<Simulation>(const std::vector<TensorMesh>&, const Runtime&)> on_cells_;
   std::vector<Variable> of_sites_;  // what their file says of the receivers of plane waves: names, degrees

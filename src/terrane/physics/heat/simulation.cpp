@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "terrane/base/memory.hpp"
@@ -287,7 +286,9 @@ std::span<const Section> sections() {
 }
 
 Simulation::Simulation(Problem problem, Survey receivers, JobOrigin job)
-    : SimulationOf("heat", std::move(job)), problem_(std::move(problem)), receivers_(std::move(receivers)) {
+    : RefinedSimulation("heat", std::move(job)),
+      problem_(std::move(problem)),
+      receivers_(std::move(receivers)) {
   points_ = record_at(problem_, positions_of(receivers_), "survey: station");
   problem_.settle();
 }
@@ -326,8 +327,9 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
     if (!accuracy.states_errors()) return made;
     made->initial_ = initial;
     made->put_source_ = [of_source](Problem& problem) { read_source(of_source, problem); };
-    made->companion_ = made->on_companion({true, true, true}, 4);
-    made->unheld_ = unheld;
+    made->make_companion();
+    if (unheld)
+      made->no_error_ = "the mesh does not hold all bodies (see the warnings), which no wider cells show";
     return made;
   } catch (const InputError& error) {
     constexpr std::string_view of_station = "survey: station ";
@@ -362,19 +364,23 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.add("steps", steps, "", "steps");
   report_fields(problem_, facts);
   facts.add("stable_step", problem_.stable_step(), "s");
-  if (companion_)
-    facts.add("companion_cells", std::uint64_t{companion_->problem_.mesh.size()}, "", "companion",
-              fmt::format("a second run on {} cells over {} steps states errors",
-                          grouped(companion_->problem_.mesh.size()), grouped(companion_->problem_.steps())));
+  if (companion()) {
+    const auto& other = companion()->problem_;
+    facts.add("companion_cells", std::uint64_t{other.mesh.size()}, "", "companion",
+              fmt::format("a second run on {} cells over {} steps states errors", grouped(other.mesh.size()),
+                          grouped(other.steps())));
+  }
 }
 
 void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime&) const {
   memory.require("run", plan.problem, static_cast<double>(plan.memory_bytes));
+  foresee_errors(plan);
 }
 
 Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   Rounds rounds(accuracy_);
-  auto [done, mine, other, seconds, of_companion] = solved_in_rounds(result, runtime, rounds);
+  auto solved = solved_in_rounds(result, runtime, rounds);
+  auto& done = solved.mine.march;
   auto& report = result.report;
   report.add("iterations", done.iterations, "", done.iterations ? "solver" : "",
              fmt::format("{} iterations", grouped(done.iterations)));
@@ -388,75 +394,33 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   if (!done.converged)
     report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
   auto data = dataset(std::move(done));
-  if (companion_) {
-    StatedErrors stated(accuracy_);
-    data.variables.push_back({"temperature_error",
-                              "K",
-                              "error of the temperature",
-                              {"time", "receiver"},
-                              errors_of(mine, other, stated),
-                              {}});
-    stated.tell(result, of_companion, seconds + of_companion);
-    rounds.tell(result);
-  }
+  if (!states_errors()) return data;
+  StatedErrors stated(accuracy_, solved.why);
+  data.variables.push_back({"temperature_error",
+                            "K",
+                            "error of the temperature",
+                            {"time", "receiver"},
+                            errors_of(solved, stated),
+                            {}});
+  tell(result, solved, stated, rounds);
   return data;
 }
 
-Simulation::Series Simulation::series_of(const March& done) const {
-  return {temperatures_at(points_, done.series, problem_.receivers.size()), problem_.step, done.converged};
+Found Simulation::solved(const Runtime& runtime) const {
+  Found found{march(problem_, runtime), {}, problem_.step};
+  found.series = temperatures_at(points_, found.march.series, problem_.receivers.size());
+  return found;
 }
 
-Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
-  const auto since = [](auto then) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
-  };
-  Solved all;
-  const auto begin = std::chrono::steady_clock::now();
-  all.done = march(problem_, runtime);
-  all.mine = series_of(all.done);
-  all.seconds = since(begin);
-  if (!companion_) return all;
-  Runtime without_checkpoint = runtime;
-  without_checkpoint.checkpoint = {};
-  const auto begin_of_companion = std::chrono::steady_clock::now();
-  all.other = companion_->series_of(march(companion_->problem_, without_checkpoint));
-  all.of_companion = since(begin_of_companion);
-  return all;
-}
-
-ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
-  Runtime without_checkpoint = runtime;
-  without_checkpoint.checkpoint = {};
-  const auto series_on = [&](std::array<bool, 3> coarser, double longer) {
-    const auto on = on_companion(coarser, longer);
-    return on->series_of(march(on->problem_, without_checkpoint));
-  };
-  const auto coarse = series_on({true, true, true}, 1);
-  const auto error = [&](const Series& other) {
-    StatedErrors stated(accuracy_);
-    errors_of(coarse, other, stated);
-    return stated.at_95();
-  };
-  ErrorShares shares;
-  for (std::size_t a = 0; a < 3; ++a) {
-    std::array<bool, 3> but_one{true, true, true};
-    but_one[a] = false;
-    shares.cells[a] = error(series_on(but_one, 1));
-  }
-  shares.walls = error(series_on({true, true, true}, 4));
-  shares.of_steps = true;
-  return shares;
-}
-
-std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser, double longer) const {
+std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser, bool longer_steps) const {
   auto wish = wish_of(positions_of(receivers_));
   wish.coarser = coarser;
-  auto other = companion_of(problem_, initial_, wish, longer);
+  auto other = companion_of(problem_, initial_, wish, longer_steps ? 4 : 1);
   put_source_(other);
   return std::make_unique<Simulation>(std::move(other), receivers_);
 }
 
-std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish) const {
+std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runtime&) const {
   const auto& p = problem_;
   const std::vector<double>* const rock[] = {&p.conductivity, &p.capacity, &initial_};
   Problem other;
@@ -479,56 +443,24 @@ std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish) const {
   if (other.method == Method::explicit_steps) other.step = std::min(other.step, other.stable_step() / 2);
   const auto initial = other.initial;
   put_source_(other);
-  auto made = std::make_unique<Simulation>(std::move(other), receivers_, job_);
-  made->accuracy_ = accuracy_;
-  made->notes_ = notes_;
-  made->warnings_ = warnings_;
-  made->words_ = words_;
+  auto made = std::make_unique<Simulation>(std::move(other), receivers_);
   made->initial_ = initial;
   made->put_source_ = put_source_;
-  made->unheld_ = unheld_;
-  made->companion_ = made->on_companion({true, true, true}, 4);
-  return made;
+  return continued_by(std::move(made));
 }
 
-Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
-  std::unique_ptr<Simulation> last;
-  RoundsOf<Simulation, Solved> of;
-  of.find = [&](Simulation& on, std::size_t round) {
-    Runtime here = runtime;
-    if (round > 0) here.checkpoint = {};
-    return on.solved_with_companion(here);
+std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
+  const auto &mine = solved.mine, &other = solved.other;
+  const auto& temperatures = mine.series;
+  const std::size_t count = receivers_.size();
+  // Between two times of the other in proportion.
+  const auto its_value = [&](std::size_t time, std::size_t receiver) {
+    const double at = static_cast<double>(time) * mine.step / other.step;
+    const auto before = std::min(static_cast<std::size_t>(at), other.series.size() / count - 2);
+    const double part = at - static_cast<double>(before);
+    return (1 - part) * other.series[before * count + receiver] +
+           part * other.series[(before + 1) * count + receiver];
   };
-  of.error = [](const Simulation& on, const Solved& found) {
-    StatedErrors stated(on.accuracy_);
-    if (on.companion_) on.errors_of(found.mine, found.other, stated);
-    return stated.at_95();
-  };
-  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
-  of.finer = [&](Simulation& on, const FinerWish& wish) {
-    auto next = on.finer(wish);
-    next->check(runtime);
-    return next;
-  };
-  of.size = [&](const Simulation& on) {
-    RunFacts facts;
-    on.describe(facts, on.choose(runtime), runtime);
-    return Round{on.problem_.mesh.size(), NAN, 0, static_cast<double>(facts.memory_bytes)};
-  };
-  auto found = found_in_rounds(*this, last, rounds, of);
-  if (!last) return found;
-  describe_again(result.report, [&](RunFacts& facts) {
-    last->describe(facts, last->choose(runtime), runtime);
-    begin_with(facts, last->notes_, last->warnings_);
-  });
-  *this = std::move(*last);
-  return found;
-}
-
-std::vector<double> Simulation::errors_of(const Series& mine, const Series& other,
-                                          StatedErrors& stated) const {
-  const std::size_t count = receivers_.size(), its_steps = other.values.size() / count - 1;
-  const auto& temperatures = mine.values;
   double most = 0;
   for (const double t : temperatures) most = std::max(most, std::abs(t));
   JudgedData judged{"temperature", {}, {}, {}, [&](std::size_t n) {
@@ -537,28 +469,21 @@ std::vector<double> Simulation::errors_of(const Series& mine, const Series& othe
                                          static_cast<double>(time) * mine.step);
                     }};
   for (std::size_t n = 0; n < temperatures.size(); ++n) {
-    const std::size_t time = n / count, receiver = n % count;
-    // Between two times of the other in proportion.
-    const double at = static_cast<double>(time) * mine.step / other.step;
-    const auto before = std::min(static_cast<std::size_t>(at), its_steps - 1);
-    const double part = at - static_cast<double>(before);
-    const double its_value = (1 - part) * other.values[before * count + receiver] +
-                             part * other.values[(before + 1) * count + receiver];
+    const std::size_t time = n / count;
     double largest = 1e-3 * most;
     for (std::size_t r = 0; r < count; ++r)
       largest = std::max(largest, std::abs(temperatures[time * count + r]));
-    judged.difference.push_back(unheld_ ? NAN : std::abs(its_value - temperatures[n]) / of_temperatures);
+    judged.difference.push_back(
+        solved.why.empty() ? std::abs(its_value(time, n % count) - temperatures[n]) / of_temperatures : NAN);
     judged.scale.push_back(largest);
     judged.source.push_back(time);
   }
-  if (!other.converged) stated.none("a solve of the companion run did not converge");
-  if (unheld_) stated.none("the mesh does not hold all bodies (see the warnings), which no wider cells show");
   return stated.of(judged);
 }
 
 Result Simulation::outline() const {
   auto data = dataset({});
-  if (companion_)
+  if (states_errors())
     data.variables.push_back(
         {"temperature_error", "K", "error of the temperature", {"time", "receiver"}, {}, {}});
   return outline_of(physics_, job_, std::move(data));

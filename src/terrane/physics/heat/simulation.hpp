@@ -9,9 +9,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/physics/heat/march.hpp"
 #include "terrane/physics/heat/places.hpp"
-#include "terrane/simulation/refining.hpp"
-#include "terrane/simulation/simulation_of.hpp"
-#include "terrane/simulation/stated_errors.hpp"
+#include "terrane/simulation/refined_simulation.hpp"
 #include "terrane/survey/survey.hpp"
 
 namespace terrane::heat {
@@ -19,7 +17,14 @@ namespace terrane::heat {
 /// The tables [simulation] and [source].
 std::span<const Section> sections();
 
-class Simulation final : public SimulationOf<> {
+/// Temperatures of receivers, [time, receiver], and the march that they are of.
+struct Found {
+  March march;
+  std::vector<double> series;
+  double step = 0;  ///< s
+};
+
+class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
   /// receivers: points whose temperature is recorded; problem.receivers is made for them. Throws InputError
   /// (one lies outside the mesh; Problem::settle).
@@ -38,37 +43,23 @@ class Simulation final : public SimulationOf<> {
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   Dataset dataset(March done) const;
-  /// Temperatures of receivers, [time, receiver].
-  struct Series {
-    std::vector<double> values;
-    double step = 0;
-    bool converged = true;
-  };
-  struct Solved {
-    March done;
-    Series mine, other;
-    double seconds = 0, of_companion = 0;
-  };
-  Series series_of(const March& done) const;
-  Solved solved_with_companion(const Runtime& runtime) const;
-  /// On finer meshes, where the job asks for an accuracy and it is not kept: this becomes what it is on the
-  /// last of them.
-  Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds);
-  ErrorShares shares_of_error(const Runtime& runtime) const;
-  /// On cells twice as wide along some axes, with steps so many times as long.
-  std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, double longer) const;
+
+  friend RefinedSimulation<Simulation, Found>;
+  static constexpr auto errors_beside = ErrorsBeside::steps;
+  static bool converged(const Found& found) { return found.march.converged; }
+  std::uint64_t cells_of_run() const { return problem_.mesh.size(); }
+  Found solved(const Runtime& runtime) const;
+  /// On cells twice as wide along some axes, with steps four times as long where these are longer.
+  std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool longer_steps) const;
   /// On finer cells, with the rock of those that they are parts of, and shorter steps.
-  std::unique_ptr<Simulation> finer(const FinerWish& wish) const;
-  /// Of each temperature, K, relative to the largest one of its time, by another series.
-  std::vector<double> errors_of(const Series& mine, const Series& other, StatedErrors& stated) const;
+  std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime&) const;
+  /// Of each temperature, K, relative to the largest one of its time.
+  std::vector<double> errors_of(const Solved& solved, StatedErrors& stated) const;
 
   Problem problem_;
   Survey receivers_;
   std::vector<Weights> points_;  // of the receivers
-  Accuracy accuracy_;
-  bool unheld_ = false;                    // a body is less than two cells across
-  std::unique_ptr<Simulation> companion_;  // on cells twice as wide, with steps four times as long
-  std::vector<double> initial_;            // of rock alone, K
+  std::vector<double> initial_;  // of rock alone, K
   /// Adds the source to a problem on other cells.
   std::function<void(Problem&)> put_source_;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -223,10 +222,6 @@ void take_mesh_alone(const Config& job,
   throw_at_its_key<Problem>(error, "traveltime", job);
 }
 
-double seconds_since(std::chrono::steady_clock::time_point then) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
-}
-
 }  // namespace
 
 std::span<const Section> sections() {
@@ -277,7 +272,7 @@ JobProblem Simulation::read(const Config& job, const MemoryBudget& memory, bool 
 }
 
 Simulation::Simulation(Problem problem, JobOrigin job)
-    : SimulationOf("traveltime", std::move(job)), problem_(std::move(problem)) {
+    : RefinedSimulation("traveltime", std::move(job)), problem_(std::move(problem)) {
   problem_.settle();
 }
 
@@ -290,7 +285,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   made->words_ = std::move(read_job.words);
   made->observed_ = std::move(read_job.times);
   made->uncertainties_ = std::move(read_job.uncertainties);
-  if (made->accuracy_.states_errors()) made->companion_ = made->on_companion({true, true, true});
+  if (made->states_errors()) made->make_companion();
   return made;
 }
 
@@ -320,10 +315,9 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.add("receivers", std::uint64_t{p.receivers.size()}, "", "receivers");
   facts.add("picks", std::uint64_t{p.picks.size()}, "", "times");
   report_fields(p, facts);
-  if (companion_)
-    facts.add(
-        "companion_cells", std::uint64_t{companion_->problem_.mesh.size()}, "", "companion",
-        fmt::format("a second run on {} cells states errors", grouped(companion_->problem_.mesh.size())));
+  if (companion())
+    facts.add("companion_cells", companion()->cells_of_run(), "", "companion",
+              fmt::format("a second run on {} cells states errors", grouped(companion()->cells_of_run())));
 }
 
 void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const {
@@ -333,7 +327,8 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
                                    static_cast<std::size_t>(runtime.comm ? runtime.comm->size() : 1));
   const std::size_t turns = (problem_.shots.size() + at_once - 1) / at_once;
   plan.seconds = static_cast<double>(turns) *
-                 (seconds_of_front(problem_) + (companion_ ? seconds_of_front(companion_->problem_) : 0));
+                 (seconds_of_front(problem_) + (companion() ? seconds_of_front(companion()->problem_) : 0));
+  foresee_errors(plan);
 }
 
 StationFields Simulation::rows_of(const Problem& p, std::vector<double> times) {
@@ -364,18 +359,18 @@ StationFields Simulation::rows_of(const Problem& p, std::vector<double> times) {
 
 Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& runtime) {
   Rounds rounds(accuracy_);
-  auto [mine, other, seconds, of_companion] = solved_in_rounds(result, runtime, rounds);
+  const auto solved = solved_in_rounds(result, runtime, rounds);
+  const auto& mine = solved.mine;
   auto& report = result.report;
   report.notes.insert(report.notes.end(), mine.notes.begin(), mine.notes.end());
   report.warnings.insert(report.warnings.end(), mine.warnings.begin(), mine.warnings.end());
   const auto [first, last] = std::minmax_element(mine.values.begin(), mine.values.end());
   report.add("latest", *last, "s", "times", fmt::format("from {:.4g} to {:.4g} s", *first, *last));
   auto rows = rows_of(problem_, mine.values);
-  if (companion_) {
-    StatedErrors stated(accuracy_);
-    rows.fields.push_back(error_column(rows.fields.front(), errors_of(mine.values, other.values, stated)));
-    stated.tell(result, of_companion, seconds + of_companion);
-    rounds.tell(result);
+  if (states_errors()) {
+    StatedErrors stated(accuracy_, solved.why);
+    rows.fields.push_back(error_column(rows.fields.front(), errors_of(solved, stated)));
+    tell(result, solved, stated, rounds);
   }
   if (!observed_.empty()) {
     ObservedColumns columns;
@@ -400,7 +395,7 @@ CompanionWish Simulation::wish() const {
   return wish;
 }
 
-std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser) const {
+std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser, bool) const {
   auto keeps = wish();
   keeps.coarser = coarser;
   const std::vector<double>* const rock[] = {&problem_.velocity};
@@ -417,90 +412,19 @@ std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser
   return std::make_unique<Simulation>(std::move(other));
 }
 
-std::unique_ptr<Simulation> Simulation::finer(const FinerWish& asked) const {
+std::unique_ptr<Simulation> Simulation::finer(const FinerWish& asked, const Runtime&) const {
   const std::vector<double>* const rock[] = {&problem_.velocity};
   auto other = problem_;
   other.mesh = finer_mesh(problem_.mesh, rock, wish(), asked.factor, KeptFaces::all);
   other.velocity = values_on(other.mesh, problem_.mesh, problem_.velocity);
-  auto made = std::make_unique<Simulation>(std::move(other), job_);
-  made->accuracy_ = accuracy_;
-  made->notes_ = notes_;
-  made->warnings_ = warnings_;
-  made->words_ = words_;
+  auto made = std::make_unique<Simulation>(std::move(other));
   made->observed_ = observed_;
   made->uncertainties_ = uncertainties_;
-  made->companion_ = made->on_companion({true, true, true});
-  return made;
+  return continued_by(std::move(made));
 }
 
-Simulation::Solved Simulation::solved_with_companion(const Runtime& runtime) const {
-  Solved all;
-  const auto begin = std::chrono::steady_clock::now();
-  all.mine = travel_times(problem_, runtime);
-  all.seconds = seconds_since(begin);
-  if (!companion_) return all;
-  Runtime without_checkpoint = runtime;
-  without_checkpoint.checkpoint = {};
-  const auto begin_of_companion = std::chrono::steady_clock::now();
-  all.other = travel_times(companion_->problem_, without_checkpoint);
-  all.of_companion = seconds_since(begin_of_companion);
-  return all;
-}
-
-ErrorShares Simulation::shares_of_error(const Runtime& runtime) const {
-  Runtime without_checkpoint = runtime;
-  without_checkpoint.checkpoint = {};
-  const auto times_on = [&](std::array<bool, 3> coarser) {
-    return travel_times(on_companion(coarser)->problem_, without_checkpoint).values;
-  };
-  const auto coarse = times_on({true, true, true});
-  ErrorShares shares;
-  for (std::size_t a = 0; a < 3; ++a) {
-    std::array<bool, 3> but_one{true, true, true};
-    but_one[a] = false;
-    StatedErrors stated(accuracy_);
-    errors_of(coarse, times_on(but_one), stated);
-    shares.cells[a] = stated.at_95();
-  }
-  return shares;
-}
-
-Simulation::Solved Simulation::solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
-  std::unique_ptr<Simulation> last;
-  RoundsOf<Simulation, Solved> of;
-  of.find = [&](Simulation& on, std::size_t round) {
-    Runtime here = runtime;
-    if (round > 0) here.checkpoint = {};
-    return on.solved_with_companion(here);
-  };
-  of.error = [](const Simulation& on, const Solved& found) {
-    StatedErrors stated(on.accuracy_);
-    if (on.companion_) on.errors_of(found.mine.values, found.other.values, stated);
-    return stated.at_95();
-  };
-  of.shares = [&](Simulation& on) { return on.shares_of_error(runtime); };
-  of.finer = [&](Simulation& on, const FinerWish& asked) {
-    auto next = on.finer(asked);
-    next->check(runtime);
-    return next;
-  };
-  of.size = [&](const Simulation& on) {
-    RunFacts facts;
-    on.describe(facts, on.choose(runtime), runtime);
-    return Round{on.problem_.mesh.size(), NAN, 0, static_cast<double>(facts.memory_bytes)};
-  };
-  auto found = found_in_rounds(*this, last, rounds, of);
-  if (!last) return found;
-  describe_again(result.report, [&](RunFacts& facts) {
-    last->describe(facts, last->choose(runtime), runtime);
-    begin_with(facts, last->notes_, last->warnings_);
-  });
-  *this = std::move(*last);
-  return found;
-}
-
-std::vector<double> Simulation::errors_of(const std::vector<double>& mine, const std::vector<double>& other,
-                                          StatedErrors& stated) const {
+std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
+  const auto &mine = solved.mine.values, &other = solved.other.values;
   std::vector<double> longest(problem_.shots.size(), 0);
   for (std::size_t n = 0; n < mine.size(); ++n)
     longest[problem_.picks[n].shot] = std::max(longest[problem_.picks[n].shot], mine[n]);
@@ -510,7 +434,7 @@ std::vector<double> Simulation::errors_of(const std::vector<double>& mine, const
                     }};
   for (std::size_t n = 0; n < mine.size(); ++n) {
     const auto shot = problem_.picks[n].shot;
-    judged.difference.push_back(std::abs(other[n] - mine[n]));
+    judged.difference.push_back(solved.why.empty() ? std::abs(other[n] - mine[n]) : NAN);
     judged.scale.push_back(longest[shot] > 0 ? std::max(mine[n], least_scale * longest[shot]) : 1);
     judged.source.push_back(shot);
   }
@@ -519,7 +443,7 @@ std::vector<double> Simulation::errors_of(const std::vector<double>& mine, const
 
 Result Simulation::outline() const {
   auto rows = rows_of(problem_, {});
-  if (companion_) rows.fields.push_back(error_column(rows.fields.front(), {}));
+  if (states_errors()) rows.fields.push_back(error_column(rows.fields.front(), {}));
   return outline_of(physics_, job_, to_dataset(std::move(rows)));
 }
 

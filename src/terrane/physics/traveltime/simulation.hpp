@@ -12,9 +12,7 @@
 #include "terrane/physics/traveltime/picks.hpp"
 #include "terrane/physics/traveltime/problem.hpp"
 #include "terrane/physics/traveltime/times.hpp"
-#include "terrane/simulation/refining.hpp"
-#include "terrane/simulation/simulation_of.hpp"
-#include "terrane/simulation/stated_errors.hpp"
+#include "terrane/simulation/refined_simulation.hpp"
 #include "terrane/simulation/station_fields.hpp"
 
 namespace terrane::traveltime {
@@ -33,7 +31,7 @@ struct JobProblem {
   std::array<double, 3> smooth{};     ///< of a planned mesh: lengths over which models are smooth, m
 };
 
-class Simulation final : public SimulationOf<> {
+class Simulation final : public RefinedSimulation<Simulation, Times> {
  public:
   /// problem: as it is. Throws InputError (Problem::settle).
   explicit Simulation(Problem problem, JobOrigin job = {});
@@ -54,23 +52,18 @@ class Simulation final : public SimulationOf<> {
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
 
-  struct Solved {
-    Times mine, other;
-    double seconds = 0, of_companion = 0;
-  };
+  friend RefinedSimulation<Simulation, Times>;
+  static constexpr auto errors_beside = ErrorsBeside::nothing;
+  static bool converged(const Times&) { return true; }
+  std::uint64_t cells_of_run() const { return problem_.mesh.size(); }
+  Times solved(const Runtime& runtime) const { return travel_times(problem_, runtime); }
   CompanionWish wish() const;
-  std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser) const;
-  std::unique_ptr<Simulation> finer(const FinerWish& wish) const;
-  Solved solved_with_companion(const Runtime& runtime) const;
-  Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds);
-  ErrorShares shares_of_error(const Runtime& runtime) const;
-  std::vector<double> errors_of(const std::vector<double>& mine, const std::vector<double>& other,
-                                StatedErrors& stated) const;
+  std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool) const;
+  std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime&) const;
+  std::vector<double> errors_of(const Solved& solved, StatedErrors& stated) const;
 
   Problem problem_;
-  Accuracy accuracy_;
   std::vector<double> observed_, uncertainties_;
-  std::unique_ptr<Simulation> companion_;  // on cells twice as wide
 };
 
 }  // namespace terrane::traveltime
