@@ -15,7 +15,7 @@
 // up.
 //
 //   devices_scheme_2013 [--parts LIST] [--gpus N] [--job FILE] [--quick]     JSON to standard output, a table
-//   to standard error LIST: schemes,sweeps,launches,host,cards,terrane
+//   to standard error LIST: schemes,sweeps,blocks,launches,host,cards,terrane
 #include <cuda_runtime.h>
 #include <omp.h>
 
@@ -564,11 +564,20 @@ template <class T>
 void sweeps(const Problem& problem, int multiprocessors, bool quick, Results& results) {
   const OnDevice<T> on(problem.numbers<T>());
   // 14 blocks, and one for each multiprocessor, of 512 threads are among the schemes.
-  for (const int threads : {32, 64, 128, 256})
+  for (int threads = 32; threads < most_threads; threads += quick ? 160 : 32)
     run_private(problem, on, one_of_each_kind, multiprocessors, threads, true, 1, false, results);
   if (quick) return;
   for (const int blocks : {33, 66, 2 * multiprocessors, 4 * multiprocessors})
     run_private(problem, on, one_of_each_kind, blocks, most_threads, true, 1, false, results);
+}
+
+/// The paper's figures 9 and 10: 14 to 224 blocks of 32 threads, in steps of 14, for one component.
+template <class T>
+void small_blocks(const Problem& problem, bool quick, Results& results) {
+  const OnDevice<T> on(problem.numbers<T>());
+  const std::vector<int> only_gzz{one_of_each_kind[1]};
+  for (int blocks = 14; blocks <= 224; blocks += quick ? 70 : 14)
+    run_private(problem, on, only_gzz, blocks, 32, true, 1, false, results);
 }
 
 template <class T>
@@ -891,7 +900,7 @@ std::string window_of(const Problem& problem, const Results& results) {
 }
 
 int run(int count, char** arguments) {
-  std::string parts = "schemes,sweeps,launches,host,cards,terrane";
+  std::string parts = "schemes,sweeps,blocks,launches,host,cards,terrane";
   std::string job;
   bool quick = false;
   int gpus = 0;
@@ -953,12 +962,16 @@ int run(int count, char** arguments) {
       sweeps<double>(problem, multiprocessors, quick, results);
       sweeps<float>(problem, multiprocessors, quick, results);
     }
+    if (wanted("blocks")) {
+      small_blocks<double>(problem, quick, results);
+      small_blocks<float>(problem, quick, results);
+    }
     if (wanted("launches")) {
       launches<double>(problem, results);
       launches<float>(problem, results);
     }
     if (wanted("cards"))
-      for (const int cards : {1, 2, 4}) {
+      for (const int cards : {1, 2, 3, 4}) {
         if (cards > gpus) continue;
         on_cards<double>(problem, cards, multiprocessors, results);
         on_cards<float>(problem, cards, multiprocessors, results);
