@@ -223,22 +223,6 @@ TEST(Fmm, StopsWhenAsked) {
       Cancelled);
 }
 
-TEST(Fmm, IsRefusedOnADeviceWithAWord) {
-  std::mt19937 random(6);
-  const auto prisms = random_prisms(20, 100, random);
-  const auto stations = test::random_stations({-900, 900, -900, 900, 0, 200}, 10, random);
-  Parameters parameters;
-  parameters.method = Method::fmm;
-  parameters.device = {Device::Kind::debug, -1};
-  try {
-    plan(prisms.view(), stations.view(), parameters);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("the fmm method runs on the CPU only"), std::string::npos);
-    EXPECT_NE(std::string(error.what()).find("device = \"cpu\""), std::string::npos) << error.what();
-  }
-}
-
 // ---- local expansions ----
 
 /// Numbers of a multipole expansion at random, falling with the degree as those of a body do.

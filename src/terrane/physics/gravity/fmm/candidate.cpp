@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "terrane/base/error.hpp"
 #include "terrane/physics/gravity/fmm/fmm.hpp"
+#include "terrane/physics/gravity/fmm/fmm_device.hpp"
 
 namespace terrane::gravity {
 
@@ -20,39 +20,45 @@ std::optional<MethodEntry::Least> fmm_at_least(const Problem& problem) {
   const double m = static_cast<double>(problem.prisms.size()),
                n = static_cast<double>(problem.stations.size()), digits = digits_for_fmm(problem),
                order = 2 * digits + 4;
-  return MethodEntry::Least{digits * (fmm_seconds_per_prism * m + fmm_seconds_per_station * n),
-                            m * (24 + 0.25 * order * order) + 80 * n};
-}
-
-/// Throws InputError.
-void only_on_the_cpu(const Problem& problem) {
-  if (problem.on_device())
-    throw InputError("simulation.method", "the fmm method runs on the CPU only",
-                     "Write device = \"cpu\"; or method = \"tree\", or \"auto\", which run on devices too.");
+  return MethodEntry::Least{
+      digits * (fmm_seconds_per_prism * m + fmm_seconds_per_station * n / problem.speedup),
+      m * (24 + 0.25 * order * order) + 80 * n};
 }
 
 std::shared_ptr<Fmm> grow_fmm(const Problem& problem, Progress& progress) {
   const auto& p = problem.parameters;
+  if (problem.on_device())
+    return std::make_shared<Fmm>(problem.prisms, problem.stations, p.channels, p.accuracy, p.threads,
+                                 progress, Fmm::ForDevice{0, 0});
   return std::make_shared<Fmm>(problem.prisms, problem.stations, p.channels, p.accuracy, p.threads, progress);
+}
+
+std::shared_ptr<Summation> fmm_summation(const Problem& problem, std::shared_ptr<Fmm> fmm, Device device,
+                                         Progress& progress) {
+  if (device.has_own_memory())
+    return fmm_sum_on_device(device, std::move(fmm), problem.parameters.precision, progress);
+  return fmm;
 }
 
 Candidate fmm_candidate(const Problem& problem, Progress& progress) {
   Candidate candidate;
   candidate.method = Method::fmm;
-  if (problem.parameters.method == Method::fmm) only_on_the_cpu(problem);
-  if (problem.on_device()) {
-    candidate.reason = "no fmm (it runs on the CPU only)";
-    return candidate;
-  }
   const auto fmm = grow_fmm(problem, progress);
   const auto cost = fmm->cost(progress);
-  candidate.seconds = cost.seconds;
+  candidate.seconds = (cost.seconds - cost.one_by_one_seconds) / problem.speedup + cost.one_by_one_seconds;
   candidate.spent =
       digits_for_fmm(problem) * fmm_seconds_per_prism * static_cast<double>(problem.prisms.size());
   candidate.host_bytes = candidate.asked_bytes = cost.memory_bytes;
+  if (problem.on_device()) {
+    const auto there = fmm_memory_on_device(*fmm, cost);
+    candidate.device_bytes = there.device;
+    candidate.host_bytes += static_cast<std::size_t>(there.host);
+  }
   candidate.estimated_error = std::max(problem.parameters.accuracy, fmm_rounding);
   candidate.summed = problem.prisms;
-  candidate.make = [fmm](Device, Progress&) -> std::shared_ptr<Summation> { return fmm; };
+  candidate.make = [problem, fmm](Device device, Progress& shown) {
+    return fmm_summation(problem, fmm, device, shown);
+  };
   return candidate;
 }
 
@@ -64,9 +70,8 @@ const MethodEntry fmm_method{
     fmm_rounding,
     fmm_at_least,
     fmm_candidate,
-    [](const Problem& problem, Progress& progress) -> std::shared_ptr<Summation> {
-      only_on_the_cpu(problem);
-      return grow_fmm(problem, progress);
+    [](const Problem& problem, Progress& progress) {
+      return fmm_summation(problem, grow_fmm(problem, progress), problem.parameters.device, progress);
     },
 };
 

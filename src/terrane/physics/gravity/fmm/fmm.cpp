@@ -23,13 +23,22 @@ constexpr std::size_t bytes_per_part = 4096;  // of lists and a local expansion,
 constexpr double split_if_larger = 1.5;  // a cluster this much larger than a box of stations is split first
 constexpr double close_pair_work = 600;  // operations of a pack: what remains is close
 constexpr std::size_t bytes_per_thread = 1100000;  // sums of a part, tables of a translation
+constexpr std::size_t group_of_device = 32;        // stations: device_tile of tiles/device_kernels.hpp
 constexpr double least_scale = 1e-8;  // of a local expansion, relative to all stations and prisms
 
 /// Operations of a pack for a translation, and for taking an expansion of that degree down one level.
-double collecting(int p, int added, int lanes) {
+double translation_terms(int p, int added) {
   double terms = 0;
   for (int n = 0; n <= p; ++n) terms += (2.0 * n + 1) * (p + added + 1 - n) * (p + added + 1 - n);
-  return (1.2 * terms + 6.5 * (p + added + 1) * (p + added + 1)) / lanes + 2.0 * (p + 1) * (p + 1);
+  return terms;
+}
+double collecting(int p, int added, int lanes) {
+  return (1.2 * translation_terms(p, added) + 6.5 * (p + added + 1) * (p + added + 1)) / lanes +
+         2.0 * (p + 1) * (p + 1);
+}
+/// Of a thread: complex multiply-adds shared by a group, the threads of which are not all busy.
+double collecting_on_device(int p, int added) {
+  return 0.15 * translation_terms(p, added) + 6.0 * (p + added + 1) * (p + added + 1);
 }
 double shifting(int degree) { return 1.5 * (degree + 1) * (degree + 1) * (degree + 1); }
 
@@ -43,36 +52,51 @@ std::size_t leaf_of(std::size_t prisms, std::size_t stations) {
 int highest_order(double accuracy) {
   return std::clamp(static_cast<int>(std::lround(8 - 2 * std::log10(accuracy))), 4, most_order);
 }
+/// Devices add up pairs faster, beside translations.
+int highest_device_order(double accuracy) {
+  return std::clamp(static_cast<int>(std::lround(6 - 1.7 * std::log10(accuracy))), 4, most_order);
+}
+std::size_t device_leaf(std::size_t prisms, std::size_t stations) { return prisms > stations ? 64 : 32; }
 
 }  // namespace
 
 Fmm::Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
          Progress& progress)
-    : tree_(prisms, stations, channels, accuracy, threads, progress,
-            {leaf_of(prisms.size(), stations.size()), 2, highest_order(accuracy)}),
-      kernels_(local_kernels()),
-      added_(tree_.wants(2)   ? 2
-             : tree_.wants(1) ? 1
-                              : 0),
-      pair_work_(Tree::pair_work(accuracy)),
-      close_pair_work_(std::max(close_pair_work, pair_work_)),
-      lanes_(kernel_target().kernels[0].lanes) {
-  for (int p = 0; p <= tree_.order(); ++p) collect_work_[p] = collecting(p, added_, lanes_);
-  cut_cells();
-}
+    : Fmm(prisms, stations, channels, accuracy, threads, progress,
+          Settings{{leaf_of(prisms.size(), stations.size()), 2, highest_order(accuracy), 0},
+                   Tree::pair_work(accuracy),
+                   std::max(close_pair_work, Tree::pair_work(accuracy)),
+                   true,
+                   false}) {}
 
 Fmm::Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
          Progress& progress, const Kept& kept)
-    : tree_(prisms, stations, channels, accuracy, threads, progress, {kept.leaf, 2, kept.order}),
+    : Fmm(prisms, stations, channels, accuracy, threads, progress,
+          Settings{{kept.leaf, 2, kept.order, 0}, kept.pair_work, kept.pair_work, false, false}) {}
+
+Fmm::Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+         Progress& progress, const ForDevice& device)
+    : Fmm(prisms, stations, channels, accuracy, threads, progress,
+          Settings{{device.leaf > 0 ? device.leaf : device_leaf(prisms.size(), stations.size()), 2,
+                    device.order > 0 ? device.order : highest_device_order(accuracy), group_of_device},
+                   Tree::pair_work(accuracy),
+                   Tree::pair_work(accuracy),
+                   false,
+                   true}) {}
+
+Fmm::Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+         Progress& progress, const Settings& settings)
+    : tree_(prisms, stations, channels, accuracy, threads, progress, settings.leaves),
       kernels_(local_kernels()),
       added_(tree_.wants(2)   ? 2
              : tree_.wants(1) ? 1
                               : 0),
-      pair_work_(kept.pair_work),
-      close_pair_work_(kept.pair_work),
-      at_stations_(false),
-      lanes_(kernel_target().kernels[0].lanes) {
-  for (int p = 0; p <= tree_.order(); ++p) collect_work_[p] = collecting(p, added_, lanes_);
+      pair_work_(settings.pair_work),
+      close_pair_work_(settings.close_pair_work),
+      at_stations_(settings.at_stations),
+      lanes_(settings.on_device ? static_cast<int>(group_of_device) : kernel_target().kernels[0].lanes) {
+  for (int p = 0; p <= tree_.order(); ++p)
+    collect_work_[p] = settings.on_device ? collecting_on_device(p, added_) : collecting(p, added_, lanes_);
   cut_cells();
 }
 
@@ -332,16 +356,24 @@ void Fmm::walk(const std::vector<std::uint8_t>& wanted, State root, const Handle
 }
 
 std::vector<Fmm::Served> Fmm::served(Progress& progress) {
+  return served(0, tree_.receivers().tiles(), progress);
+}
+
+std::vector<Fmm::Served> Fmm::served(std::size_t first, std::size_t last, Progress& progress) {
   prepare(progress);
   std::vector<Served> all(cells_.size());
+  std::vector<std::uint8_t> wanted(parts_.size());
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    wanted[p] = cells_[parts_[p]].first < last && cells_[parts_[p]].last > first;
   const auto keep = [&](const Cell& cell, const Nothing&, Served& served) {
     if (progress.cancelled()) throw Cancelled();
     auto& to = all[static_cast<std::size_t>(&cell - cells_.data())];
-    to = served;
-    to.open = {};
+    to.local = std::move(served.local);
+    to.far = std::move(served.far);
+    to.near = std::move(served.near);
     return Nothing{};
   };
-  walk(std::vector<std::uint8_t>(parts_.size(), 1), Nothing{}, keep,
+  walk(wanted, Nothing{}, keep,
        [&](std::size_t part, const std::vector<std::uint32_t>& list, const Nothing& above) {
          descend(cells_[parts_[part]], list, above, keep);
        });
@@ -565,6 +597,7 @@ double Fmm::expansions_met(const Sample& sample) const {
 }
 
 FmmCost Fmm::cost(Progress& progress) {
+  if (cost_) return *cost_;
   prepare(progress);
   auto sample = sample_parts();
   walk_sample(sample, progress);
@@ -575,8 +608,10 @@ FmmCost Fmm::cost(Progress& progress) {
   cost.near_pairs = all.near_pairs;
   cost.operations = all.operations;
   cost.one_by_one_seconds = all.one_by_one * seconds_per_pair_by_itself;
-  cost.seconds = cost.operations * seconds_per_pack_operation + cost.one_by_one_seconds;
+  const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;  // of the CPU
+  cost.seconds = cost.operations * packs * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes(expansions_met(sample));
+  cost_ = cost;
   return cost;
 }
 

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -57,6 +58,16 @@ class Fmm final : public Summation {
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress, const Kept& kept);
 
+  /// For sums on a device (fmm_device.hpp): a tile is a group of its threads, a pair takes little beside a
+  /// translation, and all that is far goes through local expansions. 0: as is best.
+  struct ForDevice {
+    std::size_t leaf;  ///< prisms of a leaf, at most
+    int order;         ///< the highest of multipoles
+  };
+  Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+      Progress& progress, const ForDevice& device);
+
+  /// Looks once.
   FmmCost cost(Progress& progress);
 
   std::size_t parts() const override { return parts_.size(); }
@@ -66,6 +77,7 @@ class Fmm final : public Summation {
   /// What is known of the error once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return tree_.error_bound(); }
   const Tree& tree() const noexcept { return tree_; }
+  Tree& tree() noexcept { return tree_; }
 
   /// A box of stations: tiles first .. last − 1 of the receivers.
   struct Cell {
@@ -96,8 +108,21 @@ class Fmm final : public Summation {
   int added() const noexcept { return added_; }
   /// Of every box what serves it, without what it leaves to others.
   std::vector<Served> served(Progress& progress);
+  /// Of the boxes that hold one of the tiles first .. last − 1; of some others too.
+  std::vector<Served> served(std::size_t first, std::size_t last, Progress& progress);
+  /// Measures clusters and boxes, unless that is done.
+  void prepare(Progress& progress);
 
  private:
+  struct Settings {
+    Tree::Leaves leaves;
+    double pair_work, close_pair_work;
+    bool at_stations;
+    bool on_device;
+  };
+  Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
+      Progress& progress, const Settings& settings);
+
   struct Local {
     int degree = -1;  // none
     LocalPlace place{};
@@ -108,7 +133,6 @@ class Fmm final : public Summation {
   struct Sample;
 
   void cut_cells();
-  void prepare(Progress& progress);
   void measure_cells();
   int local_order(const Tree::Node& cluster, const Cell& cell, double near, double distance) const;
   bool serves(const Tree::Node& cluster, const Cell& cell, double near, double distance, int order) const;
@@ -143,8 +167,9 @@ class Fmm final : public Summation {
   double collect_work_[most_order + 1] = {};
   double pair_work_ = 0, close_pair_work_ = 0;
   bool at_stations_ = true;  // whether a multipole expansion may be evaluated there
-  int lanes_ = 1;
+  int lanes_ = 1;            // of a pack, or threads of a group
   bool prepared_ = false;
+  std::optional<FmmCost> cost_;
 };
 
 }  // namespace terrane::gravity

@@ -20,7 +20,7 @@
 
 namespace terrane::gravity {
 
-struct ComplexNumber {
+struct alignas(16) ComplexNumber {
   double re, im;
 };
 

@@ -73,7 +73,6 @@ Device choose_device(const Problem& problem, const DirectCost& direct) {
   const auto& p = problem.parameters;
   if (p.device.kind != Device::Kind::automatic) return resolve(p.device);
   const Device cpu{Device::Kind::cpu, -1};
-  if (p.method == Method::fmm) return cpu;
   const int threads = thread_count(p.threads);
   if (least_seconds(problem, direct) / threads < gpu_start) return cpu;
   const Device found = resolve(p.device);

@@ -113,6 +113,10 @@ double power_of_two_near(double x) { return x > 0 ? std::ldexp(1.0, std::ilogb(x
 
 }  // namespace
 
+double operations_at_once(Device device) {
+  return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 2 : 1.25e9;
+}
+
 // ---- prisms ----
 
 DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn,

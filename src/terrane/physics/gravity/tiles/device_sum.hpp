@@ -17,6 +17,9 @@ inline constexpr std::size_t groups_per_part = 32;
 /// Tiles that are near a group of stations are summed in pieces of so many, each by one group of threads.
 inline constexpr std::uint64_t tiles_per_piece = 4;
 
+/// A launch should not delay Ctrl-C: half a second of multiply-adds.
+double operations_at_once(Device device);
+
 /// A run of prisms in some order.
 struct PrismRange {
   std::uint32_t first, count;

@@ -22,7 +22,7 @@ namespace terrane::gravity {
 namespace {
 
 /// Stations that one traversal serves: the fewer there are, the farther apart they stand.
-std::size_t stations_per_tile(std::size_t stations) { return stations <= 512 ? 8 : 16; }
+std::size_t tile_for(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_per_task = 512;
 constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
 
@@ -66,9 +66,9 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
           : prisms.size() > 64 * stations.size() ? 256
           : prisms.size() > 4 * stations.size()  ? 128
                                                  : 64;
-  receivers_ =
-      std::make_shared<const Receivers>(stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes,
-                                        stations_per_tile(stations.size()), threads);
+  stations_per_tile_ = leaves.stations > 0 ? leaves.stations : tile_for(stations.size());
+  receivers_ = std::make_shared<const Receivers>(
+      stations, Turn{{0, 1, 2}, channels}, kernel_target().kernels[0].lanes, stations_per_tile_, threads);
   auto octree = grow_octree(boxes(prisms_), leaf_, threads_, progress);
   nodes_.resize(octree.cells.size());
   for (std::size_t n = 0; n < nodes_.size(); ++n) static_cast<Octree::Cell&>(nodes_[n]) = octree.cells[n];
@@ -625,7 +625,7 @@ TreeCost Tree::cost(Progress& progress) {
   return cost;
 }
 
-std::size_t Tree::tiles_per_task() const { return stations_per_task / stations_per_tile(stations_.size()); }
+std::size_t Tree::tiles_per_task() const { return stations_per_task / stations_per_tile_; }
 
 std::size_t Tree::parts() const { return (receivers_->tiles() + tiles_per_task() - 1) / tiles_per_task(); }
 
@@ -670,7 +670,7 @@ std::size_t Tree::bytes_to_grow() const {
 
 std::size_t Tree::memory_bytes() const {
   const std::size_t prisms = prisms_.size();
-  const std::size_t tile = sizeof(StationTile) / stations_per_tile(stations_.size());
+  const std::size_t tile = sizeof(StationTile) / stations_per_tile_;
   // Of the room for expansions three eighths are touched: few are of the highest order.
   const std::size_t summing =
       expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) * 3 / 8 +

@@ -85,12 +85,13 @@ class Tree final : public Summation {
     std::size_t prisms = 0;            ///< of a leaf, at most
     std::uint32_t least_expanded = 0;  ///< prisms of a leaf that has an expansion
     int order = 0;                     ///< the highest
+    std::size_t stations = 0;          ///< of a tile, at most
   };
 
   /// Sorts the prisms. Expansions are made when they are wanted. The views must outlive the tree.
   /// accuracy: relative to the largest value of each kind of channel over the survey.
   Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
-       Progress& progress, Leaves leaves = {0, 0, 0});
+       Progress& progress, Leaves leaves = {0, 0, 0, 0});
   ~Tree() override;
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -219,7 +220,7 @@ class Tree final : public Summation {
   int threads_;
   bool wanted_[3] = {};  ///< V, g, Γ
   int order_ = 0;        ///< the highest
-  std::size_t leaf_ = 64;
+  std::size_t leaf_ = 64, stations_per_tile_ = 16;
   std::uint32_t least_expanded_ = 0;  ///< 0: found from the order
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;

@@ -5,13 +5,16 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/gravity/formula/harmonics.hpp"
 #include "terrane/physics/gravity/tiles/device_sum.hpp"
-#include "terrane/physics/gravity/tree/harmonic_series.hpp"
+#include "terrane/physics/gravity/tree/device_expansions.hpp"
+#include "terrane/physics/gravity/tree/device_leaves.hpp"
 #include "terrane/physics/gravity/tree/tree.hpp"
 #include "terrane/physics/gravity/tree/tree_device.hpp"
 
@@ -22,65 +25,13 @@ namespace {
 constexpr std::size_t most_groups_listed = 1 << 14;  // whose lists are held at once
 constexpr std::uint32_t slices = 16;  // of the expansions that a group meets, so that a GPU is filled
 constexpr std::uint32_t near_chunks = 8;
-constexpr std::size_t most_converted = std::size_t{1} << 20;  // numbers of expansions at once
 
-/// A launch should not delay Ctrl-C: half a second of multiply-adds.
-double most_operations(Device device) {
-  return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 2 : 1.25e9;
-}
-
-// ---- from Cartesian to solid harmonics ----
+// ---- on the device ----
 
 struct DeviceCluster {
   double centre[3];         ///< m
-  double scale;             ///< of its Cartesian expansion, in units
   std::uint32_t expansion;  ///< its number, when it has one
 };
-
-/// One coefficient of one cluster.
-struct ToHarmonics {
-  View<const DeviceCluster> clusters;
-  View<const std::uint32_t> which;        ///< of them
-  View<const double> cartesian;           ///< [which][coefficient_count(order)], in units of their scale
-  View<const CartesianToHarmonic> table;  ///< one
-  int order;
-  View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], in units of one
-  TERRANE_FN void operator()(std::size_t i) const {
-    const auto terms = static_cast<std::size_t>(harmonic_count(order));
-    const DeviceCluster& cluster = clusters[which[i / terms]];
-    const int place = static_cast<int>(i % terms);
-    int n = 0;
-    while (harmonic_place(n + 1, 0) <= place) ++n;
-    const int m = place - harmonic_place(n, 0), c = (n - m) % 2, degree = n - c, j = (degree + m) / 2;
-    double power = m > 0 ? 2 : 1;
-    for (int k = 0; k < n; ++k) power *= cluster.scale;
-    if ((degree - j) % 2) power = -power;  // ∂₊^j ∂₋^(degree−j) = (−∂z²)^(degree−j) ∂₊^m
-    const double* const from = cartesian.data +
-                               i / terms * static_cast<std::size_t>(coefficient_count(order)) + n * n +
-                               (c == 1 ? n + 1 : 0);
-    ComplexNumber sum{0, 0};
-    for (int a = 0; a <= degree; ++a) {
-      const double value = from[a] * table[0].k[degree][a][j] * power;
-      switch ((degree - a) % 4) {  // times (−i)^b
-        case 0:
-          sum.re += value;
-          break;
-        case 1:
-          sum.im -= value;
-          break;
-        case 2:
-          sum.re -= value;
-          break;
-        default:
-          sum.im += value;
-      }
-    }
-    if (m == 0) sum.im = 0;
-    harmonics[cluster.expansion * terms + static_cast<std::size_t>(place)] = sum;
-  }
-};
-
-// ---- on the device ----
 
 struct FarCluster {
   std::uint32_t cluster, order;
@@ -177,22 +128,6 @@ struct AddExpansions {
   }
 };
 
-/// The leaves, one after the other.
-std::vector<PrismRange> leaves(const Tree& tree) {
-  std::vector<PrismRange> ranges;
-  for (std::size_t c = 0; c < tree.clusters(); ++c)
-    if (tree.is_leaf(c)) ranges.push_back({tree.prisms_of(c).first, tree.prisms_of(c).second});
-  return ranges;
-}
-
-/// Where fields cancel, each pair must be more accurate than the sum of all. Single precision serves where it
-/// keeps that.
-Precision precision_for(const Tree& tree, Precision wanted) {
-  constexpr double of_float = 1e-7;  // relative error of a pair; pairs may take a quarter of the tolerance
-  const bool enough = of_float * tree.accuracy() <= 4 * single_accuracy * tree.pair_accuracy();
-  return enough ? wanted : Precision::double_precision;
-}
-
 /// What a group of stations meets.
 struct Met {
   std::size_t far = 0;         ///< clusters by their expansions
@@ -232,13 +167,10 @@ class TreeOnDevice final : public DeviceSummation {
   TreeOnDevice(Device device, std::shared_ptr<Tree> tree, Precision precision)
       : DeviceSummation(device, tree->prisms(), tree->stations(), tree->channels(),
                         {{0, 1, 2}, tree->channels()}, Switching::for_accuracy(tree->pair_accuracy()),
-                        tree->prism_order(), leaves(*tree), precision_for(*tree, precision), tree->threads()),
+                        tree->prism_order(), DeviceLeaves::ranges(*tree),
+                        DeviceLeaves::precision_for(*tree, precision), tree->threads()),
         tree_(std::move(tree)),
-        range_of_(tree_->clusters()),
-        brought_(tree_->clusters()) {
-    std::uint32_t ranges = 0;
-    for (std::size_t c = 0; c < tree_->clusters(); ++c)
-      if (tree_->is_leaf(c)) range_of_[c] = ranges++;
+        leaves_(*tree_) {
     bring_clusters();
     decide_groups_at_once();
   }
@@ -248,49 +180,15 @@ class TreeOnDevice final : public DeviceSummation {
 
   void bring_clusters() {
     std::vector<DeviceCluster> clusters(tree_->clusters());
-    std::uint32_t count = 0;
     for (std::size_t c = 0; c < clusters.size(); ++c) {
-      const auto e = tree_->expansion(c);
-      std::copy_n(e.centre, 3, clusters[c].centre);
-      clusters[c].scale = e.scale;
-      if (e.coefficients) clusters[c].expansion = count++;
-      unit_ = std::max(unit_, e.scale);
+      const auto& node = tree_->nodes()[c];
+      std::copy_n(node.centre, 3, clusters[c].centre);
+      clusters[c].expansion = node.expanded() ? static_cast<std::uint32_t>(node.expansion) : 0;
+      unit_ = std::max(unit_, node.scale);
     }
     unit_ = unit_ > 0 ? std::ldexp(1.0, std::ilogb(unit_)) : 1.0;
-    for (auto& cluster : clusters) cluster.scale /= unit_;
     clusters_ = Buffer(stream_, clusters);
-    const auto terms = static_cast<std::size_t>(harmonic_count(tree_->order()));
-    coefficients_ = Buffer<ComplexNumber>(stream_.device(), std::max<std::size_t>(1, count * terms));
-    const auto table = std::make_unique<CartesianToHarmonic>(tree_->order());
-    table_ = Buffer<CartesianToHarmonic>(stream_, {table.get(), 1});
-  }
-
-  /// Makes the expansions of clusters, wanted [clusters], that are not there yet, and brings them.
-  void bring_expansions(const std::vector<std::uint8_t>& wanted, Progress& progress) {
-    tree_->make_expansions(wanted, progress);
-    std::vector<std::uint32_t> missing;
-    for (std::size_t c = 0; c < wanted.size(); ++c)
-      if (wanted[c] && !brought_[c]) missing.push_back(static_cast<std::uint32_t>(c));
-    // Some at a time, for they are there twice while they are converted.
-    const int order = tree_->order();
-    const auto terms = static_cast<std::size_t>(coefficient_count(order)),
-               at_once = std::min(missing.size(), most_converted / terms);
-    const auto given = std::make_unique_for_overwrite<double[]>(at_once * terms);
-    for (std::size_t first = 0; first < missing.size(); first += at_once) {
-      const std::size_t count = std::min(at_once, missing.size() - first);
-      const auto which = std::span<const std::uint32_t>(missing).subspan(first, count);
-      for_each(count, threads_, [&](std::size_t i) {
-        std::copy_n(tree_->expansion(which[i]).coefficients, terms, given.get() + i * terms);
-      });
-      enlarge(stream_, which_, at_once);
-      which_.upload(stream_, which);
-      enlarge(stream_, given_, at_once * terms);
-      given_.upload(stream_, {given.get(), count * terms});
-      terrane::for_each(stream_, count * static_cast<std::size_t>(harmonic_count(order)),
-                        ToHarmonics{clusters_.view(), which_.view(), given_.view(), table_.view(), order,
-                                    coefficients_.view()});
-    }
-    for (const auto c : missing) brought_[c] = 1;
+    expansions_.emplace(stream_, *tree_, unit_);
   }
 
   /// From a sample of the groups: so few that Ctrl-C need not wait for long, and that they fit. Once, for all
@@ -302,7 +200,7 @@ class TreeOnDevice final : public DeviceSummation {
       const auto found = tree_->meetings(receivers_->bounds(i * groups / sample));
       met[i].far = found.far.size();
       for (const auto& far : found.far) met[i].harmonics += (far.order + 3.0) * (far.order + 3.0);
-      for (const auto leaf : found.near) met[i].near_tiles += tiles_of(leaf).second - tiles_of(leaf).first;
+      met[i].near_tiles += leaves_.tiles(sources_, found.near);
     });
     double operations = 1, bytes = 1;
     for (const auto& m : met) {
@@ -311,13 +209,8 @@ class TreeOnDevice final : public DeviceSummation {
     }
     const double room = 0.5 * static_cast<double>(device_memory(stream_.device()).free);
     groups_at_once_ = static_cast<std::size_t>(
-        std::max(1.0, std::min({most_operations(stream_.device()) / operations, room / bytes,
+        std::max(1.0, std::min({operations_at_once(stream_.device()) / operations, room / bytes,
                                 static_cast<double>(most_groups_listed), static_cast<double>(groups)})));
-  }
-
-  /// Of a leaf: first and last + 1.
-  std::pair<std::uint32_t, std::uint32_t> tiles_of(std::uint32_t leaf) const {
-    return {sources_.first_tile(range_of_[leaf]), sources_.first_tile(range_of_[leaf] + 1)};
   }
 
   /// Puts the interaction lists of the groups first .. last − 1 on the device, unless they are there already.
@@ -327,7 +220,6 @@ class TreeOnDevice final : public DeviceSummation {
     const std::size_t groups = last - first;
     std::vector<Tree::Meetings> met(groups);
     std::vector<std::uint64_t> start(groups + 1);
-    near_ = {near_chunks, std::vector<std::uint64_t>(near_chunks * groups + 1), {}};
     std::vector<std::uint8_t> wanted(tree_->clusters());
     const auto each_group = [&](const auto& work) {
       constexpr std::size_t chunk = 4;
@@ -336,34 +228,23 @@ class TreeOnDevice final : public DeviceSummation {
         for (std::size_t g = c * chunk; g < std::min((c + 1) * chunk, groups); ++g) work(g);
       });
     };
-    // Tiles of leaves are dealt out in chunks of equal length: tiles count c / near_chunks and on.
     each_group([&](std::size_t g) {
       met[g] = tree_->meetings(receivers_->bounds(first + g));
       start[g + 1] = met[g].far.size();
       for (const auto& far : met[g].far)
         std::atomic_ref(wanted[far.cluster]).store(1, std::memory_order_relaxed);
-      std::size_t count = 0;
-      for (const auto leaf : met[g].near) count += tiles_of(leaf).second - tiles_of(leaf).first;
-      for (std::size_t c = 0; c < near_chunks; ++c)
-        near_.start[c * groups + g + 1] = count * (c + 1) / near_chunks - count * c / near_chunks;
     });
-    bring_expansions(wanted, progress);
+    expansions_->bring(wanted, progress);
     std::partial_sum(start.begin(), start.end(), start.begin());
-    std::partial_sum(near_.start.begin(), near_.start.end(), near_.start.begin());
     // Not filled with zeros.
     const std::size_t far_count = start.back();
     const auto far = std::make_unique_for_overwrite<FarCluster[]>(far_count);
-    near_.tile.resize(near_.start.back());
     each_group([&](std::size_t g) {
       for (std::size_t i = 0; i < met[g].far.size(); ++i)
         far[start[g] + i] = {met[g].far[i].cluster, met[g].far[i].order};
-      std::size_t c = 0, at = near_.start[g];
-      for (const auto leaf : met[g].near)
-        for (std::uint32_t t = tiles_of(leaf).first; t < tiles_of(leaf).second; ++t) {
-          while (at == near_.start[c * groups + g + 1]) at = near_.start[++c * groups + g];
-          near_.tile[at++] = t;
-        }
     });
+    near_ = leaves_.deal(sources_, groups, near_chunks, threads_,
+                         [&](std::size_t g) { return std::span<const std::uint32_t>(met[g].near); });
     enlarge(stream_, far_start_, start.size());
     far_start_.upload(stream_, start);
     enlarge(stream_, far_list_, std::max<std::size_t>(1, far_count));
@@ -379,7 +260,7 @@ class TreeOnDevice final : public DeviceSummation {
     ExpansionField field{};
     field.stations = receivers_->view(first, last);
     field.clusters = clusters_.view();
-    field.coefficients = coefficients_.view();
+    field.coefficients = expansions_->view();
     field.start = far_start_.view();
     field.list = far_list_.view();
     field.sums = far_sums_.view();
@@ -396,13 +277,9 @@ class TreeOnDevice final : public DeviceSummation {
   }
 
   std::shared_ptr<Tree> tree_;
-  std::vector<std::uint32_t> range_of_;  // of each leaf, its number among ranges
-  std::vector<std::uint8_t> brought_;    // [clusters] whether their expansions are on the device
+  DeviceLeaves leaves_;
   Buffer<DeviceCluster> clusters_;
-  Buffer<CartesianToHarmonic> table_;
-  Buffer<double> given_;  // expansions and of which clusters, while they are converted
-  Buffer<std::uint32_t> which_;
-  Buffer<ComplexNumber> coefficients_;
+  std::optional<DeviceExpansions> expansions_;
   double unit_ = 0;
   std::size_t groups_at_once_ = 1;
   std::size_t listed_[2] = {};  // groups
@@ -423,19 +300,18 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost) {
   constexpr double wider =
       1.5;  // a group of stations interacts with more clusters than a tile on the CPU does
-  const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(leaves(tree)),
+  const std::size_t prisms = tree.prisms().size(), tiles = count_tiles(DeviceLeaves::ranges(tree)),
                     groups = (tree.stations().size() + device_tile - 1) / device_tile,
                     width = kernel_sets[smallest_kernel_set(tree.channels())].size();
   Met met;
   met.far = static_cast<std::size_t>(wider * cost.most_far);
   met.near_tiles = static_cast<std::size_t>(wider * cost.most_near * static_cast<double>(tiles) /
                                             static_cast<double>(std::max<std::size_t>(1, prisms)));
-  const double lying = static_cast<double>(
-      prisms * 7 * sizeof(double) + tiles * (sizeof(DeviceTile) + sizeof(MultipoleCoefficients)) +
-      tree.clusters() * sizeof(DeviceCluster) +
-      tree.expansions() * static_cast<std::size_t>(harmonic_count(tree.order())) * sizeof(ComplexNumber) +
-      sizeof(CartesianToHarmonic) + most_converted * sizeof(double) +
-      groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox)));
+  const double lying = static_cast<double>(prisms * 7 * sizeof(double) +
+                                           tiles * (sizeof(DeviceTile) + sizeof(MultipoleCoefficients)) +
+                                           tree.clusters() * sizeof(DeviceCluster) +
+                                           groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox))) +
+                       DeviceExpansions::bytes(tree);
   const double summing = static_cast<double>(std::min(groups, groups_per_part)) * met.device_bytes(width);
   return {lying + summing, static_cast<double>(std::min(groups, most_groups_listed)) * met.host_bytes(width)};
 }
