@@ -162,6 +162,9 @@ TEST(GravityOnRanks, HasTheSameBitsOnDevices) {
     auto tree = parameters(Method::tree, Partition::stations);
     tree.device = device;
     expect_same_bits(cells(12, 13), scattered(1500), tree);
+    auto fmm = parameters(Method::fmm, Partition::stations);
+    fmm.device = device;
+    expect_same_bits(cells(12, 13), scattered(1500), fmm);
     StationList grid;
     for (int j = 0; j < 15; ++j)
       for (int i = 0; i < 13; ++i) grid.add(-140 + 20 * i, -140 + 20 * j, 30);

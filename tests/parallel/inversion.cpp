@@ -102,8 +102,8 @@ TEST(InversionOnRanks, HasTheSameBitsAsOneProcessHoweverTheMatrixIsHeld) {
   alone.threads = shared.threads = 2;
   shared.comm = comm.get();
   std::vector<std::string> notes;
-  for (const auto storage :
-       {Storage::none, Storage::single, Storage::dense, Storage::disk, Storage::lattice, Storage::tree}) {
+  for (const auto storage : {Storage::none, Storage::single, Storage::dense, Storage::disk, Storage::lattice,
+                             Storage::tree, Storage::fmm}) {
     const StorageSettings settings{storage, file, 1e-9};
     const auto here = make_operator(source, settings, alone, notes),
                there = make_operator(source, settings, shared, notes);
