@@ -30,7 +30,8 @@ for axis, magnetization in (("east", -0.6), ("north", 0.3), ("up", 1.2)):  # A/m
     mesh[f"magnetization_{axis}"] = np.where(sphere, magnetization, 0)
 
 # 3. Stations 60 m above the ground; strength (nT), inclination and declination (degrees) of the main field.
-survey = {"region": [-1000, 1000, -1000, 1000], "shape": [81, 81], "height": 60}
+line = np.linspace(-1000, 1000, 81)
+survey = terrane.Survey.grid(line, line, up=60)
 simulation = terrane.magnetic.Simulation(mesh, survey, channels=["tmi", "b_e", "b_n", "b_u"], main_field=(50_000, 65, -12))
 result = simulation.run()
 result.write(output / "dike.nc")

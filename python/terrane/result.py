@@ -118,7 +118,7 @@ class Result(Strict):
             survey._columns = {column.name: column for kind in ("coordinates", "variables")
                                for column in self._columns("given", kind)}
             survey._texts = {name: list(words) for name, on, words, *_ in self._data["coordinates"]
-                             if isinstance(words, list) and len(on) == 1 and len(words) == len(survey)}
+                             if isinstance(words, list) and len(words) == len(survey)}
             self._survey = survey
         return self._survey
 
@@ -325,7 +325,7 @@ class Result(Strict):
             unit = "" if field.unit == "1" else f" {field.unit}"
             rows.append((field.name, f"{around}{low}{'' if low == high else f' … {high}'}{unit}" if low else "not finite"))
         for name, misfit in self.report["misfits"].items():
-            rows.append(("misfit", f"{name}: rms {misfit['rms']:.4g} {misfit['unit']} at {misfit['count']:,} stations"))
+            rows.append(("misfit", f"{name}: rms {misfit['rms']:.4g} {misfit['unit']} of {misfit['count']:,} data"))
         if self.attributes.get("frame"):
             rows.append(("frame", self.attributes["frame"]))
         rows.append(("method", str(self.report["method"])))

@@ -81,7 +81,7 @@ class Survey(Pictured, Strict):
 
     def __init__(self, easting: ArrayLike, northing: ArrayLike, up: ArrayLike, *,
                  columns: Optional[Mapping[str, ArrayLike]] = None, projection: str = "") -> None:
-        self._grid: Optional[tuple[Floats, Floats]] = None
+        self._made_as: Optional[tuple[int, int]] = None
         arrays = [real(a, name, "m") for a, name in ((easting, "easting"), (northing, "northing"), (up, "up"))]
         try:
             arrays = [np.ascontiguousarray(a).reshape(-1) for a in np.broadcast_arrays(*arrays)]
@@ -111,7 +111,7 @@ class Survey(Pictured, Strict):
             raise ShapeError("up", f"has shape {height.shape}", f"Expected ({north.size}, {east.size}), or a number.")
         e, n = np.meshgrid(east, north)
         survey = cls(e, n, np.broadcast_to(height, e.shape), projection=projection)
-        survey._grid = (east, north)
+        survey._made_as = (north.size, east.size)
         return survey
 
     def set_column(self, name: str, values: ArrayLike, unit: str = "", description: str = "") -> None:
@@ -146,16 +146,22 @@ class Survey(Pictured, Strict):
     @property
     def shape(self) -> tuple[int, ...]:
         """(n_north, n_east) of a grid, otherwise (n,)."""
-        return (len(self),) if self._grid is None else (self._grid[1].size, self._grid[0].size)
+        axes = self.axes
+        return (len(self),) if axes is None else (axes[1].size, axes[0].size)
 
     @property
     def is_grid(self) -> bool:
-        return self._grid is not None
+        return self.axes is not None
 
     @property
     def axes(self) -> Optional[tuple[Floats, Floats]]:
-        """Easting and northing of a grid's nodes; None for a list."""
-        return self._grid
+        """Easting and northing of a grid's nodes; None for a list, and where stations were moved off their grid."""
+        if self._made_as is None or self.easting.size != np.prod(self._made_as):
+            return None
+        east, north = self.easting.reshape(self._made_as), self.northing.reshape(self._made_as)
+        axes = np.ascontiguousarray(east[0]), np.ascontiguousarray(north[:, 0])
+        on_nodes = np.all(east == axes[0]) and np.all(north.T == axes[1])
+        return axes if on_nodes and all(np.all(np.diff(one) > 0) for one in axes) else None
 
     def __len__(self) -> int:
         return int(self.easting.size)
@@ -220,16 +226,16 @@ class Survey(Pictured, Strict):
     def _for_pictures(self) -> Any:
         from .plotting import objects
 
-        return objects.of_stations(self.easting, self.northing, self.up, self.shape, self._grid,
+        return objects.of_stations(self.easting, self.northing, self.up, self.shape, self.axes,
                                    [(c.name, c.unit, c.values) for c in self._columns.values()])
 
     def _engine(self) -> tuple[Any, ...]:
-        return (self.easting, self.northing, self.up, list(self._columns.values()), self._grid, self.projection,
+        return (self.easting, self.northing, self.up, list(self._columns.values()), self.axes, self.projection,
                 self.frame, self._texts)
 
     def _title(self) -> str:
         text = f"Survey: {len(self):,} stations"
-        return text if self._grid is None else f"{text}, a grid of {self.shape[1]} × {self.shape[0]} (east × north)"
+        return text if self.axes is None else f"{text}, a grid of {self.shape[1]} × {self.shape[0]} (east × north)"
 
     def _rows(self) -> list[tuple[str, str]]:
         def span(values: Floats) -> str:
@@ -251,9 +257,10 @@ class Survey(Pictured, Strict):
         from ._notebook import around, map_of, marks_of
 
         values = self.up if values is None else values
-        if self._grid is None:
+        axes = self.axes
+        if axes is None:
             return marks_of(self.easting, self.northing, name, values)
-        return map_of(values.reshape(self.shape), around(self._grid[0]), around(self._grid[1]), name)
+        return map_of(values.reshape(self.shape), around(axes[0]), around(axes[1]), name)
 
     def _repr_html_(self) -> str:
         from ._notebook import card, table

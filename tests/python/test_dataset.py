@@ -8,6 +8,7 @@ import terrane
 from terrane.dataset import read_dataset, write_dataset
 
 xarray = pytest.importorskip("xarray")
+plotting = pytest.importorskip("terrane.plotting")
 
 
 def made(random):
@@ -88,6 +89,35 @@ def test_results_are_added_subtracted_and_scaled_as_data_sets_are(result):
     assert both["g_u"].sizes == {"model": 2, "northing": 3, "easting": 5}
     assert xarray.merge([result.to_xarray()])["g_uu"].equals(result["g_uu"])
     assert result.equals(result) and not result.equals(2 * result) and result.identical(result.dataset)
+
+
+def test_a_grid_of_stations_lives_to_result_files_and_names_in_every_physics_of_stations(tmp_path):
+    mesh = terrane.TensorMesh.regular([0, 400, 0, 400, -200, 0], shape=(8, 8, 4), density=0.0)
+    mesh.susceptibility = 0.0
+    mesh.density[1:3, 3:5, 3:5], mesh.susceptibility[1:3, 3:5, 3:5] = 400, 0.05
+    survey = terrane.Survey.grid(np.arange(0, 401, 100.0), np.arange(0, 401, 200.0), 5.0)
+    survey.set_column("site", [f"N{n}" for n in range(15)])
+    for made in (terrane.gravity.Simulation(mesh, survey, channels=["g_u"]).run(),
+                 terrane.magnetic.Simulation(mesh, survey, channels=["tmi"], main_field=(5e4, 60, 0)).run(),
+                 terrane.run({"mesh": mesh, "survey": survey, "simulation": {"channels": ["g_u"]}})):
+        name = made.channels[0]
+        assert made[name].dims == ("northing", "easting") and made[name].shape == (3, 5)
+        assert made.survey.axes is not None and made.survey.shape == (3, 5)
+        assert made.survey.texts["site"][7] == "N7", name
+        made.write(tmp_path / "made.nc")
+        again = xarray.open_dataset(tmp_path / "made.nc")
+        assert again[name].dims == ("northing", "easting") and again["site"].values[1, 2] == "N7"
+        made.write(tmp_path / "made.csv")
+        assert "N7" in (tmp_path / "made.csv").read_text()
+        assert plotting.draw(made._for_pictures(), []).axes[0].collections[0].get_array().shape == (3, 5)
+
+
+def test_stations_that_were_moved_are_a_grid_only_where_they_form_one():
+    survey = terrane.Survey.grid([0.0, 100, 200], [0.0, 50], 1.0)
+    survey.easting = survey.easting + 7
+    assert survey.axes[0].tolist() == [7, 107, 207]
+    survey.easting[1] += 1
+    assert survey.axes is None and survey.shape == (6,) and not survey.is_grid
 
 
 def test_electrodes_are_coordinates_so_differences_keep_them():

@@ -360,6 +360,28 @@ TEST(SurveyFromJob, ListInTheJobKeepsItsOrderAndWindow) {
   EXPECT_THAT(stations.survey.up, ElementsAre(0, 3));
 }
 
+TEST(SurveyFromJob, AGridOfAFileStaysOneAndSoDoesItsPartInAWindow) {
+  const testing_support::TemporaryFolder folder;
+  io::GridData nodes;
+  nodes.easting = {0, 10, 30};
+  nodes.northing = {5, 6};
+  nodes.fields.push_back({"up", "m", "height", {1, 2, 3, 4, 5, 6}});
+  io::write(folder / "nodes.nc", nodes);
+  const auto made = [&](const std::string& more) {
+    return build_survey(Config::parse("survey = {file = \"" + folder / "nodes.nc" + "\"" + more + "}"))
+        .survey;
+  };
+  const auto all = made("");
+  ASSERT_TRUE(all.grid);
+  EXPECT_THAT(all.grid->easting, ElementsAre(0, 10, 30));
+  EXPECT_THAT(all.grid->northing, ElementsAre(5, 6));
+  const auto part = made(", window = [5, 40, 0, 9]");
+  ASSERT_TRUE(part.grid);
+  EXPECT_THAT(part.grid->easting, ElementsAre(10, 30));
+  EXPECT_THAT(part.up, ElementsAre(2, 3, 5, 6));
+  EXPECT_FALSE(made(", every = 4").grid);  // two nodes that are no grid
+}
+
 TEST(SurveyFromJob, HeightAndClearanceExcludeEachOther) {
   EXPECT_THAT(message([] {
                 build_survey(Config::parse(

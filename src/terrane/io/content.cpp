@@ -33,6 +33,11 @@ std::vector<std::string_view> names(const std::vector<Column>& columns) {
                    have.empty() ? "It has none at all." : "It has: " + joined(have) + ".");
 }
 
+/// A table of stations in the order of a grid says of how many columns and rows this is.
+void say_grid(Table& table, std::size_t columns, std::size_t rows) {
+  table.attributes["grid"] = fmt::format("{} x {}", columns, rows);
+}
+
 /// The axes when stations run row after row over a grid, easting first.
 std::optional<SurveyGrid> grid_in_order(const std::vector<double>& easting,
                                         const std::vector<double>& northing) {
@@ -189,6 +194,7 @@ Table to_table(const Survey& survey, Attributes attributes) {
   table.columns.insert(table.columns.end(), survey.columns.begin(), survey.columns.end());
   table.projection = survey.projection;
   table.attributes = std::move(attributes);
+  if (survey.grid) say_grid(table, survey.grid->easting.size(), survey.grid->northing.size());
   if (!survey.frame.empty()) table.attributes.emplace("frame", survey.frame);
   return table;
 }
@@ -207,6 +213,7 @@ Table to_table(const GridData& grid) {
     if (f.name != "up") table.columns.push_back(f);
   table.projection = grid.projection;
   table.attributes = grid.attributes;
+  if (!grid.geographic) say_grid(table, grid.easting.size(), grid.northing.size());
   return table;
 }
 

@@ -231,6 +231,15 @@ Content stations_of(const Dataset& data, bool all_columns) {
   GridData grid;
   grid.easting = std::move(table.columns[0].values);
   grid.northing = std::move(table.columns[1].values);
+  if (!table.texts.empty()) {  // which grids have no room for
+    for (auto& column : table.columns) column.values.reserve(grid.size());
+    table.columns[0].values.clear(), table.columns[1].values.clear();
+    for (const double north : grid.northing)
+      for (const double east : grid.easting)
+        table.columns[0].values.push_back(east), table.columns[1].values.push_back(north);
+    table.attributes["grid"] = fmt::format("{} x {}", grid.easting.size(), grid.northing.size());
+    return table;
+  }
   grid.fields.assign(std::make_move_iterator(table.columns.begin() + 2),
                      std::make_move_iterator(table.columns.end()));
   grid.projection = table.projection;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -197,6 +198,23 @@ Survey along_lines(const Config& table, const std::optional<Projection>& project
   return line_survey(lines, height);
 }
 
+/// The columns and rows of the survey's grid of which stations are kept; none where these are not all of the
+/// crossings.
+std::optional<SurveyGrid> cut_grid(const Survey& survey, const std::vector<char>& keep) {
+  if (!survey.grid) return {};
+  const auto& [easting, northing] = *survey.grid;
+  std::vector<char> columns(easting.size(), 0), rows(northing.size(), 0);
+  for (std::size_t i = 0; i < keep.size(); ++i)
+    if (keep[i]) columns[i % easting.size()] = rows[i / easting.size()] = 1;
+  SurveyGrid kept;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i]) kept.easting.push_back(easting[i]);
+  for (std::size_t j = 0; j < rows.size(); ++j)
+    if (rows[j]) kept.northing.push_back(northing[j]);
+  if (kept.easting.size() * kept.northing.size() != survey.size()) return {};
+  return kept;
+}
+
 /// Keeps the stations of a survey for which keep[i] holds.
 void keep_only(Survey& survey, const std::vector<char>& keep) {
   const auto thin = [&](std::vector<double>& values) {
@@ -209,7 +227,7 @@ void keep_only(Survey& survey, const std::vector<char>& keep) {
   thin(survey.northing);
   thin(survey.up);
   for (auto& column : survey.columns) thin(column.values);
-  survey.grid.reset();
+  if (survey.size() < keep.size()) survey.grid = cut_grid(survey, keep);
 }
 
 /// The receivers of a result with traces or fields at them; empty when it has none, or other ones for each
@@ -321,6 +339,26 @@ void expect_upward(const Config& table, const std::string& name, const std::vect
                       "Make a column of heights: minus the depth.");
 }
 
+/// The grid whose nodes the stations are, in its order, where their table says that there is one.
+std::optional<SurveyGrid> grid_of(const io::Table& rows, const Survey& survey) {
+  const auto said = rows.attributes.find("grid");
+  std::size_t columns = 0;
+  if (said == rows.attributes.end() ||
+      std::from_chars(said->second.data(), said->second.data() + said->second.size(), columns).ec !=
+          std::errc() ||
+      columns == 0 || survey.size() % columns != 0)
+    return {};
+  SurveyGrid grid;
+  grid.easting.assign(survey.easting.begin(), survey.easting.begin() + static_cast<std::ptrdiff_t>(columns));
+  for (std::size_t i = 0; i < survey.size(); i += columns) grid.northing.push_back(survey.northing[i]);
+  for (std::size_t i = 0; i < survey.size(); ++i)
+    if (survey.easting[i] != grid.easting[i % columns] || survey.northing[i] != grid.northing[i / columns])
+      return {};
+  for (const auto* axis : {&grid.easting, &grid.northing})
+    if (std::adjacent_find(axis->begin(), axis->end(), std::greater_equal<>()) != axis->end()) return {};
+  return grid;
+}
+
 /// The columns that the keys name, and all others as they are.
 Listed listed_in(const Config& table, const io::Table& rows) {
   Listed found;
@@ -375,6 +413,7 @@ Listed listed_in(const Config& table, const io::Table& rows) {
   }
   if (const auto frame = rows.attributes.find("frame"); frame != rows.attributes.end())
     survey.frame = frame->second;
+  if (!geographic) survey.grid = grid_of(rows, survey);
   return found;
 }
 
@@ -492,6 +531,7 @@ Stations from_list(const Config& table, const Config& table_of_mesh,
     auto lifted = list_survey(survey.easting, survey.northing, height, survey.columns);
     lifted.projection = survey.projection;
     lifted.frame = survey.frame;
+    lifted.grid = std::move(survey.grid);
     survey = std::move(lifted);
   }
   made.survey = std::move(survey);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "terrane/io/dataset.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
@@ -86,15 +87,23 @@ void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFact
   const auto place = std::find_if(data.dimensions.begin(), data.dimensions.end(), [](const Dimension& one) {
     return one.name == "receiver" || one.name == "station";
   });
-  const bool listed = place != data.dimensions.end();
+  std::vector<std::string> on;
+  std::size_t stations = 0;
+  if (place != data.dimensions.end()) {
+    on = {place->name};
+    stations = place->size;
+  } else if (io::has_stations(data)) {  // on a grid
+    on = {"northing", "easting"};
+    stations = data.dimension(on[0])->size * data.dimension(on[1])->size;
+  }
   std::string left_out;
   for (const auto& column : words) {
     const auto* taken = data.find(column.name);
     if (taken != nullptr && taken->role == VariableRole::given)
       continue;  // its numbers are a column of the survey
-    if (taken != nullptr || !listed || column.values.size() != place->size)
+    if (taken != nullptr || on.empty() || column.values.size() != stations)
       left_out += (left_out.empty() ? "" : ", ") + column.name;
-    else data.coordinates.push_back({column.name, "", column.name, {place->name}, column.values, {}});
+    else data.coordinates.push_back({column.name, "", column.name, on, column.values, {}});
   }
   if (!left_out.empty())
     facts.notes.push_back("survey: columns of words stay out of the results: " + left_out);

@@ -44,8 +44,8 @@ class Lines {
 };
 
 std::string misfit_text(const Misfit& misfit) {
-  auto text = fmt::format("{}: rms {:.4g}, mean {:.4g} {} at {} stations", misfit.field, misfit.rms,
-                          misfit.mean, misfit.unit, grouped(misfit.count));
+  auto text = fmt::format("{}: rms {:.4g}, mean {:.4g} {} of {} data", misfit.field, misfit.rms, misfit.mean,
+                          misfit.unit, grouped(misfit.count));
   if (misfit.weighted)
     text += fmt::format("; chi-squared {:.4g} of {}", misfit.chi_squared, grouped(misfit.weighted));
   return text;
