@@ -65,6 +65,12 @@ TEST(TensorMesh, IsRefusedWhenFacesDoNotAscend) {
   EXPECT_THROW(TensorMesh::regular({0, 1, 0, 1, 0, 1}, {1, 0, 1}), InputError);
 }
 
+TEST(TensorMesh, CutsABoxAtThePlacesOfLinspaceOfNumpy) {
+  const auto even = TensorMesh::regular({0.1, 1.1, 0, 2400, 0, 1}, {10, 30, 1});
+  EXPECT_EQ(even.easting()[3], 0.1 + 0.30000000000000004);
+  EXPECT_EQ(even.northing()[7], 560);
+}
+
 TEST(TensorMesh, KnowsItsCellsByIndex) {
   const TensorMesh mesh({0, 1, 3}, {0, 2, 3, 7}, {-4, -1, 0});
   EXPECT_EQ(mesh.size(), 12U);

@@ -86,10 +86,13 @@ std::vector<double> even_axis(double from, double to, std::size_t count) {
   if (static_cast<double>(count) > most_stations)
     throw InputError("survey", fmt::format("an axis of {} stations", count), "At most 1e9 fit.");
   if (count == 1) return {from + 0.5 * (to - from)};
+  // As numpy.linspace, so that stations of Python are at the same places, to the last bit: two roundings,
+  // hence two loops, of which no compiler makes one multiply-add.
   std::vector<double> axis(count);
-  for (std::size_t i = 0; i < count; ++i)
-    axis[i] =
-        i + 1 == count ? to : from + static_cast<double>(i) / static_cast<double>(count - 1) * (to - from);
+  const double spacing = (to - from) / static_cast<double>(count - 1);
+  for (std::size_t i = 0; i < count; ++i) axis[i] = static_cast<double>(i) * spacing;
+  for (double& place : axis) place += from;
+  axis.back() = to;
   return axis;
 }
 
