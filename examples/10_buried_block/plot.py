@@ -69,9 +69,9 @@ trade_off.legend()
 
 density = np.ma.filled(model["density"][:], np.nan)
 middle = density.shape[1] // 2
-image = section.imshow(density[:, middle, :], origin="lower", extent=(-0.5, 0.5, -0.5, 0), aspect="equal", cmap="magma_r",
+image = section.imshow(density[:, middle, :], origin="lower", extent=(-0.5, 0.5, -0.5, 0), aspect="equal", cmap="viridis",
                        vmin=0)
-section.plot([-0.1, 0.15, 0.15, -0.1, -0.1], [-0.275, -0.275, -0.1, -0.1, -0.275], "c--", lw=1.5, label="the block, 400 kg/m³")
+section.plot([-0.1, 0.15, 0.15, -0.1, -0.1], [-0.275, -0.275, -0.1, -0.1, -0.275], "w--", lw=1.5, label="the block, 400 kg/m³")
 section.set(title="density along northing 0 [kg/m³]", xlabel="easting [km]", ylabel="up [km]")
 section.legend(loc="lower right", fontsize=8)
 figure.colorbar(image, ax=section, shrink=0.7)

@@ -34,9 +34,9 @@ def draw(dc, ip, mesh):
     figure, panels = plt.subplots(3, 2, figsize=(9, 6.2), sharex=True, sharey="row", layout="constrained")
     rho, charge = LogNorm(30, 700), Normalize(0, 20)
     factor = dc["geometric_factor"]
-    pseudo = [(dc, factor * dc["resistance_observed"], "measured resistivity (Ω·m)", rho, "turbo_r"),
+    pseudo = [(dc, factor * dc["resistance_observed"], "measured resistivity (ohm m)", rho, "viridis"),
               (ip, ip["chargeability_observed"], "measured chargeability (mV/V)", charge, "viridis"),
-              (dc, dc["apparent_resistivity"], "computed resistivity (Ω·m)", rho, "turbo_r"),
+              (dc, dc["apparent_resistivity"], "computed resistivity (ohm m)", rho, "viridis"),
               (ip, ip["chargeability"], "computed chargeability (mV/V)", charge, "viridis")]
     for panel, (data, values, title, norm, colours) in zip(panels.ravel(), pseudo):
         image = panel.scatter(data["easting"], data["up"], c=values, norm=norm, cmap=colours, s=42, marker="s")
@@ -45,7 +45,7 @@ def draw(dc, ip, mesh):
         panel.set_ylabel("pseudo-depth (m)" if panel in panels[:, 0] else "")
     middle = mesh.shape[1] // 2
     for panel, values, title, norm, colours in (
-            (panels[2, 0], 1 / mesh["conductivity"][:, middle], "model: resistivity (Ω·m)", rho, "turbo_r"),
+            (panels[2, 0], 1 / mesh["conductivity"][:, middle], "model: resistivity (ohm m)", rho, "viridis"),
             (panels[2, 1], 1e3 * mesh["chargeability"][:, middle], "model: chargeability (mV/V)", Normalize(0, 30),
              "viridis")):
         image = panel.pcolormesh(mesh.easting, mesh.up, values, norm=norm, cmap=colours)

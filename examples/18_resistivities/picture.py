@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.colors import LogNorm  # noqa: E402
 from matplotlib.patches import Rectangle  # noqa: E402
 
-NORM, COLOURS = LogNorm(10, 400), "turbo_r"
+NORM, COLOURS = LogNorm(10, 400), "viridis"
 BLOCKS = [((-50, -30), 35, 17.5, "10"), ((25, -30), 40, 22.5, "600")]
 
 
@@ -39,8 +39,8 @@ def section(panel, mesh):
     middle = mesh.shape[1] // 2
     image = panel.pcolormesh(mesh.easting, mesh.up, mesh["resistivity"][:, middle], norm=NORM, cmap=COLOURS)
     for corner, width, height, name in BLOCKS:
-        panel.add_patch(Rectangle(corner, width, height, fill=False, lw=1.2, ls="--"))
-        panel.text(corner[0] + width / 2, corner[1] - 7, f"{name} Ω·m", ha="center")
+        panel.add_patch(Rectangle(corner, width, height, fill=False, lw=1.2, ls="--", color="white"))
+        panel.text(corner[0] + width / 2, corner[1] - 7, f"{name} ohm m", ha="center", color="white")
     panel.set(xlim=(-130, 130), ylim=(-55, 0), title="model, and the blocks of the truth", ylabel="up (m)",
               xlabel="easting (m)")
     return image
@@ -65,7 +65,7 @@ def main(folder, out):
     pseudosection(panels[0, 1], data, data["apparent_resistivity"], "computed from the model")
     image = section(panels[1, 0], terrane.TensorMesh.read(folder / "model.nc"))
     convergence(panels[1, 1], steps, data["up"].size)
-    bar = figure.colorbar(image, ax=panels[0], pad=0.01, label="Ω·m")
+    bar = figure.colorbar(image, ax=panels[0], pad=0.01, label="ohm m")
     bar.set_ticks([10, 20, 50, 100, 200, 400], labels=["10", "20", "50", "100", "200", "400"])
     bar.minorticks_off()
     figure.savefig(out, dpi=130)

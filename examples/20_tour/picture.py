@@ -74,10 +74,12 @@ ax = axes[1, 0]
 dc = read("resistivity.nc")
 middle = (dc["a_easting"] + dc["b_easting"] + dc["m_easting"] + dc["n_easting"]) / 4e3
 apart = np.abs(dc["m_easting"] - dc["b_easting"]) / 2
-shown = ax.scatter(middle, -apart, c=dc["apparent_resistivity"], s=18, cmap="Spectral", marker="s",
+shown = ax.scatter(middle, -apart, c=dc["apparent_resistivity"], s=18, cmap="viridis", marker="s",
                    norm=LogNorm())
-figure.colorbar(shown, ax=ax, shrink=0.85)
-ax.set(title="direct current: apparent resistivity, Ω·m", xlabel="easting, km", ylabel="pseudodepth, m")
+bar = figure.colorbar(shown, ax=ax, shrink=0.85)
+bar.set_ticks([20, 50, 100, 200], labels=["20", "50", "100", "200"])
+bar.minorticks_off()
+ax.set(title="direct current: apparent resistivity, ohm m", xlabel="easting, km", ylabel="pseudodepth, m")
 
 ax = axes[1, 2]
 em = read("electromagnetic.nc")
@@ -92,7 +94,7 @@ mt = read("telluric.nc")
 for n, place in enumerate(("over the basin's west", "over the salt", "over the ore")):
     ax.loglog(mt["frequency"], mt["rho_en"][:, n], "o-", label=place)
 ax.legend(fontsize=8)
-ax.set(title="magnetotellurics: apparent resistivity, Ω·m", xlabel="frequency, Hz")
+ax.set(title="magnetotellurics: apparent resistivity, ohm m", xlabel="frequency, Hz")
 
 
 def gather(ax, values, data, title):

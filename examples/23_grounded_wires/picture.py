@@ -32,9 +32,9 @@ def fields(panels, fit):
 
 def section(panel, mesh):
     image = panel.pcolormesh(mesh.easting, mesh.up, mesh["resistivity"][:, mesh.shape[1] // 2],
-                             norm=LogNorm(3, 100), cmap="turbo_r")
-    panel.add_patch(Rectangle((-750, -750), 1250, 500, fill=False, lw=1.2, ls="--"))
-    panel.text(-125, -850, "3 Ω·m in truth", ha="center")
+                             norm=LogNorm(3, 100), cmap="viridis")
+    panel.add_patch(Rectangle((-750, -750), 1250, 500, fill=False, lw=1.2, ls="--", color="white"))
+    panel.text(-125, -850, "3 ohm m in truth", ha="center", color="white")
     for west in (-2500, 1500):
         panel.plot([west, west + 1000], [0, 0], "k-", lw=4, clip_on=False)
     panel.set(xlim=(-2500, 2500), ylim=(-1650, 0), title="model, the conductor of the truth, and the wires",
@@ -57,7 +57,7 @@ def main(folder, out):
     fit = netCDF4.Dataset(folder / "fit.nc")
     figure, panels = plt.subplots(2, 2, figsize=(9.5, 6), layout="constrained")
     fields(panels[0], fit)
-    figure.colorbar(section(panels[1, 0], terrane.TensorMesh.read(folder / "model.nc")), ax=panels[1, 0], label="Ω·m")
+    figure.colorbar(section(panels[1, 0], terrane.TensorMesh.read(folder / "model.nc")), ax=panels[1, 0], label="ohm m")
     convergence(panels[1, 1], list(csv.DictReader(fit.getncattr("iterations").splitlines())),
                 2 * np.isfinite(fit["e_e_uncertainty"][:].filled(np.nan)).sum())
     figure.savefig(out, dpi=130)

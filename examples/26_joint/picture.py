@@ -35,8 +35,8 @@ def main(folder, out):
         section = int(np.argmin(abs(north - 15)))
         for panel, column, title in zip(row, (f"{name}_apart", name), ("alone", "together")):
             image = panel.pcolormesh(model.easting, model.up, share(columns[column][:, section], name), vmin=0, vmax=0.6,
-                                     cmap="magma_r")
-            panel.add_patch(Rectangle((-20, -50), 80, 35, fill=False, lw=1.2, ls="--"))
+                                     cmap="viridis")
+            panel.add_patch(Rectangle((-20, -50), 80, 35, fill=False, lw=1.2, ls="--", color="white"))
             panel.set_title(f"{name}, {title}", fontsize=10)
         row[0].set_ylabel("up (m)")
     panels[0, 0].set(xlim=(-150, 150), ylim=(-100, 0))

@@ -18,7 +18,7 @@ from matplotlib.patches import Rectangle  # noqa: E402
 
 BODIES = {"clay": ((-65, -25), 35, 17.5), "ore": ((20, -30), 40, 20)}
 #: Of each model: its data, unit and colours, and what the model times this is in the data's unit.
-SHOWN = {"resistivity": ("apparent_resistivity", "Ω·m", LogNorm(10, 200), "turbo_r", 1),
+SHOWN = {"resistivity": ("apparent_resistivity", "ohm m", LogNorm(10, 200), "viridis", 1),
          "chargeability": ("chargeability", "mV/V", Normalize(0, 100), "viridis", 1000)}
 
 
@@ -43,8 +43,8 @@ def main(folder, out):
         section = scale * mesh[name][:, mesh.shape[1] // 2]
         image = below.pcolormesh(mesh.easting, mesh.up, section, norm=norm, cmap=colours)
         for body, (corner, width, height) in BODIES.items():
-            below.add_patch(Rectangle(corner, width, height, fill=False, lw=1.2, ls="--", color="0.1" if column == 0 else "1"))
-            below.text(corner[0] + width / 2, corner[1] - 7, body, ha="center", color="0.1" if column == 0 else "1")
+            below.add_patch(Rectangle(corner, width, height, fill=False, lw=1.2, ls="--", color="white"))
+            below.text(corner[0] + width / 2, corner[1] - 7, body, ha="center", color="white")
         below.set(title=f"model: {name}", ylim=(-55, 0), ylabel="up (m)", xlabel="easting (m)")
         bar(figure, image, below, unit, column == 0)
     figure.savefig(out, dpi=130)

@@ -29,7 +29,7 @@ int main() {
   for (auto& u : up) u = -u;  // from the bottom to the surface at 0
   const TensorMesh mesh(graded(60, 2.5, 12, true), graded(20, 2.5, 12, true), up);
 
-  // The earth: 100 Ωm, and below 15 m 10 Ωm.
+  // The earth: 100 ohm m, and below 15 m 10 ohm m.
   const auto earth = [](double, double, double u) { return u < -15 ? 1 / 10.0 : 1 / 100.0; };
   electric::Medium layers, half_space;
   for (std::size_t cell = 0; cell < mesh.size(); ++cell) {

@@ -11,7 +11,7 @@ __all__ = ["Strict", "UnknownAttribute"]
 
 
 #: What others call properties of rock, and what they are called here.
-_SHORT = {"vp": "velocity_p", "vs": "velocity_s", "rho": "density (kg/m³) or resistivity (Ω m)", "sigma": "conductivity",
+_SHORT = {"vp": "velocity_p", "vs": "velocity_s", "rho": "density (kg/m³) or resistivity (ohm m)", "sigma": "conductivity",
           "chi": "susceptibility", "mu": "permeability", "eps": "permittivity", "qp": "quality_p", "qs": "quality_s",
           "k": "thermal_conductivity"}
 

@@ -160,7 +160,7 @@ def test_files_of_sites_and_of_instruments_are_drawn_as_their_fields_see_them(tm
     rho, phase = terrane.plot(tmp_path / "site.edi")
     assert rho.get_title() == "T01" and rho.get_yscale() == "log" and phase.get_xlabel() == "period (s)"
     points = rho.containers[0].lines[0]
-    np.testing.assert_allclose(points.get_ydata(), 50, rtol=1e-6)  # Ω m
+    np.testing.assert_allclose(points.get_ydata(), 50, rtol=1e-6)  # ohm m
     np.testing.assert_allclose(points.get_xdata(), [0.01, 1])
     assert len(rho.containers[0].lines[2]) == 1, "with error bars"
     (tmp_path / "line.dat").write_text(RES2DINV)

@@ -532,7 +532,7 @@ def test_a_table_of_a_grid_is_a_map_of_cells_and_stations_along_a_line_are_curve
 
 
 def soundings(path, observed):
-    """ρ_a of 100 and 25 Ω m at two sites, in one file of complex impedances."""
+    """ρ_a of 100 and 25 ohm m at two sites, in one file of complex impedances."""
     with netCDF4.Dataset(path, "w") as file:
         for name, size in (("frequency", 3), ("receiver", 2), ("complex", 2)):
             file.createDimension(name, size)

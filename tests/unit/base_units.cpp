@@ -45,6 +45,11 @@ TEST(Units, CaseDecidesOnlyWhereItMust) {
   EXPECT_DOUBLE_EQ(si_factor(Quantity::frequency, "khz"), 1e3);
   EXPECT_THROW(si_factor(Quantity::frequency, "mhz"), InputError);
   EXPECT_THROW(si_factor(Quantity::pressure, "MPA"), InputError);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistance, "MOhm"), 1e6);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistance, "mΩ"), 1e-3);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "MΩ·m"), 1e6);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "OHM.M"), 1);
+  EXPECT_THROW(si_factor(Quantity::resistance, "MOHM"), InputError);
 }
 
 TEST(Units, ABlankIsAProductAndNoPrefix) {

@@ -108,7 +108,7 @@ TEST(Registry, AUbcModelIsThePropertyOfItsExtensionOrTheOneAskedFor) {
   EXPECT_THAT(std::get<MeshData>(read(folder / "m.con", options)).cells.at(0).values,
               ElementsAre(0.005, testing::IsNan()));
   options.property = "resistivity";
-  EXPECT_EQ(std::get<MeshData>(read(folder / "m.con", options)).cells.at(0).unit, "Ohm.m");
+  EXPECT_EQ(std::get<MeshData>(read(folder / "m.con", options)).cells.at(0).unit, "ohm m");
   options.property = "resistivty";
   EXPECT_THAT(message([&] { read(folder / "m.con", options); }), HasSubstr("Did you mean \"resistivity\"?"));
 }

@@ -105,7 +105,7 @@ TEST(Laws, SayWhichParametersTheyHave) {
   EXPECT_THAT(refusal("resistivity from porosity by archie with watr = 1"),
               HasSubstr("Did you mean \"water\"?"));
   EXPECT_THAT(refusal("resistivity from porosity by archie with water = salty"),
-              HasSubstr("above zero, in Ohm.m"));
+              HasSubstr("above zero, in ohm m"));
   EXPECT_THAT(refusal("resistivity from porosity by archie with water"), HasSubstr("above zero"));
   EXPECT_THAT(refusal("density from velocity_p by gardner with water = 1"), HasSubstr("This law has none"));
   EXPECT_EQ(text_of(law_from_text("resistivity from porosity by archie with water = 2")),

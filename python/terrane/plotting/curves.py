@@ -96,7 +96,7 @@ def draw_soundings(pyplot, data: Data, channels, title: str, look: Look = Look()
         for axes, site in zip(axes_of_row, chosen.sites):
             (_draw_tippers if row == "tipper" else _draw_sounding)(axes, chosen, row, site)
             axes.grid(linewidth=0.3)
-        axes_of_row[0].set_ylabel({"rho": "apparent resistivity (Ω·m)", "phase": "phase (°)", "tipper": "tipper"}[row])
+        axes_of_row[0].set_ylabel({"rho": "apparent resistivity (ohm m)", "phase": "phase (°)", "tipper": "tipper"}[row])
     _finish_soundings(grid, data, chosen, look)
     if chosen.sites.size < chosen.inside:
         title = ", ".join(filter(None, [title, f"{chosen.sites.size} of {chosen.inside} sites"]))

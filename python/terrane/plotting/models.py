@@ -13,7 +13,7 @@ _NOT_THE_ANSWER = ("active", "gradient", "illumination", "reference", "sensitivi
                    "resolution", "posterior", "uncertainty", "cell_volume")
 _ANSWERS = ("resistivity", "density", "susceptibility", "chargeability", "velocity_p", "velocity", "image_filtered",
             "image_inverse_scattering", "image_even", "image", "temperature_at_end", "conductivity")
-#: Resistivity of what counts as air, Ω m.
+#: Resistivity of what counts as air, ohm m.
 _AIR = 1e7
 #: Of a cut across an axis: the axes of the picture, and the place of the axis in values [up, northing, easting].
 _ACROSS = {"up": ("easting", "northing", 0), "northing": ("easting", "up", 1), "easting": ("northing", "up", 2)}

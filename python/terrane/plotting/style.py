@@ -181,7 +181,7 @@ def plain_ticks(bar, unit: str = "") -> str:
     bar.minorlocator = NullLocator()
     bar.formatter = FuncFormatter(lambda value, _: f"{value / 10.0**power:.6g}".replace("-", "\N{MINUS SIGN}"))
     bar.update_ticks()
-    return (rf"$10^{{{power}}}$ " if power else "") + unit_of(unit).replace("ohm m", "Ω·m").replace("Ohm.m", "Ω·m")
+    return (rf"$10^{{{power}}}$ " if power else "") + unit_of(unit)
 
 
 def plain_axis(axes, which: str = "y") -> None:

@@ -113,15 +113,17 @@ constexpr auto units = std::to_array<Unit>({
     {Quantity::conductivity, "mS/m", 1e-3},
     {Quantity::conductivity, "uS/cm", 1e-4},
     {Quantity::conductivity, "mS/cm", 1e-1},
-    {Quantity::conductivity, "1/(Ohm.m)", 1.0},
-    {Quantity::resistivity, "Ohm.m", 1.0},
-    {Quantity::resistivity, "Ohmm", 1.0},
-    {Quantity::resistivity, "Ohm-m", 1.0},
-    {Quantity::resistivity, "kOhm.m", 1e3},
-    {Quantity::resistivity, "Ohm.cm", 1e-2},
-    {Quantity::resistance, "Ohm", 1.0},
-    {Quantity::resistance, "mOhm", 1e-3},
-    {Quantity::resistance, "kOhm", 1e3},
+    {Quantity::conductivity, "1/(ohm m)", 1.0},
+    {Quantity::resistivity, "ohm m", 1.0},
+    {Quantity::resistivity, "ohmm", 1.0},
+    {Quantity::resistivity, "ohm-m", 1.0},
+    {Quantity::resistivity, "kohm m", 1e3},
+    {Quantity::resistivity, "Mohm m", 1e6},
+    {Quantity::resistivity, "ohm cm", 1e-2},
+    {Quantity::resistance, "ohm", 1.0},
+    {Quantity::resistance, "mohm", 1e-3},
+    {Quantity::resistance, "kohm", 1e3},
+    {Quantity::resistance, "Mohm", 1e6},
     {Quantity::resistance, "V/A", 1.0},
     {Quantity::resistance, "mV/A", 1e-3},
     {Quantity::conductance, "S", 1.0},
@@ -207,7 +209,8 @@ std::string plain(std::string_view name) {
   constexpr std::string_view spelled[][2] = {
       {"\xC2\xB5", "u"},   {"\xCE\xBC", "u"},        // µ, μ
       {"\xC2\xB2", "2"},   {"\xC2\xB3", "3"},        // ², ³
-      {"\xCE\xA9", "Ohm"}, {"\xE2\x84\xA6", "Ohm"},  // Ω: the letter and the sign
+      {"\xCE\xA9", "ohm"}, {"\xE2\x84\xA6", "ohm"},  // Ω: the letter and the sign
+      {"Ohm", "ohm"},                                // before it k, m and M keep what they say
       {"\xC2\xB7", "."},   {"**", ""},               // ·
   };
   for (const auto& [from, to] : spelled) replace_all(text, from, to);

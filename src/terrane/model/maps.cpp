@@ -50,7 +50,7 @@ double mudrock(double v, const P&) { return (v - 1360) / 1.16; }
 double mudrock_slope(double, const P&) { return 1 / 1.16; }
 
 // Archie (1942), Transactions of the AIME 146, 54-62: clean rock full of water, ρ = ρ_w φ^-m.
-constexpr P of_archie{{{"water", 0.3, "Ohm.m", "resistivity of the water"},
+constexpr P of_archie{{{"water", 0.3, "ohm m", "resistivity of the water"},
                        {"cementation", 2, "1", "exponent m: 1.3 of loose sand to 2.5 of carbonates"},
                        {}}};
 double archie(double porosity, const P& p) { return p[0].value * std::pow(porosity, -p[1].value); }
