@@ -130,16 +130,17 @@ TEST_P(FmmOn, SinglePrecisionIsRightToTwoInAMillion) {
             2e-6);
 }
 
-TEST_P(FmmOn, AnswersForOnePlaceOneStationOnePrismAndNone) {
+TEST_P(FmmOn, AnswersForOnePlaceFarAwayOneStationOnePrismAndNone) {
   const PrismList many = slab(12, -300, 11), none;
   PrismList one, weightless;
   one.add({0, 10, 0, 20, -30, -10}, 400);
   for (int n = 0; n < 300; ++n) weightless.add({n * 10.0, n * 10.0 + 5, 0, 5, -5, 0}, 0.0);
-  StationList place, single;
+  StationList place, single, away;
   for (int n = 0; n < 100; ++n) place.add(300, -200, 150);
   single.add(120, 70, 30);
+  for (int n = 0; n < 100; ++n) away.add(5e5 + 300 * n, -2e5 * n, 3e4);
   for (const PrismList* prisms : {&many, &std::as_const(one)})
-    for (const auto* stations : {&place, &single})
+    for (const auto* stations : {&place, &single, &away})
       EXPECT_LE(test::largest_error(fmm_on(GetParam(), *prisms, *stations, ChannelSet::all(), 1e-8).values,
                                     test::direct_field(prisms->view(), stations->view(), best_accuracy)),
                 1e-8)
