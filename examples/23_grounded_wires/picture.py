@@ -57,7 +57,10 @@ def main(folder, out):
     fit = netCDF4.Dataset(folder / "fit.nc")
     figure, panels = plt.subplots(2, 2, figsize=(9.5, 6), layout="constrained")
     fields(panels[0], fit)
-    figure.colorbar(section(panels[1, 0], terrane.TensorMesh.read(folder / "model.nc")), ax=panels[1, 0], label="ohm m")
+    bar = figure.colorbar(section(panels[1, 0], terrane.TensorMesh.read(folder / "model.nc")), ax=panels[1, 0],
+                          label="ohm m")
+    bar.set_ticks([3, 10, 30, 100], labels=["3", "10", "30", "100"])
+    bar.minorticks_off()
     convergence(panels[1, 1], list(csv.DictReader(fit.getncattr("iterations").splitlines())),
                 2 * np.isfinite(fit["e_e_uncertainty"][:].filled(np.nan)).sum())
     figure.savefig(out, dpi=130)
