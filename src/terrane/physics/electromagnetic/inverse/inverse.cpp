@@ -368,6 +368,52 @@ double median_resistivity(const Survey& survey, const std::vector<double>& frequ
   return all[all.size() / 2];
 }
 
+/// The relative uncertainty of off-diagonal impedances: the least that the job names, else the median of the
+/// file's; NaN where neither says one.
+double error_of_impedances(const Config& job, const Survey& survey) {
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  double error = INFINITY;
+  for (const double percent : table.numbers("percent"))
+    if (percent > 0) error = std::min(error, percent / 100);
+  std::vector<double> all;
+  for (const std::string name : {"z_en", "z_ne"}) {
+    const auto *re = survey.find(name + "_real"), *im = survey.find(name + "_imag"),
+               *sigma = survey.find(name + "_uncertainty");
+    if (re == nullptr || im == nullptr || sigma == nullptr || std::isfinite(error)) continue;
+    for (std::size_t row = 0; row < survey.size(); ++row) {
+      const double part = sigma->values[row] / std::hypot(re->values[row], im->values[row]);
+      if (part > 0 && part < 1) all.push_back(part);  // others are gaps, or say nothing
+    }
+  }
+  if (!all.empty()) {
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    error = *middle;
+  }
+  return std::isfinite(error) ? std::hypot(error, table.number("model_error") / 100) : std::nan("");
+}
+
+/// What [simulation] says of a planned mesh where the job does not: cells whose errors are 0.8 of the data's
+/// at worst, and a fifth in the mean. Of n cells upright in a skin depth impedances over layers err by 0.4/n²
+/// at worst (earth_widths.hpp).
+std::string cells_for_errors(const Config& job, const Survey& survey, std::vector<std::string>& notes) {
+  constexpr double share = 0.8, upright_per_across = 1.6, fewest = 2, most = 4, wide = 1.5, narrow = 1.3;
+  const auto simulation = job.table("simulation");
+  if (!plans_mesh(job) || job.table("mesh").has("cell") || simulation.has("min_width_pps")) return {};
+  const double error = error_of_impedances(job, survey);
+  if (std::isnan(error)) return {};
+  const double per_skin_depth =
+      std::clamp(std::sqrt(0.4 / (share * error)) / upright_per_across, fewest, most);
+  const double growth = per_skin_depth < most ? wide : narrow;
+  auto text = fmt::format("min_width_pps = {:.3g}\n", per_skin_depth);
+  if (!simulation.has("stretching")) text += fmt::format("stretching = {}\n", growth);
+  notes.push_back(fmt::format(
+      "mesh: cells for impedances that are uncertain by {:.2g} %: {:.3g} in a skin depth; "
+      "simulation.min_width_pps and stretching say others, and verify = \"estimate\" counts their errors",
+      100 * error, per_skin_depth));
+  return text;
+}
+
 /// Throws InputError: a mesh would be planned for flat ground, and sites stand at different heights.
 void expect_one_height(const Config& job, const Survey& survey) {
   if (!plans_mesh(job) || has_medium(job) || job.table("model").has("topography")) return;
@@ -412,6 +458,7 @@ Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
   expect_one_height(job, survey);
   const auto simulation = job.table("simulation");
   std::vector<double> frequencies;
+  auto said = cells_for_errors(job, survey, notes);
   if (simulation.has("frequencies")) {
     frequencies = simulation.numbers("frequencies", Quantity::frequency);
   } else {
@@ -421,11 +468,12 @@ Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
     all.erase(std::unique(all.begin(), all.end(), [](double a, double b) { return b - a < 1e-4 * a; }),
               all.end());
     frequencies = thinned(all, most);
-    text += fmt::format("[simulation]\nfrequencies = [{}]\n", fmt::join(frequencies, ", "));
+    said += fmt::format("frequencies = [{}]\n", fmt::join(frequencies, ", "));
     notes.push_back(
         fmt::format("frequencies: none are named, so {} of the file's {} are taken, from {:.4g} to {:.4g} Hz",
                     frequencies.size(), all.size(), frequencies.front(), frequencies.back()));
   }
+  if (!said.empty()) text += "[simulation]\n" + said;
   if (job.table("model").has("topography") && !job.table("model").has("air")) {
     text += fmt::format("[model.air]\nresistivity = {}\n", resistivity_of_air);
     notes.push_back("air: the model says nothing of it, so above the topography are 1e-8 S/m");
