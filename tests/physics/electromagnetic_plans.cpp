@@ -242,7 +242,7 @@ double off_of(const Sent& sent, const Dataset& data) {
   double worst = 0;
   for (std::size_t n = 0; n < sent.receivers.size(); ++n) {
     auto at = sent.receivers[n];
-    at[2] += 1e-3;
+    at[2] += at[2] == 0 ? -1e-3 : 1e-3;  // E on the ground is that of the ground, on the sea floor of the sea
     const auto right = electric_dipole(sent.layers.earth(), sent.hertz, sent.source, moment, at);
     for (const char field : {'e', 'h'}) {
       double off = 0, size = 0;
@@ -378,8 +378,8 @@ TEST(MeshesOfSources, AreWarnedOfCellsBelowSourcesOnTheGroundAndAlongWires) {
         << source;
 }
 
-// A hill of 150 m: on it E of planned meshes and of cells of 15 m differ by 16 to 34 %, 30 m below by 1 %.
-TEST(MeshesOfSources, AreWarnedOfReceiversInCellsThatUnevenGroundCuts) {
+// A hill of 150 m: on it E of planned meshes is right to 2 to 10 %.
+TEST(MeshesOfSources, AreWarnedOfReceiversOnUnevenGroundThatCutsCells) {
   const TemporaryFolder folder;
   const auto hill = [](double e, double n) { return 150 * std::exp(-(e * e + n * n) / (2 * 300 * 300.0)); };
   std::string grid = "easting [m],northing [m],up [m]\n";
@@ -398,10 +398,10 @@ TEST(MeshesOfSources, AreWarnedOfReceiversInCellsThatUnevenGroundCuts) {
         ->check()
         .warnings;
   };
-  EXPECT_THAT(
-      warned("\"" + file + "\"", 0),
-      testing::Contains(testing::AllOf(HasSubstr("3 of 3 receivers"), HasSubstr("uneven ground cuts"))));
-  EXPECT_THAT(warned("\"" + file + "\"", 45), testing::Not(testing::Contains(HasSubstr("cuts"))));
+  EXPECT_THAT(warned("\"" + file + "\"", 0),
+              testing::Contains(
+                  testing::AllOf(HasSubstr("3 of 3 receivers"), HasSubstr("uneven ground that cuts cells"))));
+  EXPECT_THAT(warned("\"" + file + "\"", 250), testing::Not(testing::Contains(HasSubstr("cuts cells"))));
   EXPECT_THAT(warned("0", 0), testing::Not(testing::Contains(HasSubstr("cuts"))));
 }
 

@@ -474,25 +474,27 @@ void Problem::warn_of_displacement(std::vector<std::string>& lines) const {
       (mesh.northing()[j] + mesh.northing()[j + 1]) / 2, (mesh.up()[k] + mesh.up()[k + 1]) / 2, share));
 }
 
-/// Receivers of sources on uneven ground: in cells that are part rock and part air.
+/// Receivers on uneven ground, whose E comes from whole cells below.
 void Problem::warn_of_ground(std::vector<std::string>& lines) const {
-  if (sources.front().kind == Source::Kind::plane_wave) return;
+  if (std::all_of(components.begin(), components.end(), [](const Component& c) { return c.magnetic; }))
+    return;
   std::size_t cut = 0, first = 0;
   double deepest = 0;
   for (std::size_t n = 0; n < receivers.size(); ++n) {
-    const double below = cut_by_ground(mesh, along(), receivers[n]);
+    const double below = above_whole_ground(mesh, sides(), receivers[n]);
     if (below == 0) continue;
     if (cut++ == 0) first = n;
     deepest = std::max(deepest, below);
   }
   if (cut > 0)
-    lines.push_back(
-        fmt::format("{} of {} receivers (the first is receiver {}) lie in cells that uneven ground cuts: "
-                    "fields there are "
-                    "wrong by tens of percent; let them stand {:.3g} m deeper, two cells below, where they "
-                    "are right to a few "
-                    "percent, or make cells smaller (simulation.min_width_limits, mesh)",
-                    cut, receivers.size(), first + 1, deepest));
+    lines.push_back(fmt::format(
+        "{} of {} receivers (the first is receiver {}) are on uneven ground that cuts cells: E there is "
+        "continued from whole cells of rock, up to {:.3g} m below, which is right to 2 to 10 %, and to 15 % "
+        "where "
+        "the ground is as steep as the steps of cells; smaller cells make it better "
+        "(simulation.min_width_limits, "
+        "mesh)",
+        cut, receivers.size(), first + 1, deepest));
 }
 
 std::vector<std::string> Problem::warnings() const {

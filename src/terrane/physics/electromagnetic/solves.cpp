@@ -356,7 +356,9 @@ void Solves::send_dipoles(const Source& sent, double hertz) {
   });
   const std::size_t count = problem_.receivers.size();
   for_each(count, stream_.threads(), [&](std::size_t n) {
-    const auto there = field_in_layers(earth, sent, hertz, problem_.receivers[n]);
+    auto place = problem_.receivers[n];
+    place[2] = height_on_its_side(problem_.mesh, *problem_.sides()[2], place);
+    const auto there = field_in_layers(earth, sent, hertz, place);
     for (std::size_t c = 0; c < problem_.components.size(); ++c) {
       const auto& [magnetic, axis] = problem_.components[c];
       known_[c * count + n] = (magnetic ? there.h : there.e)[static_cast<std::size_t>(2 - axis)];

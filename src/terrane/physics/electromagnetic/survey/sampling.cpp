@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "terrane/base/error.hpp"
+#include "terrane/model/conductivity.hpp"
 
 namespace terrane::electromagnetic {
 
@@ -272,6 +274,17 @@ struct Point {
   double weight;
 };
 
+std::vector<Point> products(const std::array<Stencil, 3>& s) {
+  std::vector<Point> made;
+  for (std::size_t k = 0; k < s[0].weight.size(); ++k)
+    for (std::size_t j = 0; j < s[1].weight.size(); ++j)
+      for (std::size_t i = 0; i < s[2].weight.size(); ++i)
+        made.push_back({{s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
+                         s[2].first + static_cast<Index>(i)},
+                        s[0].weight[k] * s[1].weight[j] * s[2].weight[i]});
+  return made;
+}
+
 /// Those of a component of E or H at x in a cell; or of its slope there along an axis.
 std::vector<Point> points_around(const Axes& axes, const Conductivity& conductivity,
                                  const std::array<Index, 3>& cell, const std::array<double, 3>& x,
@@ -300,14 +313,7 @@ std::vector<Point> points_around(const Axes& axes, const Conductivity& conductiv
           std::max<Index>(low, 1), std::min(high + 1, axes.cells(a)), x[n],
           [&](Index p) { return axes.face(a, p); }, slope);
   }
-  std::vector<Point> made;
-  for (std::size_t k = 0; k < s[0].weight.size(); ++k)
-    for (std::size_t j = 0; j < s[1].weight.size(); ++j)
-      for (std::size_t i = 0; i < s[2].weight.size(); ++i)
-        made.push_back({{s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
-                         s[2].first + static_cast<Index>(i)},
-                        s[0].weight[k] * s[1].weight[j] * s[2].weight[i]});
-  return made;
+  return products(s);
 }
 
 /// Of curl E on faces normal to an axis.
@@ -359,27 +365,96 @@ struct Taken {
   EdgeSum curl;
 };
 
-/// Whether uneven ground cuts a cell: it conducts less than the rock below, air is above, at once or over
-/// cells that are cut, too, and beside it is other rock or air. Layers on even ground have their like beside
-/// them.
-bool is_cut(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell) {
-  constexpr double air_beside_rock = 1e-3;
-  constexpr Index cut_at_once = 3;
+/// The ground in a column of cells near a receiver: cells that are part rock and part air conduct less than
+/// the rock below them, by the part of them that is rock.
+struct Column {
+  Index whole = 0;    ///< the highest cell that is rock all through
+  double height = 0;  ///< of the ground, m: its mean in the column
+  Index top = 0;      ///< the highest cell that is no air
+  double of_top = 0;  ///< its conductivity
+};
+std::optional<Column> column_of(const Axes& axes, const std::vector<double>& sigma,
+                                const std::array<Index, 3>& cell) {
+  constexpr Index reach = 8, cut_at_once = 3;
+  constexpr double as_good_as_whole = 0.8;  // rock beside rock may differ as much
   const auto at = [&](Index k) {
-    return (*conductivity[2])[static_cast<std::size_t>(axes.cell_number({k, cell[1], cell[2]}))];
+    return sigma[static_cast<std::size_t>(axes.cell_number({k, cell[1], cell[2]}))];
   };
-  if (cell[up] < 1 || conduct_alike(axes, conductivity, cell, {cell[up] - 1, cell[1], cell[2]})) return false;
-  const double air = air_beside_rock * at(cell[up] - 1);
-  Index k = cell[up];
-  while (k < axes.cells(up) && k < cell[up] + cut_at_once && at(k) > air && at(k) < at(k - 1)) ++k;
-  if (k == cell[up] || (k < axes.cells(up) && at(k) > air)) return false;
-  for (std::size_t a = 1; a < 3; ++a)
-    for (const Index step : {-1, 1}) {
-      auto beside = cell;
-      beside[a] = std::clamp<Index>(cell[a] + step, 0, axes.cells(static_cast<int>(a)) - 1);
-      if (!conduct_alike(axes, conductivity, cell, beside)) return true;
-    }
-  return false;
+  const auto is_air = [&](Index k) { return at(k) <= conductivity_of_air; };
+  Index k = std::min(cell[up] + reach, axes.cells(up) - 1);
+  if (!is_air(k)) return {};
+  const Index lowest = std::max<Index>(cell[up] - reach, 1);
+  while (k >= lowest && is_air(k)) --k;
+  if (k < lowest) return {};
+  Column made{k, axes.face(up, k + 1), k, at(k)};
+  const auto rock_below = [&](Index n) { return std::max(at(n - 1), at(std::max<Index>(n - 2, 0))); };
+  while (made.whole > lowest && k - made.whole < cut_at_once &&
+         at(made.whole) < as_good_as_whole * rock_below(made.whole))
+    --made.whole;
+  for (Index cut = made.whole + 1; cut <= k; ++cut)
+    made.height -= axes.width(up, cut) * (1 - std::min(1.0, at(cut) / at(made.whole)));
+  return made;
+}
+
+/// Below a receiver on or in uneven ground, near enough to cells that the ground cuts for its field to be
+/// wrong in them: the level from which down the cells around are rock all through.
+std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conductivity,
+                                  const std::array<Index, 3>& cell, double height) {
+  constexpr double even = 0.2, of_a_cell = 0.25;
+  constexpr double alike = 1.2;
+  constexpr Index reach = 3;  // of cubic functions, down a slope
+  Column first;
+  bool flat = true;  // also where rock under a cover resists less than it
+  double low = INFINITY, high = -INFINITY;
+  Index whole = cell[up] + 1;
+  for (Index n = 0; n < 9; ++n) {
+    const auto aside = [&](std::size_t a, Index step) {
+      return std::clamp<Index>(cell[a] + step, 0, axes.cells(static_cast<int>(a)) - 1);
+    };
+    const auto column =
+        column_of(axes, *conductivity[2], {cell[up], aside(1, n / 3 - 1), aside(2, n % 3 - 1)});
+    if (!column) return {};
+    low = std::min(low, column->height), high = std::max(high, column->height);
+    if (n == 0) first = *column;
+    flat = flat && column->top == first.top &&
+           std::max(column->of_top, first.of_top) <= alike * std::min(column->of_top, first.of_top);
+    whole = std::min(whole, column->whole);
+  }
+  const double thick = axes.width(up, cell[up]);
+  if (flat || high - low <= even * thick || height > high + of_a_cell * thick)
+    return {};  // even, or in the air
+  if (cell[up] < whole - reach || whole < 1) return {};
+  return std::min(whole, cell[up] + 1);
+}
+
+/// As points_around(), of E in ground that is whole: from two levels at and below the cell's, beside it no
+/// farther than there is rock all around.
+std::vector<Point> points_in_ground(const Axes& axes, const Conductivity& conductivity,
+                                    const std::array<Index, 3>& cell, const std::array<double, 3>& x,
+                                    int along) {
+  std::array<Stencil, 3> s;
+  for (int a = 0; a < 3; ++a) {
+    const auto n = static_cast<std::size_t>(a);
+    const Index own = cell[n];
+    if (a == along) {
+      const auto [low, high] = like(axes, conductivity, cell, a);
+      s[n] = stencil(std::max(low, own - 1), std::min(high, a == up ? own + 1 : own + 2), x[n],
+                     [&](Index p) { return axes.centre(a, p); });
+    } else
+      s[n] = stencil(std::max<Index>(a == up ? own - 1 : own, 1),
+                     std::min(a == up ? own + 1 : own + 2, axes.cells(a)), x[n],
+                     [&](Index p) { return axes.face(a, p); });
+  }
+  return products(s);
+}
+
+/// Whether a place on the lower face of its cell, which is air, lies on ground.
+bool lies_on_ground(const Axes& axes, const std::vector<double>& sigma, std::array<Index, 3> cell,
+                    double height) {
+  if (cell[up] == 0 || height != axes.face(up, cell[up])) return false;
+  const bool air = sigma[static_cast<std::size_t>(axes.cell_number(cell))] <= conductivity_of_air;
+  cell[up] -= 1;
+  return air && sigma[static_cast<std::size_t>(axes.cell_number(cell))] > conductivity_of_air;
 }
 
 Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3> x,
@@ -388,7 +463,11 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
   made.cell = {axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
   made.axis = component.axis;
   if (!component.magnetic) {
-    made.edges = points_around(axes, sides, made.cell, x, component);
+    if (lies_on_ground(axes, *sides[2], made.cell, x[up])) made.cell[up] -= 1;
+    if (const auto level = whole_ground(axes, sides, made.cell, x[up])) {
+      made.cell[up] = *level;
+      made.edges = points_in_ground(axes, sides, made.cell, x, component.axis);
+    } else made.edges = points_around(axes, sides, made.cell, x, component);
     return made;
   }
   const double height = x[0] - axes.centre(0, made.cell[0]);
@@ -424,14 +503,21 @@ std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& 
 
 }  // namespace
 
-double cut_by_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place) {
+double height_on_its_side(const TensorMesh& mesh, const std::vector<double>& conductivity,
+                          const Vector3& place) {
   const Axes axes(mesh);
   const auto x = turned_over(place);
-  std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
-  if (!is_cut(axes, conductivity, cell)) return 0;
-  double below = x[up] - axes.face(up, cell[up]);
-  for (int n = 0; n < 2 && cell[up] > 0; ++n) below += axes.width(up, --cell[up]);
-  return below;
+  const bool below =
+      lies_on_ground(axes, conductivity, {axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])}, x[up]);
+  return below ? std::nextafter(x[up], axes.face(up, 0)) : x[up];
+}
+
+double above_whole_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place) {
+  const Axes axes(mesh);
+  const auto x = turned_over(place);
+  const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+  const auto level = whole_ground(axes, conductivity, cell, x[up]);
+  return level ? std::max(0.0, x[up] - axes.face(up, *level)) : 0;
 }
 
 bool flows_upright(const Source& source) {

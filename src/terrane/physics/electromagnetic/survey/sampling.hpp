@@ -11,7 +11,14 @@
 // A receiver is interpolated on its own side of contrasts: the component of E normal to a contrast jumps
 // there, and the others have kinks. Along each axis only points are taken in cells that conduct like the
 // receiver's own (within 20 %), cubically where there are two on each side, else linearly, half a cell beyond
-// the last one at most. On a face of cells the receiver belongs to the cell above (east, north).
+// the last one at most. On a face of cells the receiver belongs to the cell above (east, north); on the
+// ground, with air above, E is that of the ground, into which electrodes are put.
+//
+// Uneven ground cuts cells: their field is neither that of the rock nor that of the air, and neither is that
+// of edges which touch them. So E of a receiver on or in such ground comes from edges in whole rock below,
+// linearly across and, from the two highest levels, up to its height. The ground in a column of cells is as
+// high as what its cells conduct, beside the rock below, says. Receivers higher than the ground around them
+// by a quarter of a cell are in the air.
 //
 // Smaller contrasts count, too: along its own axis it is not E that goes on from cell to cell but the current
 // σE, of which a receiver takes E of its own cell,
@@ -106,9 +113,13 @@ std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& si
                                          const Conductivity& sides, const Vector3& place,
                                          const Component& component);
 
-/// 0, or, of a place in a cell that uneven ground cuts, how far below it there are two whole cells, m. Fields
-/// in cut cells are neither those of the air nor those of the rock.
-double cut_by_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place);
+/// Of a place on the ground, with air above, a height just below it; of others their own.
+double height_on_its_side(const TensorMesh& mesh, const std::vector<double>& conductivity,
+                          const Vector3& place);
+
+/// Of a place on or in uneven ground, how far below it the highest edges lie that its E comes from, m; of
+/// others 0.
+double above_whole_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place);
 
 /// Adds weight · amount to the edges that b has: b of a source, with amount = −iωμ₀.
 void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
