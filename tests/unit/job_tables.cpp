@@ -360,6 +360,25 @@ TEST(SurveyFromJob, ListInTheJobKeepsItsOrderAndWindow) {
   EXPECT_THAT(stations.survey.up, ElementsAre(0, 3));
 }
 
+TEST(SurveyFromJob, ColumnsOfOtherNamesAreAnsweredWithTheKeysToWrite) {
+  const testing_support::TemporaryFolder folder;
+  const auto refused = [&](const std::string& head, const std::string& more = "") {
+    std::ofstream(folder / "s.csv") << head << "\n1,2,3,4\n5,6,7,8\n";
+    return message(
+        [&] { build_survey(Config::parse("survey = {file = \"" + folder / "s.csv" + "\"" + more + "}")); });
+  };
+  EXPECT_THAT(
+      refused("ID,X,Y,Elev_m"),
+      HasSubstr(
+          "Write into [survey] easting_column = \"X\", northing_column = \"Y\", up_column = \"Elev_m\", "
+          "length_unit = \"m\". Its columns: ID, X, Y, Elev_m."));
+  EXPECT_THAT(refused("ID,Lat,Long,g", ", height = 5"),
+              HasSubstr("longitude_column = \"Long\", latitude_column = \"Lat\". Its"));
+  EXPECT_THAT(refused("ID,East [m],North [m],g"),
+              HasSubstr("northing_column = \"North\", height = METRES. Its"));
+  EXPECT_THAT(refused("a,b,c,d"), HasSubstr("Name it with survey.easting_column"));
+}
+
 TEST(SurveyFromJob, AGridOfAFileStaysOneAndSoDoesItsPartInAWindow) {
   const testing_support::TemporaryFolder folder;
   io::GridData nodes;

@@ -61,7 +61,8 @@ std::filesystem::path absolute(const std::string& given, const char* option) {
 std::string shown(const std::filesystem::path& path) {
   std::error_code failed;
   const auto here = std::filesystem::current_path(failed);
-  return failed ? path.string() : path.lexically_proximate(here).string();
+  const auto near = failed ? path.string() : path.lexically_proximate(here).string();
+  return near.starts_with("../../") ? path.string() : near;
 }
 
 /// The file that plots are drawn from; check_files() has seen that there is one.

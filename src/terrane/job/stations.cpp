@@ -313,6 +313,35 @@ std::string other_survey(const io::Table& rows) {
   return {};
 }
 
+/// The first column that is called so, whatever its case, and whatever unit its name ends with: "Elev_m"; or
+/// empty.
+std::string called(const io::Table& rows, std::initializer_list<std::string_view> names) {
+  for (const auto wanted : names)
+    for (const auto& column : rows.columns)
+      if (const auto name = lower(column.name); name.substr(0, name.find_first_of(" _([")) == wanted)
+        return column.name;
+  return {};
+}
+
+/// The keys for columns of places that have other names, as they are written; empty where none look like
+/// these.
+std::string keys_for_columns(const Config& table, const io::Table& rows) {
+  const auto east = called(rows, {"easting", "east", "x", "e", "utme", "xcoord"}),
+             north = called(rows, {"northing", "north", "y", "n", "utmn", "ycoord"}),
+             up = called(rows, {"up", "elevation", "elev", "altitude", "alt", "height"}),
+             lon = called(rows, {"longitude", "long", "lon"}), lat = called(rows, {"latitude", "lat"});
+  const bool metres = !east.empty() && !north.empty();
+  if (!metres && (lon.empty() || lat.empty())) return {};
+  auto keys = metres ? fmt::format("easting_column = \"{}\", northing_column = \"{}\"", east, north)
+                     : fmt::format("longitude_column = \"{}\", latitude_column = \"{}\"", lon, lat);
+  bool unit = metres && rows.find(east)->unit.empty();
+  if (!table.has("height") && !table.has("clearance")) {
+    keys += up.empty() ? ", height = METRES" : fmt::format(", up_column = \"{}\"", up);
+    unit = unit || (!up.empty() && rows.find(up)->unit.empty());
+  }
+  return "Write into [survey] " + keys + (unit ? ", length_unit = \"m\"" : "") + ".";
+}
+
 /// Throws InputError: the table has no such column of a place.
 void expect_column(const Config& table, const io::Table& rows, const char* key, const std::string& name) {
   if (rows.find(name) != nullptr) return;
@@ -323,12 +352,14 @@ void expect_column(const Config& table, const io::Table& rows, const char* key, 
       note != rows.attributes.end() && note->second.find("there is no place") != std::string::npos;
   if (const auto next = other_survey(rows); !next.empty() && !placeless)
     throw table.wrong("file", fmt::format("\"{}\" holds no stations", rows.source), next);
+  const auto keys = table.has(key) ? std::string() : keys_for_columns(table, rows);
   throw table.wrong(
       table.has(key) ? key : "file", fmt::format("\"{}\" has no column \"{}\"", rows.source, name),
-      placeless ? "The file gives no place of its site: write LAT and LONG into its >HEAD."
-                : fmt::format("Name it with survey.{}, or longitude_column and latitude_column. Its "
-                              "columns: {}.",
-                              key, columns.empty() ? "none" : columns));
+      placeless       ? "The file gives no place of its site: write LAT and LONG into its >HEAD."
+      : !keys.empty() ? fmt::format("{} Its columns: {}.", keys, columns)
+                      : fmt::format("Name it with survey.{}, or longitude_column and latitude_column. Its "
+                                    "columns: {}.",
+                                    key, columns.empty() ? "none" : columns));
 }
 
 /// A column of depths, positive downward, is none of heights.
