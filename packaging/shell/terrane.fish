@@ -74,7 +74,7 @@ complete -c terrane -n '__fish_seen_subcommand_from plot' -s h -l help -d 'Print
 complete -c terrane -n '__fish_seen_subcommand_from plot' -s o -l out -r -F -d 'Picture: .png, .svg or .pdf; otherwise FILE.png. Of snapshots also a film: .gif, .mp4.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -s c -l channels -x -d 'What to draw; otherwise everything.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l title -x -d 'Line above the maps.'
-complete -c terrane -n '__fish_seen_subcommand_from plot' -l slice -x -d 'Where to cut a model or snapshots: up=-4000, northing=11000, easting=0.'
+complete -c terrane -n '__fish_seen_subcommand_from plot' -l slice -x -d 'Where to cut a model or snapshots: up=-4000, northing=11000, easting=0; or at which frequency, period or time to map fields at receivers: frequency=1, period=10, time=3600 (Hz, s).'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l region -x -d 'West, east, south, north of what is shown, m; of models also bottom and top.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l limits -x -d 'Values at both ends of the colours.'
 complete -c terrane -n '__fish_seen_subcommand_from plot' -l scale -x -a 'log linear' -d 'Of colours: log or linear; otherwise log of resistivities.'

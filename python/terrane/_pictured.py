@@ -30,7 +30,8 @@ def plot(thing: Any, channels: Union[str, Sequence[str], None] = None, *, title:
     path : path, optional
         Picture to write: .png, .svg or .pdf.
     slice : str
-        Where to cut cells or snapshots: ``"up=-400"``, ``"northing=11km"``.
+        Where to cut cells or snapshots: ``"up=-400"``, ``"northing=11km"``; or at which frequency, period or time to map
+        fields at receivers: ``"period=10"``.
     region : west, east, south, north, optional
         m; of cells also bottom and top. Otherwise all, and of cells where they are small.
     limits : two numbers, optional

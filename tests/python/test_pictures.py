@@ -155,6 +155,27 @@ RES2DINV = """A line
 """
 
 
+def test_fields_at_receivers_are_mapped_at_one_frequency_or_time():
+    from terrane.plotting import Data, Field, PlotError, draw
+
+    east, north = (a.ravel() for a in np.meshgrid([0.0, 100, 200], [0.0, 50]))
+    rho = np.array([[1.0], [100.0]]) * np.arange(1, 7)  # of 10 and 0.1 Hz, of six sites on a grid
+    z = np.sqrt(rho * 2 * np.pi * np.array([[10], [0.1]]) * 4e-7 * np.pi) * np.exp(1j * np.pi / 3)
+    sites = Data("curves", east, north, fields=[Field("z_ne", "ohm", z)], frequency=[10.0, 0.1], source="sites.nc")
+    figure = draw(sites, slice_at="period=9")
+    assert titles(terrane.plotting.axes_of(figure)) == ["rho ne", "phase ne"]
+    np.testing.assert_allclose(figure.axes[0].collections[0].get_array(), (100 * np.arange(1, 7)).reshape(2, 3))
+    assert figure._suptitle.get_text() == "period 10 s"
+    with pytest.raises(PlotError, match="no fields at receivers over time"):
+        draw(sites, slice_at="time=3")
+    wire = Data("offsets", east, north, fields=[Field("e_e", "V/m", z[None])], frequency=[10.0, 0.1], source="wire.nc")
+    figure = draw(wire, slice_at="frequency=10 Hz")
+    np.testing.assert_allclose(figure.axes[1].collections[0].get_array(), 60)
+    warm = Data("histories", east, north, up=0 * east, fields=[Field("temperature", "K", rho)], time=[0.0, 86400.0])
+    figure = draw(warm, slice_at="time=90000")
+    np.testing.assert_allclose(figure.axes[0].collections[0].get_array().ravel(), 100 * np.arange(1, 7))
+
+
 def test_files_of_sites_and_of_instruments_are_drawn_as_their_fields_see_them(tmp_path):
     (tmp_path / "site.edi").write_text(EDI)
     rho, phase = terrane.plot(tmp_path / "site.edi")

@@ -12,6 +12,7 @@ from .curves import draw_histories, draw_offsets, draw_soundings
 from .data import Data, PlotError, choose, need
 from .maps import draw_maps
 from .models import draw_model, draw_prisms
+from .receivers import at_one, usual
 from .snapshots import draw_waves
 from .style import Look, STYLE, styled
 from .times import draw_times, is_of_times
@@ -41,7 +42,8 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
     data : what :func:`read` returns
     channels : names of fields; otherwise all, and of a model the answer
     title : line above the maps
-    slice_at : where to cut a model or snapshots, such as ``"up=-4000"``, ``"northing=11000"``, ``"easting=0"`` (m)
+    slice_at : where to cut a model or snapshots, such as ``"up=-4000"``, ``"northing=11000"``, ``"easting=0"`` (m); or where fields at
+        receivers are mapped: ``"frequency=1"``, ``"period=10"``, ``"time=3600"`` (Hz, s)
     wiggle : traces of shots as lines, not grey
     region : west, east, south, north, m, and of models bottom, top; otherwise all, and of models what has small cells
     limits : values at both ends of the colours
@@ -62,6 +64,9 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
                                                          "; viridis, magma, turbo, seismic and others are"))
     if wiggle and data.kind != "gathers":
         raise PlotError(f"{data.source}: --wiggle draws traces of shots, and it holds none")
+    if slice_at and (one := at_one(data, slice_at)) is not None:
+        data, where = one
+        channels, slice_at, title = usual(data, channels), "", ", ".join(filter(None, [title, where]))
     with styled():
         if data.kind == "mesh":
             return draw_model(pyplot, data, channels, title, slice_at, look)
@@ -73,7 +78,8 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
         if data.kind == "seismograms" or (data.snapshots and (slice_at or _named(data, channels))):
             return draw_waves(pyplot, data, channels, title, slice_at, look)
         if slice_at:
-            raise PlotError(f"{data.source}: only models and snapshots can be cut")
+            raise PlotError(f"{data.source}: only models and snapshots can be cut, and fields at receivers at one "
+                            "frequency, period or time")
         if data.kind == "curves":
             return draw_soundings(pyplot, data, channels, title, look)
         if data.kind == "offsets":

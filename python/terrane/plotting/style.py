@@ -111,6 +111,7 @@ def scale_of(values, name: str = "", look: Look = Look(), robust: bool = False, 
     logarithmic = look.log
     if logarithmic is None:
         known = base_of(name).split("_east")[0].split("_north")[0].split("_up")[0] in LOGARITHMIC
+        known = known or base_of(name) in ("rho_ne", "rho_en", "rho_ee", "rho_nn")
         logarithmic = known and not name.endswith(("_residual", "_uncertainty", "_error")) and bool((finite > 0).any())
     if logarithmic:
         finite = finite[finite > 0]

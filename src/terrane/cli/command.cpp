@@ -236,7 +236,9 @@ void add_plot(CommandLine& line) {
       ->delimiter(',');
   verb->add_option("--title", line.picture.title, "Line above the maps.")->type_name("TEXT");
   verb->add_option("--slice", line.picture.slice,
-                   "Where to cut a model or snapshots: up=-4000, northing=11000, easting=0.")
+                   "Where to cut a model or snapshots: up=-4000, northing=11000, easting=0; or at which "
+                   "frequency, period or time to map "
+                   "fields at receivers: frequency=1, period=10, time=3600 (Hz, s).")
       ->type_name("AXIS=METRES");
   verb->add_option("--region", line.picture.region,
                    "West, east, south, north of what is shown, m; of models also bottom and top.")
