@@ -307,10 +307,12 @@ Prism DeviceSources::prism(std::uint32_t place) const {
 
 // ---- stations ----
 
-DeviceReceivers::DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads) {
+DeviceReceivers::DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads,
+                                 std::span<const std::uint32_t> order) {
   const std::span<const double> given[3] = {stations.easting, stations.northing, stations.up};
   for (int a = 0; a < 3; ++a) at_[a] = given[turn.axis[a]];
-  order_ = compact_order(at_[0], at_[1], at_[2], device_tile, threads);
+  if (order.empty()) order_ = compact_order(at_[0], at_[1], at_[2], device_tile, threads);
+  else order_.assign(order.begin(), order.end());
   const std::size_t count = order_.size(), groups = (count + device_tile - 1) / device_tile;
   bounds_.resize(groups);
   std::vector<StationBox> boxes(groups);
@@ -508,15 +510,17 @@ void DeviceTileSum::add_host_pairs(std::size_t first, const std::vector<HostPair
 DeviceSummation::DeviceSummation(Device device, const Prisms& prisms, const Stations& stations,
                                  ChannelSet channels, const Turn& turn, const Switching& switching,
                                  std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges,
-                                 Precision precision, int threads, const DeviceSummation* same_stations)
+                                 Precision precision, int threads, const DeviceSummation* same_stations,
+                                 std::span<const std::uint32_t> station_order)
     : channels_(channels),
       threads_(threads),
       turn_(turn),
       set_(smallest_kernel_set(turn.channels)),
       stream_(device),
       sources_(stream_, prisms, turn, switching, std::move(order), ranges, precision, threads),
-      receivers_(same_stations ? same_stations->receivers_
-                               : std::make_shared<DeviceReceivers>(stream_, stations, turn, threads)),
+      receivers_(same_stations
+                     ? same_stations->receivers_
+                     : std::make_shared<DeviceReceivers>(stream_, stations, turn, threads, station_order)),
       sum_(stream_, sources_, *receivers_, turn, set_) {}
 
 std::size_t DeviceSummation::parts() const {

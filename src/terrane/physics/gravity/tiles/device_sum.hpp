@@ -86,7 +86,9 @@ class DeviceSources {
 /// The stations on the device, in groups.
 class DeviceReceivers {
  public:
-  DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads);
+  /// order: that of compact_order() for tiles of device_tile, where it is known already.
+  DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads,
+                  std::span<const std::uint32_t> order = {});
 
   std::size_t groups() const { return boxes_.size(); }
   /// Groups first .. last − 1.
@@ -169,10 +171,12 @@ class DeviceSummation : public Summation {
 
  protected:
   /// same_stations: one that has the same stations, turn and device, whose copy of them may be used.
+  /// station_order: as DeviceReceivers takes it.
   DeviceSummation(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
                   const Turn& turn, const Switching& switching, std::vector<std::uint32_t> order,
                   const std::vector<PrismRange>& ranges, Precision precision, int threads,
-                  const DeviceSummation* same_stations = nullptr);
+                  const DeviceSummation* same_stations = nullptr,
+                  std::span<const std::uint32_t> station_order = {});
 
   /// Groups of stations to take at once, memory allowing.
   virtual std::size_t groups_at_once() const = 0;
