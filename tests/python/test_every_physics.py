@@ -36,6 +36,19 @@ def test_the_heater_of_the_example_is_the_same_from_memory():
     assert made.report.heat_after == pytest.approx(500 * 30 * 86400, rel=1e-9)
 
 
+def test_even_meshes_and_grids_are_where_a_job_has_them_to_the_last_bit(tmp_path):
+    box, region = [0.1, 1.1, -7.3, 2400.3, -800, 0], [0.1, 1.1, 0, 2400.7]
+    result = terrane.run({"mesh": {"box": box, "shape": [10, 31, 7]}, "model": {"background": {"density": 1}},
+                          "survey": {"region": region, "shape": [11, 13], "height": 5},
+                          "simulation": {"channels": ["g_u"]},
+                          "output": {"folder": str(tmp_path), "files": ["g.nc"], "model": ["model.nc"]}})
+    job, mesh = terrane.TensorMesh.read(tmp_path / "model.nc"), terrane.TensorMesh.regular(box, shape=(10, 31, 7))
+    for axis in ("easting", "northing", "up"):
+        assert np.array_equal(getattr(job, axis), getattr(mesh, axis)), axis
+    assert np.array_equal(result["easting"], np.linspace(0.1, 1.1, 11))
+    assert np.array_equal(result["northing"], np.linspace(0, 2400.7, 13))
+
+
 def test_stated_errors_stand_beside_data_in_results_and_files(rock, tmp_path):
     points = terrane.Survey([4.5, 1.5], [4.5, 1.5], [-5.5, -1.5], columns={"name": ["hot", "cold"]})
     result = terrane.heat.Simulation(rock, points, end="5 day", verify="estimate").run()
