@@ -300,11 +300,11 @@ void WaveData::choose(const Runtime& runtime) {
   waves_settings_ = fields_->settings();
   const auto device = device_of_shots(runtime);
   const double left = std::max(0.0, static_cast<double>(budget(runtime).bytes) - bytes_of_vectors(runtime)) /
-                      fields_->shots_on_machine(runtime);
+                      fields_->shots_at_once(runtime).on_machine;
   Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : left, left, 0};
   if (waves_settings_.kept_in == KeptIn::disk || !waves_settings_.scratch.empty())
     room.disk = free_on_disk(scratch_folder(waves_settings_.scratch)) /
-                fields_->shots_on_disk(waves_settings_, runtime);
+                fields_->shots_at_once(runtime).on_disk_of(waves_settings_);
   choose_keeping(waves_settings_, waves(), device, room);
   waves_settings_.task = Task::adjoint;  // which takes most
   const auto shots = std::make_shared<const Shots>(waves(), waves_settings_, fields_->every(), runtime);
@@ -332,7 +332,7 @@ double WaveData::memory_needed(const Runtime& runtime) const {
   const auto device = device_of_shots(runtime);
   const double host = bytes_on_host(waves(), waves_settings_, device),
                shot = device.has_own_memory() ? 0 : bytes_of_shot(waves(), waves_settings_, device);
-  return bytes_of_vectors(runtime) + fields_->shots_on_machine(runtime) * (host + shot);
+  return bytes_of_vectors(runtime) + fields_->shots_at_once(runtime).on_machine * (host + shot);
 }
 
 double WaveData::bytes_on_device(const Runtime& runtime) const {
@@ -359,7 +359,7 @@ void WaveData::require_memory(const Runtime& runtime, const std::string&) const 
   const auto cost = waves_settings_.double_precision
                         ? cost_of<double>(waves_settings_.keeping, waves(), KeptIn::disk)
                         : cost_of<float>(waves_settings_.keeping, waves(), KeptIn::disk);
-  const int ranks = fields_->shots_on_disk(waves_settings_, runtime);
+  const int ranks = fields_->shots_at_once(runtime).on_disk_of(waves_settings_);
   expect_on_disk(waves_settings_, ranks * cost.disk_bytes,
                  ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
 }

@@ -15,32 +15,23 @@
 
 namespace terrane::acoustic {
 
-int Simulation::shots_on_machine(const Runtime& runtime) const {
-  return shots_at_once(runtime) == 1 ? 1 : runtime.comm->on_node().count;
-}
-
-/// A folder that is given lies on one disk of all, that of the system for temporary files on one of each
-/// machine.
-int Simulation::shots_on_disk(const Settings& settings, const Runtime& runtime) const {
-  return settings.scratch.empty() ? shots_on_machine(runtime) : shots_at_once(runtime);
+ShotsAtOnce Simulation::shots_at_once(const Runtime& runtime) const {
+  const int ranks = runtime.comm ? runtime.comm->size() : 1;
+  if (ranks == 1 || !settings_.shots_of_their_own(problem_.shots.size(), ranks)) return {};
+  return {ranks, runtime.comm->on_node().count};
 }
 
 /// What one rank may take. Memory and a disk are shared among the ranks that keep a shot each.
 Room Simulation::room_of(const Choice& choice) const {
   const auto& settings = choice.settings;
   const double beside = bytes_of_models(problem_, settings) + bytes_of_gathers(problem_, settings, every_),
-               all = static_cast<double>(choice.memory.bytes) / choice.shots_on_machine,
+               all = static_cast<double>(choice.memory.bytes) / choice.shots.on_machine,
                memory = std::max(0.0, all - beside);
   const auto& device = choice.device;
   Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0};
   if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
-    room.disk = free_on_disk(scratch_folder(settings.scratch)) / choice.shots_on_disk;
+    room.disk = free_on_disk(scratch_folder(settings.scratch)) / choice.shots.on_disk_of(settings_);
   return room;
-}
-
-int Simulation::shots_at_once(const Runtime& runtime) const {
-  const int ranks = runtime.comm ? runtime.comm->size() : 1;
-  return settings_.shots_of_their_own(problem_.shots.size(), ranks) ? ranks : 1;
 }
 
 Choice Simulation::choose(const Runtime& runtime) const {
@@ -50,12 +41,11 @@ Choice Simulation::choose(const Runtime& runtime) const {
   choice.on = device_text(runtime);
   choice.threads = runtime.threads;
   choice.ranks = runtime.comm ? runtime.comm->size() : 1;
-  choice.shots_on_machine = shots_on_machine(runtime);
-  choice.shots_on_disk = shots_on_disk(settings_, runtime);
+  choice.shots = shots_at_once(runtime);
   choice.checkpoint = runtime.checkpoint;
   // The device of this rank, as the ranks of its machine share it.
   choice.device =
-      shots_at_once(runtime) == 1 ? resolve(runtime.device) : device_of_rank(runtime.device, *runtime.comm);
+      choice.shots.all == 1 ? resolve(runtime.device) : device_of_rank(runtime.device, *runtime.comm);
   if (settings_.task == Task::migration)
     choice.strategies = choose_keeping(choice.settings, problem_, choice.device, room_of(choice));
   return choice;
@@ -216,7 +206,7 @@ void Simulation::check_disk(const Choice& choice) const {
   if (settings.task != Task::migration || settings.kept_in != KeptIn::disk) return;
   const auto cost = settings.double_precision ? cost_of<double>(settings.keeping, problem_, KeptIn::disk)
                                               : cost_of<float>(settings.keeping, problem_, KeptIn::disk);
-  const int shots = choice.shots_on_disk;
+  const int shots = choice.shots.on_disk_of(settings_);
   expect_on_disk(settings, cost.disk_bytes * shots,
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
 }
@@ -274,7 +264,7 @@ std::string less_memory(const Problem& problem, const Settings& settings) {
 void Simulation::check_host(const Plan& plan, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto& device = choice.device;
-  const int shots = choice.shots_on_machine;
+  const int shots = choice.shots.on_machine;
   std::string what = plan.problem;
   if (shots > 1) what += fmt::format(", {} shots at once", shots);
   if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";

@@ -24,6 +24,15 @@ using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;
 /// A warning where the folder for waves on a disk lies in memory, or nothing.
 std::string disk_in_memory(const Settings& settings);
 
+/// How many ranks keep a shot each; 1 where all ranks take each shot together.
+struct ShotsAtOnce {
+  int all = 1, on_machine = 1;
+
+  /// That write into one disk: a folder that is given lies on one disk of all, that of the system for
+  /// temporary files on one of each machine.
+  int on_disk_of(const Settings& settings) const { return settings.scratch.empty() ? on_machine : all; }
+};
+
 /// What a run takes of the machine, found once: plan and run have the same.
 struct Choice {
   Settings settings;                      ///< with the strategy of keeping for which there is room
@@ -32,7 +41,7 @@ struct Choice {
   Device device;
   std::string on;  ///< the device, for people
   int threads = 0, ranks = 1;
-  int shots_on_machine = 1, shots_on_disk = 1;  ///< at once
+  ShotsAtOnce shots;
   CheckpointSettings checkpoint;
 
   bool on_disk() const { return !checkpoint.file.empty(); }
@@ -53,10 +62,7 @@ class Simulation final : public SimulationOf<Choice> {
   const Settings& settings() const noexcept { return settings_; }
   /// Steps from one written sample to the next.
   std::size_t every() const noexcept { return every_; }
-  /// How many ranks of this machine keep a shot each; 1 where all ranks take each shot together.
-  int shots_on_machine(const Runtime& runtime) const;
-  /// How many ranks write into the disk of these settings.
-  int shots_on_disk(const Settings& settings, const Runtime& runtime) const;
+  ShotsAtOnce shots_at_once(const Runtime& runtime) const;
   /// Gathers of all shots as a data set; of an Outcome without any, without values.
   Dataset gathers(const Outcome& done) const;
 
@@ -64,7 +70,6 @@ class Simulation final : public SimulationOf<Choice> {
   static std::unique_ptr<Simulation> read(const Config& job, const Runtime& runtime, const Prepare* prepare);
   /// The gathers to migrate.
   void read_observed(const Config& simulation);
-  int shots_at_once(const Runtime& runtime) const;
   Choice choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const Choice& choice, const Runtime&) const override;
   void foresee(Plan& plan, const Choice& choice, const Runtime&) const override;
