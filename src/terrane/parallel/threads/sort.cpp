@@ -5,84 +5,113 @@
 #include <bit>
 #include <cstddef>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane {
 
-/// By digits of 11 bits, the lowest first; bits that all keys share are left out. In a pass every thread
-/// counts the digits of its stretch of keys; the counts, digit by digit and stretch after stretch, say where
-/// each puts its own.
-void sort_by_key(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& values, int threads,
-                 Progress& progress) {
-  constexpr int digit = 11;
-  constexpr std::size_t buckets = std::size_t{1} << digit, least = std::size_t{1} << 13;
-  const std::size_t count = keys.size(),
-                    stretches = std::clamp<std::size_t>(count / least, 1,
-                                                        static_cast<std::size_t>(thread_count(threads)));
-  struct Stretch {
-    std::size_t first, last;
-  };
-  const auto each = [&](const auto& work) {
-    if (progress.cancelled()) throw Cancelled();
-    for_each(stretches, threads, [&](std::size_t s) {
-      work(s, Stretch{count * s / stretches, count * (s + 1) / stretches});
-    });
-  };
-  std::vector<std::uint64_t> all(stretches), any(stretches);
-  each([&](std::size_t s, const Stretch& range) {
-    std::uint64_t every = ~std::uint64_t{0}, some = 0;
-    for (std::size_t n = range.first; n < range.last; ++n) {
-      every &= keys[n];
-      some |= keys[n];
-    }
-    all[s] = every;
-    any[s] = some;
-  });
-  for (std::size_t s = 1; s < stretches; ++s) {
-    all[0] &= all[s];
-    any[0] |= any[s];
-  }
-  const std::uint64_t differ = all[0] ^ any[0];
-  if (count < 2 || differ == 0) return;
+namespace {
 
-  // Not filled with zeros: the threads touch their own pages first.
-  const auto other_keys = std::make_unique_for_overwrite<std::uint64_t[]>(count);
-  const auto other_values = std::make_unique_for_overwrite<std::uint32_t[]>(count);
-  std::uint64_t *from_keys = keys.data(), *to_keys = other_keys.get();
-  std::uint32_t *from_values = values.data(), *to_values = other_values.get();
-  std::vector<std::size_t> place(stretches * buckets);
-  for (int shift = std::countr_zero(differ); shift < 64; shift += digit) {
-    if ((differ >> shift & (buckets - 1)) == 0) continue;
-    each([&](std::size_t s, const Stretch& range) {
-      std::size_t* const found = place.data() + s * buckets;
+/// By digits of 11 bits, the lowest first; bits that all keys share are left out.
+class DigitSort {
+ public:
+  DigitSort(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& values, int threads,
+            Progress& progress)
+      : count_(keys.size()),
+        stretches_(
+            std::clamp<std::size_t>(count_ / least, 1, static_cast<std::size_t>(thread_count(threads)))),
+        threads_(threads),
+        progress_(progress),
+        from_{keys.data(), values.data()} {}
+
+  void sort() {
+    const auto differ = count_ < 2 ? 0 : differing_bits();
+    if (differ == 0) return;
+    // Not filled with zeros: the threads touch their own pages first.
+    const auto other_keys = std::make_unique_for_overwrite<std::uint64_t[]>(count_);
+    const auto other_values = std::make_unique_for_overwrite<std::uint32_t[]>(count_);
+    const auto given = from_;
+    to_ = {other_keys.get(), other_values.get()};
+    for (int shift = std::countr_zero(differ); shift < 64; shift += digit)
+      if ((differ >> shift & (buckets - 1)) != 0) sort_by_digit(shift);
+    if (from_.keys == given.keys) return;
+    each([&](std::size_t, std::size_t first, std::size_t last) {
+      std::copy(from_.keys + first, from_.keys + last, given.keys + first);
+      std::copy(from_.values + first, from_.values + last, given.values + first);
+    });
+  }
+
+ private:
+  static constexpr int digit = 11;
+  static constexpr std::size_t buckets = std::size_t{1} << digit, least = std::size_t{1} << 13;
+  struct Pairs {
+    std::uint64_t* keys = nullptr;
+    std::uint32_t* values = nullptr;
+  };
+
+  /// work(s, first, last) of each stretch of keys.
+  template <class Work>
+  void each(const Work& work) const {
+    if (progress_.cancelled()) throw Cancelled();
+    for_each(stretches_, threads_,
+             [&](std::size_t s) { work(s, count_ * s / stretches_, count_ * (s + 1) / stretches_); });
+  }
+  std::uint64_t differing_bits() const {
+    std::vector<std::uint64_t> all(stretches_), any(stretches_);
+    each([&](std::size_t s, std::size_t first, std::size_t last) {
+      std::uint64_t every = ~std::uint64_t{0}, some = 0;
+      for (std::size_t n = first; n < last; ++n) {
+        every &= from_.keys[n];
+        some |= from_.keys[n];
+      }
+      all[s] = every;
+      any[s] = some;
+    });
+    for (std::size_t s = 1; s < stretches_; ++s) {
+      all[0] &= all[s];
+      any[0] |= any[s];
+    }
+    return all[0] ^ any[0];
+  }
+  /// Every thread counts the digits of its stretch; the counts, digit by digit and stretch after stretch, say
+  /// where each puts its own.
+  void sort_by_digit(int shift) {
+    const auto bucket_of = [&](std::size_t n) { return from_.keys[n] >> shift & (buckets - 1); };
+    place_.resize(stretches_ * buckets);
+    each([&](std::size_t s, std::size_t first, std::size_t last) {
+      std::size_t* const found = place_.data() + s * buckets;
       std::fill_n(found, buckets, std::size_t{0});
-      for (std::size_t n = range.first; n < range.last; ++n) ++found[from_keys[n] >> shift & (buckets - 1)];
+      for (std::size_t n = first; n < last; ++n) ++found[bucket_of(n)];
     });
     std::size_t before = 0;
     for (std::size_t b = 0; b < buckets; ++b)
-      for (std::size_t s = 0; s < stretches; ++s) {
-        const std::size_t found = place[s * buckets + b];
-        place[s * buckets + b] = before;
-        before += found;
-      }
-    each([&](std::size_t s, const Stretch& range) {
-      std::size_t* const to = place.data() + s * buckets;
-      for (std::size_t n = range.first; n < range.last; ++n) {
-        const std::size_t at = to[from_keys[n] >> shift & (buckets - 1)]++;
-        to_keys[at] = from_keys[n];
-        to_values[at] = from_values[n];
+      for (std::size_t s = 0; s < stretches_; ++s) before += std::exchange(place_[s * buckets + b], before);
+    each([&](std::size_t s, std::size_t first, std::size_t last) {
+      std::size_t* const to = place_.data() + s * buckets;
+      for (std::size_t n = first; n < last; ++n) {
+        const std::size_t at = to[bucket_of(n)]++;
+        to_.keys[at] = from_.keys[n];
+        to_.values[at] = from_.values[n];
       }
     });
-    std::swap(from_keys, to_keys);
-    std::swap(from_values, to_values);
+    std::swap(from_, to_);
   }
-  if (from_keys == keys.data()) return;
-  each([&](std::size_t, const Stretch& range) {
-    std::copy_n(from_keys + range.first, range.last - range.first, to_keys + range.first);
-    std::copy_n(from_values + range.first, range.last - range.first, to_values + range.first);
-  });
+
+  std::size_t count_, stretches_;
+  int threads_;
+  Progress& progress_;
+  Pairs from_, to_;
+  std::vector<std::size_t> place_;  // of the next key of each stretch and digit
+};
+
+}  // namespace
+
+void sort_by_key(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& values, int threads,
+                 Progress& progress) {
+  DigitSort(keys, values, threads, progress).sort();
 }
 
 }  // namespace terrane
