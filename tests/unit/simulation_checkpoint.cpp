@@ -13,6 +13,7 @@
 #include "terrane/base/error.hpp"
 #include "terrane/base/version.hpp"
 #include "terrane/simulation/checkpoint.hpp"
+#include "terrane/simulation/field_facts.hpp"
 
 namespace terrane {
 namespace {
@@ -150,6 +151,28 @@ TEST(Fingerprints, DifferForEveryBitOfTheData) {
     bytes[bit / 8] = static_cast<unsigned char>(bytes[bit / 8] ^ (1U << bit % 8));
     EXPECT_NE(hash({other, b}), whole);
   }
+}
+
+struct SettingsOfSolves {
+  double tolerance = 1e-8;
+  int ranks = 0;
+  template <class Self, class Field>
+  static void fields(Self& s, Field& list) {
+    list("tolerance", s.tolerance, number(positive), "Residual over right-hand side.");
+    list("ranks", s.ranks, count(0, 10).same_bits(), "That share a solve.");
+  }
+};
+
+TEST(Fingerprints, OfAnInversionHaveEverySettingOfItsSolvesThatDecidesBits) {
+  const auto of = [](const SettingsOfSolves& solves) {
+    Fingerprint all{this_program(), {"tolerance", "0.02"}};
+    add_determinants(all, "simulation.", solves);
+    return all;
+  };
+  const auto all = of({});
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[2].what, "simulation.tolerance");
+  EXPECT_NE(of({1e-9, 0})[2].value, all[2].value);
 }
 
 }  // namespace

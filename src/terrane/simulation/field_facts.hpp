@@ -59,6 +59,8 @@ void add_numbers(const T& value, std::vector<double>& numbers, bool all) {
 /// Visitor: one determinant for each key, and one hash for each group of fields that are carried.
 class FingerprintFields {
  public:
+  /// before: names of settings
+  explicit FingerprintFields(std::string before = {}) : before_(std::move(before)) {}
   template <class T, class Rule>
   void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view = {},
                   std::string_view = {}) {
@@ -113,6 +115,15 @@ Fingerprint fingerprint_of(const Problem&... problem) {
   FingerprintFields list;
   (Problem::fields(problem, list), ...);
   return list.all();
+}
+
+/// The same to the fingerprint of what has this as a part: an inversion, with settings of a run's table.
+template <class... Problem>
+void add_determinants(Fingerprint& fingerprint, std::string table, const Problem&... problem) {
+  FingerprintFields list(std::move(table));
+  (Problem::fields(problem, list), ...);
+  const auto all = list.all();
+  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // its program is that of the whole
 }
 
 /// Visitor: every number and word among the keys as a fact of the report, without a line for people.

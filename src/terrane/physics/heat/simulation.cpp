@@ -245,22 +245,14 @@ CompanionWish wish_of(const std::vector<Position>& points) {
   return wish;
 }
 
-/// The same without heat of a source, on cells twice as wide and with steps up to four times as long, so that
-/// errors of both are four times as large.  problem: settled; initial: temperatures of rock alone; longer:
-/// the steps
-Problem companion_of(const Problem& problem, const std::vector<double>& initial, const CompanionWish& wish,
-                     double longer) {
-  const std::vector<double>* const rock[] = {&problem.conductivity, &problem.capacity, &initial,
-                                             &problem.production};
-  const Companion companion(problem.mesh, std::span(rock).first(3), wish);
+/// The same on other cells, without heat of a source; values: those of the cells' properties on them
+template <class Mean>
+Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mean& mean) {
   Problem other;
-  other.mesh = companion.mesh();
-  other.conductivity = companion.geometric_mean(problem.conductivity);
-  other.capacity = companion.mean(problem.capacity);
-  other.initial = companion.mean(initial, problem.capacity);
+  other.mesh = mesh;
   auto density = problem.production;
   for (std::size_t n = 0; n < density.size(); ++n) density[n] /= problem.volume(n);
-  other.production = companion.mean(density);
+  other.production = mean(density);
   for (std::size_t n = 0; n < other.production.size(); ++n) other.production[n] *= other.volume(n);
   other.power.assign(other.mesh.size(), 0.0);
   other.power_end = problem.power_end;
@@ -268,6 +260,20 @@ Problem companion_of(const Problem& problem, const std::vector<double>& initial,
   other.method = problem.method;
   other.boundary = problem.boundary;
   other.tolerance = problem.tolerance;
+  return other;
+}
+
+/// On cells twice as wide and with steps up to four times as long, so that errors of both are four times as
+/// large.  problem: settled; initial: temperatures of rock alone; longer: the steps
+Problem companion_of(const Problem& problem, const std::vector<double>& initial, const CompanionWish& wish,
+                     double longer) {
+  const std::vector<double>* const rock[] = {&problem.conductivity, &problem.capacity, &initial};
+  const Companion companion(problem.mesh, rock, wish);
+  auto other =
+      on_other_cells(problem, companion.mesh(), [&](const auto& values) { return companion.mean(values); });
+  other.conductivity = companion.geometric_mean(problem.conductivity);
+  other.capacity = companion.mean(problem.capacity);
+  other.initial = companion.mean(initial, problem.capacity);
   other.step = longer * problem.step;
   if (other.method == Method::explicit_steps) other.step = std::min(other.step, other.stable_step() / 2);
   other.step = std::min(other.step, other.end);
@@ -423,22 +429,12 @@ std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser
 std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runtime&) const {
   const auto& p = problem_;
   const std::vector<double>* const rock[] = {&p.conductivity, &p.capacity, &initial_};
-  Problem other;
-  other.mesh = finer_mesh(p.mesh, rock, wish_of(positions_of(receivers_)), wish.factor, KeptFaces::all);
-  const auto on_it = [&](const std::vector<double>& values) { return values_on(other.mesh, p.mesh, values); };
+  const auto cells = finer_mesh(p.mesh, rock, wish_of(positions_of(receivers_)), wish.factor, KeptFaces::all);
+  const auto on_it = [&](const std::vector<double>& values) { return values_on(cells, p.mesh, values); };
+  auto other = on_other_cells(p, cells, on_it);
   other.conductivity = on_it(p.conductivity);
   other.capacity = on_it(p.capacity);
   other.initial = on_it(initial_);
-  auto density = p.production;
-  for (std::size_t n = 0; n < density.size(); ++n) density[n] /= p.volume(n);
-  other.production = on_it(density);
-  for (std::size_t n = 0; n < other.production.size(); ++n) other.production[n] *= other.volume(n);
-  other.power.assign(other.mesh.size(), 0.0);
-  other.power_end = p.power_end;
-  other.end = p.end;
-  other.method = p.method;
-  other.boundary = p.boundary;
-  other.tolerance = p.tolerance;
   other.step = wish.walls ? p.step / 4 : p.step;
   if (other.method == Method::explicit_steps) other.step = std::min(other.step, other.stable_step() / 2);
   const auto initial = other.initial;

@@ -18,6 +18,7 @@
 #include "terrane/physics/electric/mesh_plan.hpp"
 #include "terrane/simulation/compare.hpp"
 #include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/field_facts.hpp"
 
 namespace terrane::electric::inverse {
 
@@ -364,9 +365,7 @@ Fingerprint ArrayData::fingerprint(const Runtime& runtime) const {
   all.push_back({"electrodes or arrays", hash({places}), true});
   all.push_back({"ground", hash({problem_.ground}), true});
   all.push_back({"datum", std::string(datum_names[static_cast<std::size_t>(datum_)])});
-  all.push_back({"boundary", text_of(parameters_.boundary)});
-  all.push_back(
-      {"tolerance of solves", fmt::format("{} {}", parameters_.tolerance, parameters_.most_iterations)});
+  add_determinants(all, "simulation.", parameters_);
   all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
   return all;
 }

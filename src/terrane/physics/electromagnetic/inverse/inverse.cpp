@@ -31,6 +31,7 @@
 #include "terrane/physics/electromagnetic/ranks.hpp"
 #include "terrane/physics/electromagnetic/simulation.hpp"
 #include "terrane/simulation/describe.hpp"
+#include "terrane/simulation/field_facts.hpp"
 
 namespace terrane::electromagnetic::inverse {
 
@@ -733,10 +734,7 @@ Fingerprint FieldData::fingerprint(const Runtime& runtime) const {
   all.push_back({"sources or frequencies", hash({sent, e.frequencies}), true});
   all.push_back({"receivers or which of them measured", hash({recorded}), true});
   all.push_back({"datum", std::string(parts_names[static_cast<std::size_t>(parts_)])});
-  all.push_back(
-      {"solves", fmt::format("{} {} {} {} {} {}", e.parameters.tolerance, e.parameters.receiver_tolerance,
-                             e.parameters.most_iterations, static_cast<int>(e.parameters.rough),
-                             static_cast<int>(e.parameters.field), static_cast<int>(e.parameters.strike))});
+  add_determinants(all, "simulation.", e.parameters);
   all.push_back({"sensitivities in memory", fmt::format("{}", in_memory_)});
   all.push_back({"kind of device", fmt::format("{}", static_cast<int>(resolve(runtime.device).kind))});
   return all;

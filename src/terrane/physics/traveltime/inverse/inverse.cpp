@@ -198,8 +198,8 @@ void TimeData::describe_into(RunFacts& facts, const Runtime& runtime) const {
 }
 
 Fingerprint TimeData::fingerprint(const Runtime&) const {
-  auto all = fingerprint_of(times_);
-  all.erase(all.begin());  // the program, with which that of every inversion begins
+  Fingerprint all;
+  add_determinants(all, "", times_);
   return all;
 }
 
