@@ -41,10 +41,10 @@ function(terrane_all_physics)
     include(${physics_folder}/physics.cmake OPTIONAL)
     list(APPEND all_physics ${physics})
     string(APPEND includes "#include \"terrane/physics/${physics}/physics.hpp\"\n")
-    string(APPEND list "  all.add(${physics}::physics());\n")
+    string(APPEND list "  registry.add(${physics}::physics());\n")
     if(EXISTS ${physics_folder}/inverse/inverse.hpp)
       string(APPEND includes "#include \"terrane/physics/${physics}/inverse/inverse.hpp\"\n")
-      string(APPEND inverses "    all.add(${physics}::inverse::inverse());\n")
+      string(APPEND inverses "    each.add(${physics}::inverse::inverse());\n")
     endif()
   endforeach()
 
@@ -57,14 +57,14 @@ function(terrane_all_physics)
 namespace terrane::physics {
 
 Registry all() {
-  Registry all;
-@list@  return all;
+  Registry registry;
+@list@  return registry;
 }
 
 const inversion::Inverses& inversions() {
   static const inversion::Inverses all = [] {
-    inversion::Inverses all;
-@inverses@    return all;
+    inversion::Inverses each;
+@inverses@    return each;
   }();
   return all;
 }

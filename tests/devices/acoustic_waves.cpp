@@ -430,8 +430,8 @@ void expect_images_of_the_cpu(Device device, Equation equation, std::initializer
   auto change = chance.list(p.velocity.size());
   for (double& m : change) m *= 1e-9;
   const Index lags = equation == Equation::constant_density || equation == Equation::tti ? 1 : 0;
-  const auto compute = [&](Device device, Keeping way) {
-    Stream stream(device);
+  const auto compute = [&](Device where, Keeping way) {
+    Stream stream(where);
     Alone alone;
     Engine<float> engine(p, stream, alone);
     auto images = engine.adjoint(p.shots[0], p.source_series(), data, way, nullptr, lags);

@@ -318,17 +318,17 @@ TEST(AcousticRun, AMigrationOfVelocitiesShowsTheReflectorThatPressuresShow) {
   text.insert(text.find("[simulation]"), "[boundary]\ntop = \"cpml\"\n");
   text.replace(text.find("[[100, 0, -15], [500, 0, -15]]"), 30,
                "[[200, 0, -15], [250, 0, -15], [300, 0, -15], [350, 0, -15], [400, 0, -15]]");
-  const auto image = [&](const std::string& job) {
-    const auto result = read(job)->run(on_cpu());
+  const auto image = [&](const std::string& its_text) {
+    const auto result = read(its_text)->run(on_cpu());
     return std::get<std::vector<double>>(result.data.find("image_filtered")->values);
   };
   const auto by_velocity = image(text);
   const auto by_pressure = image(text.replace(text.find("velocity_up"), 11, "pressure"));
   // Where the reflector is, below the source: 250 m deep.
-  const auto peak = [](const std::vector<double>& image) {
+  const auto peak = [](const std::vector<double>& values) {
     std::size_t best = 5;
     for (std::size_t k = 5; k < 30; ++k)
-      if (std::abs(image[k * 60 + 30]) > std::abs(image[best * 60 + 30])) best = k;
+      if (std::abs(values[k * 60 + 30]) > std::abs(values[best * 60 + 30])) best = k;
     return static_cast<double>(best);
   };
   EXPECT_NEAR(peak(by_velocity), 15, 2);

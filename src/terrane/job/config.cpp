@@ -678,8 +678,8 @@ std::vector<double> Config::numbers(std::string_view key, Quantity quantity, std
   const bool alone = std::holds_alternative<double>(node->value) ||
                      std::holds_alternative<std::int64_t>(node->value) ||
                      (node->text() && leading_number(*node->text()));
-  const Node::List single = alone ? Node::List{*node} : Node::List{};
-  const auto* list = alone ? &single : node->list();
+  const Node::List of_one = alone ? Node::List{*node} : Node::List{};
+  const auto* list = alone ? &of_one : node->list();
   if (!list) throw wrong(key, fmt::format("a list of numbers is needed here, not {}", node->type_name()));
 
   // A unit at the end holds for the whole list.

@@ -198,12 +198,12 @@ TERRANE_FN double least_lane(const Lanes<N>& x) {
 template <int N>
 TERRANE_FN Scaled<Lanes<N>> scale_towards(const Lanes<N>& a, const Lanes<N>& b) {
   using Bits = typename Lanes<N>::Bits;
-  using Values = typename Lanes<N>::Values;
+  using Doubles = typename Lanes<N>::Values;
   constexpr std::int64_t one = std::int64_t{1} << 52;
   const Bits bits_a = __builtin_bit_cast(Bits, a.values()), bits_b = __builtin_bit_cast(Bits, b.values());
   const Bits shift = (bits_a - bits_b + one / 2) & -one;  // k · 2⁵²
-  return {Lanes<N>(__builtin_convertvector(shift, Values) * 0x1p-52),
-          Lanes<N>(__builtin_bit_cast(Values, bits_b + shift))};
+  return {Lanes<N>(__builtin_convertvector(shift, Doubles) * 0x1p-52),
+          Lanes<N>(__builtin_bit_cast(Doubles, bits_b + shift))};
 }
 
 }  // namespace terrane

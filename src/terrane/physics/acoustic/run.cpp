@@ -549,7 +549,7 @@ void ask_disks(const Problem& problem, const Settings& settings, const Device& d
 
 template <class Action>
 struct OnExit {
-  explicit OnExit(Action action) : action(std::move(action)) {}
+  explicit OnExit(Action at_exit) : action(std::move(at_exit)) {}
   ~OnExit() { action(); }
   OnExit(const OnExit&) = delete;
   OnExit& operator=(const OnExit&) = delete;

@@ -774,13 +774,13 @@ struct Multigrid<V>::Levels final : Hierarchy {
     auto& level = levels[l];
     const auto points = level.reach(level.smooth ? 2 : 0);
     const auto run = [&](const auto& kernel) { sweep(stream, points, kernel, after); };
-    const auto together = [&](auto kernel) {
+    const auto run_with_steps = [&](auto kernel) {
       fill_steps(kernel, l, coarse);
       run(kernel);
     };
     if (!axis_by_axis)
       return with_flags(add, flat_between(l, l), [&](auto adds, auto flat) {
-        together(InterpolateTogether<V, W, adds, flat>{{}, from, level.u.view()});
+        run_with_steps(InterpolateTogether<V, W, adds, flat>{{}, from, level.u.view()});
       });
     with_axis(level.step.axis, [&](auto along) {
       const auto weights = weights_along(level.a, along);

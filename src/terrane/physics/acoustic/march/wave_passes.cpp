@@ -124,8 +124,8 @@ struct Wave<T>::Marching : InPass {
     const Index points = medium.kernel().points;
     auto box = nodes;
     for (const int axis : {up, north}) {
-      const bool first = nodes.first[axis] == medium.part().first[axis];
-      box = box.grown(axis, first ? points : -points, points);
+      const bool begins = nodes.first[axis] == medium.part().first[axis];
+      box = box.grown(axis, begins ? points : -points, points);
     }
     return medium.problem().grid.there(east) ? box.grown(east, points, points) : box;
   }

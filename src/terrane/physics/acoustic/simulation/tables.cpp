@@ -261,12 +261,12 @@ void at_key(const InputError& error, const Config& job) {
 std::optional<double> read_smoothing(const Config& table, const Grid& grid) {
   const auto length = table.optional_number("smoothing", Quantity::length);
   if (!length) return length;
-  double widest = 0;
+  double width = 0;
   for (std::size_t a = 0; a < 3; ++a)
-    widest = std::max(widest, static_cast<double>(grid.nodes[a]) * grid.spacing[a]);
-  if (!(*length >= 0 && *length <= widest))
+    width = std::max(width, static_cast<double>(grid.nodes[a]) * grid.spacing[a]);
+  if (!(*length >= 0 && *length <= width))
     throw table.wrong("smoothing", fmt::format("a Gaussian of {:.4g} m", *length),
-                      fmt::format("Allowed: 0 to {:.6g} m, the width of the mesh.", widest));
+                      fmt::format("Allowed: 0 to {:.6g} m, the width of the mesh.", width));
   return length;
 }
 

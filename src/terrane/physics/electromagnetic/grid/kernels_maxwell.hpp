@@ -426,14 +426,14 @@ struct AdvanceAll {
   }
 
  private:
-  TERRANE_FN Several<2> advanced(const Number& alpha, Index k, Index j, Index i) const {
+  TERRANE_FN Several<2> advanced(const Number& length, Index k, Index j, Index i) const {
     const Place here{k, j, i};
     Number ahead[3], next[3];
     for (int a = 0; a < 3; ++a) {
-      ahead[a] = at(x.of[a], here) + alpha * at(p.of[a], here);
-      next[a] = at(r.of[a], here) - alpha * at(q.of[a], here);
+      ahead[a] = at(x.of[a], here) + length * at(p.of[a], here);
+      next[a] = at(r.of[a], here) - length * at(q.of[a], here);
     }
-    const Number charge = -alpha * at(divergence, here) + Number{1} * at(left, here);
+    const Number charge = -length * at(divergence, here) + Number{1} * at(left, here);
     double sum = 0;
     along<0>(here, ahead, next, sum);
     along<1>(here, ahead, next, sum);
