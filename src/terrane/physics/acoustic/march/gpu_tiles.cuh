@@ -487,69 +487,114 @@ enum Along { nothing = 0, along_up = 1, along_north = 2, along_east = 4, all_axe
 
 /// A thread's walk up through the planes of a block. known: the axes whose layers it knows
 template <int known, bool sponge, Equation equation, int M>
-__device__ __forceinline__ void walk(const Planes<equation, M>& planes, const Inside& inside,
-                                     const Reached& reached, Index j, Index i) {
+class TileWalk {
+ public:
   using Shape = Tile<equation, M>;
-  constexpr bool with_axis = Shape::with_axis, knows_up = (known & along_up) != 0,
-                 knows_north = (known & along_north) != 0, knows_east = (known & along_east) != 0;
-  const StepArguments<float>& g = planes.g;
-  const Shape& tile = planes.tile;
-  const Index up = g.stride[0];
-  Index here = planes.k0 * up + j * g.stride[1] + i;
+  static constexpr bool with_axis = Shape::with_axis, knows_up = (known & along_up) != 0,
+                        knows_north = (known & along_north) != 0, knows_east = (known & along_east) != 0;
 
-  Four queue[2 * M + 1]{};  // planes k − M … k + M of the field whose differences on the axis up count
-  if (inside.any)
+  /// j, i: the first of the thread's nodes
+  __device__ __forceinline__ TileWalk(const Planes<equation, M>& planes, const Inside& inside,
+                                      const Reached& reached, Index j, Index i)
+      : planes_(planes), g_(planes.g), tile_(planes.tile), inside_(inside), reached_(reached), j_(j), i_(i) {
+    here_ = planes.k0 * g_.stride[0] + j * g_.stride[1] + i;
+  }
+
+  __device__ __forceinline__ void walk() {
+    Four queue[2 * M + 1]{};  // planes k − M … k + M of the field whose differences on the axis up count
+    begin(queue);
+    if constexpr (Shape::lead > 0) wait_for(&tile_.full[Shape::turns], 0);
+    find_layers();
+    int slot = 0, slot_ahead = Shape::lead % Shape::planes, turn = 0;
+    unsigned parity = 0;
+    for (int n = 0; n < planes_.count; ++n, here_ += g_.stride[0]) {
+      const Index k = planes_.k0 + n;
+      Four psi_north{}, zeta_north{}, slope_up{}, zeta_up{};
+      if constexpr (knows_north) read_layer_north(n, psi_north, zeta_north);
+      if constexpr (knows_up) read_layer_up(k, slope_up, zeta_up);
+      __syncthreads();  // all have done the plane before: its place is free
+      planes_.stage(n + Shape::ahead);
+      wait_for(&tile_.full[turn], parity);
+      take_plane(slot_ahead, turn, queue);
+      const float* const at = tile_.own_p(slot);
+      const Four p = with_axis ? four_at(at) : queue[M];
+      float row[4 + 2 * M];  // nodes i − M … i + 3 + M
+      take_row(at, p, row);
+      if constexpr (knows_north) make_psi_north(at, p, psi_north);
+      Four sum, v_q;  // A p; of a medium with an axis H p and V q
+      add_differences(at, p, row, queue, sum, v_q);
+      if constexpr (knows_up) add_layer_up(k, queue, slope_up, zeta_up, with_axis ? v_q : sum);
+      if constexpr (knows_north) add_layer_north(at, p, zeta_north, sum);
+      if constexpr (knows_east) add_layer_of_east(turn, row, sum);
+      leap(k, turn, p, queue[M], sum, v_q);
+      if (++slot == Shape::planes) slot = 0;
+      if (++slot_ahead == Shape::planes) slot_ahead = 0;
+      if (++turn == Shape::turns) turn = 0, parity ^= 1;
+    }
+  }
+
+ private:
+  // What changes from plane to plane is handed on: as members of one object the compiler takes it for memory
+  // until loops are unrolled, and needs more registers.
+  using Queue = Four[2 * M + 1];
+  using Row = float[4 + 2 * M];
+
+  /// p of the nodes r rows north of the thread's.
+  __device__ __forceinline__ static Four north_of(const float* at, const Four& p, int r) {
+    return r == 0 ? p : four_at(at + r * Shape::width);
+  }
+  __device__ __forceinline__ bool reached_up(Index k) const {
+    return inside_.any && (k < reached_.below || k >= reached_.above);
+  }
+  __device__ __forceinline__ const LayerArrays<float>& layer_up(Index k) const {
+    return g_.layers[0][k < reached_.below ? 0 : 1];
+  }
+
+  __device__ __forceinline__ void begin(Queue& queue) const {
+    if (inside_.any)
 #pragma unroll
-    for (int r = 0; r < 2 * M; ++r)
-      queue[r + 1] = four_at((with_axis ? g.now_q : g.now) + here + (r - M) * up);
-  if constexpr (Shape::lead > 0) wait_for(&planes.tile.full[Shape::turns], 0);
-  Place on_north, on_east;
-  bool in_north = false, in_east = false;  // whether these nodes are in the layer
-  int in_row = 0;                          // where, in what comes of the one along east
-  if (knows_north && reached.north >= 0) {
-    const auto& layer = g.layers[1][reached.north];
-    on_north.begin(layer, planes.k0, j, i);
-    in_north = inside.any && j >= layer.first && j < layer.last;
+      for (int r = 0; r < 2 * M; ++r)
+        queue[r + 1] = four_at((with_axis ? g_.now_q : g_.now) + here_ + (r - M) * g_.stride[0]);
   }
-  if (knows_east && reached.east >= 0) {
-    const auto& layer = g.layers[2][reached.east];
-    on_east.begin(layer, planes.k0, j, i);
-    for (int n = 0; n < 4; ++n) in_east |= inside.has(n) && i + n >= layer.first && i + n < layer.last;
-    in_row = static_cast<int>(threadIdx.y) * planes.row +
-             static_cast<int>(i - LayerBox(g, 2, reached.east).held.first[2]);
+  __device__ __forceinline__ void find_layers() {
+    if (knows_north && reached_.north >= 0) {
+      const auto& layer = g_.layers[1][reached_.north];
+      on_north_.begin(layer, planes_.k0, j_, i_);
+      in_north_ = inside_.any && j_ >= layer.first && j_ < layer.last;
+    }
+    if (knows_east && reached_.east >= 0) {
+      const auto& layer = g_.layers[2][reached_.east];
+      on_east_.begin(layer, planes_.k0, j_, i_);
+      for (int n = 0; n < 4; ++n) in_east_ |= inside_.has(n) && i_ + n >= layer.first && i_ + n < layer.last;
+      in_row_ = static_cast<int>(threadIdx.y) * planes_.row +
+                static_cast<int>(i_ - LayerBox(g_, 2, reached_.east).held.first[2]);
+    }
+    makes_north_ = knows_north && reached_.some_north && !reached_.walked_north;
   }
-  const bool makes_north = knows_north && reached.some_north && !reached.walked_north;
-  int slot = 0, slot_ahead = Shape::lead % Shape::planes, turn = 0;
-  unsigned parity = 0;
-  for (int n = 0; n < planes.count; ++n, here += up) {
-    // What layers have of these nodes, read while the plane is still on its way.
-    Four psi_north{}, zeta_north{};
-    if constexpr (knows_north)
-      if (in_north) {
-        if (makes_north) psi_north = four_once(on_north.psi);
-        zeta_north = four_once(on_north.zeta);
-        if (n + Shape::ahead < planes.count) on_north.look_up(Shape::ahead);
-      }
-    // Of a layer up read here, where others still wait: the registers of what follows are not taken yet.
-    Four slope_up{}, zeta_up{};
-    if constexpr (knows_up)
-      if (const Index k = planes.k0 + n; inside.any && (k < reached.below || k >= reached.above)) {
-        const auto& layer = g.layers[0][k < reached.below ? 0 : 1];
-        Place on_up;
-        on_up.begin(layer, k, j, i);
-        if (k >= layer.first && k < layer.last) zeta_up = four_once(on_up.zeta);
-        slope_up =
-            slope_of_four<M>(g.stencil.first[0], [&](int r) { return four_at(on_up.psi + r * on_up.up); });
-      }
-    __syncthreads();  // all have done the plane before: its place is free
-    planes.stage(n + Shape::ahead);
-    wait_for(&planes.tile.full[turn], parity);
+
+  /// What layers have of these nodes, read while the plane is still on its way. Of a layer up D ψ, too, where
+  /// others still wait: the registers of what follows are not taken yet.
+  __device__ __forceinline__ void read_layer_north(int n, Four& psi, Four& zeta) const {
+    if (!in_north_) return;
+    if (makes_north_) psi = four_once(on_north_.psi);
+    zeta = four_once(on_north_.zeta);
+    if (n + Shape::ahead < planes_.count) on_north_.look_up(Shape::ahead);
+  }
+  __device__ __forceinline__ void read_layer_up(Index k, Four& slope, Four& zeta) const {
+    if (!reached_up(k)) return;
+    const auto& layer = layer_up(k);
+    Place place;
+    place.begin(layer, k, j_, i_);
+    if (k >= layer.first && k < layer.last) zeta = four_once(place.zeta);
+    slope = slope_of_four<M>(g_.stencil.first[0], [&](int r) { return four_at(place.psi + r * place.up); });
+  }
+
+  __device__ __forceinline__ void take_plane(int slot_ahead, int turn, Queue& queue) const {
 #pragma unroll
     for (int r = 0; r < 2 * M; ++r) queue[r] = queue[r + 1];
-    queue[2 * M] = with_axis ? tile.own_of(turn, Shape::q) : four_at(tile.own_p(slot_ahead));
-    const float* const at = tile.own_p(slot);
-    const Four p = with_axis ? four_at(at) : queue[M];
-    float row[4 + 2 * M];  // nodes i − M … i + 3 + M
+    queue[2 * M] = with_axis ? tile_.own_of(turn, Shape::q) : four_at(tile_.own_p(slot_ahead));
+  }
+  __device__ __forceinline__ static void take_row(const float* at, const Four& p, Row& row) {
 #pragma unroll
     for (int s = -Shape::pad; s < 4 + Shape::pad; s += 4) {
       const Four value = s == 0 ? p : four_at(at + s);
@@ -557,100 +602,122 @@ __device__ __forceinline__ void walk(const Planes<equation, M>& planes, const In
       for (int m = 0; m < 4; ++m)
         if (s + m >= -M && s + m < 4 + M) row[s + m + M] = value.at[m];
     }
-    const auto north_of = [&](int r) { return r == 0 ? p : four_at(at + r * Shape::width); };
+  }
 
-    if (makes_north && in_north) {
-      const auto& layer = g.layers[1][reached.north];
-      const Four slope = slope_of_four<M>(g.stencil.first[1], north_of);
-      const float a = __ldg(layer.a_psi + j), b = __ldg(layer.b_psi + j);
+  __device__ __forceinline__ void make_psi_north(const float* at, const Four& p, Four& psi) const {
+    if (!makes_north_ || !in_north_) return;
+    const auto& layer = g_.layers[1][reached_.north];
+    const Four slope = slope_of_four<M>(g_.stencil.first[1], [&](int r) { return north_of(at, p, r); });
+    const float a = __ldg(layer.a_psi + j_), b = __ldg(layer.b_psi + j_);
 #pragma unroll
-      for (int m = 0; m < 4; ++m) psi_north.at[m] = fused(b, psi_north.at[m], a * slope.at[m]);
-      store(on_north.psi, psi_north, inside);
-      *reinterpret_cast<Four*>(&planes.tile.psi[threadIdx.y + M][4 * threadIdx.x]) = psi_north;
-    }
+    for (int m = 0; m < 4; ++m) psi.at[m] = fused(b, psi.at[m], a * slope.at[m]);
+    store(on_north_.psi, psi, inside_);
+    *reinterpret_cast<Four*>(&tile_.psi[threadIdx.y + M][4 * threadIdx.x]) = psi;
+  }
 
-    Four sum, v_q;  // A p; of a medium with an axis H p and V q
-    const float centre = with_axis ? g.stencil.centre_of[1] + g.stencil.centre_of[2] : g.stencil.centre;
+  /// In the order and with the roundings of laplacian(), or of level_difference() and second_difference().
+  __device__ __forceinline__ void add_differences(const float* at, const Four& p, const Row& row,
+                                                  const Queue& queue, Four& sum, Four& v_q) const {
+    const auto& d = g_.stencil;
+    const float centre = with_axis ? d.centre_of[1] + d.centre_of[2] : d.centre;
 #pragma unroll
     for (int m = 0; m < 4; ++m) {
       sum.at[m] = centre * p.at[m];
-      v_q.at[m] = g.stencil.centre_of[0] * queue[M].at[m];
+      v_q.at[m] = d.centre_of[0] * queue[M].at[m];
     }
     Four& on_up = with_axis ? v_q : sum;
 #pragma unroll
     for (int r = 1; r <= M; ++r) {
-      const Four south = north_of(-r), north = north_of(r);
+      const Four south = north_of(at, p, -r), north = north_of(at, p, r);
 #pragma unroll
       for (int m = 0; m < 4; ++m) {
-        // The order and the roundings of laplacian(), or of level_difference() and second_difference().
-        sum.at[m] = fused(g.stencil.second[2][r - 1], row[m + M + r] + row[m + M - r], sum.at[m]);
-        sum.at[m] = fused(g.stencil.second[1][r - 1], north.at[m] + south.at[m], sum.at[m]);
-        on_up.at[m] = fused(g.stencil.second[0][r - 1], queue[M + r].at[m] + queue[M - r].at[m], on_up.at[m]);
+        sum.at[m] = fused(d.second[2][r - 1], row[m + M + r] + row[m + M - r], sum.at[m]);
+        sum.at[m] = fused(d.second[1][r - 1], north.at[m] + south.at[m], sum.at[m]);
+        on_up.at[m] = fused(d.second[0][r - 1], queue[M + r].at[m] + queue[M - r].at[m], on_up.at[m]);
       }
     }
-    if constexpr (knows_up)
-      if (const Index k = planes.k0 + n; inside.any && (k < reached.below || k >= reached.above)) {
-        const auto& layer = g.layers[0][k < reached.below ? 0 : 1];
-        Place on_up;
-        on_up.begin(layer, k, j, i);
-        add_layer<M>(
-            g.stencil, 0, layer, k, on_up.zeta, inside, [&](int r) { return queue[M + r]; }, slope_up,
-            zeta_up, with_axis ? v_q : sum);
-      }
-    if constexpr (knows_north) {
-      if (makes_north) __syncthreads();  // new ψ of all rows is there
-      if (reached.north >= 0 && inside.any) {
-        const auto& layer = g.layers[1][reached.north];
-        const float* const rows = &tile.psi[threadIdx.y + M][4 * threadIdx.x];
-        const Four slope = slope_of_four<M>(g.stencil.first[1], [&](int r) {
-          return four_at(makes_north ? rows + r * Shape::nodes_east : on_north.psi + r * layer.stride[1]);
-        });
-        add_layer<M>(g.stencil, 1, layer, j, on_north.zeta, inside, north_of, slope, zeta_north, sum);
-      }
-      on_north.next();
+  }
+
+  __device__ __forceinline__ void add_layer_up(Index k, const Queue& queue, const Four& slope,
+                                               const Four& zeta, Four& sum) const {
+    if (!reached_up(k)) return;
+    const auto& layer = layer_up(k);
+    Place place;
+    place.begin(layer, k, j_, i_);
+    add_layer<M>(
+        g_.stencil, 0, layer, k, place.zeta, inside_, [&](int r) { return queue[M + r]; }, slope, zeta, sum);
+  }
+  __device__ __forceinline__ void add_layer_north(const float* at, const Four& p, const Four& zeta,
+                                                  Four& sum) {
+    if (makes_north_) __syncthreads();  // new ψ of all rows is there
+    if (reached_.north >= 0 && inside_.any) {
+      const auto& layer = g_.layers[1][reached_.north];
+      const float* const rows = &tile_.psi[threadIdx.y + M][4 * threadIdx.x];
+      const Four slope = slope_of_four<M>(g_.stencil.first[1], [&](int r) {
+        return four_at(makes_north_ ? rows + r * Shape::nodes_east : on_north_.psi + r * layer.stride[1]);
+      });
+      add_layer<M>(
+          g_.stencil, 1, layer, j_, on_north_.zeta, inside_, [&](int r) { return north_of(at, p, r); }, slope,
+          zeta, sum);
     }
-    if constexpr (knows_east)
-      if (reached.east >= 0) {
-        Four psi_east{}, zeta_east{};
-        if (in_east) {
-          psi_east = four_at(planes.layer_at(turn, 0) + in_row);
-          zeta_east = four_at(planes.layer_at(turn, 1) + in_row);
-        }
-        const auto decay = [&](int d) { return four_at(&tile.decay[d][4 * threadIdx.x]); };
-        add_layer_east<M, Shape::threads_east>(g.stencil, decay, psi_east, zeta_east, row, sum);
-        if (in_east) {
-          store_once(on_east.psi, psi_east);
-          store_once(on_east.zeta, zeta_east);
-        }
-        on_east.next();
-      }
+    on_north_.next();
+  }
+  __device__ __forceinline__ void add_layer_of_east(int turn, const Row& row, Four& sum) {
+    if (reached_.east < 0) return;
+    Four psi{}, zeta{};
+    if (in_east_) {
+      psi = four_at(planes_.layer_at(turn, 0) + in_row_);
+      zeta = four_at(planes_.layer_at(turn, 1) + in_row_);
+    }
+    const auto decay = [&](int d) { return four_at(&tile_.decay[d][4 * threadIdx.x]); };
+    add_layer_east<M, Shape::threads_east>(g_.stencil, decay, psi, zeta, row, sum);
+    if (in_east_) {
+      store_once(on_east_.psi, psi);
+      store_once(on_east_.zeta, zeta);
+    }
+    on_east_.next();
+  }
+
+  /// p⁺ of plane k, and q⁺.
+  __device__ __forceinline__ void leap(Index k, int turn, const Four& p, const Four& q, const Four& sum,
+                                       const Four& v_q) const {
     Four s{};
     if constexpr (sponge)
 #pragma unroll
       for (int m = 0; m < 4; ++m)
-        if (inside.has(m)) s.at[m] = g.damping[0][planes.k0 + n] + g.damping[1][j] + g.damping[2][i + m];
-    const Four before = tile.own_of(turn, Shape::before), squared = tile.own_of(turn, Shape::squared);
+        if (inside_.has(m)) s.at[m] = g_.damping[0][k] + g_.damping[1][j_] + g_.damping[2][i_ + m];
+    const Four before = tile_.own_of(turn, Shape::before), squared = tile_.own_of(turn, Shape::squared);
     if constexpr (with_axis) {
-      const Four wide = tile.own_of(turn, Shape::wide), mixed = tile.own_of(turn, Shape::mixed),
-                 before_q = tile.own_of(turn, Shape::before_q);
+      const Four wide = tile_.own_of(turn, Shape::wide), mixed = tile_.own_of(turn, Shape::mixed),
+                 before_q = tile_.own_of(turn, Shape::before_q);
       Four a_p, a_q;
 #pragma unroll
       for (int m = 0; m < 4; ++m) {
         a_p.at[m] = fused(wide.at[m], sum.at[m], mixed.at[m] * v_q.at[m]);
         a_q.at[m] = fused(mixed.at[m], sum.at[m], v_q.at[m]);
       }
-      store_next(g, g.next, 0, planes.k0 + n, here, leap_of_four<sponge>(g, p, before, squared, a_p, s),
-                 inside);
-      store_next(g, g.next_q, 1, planes.k0 + n, here,
-                 leap_of_four<sponge>(g, queue[M], before_q, squared, a_q, s), inside);
+      store_next(g_, g_.next, 0, k, here_, leap_of_four<sponge>(g_, p, before, squared, a_p, s), inside_);
+      store_next(g_, g_.next_q, 1, k, here_, leap_of_four<sponge>(g_, q, before_q, squared, a_q, s), inside_);
     } else
-      store_next(g, g.next, 0, planes.k0 + n, here, leap_of_four<sponge>(g, p, before, squared, sum, s),
-                 inside);
-
-    if (++slot == Shape::planes) slot = 0;
-    if (++slot_ahead == Shape::planes) slot_ahead = 0;
-    if (++turn == Shape::turns) turn = 0, parity ^= 1;
+      store_next(g_, g_.next, 0, k, here_, leap_of_four<sponge>(g_, p, before, squared, sum, s), inside_);
   }
+
+  const Planes<equation, M>& planes_;
+  const StepArguments<float>& g_;
+  Shape& tile_;
+  const Inside& inside_;
+  const Reached& reached_;
+  Index j_, i_, here_;
+  Place on_north_, on_east_;
+  bool in_north_ = false, in_east_ = false;  // whether these nodes are in the layer
+  bool makes_north_ = false;                 // whether new ψ of that axis is made on the way
+  int in_row_ = 0;                           // where, in what comes of the layer along east
+};
+
+template <int known, bool sponge, Equation equation, int M>
+__device__ __forceinline__ void walk(const Planes<equation, M>& planes, const Inside& inside,
+                                     const Reached& reached, Index j, Index i) {
+  TileWalk<known, sponge, equation, M>(planes, inside, reached, j, i).walk();
 }
 
 /// box: the nodes that are computed
@@ -721,7 +788,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
-/// The same of a box that no layer and no sponge reaches: a kernel that knows none has 78 registers instead
+/// The same of a box that no layer and no sponge reaches: a kernel that knows none has 76 registers instead
 /// of 128, so ptxas is asked for three blocks at once, and a block finds its place in less time.
 template <Equation equation, int M>
 __global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4                       ? 1
