@@ -12,6 +12,9 @@ namespace {
 
 constexpr double fmm_rounding = 1e-14;  // of expansions, relative to the largest value
 constexpr double fmm_seconds_per_prism = 35e-9, fmm_seconds_per_station = 0.25e-6;  // and decimal digit
+// Beside a device, and of this what is left when the planner has its answer: trees, lists, expansions.
+constexpr double setting_up_per_prism = 100e-9, setting_up_per_station = 0.25e-6;
+constexpr double listing_per_prism = 50e-9, listing_per_station = 0.17e-6;
 
 double digits_for_fmm(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
 
@@ -20,9 +23,10 @@ std::optional<MethodEntry::Least> fmm_at_least(const Problem& problem) {
   const double m = static_cast<double>(problem.prisms.size()),
                n = static_cast<double>(problem.stations.size()), digits = digits_for_fmm(problem),
                order = 2 * digits + 4;
-  return MethodEntry::Least{
-      digits * (fmm_seconds_per_prism * m + fmm_seconds_per_station * n / problem.speedup),
-      m * (24 + 0.25 * order * order) + 80 * n};
+  const double per_prism = problem.on_device() ? setting_up_per_prism : fmm_seconds_per_prism,
+               per_station = problem.on_device() ? setting_up_per_station : fmm_seconds_per_station;
+  return MethodEntry::Least{digits * (per_prism * m + per_station * n),
+                            m * (24 + 0.25 * order * order) + 80 * n};
 }
 
 std::shared_ptr<Fmm> grow_fmm(const Problem& problem, Progress& progress) {
@@ -50,6 +54,9 @@ Candidate fmm_candidate(const Problem& problem, Progress& progress) {
       digits_for_fmm(problem) * fmm_seconds_per_prism * static_cast<double>(problem.prisms.size());
   candidate.host_bytes = candidate.asked_bytes = cost.memory_bytes;
   if (problem.on_device()) {
+    candidate.seconds +=
+        digits_for_fmm(problem) * (listing_per_prism * static_cast<double>(problem.prisms.size()) +
+                                   listing_per_station * static_cast<double>(problem.stations.size()));
     const auto there = fmm_memory_on_device(*fmm, cost);
     candidate.device_bytes = there.device;
     candidate.host_bytes += static_cast<std::size_t>(there.host);
