@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import resource
 import subprocess
 
@@ -395,6 +396,27 @@ class Octrees(CommandTest):
                    'floor = 1e-4\nactive_file = "active.txt"\n[output]\nmodel = ["model.csv"]\n')
         out, _ = self.terrane("invert", "inversion.toml")
         self.assertIn("density of 5 active cells", out)  # one, and the four of the large one
+        self.write("weights.txt", "1\n" * 15)
+        _, err = self.terrane("check", "inversion.toml", "--set", 'inversion.weights_file="weights.txt"', expect=2)
+        self.assertIn("inversion.weights_file: the mesh is an octree", err)
+        self.assertIn("weighting_file", err)
+
+    def test_ModelsInTablesSayWhichCellsTheyLeaveOutAndAreReferencesWithThem(self):
+        self.write("stations.csv", "easting [m],northing [m],up [m],g_u_observed [mGal]\n" + "".join(
+            f"{5 + 10 * i},{5 + 10 * j},5,{-0.01 * (i + j + 1)}\n" for i in range(4) for j in range(4)))
+        job = ('[mesh]\nbox = [0, 40, 0, 40, -40, 0]\nshape = [4, 4, %d]\n[survey]\nfile = "stations.csv"\n[inversion]\n'
+               'floor = 0.005\n%s[output]\nmodel = ["%s"]\n')
+        self.write("first.toml", job % (4, "lower = 0\nupper = 300\n", "first.csv"))
+        self.terrane("invert", "first.toml")
+        text = (self.folder / "output/first.csv").read_text(encoding="utf-8")
+        left = int(re.search(r"# left_out: (\d+) of 64 cells", text).group(1))
+        self.assertEqual(left + len(self.rows(self.folder / "output/first.csv")["density"]), 64)
+        self.write("second.toml", job % (4, 'reference = "output/first.csv"\n', "second.csv"))
+        out, _ = self.terrane("invert", "second.toml")
+        self.assertIn("density of 64", out)
+        self.write("other.toml", job % (2, 'reference = "output/first.csv"\n', "second.csv"))
+        _, err = self.terrane("check", "other.toml", expect=2)
+        self.assertIn('inversion.reference: prism 1 of "output/first.csv" is no cell of the mesh', err)
 
 
 if __name__ == "__main__":

@@ -185,7 +185,11 @@ Table Destination::table() const {
   if (const auto* prisms = std::get_if<PrismData>(&content)) return to_table(*prisms);
   if (const auto* cells = std::get_if<MeshData>(&content); cells != nullptr && holds_property(*cells)) {
     auto model = to_earth_model(*cells);
-    return to_table(PrismData{prisms_of(model), std::move(model.properties), cells->attributes});
+    auto attributes = cells->attributes;
+    if (const auto all = cells->mesh.size(); model.size() < all)
+      attributes["left_out"] =
+          fmt::format("{} of {} cells of the mesh, which hold 0 or nothing", all - model.size(), all);
+    return to_table(PrismData{prisms_of(model), std::move(model.properties), std::move(attributes)});
   }
   refuse("It holds tables.");
 }

@@ -112,6 +112,40 @@ std::vector<double> of_table(const Config& table, const char* key, const std::st
   return values;
 }
 
+/// Cells as prisms, as tables of models have them: those that are not there hold what no rock has, 0 of a
+/// density.
+std::vector<double> of_prisms(const Config& table, const char* key, const std::string& path,
+                              const io::PrismData& data, const std::string& property,
+                              const TensorMesh& mesh) {
+  const auto column = std::find_if(data.properties.begin(), data.properties.end(),
+                                   [&](const Property& p) { return p.name == property; });
+  if (column == data.properties.end())
+    throw table.wrong(key, fmt::format("\"{}\" holds prisms without {}", path, property));
+  const double absent = property_kind(property).absent;
+  std::vector<double> values(mesh.size(), absent);
+  const auto& p = data.prisms;
+  for (std::size_t row = 0; row < p.size(); ++row) {
+    const auto cell = cell_at(mesh, (p.west[row] + p.east[row]) / 2, (p.south[row] + p.north[row]) / 2,
+                              (p.bottom[row] + p.top[row]) / 2);
+    const auto is_cell = [&](const Prism& c) {
+      const double within = mesh_tolerance * std::min({c.east - c.west, c.north - c.south, c.top - c.bottom});
+      const double off[] = {c.west - p.west[row],   c.east - p.east[row],     c.south - p.south[row],
+                            c.north - p.north[row], c.bottom - p.bottom[row], c.top - p.top[row]};
+      return std::all_of(std::begin(off), std::end(off), [&](double d) { return std::fabs(d) <= within; });
+    };
+    if (!cell || !is_cell(mesh.prism(*cell)))
+      throw table.wrong(key, fmt::format("prism {} of \"{}\" is no cell of the mesh", row + 1, path),
+                        "Give the model on the job's own mesh.");
+    values[*cell] = column->values[row];
+  }
+  if (const auto none = std::count_if(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+      none > 0)
+    throw table.wrong(key,
+                      fmt::format("\"{}\" has no {} for {} of {} cells", path, property, none, mesh.size()),
+                      "Give every cell one.");
+  return values;
+}
+
 /// Whether nothing but numbers, blanks and UBC's comments stands in the first lines, one number in each, or
 /// UBC's 3*1.
 bool begins_with_bare_numbers(std::string_view head) {
@@ -132,6 +166,8 @@ bool begins_with_bare_numbers(std::string_view head) {
 }
 
 }  // namespace
+
+bool is_octree(const std::string& mesh_file) { return octree_of(mesh_file).cells > 0; }
 
 std::vector<double> values_of_file(const Config& table, const char* key, const std::string& property,
                                    const TensorMesh& mesh, const std::string& mesh_file) {
@@ -158,6 +194,8 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
       for (double& value : values) value *= si_factor(quantity, column->unit);
     return values;
   }
+  if (const auto* prisms = std::get_if<io::PrismData>(&content))
+    return of_prisms(table, key, path, *prisms, property, mesh);
   const auto* data = std::get_if<io::MeshData>(&content);
   if (data == nullptr || data->cells.empty())
     throw table.wrong(key, fmt::format("\"{}\" holds no values of cells", path));

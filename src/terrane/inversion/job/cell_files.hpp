@@ -9,6 +9,9 @@
 
 namespace terrane::inversion {
 
+/// Whether a file, or none where the name is empty, holds an octree mesh.
+bool is_octree(const std::string& mesh_file);
+
 /// A property of the cells of the mesh, SI.  mesh_file: of the mesh, or empty where the job has it.  Throws
 /// InputError at table.key.
 std::vector<double> values_of_file(const Config& table, const char* key, const std::string& property,

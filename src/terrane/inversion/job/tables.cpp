@@ -325,8 +325,23 @@ Settings read_at_stations(const Config& table, double exponent, const MeshOfJob&
   return s;
 }
 
-std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh) {
+std::string octree_file_of(const Config& job) {
+  const auto mesh = job.table("mesh");
+  auto file = mesh.has("file") ? mesh.input_file("file").string() : std::string();
+  return is_octree(file) ? file : std::string();
+}
+
+std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh,
+                                    const std::string& mesh_file) {
   if (!table.has("weights_file")) return {};
+  if (is_octree(mesh_file))
+    throw table.wrong(
+        "weights_file",
+        fmt::format("the mesh is an octree, read as {} x {} x {} cells of a tensor mesh: weights "
+                    "of octree cells and of faces between them have no place there",
+                    mesh.n_east(), mesh.n_north(), mesh.n_up()),
+        "Write the mesh as a tensor mesh (`terrane convert`), and weights of its cells and "
+        "faces; or, in gravity and magnetics, weighting_file, one number for each octree cell.");
   return io::read_ubc_weights(table.input_file("weights_file").string(), mesh);
 }
 

@@ -75,8 +75,11 @@ std::vector<double> read_logarithms(const Config& table, const char* key, const 
                                     std::span<const std::uint32_t> active);
 std::vector<double> exponentials_of(std::vector<double> logarithms);
 
-/// inversion.weights_file; nothing where there is none.
-std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh);
+/// inversion.weights_file; nothing where there is none. Throws InputError: weights of octree cells.
+std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh,
+                                    const std::string& mesh_file);
+/// The file that [mesh] names, where it holds an octree; empty: none.
+std::string octree_file_of(const Config& job);
 
 /// Bounds of which one side was given: the other is far away.
 /// w of the active cells from a file of numbers; empty: none.

@@ -208,7 +208,7 @@ std::unique_ptr<terrane::Simulation> WaveData::from_job(const Config& job, const
   if (made->settings_.weighting == inversion::Weighting::sensitivity)
     throw table.wrong("weighting", "each sensitivity of a wave would be a run of its own",
                       "Leave the key out, or weight cells by weights_file.");
-  p.weights = inversion::read_weights(table, p.mesh);
+  p.weights = inversion::read_weights(table, p.mesh, inversion::octree_file_of(job));
   if (!table.has("observed"))
     throw table.wrong("observed", "missing",
                       "Name the gathers that were recorded: SEG-Y, SU, RSF, NetCDF, or .npy [shot, time, "

@@ -101,7 +101,7 @@ std::unique_ptr<terrane::Simulation> ChargeData::from_job(const Config& job, con
   made->read_model(table, mesh.file);
   made->settings_ = inversion::read_linear(table, mesh, inversion::Weighting::sensitivity);
   if (!table.has("tolerance")) made->settings_.tolerance = tolerance_of_charges;
-  made->problem_.weights = inversion::read_weights(table, made->problem_.mesh);
+  made->problem_.weights = inversion::read_weights(table, made->problem_.mesh, mesh.file);
   made->joint_ = inversion::read_joint(job);
   made->rocks_ = inversion::read_rocks(table, charge_property);
   made->origin_ = {job.source(), {}};

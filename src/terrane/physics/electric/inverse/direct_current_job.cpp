@@ -84,7 +84,7 @@ std::unique_ptr<ArrayData> ArrayData::made_of(const Config& job, const Runtime& 
   p.reference = cells("reference");
   p.start = cells("start");
   p.bounds = {cells("lower"), cells("upper")};
-  p.weights = inversion::read_weights(table, p.mesh);
+  p.weights = inversion::read_weights(table, p.mesh, mesh.file);
   inversion::complete(p.bounds, p.active.empty() ? p.mesh.size() : p.active.size());
   made->reference_is_median_ = p.reference.empty();
   made->take_data();

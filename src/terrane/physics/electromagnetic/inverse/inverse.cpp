@@ -611,8 +611,9 @@ std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& 
   made->measured_.as(made->parts_, p.data, p.sigma);
   made->settings_ = inversion::read_steps(table, {p.mesh});
   made->settings_.jacobian_in_memory = false;  // ElectromagneticFields decides
+  const auto octree = inversion::octree_file_of(job);
   const auto cells = [&](const char* key) {
-    return inversion::read_logarithms(table, key, "resistivity", p.mesh, {}, p.active);
+    return inversion::read_logarithms(table, key, "resistivity", p.mesh, octree, p.active);
   };
   const std::size_t count = p.active.empty() ? p.mesh.size() : p.active.size();
   p.reference = cells("reference");
@@ -620,7 +621,7 @@ std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& 
     p.reference.push_back(-std::log(earth.conductivity[0][p.active.empty() ? c : p.active[c]]));
   p.start = cells("start");
   p.bounds = {cells("lower"), cells("upper")};
-  p.weights = inversion::read_weights(table, p.mesh);
+  p.weights = inversion::read_weights(table, p.mesh, octree);
   inversion::complete(p.bounds, count);
   made->make_forward(runtime);
   made->joint_ = inversion::read_joint(job);

@@ -600,7 +600,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
   problem.reference = cells("reference");
   auto fixed = read_fixed(table, observations.property, problem, mesh_file);
   problem.bounds = {cells("lower"), cells("upper")};
-  problem.weights = inversion::read_weights(table, problem.mesh);
+  problem.weights = inversion::read_weights(table, problem.mesh, mesh_file);
   problem.own_weight = inversion::read_own_weight(table, problem, mesh_file);
   inversion::complete(problem.bounds, problem.active.empty() ? problem.mesh.size() : problem.active.size());
   const auto settings = inversion::read_at_stations(table, observations.exponent, mesh);

@@ -48,7 +48,7 @@ class TimeData final : public inversion::Dependence {
   Fingerprint fingerprint(const Runtime& runtime) const override;
 
   void leave_out(const Config& table, JobProblem& read);
-  void take_cells(const Config& table, const JobProblem& read);
+  void take_cells(const Config& job, const Config& table, const JobProblem& read);
   void take_sigma(const Config& table, const JobProblem& read);
   double entries_bytes() const {
     return 8 * static_cast<double>(problem_.data.size()) * static_cast<double>(columns());
@@ -79,7 +79,7 @@ std::unique_ptr<terrane::Simulation> TimeData::from_job(const Config& job, const
   p.whole_cells = true;
   made->leave_out(table, read);
   made->settings_ = inversion::read_steps(table, {p.mesh, {}, read.smooth, {}});
-  made->take_cells(table, read);
+  made->take_cells(job, table, read);
   made->take_sigma(table, read);
   p.data = std::move(read.times);
   p.sets = {{"travel_time", "s", 0, p.data.size()}};
@@ -109,9 +109,10 @@ void TimeData::leave_out(const Config& table, JobProblem& read) {
 }
 
 /// Cells of rock, their reference, first model and bounds.
-void TimeData::take_cells(const Config& table, const JobProblem& read) {
+void TimeData::take_cells(const Config& job, const Config& table, const JobProblem& read) {
   auto& p = problem_;
-  const auto asked = inversion::read_active(table, p.mesh, {}, std::nullopt, memory_);
+  const auto octree = inversion::octree_file_of(job);
+  const auto asked = inversion::read_active(table, p.mesh, octree, std::nullopt, memory_);
   const auto& velocity = read.problem.velocity;
   for (std::uint32_t c = 0, n = 0; c < velocity.size(); ++c) {
     if (!asked.empty()) {
@@ -123,7 +124,7 @@ void TimeData::take_cells(const Config& table, const JobProblem& read) {
   if (p.active.empty()) throw table.wrong("active_file", "no active cell is rock");
   if (p.active.size() == velocity.size()) p.active.clear();
   const auto cells = [&](const char* key) {
-    return inversion::read_logarithms(table, key, velocity_found, p.mesh, {}, p.active);
+    return inversion::read_logarithms(table, key, velocity_found, p.mesh, octree, p.active);
   };
   p.reference = cells("reference");
   const std::size_t count = columns();
@@ -132,7 +133,7 @@ void TimeData::take_cells(const Config& table, const JobProblem& read) {
   p.start = cells("start");
   p.bounds = {cells("lower"), cells("upper")};
   inversion::complete(p.bounds, count);
-  p.weights = inversion::read_weights(table, p.mesh);
+  p.weights = inversion::read_weights(table, p.mesh, octree);
 }
 
 void TimeData::take_sigma(const Config& table, const JobProblem& read) {
