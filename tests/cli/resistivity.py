@@ -2,6 +2,9 @@
 
 import csv
 import math
+import signal
+import subprocess
+import time
 
 import command
 from command import SOURCE, CommandTest
@@ -151,10 +154,34 @@ class Resistivity(CommandTest):
             _, message = self.invert(f'inversion.leave_out=["{wrong}"]', verb="check", expect=2)
             self.assertIn("inversion.leave_out", message)
 
+    def write_ground(self, name="ground.asc", low=-14):
+        self.write(name, "ncols 4\nnrows 4\nxllcenter -400\nyllcenter -400\ncellsize 267\nNODATA_value -9999\n"
+                   + "\n".join(" ".join(str(low if n == 1 else -2) for n in range(4)) for _ in range(4)) + "\n")
+
+    def test_UnderUnevenGroundAKilledInversionIsResumedToTheSameModel(self):
+        self.write_ground()
+        self.write_ground("other.asc", -13)
+        self.write_table()
+        slow = ("simulation.topography=ground.asc", "inversion.chi=0.05", "inversion.most_steps=4")
+        self.invert(*slow)
+        whole = self.rows(self.folder / "output/model.csv")["resistivity"]
+        kept = self.folder / "output/fit.csv.checkpoint"
+        words = [w for word in (*slow, 'output.checkpoint="0.001 s"') for w in ("--set", word)]
+        for _ in range(10):  # until one is killed before its end
+            process = subprocess.Popen([command.TERRANE, "invert", "job.toml", *words], cwd=self.folder,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not kept.exists() and process.poll() is None:
+                time.sleep(0.002)
+            process.kill()
+            if process.wait() == -signal.SIGKILL and kept.exists():
+                break
+        self.terrane("invert", "job.toml", "--resume", *words, "--set", "simulation.topography=other.asc", expect=2)
+        out, _ = self.terrane("invert", "job.toml", "--resume", *words)
+        self.assertIn("resumed from", out)
+        self.assertEqual(self.rows(self.folder / "output/model.csv")["resistivity"], whole)
+
     def test_UnevenGroundHasItsOwnFactors(self):
-        nodes = [-400, -40, 40, 400]
-        self.write("ground.asc", "ncols 4\nnrows 4\nxllcenter -400\nyllcenter -400\ncellsize 267\nNODATA_value -9999\n"
-                   + "\n".join(" ".join(str(-14 if n == 1 else -2) for n in range(4)) for _ in nodes) + "\n")
+        self.write_ground()
         self.write_table()
         out, _ = self.invert("simulation.topography=ground.asc")
         self.assertIn("resistivity of 2,160 cells", out)
