@@ -247,6 +247,17 @@ TEST(FilesOfOtherInstruments, AreCalledThatAndNotBlamedOnUbc) {
   }
 }
 
+TEST(TablesOfArrays, WithColumnsABMNAreElectrodesAlongXAndRhoIsAnApparentResistivity) {
+  const auto data = arrays_from("A,B,M,N,Rho,Err\n0,30,10,20,101,2\n5,35,15,25,98,2\n");
+  ASSERT_EQ(data.columns.size(), 1U);
+  EXPECT_EQ(data.columns[0].name, "apparent_resistivity");
+  EXPECT_THAT(data.columns[0].values, ElementsAre(101, 98));
+  EXPECT_EQ(data.electrodes.place.size(), 8U);
+  EXPECT_THAT(data.note, HasSubstr("places along x, m; not read: Err"));
+  EXPECT_EQ(arrays_from("a\tb\tm\tn\tR\n0\t30\t10\t20\t1.5\n").columns.at(0).unit, "V/A");
+  EXPECT_THAT(refusal("A,B,M,N,value\n0,30,10,20,101\n"), HasSubstr("no column tells what was measured"));
+}
+
 TEST(TablesOfArrays, MayCallPlacesXaYaZa) {
   const auto data = arrays_from("XA,ZA,XB,ZB,XM,ZM,XN,ZN,V/A\n0,1,5,2,10,3,15,4,0.5\n");
   EXPECT_EQ(data.electrodes.place[1], (Point{5, 0, 2}));

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/text.hpp"
@@ -1016,9 +1017,13 @@ void take_usual_names(Table& table) {
     if (name.size() == 2 && from.find(name[0]) != from.npos && letters.find(name[1]) != letters.npos) {
       column.name = name_of(name[1], from.find(name[0]));
       if (column.unit.empty()) column.unit = "m";
-    } else if (name == "v/a") {
+    } else if (name.size() == 1 && letters.find(name[0]) != letters.npos) {
+      column.name = name_of(name[0], 0);
+      if (column.unit.empty()) column.unit = "m";
+    } else if (name == "v/a" || name == "r" || name == "u/i" || name == "v/i" || name == "resistance") {
       column = {"resistance_observed", "V/A", "", std::move(column.values)};
-    } else if (name == "rhoa") {
+    } else if (name == "rhoa" || name == "rho" || name == "rho_a" || name == "ra" ||
+               name == "apparent_resistivity") {
       column = {"apparent_resistivity_observed", "ohm m", "", std::move(column.values)};
     }
   }
@@ -1033,6 +1038,40 @@ void take_usual_names(Table& table) {
 
 }  // namespace
 
+namespace {
+
+/// Whether a first line names the columns A, B, M and N: places of electrodes along x.
+bool names_electrodes(std::string_view head) {
+  std::set<std::string> names;
+  std::string name;
+  for (const char c : lower(head.substr(0, head.find_first_of("\r\n"))) + ",") {
+    const bool between = std::string_view(",; \t\"").find(c) != std::string_view::npos;
+    if (!between) name += c;
+    else if (!name.empty()) names.insert(std::exchange(name, {}));
+  }
+  return names.contains("a") && names.contains("b") && names.contains("m") && names.contains("n");
+}
+
+/// A table of arrays whose columns are called A, B, M, N. Throws InputError: nothing tells what was measured.
+ElectrodeData read_named(TextReader& in) {
+  auto rows = read_csv(in);
+  take_usual_names(rows);
+  if (rows.find("resistance_observed") == nullptr && rows.find("apparent_resistivity_observed") == nullptr)
+    throw InputError(in.name(), "no column tells what was measured with A, B, M and N",
+                     "Call it rhoa (ohm m) or R (V/A).");
+  auto data = to_electrode_data(rows, TakenValues::observed);
+  std::string others;
+  for (const auto& column : rows.columns)
+    if (column.name.find("_easting") == column.name.npos &&
+        column.name.find("_northing") == column.name.npos && !column.name.ends_with("_observed"))
+      others += (others.empty() ? "" : ", ") + column.name;
+  data.note = "A, B, M and N are taken for places along x, m";
+  if (!others.empty()) data.note += "; not read: " + others;
+  return data;
+}
+
+}  // namespace
+
 ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
   const auto begin = in.mark();
   const auto head = head_of(in);
@@ -1040,6 +1079,7 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
   if (begins_syscal(head)) return read_syscal(in);
   if (begins_sting(head)) return read_sting(in);
   if (begins_protocol(head)) return read_protocol(in);
+  if (names_electrodes(head)) return read_named(in);
   std::vector<std::string_view> words;
   if (!next_words(in, "#!", words)) in.fail("the file is empty");
   const auto is_there = [&](std::string_view wanted) {
