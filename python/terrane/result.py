@@ -299,8 +299,10 @@ class Result(Strict):
                       for f in [*self._fields, *observed, *self._residuals]]
             if survey.axes is not None:
                 return plotting.Data("grid", *survey.axes, fields=fields, source="result")
+            of_shots = "shot_easting" in survey.columns  # travel times, each with its shot
             columns = [plotting.Field(c.name, c.unit, c.values) for c in survey.columns.values()
-                       if c.name[:2] in ("a_", "b_", "m_", "n_")]
+                       if c.name[:2] in ("a_", "b_", "m_", "n_") or
+                       (of_shots and (c.name.startswith("shot_") or c.name.endswith("_uncertainty")))]
             return plotting.Data("stations", survey.easting, survey.northing, source="result",
                                  fields=[*fields, plotting.Field("up", "m", survey.up), *columns])
         with tempfile.TemporaryDirectory() as folder:

@@ -396,6 +396,9 @@ def test_travel_times_of_arrays_are_those_of_a_job_and_of_the_closed_form():
              "travel_time_observed": [0.026]}
     of_picks = terrane.traveltime.Simulation(ground, picks=picks).run()
     assert of_picks["travel_time_residual"][0] == pytest.approx(0.001)
+    pytest.importorskip("matplotlib").use("Agg")
+    axes = result.plot()  # a line for each shot
+    assert axes.get_ylabel() == "travel time (ms)" and len(axes.lines) == 2
     with pytest.raises(terrane.InputError, match="picks"):
         terrane.traveltime.Simulation(ground, line)
 
