@@ -254,6 +254,8 @@ TEST(TablesOfArrays, WithColumnsABMNAreElectrodesAlongXAndRhoIsAnApparentResisti
   EXPECT_THAT(data.columns[0].values, ElementsAre(101, 98));
   EXPECT_EQ(data.electrodes.place.size(), 8U);
   EXPECT_THAT(data.note, HasSubstr("places along x, m; not read: Err"));
+  EXPECT_EQ(arrays_from("C1,C2,P1,P2,rhoa\n0,30,10,20,101\n").find("apparent_resistivity")->values[0], 101);
+  EXPECT_THAT(refusal("E1,E2,E3,E4,Rho\n0,30,10,20,101\n"), HasSubstr("are none of arrays of electrodes"));
   EXPECT_EQ(arrays_from("a\tb\tm\tn\tR\n0\t30\t10\t20\t1.5\n").columns.at(0).unit, "V/A");
   EXPECT_THAT(refusal("A,B,M,N,value\n0,30,10,20,101\n"), HasSubstr("no column tells what was measured"));
 }

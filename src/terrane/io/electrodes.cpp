@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -1012,8 +1013,11 @@ std::string head_of(TextReader& in) {
 /// x.
 void take_usual_names(Table& table) {
   constexpr std::string_view from = "xyz";
+  constexpr std::string_view numbered[][2] = {{"c1", "a"}, {"c2", "b"}, {"p1", "m"}, {"p2", "n"}};
   for (auto& column : table.columns) {
-    const auto name = lower(column.name);
+    auto name = lower(column.name);
+    for (const auto& [electrode, letter] : numbered)
+      if (name == electrode) name = letter;
     if (name.size() == 2 && from.find(name[0]) != from.npos && letters.find(name[1]) != letters.npos) {
       column.name = name_of(name[1], from.find(name[0]));
       if (column.unit.empty()) column.unit = "m";
@@ -1040,8 +1044,8 @@ void take_usual_names(Table& table) {
 
 namespace {
 
-/// Whether a first line names the columns A, B, M and N: places of electrodes along x.
-bool names_electrodes(std::string_view head) {
+/// Words of a first line between commas, semicolons, tabs and blanks.
+std::set<std::string> names_of(std::string_view head) {
   std::set<std::string> names;
   std::string name;
   for (const char c : lower(head.substr(0, head.find_first_of("\r\n"))) + ",") {
@@ -1049,7 +1053,27 @@ bool names_electrodes(std::string_view head) {
     if (!between) name += c;
     else if (!name.empty()) names.insert(std::exchange(name, {}));
   }
-  return names.contains("a") && names.contains("b") && names.contains("m") && names.contains("n");
+  return names;
+}
+
+/// Whether a first line names the columns A, B, M and N, or C1, C2, P1 and P2: places of electrodes along x.
+bool names_electrodes(std::string_view head) {
+  const auto names = names_of(head);
+  const auto all = [&](auto... one) { return (names.contains(one) && ...); };
+  return all("a", "b", "m", "n") || all("c1", "c2", "p1", "p2");
+}
+
+/// Throws InputError: a first line names columns between commas, which no other format of arrays does.
+void refuse_other_columns(const TextReader& in, std::string_view head) {
+  constexpr std::ptrdiff_t fewest = 4;
+  const auto line = head.substr(0, head.find_first_of("\r\n"));
+  const bool words = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
+  for (const char between : {',', ';', '\t'})
+    if (words && std::count(line.begin(), line.end(), between) >= fewest)
+      throw InputError(
+          in.name(), fmt::format("its columns {} are none of arrays of electrodes", shown(line)),
+          "Call places along a line A, B, M, N, or XA, YA, ZA and so on, and what was measured rhoa (ohm "
+          "m) or R (V/A).");
 }
 
 /// A table of arrays whose columns are called A, B, M, N. Throws InputError: nothing tells what was measured.
@@ -1094,6 +1118,7 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
     if (usual && !table) take_usual_names(rows);
     return to_electrode_data(rows, TakenValues::observed);
   }
+  refuse_other_columns(in, head);
   // A name in place of the number of electrodes: what reads files of that name says what it may be.
   const bool called_so = lower(in.name()).ends_with(".ohm");
   return bert || called_so ? read_bert(in, column) : read_ubc_dcip(in, column);
