@@ -6,7 +6,9 @@
 #include "../support/acoustic_box.hpp"
 #include "../support/files.hpp"
 #include "ranks.hpp"
+#include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/physics/acoustic/run.hpp"
+#include "terrane/physics/acoustic/simulation/simulation.hpp"
 #include "terrane/physics/all.hpp"
 #include "terrane/simulation/serve.hpp"
 
@@ -384,6 +386,54 @@ TEST(AcousticOnRanks, RanksOfUnequalThreadsTakeTheSamePasses) {
   EXPECT_EQ(passes_of(1).steps, 4);
 }
 
+/// What a rank has of a problem whose medium rank 0 deals out.
+Problem as_dealt(Problem p, const Comm& comm) {
+  if (comm.rank() > 0)
+    for (auto* values : {&p.velocity, &p.density, &p.epsilon, &p.delta, &p.tilt, &p.azimuth}) *values = {};
+  return p;
+}
+
+TEST(AcousticOnRanks, WhatRank0AndTheOthersTakeOfTheHostIsForetoldAndAGpuItsOwnPart) {
+  const auto comm = test::ranks(test::Order::as_started);
+  if (comm->rank() > 0) return;
+  if (comm->size() == 1) GTEST_SKIP() << "needs two ranks";
+  auto p = test::rough_rock(Equation::variable_density, {150, 24, 36}, 0.1);
+  p.layers.points = 6;
+  p.settle();
+  const auto model = 8.0 * static_cast<double>(p.velocity.size());
+  const auto one = Simulation(p, {}).check(on(Device::Kind::debug, nullptr)),
+             shared = Simulation(p, {}).check(on(Device::Kind::debug, comm.get()));
+  EXPECT_EQ(one.find("host_bytes_rank_0"), nullptr);
+  const auto part = static_cast<double>(shared.memory_bytes) / static_cast<double>(one.memory_bytes);
+  EXPECT_GT(part, 1.0 / comm->size());
+  EXPECT_LT(part, 1.0 / comm->size() + 0.15);                // and what it reads of its neighbours
+  EXPECT_EQ(shared.number("host_bytes_rank_0"), 3 * model);  // while two properties are painted
+  EXPECT_GT(shared.number("host_bytes_other_ranks"), 0);
+  EXPECT_LE(shared.number("host_bytes_other_ranks"), 5 * bytes_of_planes_at_once);
+  p.record = {Component::velocity_up};  // over the density of any node
+  EXPECT_EQ(Simulation(p, {}).check(on(Device::Kind::debug, comm.get())).number("host_bytes_other_ranks"),
+            2 * model);
+}
+
+TEST(AcousticOnRanks, AMediumThatIsDealtSomePlanesAtATimeIsThatOfRanksThatHaveTheWhole) {
+  const auto comm = test::ranks(test::Order::as_started);
+  auto p = test::rough_rock(Equation::variable_density, {1700, 1, 1800}, 0.001);  // free at its top
+  p.shots[0].sources = {{61, 0, 300}};
+  p.shots[0].receivers.clear();
+  p.settle();
+  Stream stream({Device::Kind::cpu, -1});
+  const auto cut = cut_grid(p, comm->size());
+  const auto own = as_dealt(p, *comm);
+  const Medium<float> whole(p, stream, cut, comm->rank()), dealt(own, stream, cut, comm->rank(), comm.get());
+  const auto count = static_cast<Index>(whole.size());
+  EXPECT_TRUE(comm->size() > 3 || 4.0 * static_cast<double>(count) > bytes_of_planes_at_once);
+  const auto *const here = whole.squared().first(), *const there = dealt.squared().first();
+  EXPECT_TRUE(std::equal(here, here + count, there));
+  const auto *const half = whole.arguments().half_density, *const dealt_half = dealt.arguments().half_density;
+  const auto begin = strides(dealt.box()).to(dealt.box().first);
+  EXPECT_TRUE(std::equal(half + begin, half + begin + count, dealt_half + begin));
+}
+
 TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
   const auto comm = test::ranks(test::Order::as_started);
   for (const auto equation :
@@ -403,7 +453,10 @@ TEST(AcousticOnRanks, ABoxCutUpAndNorthHasTheBitsOfTheWhole) {
       EXPECT_EQ(cut_grid(p, 4).pieces, (std::array<int, 3>{2, 2, 1}));
     }
     if (comm->rank() == 0) one = Engine<float>(p, stream, alone).model(p.shots[0], p.source_series());
-    Engine<float> engine(p, stream, *comm);
+    // Of a tilted axis receivers of velocities ask what it is where they are.
+    const bool dealt = equation != Equation::tti;
+    const auto own = dealt ? as_dealt(p, *comm) : p;
+    Engine<float> engine(own, stream, *comm, dealt ? Dealt::yes : Dealt::no);
     const auto all = engine.model(p.shots[0], p.source_series());
     EXPECT_EQ(one, all);
   }
@@ -424,7 +477,8 @@ TEST(AcousticOnRanks, MeshesWalkedBackFromTheirBoundaryHaveTheBitsOfOneProcess) 
     Alone alone;
     std::vector<double> data;
     if (comm->rank() == 0) data = test::Chance(4).list(p.steps() * p.traces(p.shots[0]));
-    Engine<float> engine(p, stream, *comm);
+    const auto own = as_dealt(p, *comm);
+    Engine<float> engine(own, stream, *comm, Dealt::yes);
     for (const auto way : {Keeping::boundary, Keeping::boundary_compressed}) {
       if (way == Keeping::boundary_compressed && equation != Equation::vti) continue;
       const auto all = engine.adjoint(p.shots[0], p.source_series(), data, way, nullptr, 1);

@@ -256,15 +256,19 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, const Descri
         "cells have the mean of what is in them: density by volume, velocities by compliance, conductivity "
         "in series and parallel");
   } else {
-    double cells = 0, bytes = 0;
-    const auto add = [&](const Prism& box, std::size_t values) {
+    double cells = 0,
+           values = 0;  // at most, of bodies that do not overlap; there is one of each cell and kind
+    const auto add = [&](const Prism& box, std::size_t each) {
       const double own = cells_within(mesh, box);
       cells += own;
-      bytes += own * (8.0 + 8.0 * static_cast<double>(values));
+      values += own * static_cast<double>(each);
     };
     if (!earth.background.empty()) add(mesh.bounds(), earth.background.size());
     for (const auto& body : earth.bodies) add(bounds(body.shape), body.values.size());
-    memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), bytes);
+    const auto all = static_cast<double>(mesh.size());
+    cells = std::min(cells, all);
+    values = std::min(values, all * static_cast<double>(earth.properties().size()));
+    memory.require(table.where(), fmt::format("about {:.2g} painted cells", cells), 8 * (cells + values));
     auto painted = earth;
     if (request.cuts_ground) painted.topography.reset();
     model = paint(mesh, painted, &report);

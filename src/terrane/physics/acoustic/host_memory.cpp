@@ -1,12 +1,36 @@
 #include "terrane/physics/acoustic/host_memory.hpp"
 
 #include <algorithm>
+#include <cstdint>
+
+#include "terrane/physics/acoustic/march/medium.hpp"
 
 namespace terrane::acoustic {
 
-double bytes_of_models(const Problem& problem, const Settings& settings) {
+namespace {
+
+double properties_of(const Problem& problem) {
   constexpr double properties[] = {1, 2, 3, 5};  // in the order of Equation
-  double models = properties[static_cast<int>(problem.equation)];
+  return properties[static_cast<int>(problem.equation)];
+}
+
+}  // namespace
+
+double bytes_of_painting(const Problem& problem) {
+  return (sizeof(std::uint64_t) + sizeof(double) * properties_of(problem)) *
+         static_cast<double>(problem.grid.box().count());
+}
+
+double bytes_of_planes(const Problem& problem, const Settings& settings) {
+  const double at_once =
+      std::min<double>(bytes_of_planes_at_once,
+                       static_cast<double>(problem.whole().count()) * (settings.double_precision ? 8 : 4));
+  const double values = properties_of(problem) > 2 ? 2 : properties_of(problem);  // that one array is made of
+  return at_once * (1 + values * (settings.double_precision ? 1 : 2));
+}
+
+double bytes_of_models(const Problem& problem, const Settings& settings) {
+  double models = properties_of(problem);
   // The medium that data are made of; what scatters, twice: as the job has it, and the run.
   if (settings.task == Task::migration && settings.data.empty()) models *= 2;
   if (settings.task == Task::born || (settings.task == Task::migration && settings.data.empty())) models += 2;

@@ -320,6 +320,18 @@ std::vector<Tap> Problem::taps(const Shot& shot) const {
   return all;
 }
 
+Problem without_medium(const Problem& problem) {
+  Problem p;
+  p.grid = problem.grid;
+  p.equation = problem.equation;
+  p.sides = problem.sides;
+  p.layers = problem.layers;
+  p.order = problem.order;
+  p.radius = problem.radius;
+  p.record = problem.record;
+  return p;
+}
+
 std::vector<Tap> pressure_at(std::span<const Place> places) {
   std::vector<Tap> all;
   for (const auto& at : places) all.push_back({at});

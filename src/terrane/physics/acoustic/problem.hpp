@@ -225,4 +225,8 @@ struct Problem {
   double source_factor(const Place& place) const;
 };
 
+/// The grid, its sides, and how far steps and receivers reach: all but the medium that arrays of nodes are
+/// made of.
+Problem without_medium(const Problem& problem);
+
 }  // namespace terrane::acoustic

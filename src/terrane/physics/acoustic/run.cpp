@@ -31,19 +31,19 @@ std::vector<float> rounded(const std::vector<double>& values) { return {values.b
 template <class T>
 class Shots {
  public:
-  Shots(const Problem& problem, const Settings& settings, Device device, int threads, Comm& comm)
+  Shots(const Problem& problem, const Settings& settings, Device device, int threads, Comm& comm, Dealt dealt)
       : problem_(problem),
         settings_(settings),
         comm_(comm),
         stream_(device, false, threads),
         series_(problem.source_series()),
-        engine_(problem_, stream_, comm) {
+        engine_(problem_, stream_, comm, dealt) {
     if (settings.kept_in != KeptIn::automatic) engine_.keep_in(settings.kept_in, settings.scratch);
     if (settings.task != Task::migration || !settings.data.empty()) return;
     true_ = problem;
     for (std::size_t n = 0; n < true_.velocity.size(); ++n)
       true_.velocity[n] = 1 / std::sqrt(1 / (problem.velocity[n] * problem.velocity[n]) + settings.change[n]);
-    true_engine_.emplace(true_, stream_, comm);
+    true_engine_.emplace(true_, stream_, comm, dealt);
   }
 
   std::string transport() const { return engine_.transport(); }
@@ -192,7 +192,7 @@ class ShotRounds final : public RoundWork {
  private:
   ShotResult made(std::size_t n, Progress& progress) {
     const auto begin = SteadyClock::now();
-    if (!shots_) shots_.emplace(problem_, settings_, device_, threads_, alone_);
+    if (!shots_) shots_.emplace(problem_, settings_, device_, threads_, alone_, Dealt::no);
     auto result = (*shots_)(n, &progress, out_ ? &out_->pictures : nullptr);
     result.why_not_kept = files_.keep(n, result, seconds_since(begin));
     return result;
@@ -306,7 +306,8 @@ template <class T>
 bool do_shots_together(const Problem& problem, const Settings& settings, const RankPlace& place,
                        std::size_t first, Progress& progress, Outcome* out, Keeper* keep) {
   Comm& comm = place.comm;
-  Shots<T> shots(problem, settings, place.device, place.threads, comm);
+  Shots<T> shots(problem, settings, place.device, place.threads, comm,
+                 dealt_among(problem, settings, comm.size()));
   if (const auto transport = shots.transport(); out && !transport.empty())
     out->notes.push_back("halos " + transport);
   if (out && shots.passes().why == another_rank)
@@ -349,6 +350,17 @@ void do_shots(const Problem& problem, const Settings& settings, const RankPlace&
       do_shots_together<T>(problem, settings, place, first, progress, out, keep ? &*keep : nullptr);
   if (stopped && out) throw Cancelled();
 }
+
+/// Visitor: every member into a packet as PutFields does, but that what is apart is left out.
+struct PutBareFields {
+  Packet& packet;
+  template <class T, class Rule>
+  void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view = {},
+                  std::string_view = {}) const {
+    if constexpr (std::is_same_v<Rule, ApartField>) packet.put(std::size_t{0});
+    else PutFields{packet}(name, value, rule);
+  }
+};
 
 /// For the files of shots of other ranks.
 void put_into(Packet& packet, const CheckpointSettings& settings) {
@@ -420,7 +432,20 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
 
 }  // namespace
 
-double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device) {
+double largest_share(const Problem& problem, int ranks) {
+  if (ranks == 1) return 1;
+  const auto cut = cut_grid(problem, ranks);
+  const auto with_halo = [&](IndexBox<3> box) {
+    for (int a = 0; a < 2; ++a)
+      if (problem.grid.there(a)) box = box.grown(a, problem.reach(), problem.reach());
+    return static_cast<double>(box.count());
+  };
+  double most = 0;
+  for (int rank = 0; rank < ranks; ++rank) most = std::max(most, with_halo(cut.part(rank)));
+  return most / with_halo(cut.whole);
+}
+
+double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device, double share) {
   const bool double_precision = settings.double_precision;
   const auto bytes_of_wave = [&](bool along) {
     return double_precision ? Medium<double>::bytes_of_wave(problem, along)
@@ -431,7 +456,7 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   const double e = double_precision ? 8 : 4, nodes = static_cast<double>(problem.velocity.size());
   const double medium =
       double_precision ? Medium<double>::bytes_of_medium(problem) : Medium<float>::bytes_of_medium(problem);
-  double bytes = wave + medium + bytes_of_receivers(problem, settings, device);
+  double bytes = wave + medium;
   // The scattered wave, the change of the model, and p⁻ of each field of the first.
   if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
   if (settings.runs_back()) {
@@ -439,7 +464,7 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
     if (settings.data.empty() && settings.task == Task::migration) bytes += wave + medium;
     bytes += cost_of(settings, problem, device).device_bytes;
   }
-  return bytes;
+  return share * bytes + bytes_of_receivers(problem, settings, device);
 }
 
 double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool on_disk) {
@@ -483,7 +508,7 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
       if (gpu && strategy == Keeping::checkpoints) one.seconds += 2 * one.cost.host_bytes / host;
       if (gpu && (place == KeptIn::host || strategy == Keeping::checkpoints))
         one.seconds += one.cost.host_bytes / pinned / static_cast<double>(problem.shots.size());
-      const double here = bytes_of_shot(problem, settings, device);
+      const double here = bytes_of_shot(problem, settings, device, room.share);
       const bool shared = !device.has_own_memory();
       one.fits = (shared ? here + one.cost.host_bytes : here) < 0.9 * room.device &&
                  one.cost.host_bytes <= 0.9 * room.host && one.cost.disk_bytes <= 0.9 * room.disk;
@@ -570,6 +595,15 @@ Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks)
   }
 }
 
+Dealt dealt_among(const Problem& problem, const Settings& settings, int ranks) {
+  if (settings.shots_of_their_own(problem.shots.size(), ranks)) return Dealt::no;
+  // Walls are grown from the sides of the whole, and what receivers weigh velocities by is of nodes anywhere.
+  const bool walls = settings.runs_back() && settings.keeping == Keeping::random_walls;
+  const bool weighed = problem.hears_velocities() &&
+                       (problem.equation == Equation::variable_density || problem.equation == Equation::tti);
+  return walls || weighed ? Dealt::no : Dealt::yes;
+}
+
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime) {
   Progress silent;
   Progress& progress = runtime.progress ? *runtime.progress : silent;
@@ -586,14 +620,24 @@ Outcome run_shots(const Problem& problem, const Settings& settings, const Runtim
   const OnExit tidy([&] { ShotFiles::remove_empty_folder(checkpoint); });
   cut_of(problem, settings, ranks);  // throws before the others are called
   const auto put = [&](Packet& packet) {
-    put_fields(problem, packet);
-    put_fields(settings, packet);
+    const bool dealt = dealt_among(problem, settings, ranks) == Dealt::yes;
+    const PutBareFields put_bare{packet};
+    if (dealt) {
+      Problem::fields(problem, put_bare);
+      Settings::fields(settings, put_bare);
+    } else {
+      put_fields(problem, packet);
+      put_fields(settings, packet);
+    }
     packet.put(out.first_shot);
     put_into(packet, checkpoint);
     if (settings.shots_of_their_own(problem.shots.size(), ranks)) ShotFiles::make_folder(checkpoint, ranks);
   };
   lead_ranks("acoustic", runtime, put, [&](const RankPlace& place) {
-    if (ranks > 1) send_apart(problem, place.comm);
+    if (ranks > 1 && dealt_among(problem, settings, ranks) == Dealt::no) {
+      send_apart(problem, place.comm);
+      send_apart(settings, place.comm);
+    }
     if (ranks > 1) ask_disks(problem, settings, place.device, place.comm);
     in_precision(settings.double_precision, problem, settings, place, out.first_shot, checkpoint, progress,
                  &out);
@@ -619,7 +663,10 @@ void serve(Comm& comm) {
                 checkpoint_from(packet)};
   };
   follow_ranks(comm, take, [](Sent& task, const RankPlace& place) {
-    receive_apart(task.problem, place.comm);
+    if (dealt_among(task.problem, task.settings, place.comm.size()) == Dealt::no) {
+      receive_apart(task.problem, place.comm);
+      receive_apart(task.settings, place.comm);
+    }
     ask_disks(task.problem, task.settings, place.device, place.comm);
     Progress silent;
     in_precision(task.settings.double_precision, task.problem, task.settings, place, task.first,

@@ -27,6 +27,7 @@ struct Outcome {
 /// Bytes that a rank may take.
 struct Room {
   double device = 0, host = 0, disk = 0;
+  double share = 1;  ///< of a shot's nodes that are in this room
 };
 
 /// A strategy of keeping the source's waves, where, what it costs on a rank, and whether a rank has room for
@@ -45,8 +46,12 @@ std::vector<KeepingChoice> keeping_choices(const Settings& settings, const Probl
 /// only where the settings say so.
 std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
                                           const Room& room);
-/// Working memory of a shot on one rank, on the device.
-double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device);
+/// The part of a grid's nodes that a rank has at most, with those around it that it reads, where so many take
+/// a shot together. Throws InputError: they are too many.
+double largest_share(const Problem& problem, int ranks);
+/// Working memory of a shot on a device that has this share of its nodes.
+double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device,
+                     double share = 1);
 /// On the host: the sums of images over shots, those of one shot, and what is kept there of its source's
 /// waves.
 double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device);
@@ -60,6 +65,10 @@ void expect_on_disk(const Settings& settings, double bytes, const std::string& w
 /// The grid of a shot among the ranks that take it together; whole where they take shots of their own. Throws
 /// InputError: they are too many.
 Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks);
+
+/// Whether ranks get only the medium of their own nodes: where they take each shot together, but for random
+/// walls, and velocities of particles in a medium whose density or axis varies.
+Dealt dealt_among(const Problem& problem, const Settings& settings, int ranks);
 
 /// On rank 0; the others serve(). problem: settled; settings.keeping: not automatic. Throws InputError,
 /// MemoryError, Cancelled.

@@ -62,7 +62,7 @@ struct Settings {
           "Of migration: also images with the waves shifted along easting, the source's to the west and the "
           "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
           "energy lies at zero lag.");
-    field("change", s.change, carried("medium"));
+    field("change", s.change, apart("medium"));
     field("data", s.data, carried("data"));
     field("snapshots", s.snapshots, carried("snapshots"));
   }

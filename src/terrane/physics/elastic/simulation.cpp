@@ -700,8 +700,8 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   }
 }
 
-/// Bytes: what elements and points of one rank's part take when it is all of the mesh.
-double Simulation::memory_needed(const Runtime& runtime) const {
+/// What elements and points of one rank's part take when it is all of the mesh.
+Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
   const auto each = static_cast<double>(problem_.points_of_element()),
              elements = static_cast<double>(problem_.mesh.size());
   const double number = problem_.precision == Precision::single_precision ? 4 : 8;
@@ -723,12 +723,15 @@ double Simulation::memory_needed(const Runtime& runtime) const {
   const auto taken = static_cast<double>(problem_.pictures());
   const double pictures = static_cast<double>(shown_.size()) * (108 + (on_disk ? 36 : 24 * taken)) +
                           8 * static_cast<double>(shown_.cells.size());
-  return elements * (run + set_up) + fading * bytes_of_fading_medium + memory + pictures +
-         8.0 * static_cast<double>(problem_.steps() *
-                                   (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
-         static_cast<double>(problem_.sources.size()) * each *
-             (64 + 3 * number) +              // what each does to a point
-         pushed * rows_at_once * 3 * number;  // and what all do to it in the steps that are loaded together
+  const double fields = elements * run + fading * bytes_of_fading_medium + memory +
+                        pushed * rows_at_once * 3 * number;  // what sources do to points in the steps that
+                                                             // are loaded together
+  const double host =
+      elements * set_up + pictures +
+      8.0 * static_cast<double>(problem_.steps() *
+                                (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
+      static_cast<double>(problem_.sources.size()) * each * (64 + 3 * number);  // what each does to a point
+  return resolve(runtime.device).has_own_memory() ? Bytes{host, fields} : Bytes{host + fields, 0};
 }
 
 MemoryBudget Simulation::choose(const Runtime& runtime) const { return memory_budget(runtime); }
@@ -742,7 +745,12 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.steps());
   facts.work_unit = "element steps";
-  facts.memory_bytes = static_cast<std::size_t>(memory_needed(runtime));
+  const auto bytes = memory_needed(runtime);
+  facts.memory_bytes = static_cast<std::size_t>(bytes.host);
+  if (bytes.device > 0) {
+    const double each = bytes.device / (runtime.comm ? runtime.comm->size() : 1);
+    facts.add("device_bytes", each, "B", "on the device", fmt::format("{} of each rank", bytes_text(each)));
+  }
   facts.add("elements", std::uint64_t{p.mesh.size()}, "", "elements");
   facts.add("sources", std::uint64_t{p.sources.size()}, "", "sources");
   facts.add("receivers", std::uint64_t{p.receivers.size()}, "", "receivers");

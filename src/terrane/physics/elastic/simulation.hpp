@@ -37,7 +37,10 @@ class Simulation final : public SimulationOf<> {
   Dataset dataset(std::vector<double> traces, const Pictures& pictures) const;
   void add_shaking(Dataset& data) const;
   void add_pictures(Dataset& data, const Pictures& pictures) const;
-  double memory_needed(const Runtime& runtime) const;
+  struct Bytes {
+    double host = 0, device = 0;  ///< device: where it has memory of its own
+  };
+  Bytes memory_needed(const Runtime& runtime) const;
 
   Problem problem_;
   TensorMesh cells_;

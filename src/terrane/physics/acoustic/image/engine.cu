@@ -239,11 +239,12 @@ class ImagesAtLags {
 }  // namespace
 
 template <class T>
-Engine<T>::Engine(const Problem& problem, Stream& stream, Comm& comm)
+Engine<T>::Engine(const Problem& problem, Stream& stream, Comm& comm, Dealt dealt)
     : problem_(problem),
       stream_(stream),
       comm_(comm),
-      medium_(problem, stream, cut_grid(problem, comm.size()), comm.rank()),
+      medium_(problem, stream, cut_grid(problem, comm.size()), comm.rank(),
+              dealt == Dealt::yes ? &comm : nullptr),
       wave_(stream, medium_, comm),
       clock_(stream, 0),
       steps_(static_cast<Index>(problem.steps())),
@@ -258,15 +259,17 @@ std::vector<double> Engine<T>::shared(const std::vector<double>& on_rank_0) {
   return packet.get_vector<double>();
 }
 
-/// Sources are densities per volume, and over that of the medium where it varies.
+/// Sources are densities per volume, and over that of the medium where it varies, which rank 0 has
+/// everywhere.
 template <class T>
-std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) const {
+std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) {
   std::vector<double> scales;
-  for (const auto& at : sources) scales.push_back(problem_.source_factor(at) / problem_.grid.volume());
-  return scales;
+  if (comm_.rank() == 0)
+    for (const auto& at : sources) scales.push_back(problem_.source_factor(at) / problem_.grid.volume());
+  return shared(scales);
 }
 
-/// What stands before p_tt is m/ρ: its change is δm/ρ, and the adjoint's kernel that of m over ρ.
+/// On rank 0. What stands before p_tt is m/ρ: its change is δm/ρ, and the adjoint's kernel that of m over ρ.
 template <class T>
 void Engine<T>::by_density(std::vector<double>& values) const {
   if (problem_.equation == Equation::variable_density)
@@ -386,10 +389,13 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
                                     const std::vector<double>& change, Progress* progress,
                                     const Watch* watch) {
   const auto over_step_squared = [&] {  // the whole mesh, which is gone before the steps
-    auto scaled = shared(change);
-    for (double& value : scaled) value /= problem_.step * problem_.step;
-    by_density(scaled);
-    return of_mesh(scaled);
+    std::vector<double> scaled;
+    if (comm_.rank() == 0) {
+      scaled = change;
+      for (double& value : scaled) value /= problem_.step * problem_.step;
+      by_density(scaled);
+    }
+    return of_mesh(comm_.size() == 1 ? scaled : shared(scaled));
   };
   const auto mesh = medium_.mesh();
   const Buffer<T> change_here = over_step_squared();

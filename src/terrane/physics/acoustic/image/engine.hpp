@@ -56,8 +56,9 @@ struct Watch {
 template <class T>
 class Engine {
  public:
-  /// Collective. problem: settled, the same on all ranks; must outlive this, as the stream and the Comm.
-  Engine(const Problem& problem, Stream& stream, Comm& comm);
+  /// Collective. problem: settled, the same on all ranks, or dealt (Dealt); must outlive this, as the stream
+  /// and the Comm.
+  Engine(const Problem& problem, Stream& stream, Comm& comm, Dealt dealt = Dealt::no);
 
   /// What halos go by; empty where nothing is to be said.
   std::string transport() const { return wave_.transport(); }
@@ -86,7 +87,7 @@ class Engine {
  private:
   std::vector<double> shared(const std::vector<double>& on_rank_0);
   std::vector<double> gather_mesh(const Buffer<T>& field);
-  std::vector<double> scales_of(const std::vector<Place>& sources) const;
+  std::vector<double> scales_of(const std::vector<Place>& sources);
   void by_density(std::vector<double>& values) const;
   Buffer<T> of_mesh(const std::vector<double>& values);
   Index look(const Watch* watch, const Wave<T>& wave, Index n);

@@ -209,18 +209,6 @@ class RandomWallHistory final : public History<T> {
 
 }  // namespace
 
-Problem without_medium(const Problem& problem) {
-  Problem p;
-  p.grid = problem.grid;
-  p.equation = problem.equation;
-  p.sides = problem.sides;
-  p.layers = problem.layers;
-  p.order = problem.order;
-  p.radius = problem.radius;
-  p.record = problem.record;
-  return p;
-}
-
 std::array<Index, 3> make_room_for_walls(Problem& p, const RandomWalls& walls) {
   std::array<Index, 3> below{};
   const Index thick = thickness(p, walls);

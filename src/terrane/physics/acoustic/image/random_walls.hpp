@@ -28,8 +28,6 @@ struct RandomWalls {
   double slower = 0.6;  ///< at most, of the velocity, in the outermost node
 };
 
-/// The grid, its sides, and how far steps and receivers reach: all that walls ask of a problem.
-Problem without_medium(const Problem& problem);
 /// Makes the mesh larger on sides with layers, which become walls; how many nodes were put before the first.
 /// Walls are at least as thick as the layers are, so that each rank's part may have its share of them.
 std::array<Index, 3> make_room_for_walls(Problem& problem, const RandomWalls& walls = {});

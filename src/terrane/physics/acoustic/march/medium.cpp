@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/parallel/comm/comm.hpp"
 #include "terrane/parallel/threads/for_each_box.hpp"
 #include "terrane/physics/acoustic/medium_beyond.hpp"
 
@@ -97,6 +98,47 @@ std::vector<Segment> segments(const Problem& p, int axis, Index reach) {
   return ends;
 }
 
+/// The indices of a part's fields.
+template <class T>
+IndexBox<3> box_of(const Problem& problem, const IndexBox<3>& part) {
+  auto box = part;
+  for (int a = 0; a < 2; ++a)
+    if (problem.grid.there(a)) box = box.grown(a, problem.reach(), problem.reach());
+  Index row = line + (part.size(2) + aside + line - 1) / line * line;
+  if (row * static_cast<Index>(sizeof(T)) % 4096 == 0) row += line;  // neighbours in other sets of the cache
+  return box.with(2, part.first[2] - line, part.first[2] - line + row);
+}
+
+/// Planes of a box that are filled together.
+template <class T>
+std::vector<IndexBox<3>> some_planes_each(const IndexBox<3>& box) {
+  const double plane = static_cast<double>(box.size(1) * box.size(2)) * sizeof(T);
+  const auto planes = std::max<Index>(1, static_cast<Index>(bytes_of_planes_at_once / std::max(plane, 1.0)));
+  std::vector<IndexBox<3>> all;
+  for (Index k = box.first[0]; k < box.last[0]; k += planes)
+    all.push_back(box.with(0, k, std::min(k + planes, box.last[0])));
+  return all;
+}
+
+/// The planes of the mesh whose medium nodes of a box have: first and last.
+std::pair<std::size_t, std::size_t> planes_behind(const Problem& p, const IndexBox<3>& box) {
+  Index first = p.grid.nodes[0] - 1, last = 0;
+  for (Index k = box.first[0]; k < box.last[0]; ++k) {
+    const Index plane = std::clamp<Index>(image_of(p, up, k).node, 0, p.grid.nodes[0] - 1);
+    first = std::min(first, plane), last = std::max(last, plane + 1);
+  }
+  return {static_cast<std::size_t>(std::min(first, last)), static_cast<std::size_t>(last)};
+}
+
+std::size_t nodes_of_plane(const Problem& p) {
+  return static_cast<std::size_t>(p.grid.nodes[1] * p.grid.nodes[2]);
+}
+
+using ValuesOf = std::vector<double> Problem::*;
+constexpr ValuesOf of_velocity[] = {&Problem::velocity}, of_density[] = {&Problem::density},
+                   of_both[] = {&Problem::velocity, &Problem::density}, of_epsilon[] = {&Problem::epsilon},
+                   of_delta[] = {&Problem::delta}, of_axis[] = {&Problem::tilt, &Problem::azimuth};
+
 }  // namespace
 
 std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box) {
@@ -147,20 +189,15 @@ Cartesian<3> cut_grid(const Problem& problem, int ranks) {
 }
 
 template <class T>
-Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank)
+Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank, Comm* dealt_by)
     : problem_(problem),
       cut_(std::move(cut)),
       rank_(rank),
+      dealt_by_(dealt_by != nullptr && dealt_by->size() > 1 ? dealt_by : nullptr),
       part_(cut_.part(rank)),
-      box_(part_),
+      box_(box_of<T>(problem, part_)),
       points_(problem.points()),
       reach_(problem.reach()) {
-  for (int a = 0; a < 2; ++a)
-    if (problem.grid.there(a)) box_ = box_.grown(a, reach_, reach_);
-  Index row = line + (part_.size(2) + aside + line - 1) / line * line;
-  if (row * static_cast<Index>(sizeof(T)) % 4096 == 0) row += line;  // neighbours in other sets of the cache
-  box_ = box_.with(2, part_.first[2] - line, part_.first[2] - line + row);
-
   auto& g = arguments_;
   g.part = part_;
   g.held = box_;
@@ -183,55 +220,110 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   make_regions();
 }
 
-/// value(node of the mesh whose medium a node of the box has, which node, its medium)
+/// Rank 0 to all others, of what filled() does on them: these values of the planes that their nodes have.
+template <class T>
+void Medium<T>::deal(std::span<const Values> of) const {
+  std::vector<std::vector<IndexBox<3>>> pieces;  // of each rank
+  std::size_t most = 0;
+  for (int rank = 0; rank < cut_.ranks(); ++rank) {
+    pieces.push_back(some_planes_each<T>(box_of<T>(problem_, cut_.part(rank))));
+    most = std::max(most, pieces.back().size());
+  }
+  const auto plane = nodes_of_plane(problem_);
+  for (std::size_t n = 0; n < most; ++n)  // while one puts them into its arrays, another gets its own
+    for (int rank = 1; rank < cut_.ranks(); ++rank) {
+      const auto& mine = pieces[static_cast<std::size_t>(rank)];
+      if (n >= mine.size()) continue;
+      const auto [first, last] = planes_behind(problem_, mine[n]);
+      for (const auto values : of)
+        dealt_by_->send(
+            std::as_bytes(std::span(problem_.*values).subspan(first * plane, (last - first) * plane)), rank);
+    }
+}
+
 template <class T>
 template <class Value>
-Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, const Value& value) const {
-  // Written by all threads from the first touch on: zeros by one would take as long as the rest.
-  const std::unique_ptr<T[]> values(new T[size()]);
-  const View<T, 3> here(values.get(), box_);
-  for_each(box_, stream.threads(), [&](Index k, Index j, Index i) {
-    const std::array<Index, 3> at{k, j, i};
-    T& to = here(k, j, i);
-    to = 0;
-    if (!held.contains(k, j, i)) return;
-    const auto there = medium_node(problem_, at);
-    to = static_cast<T>(value(there.node, at, there));
-  });
-  return Buffer<T>(stream, std::span<const T>(values.get(), size()));
+Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
+                            const Value& value) const {
+  const auto pieces = some_planes_each<T>(box_);
+  Buffer<T> all;
+  std::unique_ptr<T[]> some;
+  const auto allocate = [&] {
+    all = Buffer<T>(stream.device(), size());
+    some.reset(new T[pieces.empty() ? 0 : static_cast<std::size_t>(pieces.front().count())]);
+  };
+  if (dealt_by_ != nullptr) together(*dealt_by_, allocate);
+  else allocate();
+  const bool gets = dealt_by_ != nullptr && rank_ > 0;
+  if (dealt_by_ != nullptr && !gets) deal(of);
+  Problem got;  // some planes of the mesh
+  if (gets) got = without_medium(problem_);
+  const Problem& there = gets ? got : problem_;
+  std::size_t begin = 0;
+  for (const auto& piece : pieces) {
+    std::size_t before = 0;  // nodes of the mesh that `there` does not begin with
+    if (gets) {
+      const auto [first, last] = planes_behind(problem_, piece);
+      before = first * nodes_of_plane(problem_);
+      for (const auto values : of) {
+        (got.*values).resize((last - first) * nodes_of_plane(problem_));
+        dealt_by_->receive(std::as_writable_bytes(std::span(got.*values)), 0);
+      }
+    }
+    const View<T, 3> here(some.get(), piece);
+    for_each(piece, stream.threads(), [&](Index k, Index j, Index i) {
+      const std::array<Index, 3> at{k, j, i};
+      T& to = here(k, j, i);
+      to = 0;
+      if (!held.contains(k, j, i)) return;
+      auto node = medium_node(problem_, at);
+      node.node -= before;
+      to = static_cast<T>(value(there, at, node));
+    });
+    const auto count = static_cast<std::size_t>(piece.count());
+    all.upload(stream, std::span<const T>(some.get(), count), begin);
+    begin += count;
+  }
+  return all;
 }
 
 template <class T>
 void Medium<T>::fill_medium(Stream& stream) {
-  const auto& p = problem_;
-  const double dt = p.step;
-  const bool dense = p.equation == Equation::variable_density;
+  const double dt = problem_.step;
   auto& g = arguments_;
-  squared_ = filled(stream, overlap(box_, p.whole()), [&](std::size_t n, auto&, auto&) {
-    const double v = p.velocity[n];
-    return v * v * dt * dt * (dense ? p.density[n] : 1);
-  });
+  const auto held = overlap(box_, problem_.whole());
+  const bool dense = problem_.equation == Equation::variable_density;
+  squared_ = filled(stream, held, dense ? std::span<const Values>(of_both) : of_velocity,
+                    [&](const Problem& p, auto&, const MediumNode& at) {
+                      const double v = p.velocity[at.node];
+                      return v * v * dt * dt * (dense ? p.density[at.node] : 1);
+                    });
   g.squared = zero_of(squared_.view(box_));
   if (dense) {
-    half_density_ = filled(stream, box_, [&](std::size_t n, auto&, auto&) { return p.density[n] / 2; });
+    half_density_ = filled(stream, box_, of_density, [](const Problem& p, auto&, const MediumNode& at) {
+      return p.density[at.node] / 2;
+    });
     g.half_density = zero_of(half_density_.view(box_));
   }
-  if (p.fields() == 2) fill_axes(stream);
+  if (problem_.fields() == 2) fill_axes(stream);
 }
 
 template <class T>
 void Medium<T>::fill_axes(Stream& stream) {
-  const auto& p = problem_;
   auto& g = arguments_;
-  wide_ = filled(stream, box_, [&](std::size_t n, auto&, auto&) { return 1 + 2 * p.epsilon[n]; });
-  mixed_ = filled(stream, box_, [&](std::size_t n, auto&, auto&) { return std::sqrt(1 + 2 * p.delta[n]); });
+  wide_ = filled(stream, box_, of_epsilon,
+                 [](const Problem& p, auto&, const MediumNode& at) { return 1 + 2 * p.epsilon[at.node]; });
+  mixed_ = filled(stream, box_, of_delta, [](const Problem& p, auto&, const MediumNode& at) {
+    return std::sqrt(1 + 2 * p.delta[at.node]);
+  });
   g.wide = zero_of(wide_.view(box_));
   g.mixed = zero_of(mixed_.view(box_));
-  if (p.equation != Equation::tti) return;
+  if (problem_.equation != Equation::tti) return;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    normal_[axis] = filled(stream, box_, [&](std::size_t, const auto& at, const MediumNode& there) {
-      return axis_at(p, at, there)[axis];
-    });
+    normal_[axis] =
+        filled(stream, box_, of_axis, [axis](const Problem& p, const auto& at, const MediumNode& there) {
+          return axis_at(p, at, there)[axis];
+        });
     g.normal[axis] = zero_of(normal_[axis].view(box_));
   }
 }
@@ -239,7 +331,9 @@ void Medium<T>::fill_axes(Stream& stream) {
 template <class T>
 void Medium<T>::fill_layers(Stream& stream) {
   const auto whole = problem_.whole();
-  const double dt = problem_.step, fastest = problem_.fastest();
+  const double dt = problem_.step, fastest = dealt_by_ == nullptr
+                                                 ? problem_.fastest()
+                                                 : dealt_by_->highest(rank_ == 0 ? problem_.fastest() : 0);
   // ψ stands half a step above its node where density varies; none stands beyond the layer's last node.
   const bool half_way = problem_.equation == Equation::variable_density;
   for (int axis = 0; axis < 3; ++axis) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
+#include "terrane/parallel/comm/comm.hpp"
 #include "terrane/parallel/device/buffer.hpp"
 #include "terrane/parallel/partition/cartesian.hpp"
 #include "terrane/physics/acoustic/march/host_kernels.hpp"
@@ -26,11 +28,18 @@ Cartesian<3> cut_grid(const Problem& problem, int ranks);
 /// Cuts `box` out of `from`; what is left, as boxes.
 std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box);
 
+/// Whether rank 0 alone has the values of the problem's medium: others get those of their own nodes, some
+/// planes at a time, as they put them into the arrays of their device, and none keeps them on the host.
+enum class Dealt { no, yes };
+/// Of planes of an array that are made together on the host.
+inline constexpr double bytes_of_planes_at_once = 1 << 22;
+
 template <class T>
 class Medium {
  public:
-  /// Collective among the ranks of `cut`.  Throws MemoryError.
-  Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank);
+  /// Collective among the ranks of `cut`.  dealt_by: these, where rank 0 deals out the medium.  Throws
+  /// MemoryError.
+  Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank, Comm* dealt_by = nullptr);
 
   const Problem& problem() const noexcept { return problem_; }
   const Cartesian<3>& cut() const noexcept { return cut_; }
@@ -62,9 +71,13 @@ class Medium {
   static double bytes_of_medium(const Problem& problem);
 
  private:
-  /// Of each node that is held value(node of the mesh whose medium it has, its indices, MediumNode).
+  using Values = std::vector<double> Problem::*;
+  /// Of each node that is held value(problem, its indices, the node there whose medium it has): a problem
+  /// that has what the value is made of, of some planes perhaps.
   template <class Value>
-  Buffer<T> filled(Stream& stream, const IndexBox<3>& held, const Value& value) const;
+  Buffer<T> filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
+                   const Value& value) const;
+  void deal(std::span<const Values> of) const;
   void fill_medium(Stream& stream);
   void fill_axes(Stream& stream);
   void fill_layers(Stream& stream);
@@ -73,6 +86,7 @@ class Medium {
   const Problem& problem_;
   Cartesian<3> cut_;
   int rank_;
+  Comm* dealt_by_;
   IndexBox<3> part_, box_;
   Index points_, reach_;
   StepArguments<T> arguments_;

@@ -28,7 +28,8 @@ Room Simulation::room_of(const Choice& choice) const {
                all = static_cast<double>(choice.memory.bytes) / choice.shots.on_machine,
                memory = std::max(0.0, all - beside);
   const auto& device = choice.device;
-  Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0};
+  Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0,
+            choice.share};
   if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
     room.disk = free_on_disk(scratch_folder(settings.scratch)) / choice.shots.on_disk_of(settings_);
   return room;
@@ -43,11 +44,19 @@ Choice Simulation::choose(const Runtime& runtime) const {
   choice.ranks = runtime.comm ? runtime.comm->size() : 1;
   choice.shots = shots_at_once(runtime);
   choice.checkpoint = runtime.checkpoint;
+  choice.ranks_on_machine = runtime.comm ? runtime.comm->on_node().count : 1;
+  choice.together = choice.shots.all == 1 ? choice.ranks : 1;
   // The device of this rank, as the ranks of its machine share it.
-  choice.device =
-      choice.shots.all == 1 ? resolve(runtime.device) : device_of_rank(runtime.device, *runtime.comm);
+  choice.device = runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
+  if (choice.together > 1) {
+    cut_of(problem_, settings_, choice.ranks);  // throws where they are too many
+    choice.share = choice.device.has_own_memory()
+                       ? largest_share(problem_, choice.ranks)
+                       : static_cast<double>(choice.ranks_on_machine) / choice.ranks;
+  }
   if (settings_.task == Task::migration)
     choice.strategies = choose_keeping(choice.settings, problem_, choice.device, room_of(choice));
+  choice.dealt = dealt_among(problem_, choice.settings, choice.ranks);
   return choice;
 }
 
@@ -86,6 +95,28 @@ double bytes_beside_waves(const Problem& problem, const Settings& settings, std:
                           const Device& device, bool on_disk) {
   return bytes_on_host(problem, settings, device) + bytes_of_models(problem, settings) +
          bytes_of_gathers(problem, settings, every) + bytes_of_snapshots(problem, settings, on_disk);
+}
+
+/// The same of another rank that takes each shot with rank 0, and what it has of the medium.
+double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
+  return choice.dealt == Dealt::yes ? bytes_of_planes(problem, choice.settings)
+                                    : bytes_of_models(problem, choice.settings);
+}
+
+/// What ranks that take each shot together have on their machines.
+void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, double beside) {
+  if (choice.together == 1) return;
+  const bool own = choice.device.has_own_memory();
+  const double waves =
+      own ? 0 : bytes_of_shot(p, choice.settings, choice.device, largest_share(p, choice.ranks));
+  const double painting = bytes_of_painting(p), run = waves + beside,
+               other = waves + bytes_of_other_rank(p, choice);
+  facts.add(
+      "host_bytes_rank_0", std::max(painting, run), "B", "hosts",
+      fmt::format("rank 0 takes {}{}, each other rank {}", bytes_text(std::max(painting, run)),
+                  painting > run ? fmt::format(" while the model is painted, then {}", bytes_text(run)) : "",
+                  bytes_text(other)));
+  facts.add("host_bytes_other_ranks", other, "B");
 }
 
 /// How often a shot goes through all its steps.
@@ -152,8 +183,9 @@ void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&)
   facts.work_unit = "node steps";
   const double on_host =
       device.has_own_memory() ? 0 : bytes_beside_waves(p, settings, every_, device, choice.on_disk());
-  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device) + on_host);
+  facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device, choice.share) + on_host);
   describe_sizes(facts, p);
+  describe_hosts(facts, p, choice, bytes_beside_waves(p, settings, every_, device, choice.on_disk()));
   const bool together = !settings.shots_of_their_own(p.shots.size(), choice.ranks);
   auto passes = passes_for(p, device, choice.threads, cut_of(p, settings, choice.ranks));
   if (const auto& shown = settings.snapshots; shown.any()) {
@@ -274,7 +306,9 @@ void Simulation::check_host(const Plan& plan, const Choice& choice) const {
   try {
     // Gathers come together on one rank.
     const double gathers = bytes_of_gathers(problem_, settings, every_);
-    choice.memory.require("run", what, needed * shots - gathers * (shots - 1));
+    const double others =
+        choice.together > 1 ? (choice.ranks_on_machine - 1) * bytes_of_other_rank(problem_, choice) : 0;
+    choice.memory.require("run", what, needed * shots - gathers * (shots - 1) + others);
   } catch (const MemoryError& error) {
     throw MemoryError(error.where(), error.problem(), less_memory(problem_, settings));
   }

@@ -149,9 +149,10 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   expect_above_zero(job, {"velocity_p"}, "waves need");
   if (p.equation == Equation::variable_density) expect_above_zero(job, {"density"}, "waves need");
   auto earth = build_earth(job, std::nullopt, memory, request_for(p, source, stations));
-  const auto& mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+  auto& [mesh, cells] = std::get<MeshCells>(earth.model.geometry);
   p.velocity = velocity_of(earth.model, job);
   read_medium(earth.model, job, p);
+  cells = {};  // the model is the problem's from here on
   try {
     p.grid = grid_of(mesh);
   } catch (const InputError& error) {

@@ -41,6 +41,10 @@ struct Choice {
   Device device;
   std::string on;  ///< the device, for people
   int threads = 0, ranks = 1;
+  int together = 1;         ///< of them those that take each shot together
+  double share = 1;         ///< of a shot's nodes what the device has, or where that is the host, the machine
+  Dealt dealt = Dealt::no;  ///< the medium among them
+  int ranks_on_machine = 1;
   ShotsAtOnce shots;
   CheckpointSettings checkpoint;
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "terrane/job/blame.hpp"
 #include "terrane/job/contents.hpp"
@@ -179,13 +180,25 @@ void refuse_to_invert(const Config& table, const Settings& s) {
                       "Take auto, store, checkpoints or boundary.");
 }
 
-std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
+namespace {
+
+/// A property of all cells, which the model is left without: where it holds all cells no copy is made.
+std::vector<double> values_taken_from(EarthModel& model, std::string_view name) {
+  const auto& cells = std::get<MeshCells>(model.geometry);
+  if (cells.cell.size() < cells.mesh.size()) return model.dense(name);
+  const auto own = std::ranges::find(model.properties, name, &Property::name);
+  return std::exchange(own->values, {});
+}
+
+}  // namespace
+
+std::vector<double> velocity_of(EarthModel& model, const Config& job) {
   mesh_of_cells(model, job, "waves need", "Take mesh.kind = \"regular\".");
   const auto table = job.table("model");
   if (!model.has("velocity_p"))
     throw InputError(table.where(), "the model has no velocity_p",
                      "Give [model] or its bodies velocity_p = \"2000 m/s\", the whole mesh included.");
-  auto values = model.dense("velocity_p");
+  auto values = values_taken_from(model, "velocity_p");
   const auto lacks = [&](std::size_t n) { return !(values[n] > 0); };
   if (const auto first = first_where(values.size(), 0, lacks); first < values.size()) {
     const auto missing = all_where(values.size(), 0, lacks).size();
@@ -199,17 +212,17 @@ std::vector<double> velocity_of(const EarthModel& model, const Config& job) {
   return values;
 }
 
-void read_medium(const EarthModel& model, const Config& job, Problem& p) {
+void read_medium(EarthModel& model, const Config& job, Problem& p) {
   const auto cells = p.velocity.size();
   const auto values_of = [&](std::string_view name) {
-    return model.has(name) ? model.dense(name) : std::vector<double>(cells, 0.0);
+    return model.has(name) ? values_taken_from(model, name) : std::vector<double>(cells, 0.0);
   };
   if (p.equation == Equation::variable_density) {
     if (!model.has("density"))
       throw InputError(
           job.table("model").where(), "the model has no density",
           "Give bodies density = \"2000 kg/m3\", or simulation.equation = \"constant_density\".");
-    p.density = model.dense("density");
+    p.density = values_taken_from(model, "density");
   }
   if (p.fields() == 1) return;
   p.epsilon = values_of("epsilon");

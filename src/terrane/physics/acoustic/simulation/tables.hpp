@@ -34,9 +34,9 @@ void refuse_to_invert(const Config& simulation, const Settings& s);
 /// The properties of a medium that an equation reads.
 std::vector<std::string_view> properties_read(Equation equation);
 /// Of every cell.
-std::vector<double> velocity_of(const EarthModel& model, const Config& job);
+std::vector<double> velocity_of(EarthModel& model, const Config& job);
 /// What the medium has beside its velocity.
-void read_medium(const EarthModel& model, const Config& job, Problem& p);
+void read_medium(EarthModel& model, const Config& job, Problem& p);
 /// How many steps there are from one written sample to the next; the step becomes a whole part of
 /// simulation.sample.
 std::size_t read_sample(const Config& simulation, Problem& p);
