@@ -188,6 +188,28 @@ class Result(Strict):
         """The ``xarray.Dataset``: what ``xarray.concat`` and ``xarray.merge`` take."""
         return self.dataset
 
+    def on_grid(self) -> Any:
+        """The ``xarray.Dataset`` over receiver_northing and receiver_easting, where receivers are all crossings of two
+        axes: fields of electromagnetics, heat and waves are over ``receiver`` otherwise. Of a gridded survey's stations
+        the data set is over northing and easting already."""
+        made = self.dataset
+        if self._at_stations and self.survey.is_grid:
+            return made
+        along = "station" if self._at_stations else "receiver"
+        names = ("northing", "easting") if self._at_stations else ("receiver_northing", "receiver_easting")
+        if any(name not in made.coords or made[name].dims != (along,) for name in names):
+            raise InputError("result", "its fields are not at receivers that all sources share",
+                             "result.dataset has them and their coordinates.")
+        north, east = (made[name].values for name in names)
+        nodes = {(n, e) for n, e in zip(north.tolist(), east.tolist())}
+        if len(nodes) != north.size or np.unique(north).size * np.unique(east).size != north.size:
+            raise InputError("result", f"its {north.size} {along}s are not all crossings of two axes",
+                             "Survey.grid makes such.")
+        made = made.drop_vars(along, errors="ignore").set_index({along: list(names)}).unstack(along)
+        for name in names:
+            made[name].attrs.update(units="m")
+        return made
+
     # -- arithmetic, with numbers, arrays, data sets and other results: a Dataset of the fields --
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:

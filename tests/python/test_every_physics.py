@@ -49,6 +49,21 @@ def test_even_meshes_and_grids_are_where_a_job_has_them_to_the_last_bit(tmp_path
     assert np.array_equal(result["northing"], np.linspace(0, 2400.7, 13))
 
 
+def test_receivers_on_a_grid_are_one_in_results_that_are_asked_for_it(rock):
+    pytest.importorskip("xarray")
+    grid = terrane.Survey.grid([1.5, 4.5, 7.5], [2.5, 4.5], -4.5)
+    grid.set_column("site", list("abcdef"))
+    result = terrane.heat.Simulation(rock, grid, end="1 day").run()
+    over = result.on_grid()["temperature"]
+    assert result["temperature"].dims == ("time", "receiver") and over.dims == ("time", "receiver_northing", "receiver_easting")
+    plain = result["temperature"].isel(time=-1).values.reshape(2, 3)
+    assert np.array_equal(over.isel(time=-1), plain)
+    assert over["receiver_easting"].values.tolist() == [1.5, 4.5, 7.5]
+    assert float(over.sel(receiver_northing=4.5, receiver_easting=4.5)[0]) == 40
+    with pytest.raises(terrane.InputError, match="crossings"):
+        terrane.heat.Simulation(rock, terrane.Survey([1.5, 4.5], [1.5, 4.5], -4.5), end="1 day").run().on_grid()
+
+
 def test_stated_errors_stand_beside_data_in_results_and_files(rock, tmp_path):
     points = terrane.Survey([4.5, 1.5], [4.5, 1.5], [-5.5, -1.5], columns={"name": ["hot", "cold"]})
     result = terrane.heat.Simulation(rock, points, end="5 day", verify="estimate").run()
