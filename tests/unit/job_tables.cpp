@@ -377,6 +377,9 @@ TEST(SurveyFromJob, ColumnsOfOtherNamesAreAnsweredWithTheKeysToWrite) {
   EXPECT_THAT(refused("ID,East [m],North [m],g"),
               HasSubstr("northing_column = \"North\", height = METRES. Its"));
   EXPECT_THAT(refused("a,b,c,d"), HasSubstr("Name it with survey.easting_column"));
+  std::ofstream(folder / "s.csv") << "Easting (m),NORTHING (m),Up [m]\n1,2,3\n";
+  EXPECT_THAT(build_survey(Config::parse("survey = {file = \"" + folder / "s.csv" + "\"}")).survey.up,
+              ElementsAre(3));
 }
 
 TEST(SurveyFromJob, AGridOfAFileStaysOneAndSoDoesItsPartInAWindow) {

@@ -394,7 +394,13 @@ std::optional<SurveyGrid> grid_of(const io::Table& rows, const Survey& survey) {
 Listed listed_in(const Config& table, const io::Table& rows) {
   Listed found;
   const auto length_unit = table.optional_text("length_unit").value_or("");
-  const auto name_of = [&](std::string_view key) { return table.text(key); };
+  const auto name_of = [&](std::string_view key) {
+    auto name = table.text(key);
+    if (table.has(key) || rows.find(name) != nullptr) return name;
+    for (const auto& column : rows.columns)
+      if (lower(column.name) == name) return column.name;  // "Easting"
+    return name;
+  };
   const auto easting_name = name_of("easting_column"), northing_name = name_of("northing_column"),
              up_name = name_of("up_column"), longitude_name = name_of("longitude_column"),
              latitude_name = name_of("latitude_column");
