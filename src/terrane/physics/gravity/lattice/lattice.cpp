@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "terrane/base/error.hpp"
 #include "terrane/parallel/fft/host_fft.hpp"
@@ -86,6 +88,8 @@ class LatticeOperator::OnCpu final : public Convolver {
   void values(Channel channel, std::span<double> values) override;
 
  private:
+  class Batches;
+
   LatticeOperator& op_;
   const LatticePlan& plan_;
   const Lattice& lattice_;
@@ -96,87 +100,150 @@ class LatticeOperator::OnCpu final : public Convolver {
   std::array<Array, channel_count> total_;  // of the group
 };
 
-void LatticeOperator::OnCpu::convolve(std::size_t g, ChannelSet wanted, Progress& progress) {
-  group_ = g;
-  const auto& group = lattice_.groups[g];
-  const Convolution& sizes = plan_.convolution(g);
-  const auto list = wanted.list();
-  const std::size_t channels = list.size(), layers = lattice_.layers.size(), plane = lattice_.plane();
-  const auto by_name = [](auto& all, Channel c) -> auto& { return all[static_cast<std::size_t>(c)]; };
-  if (!op_.transforms_[g])
-    op_.transforms_[g] = std::make_unique<HostFft>(sizes.lags[0].size, sizes.lags[1].size);
-  const HostFft& fft = *op_.transforms_[g];
-  for (const auto channel : list) by_name(total_, channel) = Array(sizes.reals);
-  for_each(channels, threads_,
-           [&](std::size_t c) { std::fill_n(by_name(total_, list[c]).real(), sizes.reals, 0.0); });
-  const std::size_t at_once = op_.batch(sizes, channels), rows = sizes.lags[1].distances,
-                    plane_of_k = sizes.distances();
-  std::vector<Array> masses;
-  std::vector<Spectra> scratch(op_.keep_ ? 0 : at_once);
-  for (std::size_t l = 0; l < at_once; ++l) masses.emplace_back(sizes.reals);
-  std::vector<double> values(at_once * channels * plane_of_k);
-  for (std::size_t first_layer = 0; first_layer < layers; first_layer += at_once) {
-    const std::size_t count = std::min(at_once, layers - first_layer);
-    std::vector<Spectra*> kernel(count);
-    std::vector<unsigned char> known(count * channels), all_known(count, 1);
-    for (std::size_t l = 0; l < count; ++l) {
+/// F⁻¹ Σ F(kernel of a layer) · F(masses of the layer), the sum over layers, some of which are done together.
+class LatticeOperator::OnCpu::Batches {
+ public:
+  Batches(OnCpu& on, std::size_t g, ChannelSet wanted, Progress& progress)
+      : on_(on),
+        op_(on.op_),
+        first_spectrum_(g * on.lattice_.layers.size()),
+        group_(on.lattice_.groups[g]),
+        sizes_(on.plan_.convolution(g)),
+        wanted_(wanted),
+        list_(wanted.list()),
+        fft_(*op_.transforms_[g]),
+        progress_(progress) {}
+
+  void convolve() {
+    for (const auto channel : list_) by_name(on_.total_, channel) = Array(sizes_.reals);
+    each(list_.size(),
+         [&](std::size_t c) { std::fill_n(by_name(on_.total_, list_[c]).real(), sizes_.reals, 0.0); });
+    const std::size_t layers = on_.lattice_.layers.size(), at_once = op_.batch(sizes_, list_.size());
+    if (!op_.keep_) scratch_.resize(at_once);
+    for (std::size_t l = 0; l < at_once; ++l) masses_.emplace_back(sizes_.reals);
+    values_.resize(at_once * list_.size() * sizes_.distances());
+    for (first_ = 0; first_ < layers; first_ += at_once) {
+      count_ = std::min(at_once, layers - first_);
+      find_spectra();
+      make_tables();
+      transform();
+      add_products();
+      progress_.advance(count_);
+    }
+    each(list_.size(), [&](std::size_t c) { fft_.inverse(by_name(on_.total_, list_[c]).real()); });
+  }
+
+ private:
+  template <class Kept>
+  static Kept& by_name(std::array<Kept, channel_count>& all, Channel c) {
+    return all[static_cast<std::size_t>(c)];
+  }
+  template <class Work>
+  void each(std::size_t tasks, const Work& work) const {
+    for_each(tasks, on_.threads_, work);
+  }
+  template <class Work>
+  void each_unless_cancelled(std::size_t tasks, const Work& work) const {
+    each(tasks, [&](std::size_t task) {
+      if (progress_.cancelled()) throw Cancelled();
+      work(task);
+    });
+  }
+  bool& known(std::size_t l, std::size_t c) { return known_[l * list_.size() + c]; }
+
+  /// Where spectra of kernels are or will be.
+  void find_spectra() {
+    kernel_.assign(count_, nullptr);
+    known_ = std::make_unique<bool[]>(count_ * list_.size());
+    for (std::size_t l = 0; l < count_; ++l) {
       if (op_.keep_) {
-        auto& kept = op_.spectra_[g * layers + first_layer + l];
+        auto& kept = op_.spectra_[first_spectrum_ + first_ + l];
         if (!kept) kept = std::make_unique<Spectra>();
-        kernel[l] = kept.get();
+        kernel_[l] = kept.get();
       } else {
-        kernel[l] = &scratch[l];
+        kernel_[l] = &scratch_[l];
       }
-      for (std::size_t c = 0; c < channels; ++c) {
-        auto& spectrum = by_name(kernel[l]->channel, list[c]);
-        known[l * channels + c] = op_.keep_ && !spectrum.empty();
-        all_known[l] = all_known[l] && known[l * channels + c];
-        if (spectrum.empty()) spectrum = Array(sizes.reals);
+      for (std::size_t c = 0; c < list_.size(); ++c) {
+        auto& spectrum = by_name(kernel_[l]->channel, list_[c]);
+        known(l, c) = op_.keep_ && !spectrum.empty();
+        if (spectrum.empty()) spectrum = Array(sizes_.reals);
       }
     }
-    for_each(count * rows, threads_, [&](std::size_t task) {
-      if (progress.cancelled()) throw Cancelled();
+  }
+  /// Fields of a prism at all distances.
+  void make_tables() {
+    const std::size_t rows = sizes_.lags[1].distances, channels = list_.size();
+    each_unless_cancelled(count_ * rows, [&](std::size_t task) {
       const std::size_t l = task / rows;
-      if (!all_known[l])
-        lattice_table(plan_, group, sizes, first_layer + l, task % rows, wanted,
-                      values.data() + l * channels * plane_of_k);
+      const bool* const of_layer = known_.get() + l * channels;
+      if (std::all_of(of_layer, of_layer + channels, [](bool is_known) { return is_known; })) return;
+      lattice_table(on_.plan_, group_, sizes_, first_ + l, task % rows, wanted_,
+                    values_.data() + l * channels * sizes_.distances());
     });
-    for_each(count * (channels + 1), threads_, [&](std::size_t task) {
-      if (progress.cancelled()) throw Cancelled();
+  }
+  void transform() {
+    const std::size_t channels = list_.size();
+    each_unless_cancelled(count_ * (channels + 1), [&](std::size_t task) {
       const std::size_t l = task / (channels + 1);
-      if (task % (channels + 1) == 0) {
-        double* const to = masses[l].real();
-        std::fill_n(to, sizes.reals, 0.0);
-        for (std::size_t m = prisms_.start[first_layer + l]; m < prisms_.start[first_layer + l + 1]; ++m) {
-          const std::size_t place = lattice_.place[prisms_.member[m]] % plane;
-          to[place / lattice_.cells[0] * sizes.width() + place % lattice_.cells[0]] =
-              density_[prisms_.member[m]];
-        }
-        fft.forward(to);
-        return;
-      }
+      if (task % (channels + 1) == 0) return transform_masses(l);
       const std::size_t c = task % (channels + 1) - 1;
-      if (known[l * channels + c]) return;
-      double* const to = by_name(kernel[l]->channel, list[c]).real();
-      spread_table(sizes, list[c], values.data() + (l * channels + c) * plane_of_k, to);
-      fft.forward(to);
+      if (known(l, c)) return;
+      double* const to = by_name(kernel_[l]->channel, list_[c]).real();
+      spread_table(sizes_, list_[c], values_.data() + (l * channels + c) * sizes_.distances(), to);
+      fft_.forward(to);
     });
+  }
+  void transform_masses(std::size_t l) {
+    const auto& lattice = on_.lattice_;
+    const auto& prisms = on_.prisms_;
+    double* const to = masses_[l].real();
+    std::fill_n(to, sizes_.reals, 0.0);
+    for (std::size_t m = prisms.start[first_ + l]; m < prisms.start[first_ + l + 1]; ++m) {
+      const std::size_t place = lattice.place[prisms.member[m]] % lattice.plane();
+      to[place / lattice.cells[0] * sizes_.width() + place % lattice.cells[0]] =
+          on_.density_[prisms.member[m]];
+    }
+    fft_.forward(to);
+  }
+  void add_products() {
     constexpr std::size_t rows_per_task = 64;
-    const std::size_t all_rows = sizes.lags[1].size, pieces = (all_rows + rows_per_task - 1) / rows_per_task;
-    for_each(channels * pieces, threads_, [&](std::size_t task) {
-      const std::size_t c = task / pieces, first = task % pieces * rows_per_task * sizes.row,
-                        last = std::min(first + rows_per_task * sizes.row, all_rows * sizes.row);
-      Complex* t = by_name(total_, list[c]).complex();
-      for (std::size_t l = 0; l < count; ++l) {
-        const Complex *a = masses[l].complex(), *k = by_name(kernel[l]->channel, list[c]).complex();
+    const std::size_t rows = sizes_.lags[1].size, pieces = (rows + rows_per_task - 1) / rows_per_task;
+    each(list_.size() * pieces, [&](std::size_t task) {
+      const std::size_t c = task / pieces, first = task % pieces * rows_per_task * sizes_.row,
+                        last = std::min(first + rows_per_task * sizes_.row, rows * sizes_.row);
+      Complex* t = by_name(on_.total_, list_[c]).complex();
+      for (std::size_t l = 0; l < count_; ++l) {
+        const Complex *a = masses_[l].complex(), *k = by_name(kernel_[l]->channel, list_[c]).complex();
         for (std::size_t i = first; i < last; ++i)
           t[i] += Complex(a[i].real() * k[i].real() - a[i].imag() * k[i].imag(),
                           a[i].real() * k[i].imag() + a[i].imag() * k[i].real());
       }
     });
-    progress.advance(count);
   }
-  for_each(channels, threads_, [&](std::size_t c) { fft.inverse(by_name(total_, list[c]).real()); });
+
+  OnCpu& on_;
+  LatticeOperator& op_;
+  std::size_t first_spectrum_;  // of the group
+  const Lattice::Group& group_;
+  const Convolution& sizes_;
+  ChannelSet wanted_;
+  std::vector<Channel> list_;
+  const HostFft& fft_;
+  Progress& progress_;
+  std::size_t first_ = 0, count_ = 0;  // layers that are done together
+  std::vector<Array> masses_;
+  std::vector<Spectra> scratch_;
+  std::vector<double> values_;     // [layer, channel, distances]
+  std::vector<Spectra*> kernel_;   // of each layer
+  std::unique_ptr<bool[]> known_;  // [layer, channel]: kept from an earlier product
+};
+
+void LatticeOperator::OnCpu::convolve(std::size_t g, ChannelSet wanted, Progress& progress) {
+  group_ = g;
+  const Convolution& sizes = plan_.convolution(g);
+  if (!op_.transforms_[g])
+    op_.transforms_[g] = std::make_unique<HostFft>(sizes.lags[0].size, sizes.lags[1].size);
+  Batches(*this, g, wanted, progress).convolve();
 }
 
 void LatticeOperator::OnCpu::values(Channel channel, std::span<double> values) {
