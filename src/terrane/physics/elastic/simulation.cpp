@@ -629,6 +629,27 @@ void add_boundary(Problem& p, const Config& table, std::vector<std::string>& not
   throw_at_its_key<Problem>(error, "elastic", job);
 }
 
+/// Of [survey], unless a list of stations beside the job has all; that may be projected alike.
+Stations stations_of(const Config& job, const Config& table, const MemoryBudget& memory) {
+  if (job.has("survey") || !table.optional_text("stations")) return build_survey(job, memory);
+  Stations stations;
+  if (const auto definition = projection_definition(job); definition && *definition != "utm")
+    stations.projection = Projection(*definition);
+  return stations;
+}
+
+[[noreturn]] void refuse_heights(const ParFile& par) {
+  throw InputError(par.where("USE_SOURCES_RECEIVERS_Z"), "a chunk of the sphere has depths",
+                   "Write .false. here, and depths in km and burials in m into the files.");
+}
+
+Quantity recorded_quantity(const Config& table) {
+  const auto name = table.choice("quantity", {"displacement", "velocity", "pressure"});
+  return name == "velocity"   ? Quantity::velocity
+         : name == "pressure" ? Quantity::pressure
+                              : Quantity::displacement;
+}
+
 }  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
@@ -637,10 +658,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                           job.table("simulation").describe({simulation_keys(), Runtime::section().keys}));
   const auto table = job.table("simulation").describe({defaults.keys(), Runtime::section().keys});
   table.text("physics");
-  Stations stations;
-  if (job.has("survey") || !table.optional_text("stations")) stations = build_survey(job, memory);
-  else if (const auto definition = projection_definition(job); definition && *definition != "utm")
-    stations.projection = Projection(*definition);
+  auto stations = stations_of(job, table, memory);
   std::vector<std::string> notes;
   const auto of_files = projection_of_files(stations.projection, defaults.par(), notes);
   const bool heights = defaults.rules().heights;
@@ -649,10 +667,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   Problem p;
   read_fields(table, p);
   const bool single = p.precision == Precision::single_precision;
-  const auto quantity_name = table.choice("quantity", {"displacement", "velocity", "pressure"});
-  const auto quantity = quantity_name == "velocity"   ? Quantity::velocity
-                        : quantity_name == "pressure" ? Quantity::pressure
-                                                      : Quantity::displacement;
+  const auto quantity = recorded_quantity(table);
   p.records_pressure = quantity == Quantity::pressure;
   p.mesh = std::move(elements.mesh);
   if (const auto& par = defaults.par()) {
@@ -663,9 +678,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   add_boundary(p, table, elements.notes);
   memory.require("run", fmt::format("{} elements", p.mesh.size()),
                  static_cast<double>(p.mesh.size() * p.points_of_element()) * (single ? 64 : 90));
-  if (elements.sphere && heights)
-    throw InputError(defaults.par()->where("USE_SOURCES_RECEIVERS_Z"), "a chunk of the sphere has depths",
-                     "Write .false. here, and depths in km and burials in m into the files.");
+  if (elements.sphere && heights) refuse_heights(*defaults.par());
   std::optional<Locator> locator;  // made when a file has places
   const auto surface = [&](double easting, double northing) {
     if (!locator) locator.emplace(p.mesh);
