@@ -77,7 +77,8 @@ apart = np.abs(dc["m_easting"] - dc["b_easting"]) / 2
 shown = ax.scatter(middle, -apart, c=dc["apparent_resistivity"], s=18, cmap="viridis", marker="s",
                    norm=LogNorm())
 bar = figure.colorbar(shown, ax=ax, shrink=0.85)
-bar.set_ticks([20, 50, 100, 200], labels=["20", "50", "100", "200"])
+inside = [tick for tick in (20, 50, 100, 200, 500, 1000, 2000) if shown.norm.vmin <= tick <= shown.norm.vmax]
+bar.set_ticks(inside, labels=[str(tick) for tick in inside])
 bar.minorticks_off()
 ax.set(title="direct current: apparent resistivity, ohm m", xlabel="easting, km", ylabel="pseudodepth, m")
 
