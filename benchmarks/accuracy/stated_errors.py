@@ -13,7 +13,8 @@ little as can be had:
     mt_layers    impedances; the truth is the recursion of layers, here
     mt_blocks    impedances over a block; the truth is a finer mesh
     csem_layers  a dipole in layers or under the sea; the truth is the closed form of layers, by field = "secondary"
-    heat_points  a heater in one rock; the truth is the point source of Carslaw & Jaeger
+    heat_points  a heater beside a contact of two rocks of one diffusivity; the truth is the point source of
+                 Carslaw & Jaeger with its image
 
 Prints for each kind the true errors, what stated / true comes to, the share of data whose true error is above twice the
 stated one, and what the companion costs. With --verify refine also: of how many earths runs say that 1 % is kept, of how
@@ -301,18 +302,27 @@ def csem_layers(terrane, rng):
 
 def heat_points(terrane, rng):
     k, capacity, power, end = 2.0, 2.3e6, 500.0, 3e6
+    times, contact = float(np.exp(rng.uniform(math.log(0.25), math.log(4)))), -0.25 - 0.5 * int(rng.integers(1, 6))
+    other = {"kind": "box", "box": [-7.75, 7.75, -7.75, 7.75, -7.75, contact], "thermal_conductivity": times * k,
+             "heat_capacity": times * capacity}
     source = rng.uniform(-0.25, 0.25, 3)
     directions = rng.normal(size=(8, 3))
-    radii = np.exp(rng.uniform(math.log(1.5), math.log(5), 8))
+    radii = np.exp(rng.uniform(math.log(0.4), math.log(5), 8))
     places = source + radii[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
-    text = job({"thermal_conductivity": k, "heat_capacity": capacity}, [], sites(*places),
+    text = job({"thermal_conductivity": k, "heat_capacity": capacity}, [other], sites(*places),
                {"physics": "heat", "end": end, "verify": VERIFY}, mesh={
                    "kind": "regular", "box": [-7.75, 7.75, -7.75, 7.75, -7.75, 7.75], "shape": [31, 31, 31]})
     got, time = run(terrane, text + f"[source]\nat = {toml(list(map(float, source)))}\npower = {power}\n")
     good = got["time"] > 0.1 * end
     at, seconds = got["receiver"][good].astype(int) - int(got["receiver"].min()), got["time"][good]
     root = np.sqrt(4 * k / capacity * seconds)
-    true = power / (4 * math.pi * k * radii[at]) * np.array([math.erfc(r) for r in radii[at] / root])
+    image = source * [1, 1, -1] + [0, 0, 2 * contact]
+    reflection = (1 - times) / (1 + times)
+    beyond = places[:, 2] < contact
+    def part(distances):
+        return power / (4 * math.pi * k * distances[at]) * np.array([math.erfc(r) for r in distances[at] / root])
+    true = np.where(beyond[at], (1 + reflection) * part(radii),
+                    part(radii) + reflection * part(np.linalg.norm(places - image, axis=1)))
     scale = np.array([got["temperature"][good][seconds == t].max() for t in seconds])
     return np.stack([np.abs(got["temperature"][good] - true) / scale, got["temperature_error"][good] / scale], 1), time
 

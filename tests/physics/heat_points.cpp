@@ -260,11 +260,21 @@ TEST(HeatFromJob, ReceiversBesideACoolingSideAreWarnedOf) {
   EXPECT_THAT(warnings("fixed", 10, 1e9), testing::IsEmpty());
 }
 
-TEST(HeatFromJob, ReceiversBesideTheSourceAreWarnedOf) {
-  auto simulation = made("10", "100", "1e-9", "1");
-  EXPECT_THAT(simulation->check().warnings,
-              testing::Contains(
-                  AllOf(HasSubstr("1 of 2 receivers"), HasSubstr("receiver 1"), HasSubstr("smaller cells"))));
+TEST(HeatFromJob, ReceiversBesideTheSourceAreWarnedOfWhereOtherRockIsThere) {
+  const auto warnings = [](const char* bodies) {
+    const auto job = fmt::format(
+        "[mesh]\nbox = [-5, 5, -5, 5, -5, 5]\nshape = [10, 10, 10]\n[model.background]\n"
+        "thermal_conductivity = 2\n{}[source]\nat = [0.2, 0.1, 0]\npower = 1\n[survey]\n"
+        "kind = \"list\"\nstations = [[1.5, 0, 0], [-4, 0, 0]]\n[simulation]\nphysics = \"heat\"\n"
+        "end = 1e5\n",
+        bodies);
+    return Simulation::from_job(Config::parse(job), {})->check().warnings;
+  };
+  EXPECT_THAT(
+      warnings("[[model.body]]\nkind = \"box\"\nbox = [1, 5, -5, 5, -5, 5]\nthermal_conductivity = 4\n"),
+      testing::Contains(
+          AllOf(HasSubstr("1 of 2 receivers"), HasSubstr("receiver 1"), HasSubstr("smaller cells"))));
+  EXPECT_THAT(warnings(""), testing::IsEmpty());
 }
 
 }  // namespace

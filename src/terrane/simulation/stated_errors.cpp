@@ -58,6 +58,30 @@ Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh) 
   return asked;
 }
 
+namespace {
+
+/// No datum has less than the mean of those like it that stand next to it.
+void raise_by_those_alike(const JudgedData& data, const std::vector<double>& relative,
+                          std::vector<double>& floor) {
+  std::map<std::size_t, std::size_t> last;  // of each group
+  std::vector<double> sum(floor.size(), 0.0), count(floor.size(), 0.0);
+  const auto add = [&](std::size_t to, std::size_t from) {
+    sum[to] += std::pow(std::min(relative[from], most_counted), 2);
+    ++count[to];
+  };
+  for (std::size_t n = 0; n < data.alike.size(); ++n) {
+    if (!std::isfinite(relative[n])) continue;
+    const auto [before, is_first] = last.try_emplace(data.alike[n], n);
+    if (is_first) continue;
+    add(n, before->second), add(before->second, n);
+    before->second = n;
+  }
+  for (std::size_t n = 0; n < floor.size(); ++n)
+    if (count[n] > 0) floor[n] = std::max(floor[n], std::sqrt(sum[n] / count[n]));
+}
+
+}  // namespace
+
 std::vector<double> StatedErrors::of(const JudgedData& data) {
   const std::size_t count = data.difference.size();
   std::vector<double> relative(count), floor(count, data.least);
@@ -80,6 +104,7 @@ std::vector<double> StatedErrors::of(const JudgedData& data) {
       floor[members[m]] = std::max(floor[members[m]], of_neighbours * others);
     }
   }
+  raise_by_those_alike(data, relative, floor);
   std::vector<double> errors;
   for (std::size_t n = 0; n < count; ++n) {
     if (!std::isfinite(relative[n])) {

@@ -3,10 +3,11 @@
 // A physics computes its data again on a companion mesh (mesh/companion.hpp) and hands over how far both are
 // apart, divided by what makes of it an error: e₁ = |d_c − d|/s. The difference crosses zero, as data do; so
 // no datum's error is below half the mean (rms) of those of the same source, relative to their scales; or,
-// where these have an order, as arrays along a line, below half of the larger one of its two neighbours.
+// where these have an order, as arrays along a line, below half of the larger one of its two neighbours;
+// where arrays of one shape stand side by side, below the mean of those next to it.
 //
 //   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
-//   s = 1.3  the same beside vertical contacts alone, which have no edges
+//   s = 1.7  the same beside vertical contacts alone, which have no edges
 //   s = 2/3  the same under uneven ground · 1.5  magnetotellurics · 2  fields of sources · 2.5  temperatures
 #pragma once
 
@@ -67,6 +68,9 @@ struct JudgedData {
   std::function<std::string(std::size_t)> place;  ///< of a datum, for people: "array 12"
   bool in_order = false;  ///< data of a source are neighbours in the order in which they stand here
   double least = 1e-4;    ///< relative: what sampling, walls and residuals may leave where both meshes agree
+  /// Which data measure alike beside each other, as arrays of one shape along a line, in the order in which
+  /// they stand: their errors are of one size. Of each datum its group, or empty.
+  std::vector<std::size_t> alike = {};
 };
 
 class StatedErrors {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "terrane/base/field.hpp"
 
@@ -64,12 +65,27 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
+/// What `automatic` took on another mesh of the same earth, so that errors of both are alike. Empty, or below
+/// zero: what this mesh finds best.
+struct TakenElsewhere {
+  std::vector<int> turned;   ///< of each array: 1 where current and potential electrodes changed places
+  std::vector<int> primary;  ///< of each electrode: Primary::candidate, 0: the total potential
+
+  template <class Self, class Field>
+  static void fields(Self& t, Field& field) {
+    field("turned", t.turned, carried("electrodes"));
+    field("primary", t.primary, carried("electrodes"));
+  }
+  friend bool operator==(const TakenElsewhere&, const TakenElsewhere&) = default;
+};
+
 struct Parameters {
   Boundaries boundary = {};
   Potential potential = Potential::automatic;
   double tolerance = 1e-8;    ///< of the residual, relative
   int most_iterations = 200;  ///< of conjugate gradients; 7 to 25 are usual
   Volume volume = {};         ///< of direct_current() alone
+  TakenElsewhere taken = {};  ///< by a companion alone
   int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: as share_ranks() finds best
 
   /// All members, once: job/fields.hpp says what follows from this list.
@@ -87,6 +103,7 @@ struct Parameters {
           "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "
           "potential, e (electric field), j (current density). NetCDF holds both, .vtr (VTK) and .h5 (HDF5) "
           "those of cells.");
+    field("taken", p.taken, carried("electrodes"));
     field("tolerance", p.tolerance, number(Allowed{1e-14, 1e-2}), "Relative residual at which a solve ends.");
     field("most_iterations", p.most_iterations, count(1, 100'000),
           "Most iterations of each solve; 7 to 25 are usual.");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <set>
 
@@ -833,6 +834,8 @@ std::unique_ptr<Simulation> Simulation::on_companion(const CompanionWish& wish, 
   settings.accuracy.verify = Verify::off;
   settings.parameters.volume = {};
   settings.parameters.potential = potential;
+  if (potential == settings_.parameters.potential && medium_.chargeability.empty())
+    settings.parameters.taken = taken_on(mesh_, medium_.view(), settings_.parameters, electrodes_);
   return std::make_unique<Simulation>(companion.mesh(), std::move(medium), electrodes_, settings);
 }
 
@@ -877,6 +880,28 @@ double potentials_of_unit(const Electrodes& electrodes, const Array& array) {
   return sum;
 }
 
+/// Numbers of the shapes that arrays have, wherever they stand, to a thousandth of their length.
+std::vector<std::size_t> shapes_of(const Electrodes& electrodes) {
+  std::map<std::vector<long>, std::size_t> known;
+  std::vector<std::size_t> all;
+  for (const auto& array : electrodes.arrays) {
+    std::vector<Point> places;
+    std::vector<long> shape;
+    for (const int one : {array.a, array.b, array.m, array.n}) {
+      shape.push_back(one == Array::far_away ? 1 : 0);
+      if (one != Array::far_away) places.push_back(electrodes.place[static_cast<std::size_t>(one)]);
+    }
+    double length = 1e-300;
+    for (const auto& p : places) length = std::max(length, distance(p, places.front()));
+    shape.push_back(std::lround(std::log(length) * 1e3));
+    for (const auto& p : places)
+      for (const double along : {p.e - places.front().e, p.n - places.front().n})
+        shape.push_back(std::lround(1e3 * along / length));
+    all.push_back(known.try_emplace(std::move(shape), known.size()).first->second);
+  }
+  return all;
+}
+
 double median_of(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value) || value == 0; });
   if (values.empty()) return 0;
@@ -911,17 +936,23 @@ std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& st
     resistivities.push_back(impedances.back() * std::abs(data.geometric_factor[n]));
     sources.push_back(static_cast<std::size_t>(array.a != Array::far_away ? array.a : array.b));
   }
+  const auto shapes = shapes_of(electrodes_);
   std::vector<Column> columns;
   const bool of_contacts = settings_.parameters.potential != Potential::total && has_contacts_alone();
-  const double of_difference = !medium_.ground.empty() ? uneven_ground : of_contacts ? 1 / 1.3 : 1;
+  const double of_difference = !medium_.ground.empty() ? uneven_ground : of_contacts ? 1 / 1.7 : 1;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
     const auto field = std::find_if(shape.fields.begin(), shape.fields.end(),
                                     [&](const Column& column) { return column.name == name; });
     if (field == shape.fields.end()) return;
-    JudgedData judged{
-        name, {},          scale, sources, [&](std::size_t n) { return fmt::format("array {}", n + 1); },
-        true, least_stated};
+    JudgedData judged{name,
+                      {},
+                      scale,
+                      sources,
+                      [&](std::size_t n) { return fmt::format("array {}", n + 1); },
+                      true,
+                      least_stated,
+                      of_contacts ? std::vector<std::size_t>{} : shapes};
     for (std::size_t n = 0; n < count; ++n)
       judged.difference.push_back(solved.why.empty() ? of_difference * std::abs(mine[n] - its[n]) : NAN);
     auto errors = stated.of(judged);

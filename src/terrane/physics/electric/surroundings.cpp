@@ -31,6 +31,14 @@ constexpr double as_total = 0.03, as_total_at_contact = 0.08;
 /// What they have where nothing is held against them, three cells away: beside sides that no half space has.
 constexpr double as_plain_total = 0.08, as_plain_total_at_contact = 0.25;
 constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Primary::candidate; 0 is the total potential.
+constexpr int of_half_space = 1, first_contact = 2, first_layers = 6;
+
+/// What another mesh took of an electrode; below zero: nothing is known of that.
+int taken_of(const Parameters& parameters, std::size_t electrode) {
+  const auto& taken = parameters.taken.primary;
+  return electrode < taken.size() && parameters.potential == Potential::automatic ? taken[electrode] : -1;
+}
 
 /// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is
 /// on a face.
@@ -138,10 +146,11 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
   std::vector<Primary> all;
   auto layered = unbounded ? columns.corners() : std::vector<Columns::Column>{};
   if (unbounded) Columns::add(layered, columns.of(here[0], here[1]));
-  for (const auto& column : layered)
-    if (column->medium.size() > 1) all.push_back({own, std::nullopt, column});
-    else if (column->medium[0] == own) all.push_back({own});
-  all.push_back({own});
+  for (std::size_t n = 0; n < layered.size(); ++n)
+    if (const auto& column = layered[n]; column->medium.size() > 1)
+      all.push_back({own, std::nullopt, column, nullptr, first_layers + static_cast<int>(n)});
+    else if (column->medium[0] == own) all.push_back({own, std::nullopt, nullptr, nullptr, of_half_space});
+  all.push_back({own, std::nullopt, nullptr, nullptr, of_half_space});
   const std::vector<double>* faces[2] = {&mesh.easting(), &mesh.northing()};
   for (std::size_t axis = 0; axis < 2 && unbounded; ++axis) {
     const std::size_t cells = faces[axis]->size() - 1;
@@ -152,7 +161,8 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
         const auto medium = medium_of(mesh, sigma, at);
         if (medium == own) continue;
         const double face = (*faces[axis])[above ? at[axis] : at[axis] + 1];
-        all.push_back({own, Contact{axis, face, above, medium}});
+        const int label = first_contact + static_cast<int>(2 * axis) + (above ? 1 : 0);
+        all.push_back({own, Contact{axis, face, above, medium}, nullptr, nullptr, label});
         break;
       }
     }
@@ -318,9 +328,10 @@ bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point
 /// measured: at which other electrodes
 std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& sigma,
                                   const Parameters& parameters, const Point& source, const std::string& name,
-                                  const std::vector<Point>& measured, Columns& columns, double& left) {
+                                  const std::vector<Point>& measured, Columns& columns, int taken,
+                                  double& left) {
   const bool automatic = parameters.potential == Potential::automatic;
-  if (parameters.potential == Potential::total) return std::nullopt;
+  if (parameters.potential == Potential::total || taken == 0) return std::nullopt;
   // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
   if (automatic && at_own_wall(mesh, parameters.boundary, source, 4)) return std::nullopt;
   // There K − K₀ is not zero at the source, where φ_p has no value.
@@ -338,6 +349,7 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
       automatic ? errors.of_total(medium_of(mesh, sigma, cell_of(mesh, source)), unbounded) : infinite;
   for (const auto& one : candidates(mesh, sigma, source, unbounded, columns)) {
     const double error = errors.of(one);
+    if (one.candidate == taken && std::isfinite(error)) return one;
     if (!(error < (one.contact ? std::min(least, as_total_at_contact) : least))) continue;
     least = error;
     best = one;
@@ -355,20 +367,21 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
 /// directions.
 std::optional<Primary> primary_under(const TensorMesh& mesh, const Conductivity& sigma,
                                      const Parameters& parameters, std::shared_ptr<const Slope> slope,
-                                     const std::string& name, const std::vector<Point>& measured,
+                                     const std::string& name, const std::vector<Point>& measured, int taken,
                                      double& left) {
   const auto& source = slope->electrode;
-  if (parameters.potential == Potential::total) return std::nullopt;
+  if (parameters.potential == Potential::total || taken == 0) return std::nullopt;
   const bool automatic = parameters.potential == Potential::automatic;
   Primary primary{ground_at(mesh, sigma, source)};
   primary.slope = std::move(slope);
+  primary.candidate = of_half_space;
   const auto& along = primary.own.along;
   const bool alike = along[0] == along[1] && along[0] == along[2] && along[0] > 0 && lags_alike(primary.own);
   const Errors errors(mesh, sigma, source, measured);
   const double error = alike ? errors.of(primary) : infinite;
   left = std::min(error, errors.of_total(primary.own, true));
-  if (parameters.boundary.of_half_space() && (automatic ? left == error : std::isfinite(error)))
-    return primary;
+  const bool better = automatic && taken < 0 ? left == error : std::isfinite(error);
+  if (parameters.boundary.of_half_space() && better) return primary;
   if (!automatic)
     throw InputError(
         name,
@@ -415,23 +428,23 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
       const auto& place = electrodes.place[source];
       const auto slope = std::make_shared<Slope>(place, row[0], row + 1, 0.02 * cell_at(mesh, place));
       keep(primary_under(mesh, conductivity, parameters, slope, fmt::format("electrode {}", source + 1), at,
-                         left));
+                         taken_of(parameters, source), left));
       continue;
     }
     keep(primary_at(mesh, conductivity, parameters, electrodes.place[source],
-                    fmt::format("electrode {}", source + 1), at, *columns, left));
+                    fmt::format("electrode {}", source + 1), at, *columns, taken_of(parameters, source),
+                    left));
   }
   return all;
 }
 
 namespace {
-Array turned(const Array& array) { return {array.m, array.n, array.a, array.b}; }
-}  // namespace
 
-Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
-                     const Electrodes& electrodes) {
-  Electrodes all = electrodes;
-  if (parameters.potential != Potential::automatic) return all;
+Array turned(const Array& array) { return {array.m, array.n, array.a, array.b}; }
+
+/// Of each array whether it is better solved for with current and potential electrodes in each other's place.
+std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conductivity,
+                            const Parameters& parameters, const Electrodes& electrodes) {
   const auto place = [&](int n) {
     const auto& p = electrodes.place[static_cast<std::size_t>(n)];
     return std::array{p.e, p.n, p.u};
@@ -472,8 +485,22 @@ Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, c
     if (long_one != other) return other > long_one;
     return own != others ? others > own : potential < current;
   };
-  for (auto& array : all.arrays)
-    if (better_turned(array)) array = turned(array);
+  std::vector<int> all;
+  for (const auto& array : electrodes.arrays) all.push_back(better_turned(array) ? 1 : 0);
+  return all;
+}
+
+}  // namespace
+
+Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
+                     const Electrodes& electrodes) {
+  Electrodes all = electrodes;
+  if (parameters.potential != Potential::automatic) return all;
+  const auto& taken = parameters.taken.turned;
+  const auto turns =
+      taken.size() == all.arrays.size() ? taken : best_turns(mesh, conductivity, parameters, electrodes);
+  for (std::size_t n = 0; n < turns.size(); ++n)
+    if (turns[n] == 1) all.arrays[n] = turned(all.arrays[n]);
   if (conductivity.ground == nullptr) return all;
   std::set<int> sources, named;
   for (const auto& array : all.arrays) {
@@ -483,6 +510,19 @@ Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, c
   if (named.size() > 2 * sources.size() + 8) return all;
   for (std::size_t n = 0; n < electrodes.arrays.size(); ++n) all.arrays.push_back(turned(all.arrays[n]));
   return all;
+}
+
+TakenElsewhere taken_on(const TensorMesh& mesh, const Conductivity& conductivity,
+                        const Parameters& parameters, const Electrodes& electrodes) {
+  TakenElsewhere taken;
+  if (parameters.potential != Potential::automatic) return taken;
+  const auto solved = as_solved(mesh, conductivity, parameters, electrodes);
+  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n)
+    taken.turned.push_back(solved.arrays[n].a == electrodes.arrays[n].a ? 0 : 1);
+  taken.primary.assign(electrodes.place.size(), -1);
+  for (const auto& [source, primary] : primaries_of(mesh, conductivity, parameters, solved))
+    taken.primary[source] = primary ? primary->candidate : 0;
+  return taken;
 }
 
 std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,

@@ -42,6 +42,10 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
 Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                      const Electrodes& electrodes);
 
+/// What this mesh takes for an earth, for another mesh of it.
+TakenElsewhere taken_on(const TensorMesh& mesh, const Conductivity& conductivity,
+                        const Parameters& parameters, const Electrodes& electrodes);
+
 /// Which of them have total potentials that are held against those of homogeneous ground on the same mesh:
 /// where `automatic` finds no primary potential, in a half space.
 std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,

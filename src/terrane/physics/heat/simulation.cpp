@@ -145,60 +145,36 @@ void note_absolute(const Problem& problem, std::vector<std::string>& notes) {
         warmest));
 }
 
-/// Adds the heat of [source] to the cells around it; returns where it is.
-std::optional<Position> read_source(const Config& table, Problem& problem) {
+/// What [source] says, where it says any.
+std::optional<PointSource> read_source(const Config& table) {
   Source source;
   read_fields(table, source);
-  if (!table.has("at")) {
-    for (const auto* key : {"power", "heat", "until"})
-      if (table.has(key))
-        throw table.wrong("at", "missing", "Easting, northing, up of the source: at = [0, 0, -50].");
-    return std::nullopt;
+  if (table.has("at")) {
+    const auto until = source.until > 0 ? std::optional(source.until) : std::nullopt;
+    return PointSource{read_position(table, "at"), source.power, until, source.heat};
   }
-  const auto at = read_position(table, "at");
-  for (const auto& [cell, weight] : weights_at(problem, at, table.where("at"))) {
-    problem.power[cell] += weight * source.power;
-    problem.initial[cell] += weight * source.heat / (problem.capacity[cell] * problem.volume(cell));
-  }
-  if (source.until > 0) problem.power_end = source.until;
-  return at;
-}
-
-/// How many cells along each axis lie between two points, at least.
-double cells_between(const TensorMesh& mesh, const Position& a, const Position& b) {
-  const std::array faces{&mesh.easting(), &mesh.northing(), &mesh.up()};
-  double square = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto cells = static_cast<double>(faces[axis]->size() - 1);
-    if (cells == 1) continue;
-    const auto along = [&](double s) {  // faces passed, with parts of cells
-      const auto n =
-          std::upper_bound(faces[axis]->begin() + 1, faces[axis]->end() - 1, s) - faces[axis]->begin();
-      const double west = (*faces[axis])[static_cast<std::size_t>(n) - 1],
-                   east = (*faces[axis])[static_cast<std::size_t>(n)];
-      return static_cast<double>(n) + (s - west) / (east - west);
-    };
-    square += std::pow(along(a[axis]) - along(b[axis]), 2);
-  }
-  return std::sqrt(square);
+  for (const auto* key : {"power", "heat", "until"})
+    if (table.has(key))
+      throw table.wrong("at", "missing", "Easting, northing, up of the source: at = [0, 0, -50].");
+  return std::nullopt;
 }
 
 /// Beside a source the temperature goes as 1/r, of which cells see little: bounds measured in HeatAtPoints.
+/// exact: points that have the closed form
 void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const std::vector<Position>& points,
-                          std::vector<std::string>& warnings) {
+                          const std::vector<std::size_t>& exact, std::vector<std::string>& warnings) {
   std::size_t near = 0, first = 0;
-  double least = near_source;
   for (std::size_t n = 0; n < points.size(); ++n) {
-    const double cells = cells_between(mesh, source, points[n]);
-    if (cells >= near_source) continue;
+    if (std::binary_search(exact.begin(), exact.end(), n)) continue;
+    if (cells_between(mesh, source, points[n]) >= near_source) continue;
     if (near++ == 0) first = n;
-    least = std::min(least, cells);
   }
   if (near > 0)
-    warnings.push_back(
-        fmt::format("{} of {} receivers lie less than {} cells from the source, the first is receiver {}: "
-                    "errors of 5 % and more; take smaller cells there",
-                    near, points.size(), near_source, first + 1));
+    warnings.push_back(fmt::format(
+        "{} of {} receivers lie less than {} cells from the source and have no closed form, as other rock is "
+        "beside or between them or they are at it; the first is receiver {}: errors of 5 % and more; take "
+        "smaller cells there",
+        near, points.size(), near_source, first + 1));
 }
 
 /// Beside a side held at T = 0 the first cells know of a temperature that began there no sooner than heat
@@ -322,17 +298,20 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   note_absolute(p, earth.notes);
   const auto initial = accuracy.states_errors() ? p.initial : std::vector<double>{};
   const auto of_source = job.table("source").describe({source_keys()});
-  const auto source = read_source(of_source, p);
+  const auto source = read_source(of_source);
+  if (source) put_in(*source, p, of_source.where("at"));
   warn_of_fixed_sides(p, positions_of(stations.survey), earth.warnings);
-  if (source) warn_of_near_sources(p.mesh, *source, positions_of(stations.survey), earth.warnings);
   try {
     JobOrigin origin{job.source(), stations.survey.projection};
     auto made = std::make_unique<Simulation>(std::move(p), std::move(stations.survey), std::move(origin));
+    if (source) made->take_source(*source);
     made->take_notes(earth, stations);
+    if (source)
+      warn_of_near_sources(made->problem_.mesh, source->at, positions_of(made->receivers_), made->beside_,
+                           made->warnings_);
     made->accuracy_ = accuracy;
     if (!accuracy.states_errors()) return made;
     made->initial_ = initial;
-    made->put_source_ = [of_source](Problem& problem) { read_source(of_source, problem); };
     made->make_companion();
     if (unheld)
       made->no_error_ = "the mesh does not hold all bodies (see the warnings), which no wider cells show";
@@ -360,9 +339,10 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.work_unit = "cell steps";
   // Numbers of a cell, in double precision: the problem's 5 and the model's 5 or what a rank is sent of them,
   // the network and the fields that steps take, and of implicit ones the multigrid cycle.
-  constexpr double explicit_numbers = 21.2, implicit_numbers = 28;
+  constexpr double explicit_numbers = 21.2, implicit_numbers = 28, own_rock_numbers = 6;
   facts.memory_bytes = static_cast<std::size_t>(
       8 * ((is_explicit ? explicit_numbers : implicit_numbers) * static_cast<double>(cells) +
+           (beside_.empty() ? 0 : own_rock_numbers * static_cast<double>(cells)) +
            2 * static_cast<double>((steps + 1) * problem_.receivers.size()) +
            (companion_ ? 6 * static_cast<double>((steps + 1) * receivers_.size()) : 0)));
   facts.add("cells", cells, "", "cells");
@@ -370,6 +350,12 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.add("steps", steps, "", "steps");
   report_fields(problem_, facts);
   facts.add("stable_step", problem_.stable_step(), "s");
+  if (!beside_.empty())
+    facts.add(
+        "beside_source", std::uint64_t{beside_.size()}, "", "source",
+        fmt::format("{} receivers beside it have its closed form in place of what cells make of it, by a "
+                    "second run in its own rock",
+                    beside_.size()));
   if (companion()) {
     const auto& other = companion()->problem_;
     facts.add("companion_cells", std::uint64_t{other.mesh.size()}, "", "companion",
@@ -399,7 +385,7 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
   if (!done.converged)
     report.warnings.push_back(fmt::format("the solver stopped at a residual of {:.1e}", done.residual));
-  auto data = dataset(std::move(done));
+  auto data = dataset(std::move(done), solved.mine.series);
   if (!states_errors()) return data;
   StatedErrors stated(accuracy_, solved.why);
   data.variables.push_back({"temperature_error",
@@ -412,18 +398,47 @@ Dataset Simulation::compute(Result& result, const MemoryBudget&, const Runtime& 
   return data;
 }
 
+void Simulation::take_source(const PointSource& source) {
+  source_ = source;
+  beside_ = beside(problem_, source, positions_of(receivers_));
+}
+
 Found Simulation::solved(const Runtime& runtime) const {
   Found found{march(problem_, runtime), {}, problem_.step};
   found.series = temperatures_at(points_, found.march.series, problem_.receivers.size());
+  if (!beside_.empty()) correct_beside_source(found, runtime);
   return found;
+}
+
+void Simulation::correct_beside_source(Found& found, const Runtime& runtime) const {
+  const auto all = positions_of(receivers_);
+  std::vector<Position> points;
+  for (const std::size_t n : beside_) points.push_back(all[n]);
+  auto own = in_own_rock(problem_, *source_);
+  const auto weights = record_at(own, points, "survey: station");
+  own.settle();
+  Runtime without_checkpoint = runtime;
+  without_checkpoint.checkpoint = {};
+  const auto again = march(own, without_checkpoint);
+  found.march.converged = found.march.converged && again.converged;
+  const auto by_mesh = temperatures_at(weights, again.series, own.receivers.size());
+  const auto exact = closed_form(own, *source_, points);
+  for (std::size_t n = 0; n < exact.size(); ++n) {
+    const std::size_t time = n / points.size(), receiver = beside_[n % points.size()];
+    found.series[time * receivers_.size() + receiver] += exact[n] - by_mesh[n];
+  }
 }
 
 std::unique_ptr<Simulation> Simulation::on_companion(std::array<bool, 3> coarser, bool longer_steps) const {
   auto wish = wish_of(positions_of(receivers_));
   wish.coarser = coarser;
   auto other = companion_of(problem_, initial_, wish, longer_steps ? 4 : 1);
-  put_source_(other);
-  return std::make_unique<Simulation>(std::move(other), receivers_);
+  if (source_) put_in(*source_, other, "source.at");
+  auto made = std::make_unique<Simulation>(std::move(other), receivers_);
+  if (!source_) return made;
+  made->source_ = source_;
+  made->beside_ = in_one_rock(made->problem_, *source_, positions_of(receivers_), beside_);
+  return made;
 }
 
 std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runtime&) const {
@@ -438,10 +453,10 @@ std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runti
   other.step = wish.walls ? p.step / 4 : p.step;
   if (other.method == Method::explicit_steps) other.step = std::min(other.step, other.stable_step() / 2);
   const auto initial = other.initial;
-  put_source_(other);
+  if (source_) put_in(*source_, other, "source.at");
   auto made = std::make_unique<Simulation>(std::move(other), receivers_);
+  if (source_) made->take_source(*source_);
   made->initial_ = initial;
-  made->put_source_ = put_source_;
   return continued_by(std::move(made));
 }
 
@@ -478,14 +493,14 @@ std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& st
 }
 
 Result Simulation::outline() const {
-  auto data = dataset({});
+  auto data = dataset({}, {});
   if (states_errors())
     data.variables.push_back(
         {"temperature_error", "K", "error of the temperature", {"time", "receiver"}, {}, {}});
   return outline_of(physics_, job_, std::move(data));
 }
 
-Dataset Simulation::dataset(March done) const {
+Dataset Simulation::dataset(March done, std::vector<double> temperatures) const {
   const auto& mesh = problem_.mesh;
   const auto centres = [](const std::vector<double>& faces) {
     std::vector<double> all;
@@ -512,7 +527,7 @@ Dataset Simulation::dataset(March done) const {
                      "K",
                      "temperature above the surroundings",
                      {"time", "receiver"},
-                     temperatures_at(points_, done.series, problem_.receivers.size()),
+                     std::move(temperatures),
                      {}},
                     {"temperature_at_end",
                      "K",

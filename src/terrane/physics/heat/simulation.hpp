@@ -2,13 +2,15 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "terrane/job/config.hpp"
 #include "terrane/physics/heat/march.hpp"
 #include "terrane/physics/heat/places.hpp"
+#include "terrane/physics/heat/point_source.hpp"
 #include "terrane/simulation/refined_simulation.hpp"
 #include "terrane/survey/survey.hpp"
 
@@ -42,15 +44,19 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   /// Temperature (time, receiver), and temperature_at_end (up, north, east), K.
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
-  Dataset dataset(March done) const;
+  Dataset dataset(March done, std::vector<double> temperatures) const;
 
   friend RefinedSimulation<Simulation, Found>;
   static constexpr auto errors_beside = ErrorsBeside::steps;
   static bool converged(const Found& found) { return found.march.converged; }
   std::uint64_t cells_of_run() const { return problem_.mesh.size(); }
+  /// Receivers beside the source have its closed form: a second run in its own rock.
   Found solved(const Runtime& runtime) const;
   /// On cells twice as wide along some axes, with steps four times as long where these are longer.
   std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool longer_steps) const;
+  void take_source(const PointSource& source);
+  /// Puts it for those receivers in the place of what the mesh makes of it.
+  void correct_beside_source(Found& found, const Runtime& runtime) const;
   /// On finer cells, with the rock of those that they are parts of, and shorter steps.
   std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime&) const;
   /// Of each temperature, K, relative to the largest one of its time.
@@ -60,8 +66,8 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   Survey receivers_;
   std::vector<Weights> points_;  // of the receivers
   std::vector<double> initial_;  // of rock alone, K
-  /// Adds the source to a problem on other cells.
-  std::function<void(Problem&)> put_source_;
+  std::optional<PointSource> source_;
+  std::vector<std::size_t> beside_;  // receivers with its closed form, ascending
 };
 
 }  // namespace terrane::heat

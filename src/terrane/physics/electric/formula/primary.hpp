@@ -75,6 +75,7 @@ struct Primary {
   std::optional<Contact> contact = {};
   std::shared_ptr<const LayeredMedium> layered = {};  ///< of which own is the layer at the electrode; or null
   std::shared_ptr<const Slope> slope = {};            ///< below which own is; null: a flat surface
+  int candidate = 0;  ///< what it is among those of its electrode, alike on all meshes of an earth
 
   const HalfSpace& medium_at(double easting, double northing, double up) const {
     if (layered) return layered->medium[layered->layers.at(up)];

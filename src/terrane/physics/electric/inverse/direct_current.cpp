@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/job/fields.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane::electric::inverse {
@@ -55,7 +56,7 @@ Asked unpacked(Packet& packet) {
   asked.medium.slopes = packet.get_vector<double>();
   asked.electrodes.place = packet.get_vector<Point>();
   asked.electrodes.arrays = packet.get_vector<Array>();
-  asked.parameters = packet.get<Parameters>();
+  asked.parameters = get_fields<Parameters>(packet);
   asked.datum = packet.get<Datum>();
   asked.device = packet.get<Device>();
   asked.threads = packet.get<int>();
@@ -92,7 +93,7 @@ Packet DirectCurrent::request(const char* service, const std::vector<double>& co
   packet.put(slopes_);
   packet.put(electrodes_.place);
   packet.put(electrodes_.arrays);
-  packet.put(parameters_);
+  put_fields(parameters_, packet);
   packet.put(datum_);
   packet.put(device_for_ranks(device_, *comm_));
   packet.put(threads_);

@@ -1,0 +1,59 @@
+// A point source of heat, and temperatures beside it in closed form.
+//
+//   T(r, t) = P/(4π k r) erfc(r/√(4Dt)) + H/(C (4πDt)^{3/2}) exp(−r²/4Dt)      D = k/C
+//
+// of the power P from time 0 on, and of the heat H that is there at time 0, in rock without end (Carslaw &
+// Jaeger 1959, §10.2, §10.4). The sides of a box are images: with the source's sign where no heat passes,
+// with the other one where T = 0.
+//
+// Cells see little of 1/r: three of them away they are a twentieth off. What the mesh makes of the same
+// source in a box that is all of the source's rock is found by a second run on the same cells with the same
+// steps. That has the same errors, so that
+//
+//   T(mesh) + T(closed form) − T(mesh, all of the source's rock)
+//
+// has those of what is left: of heat that comes back from other rock, which is smooth at the source.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "terrane/physics/heat/problem.hpp"
+
+namespace terrane::heat {
+
+using Place = std::array<double, 3>;  // easting, northing, up, m
+
+struct PointSource {
+  Place at{};
+  double power = 0;             ///< W, from time 0 on
+  std::optional<double> until;  ///< s, when it is turned off; else at the end
+  double heat = 0;              ///< J, at time 0
+};
+
+/// Shares its heat among the cells around it.  where: what an error calls it.  Throws InputError: outside.
+void put_in(const PointSource& source, Problem& problem, const std::string& where);
+
+/// How many cells along each axis lie between two points, at least.
+double cells_between(const TensorMesh& mesh, const Place& a, const Place& b);
+
+/// Which of these points have the closed form: those less than ten cells from the source, and not at it, with
+/// no other rock in the cells between and around both. None where it would be a sum of too many images.
+/// problem: settled
+std::vector<std::size_t> beside(const Problem& problem, const PointSource& source,
+                                std::span<const Place> points);
+/// Of those the ones for which the problem's cells allow it; on cells of any width.
+std::vector<std::size_t> in_one_rock(const Problem& problem, const PointSource& source,
+                                     std::span<const Place> points, std::span<const std::size_t> among);
+
+/// The source in a box that is all of its rock, on the same cells with the same steps. problem: settled
+Problem in_own_rock(const Problem& problem, const PointSource& source);
+/// In closed form at each of these points, after each step: [steps + 1, points], K.
+std::vector<double> closed_form(const Problem& problem, const PointSource& source,
+                                std::span<const Place> points);
+
+}  // namespace terrane::heat
