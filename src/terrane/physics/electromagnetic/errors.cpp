@@ -12,7 +12,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-constexpr double of_fields = 2, of_responses = 1.5;  // s of e = |d_c − d|/s
+constexpr double of_fields = 1.6, of_responses = 1.5;  // s of e = |d_c − d|/s
 
 /// A variable of errors, of the same unit and dimensions.
 Variable errors_of(const Variable& of, std::vector<double> errors) {
