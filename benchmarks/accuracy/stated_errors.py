@@ -10,6 +10,7 @@ little as can be had:
     dc_layers    direct current, potential = "total", which errs; the truth is the closed form
     dc_dykes     two or three vertical contacts; the truth is a system per wavenumber, here
     dc_boxes     a box in a layered earth; the truth is continued by h² from 4.5 and 9 cells between electrodes
+    dc_hills     a ridge of homogeneous or layered ground; the truth is a mesh of half the cells
     mt_layers    impedances; the truth is the recursion of layers, here
     mt_blocks    impedances over a block; the truth is a finer mesh
     csem_layers  a dipole in layers or under the sea; the truth is the closed form of layers, by field = "secondary"
@@ -60,11 +61,13 @@ def job(background, bodies, survey, simulation, sources=(), mesh=None, file="dat
     return text + table("survey", survey) + table("simulation", simulation) + table("output", {"files": [file]})
 
 
-def run(terrane, text):
-    """Columns of the CSV file by their names, and what the report says of the companion's time: (its, of all)."""
+def run(terrane, text, beside=()):
+    """beside: names and texts of files that the job reads. Columns of the CSV file by their names, and what the report says of the companion's time: (its, of all)."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "job.toml"
         path.write_text(text)
+        for name, content in dict(beside).items():
+            (Path(folder) / name).write_text(content)
         done = subprocess.run([terrane, "run", str(path)], capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(done.stderr + "\n" + text)
@@ -187,6 +190,31 @@ def dc_boxes(terrane, rng):
     got, time = made(spacing / 2, electric())
     coarse, fine = (made(spacing / n, {"physics": "electric"})[0]["resistance"] for n in (4.5, 9))
     return relative(got, fine + (fine - coarse) / 3, "resistance"), time
+
+
+def dc_hills(terrane, rng):
+    spacing = 5.0
+    survey = {"kind": "line", "start": [-4.5 * spacing, 0.0], "electrodes": 10, "spacing": spacing, "levels": 4,
+              "array": str(rng.choice(["wenner", "dipole-dipole"]))}
+    height, width = float(rng.uniform(0.3, 1.5)) * spacing, float(rng.uniform(1.5, 4)) * spacing
+    at, turned = float(rng.uniform(-3, 3)) * spacing, float(rng.uniform(-0.6, 0.6))
+    places = np.arange(-300, 301, 2.0)
+    across = places[None, :] - at + turned * places[::-1, None]
+    heights = height * np.exp(-((across / width) ** 2))
+    grid = "ncols 301\nnrows 301\nxllcenter -300\nyllcenter -300\ncellsize 2\n"
+    grid += "\n".join(" ".join(f"{h:.6f}" for h in row) for row in heights) + "\n"
+    bodies = []
+    if rng.random() < 0.5:
+        bottom = -float(rng.uniform(0.5, 2)) * spacing
+        bodies = [{"kind": "layer", "top": bottom, "bottom": -1e5,
+                   "resistivity": float(np.exp(rng.uniform(math.log(10), math.log(1000))))}]
+    def made(cell, **more):
+        mesh = {"kind": "planned", "cell": cell}
+        text = job({"resistivity": 100.0}, bodies, survey, electric(**more), mesh=mesh)
+        return run(terrane, '[model]\ntopography = "hill.asc"\n' + text, {"hill.asc": grid})
+    got, time = made(spacing / 2)
+    fine, _ = made(spacing / 4, verify="off")
+    return relative(got, fine["resistance"], "resistance"), time
 
 
 # ---- magnetotellurics
@@ -329,7 +357,7 @@ def heat_points(terrane, rng):
 
 # ---- statistics
 
-KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, mt_layers, mt_blocks,
+KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, dc_hills, mt_layers, mt_blocks,
                                   csem_layers, heat_points)}
 
 

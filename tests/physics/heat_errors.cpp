@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <random>
 
 #include "support/files.hpp"
@@ -159,6 +160,27 @@ TEST(RefinedTemperatures, AreNearerToThePointSourceAndSayWhatIsKept) {
   EXPECT_LT(worst(refined), 0.8 * worst(first));
   EXPECT_THAT(refined.report.text(), HasSubstr("kept: "));
   EXPECT_EQ(refined.data.find("temperature_at_end")->dimensions.size(), 3U);
+}
+
+TEST(RefinedTemperatures, GoOnFromTheRoundsThatAreDoneWithTheSameBits) {
+  const testing_support::TemporaryFolder folder;
+  const auto run = [&](bool resume) {
+    Runtime runtime;
+    runtime.checkpoint.file = folder / "run.checkpoint";
+    runtime.checkpoint.resume = resume;
+    return heater({0.1, -0.2, 0.15}, "[0.5, 0.3, -2.3]",
+                  "verify = \"refine\"\naccuracy = 0.01\nmost_cells = 20000", other_rock)
+        ->run(runtime);
+  };
+  const auto whole = run(false);
+  ASSERT_GE(whole.report.number("rounds"), 1);
+  const auto parts = parts_beside(folder / "run.checkpoint");
+  EXPECT_TRUE(std::filesystem::exists(parts / "1"));
+  EXPECT_TRUE(std::filesystem::exists(parts / "2"));
+  const auto again = run(true);
+  EXPECT_EQ(again.data.real("temperature"), whole.data.real("temperature"));
+  EXPECT_EQ(again.data.real("temperature_error"), whole.data.real("temperature_error"));
+  EXPECT_THAT(again.report.notes, testing::Contains(HasSubstr("resumed from")));
 }
 
 }  // namespace

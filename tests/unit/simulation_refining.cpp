@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
+#include "support/files.hpp"
 #include "terrane/simulation/refined_simulation.hpp"
 
 namespace terrane {
@@ -101,6 +104,7 @@ class Halving final : public RefinedSimulation<Halving, double> {
     warnings_ = {fmt::format("{} cells", cells)};
   }
   static constexpr double companion_fails_at = 3000;
+  inline static std::vector<std::string> files;  // checkpoints of solves
   using RefinedSimulation::make_companion;
   Result outline() const override { return {}; }
 
@@ -128,7 +132,8 @@ class Halving final : public RefinedSimulation<Halving, double> {
   static constexpr auto errors_beside = ErrorsBeside::walls;
   static bool converged(double value) { return value > 0; }
   std::uint64_t cells_of_run() const { return static_cast<std::uint64_t>(cells_); }
-  double solved(const Runtime&) const {
+  double solved(const Runtime& runtime) const {
+    if (!runtime.checkpoint.file.empty()) files.push_back(runtime.checkpoint.file.string());
     if (cells_ == without_memory_ && cells_ == 4000) throw std::bad_alloc();
     if (cells_ == without_memory_) throw MemoryError("run", "would need 9 TB, 1 GB available");
     return cells_;
@@ -165,6 +170,22 @@ TEST(RoundsOfRefining, KeepTheDataOfTheRoundBeforeWhereMemoryRunsOut) {
     EXPECT_EQ(result.attributes.at("error_kept"), "false");
   }
   EXPECT_THROW(Halving(1000).run(), MemoryError);
+}
+
+TEST(RoundsOfRefining, ArePartsOfTheCheckpoint) {
+  const testing_support::TemporaryFolder folder;
+  Runtime runtime;
+  runtime.checkpoint.file = folder / "run.checkpoint";
+  runtime.checkpoint.resume = true;
+  Halving::files.clear();
+  Halving first(0);
+  first.make_companion();
+  const auto result = first.run(runtime);
+  const auto part = [&](int n) {
+    return (parts_beside(runtime.checkpoint.file) / std::to_string(n)).string();
+  };
+  EXPECT_THAT(Halving::files, testing::ElementsAre(part(1), part(2), part(3), part(4)));
+  EXPECT_THAT(result.report.warnings, testing::Contains(HasSubstr("there is no checkpoint")));
 }
 
 TEST(RoundsOfRefining, SayThatNoErrorIsStatedWhereThereIsNoCompanion) {

@@ -39,5 +39,27 @@ TEST(StatedErrors, AreNoSmallerThanWhatSolvesLeaveAndNoNumberWhereThereIsNoDiffe
   EXPECT_TRUE(std::isnan(errors[1]));
 }
 
+TEST(StatedErrors, AreNoSmallerThanTheMeanOfThoseAlikeNextToThem) {
+  auto data = data_of({0.03, 0.2, 0.001, 0.2, 0.04, NAN}, true);
+  data.alike = {0, 1, 0, 2, 0, 0};
+  data.source = {0, 1, 2, 3, 4, 5};
+  const auto errors = StatedErrors{Accuracy{}}.of(data);
+  EXPECT_NEAR(errors[2], std::sqrt((0.03 * 0.03 + 0.04 * 0.04) / 2), 1e-15);
+  EXPECT_EQ(errors[0], 0.03);
+  EXPECT_EQ(errors[3], 0.2);
+}
+
+TEST(StatedErrors, OfWavesAreRefusedWithWhatShowsThem) {
+  const auto job =
+      Config::parse("[simulation]\nphysics = \"acoustic\"\nverify = \"refine\"\n", "job.toml", ".");
+  try {
+    refuse_errors_of_waves(job.table("simulation"), "Run again.");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.where(), "job.toml:3: simulation.verify");
+    EXPECT_EQ(error.next(), "Run again.");
+  }
+}
+
 }  // namespace
 }  // namespace terrane

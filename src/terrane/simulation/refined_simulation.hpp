@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "terrane/base/error.hpp"
+#include "terrane/simulation/checkpoint.hpp"
 #include "terrane/simulation/refining.hpp"
 #include "terrane/simulation/simulation_of.hpp"
 #include "terrane/simulation/stated_errors.hpp"
@@ -88,14 +89,19 @@ class RefinedSimulation : public SimulationOf<> {
   /// last of them.
   Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
     std::unique_ptr<Self> last;
+    const auto& checkpoint = runtime.checkpoint;
+    const bool afresh = accuracy_.verify == Verify::refine && checkpoint.resume && !checkpoint.file.empty() &&
+                        !is_left(checkpoint.file);
     auto solved = rounds_of(last, runtime, rounds);
-    if (!last) return solved;
     auto& report = result.report;
-    RunFacts facts;
-    last->describe_into(facts, runtime);
-    facts.seconds = report.seconds;
-    static_cast<RunFacts&>(report) = std::move(facts);
-    self() = std::move(*last);
+    if (last) {
+      RunFacts facts;
+      last->describe_into(facts, runtime);
+      facts.seconds = report.seconds;
+      static_cast<RunFacts&>(report) = std::move(facts);
+      self() = std::move(*last);
+    }
+    if (afresh) report.warnings.push_back(no_checkpoint(checkpoint.file));
     return solved;
   }
   void tell(Result& result, const Solved& solved, const StatedErrors& stated, const Rounds& rounds) const {
@@ -118,6 +124,13 @@ class RefinedSimulation : public SimulationOf<> {
   }
   static Runtime without_checkpoint(Runtime runtime) {
     runtime.checkpoint = {};
+    return runtime;
+  }
+  /// Each round is a part of the checkpoint: those that are done are kept whole. A run that goes on makes the
+  /// same meshes again, as these follow from what was found.
+  Runtime in_round(Runtime runtime, std::size_t round) const {
+    if (accuracy_.verify != Verify::refine) return runtime;
+    runtime.checkpoint = checkpoint_of_one(runtime.checkpoint, round, 1 + Rounds::most);
     return runtime;
   }
   Self& self() { return static_cast<Self&>(*this); }
@@ -197,7 +210,7 @@ class RefinedSimulation : public SimulationOf<> {
   std::optional<Solved> one_round(const Runtime& runtime, Rounds& rounds) const {
     const bool first = rounds.all().empty();
     try {
-      return with_companion(first ? runtime : without_checkpoint(runtime));
+      return with_companion(in_round(runtime, rounds.all().size()));
     } catch (const MemoryError& error) {
       if (first) throw;
       rounds.stop("the solve on the next mesh needs more memory than there is: " + error.problem());

@@ -58,6 +58,11 @@ Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh) 
   return asked;
 }
 
+void refuse_errors_of_waves(const Config& table, const std::string& next) {
+  for (const char* key : {"verify", "accuracy", "most_cells"})
+    if (table.has(key)) throw table.wrong(key, "waves state no error of their mesh, and refine none", next);
+}
+
 namespace {
 
 /// No datum has less than the mean of those like it that stand next to it.

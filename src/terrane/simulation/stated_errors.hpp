@@ -8,7 +8,7 @@
 //
 //   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
 //   s = 1.7  the same beside vertical contacts alone, which have no edges
-//   s = 2/3  the same under uneven ground · 1.5  magnetotellurics · 2  fields of sources · 2.5  temperatures
+//   s = 2/3  the same under uneven ground · 1.5  magnetotellurics · 1.6  fields of sources · 2.5 temperatures
 #pragma once
 
 #include <array>
@@ -58,6 +58,10 @@ struct Accuracy {
 /// and finer meshes follow. Throws InputError: it asks for an accuracy, which is that of the data; for errors
 /// where none are stated, or for finer meshes where it gives its own.
 Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh);
+
+/// Of the table [simulation] of waves, which state no error of their mesh. Throws InputError: it asks for
+/// one. next: how to see it
+void refuse_errors_of_waves(const Config& table, const std::string& next);
 
 /// Data that are judged together: numbers of one kind, each of one source.
 struct JudgedData {
