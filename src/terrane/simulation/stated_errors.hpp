@@ -8,7 +8,7 @@
 //
 //   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
 //   s = 1.7  the same beside vertical contacts alone, which have no edges
-//   s = 2/3  the same under uneven ground · 1.5  magnetotellurics · 1.6  fields of sources · 2.5 temperatures
+//   s = 1.5  magnetotellurics · 1.6  fields of sources · 2.5  temperatures
 #pragma once
 
 #include <array>

@@ -939,7 +939,7 @@ std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& st
   const auto shapes = shapes_of(electrodes_);
   std::vector<Column> columns;
   const bool of_contacts = settings_.parameters.potential != Potential::total && has_contacts_alone();
-  const double of_difference = !medium_.ground.empty() ? uneven_ground : of_contacts ? 1 / 1.7 : 1;
+  const double of_difference = of_contacts ? 1 / 1.7 : 1;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
     const auto field = std::find_if(shape.fields.begin(), shape.fields.end(),

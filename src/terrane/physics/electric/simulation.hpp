@@ -57,9 +57,6 @@ std::function<double(double, double)> topography_of(const Config& job, const Mem
 /// Throws InputError at the key of [survey] that places an electrode outside of the mesh.
 void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey);
 
-/// Under uneven ground what two meshes differ by is multiplied by this: slopes come from the true surface in
-/// both, so that they differ by less (docs/theory/stated_errors.md).
-inline constexpr double uneven_ground = 1.5;
 /// Relative: what is stated at least.
 inline constexpr double least_stated = 3e-5;
 
