@@ -698,9 +698,9 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   }
   facts.memory_bytes = static_cast<std::size_t>(memory_needed(solves_to_share(), ranks_of(runtime)));
   if (const auto* other = companion()) {
-    const auto nodes = static_cast<std::uint64_t>(other->load().nodes);
-    facts.add("companion_nodes", nodes, "", "companion",
-              fmt::format("a second run on {} nodes states errors, with {} of memory", grouped(nodes),
+    const auto its_nodes = static_cast<std::uint64_t>(other->load().nodes);
+    facts.add("companion_nodes", its_nodes, "", "companion",
+              fmt::format("a second run on {} nodes states errors, with {} of memory", grouped(its_nodes),
                           bytes_text(memory_needed(other->solves_to_share(), ranks_of(runtime)))));
   }
   if (!medium_.ground.empty())
