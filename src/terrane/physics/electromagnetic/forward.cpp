@@ -15,20 +15,20 @@ namespace terrane::electromagnetic {
 namespace {
 
 /// What a solve of one rank leaves for rank 0.
-struct Found {
+struct FieldsFound {
   std::uint64_t number;
   Solve solve;
 };
 
 /// Rank 0 takes what all ranks found in a round, in any order: `each` values of a solve, into their places.
-void collect(Comm& comm, const std::vector<Found>& found, const std::vector<std::complex<double>>& data,
+void collect(Comm& comm, const std::vector<FieldsFound>& found, const std::vector<std::complex<double>>& data,
              std::size_t each, std::vector<Solve>& solves, std::vector<std::complex<double>>& out) {
   const auto all_found = comm.gather(std::as_bytes(std::span(found)), 0);
   const auto all_data = comm.gather(std::as_bytes(std::span(data)), 0);
   for (std::size_t rank = 0; rank < all_found.size(); ++rank)
-    for (std::size_t n = 0; n < all_found[rank].size() / sizeof(Found); ++n) {
-      Found one;
-      std::memcpy(&one, all_found[rank].data() + n * sizeof(Found), sizeof one);
+    for (std::size_t n = 0; n < all_found[rank].size() / sizeof(FieldsFound); ++n) {
+      FieldsFound one;
+      std::memcpy(&one, all_found[rank].data() + n * sizeof(FieldsFound), sizeof one);
       solves[one.number] = one.solve;
       if (each > 0)
         std::memcpy(out.data() + one.number * each, all_data[rank].data() + n * each * sizeof(out[0]),
@@ -104,7 +104,7 @@ namespace {
 
 /// What the solves of a rank have left since rank 0 took the last.
 struct LeftBehind {
-  std::vector<Found> found;
+  std::vector<FieldsFound> found;
   std::vector<std::complex<double>> data, volume;
 
   /// Collective.
