@@ -275,7 +275,7 @@ class PhysicsAgree(CommandTest):
             self.assertEqual((len(ohms), len(kelvins)), (len(receivers), len(receivers)))
             self.assertTrue(all(math.isfinite(value) for value in ohms + kelvins), (ohms, kelvins))
             differences.append(max(abs(a / b - 1) for a, b in zip(ohms, kelvins)))
-        self.assertLess(differences[0], 0.03)
+        self.assertLess(differences[0], 0.04)  # heat beside the source is exact, current has the error of cells
         self.assertLess(differences[1], 0.6 * differences[0])  # as the cells become smaller the two become one
 
 

@@ -66,7 +66,7 @@ def a_folder_makes_a_physics(options, tree, build):
     choose("gravity;heat", "OFF")
     listed = listed_in(some)
     assert "gravity::physics()" in listed and "heat::physics()" in listed, listed
-    assert "acoustic::physics()" not in listed and 'all.leave_out("acoustic")' in listed, listed
+    assert "acoustic::physics()" not in listed and 'registry.leave_out("acoustic")' in listed, listed
 
 
 JOB = """[mesh]
@@ -96,10 +96,10 @@ def a_physics_alone_inverts(options, tree, build):
     only = ["-DCMAKE_BUILD_TYPE=Release", "-DTERRANE_BUILD_TESTS=OFF"]
     configure(options, tree, build, *only, "-DTERRANE_PHYSICS=gravity;hail")
     listed = listed_in(build)
-    for line in ("all.add(gravity::inverse::inverse());", "all.add(hail::inverse::inverse());",
-                 'all.leave_out("acoustic");'):
+    for line in ("each.add(gravity::inverse::inverse());", "each.add(hail::inverse::inverse());",
+                 'each.leave_out("acoustic");'):
         assert f"\n    {line}" in listed, listed
-    assert '\n  all.leave_out("heat");' in listed and '\n    all.leave_out("heat");' not in listed, listed  # has none
+    assert '\n  registry.leave_out("heat");' in listed and '\n    each.leave_out("heat");' not in listed, listed  # has none
     targets = run(options.cmake, "--build", build, "--target", "help")
     assert "terrane_inversion" in targets and "terrane_physics_acoustic" not in targets, targets
     if not options.build:
