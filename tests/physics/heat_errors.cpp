@@ -86,6 +86,19 @@ TEST(TemperaturesBesideASource, HaveTheSidesOfTheBoxAsImages) {
   }
 }
 
+TEST(TemperaturesBesideASource, AreThoseOfCellsWhereTheMeshIsOneCellThick) {
+  const auto result =
+      Simulation::from_job(
+          Config::parse("[mesh]\nkind = \"regular\"\nbox = [0, 6, 0, 1000, 0, 4]\nshape = [24, 1, 16]\n"
+                        "[source]\nat = [1.9, 500, 1.6]\npower = 500\n[survey]\nkind = \"list\"\n"
+                        "stations = [[1.875, 500, 3.125]]\n[simulation]\nphysics = \"heat\"\nend = 2e6\n",
+                        "job.toml", "."),
+          {})
+          ->run();
+  const double of_cell = result.data.real("temperature_at_end")[12 * 24 + 7];
+  EXPECT_NEAR(result.data.real("temperature").back(), of_cell, 0.01 * of_cell);
+}
+
 TEST(ErrorsOfTemperatures, HoldAroundAPointSourceBesideOtherRock) {
   std::mt19937 random(36);
   const auto draw = [&](double low, double high) {

@@ -48,6 +48,7 @@ TEST(Units, CaseDecidesOnlyWhereItMust) {
   EXPECT_DOUBLE_EQ(si_factor(Quantity::resistance, "MOhm"), 1e6);
   EXPECT_DOUBLE_EQ(si_factor(Quantity::resistance, "mΩ"), 1e-3);
   EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "MΩ·m"), 1e6);
+  EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "mOhm.m"), 1e-3);
   EXPECT_DOUBLE_EQ(si_factor(Quantity::resistivity, "OHM.M"), 1);
   EXPECT_THROW(si_factor(Quantity::resistance, "MOHM"), InputError);
 }

@@ -266,5 +266,16 @@ TEST(TablesOfArrays, MayCallPlacesXaYaZa) {
   EXPECT_THAT(data.find("resistance")->values, ElementsAre(0.5));
 }
 
+TEST(TablesOfArrays, BesideXaAIsNoPlace) {
+  const auto data = arrays_from("A,B,M,N,XA,XB,XM,XN,rhoa\n1,2,3,4,0,15,5,10,100\n");
+  EXPECT_EQ(data.electrodes.place[1][0], 15);
+}
+
+TEST(TablesOfArrays, KeepTheUnitsOfTheirHeaders) {
+  EXPECT_NEAR(arrays_from("A [m],B [m],M [m],N [m],R [mohm]\n0,30,10,20,1.5\n").columns.at(0).values[0],
+              1.5e-3, 1e-12);
+  EXPECT_NEAR(arrays_from("A,B,M,N,rhoa [kohm m]\n0,30,10,20,0.1\n").columns.at(0).values[0], 100, 1e-9);
+}
+
 }  // namespace
 }  // namespace terrane::io

@@ -19,7 +19,10 @@ def at_one(data: Data, slice_at: str):
     match = _AT.fullmatch(slice_at)
     if not match:
         return None
-    along, wanted = match[1], float(match[2])
+    try:
+        along, wanted = match[1], float(match[2])
+    except ValueError:
+        raise PlotError(f"{data.source}: --slice {slice_at}: write a number in Hz or s, as period=10") from None
     if data.kind not in (("histories",) if along == "time" else ("curves", "offsets")):
         raise PlotError(f"{data.source}: --slice {slice_at}: there are no fields at receivers over {along}")
     axis = numpy.asarray(data.time if along == "time" else data.frequency, dtype=float)

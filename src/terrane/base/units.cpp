@@ -118,6 +118,7 @@ constexpr auto units = std::to_array<Unit>({
     {Quantity::resistivity, "ohmm", 1.0},
     {Quantity::resistivity, "ohm-m", 1.0},
     {Quantity::resistivity, "kohm m", 1e3},
+    {Quantity::resistivity, "mohm m", 1e-3},
     {Quantity::resistivity, "Mohm m", 1e6},
     {Quantity::resistivity, "ohm cm", 1e-2},
     {Quantity::resistance, "ohm", 1.0},

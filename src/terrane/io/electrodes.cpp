@@ -1009,26 +1009,30 @@ std::string head_of(TextReader& in) {
   return head;
 }
 
-/// Columns XA, YA, ZA and so on, V/A, RHOA as Terrane calls them; where there is no Y, electrodes stand along
-/// x.
+/// Columns XA, YA, ZA and so on, or A, B, M, N, and V/A, RHOA as Terrane calls them; where there is no Y,
+/// electrodes stand along x. Beside XA, A is no place: a number of an electrode, or a spacing.
 void take_usual_names(Table& table) {
   constexpr std::string_view from = "xyz";
   constexpr std::string_view numbered[][2] = {{"c1", "a"}, {"c2", "b"}, {"p1", "m"}, {"p2", "n"}};
+  const bool by_axis =
+      std::ranges::any_of(table.columns, [](const Column& column) { return lower(column.name) == "xa"; });
   for (auto& column : table.columns) {
     auto name = lower(column.name);
     for (const auto& [electrode, letter] : numbered)
-      if (name == electrode) name = letter;
+      if (!by_axis && name == electrode) name = letter;
     if (name.size() == 2 && from.find(name[0]) != from.npos && letters.find(name[1]) != letters.npos) {
       column.name = name_of(name[1], from.find(name[0]));
       if (column.unit.empty()) column.unit = "m";
-    } else if (name.size() == 1 && letters.find(name[0]) != letters.npos) {
+    } else if (!by_axis && name.size() == 1 && letters.find(name[0]) != letters.npos) {
       column.name = name_of(name[0], 0);
       if (column.unit.empty()) column.unit = "m";
     } else if (name == "v/a" || name == "r" || name == "u/i" || name == "v/i" || name == "resistance") {
-      column = {"resistance_observed", "V/A", "", std::move(column.values)};
+      column = {"resistance_observed", column.unit.empty() ? "V/A" : column.unit, "",
+                std::move(column.values)};
     } else if (name == "rhoa" || name == "rho" || name == "rho_a" || name == "ra" ||
                name == "apparent_resistivity") {
-      column = {"apparent_resistivity_observed", "ohm m", "", std::move(column.values)};
+      column = {"apparent_resistivity_observed", column.unit.empty() ? "ohm m" : column.unit, "",
+                std::move(column.values)};
     }
   }
   for (const char letter : letters) {
@@ -1060,6 +1064,7 @@ std::set<std::string> names_of(std::string_view head) {
 bool names_electrodes(std::string_view head) {
   const auto names = names_of(head);
   const auto all = [&](auto... one) { return (names.contains(one) && ...); };
+  if (all("xa", "xm")) return false;
   return all("a", "b", "m", "n") || all("c1", "c2", "p1", "p2");
 }
 
@@ -1067,9 +1072,13 @@ bool names_electrodes(std::string_view head) {
 void refuse_other_columns(const TextReader& in, std::string_view head) {
   constexpr std::ptrdiff_t fewest = 4;
   const auto line = head.substr(0, head.find_first_of("\r\n"));
+  const auto next =
+      head.substr(std::min(head.size(), head.find('\n') + 1));  // a title of UBC may have commas
+  const auto row = next.substr(0, next.find('\n'));
   const bool words = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
   for (const char between : {',', ';', '\t'})
-    if (words && std::count(line.begin(), line.end(), between) >= fewest)
+    if (words && std::count(line.begin(), line.end(), between) >= fewest &&
+        std::count(row.begin(), row.end(), between) >= fewest)
       throw InputError(
           in.name(), fmt::format("its columns {} are none of arrays of electrodes", shown(line)),
           "Call places along a line A, B, M, N, or XA, YA, ZA and so on, and what was measured rhoa (ohm "

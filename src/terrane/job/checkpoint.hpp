@@ -33,18 +33,6 @@ inline std::filesystem::path parts_beside(const std::filesystem::path& checkpoin
   return checkpoint.string() + ".parts";
 }
 
-/// Of the n-th of `count` runs that a job does in turn, which have files of their own beside the checkpoint.
-inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::size_t n, std::size_t count) {
-  if (job.file.empty() || count < 2) return job;
-  CheckpointSettings one = job;
-  std::error_code failed;
-  one.file = parts_beside(job.file) / std::to_string(n + 1);
-  one.least_run = job.least_run / static_cast<double>(count);
-  one.resume = job.resume && std::filesystem::exists(one.file, failed);
-  one.also_whole = true;
-  return one;
-}
-
 /// What an interrupted run left that --resume can go on from: the checkpoint, or the folder where only that
 /// is there and holds something; empty: nothing.
 inline std::filesystem::path left_of(const std::filesystem::path& checkpoint) {
@@ -58,5 +46,16 @@ inline std::filesystem::path left_of(const std::filesystem::path& checkpoint) {
 }
 
 inline bool is_left(const std::filesystem::path& checkpoint) { return !left_of(checkpoint).empty(); }
+
+/// Of the n-th of `count` runs that a job does in turn, which have files of their own beside the checkpoint.
+inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::size_t n, std::size_t count) {
+  if (job.file.empty() || count < 2) return job;
+  CheckpointSettings one = job;
+  one.file = parts_beside(job.file) / std::to_string(n + 1);
+  one.least_run = job.least_run / static_cast<double>(count);
+  one.resume = job.resume && is_left(one.file);
+  one.also_whole = true;
+  return one;
+}
 
 }  // namespace terrane

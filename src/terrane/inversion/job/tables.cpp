@@ -11,6 +11,7 @@
 #include "terrane/inversion/job/report.hpp"
 #include "terrane/io/registry.hpp"
 #include "terrane/io/ubc.hpp"
+#include "terrane/io/ubc_octree.hpp"
 #include "terrane/job/contents.hpp"
 #include "terrane/job/described.hpp"
 #include "terrane/job/earth.hpp"
@@ -327,7 +328,8 @@ Settings read_at_stations(const Config& table, double exponent, const MeshOfJob&
 
 std::string octree_file_of(const Config& job) {
   const auto mesh = job.table("mesh");
-  auto file = mesh.has("file") ? mesh.input_file("file").string() : std::string();
+  if (!mesh.has("file") || is_given(mesh, "file")) return {};  // a mesh in memory is none
+  const auto file = mesh.input_file("file").string();
   return is_octree(file) ? file : std::string();
 }
 

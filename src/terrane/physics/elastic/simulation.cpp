@@ -682,8 +682,10 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       if (!par->attenuation) medium.quality_kappa = medium.quality_mu = INFINITY;
   }
   add_boundary(p, table, elements.notes);
+  const bool on_device = resolve(runtime.device).has_own_memory();  // then the fields are there
+  const double bytes_of_point = on_device ? (single ? 35 : 43) : (single ? 64 : 90);
   memory.require("run", fmt::format("{} elements", p.mesh.size()),
-                 static_cast<double>(p.mesh.size() * p.points_of_element()) * (single ? 64 : 90));
+                 static_cast<double>(p.mesh.size() * p.points_of_element()) * bytes_of_point);
   if (elements.sphere && heights) refuse_heights(*defaults.par());
   std::optional<Locator> locator;  // made when a file has places
   const auto surface = [&](double easting, double northing) {

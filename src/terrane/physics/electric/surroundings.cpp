@@ -517,8 +517,10 @@ TakenElsewhere taken_on(const TensorMesh& mesh, const Conductivity& conductivity
   TakenElsewhere taken;
   if (parameters.potential != Potential::automatic) return taken;
   const auto solved = as_solved(mesh, conductivity, parameters, electrodes);
-  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n)
-    taken.turned.push_back(solved.arrays[n].a == electrodes.arrays[n].a ? 0 : 1);
+  for (std::size_t n = 0; n < electrodes.arrays.size(); ++n) {
+    const auto &now = solved.arrays[n], &was = electrodes.arrays[n];
+    taken.turned.push_back(now.a == was.a && now.b == was.b ? 0 : 1);
+  }
   taken.primary.assign(electrodes.place.size(), -1);
   for (const auto& [source, primary] : primaries_of(mesh, conductivity, parameters, solved))
     taken.primary[source] = primary ? primary->candidate : 0;

@@ -171,6 +171,8 @@ std::vector<std::size_t> in_one_rock(const Problem& problem, const PointSource& 
 std::vector<std::size_t> beside(const Problem& problem, const PointSource& source,
                                 std::span<const Place> points) {
   std::vector<std::size_t> near;
+  for (const auto* faces : faces_of(problem.mesh))
+    if (faces->size() == 2) return near;  // such an axis does not count: the source is a line or a plane
   for (std::size_t n = 0; n < points.size(); ++n) {
     const double cells = cells_between(problem.mesh, source.at, points[n]);
     if (cells < beside_source && distance(source.at, points[n]) > 0) near.push_back(n);

@@ -421,6 +421,8 @@ void Simulation::correct_beside_source(Found& found, const Runtime& runtime) con
   without_checkpoint.checkpoint = {};
   const auto again = march(own, without_checkpoint);
   found.march.converged = found.march.converged && again.converged;
+  found.march.residual = std::max(found.march.residual, again.residual);
+  found.march.iterations += again.iterations;
   const auto by_mesh = temperatures_at(weights, again.series, own.receivers.size());
   const auto exact = closed_form(own, *source_, points);
   for (std::size_t n = 0; n < exact.size(); ++n) {

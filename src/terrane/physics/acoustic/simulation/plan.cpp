@@ -99,8 +99,13 @@ double bytes_beside_waves(const Problem& problem, const Settings& settings, std:
 
 /// The same of another rank that takes each shot with rank 0, and what it has of the medium.
 double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
-  return choice.dealt == Dealt::yes ? bytes_of_planes(problem, choice.settings)
-                                    : bytes_of_models(problem, choice.settings);
+  const auto& settings = choice.settings;
+  double bytes =
+      choice.dealt == Dealt::yes ? bytes_of_planes(problem, settings) : bytes_of_models(problem, settings);
+  // A perturbation goes to all whole, as a packet and as what comes out of it, and so do observed data.
+  if (settings.task == Task::born) bytes += 2 * sizeof(double) * static_cast<double>(problem.velocity.size());
+  for (const auto& gather : settings.data) bytes += sizeof(double) * static_cast<double>(gather.size());
+  return bytes;
 }
 
 /// What ranks that take each shot together have on their machines.

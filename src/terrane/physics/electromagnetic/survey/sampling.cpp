@@ -396,6 +396,22 @@ std::optional<Column> column_of(const Axes& axes, const std::vector<double>& sig
   return made;
 }
 
+/// Whether the highest cells of columns within eight cells differ: else the ground is even, and rock alone
+/// changes.
+bool ground_rises(const Axes& axes, const std::vector<double>& sigma, const std::array<Index, 3>& cell) {
+  constexpr Index around = 8;
+  const auto own = column_of(axes, sigma, cell);
+  for (Index n = 0; own && n < 9; ++n)
+    for (Index step = 1; step <= around; ++step) {
+      auto at = cell;
+      at[1] = std::clamp<Index>(cell[1] + step * (n / 3 - 1), 0, axes.cells(1) - 1);
+      at[2] = std::clamp<Index>(cell[2] + step * (n % 3 - 1), 0, axes.cells(2) - 1);
+      const auto one = column_of(axes, sigma, at);
+      if (!one || one->top != own->top) return true;
+    }
+  return false;
+}
+
 /// Below a receiver on or in uneven ground, near enough to cells that the ground cuts for its field to be
 /// wrong in them: the level from which down the cells around are rock all through.
 std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conductivity,
@@ -406,7 +422,7 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
   Column first;
   bool flat = true;  // also where rock under a cover resists less than it
   double low = INFINITY, high = -INFINITY;
-  Index whole = cell[up] + 1;
+  Index whole = axes.cells(up);
   for (Index n = 0; n < 9; ++n) {
     const auto aside = [&](std::size_t a, Index step) {
       return std::clamp<Index>(cell[a] + step, 0, axes.cells(static_cast<int>(a)) - 1);
@@ -423,6 +439,7 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
   const double thick = axes.width(up, cell[up]);
   if (flat || high - low <= even * thick || height > high + of_a_cell * thick)
     return {};  // even, or in the air
+  if (!ground_rises(axes, *conductivity[2], cell)) return {};
   if (cell[up] < whole - reach || whole < 1) return {};
   return std::min(whole, cell[up] + 1);
 }
@@ -465,7 +482,8 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
   if (!component.magnetic) {
     if (lies_on_ground(axes, *sides[2], made.cell, x[up])) made.cell[up] -= 1;
     if (const auto level = whole_ground(axes, sides, made.cell, x[up])) {
-      made.cell[up] = *level;
+      // Upright E stays on its own side of a contrast.
+      made.cell[up] = component.axis == up ? std::min(*level, made.cell[up]) : *level;
       made.edges = points_in_ground(axes, sides, made.cell, x, component.axis);
     } else made.edges = points_around(axes, sides, made.cell, x, component);
     return made;

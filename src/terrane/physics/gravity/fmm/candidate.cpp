@@ -52,7 +52,7 @@ Candidate fmm_candidate(const Problem& problem, Progress& progress) {
   candidate.seconds = (cost.seconds - cost.one_by_one_seconds) / problem.speedup + cost.one_by_one_seconds;
   candidate.spent =
       digits_for_fmm(problem) * fmm_seconds_per_prism * static_cast<double>(problem.prisms.size());
-  candidate.host_bytes = candidate.asked_bytes = cost.memory_bytes;
+  candidate.host_bytes = cost.memory_bytes, candidate.asked_bytes = cost.asked_bytes;
   if (problem.on_device()) {
     candidate.seconds +=
         digits_for_fmm(problem) * (listing_per_prism * static_cast<double>(problem.prisms.size()) +

@@ -611,6 +611,11 @@ FmmCost Fmm::cost(Progress& progress) {
   const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;  // of the CPU
   cost.seconds = cost.operations * packs * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes(expansions_met(sample));
+  // An estimate makes the expansions that its tolerance is found with, and growing the tree has its own peak.
+  const auto& made = tree_.made().made;
+  const auto there = std::count(made.begin(), made.end(), std::uint8_t{1});
+  cost.asked_bytes =
+      std::min(cost.memory_bytes, std::max(tree_.bytes_to_grow(), memory_bytes(static_cast<double>(there))));
   cost_ = cost;
   return cost;
 }

@@ -38,6 +38,7 @@ struct FmmCost {
   double seconds = 0;             ///< one core
   double one_by_one_seconds = 0;  ///< part of it: pairs inside, on and close to stretched prisms
   std::size_t memory_bytes = 0;
+  std::size_t asked_bytes = 0;  ///< for this estimate alone
 };
 
 /// A part: the stations of one box, 512 to 1024 where there are so many.
