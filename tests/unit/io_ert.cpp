@@ -268,7 +268,7 @@ TEST(TablesOfArrays, MayCallPlacesXaYaZa) {
 
 TEST(TablesOfArrays, BesideXaAIsNoPlace) {
   const auto data = arrays_from("A,B,M,N,XA,XB,XM,XN,rhoa\n1,2,3,4,0,15,5,10,100\n");
-  EXPECT_EQ(data.electrodes.place[1][0], 15);
+  EXPECT_EQ(data.electrodes.place[1].e, 15);
 }
 
 TEST(TablesOfArrays, KeepTheUnitsOfTheirHeaders) {

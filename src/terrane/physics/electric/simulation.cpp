@@ -463,7 +463,7 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
       mesh_(std::move(mesh)),
       medium_(std::move(medium)),
       electrodes_(std::move(electrodes)),
-      settings_(settings) {
+      settings_(std::move(settings)) {
   electrodes_.check();
   electric::check(settings_.parameters.boundary, electrodes_, settings_.parameters.volume);
   for (std::size_t n = 0; n < electrodes_.place.size(); ++n) {
