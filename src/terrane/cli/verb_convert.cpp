@@ -18,8 +18,8 @@ namespace terrane::cli {
 
 namespace {
 
-/// Columns that are channels of one frame, or say something of one, take the names, signs and units of
-/// another; others stay.
+/// Gives the columns of a frame's channels, their uncertainties included, the names, signs and units of
+/// another frame; other columns stay as they are.
 void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Conventions& known,
               const ConvertOptions& options) {
   const auto stated = attributes.find("frame");
@@ -48,7 +48,7 @@ void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Co
   attributes["frame"] = to.name;
 }
 
-/// What the files hold that are read: of several the sites.
+/// Reads the files; where there are several, the sites that they hold.
 io::Content read_all(const ConvertOptions& options, const io::ReadOptions& how) {
   if (options.files.size() == 2) return io::read(options.from, how);
   std::vector<std::string> files;

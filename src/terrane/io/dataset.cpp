@@ -144,7 +144,8 @@ bool is_of_cells(const Variable& v) {
          !std::holds_alternative<std::vector<std::string>>(v.values);
 }
 
-/// "1", "0.5": the entry of a dimension, by its coordinate if that has numbers; else counted from 0.
+/// "1", "0.5": how an entry of a dimension is named: by its coordinate if that is a number, else by its place
+/// counted from 0.
 std::string entry_text(const Dataset& data, const std::string& dimension, std::size_t entry) {
   const auto* at = data.find(dimension);
   if (at != nullptr && at->dimensions == std::vector<std::string>{dimension}) {
@@ -263,7 +264,8 @@ MeshData to_mesh(const Dataset& data) {
 
 namespace {
 
-/// Variables may have no values; header: and then their columns have none.
+/// The first variable, and all with the same dimensions, as columns of a table. header: variables may have no
+/// values, and then their columns have none.
 Table rows_of_first(const Dataset& data, bool header) {
   check(data, header);
   if (data.variables.empty()) throw InputError("data set", "there is no variable");

@@ -127,9 +127,10 @@ class Config {
 
   /// One of the simulations of a job, with all that it reads.
   struct Part;
-  /// Names of the tables that a simulation reads, "mesh", "survey", ...; given its table.
+  /// Returns the names of the tables that a simulation reads ("mesh", "survey", ...), given the simulation's
+  /// own table.
   using TablesOf = std::function<std::vector<std::string>(const Config& simulation)>;
-  /// Whether the job is an array [[simulation]].
+  /// Whether the job has an array [[simulation]].
   bool has_parts() const;
   /// What each [[simulation]] reads, as a job of one simulation (parts.cpp says how they are made). Throws
   /// InputError: names that are missing, no file names or taken; tables that are not there or that no
@@ -139,7 +140,7 @@ class Config {
   /// This job, with what another text says of tables and keys that it does not have: what a program takes
   /// where the user says nothing.  name: what errors there call it.
   Config supposing(std::string_view text, std::string name) const;
-  /// What was read of such a copy was read here.
+  /// Counts the keys that were read in such a copy as read here.
   void take_reading_of(const Config& copy) const;
   /// Throws InputError for the first key of the whole document that nobody has read.
   void finish() const;

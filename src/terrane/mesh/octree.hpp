@@ -14,7 +14,7 @@ namespace terrane {
 
 struct Octree {
   struct Cell {
-    std::uint32_t first = 0, last = 0;  ///< boxes, places in the order
+    std::uint32_t first = 0, last = 0;  ///< its boxes: places in `order`
     std::uint32_t child = 0;            ///< the first; the others follow
     std::uint8_t children = 0;          ///< none: a leaf
     std::uint8_t level = 0;
@@ -26,8 +26,8 @@ struct Octree {
   std::vector<std::size_t> levels;   ///< first cell of each level of descent, and the end
 };
 
-/// leaf: boxes of a leaf, at most. The same for any number of threads (0: all). Throws UnsupportedError: more
-/// boxes than there are numbers for. Cancelled.
+/// leaf: the most boxes that a leaf may have. The octree is the same for any number of threads (0: all).
+/// Throws UnsupportedError where there are more boxes than numbers of 32 bits can count; Cancelled.
 Octree grow_octree(const Boxes& boxes, std::size_t leaf, int threads, Progress& progress);
 
 }  // namespace terrane

@@ -18,7 +18,7 @@ double least_of(const std::vector<WidthWish>& wishes, double place) {
   return width;
 }
 
-/// Places that follow each other, and how many cells lie below each.
+/// Ascending places, and how many cells lie below each.
 struct Counted {
   std::vector<double> places, cells;
 };
@@ -41,7 +41,7 @@ Counted count_between(const WidthAxis& axis, double low, double high) {
   return all;
 }
 
-/// Where so many cells lie below.
+/// The place below which there are `cells` cells.
 double place_of(const Counted& counted, double cells) {
   const auto after = static_cast<std::size_t>(
       std::upper_bound(counted.cells.begin() + 1, counted.cells.end() - 1, cells) - counted.cells.begin());

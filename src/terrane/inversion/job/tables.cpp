@@ -553,7 +553,7 @@ void add_model_error(double part, ObservedColumn& column, double no_datum, std::
 void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observed,
                         std::vector<std::string>& notes, const std::string& data) {
   for (const auto& column : observed) expect_measurable(column.observed, data);
-  constexpr double no_datum = 1e15;  // what files give to gaps, which stay gaps
+  constexpr double no_datum = 1e15;  // the uncertainty of missing data in files: they stay missing
   auto floor = table.numbers("floor"), percent = table.numbers("percent");
   // One number is that of all channels; a floor of all that have one unit.
   if (percent.size() == 1) percent.assign(observed.size(), percent[0]);

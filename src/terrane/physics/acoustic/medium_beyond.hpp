@@ -9,13 +9,13 @@
 
 namespace terrane::acoustic {
 
-/// Of an axis that is missing a wall.
+/// The boundary on a side of an axis; a wall where the grid does not have that axis.
 inline Boundary side_of(const Problem& p, int axis, int side) {
   return p.grid.there(axis) ? p.sides[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)]
                             : Boundary::wall;
 }
 
-/// Of a node on an axis: itself, or where it lies beyond a free surface its image.
+/// The node itself, or, where it lies beyond a free surface of the axis, its mirror image.
 inline Image image_of(const Problem& p, int axis, Index node) {
   const auto is_free = [&](int side) { return side_of(p, axis, side) == Boundary::free_surface; };
   return image_of(node, p.grid.nodes[static_cast<std::size_t>(axis)], is_free(0), is_free(1));

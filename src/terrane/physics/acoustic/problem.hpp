@@ -2,18 +2,17 @@
 //
 //   m p_tt = Δp + f,   m = 1 / v²,   p = p_t = 0 at first
 //
-// With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s). Nodes stand for cells: between two of them ρ is
-// the
-//                        mean of both (harmonic ρ⁻¹), so interfaces lie on the faces of cells.
-// With an axis n         two fields p, q (Duveneck & Bakker 2011; Zhang, Zhang & Zhang 2011), v along the
-// axis:
+// With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s). Nodes stand for cells: between two of them ρ
+//                        is the mean of both (harmonic ρ⁻¹), so interfaces lie on the faces of cells.
+// With an axis n         two fields p, q (Duveneck & Bakker 2011; Zhang, Zhang & Zhang 2011), v along
+//                        the axis:
 //
 //   p_tt = v² [(1 + 2ε) H p + √(1 + 2δ) V q]     V = (n·∇)(n·∇) along the axis
 //   q_tt = v² [√(1 + 2δ) H p + V q]              H = Δ − V across it
 //
-//                        the source is C (2/3, 1/3) s δ(x − x_s), C = v² [[1 + 2ε, √(1 + 2δ)], [√(1 + 2δ),
-//                        1]], receivers record (2p + q)/3: with ε = δ = 0 they are p = q and s. Stable for ε
-//                        ≥ δ only.
+//                        the source is C (2/3, 1/3) s δ(x − x_s), receivers record (2p + q)/3, with
+//                        C = v² [[1 + 2ε, √(1 + 2δ)], [√(1 + 2δ), 1]]. Where ε = δ = 0, receivers therefore
+//                        record p = q, and the source is s. Stable for ε ≥ δ only.
 //
 // p is the pressure, Pa; v the velocity, m/s; f the source, s(t) δ(x − x_s) with s in Pa m: then far from all
 // boundaries of a homogeneous medium p = s(t − r/v) / (4π r). A grid with one node across has two dimensions.
@@ -30,9 +29,9 @@
 //
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
 //
-//   cpml          convolutional perfectly matched layer on the second-order equation (Pasalić & McGarry
-//   2010),
-//                 outside the mesh, behind as many nodes as stencils reach. On one axis, in this order:
+//   cpml          convolutional perfectly matched layer on the second-order equation (Pasalić &
+//                 McGarry 2010), outside the mesh, behind as many nodes as stencils reach. On one axis, in
+//                 this order:
 //                   ψ ← b ψ + a D p        ζ ← b ζ + a (L p + D ψ)        A p gets L p + D ψ + ζ
 //                   b = exp(−(d + α)Δt),  a = d (b − 1)/(d + α),  d = d₀ t^q,  α = α₀(1 − t),  0 < t ≤ 1
 //                   d₀ = −(q + 1) v ln R / (2 P h),  α₀ = π f
@@ -221,7 +220,7 @@ struct Problem {
   std::size_t traces(const Shot& shot) const { return record.size() * shot.receivers.size(); }
   /// [component, receiver]: the order of a shot's traces.
   std::vector<Tap> taps(const Shot& shot) const;
-  /// Factor of s δ(x − x_s): 1/ρ of the cell that a place is in, else 1.
+  /// Factor of s δ(x − x_s): with variable density 1/ρ of the cell that holds the place, else 1.
   double source_factor(const Place& place) const;
 };
 

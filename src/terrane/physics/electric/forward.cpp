@@ -59,7 +59,8 @@ std::vector<double> numbers_of(const std::vector<Number>& at, std::vector<CellVa
   return all;
 }
 
-/// Back from them; the cells are added to those of the electrodes before, of which there will be `sources`.
+/// Takes such numbers apart again: returns the potentials, and appends the cells to those of earlier
+/// electrodes; in the end there are `sources` of them.
 std::vector<Number> values_of(std::span<const double> numbers, std::size_t places, bool complex,
                               std::size_t sources, std::vector<CellValues>& cells) {
   std::vector<Number> at;
@@ -87,14 +88,14 @@ struct HomogeneousPotentials {
   std::vector<Array> solved_arrays;  // as_solved() of the first conductivities; on all ranks
 };
 
-/// Of the mean conductivities along the axes; a mean of 1 S/m.
+/// The half-space with the ratios of the mean conductivities along the axes, and a mean of 1 S/m.
 HalfSpace homogeneous(const Conductivity& conductivity) {
   const auto s = mean_stretch(conductivity);
   return {{1 / (s.e * s.e), 1 / (s.n * s.n), 1 / (s.u * s.u)}};
 }
 
-/// Adds those of these electrodes that are not known: a solve for each, under uneven ground two, where
-/// geometric factors did not take the second.
+/// Adds the potentials of those of `sources` that are not known yet: one solve for each; under uneven ground
+/// two, unless geometric factors have taken the second.
 void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
                     Parameters parameters, Stream& stream, Progress& progress, const Groups& groups,
                     std::vector<std::size_t> sources, HomogeneousPotentials& known) {
@@ -148,8 +149,9 @@ void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, co
       });
 }
 
-/// What a part of an array's ΔV/I is multiplied with, whose sources are held: the ratio of the whole part,
-/// whose errors cancel as the part's do, or NaN where there is next to nothing of it.
+/// The factor that corrects a part of an array's ΔV/I, that of the sources in `held`: over homogeneous
+/// ground, the part's exact ΔV/I divided by that of the mesh, whose errors cancel as the part's do; NaN where
+/// the part is close to zero there.
 double factor_of(const Array& part, const HomogeneousPotentials& known) {
   const auto sum = [&](const auto& of) {
     return combine(part, [&](std::size_t from, std::size_t to) { return of.at(from)[to]; });
@@ -159,8 +161,8 @@ double factor_of(const Array& part, const HomogeneousPotentials& known) {
   return null ? std::numeric_limits<double>::quiet_NaN() : factor;
 }
 
-/// ΔV/I of an array. Potentials of electrodes that are held are multiplied: all of the array together, or,
-/// where that has no factor, pair by pair.
+/// ΔV/I of an array. The potentials of sources in `held` are corrected: by one factor for all of them, or,
+/// where that is NaN, by a factor for each pair of electrodes.
 template <class Potential>
 Number transfer(const Array& array, const std::set<std::size_t>& held, const HomogeneousPotentials& known,
                 const Potential& potential) {

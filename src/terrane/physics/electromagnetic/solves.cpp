@@ -418,7 +418,7 @@ void Solves::iterate(Solve& done) {
     done.reason = solve::Reason::converged;
 }
 
-// What has changed at the receivers since the last call: the largest part of the field there.
+// The largest change of the fields at receivers since the last call, relative to the field there.
 double Solves::change() {
   auto now = fields();
   const std::size_t count = problem_.receivers.size();

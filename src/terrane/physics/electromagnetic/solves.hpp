@@ -53,7 +53,7 @@ class Solves {
 
   /// Of the frequency of a solve, [component, receiver].
   const std::vector<Reception>& receptions(std::size_t number);
-  /// How what receiver and component `datum` take changes with conductivities, at that frequency.
+  /// How the weights of receiver and component `datum` change with conductivities, at that frequency.
   std::vector<WeightChange> weight_changes_of(std::size_t number, std::size_t datum);
   const Metric& metric() const { return solver_->metric(); }
   double omega_mu() const { return omega_mu_; }
@@ -90,10 +90,10 @@ class Solves {
   std::vector<Reception> receptions_;  // [component, receiver]
   EdgeVector b_, x_;
   double omega_mu_ = 0;
-  EdgeField primary_;                        // none: nothing is known
-  std::vector<std::complex<double>> known_;  // what is not in x_, at the receivers
+  EdgeField primary_;                        // empty: no primary field
+  std::vector<std::complex<double>> known_;  // at the receivers: the primary field, which x_ lacks
   std::vector<std::complex<double>> seen_;
-  int settled_ = 0;  // for how many iterations receivers have changed by a tenth of what they may
+  int settled_ = 0;  // iterations in a row with changes at receivers below a tenth of the tolerance
 };
 
 }  // namespace terrane::electromagnetic

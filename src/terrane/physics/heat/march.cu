@@ -99,7 +99,7 @@ class Rank {
   /// One step; returns how many are done then.
   std::size_t advance(std::size_t n);
   double heat() { return sums_.sum(Product<3>{in(capacity_), in(now_)}); }
-  /// After so many steps: what has become of the field; empty: nothing.
+  /// After `done` steps: the error where a temperature is no number or beyond its bound; else empty.
   std::optional<InputError> lost(std::size_t done);
   /// On rank 0 the temperature of all cells, and the rows of all receivers' series that are there now.
   void gather(std::size_t done, March& out);

@@ -137,13 +137,13 @@ struct Planes {
 /// Memory that a thread needs while it works on a block. It stays with the thread.
 class Room {
  public:
-  /// Of a thread, empty.
+  /// The room of the calling thread, emptied.
   static Room& own() {
     static thread_local Room room;
     room.chunk_ = room.used_ = 0;
     return room;
   }
-  /// Zero.
+  /// Planes filled with zeros.
   template <class V>
   Planes<V> planes(Index count, const IndexBox<3>& box) {
     Planes<V> made;
@@ -157,7 +157,7 @@ class Room {
     made.first = take<RealOf<V>>(made.to_im * Values<V>::numbers);
     return made;
   }
-  /// Zero.
+  /// An array filled with zeros.
   template <class T>
   T* take(Index count) {
     const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + 127) / 128 * 128;
@@ -183,7 +183,7 @@ class Room {
 
 // ——— Along the axes, between levels ———
 
-/// Of an axis: the fine point of a coarse one, and which of its neighbours it takes values from.
+/// Along an axis: which fine point a coarse one is, and from which neighbours of that point it takes values.
 template <class W>
 struct Taking {
   const AxisStep<W>& axis;
@@ -199,8 +199,9 @@ struct Taking {
     while (end < last && kept(end) < to) ++end;
     return {first, end};
   }
-  /// The last coarse point at or below a fine one, which may be −1; and whether it is that one.
+  /// The last coarse point at or below a fine point; −1 where there is none.
   Index at_or_below(Index fine) const { return axis.thins ? lies(fine) >> 1 : fine; }
+  /// Whether the fine point itself is a coarse one.
   bool on(Index fine) const { return !axis.thins || (lies(fine) & 1) != 0; }
 
  private:
@@ -208,8 +209,8 @@ struct Taking {
   std::int32_t lies(Index fine) const { return axis.thinning.lies[static_cast<std::size_t>(fine)]; }
 };
 
-/// to = from + the shares of the removed neighbours on an axis across the row, as Restrict adds them.
-/// null rows: not removed.
+/// to = own + the shares of the removed neighbours on an axis across the row, as Restrict adds them. low,
+/// high: null where that neighbour was not removed.
 template <int Axis, class V, class W>
 TERRANE_FN void add_across(const W& weights, const PlacesOfRemoved& removed, const Place& kept, Index first,
                            Index last, const Row<V>& own, const Row<V>* low, const Row<V>* high,

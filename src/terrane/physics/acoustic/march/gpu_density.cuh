@@ -374,7 +374,7 @@ class DensityWalk {
   }
   __device__ __forceinline__ static Four four_of(float value) { return {value, value, value, value}; }
 
-  /// Of planes below those of the block, and of the first above.
+  /// Starts the differences along the axis up, with planes below the block and its own first ones.
   __device__ __forceinline__ void begin_differences() {
     const Index up = g_.stride[0];
 #pragma unroll
@@ -507,13 +507,14 @@ class DensityWalk {
   bool any_[R], all_[R];  ///< whether the block has some of a row's four nodes, all of them
   const float* ahead_;    ///< p of the first row's nodes, 2M planes after plane n
   float* next_;           ///< p⁺ of these nodes
-  /// Of the axis up: D⁺p and D⁻ of fluxes as far as planes have come; p of the next on its way; ρ/2 of the
-  /// last flux's node. p, and D⁻ on that axis, of plane n.
+  /// Along the axis up: D⁺p and D⁻ of fluxes, summed over the planes that have been read; p of the next
+  /// plane, which is being loaded; ρ/2 at the node of the last flux. At plane n: p, and D⁻ of fluxes along
+  /// that axis.
   DifferencesOnTheWay<M> differences_[R], divergences_[R];
   Four next_p_[R]{}, half_density_[R]{}, p_[R], on_up_[R];
   Four to_north_[R], to_east_[R];  ///< fluxes of plane n
-  // Of layers: ψ of the next flux of the queue and ζ of plane n on their way; whether one along east has some
-  // of these nodes, and where these are in what comes of it.
+  // Of absorbing layers: ψ at the next flux of the queue and ζ of plane n, which are being loaded; whether a
+  // layer along east has some of these nodes, and where these are in the box that is copied of it.
   Four next_psi_[R]{}, zeta_up_[R]{};
   bool in_east_ = false;
   int in_box_ = 0;
@@ -633,7 +634,7 @@ inline int most_shared_memory() {
   return most;
 }
 
-/// Larger tiles read less twice, and want more shared memory.
+/// Larger tiles read fewer values twice, but need more shared memory.
 template <int M>
 using LargeDensityTile = DensityTile<M, 16, 32>;
 template <int M>
@@ -652,8 +653,9 @@ auto with_density_tile(const Use& use) {
   return use(std::type_identity<SmallDensityTile<M>>{});
 }
 
-/// Planes of a block: the multiprocessors work for as many rounds as there are blocks for each, and a block
-/// begins with as much work as `before` planes are.  tiles: those with layers count for more; most: planes
+/// The number of planes of a block that takes the least time: each multiprocessor computes its blocks one
+/// after the other, and the start of a block takes as long as `before` planes.  tiles: those with layers
+/// count for more; most: planes
 inline Index density_planes(Index planes, Index tiles, Index most) {
   int device = 0, at_once = 1;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
@@ -670,8 +672,8 @@ inline Index density_planes(Index planes, Index tiles, Index most) {
   return best;
 }
 
-/// Whether tiles have all nodes that layers reach: where each along north and east lies in one tile with what
-/// it reaches, also in the boxes of nodes beside other ranks' parts.
+/// Whether the kernel of tiles can compute the absorbing layers: each layer along north and east must lie in
+/// one tile, together with the nodes that it reaches, also in the boxes of nodes beside other ranks' parts.
 template <class Shape>
 bool layers_in_density_tiles(const StepArguments<float>& g) {
   constexpr Index M = Shape::M, fours = 4;

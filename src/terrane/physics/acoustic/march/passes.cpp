@@ -13,10 +13,11 @@ namespace terrane::acoustic {
 namespace {
 
 constexpr Index rows_of_tile = 16;     ///< so that a core's cache of two megabytes holds a tile's planes
-constexpr Index rows_of_tilted = 8;    ///< with 12 arrays in place of three
+constexpr Index rows_of_tilted = 8;    ///< around a tilted axis, which takes 12 arrays in place of three
 constexpr double cache_of_core = 4e6;  ///< bytes; fields that are smaller gain nothing
 
-/// Whether all steps of a pass take the layers of axes that are cut, and most of the part.
+/// Whether the part is so thick, along axes that are cut, that all steps of a pass compute the absorbing
+/// layers and most of the part.
 bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) {
   const auto whole = problem.whole();
   for (const int axis : {up, north}) {
@@ -31,7 +32,8 @@ bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) 
   return true;
 }
 
-/// The differences of a tilted axis read images of images where two surfaces meet, which passes do not make.
+/// The number of axes with a free surface. Where two surfaces meet, the differences of a tilted axis read
+/// images of images, which passes do not make.
 int axes_with_surfaces(const Problem& problem) {
   int axes = 0;
   for (std::size_t a = 0; a < problem.sides.size(); ++a) {

@@ -127,9 +127,10 @@ struct LeapAndLeave {
   }
 };
 
-/// Where a fluid and a solid touch there are two points at one place. First the fluid's, pushed by what the
-/// solid moves into it; then the solid's, pushed by the pressure of that very instant (problem.hpp). numbers:
-/// [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and Δt²/m of the solid, its R.
+/// Where a fluid and a solid touch there are two points at one place. First the fluid's is advanced, driven
+/// by the displacement of the solid; then the solid's, driven by the pressure at the same instant
+/// (problem.hpp). numbers: [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and Δt²/m of
+/// the solid, its R.
 inline constexpr int contact_numbers = 15;
 template <class Sum, class T>
 struct LeapInContact {
@@ -216,7 +217,7 @@ struct Record {
   const Vec4<T>* w;
   T* series;  // [receivers][3]
 
-  /// What every `stride`-th point from number `first` on adds.
+  /// Adds to `sum` the weighted values at every `stride`-th point of the receiver, from number `first` on.
   TERRANE_FN void add(std::size_t receiver, std::size_t first, std::size_t stride, T (&sum)[3]) const {
     for (std::size_t n = receiver * each + first; n < (receiver + 1) * each; n += stride) {
       const Vec4<T>& v = w[points[n]];
@@ -232,7 +233,8 @@ struct Record {
   }
 };
 
-/// The same of receivers in fluids: a gradient of the potential, or the potential as first component.
+/// The same for receivers in fluids: the gradient of the potential, or the potential itself as the first
+/// component.
 template <class T>
 struct RecordPotential {
   const std::uint32_t* points;  // [receivers][points of an element]
@@ -254,8 +256,8 @@ struct RecordPotential {
   }
 };
 
-/// Both on devices, where one thread would wait for 125 points one after the other: a group of threads has a
-/// receiver, each of them sums every 32nd point, and these sums are added in their order.
+/// Both on devices, where a single thread would wait for 125 points one after the other: a group of threads
+/// computes a receiver, each thread sums every 32nd point, and these sums are added in a fixed order.
 template <class T>
 struct RecordByGroups {
   static constexpr int groups_at_once = 32;

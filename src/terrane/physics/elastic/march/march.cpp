@@ -43,7 +43,7 @@ std::vector<double> courses_of(const Problem& problem) {
   return all;
 }
 
-/// After how many steps no source pushes any more: a force that is gone, a moment that stays as it is.
+/// The number of steps after which no source acts any more: each force is zero, each moment constant.
 std::size_t quiet_after(const Problem& problem, const std::vector<double>& courses) {
   const std::size_t sources = problem.sources.size(), steps = problem.steps();
   const auto push = [&](std::size_t n, std::size_t s) {

@@ -13,7 +13,8 @@ namespace terrane::elastic {
 
 class Tomography {
  public:
-  /// Throws FileError, InputError with the line: a grid whose numbers do not agree, a medium that cannot be.
+  /// Throws FileError; InputError, with the line, for a grid whose numbers do not agree or for values that no
+  /// medium has.
   static Tomography read(const std::filesystem::path& file);
   static Tomography read(const std::string& name, std::string text);
 

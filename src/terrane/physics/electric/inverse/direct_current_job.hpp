@@ -39,22 +39,22 @@ class ArrayData : public inversion::Dependence {
                                        const Runtime& runtime) const override;
 
   bool even() const { return problem_.ground.empty(); }
-  /// Mesh, ground, electrodes and settings of solves; what the survey measured is returned. instead: a mesh
-  /// in place of the planned one, or null
+  /// Reads mesh, ground, electrodes and settings of solves, and returns what the survey measured. instead: a
+  /// mesh in place of the planned one, or null
   Measured read_ground_and_arrays(const Config& job, const Runtime& runtime, inversion::MeshOfJob& mesh,
                                   const TensorMesh* instead = nullptr);
   /// The ground that the job names, and a mesh for its arrays, with the ground of their own heights where it
   /// names none.
   CellsPlan plan_cells(const Config& job, const MeshWish& wish);
-  /// Arrays that inversion.leave_out names go.
+  /// Removes the arrays that inversion.leave_out names.
   void leave_out(const Config& table, Measured& survey);
-  /// At which height a flat earth ends.
+  /// Height of a flat earth's surface: the top of the mesh, or for uneven ground the electrodes' mean height.
   double flat_surface() const;
   /// Geometric factors of a flat earth.
   void take_factors();
-  /// Those of the ground and its sides, which take a solve for each current electrode.
+  /// Geometric factors of uneven ground and its sides, which take a solve for each current electrode.
   void take_factors_of(const DirectCurrent& physics);
-  /// What `arrays_` are of.
+  /// Makes `arrays_`, with this medium.
   void take_medium(Medium medium);
   /// F and J of resistivities, on the ranks of a run.
   std::shared_ptr<DirectCurrent> currents(const Runtime& runtime) const;
@@ -66,7 +66,7 @@ class ArrayData : public inversion::Dependence {
  private:
   static std::unique_ptr<ArrayData> made_of(const Config& job, const Runtime& runtime,
                                             const TensorMesh* instead);
-  /// Of how many models there are solves, at a guess; and how they are found.
+  /// The estimated number of models that are solved for; and the method that finds them.
   virtual int models() const { return 7; }
   virtual std::string method() const { return "gauss-newton"; }
   virtual void describe_model(RunFacts& facts) const;
@@ -84,7 +84,7 @@ class ArrayData : public inversion::Dependence {
 
   Electrodes electrodes_;
   Ground own_ground_;           ///< of a planned mesh, where the job names none
-  std::vector<double> slopes_;  ///< of the ground at them
+  std::vector<double> slopes_;  ///< of the ground at the electrodes
   std::vector<std::string> left_out_;
   std::optional<Config> job_;  ///< for finer meshes
   Parameters parameters_;
@@ -93,7 +93,7 @@ class ArrayData : public inversion::Dependence {
   std::unique_ptr<Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve
 };
 
-/// Of inversion.datum = "chargeability" (chargeability_job.cpp).
+/// The inversion with inversion.datum = "chargeability" (chargeability_job.cpp).
 std::unique_ptr<terrane::Simulation> charges_from_job(const Config& job, const Runtime& runtime);
 
 }  // namespace terrane::electric::inverse

@@ -311,7 +311,7 @@ struct MaxwellSolver<T>::Parts {
   std::unique_ptr<Cycle> potential;                           // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
   solve::Field<Complex<T>> phi;           // of the first cycle, while that of the second is made
-  EdgeVector left, correction, smoothed;  // of the rough form, once it was asked for
+  EdgeVector left, correction, smoothed;  // of the Jacobi steps, after set_rough(true)
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
       scale_there;  // what r is multiplied by, and z: read by kernels, so that a recorded block serves all

@@ -98,11 +98,12 @@ class MaxwellSolver {
   MaxwellSolver(const MaxwellSolver&) = delete;
   MaxwellSolver& operator=(const MaxwellSolver&) = delete;
 
-  /// The first time it takes room: 53 bytes per unknown. Throws MemoryError.
+  /// The first call allocates memory: 53 bytes per unknown. Throws MemoryError.
   void set_rough(bool rough);
-  /// The diagonal of A in place of the block: what Commer, Maia & Newman (2010) have, to compare with.
+  /// The diagonal of A in place of the block: the preconditioner of Commer, Maia & Newman (2010), for
+  /// comparison.
   void set_diagonal(bool diagonal);
-  /// Before all else. Networks stay: they do not depend on it.
+  /// To be called before all else. The networks stay: they do not depend on the frequency.
   void set_frequency(double hertz);
 
   EdgeVector vector();

@@ -209,7 +209,7 @@ std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Proble
 MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
                               const MemoryBudget& memory, std::vector<inversion::DataSet>& sets,
                               std::vector<std::string>& notes) {
-  constexpr double weighs_nothing = 1e15;  // what lists of ModEM give to gaps
+  constexpr double weighs_nothing = 1e15;  // the uncertainty of missing data in ModEM's lists
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   const auto survey = build_survey(job, memory).survey;
   const auto sites = sites_of_rows(job, problem, survey, notes);

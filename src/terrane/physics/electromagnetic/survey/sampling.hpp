@@ -92,17 +92,17 @@ struct Component {
 EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what,
                 const Conductivity* conductivity = nullptr);
 
-/// What a receiver takes of E: electric + i quadrature + i/(ωμ₀) curl.
+/// What a receiver records, as sums over E of edges: electric + i quadrature + i/(ωμ₀) curl.
 struct Reception {
   EdgeSum electric, quadrature, curl;  ///< quadrature: none where conductivity is real
 };
 
-/// Of E or H. sides: conductivities whose contrasts count, as conductivity's own in most cases.  Throws
-/// InputError at `what`: a point outside of the mesh.
+/// The reception of E or H at a place. sides: conductivities whose contrasts count, in most cases
+/// `conductivity`.  Throws InputError at `what`: a point outside of the mesh.
 Reception receiver(const TensorMesh& mesh, const Sigma& sigma, const Conductivity& sides,
                    const Vector3& place, const Component& component, const std::string& what);
 
-/// How what a receiver takes of E changes with ln σ of a cell, along all axes: weight times E of the edge.
+/// How what a receiver records changes with ln σ of a cell, along all axes: by weight times E of the edge.
 struct WeightChange {
   std::size_t cell;
   int axis;
@@ -113,12 +113,12 @@ std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& si
                                          const Conductivity& sides, const Vector3& place,
                                          const Component& component);
 
-/// Of a place on the ground, with air above, a height just below it; of others their own.
+/// For a place on the ground, with air above, a height just below it; for others their own height.
 double height_on_its_side(const TensorMesh& mesh, const std::vector<double>& conductivity,
                           const Vector3& place);
 
-/// Of a place on or in uneven ground, how far below it the highest edges lie that its E comes from, m; of
-/// others 0.
+/// How far a place on or in uneven ground lies above the highest edges that its E comes from, m; for other
+/// places 0.
 double above_whole_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place);
 
 /// Adds weight · amount to the edges that b has: b of a source, with amount = −iωμ₀.
@@ -133,7 +133,7 @@ class Sampler {
   /// x: shaped as the fields to come · comm: null, or the ranks that share them, which outlive it
   Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std::span<const EdgeSum> sums,
           Comm* comm = nullptr);
-  /// On all ranks; collective where they share x.
+  /// The values of all sums for the field x, on all ranks; collective where they share x.
   std::vector<std::complex<double>> of(Stream& stream, const EdgeVector& x);
 
  private:

@@ -19,7 +19,7 @@
 namespace terrane::gravity {
 
 struct Switching {
-  /// Up to it the geometric mean of the sides is the better measure of a prism.
+  /// Up to this aspect the geometric mean of the longest and shortest side is the better measure of a prism.
   static constexpr double compact_aspect = 10;
 
   double multipole_from[4];  ///< R / Lmax from which order 2, 4, 6, 8 is accurate enough
@@ -52,12 +52,12 @@ struct Switching {
   }
 };
 
-/// The switching of one prism.
+/// The distances from one prism at which its form changes.
 struct PrismSwitching {
   double longest;       ///< m
   double multipole2_8;  ///< squared distance from which the multipole of order 8 serves
   double stable_h2;     ///< squared distance to the surface from which the stable form serves
-  bool stretched;       ///< nearer than that pairs are taken one by one (near_field.hpp)
+  bool stretched;       ///< nearer pairs are computed one by one (near_field.hpp)
   bool halved;          ///< and the prism is halved along its longest side
 
   TERRANE_FN PrismSwitching(const Switching& s, double lx, double ly, double lz) {

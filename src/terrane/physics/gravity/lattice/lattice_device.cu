@@ -1,5 +1,5 @@
-// Tables of K by a thread an entry; cells so close that the stable form has not the digits are few, and the
-// host's (near_field.hpp), which has extended precision.
+// Tables of K, one thread for each entry. Cells so close that the stable form is not accurate enough are few,
+// and computed on the host (near_field.hpp), which has extended precision.
 //
 // Floor: bytes. With N doubles in an array, each layer and channel clears its array (8 N), fills it (8 N),
 // transforms it in two passes at best (32 N), and is multiplied by the density's and added (16 N); a layer's
@@ -29,7 +29,7 @@ namespace {
 /// Entries of a table that the host hands over in one piece.
 constexpr std::size_t near_at_once = 1 << 14;
 
-/// A cell of a layer, and what decides about its forms.
+/// A cell of a layer, and what decides which form serves it.
 struct DeviceCell {
   Prism shape;
   double longest2, multipole2, volume;
@@ -343,7 +343,7 @@ void LatticeOnDevice::values(Channel channel, std::span<double> values) {
   work_.values.download(stream_, values);
 }
 
-/// Entries of the tables of some layers within the reach of the stable form.
+/// The entries, in the tables of layers first to last − 1, of cells too close for the stable form.
 std::vector<NearEntry> LatticeOnDevice::near_entries(std::size_t first, std::size_t last) const {
   const Convolution& sizes = plan_->convolution(group_);
   std::vector<NearEntry> entries;
