@@ -80,7 +80,7 @@ void smooth_axis(const Grid& grid, std::vector<double>& values, int axis, double
   });
 }
 
-/// In pieces on all threads.
+/// Changes pieces of the values on all threads.
 template <class Change>
 void change_each(std::vector<double>& values, int threads, const Change& change) {
   constexpr std::size_t some = 1 << 16;

@@ -31,7 +31,7 @@ double bytes_of_planes(const Problem& problem, const Settings& settings) {
 
 double bytes_of_models(const Problem& problem, const Settings& settings) {
   double models = properties_of(problem);
-  // The medium that data are made of; what scatters, twice: as the job has it, and the run.
+  // The medium in which data are computed; and the scatterers twice: in the job and in the run.
   if (settings.task == Task::migration && settings.data.empty()) models *= 2;
   if (settings.task == Task::born || (settings.task == Task::migration && settings.data.empty())) models += 2;
   return models * sizeof(double) * static_cast<double>(problem.velocity.size());

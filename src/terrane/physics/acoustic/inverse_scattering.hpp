@@ -1,4 +1,5 @@
-// The inverse-scattering image: what scatters waves, without what lies between waves that run the same way.
+// The inverse-scattering image: it shows scatterers, and suppresses the smooth artefacts of a correlation
+// image where the two waves run the same way.
 //
 //   I_is = Σ_n (m a q + ∇p·∇q)      p, q: the waves of source and receivers;  a = p_tt;  m = 1/v²
 //

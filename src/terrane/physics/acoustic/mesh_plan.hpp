@@ -1,5 +1,6 @@
-// An even grid for shots and receivers in an earth that is described without one: cells for the shortest
-// wave, one cell across where all lie on a line, and as deep as anything that comes back in time.
+// Chooses an even grid for a job without one, from its earth, shots and receivers: cells fine enough for the
+// shortest wave, one cell across where all shots and receivers lie on a line, and as deep as waves can return
+// from before the gathers end.
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"

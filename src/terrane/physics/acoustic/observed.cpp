@@ -19,7 +19,7 @@ double distance(const Place& a, const Place& b) { return std::hypot(a[0] - b[0],
 
 std::string text_of(const Place& at) { return fmt::format("{:.9g}, {:.9g}, {:.9g}", at[0], at[1], at[2]); }
 
-/// Which trace of a file each receiver of each shot takes. Shots or receivers at one place take theirs in
+/// Assigns a file's traces to the receivers of each shot. Shots or receivers at one place take theirs in
 /// their order, which is that of the file.
 class Places {
  public:
@@ -122,7 +122,7 @@ double bessel_0(double x) {  // modified, of the first kind
   return sum;
 }
 
-/// What a step takes from samples `first` on.
+/// The weights of the samples from `first` on, from which a step is interpolated.
 struct Between {
   std::size_t first;
   std::vector<double> weights;
@@ -207,7 +207,7 @@ bool is_unknown(const io::Gathers& series) {
   return series.name == component_names[0] && series.unit.empty();
 }
 
-/// Throws InputError: the series says that it is something else.
+/// Throws InputError: the series is declared to be another quantity than wanted.
 void check_meaning(const std::string& path, const io::Gathers& series, std::string_view wanted) {
   const auto unit = unit_of(wanted);
   const bool other = series.name != wanted && !is_unknown(series) &&

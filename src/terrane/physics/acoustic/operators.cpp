@@ -41,13 +41,13 @@ struct Operators::Held {
                    fmt::format("{:.3g} samples of gathers over {} nodes", samples, problem.whole().count()),
                    2 * sizeof(double) * samples + bytes_of_waves(settings, on));
   }
-  /// What modelling a shot takes on the host.
+  /// Memory on the host for modelling a shot.
   double bytes_of_waves(const Settings& settings, const Device& on) const {
     return on.has_own_memory() ? 0 : bytes_of_shot(problem, settings, on);
   }
   std::size_t samples_of(const Shot& shot) const { return problem.steps() * problem.traces(shot); }
   const std::vector<double>& series_of(std::size_t shot) const { return sent.empty() ? series : sent[shot]; }
-  /// What `of_shot` makes with the engine, of all shots.
+  /// The results of `of_shot` with the engine, for all shots.
   template <class OfShot>
   std::vector<double> gathers(const OfShot& of_shot) {
     std::vector<double> all;

@@ -25,8 +25,8 @@ struct Misfit {
 
 class Operators {
  public:
-  /// problem: settled.  threads: as for thread_count().  memory: bytes for the source's waves; 0: what is
-  /// left.
+  /// problem: settled.  threads: as for thread_count().  memory: bytes for the source's waves; 0: all
+  /// that is free.
   explicit Operators(Problem problem, bool double_precision = true, Device device = {}, int threads = 0,
                      std::size_t memory = 0);
   ~Operators();
@@ -34,16 +34,16 @@ class Operators {
   const Problem& problem() const noexcept;
   std::size_t samples() const;  ///< of all gathers
 
-  /// What each shot sends at the steps from now on, in place of the wavelet: [steps] of all its sources, or
-  /// [steps, sources]. Time dispersion is the business of the caller.  Throws ShapeError.
+  /// Replaces the wavelet from now on by a series for each shot: [steps], the same for all its sources, or
+  /// [steps, sources]. The caller corrects time dispersion.  Throws ShapeError.
   void send(std::vector<std::vector<double>> series);
   std::vector<double> model(Progress* progress = nullptr);
-  /// [snapshots, nodes that are shown], Pa. Of a wavelet without time dispersion put in: what is seen at a
-  /// time is the wave that the grid has then. at_rest: a first one of time 0, when nothing moves, stands
-  /// before them. Throws MemoryError.
+  /// Returns [snapshots, nodes that are shown], Pa. The wavelet is not corrected for time dispersion: a
+  /// snapshot is the grid's wave at its time. at_rest: adds a first snapshot at time 0, when the pressure is
+  /// zero. Throws MemoryError.
   std::vector<float> snapshots(const Snapshots& snapshots, Progress* progress = nullptr,
                                bool at_rest = false);
-  /// Throws ShapeError, as the next two.
+  /// This and the next two throw ShapeError.
   std::vector<double> born(const std::vector<double>& change, Progress* progress = nullptr);
   std::vector<double> adjoint(const std::vector<double>& gathers, Progress* progress = nullptr);
   Misfit misfit(const std::vector<double>& observed, Progress* progress = nullptr);

@@ -25,7 +25,7 @@
 //   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 whatever n is, so nothing grows
 //
 // Receivers record p, or the velocity of particles: ρ v_t = −∇p; with an axis ρ v_t = −∇p − n (n·∇)(q − p),
-// which is the one of H and V: what p pushes across the axis, and q along it (weights.hpp).
+// which agrees with H and V: p acts across the axis, q along it (weights.hpp).
 //
 // Nodes are the centres of the mesh's cells. Each side of the box has one of these boundaries:
 //
@@ -61,7 +61,7 @@
 
 namespace terrane::acoustic {
 
-/// Over which a tilted axis turns to the vertical, between the mesh and a cpml.
+/// Number of nodes between the mesh and a cpml over which a tilted axis turns to the vertical.
 inline constexpr Index turning_nodes = 8;
 
 enum class Boundary { cpml, sponge, free_surface, wall };
@@ -73,7 +73,7 @@ using Place = std::array<double, 3>;               ///< easting, northing, up, m
 
 struct Layers {
   int points = 10;
-  double reflection = 1e-8;  ///< R of a wave that comes straight, in theory
+  double reflection = 1e-8;  ///< R of a wave at normal incidence, in theory
   double power = 3;          ///< q
   double frequency = 0;      ///< f of α₀, Hz; 0: the main frequency of the wavelet
 
@@ -114,7 +114,8 @@ struct Tap {
 };
 std::vector<Tap> pressure_at(std::span<const Place> places);
 
-/// Where the nodes are. All indices are [up, north, east]; the mesh has 0 … nodes − 1, layers lie outside.
+/// The places of the nodes. All indices are [up, north, east]; the mesh has 0 … nodes − 1, layers lie
+/// outside.
 struct Grid {
   std::array<Index, 3> nodes{};
   std::array<double, 3> spacing{}, first{};  ///< m; first: place of node 0
@@ -140,24 +141,23 @@ struct Grid {
 struct Problem {
   Grid grid;
   Equation equation = Equation::constant_density;
-  std::vector<double> velocity;        ///< of each node of the mesh, m/s; where there is an axis, along it
+  std::vector<double> velocity;        ///< of each node of the mesh, m/s; along the axis, if there is one
   std::vector<double> density;         ///< of variable_density, kg/m³
   std::vector<double> epsilon, delta;  ///< of vti and tti
-  std::vector<double> tilt, azimuth;   ///< of tti: of the axis, radians (axis_of())
-  /// [axis][below, above]; what a missing axis has does not count.
+  std::vector<double> tilt, azimuth;   ///< of tti: direction of the axis, radians (axis_of())
+  /// Boundaries [axis][below, above]; those of an axis with one node are not used.
   std::array<std::array<Boundary, 2>, 3> sides{};
   Layers layers;
   int order = 8;
   Coefficients coefficients = Coefficients::taylor;
   int radius = 4;  ///< of the interpolation of sources and receivers, nodes
   Wavelet wavelet;
-  double end = 0;   ///< s
-  double step = 0;  ///< s; 0: 0.9 of the longest stable one
-  bool exact_time =
-      true;  ///< time dispersion is put in before and taken out after a run (time_dispersion.hpp)
+  double end = 0;          ///< s
+  double step = 0;         ///< s; 0: 0.9 of the longest stable one
+  bool exact_time = true;  ///< whether the run corrects time dispersion (time_dispersion.hpp)
   std::vector<Shot> shots;
   std::vector<Component> record{Component::pressure};  ///< at every receiver
-  double even_density = 1000;  ///< kg/m³: what velocities of particles are over, but in variable_density
+  double even_density = 1000;  ///< kg/m³: ρ in ρ v_t = −∇p; variable_density uses `density`
 
   /// All members, once: job/fields.hpp says what follows from this list. The medium is too large for a
   /// packet.
@@ -194,38 +194,38 @@ struct Problem {
     field("shots", p.shots, carried("sources or receivers"));
   }
 
-  /// Throws InputError: a number that cannot be, an unstable step, too few points per wavelength, sources and
-  /// receivers outside of the mesh or on a free surface. Chooses the step where it is open, and lets the end
-  /// be a whole number of steps.
+  /// Checks the problem, chooses the step where none is given, and makes the end a whole number of steps.
+  /// Throws InputError: an impossible number, an unstable step, too few points per wavelength, or sources and
+  /// receivers outside of the mesh or on a free surface.
   void settle();
   std::size_t steps() const;  ///< samples of a trace, at times 0 … end
-  double slowest() const;     ///< velocity in any direction
+  double slowest() const;     ///< the least velocity, over all nodes and directions
   double fastest() const;
   double longest_step() const;
   double points_per_wavelength() const;  ///< of the highest frequency in the slowest medium
-  double group_error() const;            ///< of that wave, relative
+  double group_error() const;            ///< relative error of that wave's group velocity
   /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
   std::vector<double> source_series() const;
-  /// What a user should know of the wavelet: that the run begins or ends within it, or that it is zero.
+  /// Warnings about the wavelet: the run begins or ends within it, or it is zero.
   std::vector<std::string> doubts_of_wavelet() const;
 
-  /// Nodes between the mesh and the outermost node on a side: where a layer is, and what keeps the stencils
-  /// of sources and of the mesh out of it.
+  /// Number of nodes outside the mesh on a side: the layer, and before it as many nodes as keep the stencils
+  /// of the mesh and of sources out of it.
   Index margin(int axis, int side) const;
   IndexBox<3> whole() const;  ///< the mesh and its margins
-  Index points() const;       ///< M of the differences that are used: 2, 4, 6 or 8
+  Index points() const;       ///< M of the differences as computed: 2, 4, 6 or 8
   Index reach() const;        ///< nodes on each side that a step reads: M, or 2M where differences are nested
   int fields() const { return equation == Equation::vti || equation == Equation::tti ? 2 : 1; }
   bool hears_velocities() const;
   std::size_t traces(const Shot& shot) const { return record.size() * shot.receivers.size(); }
-  /// [component, receiver]: the order of a shot's traces.
+  /// The taps of a shot's traces in their order, [component, receiver].
   std::vector<Tap> taps(const Shot& shot) const;
-  /// Factor of s δ(x − x_s): with variable density 1/ρ of the cell that holds the place, else 1.
+  /// The factor of s δ(x − x_s) in the equation: with variable density 1/ρ of the place's cell, else 1.
   double source_factor(const Place& place) const;
 };
 
-/// The grid, its sides, and how far steps and receivers reach: all but the medium that arrays of nodes are
-/// made of.
+/// The problem without its medium: it still has the grid, its sides, and how far steps and receivers reach,
+/// which determine the sizes of the arrays of nodes.
 Problem without_medium(const Problem& problem);
 
 }  // namespace terrane::acoustic

@@ -27,7 +27,7 @@ double seconds_since(SteadyClock::time_point begin) {
 
 std::vector<float> rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
-/// One shot after the other, on the ranks of a Comm.
+/// Computes shots, one after the other, on the ranks of a Comm.
 template <class T>
 class Shots {
  public:
@@ -66,8 +66,8 @@ class Shots {
       auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress);
       return {{}, {std::move(images.kernel), {}, {}, {}}, false, {}};
     }
-    // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors lie
-    // where they are.
+    // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors are
+    // imaged at their true places.
     std::vector<double> data;
     std::vector<float> gather;
     if (!settings_.data.empty()) {
@@ -121,7 +121,8 @@ void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
   add(out.images.at_lags, std::move(result.images.at_lags));
 }
 
-/// Progress of one shot as a part of all: its sweeps over the steps are steps_per_part of a round's work.
+/// Progress of one shot as a part of the run's: its sweeps over the steps are steps_per_part of a round's
+/// work.
 class ShotProgress final : public Progress {
  public:
   ShotProgress(Progress& all, std::uint64_t steps) : all_(all), steps_(std::max<std::uint64_t>(steps, 1)) {}
@@ -165,7 +166,7 @@ class ShotRounds final : public RoundWork {
       part.end();
     }
   }
-  /// Shots of files take no time, and those after them do.
+  /// A round with shots read from files says nothing of the pace, because these take no time.
   bool tells_pace() const override { return out_->shots_kept == kept_before_; }
   void hand_over(Comm& comm, const Range&) override {
     wait_for_turn(comm);
@@ -275,7 +276,7 @@ std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& p,
   return in->parts();
 }
 
-/// Keeps what is done, where the user asked for that and the run is long enough.
+/// Writes checkpoints of finished shots, if the user asked for them and the run is long enough.
 class Keeper {
  public:
   Keeper(const CheckpointSettings& settings, const Problem& problem, const Settings& what, Outcome& out)
@@ -299,9 +300,9 @@ class Keeper {
   Outcome& out_;
 };
 
-/// All ranks compute each shot together. Whether the user stopped them, which ends it on all alike: where
-/// GPUs have each other's memory open, waves must go on all ranks at once, and no rank may leave by an
-/// exception.
+/// All ranks compute each shot together. Returns whether the user stopped the run, which all ranks learn:
+/// where GPUs have each other's memory open, all ranks must destroy their waves together, and none may leave
+/// by an exception.
 template <class T>
 bool do_shots_together(const Problem& problem, const Settings& settings, const RankPlace& place,
                        std::size_t first, Progress& progress, Outcome* out, Keeper* keep) {
@@ -351,7 +352,7 @@ void do_shots(const Problem& problem, const Settings& settings, const RankPlace&
   if (stopped && out) throw Cancelled();
 }
 
-/// Visitor: every member into a packet as PutFields does, but that what is apart is left out.
+/// Visitor that puts every member into a packet as PutFields does, except members declared apart().
 struct PutBareFields {
   Packet& packet;
   template <class T, class Rule>
@@ -362,7 +363,7 @@ struct PutBareFields {
   }
 };
 
-/// For the files of shots of other ranks.
+/// Sends the settings that other ranks need for the files of their shots.
 void put_into(Packet& packet, const CheckpointSettings& settings) {
   packet.put(settings.file.string());
   packet.put(std::array{settings.interval, settings.least_run, settings.round});
@@ -407,7 +408,7 @@ std::pair<double, double> size_of_tap(const Problem& problem, Component componen
           fields * (straight * (width[east] + more[east]) + beside * width[east])};
 }
 
-/// Samples, weights and rows of a shot's receivers, and what sends the same back, at most.
+/// Most memory of a shot's receivers (samples, weights, rows) and of the sources that send their data back.
 double bytes_of_receivers(const Problem& problem, const Settings& settings, const Device& device) {
   const double e = settings.double_precision ? 8 : 4, steps = static_cast<double>(problem.steps());
   double traces = 0, rows = 0, weights = 0;  // of each kind, as many as the largest shot has
@@ -539,7 +540,7 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
     settings.kept_in = best->place;
     return choices;
   }
-  // Nothing fits: the plan says of this what it lacks.
+  // No strategy fits: the plan says how much memory this one lacks.
   if (wish.keeping == Keeping::automatic)
     settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints : Keeping::boundary;
   const bool host = wish.kept_in == KeptIn::host && device.has_own_memory();
@@ -560,7 +561,7 @@ void expect_on_disk(const Settings& settings, double bytes, const std::string& w
 
 namespace {
 
-/// Collective: asks the disk of every machine for the room that its ranks want. Throws FileError on all
+/// Collective: checks that the disk of every machine has room for its ranks' waves. Throws FileError on all
 /// ranks.
 void ask_disks(const Problem& problem, const Settings& settings, const Device& device, Comm& comm) {
   together(comm, [&] {

@@ -3,8 +3,8 @@
 //
 // Shots are shared among ranks in rounds (simulation/rounds.hpp), or, where there are fewer shots than ranks
 // or snapshots are taken, all ranks take each shot together, the grid cut among them. The same bits either
-// way. A checkpoint stands
-// between shots; until it is written, ranks keep their finished shots one by one (shot_files.hpp).
+// way. Checkpoints are written between shots; until then ranks write finished shots one by one
+// (shot_files.hpp).
 #pragma once
 
 #include "terrane/physics/acoustic/settings.hpp"
@@ -13,65 +13,65 @@
 
 namespace terrane::acoustic {
 
-/// What rank 0 has in the end.
+/// The results of a run, on rank 0.
 struct Outcome {
-  std::vector<std::vector<float>> gathers;  ///< [shots][steps, receivers], Pa; of a migration those it took
+  std::vector<std::vector<float>> gathers;  ///< [shots][steps, receivers], Pa; of a migration those migrated
   Images images;                            ///< of a migration, sums over shots
   Pictures pictures;                        ///< snapshots, each [nodes that are shown], Pa
-  std::size_t first_shot = 0;               ///< where a resumed run went on
-  std::size_t shots_kept = 0;               ///< of those after it that the run before had finished
-  std::string why_not_kept;                 ///< what ShotFiles::keep() said first
+  std::size_t first_shot = 0;  ///< the first shot that a resumed run did not find in the checkpoint
+  std::size_t shots_kept = 0;  ///< number of later shots read from files of the run before
+  std::string why_not_kept;    ///< the first message of ShotFiles::keep()
   std::vector<std::string> notes, warnings;
 };
 
-/// Bytes that a rank may take.
+/// Memory and disk, bytes, that a rank may use.
 struct Room {
   double device = 0, host = 0, disk = 0;
-  double share = 1;  ///< of a shot's nodes that are in this room
+  double share = 1;  ///< fraction of a shot's nodes that are kept in this room
 };
 
-/// A strategy of keeping the source's waves, where, what it costs on a rank, and whether a rank has room for
-/// it.
+/// A strategy of keeping the source's waves: the place of its records, its cost on a rank, and whether the
+/// rank has room for it.
 struct KeepingChoice {
   KeepingCost cost;
   KeptIn place = KeptIn::memory;
-  double seconds = 0;  ///< of a shot, roughly
+  double seconds = 0;  ///< rough time of a shot
   bool fits = false;
 };
-/// All that the medium of a problem allows.
+/// All strategies that the medium of the problem allows.
 std::vector<KeepingChoice> keeping_choices(const Settings& settings, const Problem& problem,
                                            const Device& device, const Room& room);
-/// Sets what is automatic in the settings of a migration: the quickest exact strategy for which there is
-/// room, else the boundary (of a medium with an axis: store); on a disk, or on the host without room there,
-/// only where the settings say so.
+/// Replaces `automatic` in the settings of a migration: by the quickest exact strategy for which there is
+/// room, else by boundary (store in a medium with an axis). Chooses a disk, or a host without room, only
+/// where the settings ask for it.
 std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
                                           const Room& room);
-/// The part of a grid's nodes that a rank has at most, with those around it that it reads, where so many take
-/// a shot together. Throws InputError: they are too many.
+/// The largest fraction of the grid's nodes, with its halo, that one of `ranks` which take a shot together
+/// has. Throws InputError: too many ranks.
 double largest_share(const Problem& problem, int ranks);
 /// Working memory of a shot on a device that has this share of its nodes.
 double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device,
                      double share = 1);
-/// On the host: the sums of images over shots, those of one shot, and what is kept there of its source's
-/// waves.
+/// Memory on the host: the images summed over shots, the images of one shot, and its source's waves where
+/// they are kept there.
 double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device);
-/// On the host: of snapshots one, as it comes from all ranks; and where no file will take them (Pictures)
-/// all, twice.
+/// Memory of snapshots on the host: one snapshot while it is gathered from all ranks; and, unless a file
+/// takes them (Pictures), all of them twice.
 double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool on_disk);
-/// Throws FileError: the disk of the settings' scratch has no room for so many bytes of waves. whose: of
-/// "a shot", "2 ranks of a machine".
+/// Throws FileError: the disk of the folder settings.scratch has no room for this many bytes of waves. whose:
+/// the owner of the waves in the message, such as "a shot" or "2 ranks of a machine".
 void expect_on_disk(const Settings& settings, double bytes, const std::string& whose);
 
-/// The grid of a shot among the ranks that take it together; whole where they take shots of their own. Throws
-/// InputError: they are too many.
+/// The cut of the grid among the ranks that take a shot together; not cut where ranks take shots of their
+/// own. Throws InputError: too many ranks.
 Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks);
 
-/// Whether ranks get only the medium of their own nodes: where they take each shot together, but for random
-/// walls, and velocities of particles in a medium whose density or axis varies.
+/// Whether each rank gets only the medium of its own nodes: yes if ranks take each shot together, except with
+/// random walls, or with particle velocities recorded in a medium whose density or axis varies.
 Dealt dealt_among(const Problem& problem, const Settings& settings, int ranks);
 
-/// On rank 0; the others serve(). problem: settled; settings.keeping: not automatic. Throws InputError,
-/// MemoryError, Cancelled.
+/// Runs all shots; called on rank 0, while the other ranks call serve(). problem: settled; settings.keeping:
+/// not automatic. Throws InputError, MemoryError, Cancelled.
 Outcome run_shots(const Problem& problem, const Settings& settings, const Runtime& runtime);
 void serve(Comm& comm);
 

@@ -1,11 +1,12 @@
-// What a run over all shots is to do, beside the problem.
+// Settings of a run over all shots: its task, and how it is computed.
 #pragma once
 
 #include "terrane/physics/acoustic/image/engine.hpp"
 
 namespace terrane::acoustic {
 
-/// adjoint: Jᵀ of the data, which are gathers: a migration without corrections, and without images.
+/// adjoint: Jᵀ of the data, which are gathers: only the kernel of a migration, without corrections of the
+/// data.
 enum class Task { modelling, born, migration, adjoint };
 inline constexpr std::array<std::string_view, 4> task_names{"modelling", "born", "migration", "adjoint"};
 inline constexpr std::array<std::string_view, 2> precision_names{"single", "double"};
@@ -14,23 +15,24 @@ struct Settings {
   Task task = Task::modelling;
   bool double_precision = false;
   Keeping keeping = Keeping::automatic;
-  KeptIn kept_in = KeptIn::automatic;  ///< of strategies that keep records
+  KeptIn kept_in = KeptIn::automatic;  ///< place of records, for the strategies that keep some
   std::string scratch;                 ///< folder of records on disk; empty: that of the system
   Index lags = 0;  ///< of migration: cells to either side by which waves are shifted along easting
-  /// Of Born: m − m of the problem's medium, s²/m², [nodes]. Of migration: the same, of the medium that the
-  /// data are made of here; empty where data are given.
+  /// A change of m = 1/v² from the problem's medium, s²/m², [nodes]. Of Born modelling: the scatterers. Of
+  /// migration: the data are computed here in the medium with this change; empty where data are given.
   std::vector<double> change;
-  /// Of migration: what was recorded, [shots][steps, receivers]; empty where they are made here. Of adjoint.
+  /// The recorded gathers [shots][steps, receivers] of a migration, empty where they are computed here; or
+  /// the gathers to which the task adjoint applies Jᵀ.
   std::vector<std::vector<double>> data;
 
-  Snapshots snapshots;  ///< settled; of modelling and Born modelling: the wave that receivers record
+  Snapshots snapshots;  ///< settled; in modelling and Born modelling, of the wave that receivers record
 
-  /// Whether each rank takes shots of its own: where there are enough, and no snapshots. Else all ranks take
-  /// each shot together, the grid cut among them.
+  /// Whether each rank computes shots of its own: if there are at least as many shots as ranks, and no
+  /// snapshots. Else all ranks compute each shot together, the grid cut among them.
   bool shots_of_their_own(std::size_t shots, int ranks) const {
     return ranks == 1 || (!snapshots.any() && shots >= static_cast<std::size_t>(ranks));
   }
-  /// Whether waves run back from the receivers.
+  /// Whether the task sends waves back from the receivers.
   bool runs_back() const { return task == Task::migration || task == Task::adjoint; }
 
   std::size_t images_at_lags() const {

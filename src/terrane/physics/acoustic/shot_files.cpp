@@ -19,7 +19,7 @@ std::filesystem::path file_in(const std::filesystem::path& folder, std::size_t s
   return folder / fmt::format("shot-{}", shot + 1);
 }
 
-/// Shots of which the folder has files, in order; of no folder none.
+/// The shots that have files in the folder, in order; none without a folder.
 std::vector<std::size_t> shots_in(const std::filesystem::path& folder) {
   constexpr std::string_view begin = "shot-";
   std::vector<std::size_t> shots;

@@ -1,6 +1,6 @@
-// Finished shots of a run over ranks, one file each, beside the checkpoint and until that has them. Every
-// rank keeps its own at once, so a run that lost a rank, or was killed, does only those shots again that were
-// being computed. A file that is damaged or of another run counts as none.
+// Files of finished shots of a run on several ranks, one for each shot, beside the checkpoint and until that
+// has them. Every rank writes its own shots when they are finished: so a run that lost a rank, or was killed,
+// repeats only the shots that were being computed. A file that is damaged or of another run is ignored.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace terrane::acoustic {
 
-/// Of one shot.
+/// The result of one shot.
 struct ShotResult {
   std::vector<float> gather;
   Images images;
-  bool kept = false;         ///< it was computed by an earlier run
-  std::string why_not_kept;  ///< what ShotFiles::keep() said
+  bool kept = false;         ///< it was read from a file of an earlier run
+  std::string why_not_kept;  ///< the message of ShotFiles::keep()
 
   template <class Self, class Field>
   static void fields(Self& r, Field& field) {
@@ -27,24 +27,25 @@ struct ShotResult {
   }
 };
 
-/// The folder that a file is in, or is to be made in.
+/// The folder of a file, which need not exist yet.
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
-/// What a run writes beside its results while it lasts, at most.
+/// The most that a run writes to disk beside its results.
 struct DiskUse {
-  double shot = 0;        ///< bytes of a finished shot that is kept by itself
-  double shots = 0;       ///< of all ranks, that lie there at once
-  double seconds = 0;     ///< with fewer of a rank's work a shot is not kept
+  double shot = 0;        ///< bytes of the file of a finished shot
+  double shots = 0;       ///< the number of such files, of all ranks, at one time
+  double seconds = 0;     ///< a shot that took a rank less than this gets no file
   double checkpoint = 0;  ///< bytes; an old one goes when a new one is whole; 0: none is written
-  double film = 0;        ///< of snapshots, on their way and in a file of results, beside that
+  double film = 0;        ///< bytes of snapshots: in a temporary file, and in a file of results
   double bytes() const { return shots * shot + 2 * checkpoint + film; }
 };
-/// seconds: that a shot takes a rank; 0: the fewest with which it is kept.
+/// seconds: time of a shot on a rank; 0: the shortest with which a shot gets a file.
 DiskUse disk_use(const Problem& problem, const Settings& settings, const CheckpointSettings& checkpoint,
                  int ranks, double seconds = 0);
-/// Whether the disk of the checkpoint has room for that, with what an earlier part of the run has put there.
+/// Whether the disk of the checkpoint has room for `use`; the files that an earlier part of the run left
+/// there count as room.
 bool has_room(const CheckpointSettings& checkpoint, const DiskUse& use);
-/// Throws FileError: it has not.
+/// Throws FileError where has_room() is false.
 void expect_room(const CheckpointSettings& checkpoint, const DiskUse& use);
 
 /// All that determines the bits of shots.
@@ -55,20 +56,20 @@ class ShotFiles {
   /// Nothing is kept where there are no checkpoints, or one rank alone.
   ShotFiles(const CheckpointSettings& checkpoint, const Problem& problem, const Settings& settings,
             int ranks);
-  /// Rank 0, before the others begin: makes the folder. They keep shots only where they see it, so disks that
-  /// are not shared get no files that nobody removes.
+  /// Makes the folder; called by rank 0 before the other ranks begin. They write files only if they see this
+  /// folder: so none are left on disks that are not shared, where rank 0 could not remove them.
   static void make_folder(const CheckpointSettings& checkpoint, int ranks);
   static void remove_empty_folder(const CheckpointSettings& checkpoint);
-  /// What an earlier run kept of a shot, where this one goes on from it.
+  /// The shot's result from its file, if this run resumes an earlier one that wrote it.
   std::optional<ShotResult> find(std::size_t shot);
-  /// For the user, where the first shot in the folder is damaged or of another run; else empty.
+  /// A message for the user if the first file in the folder is damaged or of another run; else empty.
   std::string misfit();
-  /// seconds: that the shot took. Those of which CheckpointSettings::round takes many are left to the
-  /// checkpoint, and so are all of a run too short for one, and those that take long to write. After an
-  /// error, or where the disk has no room to spare, nothing is kept any more, the files of this rank go, and
-  /// the user is to be told what it returns.
+  /// Writes the file of a shot, which took `seconds`. Writes none if the shot took less time than a round
+  /// (CheckpointSettings::round), if the run is too short for a checkpoint, or if writing would take long
+  /// beside computing. After an error, or where the disk has no room to spare, this rank removes its files,
+  /// writes no more, and returns a message for the user.
   std::string keep(std::size_t shot, const ShotResult& result, double seconds);
-  /// The checkpoint has all shots before this one.
+  /// Removes the files of all shots before this one, which the checkpoint has.
   static void remove_before(const CheckpointSettings& checkpoint, std::size_t shot);
 
  private:
@@ -83,7 +84,7 @@ class ShotFiles {
   int ranks_;
   bool keeps_;
   std::vector<std::filesystem::path> written_;
-  Fingerprint of_;  ///< made when it is wanted: hashes of large models take a while
+  Fingerprint of_;  ///< computed at its first use: hashing a large model takes a while
 };
 
 }  // namespace terrane::acoustic

@@ -14,21 +14,22 @@ struct ShownNodes {
   std::array<Index, 3> first{}, count{};
   Index stride = 1;
 
-  IndexBox<3> box() const { return index_box(count[0], count[1], count[2]); }  ///< of all n
+  IndexBox<3> box() const { return index_box(count[0], count[1], count[2]); }  ///< the box of all n
   /// Those n whose nodes lie in a part of the mesh.
   IndexBox<3> within(const IndexBox<3>& part) const;
-  /// Where they are along an axis, m.
+  /// The coordinates of these nodes along an axis, m.
   std::vector<double> places(const Grid& grid, int axis) const;
 };
 
-/// Pressure at times every · Δt, 2 every · Δt, … as the grid has it: with the time dispersion of its waves.
+/// Snapshots of the pressure at times every · Δt, 2 every · Δt, … They show the wave of the grid, with its
+/// time dispersion.
 struct Snapshots {
   double interval = 0;    ///< s; 0: none
-  std::size_t shot = 0;   ///< that is shown
-  Index stride = 1;       ///< every so manieth node along each axis
-  std::size_t every = 0;  ///< steps from one to the next, as settle() finds; 0: none
-  /// West, east, south, north, bottom, top: nodes within; along an axis on which it is thinner than a cell,
-  /// the nearest.
+  std::size_t shot = 0;   ///< index of the shot that is shown
+  Index stride = 1;       ///< every stride-th node is shown along each axis
+  std::size_t every = 0;  ///< steps from one snapshot to the next, set by settle(); 0: none
+  /// West, east, south, north, bottom, top, m: nodes in this box are shown; along an axis on which the box is
+  /// thinner than a cell, the nearest nodes.
   std::array<double, 6> box{-INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY};
 
   template <class Self, class Field>
@@ -44,13 +45,13 @@ struct Snapshots {
     field("steps", s.every, carried("snapshots"));
   }
 
-  /// Of a settled problem. Throws InputError at "acoustic: snapshots".
+  /// Sets `every`.  problem: settled.  Throws InputError at "acoustic: snapshots".
   void settle(const Problem& problem);
   bool any() const noexcept { return every > 0; }
   std::size_t count(const Problem& problem) const;
   std::vector<double> times(const Problem& problem) const;  ///< s
   ShownNodes nodes(const Grid& grid) const;
-  double bytes(const Problem& problem) const;  ///< of all, in a file
+  double bytes(const Problem& problem) const;  ///< of all snapshots, in a file
 };
 
 }  // namespace terrane::acoustic

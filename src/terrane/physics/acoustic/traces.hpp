@@ -1,9 +1,10 @@
-// Between what an engine records and gathers: p with the time dispersion of the steps, and the accelerations
-// of particles; and pressures and velocities without.
+// Conversions between an engine's traces and gathers. An engine's traces are pressures and the accelerations
+// of particles, with the time dispersion of the steps; gathers are pressures and velocities, without
+// dispersion.
 //
-//   of an engine      F: take_out, then integrate over time what velocities are of
+//   of an engine      F: take_out, then integrate accelerations over time
 //   transposed        Fᵀ, for the adjoint
-//   of recorded data  integrate_transposed, then put_in: migrated waves have the dispersion of the grid's
+//   of recorded data  integrate_transposed, then put_in: so migrated waves have the grid's time dispersion
 #pragma once
 
 #include <vector>
@@ -16,9 +17,9 @@ namespace terrane::acoustic {
 void to_gather(const Problem& problem, std::vector<double>& traces, int threads);
 /// The transpose of to_gather().
 void to_gather_transposed(const Problem& problem, std::vector<double>& traces, int threads);
-/// Of recorded data what receivers send back in a migration.
+/// Converts recorded data to the series that receivers send back in a migration.
 void to_senders(const Problem& problem, std::vector<double>& traces, int threads);
-/// The same of traces that an engine made of another medium: their dispersion stays.
+/// to_senders() for traces that an engine computed in another medium: they already have the time dispersion.
 void to_senders_of_engine(const Problem& problem, std::vector<double>& traces);
 
 }  // namespace terrane::acoustic

@@ -15,7 +15,7 @@ namespace {
 
 using NodeIndex = std::array<Index, 3>;
 
-/// Weights of all nodes of a box of some thousand.
+/// Weights of all nodes of a box, which has some thousand nodes.
 class Shares {
  public:
   explicit Shares(const IndexBox<3>& box) : box_(box), of_(static_cast<std::size_t>(box.count()), 0.0) {}
@@ -93,7 +93,7 @@ class Slope {
         second_nodes_(of_place(problem, box_, at, second_)),
         third_nodes_(of_place(problem, box_, at, third_)) {}
 
-  /// Adds it; f is the same everywhere.
+  /// Adds −f D⁺w with the same f everywhere.
   void add_times(double f, Shares& to) const {
     auto everywhere = empty_row(to);
     fill(everywhere, [=](Index) { return f; });

@@ -1,5 +1,5 @@
-// What a receiver records of the nodes around it, and what a source there does to them: transposes of each
-// other.
+// The weights of the nodes around a receiver or source. A receiver records the weighted sum of the fields at
+// these nodes; a source at the same place adds its series to them with the same weights, the transpose.
 //
 //   pressure               p, with an axis (2p + q)/3, read by a sinc
 //   velocity of particles  the integral over time (traces.hpp) of its acceleration
@@ -22,8 +22,8 @@
 
 namespace terrane::acoustic {
 
-/// What of a node a weight is of: the pressure (p or (2p + q)/3), or one of the two fields of a medium with
-/// an axis.
+/// The field of a node that a weight multiplies: the pressure (p or (2p + q)/3), or one of the two fields of
+/// a medium with an axis.
 enum class Part : int { pressure, p, q };
 
 /// One node's share of a source or receiver.
@@ -33,12 +33,12 @@ struct Weight {
   Part part = Part::pressure;
 };
 
-/// Of the pressure that a tap records, or of the acceleration of which it records the integral. In the order
-/// of nodes, those of p before those of q: nodes beyond a free surface are folded back with a minus, those
-/// beyond a wall left out.
+/// The weights of the pressure that a tap records, or of the acceleration whose integral it records. They
+/// come in the order of nodes, those of p before those of q. Weights of nodes beyond a free surface are
+/// subtracted from those of their mirror images; nodes beyond a wall are left out.
 std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
-/// Calls take(number, weights) for one tap after the other, in order; some hundreds are made at a time, by
-/// all threads.
+/// Calls take(number, weights) for one tap after the other, in order; all threads compute the weights of some
+/// hundred taps at a time.
 void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads,
                      const std::function<void(std::size_t, const std::vector<Weight>&)>& take);
 

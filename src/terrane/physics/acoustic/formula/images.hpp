@@ -12,14 +12,14 @@
 
 namespace terrane::acoustic {
 
-/// The node whose value another has, and whether with a minus.
+/// The node whose value another node has; odd: with a minus sign.
 struct Image {
   Index node;
   bool odd;
 };
 
-/// Of node n of an axis with `nodes` of them. below, above: whether there is a free surface; beyond other
-/// sides a node is its own image.
+/// The image of node n of an axis with this number of nodes. below, above: whether there is a free surface;
+/// beyond other sides a node is its own image.
 TERRANE_FN constexpr Image image_of(Index n, Index nodes, bool below, bool above) {
   if (below && above) {
     const Index rest = n % (2 * nodes), place = rest < 0 ? rest + 2 * nodes : rest;

@@ -11,7 +11,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// Of each radius the b whose largest error over 0 ≤ kh ≤ π/2 is smallest.
+/// For each radius the b of the Kaiser window whose largest error over 0 ≤ kh ≤ π/2 is smallest.
 constexpr double shape[] = {0, 0, 2.94, 4.53, 6.31, 7.92, 9.42, 10.97, 12.47};
 
 /// I₀ by its series, which converges everywhere and needs few terms for x < 15.

@@ -1,10 +1,8 @@
 // Differences on an even grid: coefficients, what they do to waves, and the longest stable step.
 //
 //   second difference   L p = Σ_r c_r (p_{+r} + p_{−r}) / h² + c_0 p / h²,   c_0 = −2 Σ c_r       r = 1 … M
-//   first difference    D p = Σ_r d_r (p_{+r} − p_{−r}) / h,                 d_r = r c_r / 2 of the Taylor
-//   set
-//   half-way            D⁺p = Σ_m a_m (p_{+m} − p_{1−m}) / h,                from a node to the middle of the
-//   next
+//   first difference    D p = Σ_r d_r (p_{+r} − p_{−r}) / h,              d_r = r c_r / 2 with Taylor's c_r
+//   half-way            D⁺p = Σ_m a_m (p_{+m} − p_{1−m}) / h,             at the middle to the next node
 //
 // Taylor coefficients are those of order 2M (Fornberg 1988). The optimised sets keep the error of the group
 // velocity along an axis below a tolerance up to as high a wavenumber as they can (Holberg 1987 asked for the
@@ -31,14 +29,15 @@ struct Differences {
   std::vector<double> second;  ///< c_1 … c_M
   std::vector<double> first;   ///< d_1 … d_M
   std::vector<double> half;    ///< a_1 … a_M; none where the kind has no set of this order
-  /// Whose waves the errors below are of: L, with densities D⁻D⁺, with a tilted axis D D.
+  /// The equation to whose waves the errors below belong: those of L, with variable density of D⁻D⁺, with a
+  /// tilted axis of D D.
   Equation equation = Equation::constant_density;
 
   int points() const noexcept { return order / 2; }
   double centre() const;                ///< c_0
   double symbol(double kh) const;       ///< K² h² = Σ 2 c_r (1 − cos r k h) of L
-  double group_error(double kh) const;  ///< of a wave along an axis, relative, time exact
-  double worst_group_error(double points_per_wavelength) const;  ///< of all waves that long or longer
+  double group_error(double kh) const;  ///< relative error of a wave along an axis, with exact time
+  double worst_group_error(double points_per_wavelength) const;  ///< of all waves this long or longer
   /// Fewest points per wavelength for which the group error stays below `tolerance`.
   double points_per_wavelength(double tolerance) const;
 };

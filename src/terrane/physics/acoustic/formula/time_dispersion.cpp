@@ -44,7 +44,7 @@ class SpectrumAt {
         weights_[k][n] = height((lowest + static_cast<double>(n) - place) / half);
     }
   }
-  /// What forward() and transposed() write on.
+  /// Working memory of forward() and transposed().
   struct Room {
     std::vector<double> points;
     std::vector<Complex> wide;  ///< half of the spectrum, and what bells reach beyond 0 and π

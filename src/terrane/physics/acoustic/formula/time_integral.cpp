@@ -14,7 +14,7 @@ constexpr std::array<std::array<double, 4>, 4> weights{
      {802.0 / 1440, -93.0 / 1440, 11.0 / 1440},
      {68323.0 / 120960, -9531.0 / 120960, 1879.0 / 120960, -191.0 / 120960}}};
 
-/// Of the step from sample n to the next: as many as there are samples after it.
+/// Weights of the step from sample n to the next: of the highest order for which there are samples after it.
 const std::array<double, 4>& weights_after(std::size_t n, std::size_t samples) {
   return weights[std::min<std::size_t>(samples - 1 - n, 4) - 1];
 }

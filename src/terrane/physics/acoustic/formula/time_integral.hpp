@@ -1,6 +1,6 @@
 // Integrals of traces over time, from zero.
 //
-//   v_{n+1} = v_n + Δt Σ_j c_j (f_{n−j} + f_{n+1+j}),  j = 0 … 3: of order 8; lower where the trace ends
+//   v_{n+1} = v_n + Δt Σ_j c_j (f_{n−j} + f_{n+1+j}),  j = 0 … 3: of order 8; lower at the trace's end
 //
 // Before its first sample a trace is zero. The error is 3e-4 of a wave with 5 samples per period, 1e-6
 // with 10.

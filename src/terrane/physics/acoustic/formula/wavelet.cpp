@@ -36,7 +36,7 @@ double gabor(double f, double t) {
   return std::exp(-a * a) * std::cos(2 * pi * f * t);
 }
 
-/// At a time from its middle.
+/// The value of a Ricker, Ormsby or Gabor wavelet.  t: time from its middle
 double of_formula(const Wavelet& w, double t) {
   if (w.kind == WaveletKind::ormsby) return w.amplitude * ormsby(w.corners, t);
   return w.amplitude * (w.kind == WaveletKind::gabor ? gabor(w.frequency, t) : ricker(w.frequency, t));

@@ -1,9 +1,8 @@
-// What a source sends: one number per time step.
+// Wavelets: the time series s(t) that a source sends.
 //
 //   Ricker   s = (1 − 2a) e^{−a},  a = (π f (t − t₀))²                                      t₀ = 1.5 / f
 //   Ormsby   s = (T₄ − T₃)/(f₄ − f₃) − (T₂ − T₁)/(f₂ − f₁),  T_n = f_n² sinc²(f_n (t − t₀)), over its peak
-//            amplitude spectrum 1 on f₂ … f₃ and linear ramps beside it                      t₀ = 4 / (f₂ −
-//            f₁)
+//            amplitude spectrum 1 on f₂ … f₃, linear ramps beside it                      t₀ = 4 / (f₂ − f₁)
 //   Gabor    s = exp(−(2π f (t − t₀) / γ)²) cos(2π f (t − t₀)),  γ = 4                       t₀ = 0.75 γ / f
 #pragma once
 
@@ -27,7 +26,7 @@ struct Wavelet {
   std::array<double, 4> corners{};  ///< Hz, of Ormsby, ascending
   double delay = -1;                ///< t₀, s; below zero: as above
   double amplitude = 1;             ///< of the peak, Pa m (3-D), Pa (2-D)
-  std::vector<double> samples;      ///< of a wavelet that is given
+  std::vector<double> samples;      ///< of a wavelet from a file
   double sample_step = 0;           ///< s
 
   template <class Self, class Field>
@@ -49,7 +48,7 @@ struct Wavelet {
   /// t₀.
   double start() const;
   double largest() const;  ///< |s| at the peak, or of the samples
-  /// Between them it is more than next to nothing; t₀ and the last of samples.
+  /// The times between which the wavelet is not negligible; of samples, those of the first and the last.
   double begins() const;
   double ends() const;
   /// The highest frequency that counts: 2.5 f of a Ricker wavelet (3 % of its peak), f₄, 1.7 f; of samples
@@ -65,7 +64,7 @@ struct Wavelet {
   void check() const;
 
  private:
-  double half_length() const;  ///< from the middle to where it is next to nothing; of samples all of it
+  double half_length() const;  ///< time from the middle until s is negligible; of samples the whole length
 };
 
 }  // namespace terrane::acoustic

@@ -26,7 +26,7 @@ struct Keep {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { to(k, j, i) = from(k, j, i); }
 };
 
-/// δp⁺ gets v²Δt² (−δm a) = −v² δm (p⁺ − 2p + p⁻).
+/// Adds to δp⁺ v²Δt² (−δm a) = −v² δm (p⁺ − 2p + p⁻).
 template <class T>
 struct Scatter {
   View<const T, 3> after, now, before, squared, change;  // change: δm / Δt²
@@ -37,13 +37,13 @@ struct Scatter {
   }
 };
 
-/// The pressure of a medium with an axis.
+/// The pressure in a medium with an axis.
 template <class T>
 TERRANE_FN T mean_of(T p, T q) {
   return fused(T(2) / 3, p, T(1) / 3 * q);
 }
 
-/// What a node adds to images.  q: of the receivers' wave; per_square: 1/Δt²
+/// Adds the terms of a node to the images.  q: of the receivers' wave; per_square: 1/Δt²
 template <class T>
 TERRANE_FN void correlate(T after, T p, T before, T q, T per_square, T& kernel, T& correlation,
                           T& illumination) {
@@ -174,7 +174,7 @@ struct Magnitude {
   TERRANE_FN double operator()(Index n) const { return std::fabs(static_cast<double>(p[n])); }
 };
 
-/// After how many steps a series [steps, places] is over.
+/// The number of steps after which a series [steps, places] is zero.
 std::size_t quiet_after(const std::vector<double>& series, Index steps) {
   double most = 0;
   for (const double value : series) most = std::max(most, std::fabs(value));
@@ -283,7 +283,8 @@ bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
   return comm_.lowest(progress && progress->cancelled() ? 0 : 1) != 0;
 }
 
-/// Collective, after goes_on(): throws InputError on all ranks where the wave is lost.
+/// Collective, after goes_on(): throws InputError on all ranks where the wave is not finite or too large
+/// (FieldWatch).
 template <class T>
 void Engine<T>::look_at(FieldWatch& watch, const Wave<T>& wave, Index done, double time) {
   const auto steps = static_cast<std::size_t>(done);
@@ -450,8 +451,8 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   return receivers.gather(stream_, comm_);
 }
 
-/// Steps of a source's wave and of the one that it scatters.  before: p⁻ of the first, kept while p⁺ takes
-/// its place
+/// Takes steps of a source's wave and of the wave that it scatters.  before: p⁻ of the first, kept while p⁺
+/// takes its place
 template <class T>
 void Engine<T>::scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T>& sources,
                                 Receivers<T>& receivers, std::vector<Buffer<T>>& before,
@@ -531,7 +532,7 @@ Index Engine<T>::look(const Watch* watch, const Wave<T>& wave, Index n) {
   return std::min(steps_ - n, every - n % every);
 }
 
-/// Steps of the source's wave from n on; those on the way are kept as they come.
+/// Takes steps of the source's wave from n on, and keeps each one for the way back.
 template <class T>
 void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources) {
   const auto take = history.taking(stream_, n + 1, count - 1);

@@ -3,14 +3,13 @@
 //
 //   F(m)      d = R p                                   p: the wave of the source; R: the receivers
 //   J δm      d = R δp,  the same operator with the source −δm aⁿ,  aⁿ = (pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹)/Δt²
-//   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers that send their data from the last to the
-//   first
+//   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers, which send r reversed in time
 //
 // Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), with zero where either place is outside the
 // mesh. Where the velocity is right the waves meet at the reflector, and h = 0 has most of the energy.
 //
-// In a medium with an axis a is (p, q)'s, and the second difference in Jᵀ is that of the adjoint wave, from
-// its own equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
+// In a medium with an axis J uses the second differences of both p and q. Jᵀ takes that of the adjoint wave
+// instead, from its wave equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
 //
 // Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the
 // mesh (problem.hpp). m = 1/v², s²/m².
@@ -33,7 +32,7 @@ struct Images {
   std::vector<double> kernel;        ///< Jᵀ r, of m
   std::vector<double> correlation;   ///< Σ p q: the zero-lag cross-correlation
   std::vector<double> illumination;  ///< Σ p²
-  std::vector<double> at_lags;       ///< [lags, nodes]: h from −lags to lags cells; empty without
+  std::vector<double> at_lags;       ///< [lags, nodes]: h from −lags to lags cells; empty without lags
 
   template <class Self, class Field>
   static void fields(Self& i, Field& field) {
@@ -44,37 +43,37 @@ struct Images {
   }
 };
 
-/// Snapshots of a wave while it is modelled. Where one is taken a pass over memory, or a graph, ends.
+/// Snapshots of a wave while it is modelled. A pass over memory, or a graph, ends at the step of a snapshot.
 struct Watch {
   Snapshots snapshots;
   /// On rank 0: of snapshot n the pressure, Pa, at snapshots.nodes().
   std::function<void(std::size_t n, std::span<const float> values)> take;
 };
 
-/// Series and traces are [steps] and [steps, receivers], given and returned on rank 0; time dispersion is the
-/// business of the caller.
+/// Series and traces are [steps] and [steps, receivers], given and returned on rank 0; the caller
+/// corrects time dispersion.
 template <class T>
 class Engine {
  public:
-  /// Collective. problem: settled, the same on all ranks, or dealt (Dealt); must outlive this, as the stream
-  /// and the Comm.
+  /// Collective. problem: settled, the same on all ranks, or dealt (Dealt); must outlive this, and so
+  /// must the stream and the Comm.
   Engine(const Problem& problem, Stream& stream, Comm& comm, Dealt dealt = Dealt::no);
 
-  /// What halos go by; empty where nothing is to be said.
+  /// How halos are sent (Wave::transport()); may be empty.
   std::string transport() const { return wave_.transport(); }
-  /// Steps of modelling are launched as graphs where they can be. Without, the same bits.
+  /// Whether steps of modelling are launched as graphs where that is possible; the bits are the same.
   void use_graphs(bool yes) noexcept { graphs_ = yes; }
-  /// How modelling and Born modelling pass over memory, as passes_for() chose on all ranks, and so does a
-  /// migration in an isotropic medium that keeps nothing on a disk (images_in_passes()). The same bits
-  /// however they do.
+  /// The passes over memory that modelling and Born modelling take, as all ranks agreed on; a migration takes
+  /// them in an isotropic medium if it keeps nothing on a disk (images_in_passes()). Results have the same
+  /// bits with any passes.
   const Passes& passes() const noexcept { return passes_; }
   void use_passes(const Passes& passes) { passes_ = agreed(passes, comm_); }  ///< collective
-  /// Where records of the source's waves lie: store, compressed and the boundaries keep some. Without, in
-  /// memory.
+  /// Sets the place of the source wave's records, which the strategies store, compressed and boundary keep;
+  /// by default they lie in memory.
   void keep_in(KeptIn place, const std::string& folder) { room_.place = place, room_.folder = folder; }
 
   /// Collective, as all that follow.
-  /// watch: the wave that receivers record; none where it is null.
+  /// watch: takes snapshots of the wave that receivers record; may be null.
   std::vector<double> model(const Shot& shot, const std::vector<double>& series, Progress* progress = nullptr,
                             const Watch* watch = nullptr);
   std::vector<double> born(const Shot& shot, const std::vector<double>& series,
@@ -108,7 +107,7 @@ class Engine {
   bool graphs_ = true;
   Passes passes_;
   RecordRoom room_;
-  Alone alone_;  // this rank's nodes, for looks at them
+  Alone alone_;  // a Comm of this rank alone, for looks at its own nodes
   std::optional<Reduction<1>> looks_;
 };
 

@@ -25,7 +25,7 @@ struct Silence {
 
 using T16 = std::int16_t;
 
-/// √(2n): the stretches and the states between them then take the same memory.
+/// Steps between checkpoints, √(2n): then the states and one stretch of fields take the same memory.
 Index spacing_of(Index steps) {
   return std::max<Index>(1, static_cast<Index>(std::ceil(std::sqrt(2.0 * static_cast<double>(steps)))));
 }
@@ -56,7 +56,8 @@ class Slots {
   Buffer<T> memory_;
 };
 
-/// Those of the last shot where they are the same; those in memory go with their shot.
+/// The records of the last shot, if they have the same size and place, else new ones; records in memory are
+/// freed with their shot.
 std::shared_ptr<Records> records_for(Stream& stream, RecordRoom& room, std::size_t bytes, Index count) {
   const RecordsWanted wanted{room.place, bytes, count, room.folder};
   room.states = {};
@@ -129,7 +130,7 @@ class Stored final : public History<T> {
 constexpr Index nodes_of_block = 32;  ///< of a row, with one factor
 constexpr T16 largest_number = 32767;
 
-/// A block of a row to 16 bits: x ≈ factor · number.
+/// Compresses a block of a row to 16 bits: x ≈ factor · number.
 template <class T>
 struct Squeeze {
   View<const T, 3> from;
@@ -355,7 +356,7 @@ class Checkpoints final : public History<T> {
   View<const T, 3> at(Index n, int field) const override { return slots_.at(n - first_ + 1, field); }
 
  private:
-  /// Where the state lies with which the stretch of step n begins.
+  /// The memory of the state with which the stretch of step n begins.
   std::span<T> state(Index n) {
     const std::size_t size = wave_.state_size();
     return {reinterpret_cast<T*>(states_.data()) + static_cast<std::size_t>(n / spacing_) * size, size};
@@ -519,7 +520,7 @@ class Boundaries final : public History<T> {
     clock_.set(stream, steps_ - 2);
     next_ = steps_ - 3;
   }
-  /// What was kept of these nodes.
+  /// Loads the kept values of these nodes.
   void load_rows(const std::byte* from, const StepArguments<T>& g, const IndexBox<3>& nodes) const {
     for (const auto& strip : strips_) {
       const auto field = field_at(strip.field == 0 ? g.next : g.next_q);
@@ -527,7 +528,7 @@ class Boundaries final : public History<T> {
       else put_nodes<T>(view_of(strip, const_cast<std::byte*>(from)), field, overlap(nodes, strip.box));
     }
   }
-  /// What was kept of the step that is about to be computed.
+  /// Loads the kept values of the step that is about to be computed.
   void load(Stream& stream, const StepArguments<T>& g) {
     if (next_ < 0) return;  // p⁻¹ is zero there; nothing reads it
     const std::byte* const from = records_->get(stream, next_);
@@ -572,7 +573,7 @@ void History<T>::meet(Stream& stream, const Returning<T>& back, const Passes& pa
 
 namespace {
 
-/// Adds records of so many bytes to what a strategy costs.
+/// Adds records of this many bytes to the cost of a strategy.
 void add_records(KeepingCost& cost, double bytes, double steps, KeptIn place, const Device& device) {
   const double ring = static_cast<double>(Records::slots_of_ring) * bytes;
   if (place == KeptIn::host && !device.has_own_memory()) place = KeptIn::memory;

@@ -49,7 +49,7 @@ double chance_of(std::uint64_t seed, const std::array<Index, 3>& cube) {
   return static_cast<double>(state >> 11) / static_cast<double>(1ULL << 53);
 }
 
-/// Another one for each place of a source.
+/// The seed of a shot's walls, different for each place of a source.
 std::uint64_t seed_of(const Shot& shot) {
   std::uint64_t seed = 14695981039346656037ULL;
   for (const double x : shot.sources.front()) {
@@ -60,7 +60,8 @@ std::uint64_t seed_of(const Shot& shot) {
   return seed;
 }
 
-/// Of walls: no less than of any layer and what stands before it, which ranks may have to themselves.
+/// Thickness of the walls: at least that of any layer with the nodes before it, because these may be all
+/// nodes of a rank, which then gets a wall in their place.
 Index thickness(const Problem& p, const RandomWalls& walls) {
   Index most = walls.points;
   for (const int axis : {up, north, east})
@@ -115,7 +116,7 @@ class RandomWallHistory final : public History<T> {
         Equation::variable_density)  // ρv²Δt² of what is over the density of the source's place
       scale *= *std::max_element(problem.density.begin(), problem.density.end());
     const double v = problem.fastest();
-    // What the source adds to its node in a step, sixteen times.
+    // Sixteen times the term that the source adds to its node in a step.
     const double added = 16 * largest * v * v * problem.step * problem.step * scale;
     double grain = std::exp2(std::ceil(std::log2(std::max(added, 1e-300))) - (bits - 3));
     while (!ran(stream, grain)) {
@@ -184,7 +185,7 @@ class RandomWallHistory final : public History<T> {
     return true;
   }
 
-  /// Of the pressures; sought on the device, for a field takes longer on its way to the host than a step.
+  /// The largest pressure; found on the device, for a field takes longer on its way to the host than a step.
   double largest(Stream& stream, int field) {
     for_each(stream, largest_.size(), Largest<T>{wave_.buffer(field).view(), largest_.view()});
     std::vector<T> found(largest_.size());

@@ -1,12 +1,12 @@
 // Records of one size, one for each time step, in the memory of the device, on the host, or on a disk. They
-// are put from the first to the last and taken from the last to the first.
+// are written from the first to the last and read from the last to the first.
 //
 //   memory   one array on the device
-//   host     a ring of slots on the device; pinned memory for all; copies in a stream of their own, some
-//            steps ahead on the way back, while the device computes
-//   disk     the same ring, another one of pinned memory, and a thread that writes and reads a file, some
-//            steps behind and ahead. The file has its room before the first step, and no name: it goes with
-//            the run
+//   host     pinned memory for all records, and a ring of slots on the device; a stream of its own copies
+//            between them while the device computes, on the way back some steps ahead
+//   disk     the same ring, another one of pinned memory, and a thread that writes a file some steps behind,
+//            and reads it some steps ahead. The file's space is reserved before the first step; the file has
+//            no name, so it vanishes with the run
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ constexpr std::string_view to_string(KeptIn place) { return kept_in_names[static
 
 class Records {
  public:
-  /// Those that get() gave last, which work may still read.
+  /// Number of the latest records from get() that work on the stream may still be reading.
   static constexpr Index in_use = 3;
   static constexpr Index slots_of_ring = 8;
 
@@ -38,19 +38,19 @@ struct RecordsWanted {
   KeptIn place = KeptIn::memory;  ///< not automatic
   std::size_t bytes = 0;          ///< of a record
   Index count = 0;
-  std::string folder;  ///< of disk; empty: that of the system for files that pass
+  std::string folder;  ///< for place disk; empty: the system's folder for temporary files
   bool operator==(const RecordsWanted&) const = default;
 };
 
-/// On a device without memory of its own host is memory. Throws MemoryError; FileError: no file can be made
-/// in the folder, or the disk has no room.
+/// On a device without memory of its own, `host` counts as `memory`. Throws MemoryError; FileError: no file
+/// can be made in the folder, or the disk has no room.
 std::unique_ptr<Records> make_records(Stream& stream, const RecordsWanted& wanted);
 
-/// The folder for files that pass, and the bytes that are free there. Throws FileError: there is no such
-/// folder.
+/// The folder for temporary files: `wanted`, or if that is empty the system's; and the free bytes on a
+/// folder's disk. Throw FileError: there is no such folder.
 std::string scratch_folder(const std::string& wanted);
 double free_on_disk(const std::string& folder);
-/// The folder is of a file system in memory (tmpfs).
+/// Whether the folder lies in a file system in memory (tmpfs).
 bool lies_in_memory(const std::string& folder);
 
 }  // namespace terrane::acoustic

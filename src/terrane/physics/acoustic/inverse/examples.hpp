@@ -1,4 +1,5 @@
-// Inversions to start from, and the earths that their data come from: `terrane new inversion --of NAME`.
+// Example job files that `terrane new inversion --of NAME` writes: the inversion, and the job that makes its
+// data.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"

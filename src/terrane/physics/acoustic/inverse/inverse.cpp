@@ -1,9 +1,9 @@
-// An inversion of recorded waves from a job file: the tables of a job that computes them, [mesh], [model],
-// [source], [survey], [boundary], [simulation], and [inversion] with what was observed.
+// An inversion of recorded waves from a job file. It has the tables of a job that computes waves, [mesh],
+// [model], [source], [survey], [boundary], [simulation], and [inversion] with the observed data.
 //
-//   kind = "modelling"   waveform inversion: velocities whose gathers are those that were observed
-//   kind = "migration"   least-squares migration: the change of velocity that scatters, once, what was
-//                        observed
+//   kind = "modelling"   waveform inversion: finds velocities whose gathers fit the observed ones
+//   kind = "migration"   least-squares migration: finds the change of velocity whose single scattering fits
+//                        the observed gathers
 #include "terrane/physics/acoustic/inverse/inverse.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ namespace {
 
 constexpr const char* velocity_found = "velocity_p";
 constexpr int usual_products = 20;
-// Without bounds of the job: what the cells still resolve, and what the steps still bear.
+// Default bounds of velocities: the slowest that the cells resolve; the fastest, relative to the model's.
 constexpr double fewest_cells_per_wavelength = 2.5, faster = 1.25;
 
 std::string_view name_of(Component component) { return component_names[static_cast<std::size_t>(component)]; }
@@ -45,7 +45,7 @@ Device device_of_shots(const Runtime& runtime) {
   return runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
 }
 
-/// Cells from which layers go on change with the cells beside them.
+/// Makes the cells at sides with layers follow the cells beside them (followers_at_sides()).
 std::vector<Follower> let_sides_follow(const acoustic::Problem& waves, inversion::Problem& p) {
   auto followers = followers_at_sides(waves, p.active);
   if (p.active.empty())
@@ -54,7 +54,7 @@ std::vector<Follower> let_sides_follow(const acoustic::Problem& waves, inversion
   return followers;
 }
 
-/// The largest or the smallest factor of the followers of each cell that is found, and 1.
+/// For each unknown cell the largest or the smallest of its followers' factors and 1.
 std::vector<double> factors_of(const std::vector<Follower>& followers, const inversion::Problem& p,
                                bool largest) {
   std::vector<double> factors(p.active.empty() ? p.mesh.size() : p.active.size(), 1.0);
@@ -99,7 +99,7 @@ void take_velocities(const Config& job, const Config& table, const std::vector<F
     throw job.table("simulation")
         .wrong("step", fmt::format("{:.6g} s is not stable at velocities up to inversion.upper", waves.step),
                fmt::format("Steps may be {:.6g} s at most; left open, the step is 0.9 of that.", longest));
-  // The slowest that the cells resolve, and which the first model may not go below either.
+  // The slowest velocity that the cells resolve; the first model may not be slower either.
   const double resolved = slow.slowest() * fewest_cells_per_wavelength / slow.points_per_wavelength();
   for (const double lower : p.bounds.lower)
     if (lower < std::log(resolved * (1 - 1e-9)))
@@ -240,8 +240,8 @@ std::unique_ptr<terrane::Simulation> WaveData::from_job(const Config& job, const
   return std::make_unique<inversion::InversionJob>(std::move(made));
 }
 
-/// σ of a component = floor + percent of the root mean square of its trace: samples near zero are no surer.
-/// Gaps have no part in it.
+/// Reads σ of each component: floor + percent of the root mean square of the trace, so that samples near zero
+/// are no more certain than others. Gaps are left out of the mean.
 void WaveData::read_sigma(const Config& table) {
   const auto& waves = this->waves();
   const auto floor = table.numbers("floor"), percent = table.numbers("percent");
@@ -364,7 +364,8 @@ void WaveData::require_memory(const Runtime& runtime, const std::string&) const 
                  ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
 }
 
-/// A model is one sweep over the steps; a product Born modelling, of two waves, and two or three sweeps back.
+/// Estimated time. Modelling is one sweep over the steps; a product is Born modelling, of two waves, and the
+/// adjoint, of two or three sweeps.
 double WaveData::seconds_of_products(double models, double products, const Runtime& runtime) const {
   const bool again =
       waves_settings_.keeping != Keeping::store && waves_settings_.keeping != Keeping::compressed;
@@ -378,7 +379,7 @@ double WaveData::seconds_of_products(double models, double products, const Runti
          (runtime.comm ? runtime.comm->size() : 1);
 }
 
-/// Of seven models.
+/// Estimate that assumes seven models.
 double WaveData::expected_seconds(const Runtime& runtime) {
   const double products = settings_.most_products + 3;
   return linear_ ? seconds_of_products(0, products, runtime) : seconds_of_products(8, 7 * products, runtime);
@@ -444,7 +445,7 @@ Fingerprint WaveData::fingerprint(const Runtime& runtime) const {
 
 // ---- the run ----
 
-/// Where a descent may go astray.
+/// Notes the lags of the first model's traces, and warns where a descent may fit the wrong cycle.
 void WaveData::make(const Runtime& runtime) {
   if (linear_) return;
   const Shots shots(waves(), waves_settings_, fields_->every(), runtime);

@@ -1,4 +1,4 @@
-// Velocities from recorded waves, as the list of all inversions knows it.
+// The inversion of recorded waves for velocities, as an entry of the list of all inversions.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"

@@ -218,7 +218,7 @@ std::vector<Follower> followers_at_sides(const Problem& waves, std::vector<std::
 
 namespace {
 
-/// x of the cells that are found, and of their followers c x: what these add to a product.
+/// J of unknown cells with followers: a change x of a cell also changes its followers by c x.
 class WithFollowers final : public solve::LinearOperator {
  public:
   /// born: over 1/v² of all cells · velocity: of all cells

@@ -1,18 +1,18 @@
-// Recorded waves as data of velocities: gathers of all shots, sample by sample.
+// Recorded waves as the data of an inversion for velocities: gathers of all shots, sample by sample.
 //
 //   data     d = F(v), pressures or velocities of particles, [component, shot, sample, receiver]
 //   model    the velocity of each cell that takes part, m/s; the inversion takes its logarithm
 //   J        Born modelling over m = 1/v², ∂m/∂v = −2/v³; its transpose is the exact adjoint
-//   linear   waves that were scattered once by a change of velocity δv: d = −2/v³ J δv at one v
+//   linear   waves scattered once by a change of velocity δv: d = J (−2/v³ δv) with a fixed v
 //
-// A product with J or Jᵀ runs all shots anew, shared among ranks as a run of them is (physics/acoustic/
-// run.hpp): the bits are those of one process. Gathers come back in single precision, so that ⟨J x, r⟩ and
-// ⟨x, Jᵀ r⟩ differ by 1e-7.
+// A product with J or Jᵀ computes all shots anew, shared among ranks as in any run
+// (physics/acoustic/run.hpp): the bits are those of one process. Gathers are returned in single precision, so
+// that ⟨J x, r⟩ and ⟨x, Jᵀ r⟩ differ by 1e-7.
 //
-// Cells at absorbing sides, from which layers go on, change by the factor by which the cells beside them do
-// (Sides): v_s = c v_i. So ∂m_s/∂v_i = −2/(c² v_i³), and J is the tangent of F but for what a change of the
-// layers themselves does, which Born modelling does not know: where sides are right already it is the
-// tangent.
+// The outermost cells at absorbing sides, whose velocity the layers continue, keep their ratio c to the
+// nearest inner cell i (Follower): v_s = c v_i. So ∂m_s/∂v_i = −2/(c² v_i³). Born modelling leaves out the
+// effect of a change of velocity in the layers: J is the exact tangent of F for changes that are zero at
+// these sides.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@
 
 namespace terrane::acoustic::inverse {
 
-/// Shots over a medium whose velocity changes, and which samples of their gathers are data.
+/// Runs all shots for any velocity of the medium, and picks the samples of their gathers that are data.
 class Shots {
  public:
   /// problem: settled · settings: precision, and how waves are kept, not automatic · every: steps from one
@@ -39,7 +39,8 @@ class Shots {
   /// [rows] → [nodes]
   std::vector<double> adjoint(std::span<const double> velocity, std::span<const double> data) const;
 
-  /// From gathers [shots][steps, components × receivers] the data; and back, with zeros between.
+  /// Converts gathers [shots][steps, components × receivers] to data, and back, with zeros at steps between
+  /// samples.
   template <class T>
   std::vector<double> rows_of(const std::vector<std::vector<T>>& gathers) const;
   std::vector<std::vector<double>> gathers_of(std::span<const double> rows) const;
@@ -57,13 +58,13 @@ class Shots {
   Runtime runtime_;
 };
 
-/// How far computed traces are from observed ones in time: where their correlation is largest. Beyond half a
-/// period a descent finds the wrong one of several waves.
+/// Time lags between computed and observed traces, each at the largest correlation of the two. With lags of
+/// half a period and more, a descent fits the wrong cycle.
 struct Lags {
-  std::size_t traces = 0, far = 0;  ///< that were compared; that are half a period off and more
+  std::size_t traces = 0, far = 0;  ///< traces compared; those with lags of half a period and more
   double largest = 0;               ///< s
 };
-/// Of a thousand traces at most, evenly among all.  computed, observed: [rows]; gaps are NaN
+/// The lags of up to a thousand traces, evenly chosen.  computed, observed: [rows]; gaps are NaN
 Lags lags_of(const Shots& shots, std::span<const double> computed, std::span<const double> observed);
 
 /// J of 1/v² at a velocity: Born modelling of all shots.
@@ -76,7 +77,8 @@ class Born final : public solve::LinearOperator {
   std::size_t columns() const override { return velocity_.size(); }
   void apply(std::span<const double> change, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> change) const override;
-  /// An estimate, the same for all cells, by one product: the exact one would take a run for each datum.
+  /// An estimate from one product, the same for all cells: the exact diagonal would take a run for each
+  /// datum.
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
   void row(std::size_t i, std::span<double> out) const override;
 
@@ -85,7 +87,8 @@ class Born final : public solve::LinearOperator {
   std::vector<double> velocity_;
 };
 
-/// J of the velocities of some cells: Born over ∂m/∂v.  velocity: [nodes] · active: ascending; empty: all
+/// J by the velocities of the active cells: Born times ∂m/∂v.  velocity: [nodes] · active: ascending; empty:
+/// all
 std::shared_ptr<const solve::LinearOperator> scattering(std::shared_ptr<const Shots> shots,
                                                         std::vector<double> velocity,
                                                         const std::vector<std::uint32_t>& active);
@@ -95,23 +98,24 @@ struct Follower {
   std::uint32_t cell, of;
   double factor;
 };
-/// The cells of these at sides with layers, each after the nearest cell that is not there; which are left in
-/// `active`. Cells at sides without such a one among them go out of it and stay as they are.  active:
-/// ascending; empty: all
+/// Makes followers of the active cells at sides with layers: each follows the nearest cell that is not at
+/// such a side, and is removed from `active`. If that nearest cell is not active, the cell is removed and
+/// keeps its velocity.  active: ascending; empty: all
 std::vector<Follower> followers_at_sides(const Problem& waves, std::vector<std::uint32_t>& active);
 
 class Waves final : public inversion::Forward {
  public:
-  /// active: cells that are found, ascending; empty: all · followers: of them; all others keep the velocity
-  /// of the problem
+  /// active: cells whose velocity is an unknown, ascending; empty: all · followers: cells that follow them;
+  /// all other cells keep the velocity of the problem
   Waves(std::shared_ptr<const Shots> shots, std::vector<std::uint32_t> active,
         std::vector<Follower> followers = {})
       : shots_(std::move(shots)), active_(std::move(active)), followers_(std::move(followers)) {}
   std::size_t rows() const override { return shots_->rows(); }
   std::size_t columns() const override { return active_.empty() ? shots_->nodes() : active_.size(); }
-  /// Of all cells.  found: m/s, of those that are found
+  /// Velocity of all cells, m/s.  found: that of the unknown cells, m/s
   std::vector<double> velocity(std::span<const double> found) const;
-  /// model: m/s. Without a jacobian where waves grow, as the steps are too long for such a model.
+  /// velocity: m/s, of the unknown cells. The result has no jacobian where the time step is too long for that
+  /// velocity, so that waves grow.
   inversion::Linearised at(std::span<const double> velocity, Progress* progress = nullptr) const override;
 
  private:

@@ -31,7 +31,7 @@ struct DensityTile {
                        threads = threads_east * rows / rows_of_thread, nodes_east = 4 * threads_east;
   static constexpr int reach = 2 * M - 1, pad = (reach + 3) / 4 * 4, beside = (M + 3) / 4 * 4;
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * reach;  ///< of p
-  /// Of ρ/2: what fluxes read, from the nodes −beside, −M.
+  /// Extent of ρ/2 in shared memory: the nodes that fluxes read, from −beside, −M on.
   static constexpr int density_width = nodes_east + 2 * beside + 4, density_height = rows + 2 * M;
   static constexpr int ahead = 2;  ///< planes on their way while one is computed
   static constexpr int turns = ahead + 1, densities = M + ahead;
@@ -121,7 +121,7 @@ struct DensityMaps {
   CUtensorMap p, half_density, before, squared, north[2][2], east[2][2];
 };
 
-/// Which layers a block has, or reads.
+/// The layers that a block has, or reads.
 struct DensityLayers {
   int north = -1, east = -1;  ///< which side's the block's rows and columns have
   bool up = false;            ///< whether its planes have fluxes in a layer of that axis
@@ -157,7 +157,7 @@ struct DensityPlanes {
   int count;
   bool brings;  ///< whether this thread does
 
-  /// Of ρ/2 what stands before the first plane's stage.
+  /// Begins to load the planes of ρ/2 that come before those of the first plane's stage.
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0 && threadIdx.y + 1 == blockDim.y)
       for (auto& full : tile.full) begin_barrier(&full);
@@ -407,7 +407,7 @@ class DensityWalk {
     return divergences_[r].add(g_.stencil.half[0], flux);
   }
 
-  /// Fluxes of plane n; those of rows beside each other share what they read.
+  /// Computes the fluxes of plane n; neighbouring rows share the values that they read.
   __device__ __forceinline__ void make_fluxes(int n, int turn, int slot, int slot_ahead) {
     const Index north = g_.stride[1];
     const float* const rows = planes_.p_at(n, row_, east_);
@@ -446,7 +446,7 @@ class DensityWalk {
     }
   }
 
-  /// p⁺ of plane n, in the order of step_variable_density().
+  /// Computes p⁺ of plane n, in the order of step_variable_density().
   __device__ __forceinline__ void step(int n, int turn) {
     const float* const rows = &tile_.flux_north[n % 2][row_ + M][east_];
     Four beside[2 * M - 1 + R];
@@ -572,8 +572,8 @@ struct DensityCut {
   }
 };
 
-/// p⁺ of a box that no sponge reaches. Without layers a kernel of its own, whose blocks find their place in
-/// less time.
+/// Computes p⁺ of a box that no sponge reaches. Boxes without layers have a kernel of their own, whose blocks
+/// find their place in less time.
 template <class Shape, bool knows_layers>
 __global__ void __launch_bounds__(Shape::threads, 1)
     step_density_tiles(const __grid_constant__ StepArguments<float> g,
@@ -770,8 +770,8 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
   detail::cuda::check(cudaGetLastError(), "steps");
 }
 
-/// p⁺ of a box that no sponge reaches, nor a layer unless layers are in tiles, by the tiles that fit into the
-/// GPU in use.
+/// Computes p⁺ of a box by the tiles that fit into the GPU in use. No sponge may reach the box, and no layer
+/// unless layers are in tiles.
 template <int M>
 void begin_density_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box,
                          bool with_layers) {

@@ -14,7 +14,7 @@
 
 namespace terrane::acoustic::gpu {
 
-/// Boxes that one launch shares out: blocks of 256 threads, a node each.
+/// Boxes that one launch computes: blocks of 256 threads, one node per thread.
 struct Batch {
   static constexpr int most = 26;
   Region regions[most];
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(batch_threads)
   step_node<equation, M>(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// What layers of the axes north and east add to a step of a tilted axis.
+/// Adds the terms of layers of the axes north and east to a step with a tilted axis.
 template <class T>
 __global__ void __launch_bounds__(batch_threads)
     layers_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
@@ -98,8 +98,8 @@ inline constexpr bool partly_tiled = equation == Equation::variable_density&& M 
 template <Equation equation, int M, class T>
 inline constexpr bool tilted_tiles = equation == Equation::tti&& M == TiltedTile::M && sizeof(T) == 4;
 
-/// Whether tiles take the steps: in three dimensions, where a layer along easting with what it reaches fits
-/// into a tile, and a tile into a multiprocessor of the GPU in use.
+/// Whether tiles compute the steps: in three dimensions, if a layer along easting fits into a tile with the
+/// nodes it reaches, and a tile into a multiprocessor of the GPU in use.
 template <Equation equation, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
   if constexpr (tiled<equation, T> || partly_tiled<equation, M, T> || tilted_tiles<equation, M, T>) {
@@ -115,7 +115,7 @@ bool by_tiles(const StepArguments<T>& g) {
   }
 }
 
-/// Whether tiles of variable density take the nodes that layers reach, too.
+/// Whether tiles of variable density also compute the nodes that layers reach.
 template <Equation equation, int M, class T>
 bool layers_by_density_tiles(const StepArguments<T>& g) {
   if constexpr (partly_tiled<equation, M, T>)
@@ -125,7 +125,7 @@ bool layers_by_density_tiles(const StepArguments<T>& g) {
   else return false;
 }
 
-/// Whether all nodes go by tiles, which give neighbours p⁺.
+/// Whether tiles compute all nodes, and so write p⁺ to neighbours, too.
 template <Equation equation, int M, class T>
 bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
   if (!by_tiles<equation, M>(g)) return false;
@@ -134,7 +134,7 @@ bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
                      [](const Region& region) { return region.plain(); });
 }
 
-/// ψ of the axes up and north by threads that walk through the layers, where tiles do not make it.
+/// Updates ψ of the axes up and north by threads that walk through the layers, where tiles do not update it.
 template <Equation equation, int M>
 void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::vector<Slab>& slabs) {
   Walks walks;
@@ -175,7 +175,7 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
   detail::cuda::check(cudaGetLastError(), "psi");
 }
 
-/// Where no tiles are: a thread per node, which reads through the caches.
+/// The steps without tiles: one thread per node, which reads through the caches.
 template <Equation equation, int M, class T>
 void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
   detail::cuda::use(stream.device().index);

@@ -1,5 +1,5 @@
 // A step by tiles that walk up through the planes: the tuned kernel of a GPU for constant density and for a
-// vertical axis, in single precision and three dimensions. nodes.hpp has what it computes, to the bit.
+// vertical axis, in single precision and three dimensions. Its results have the same bits as nodes.hpp.
 //
 // Memory of a node in a step, in bytes: p⁻ read and p⁺ written, p and v²Δt² read, 16; with a vertical axis
 // the same of q and two parameters of the medium, 36. p is read once from memory, and from the cache once
@@ -36,25 +36,25 @@ struct alignas(16) Four {
 };
 
 __device__ __forceinline__ Four four_at(const float* from) { return *reinterpret_cast<const Four*>(from); }
-/// Of what no thread writes in this launch.
+/// Loads values that no thread writes in this launch (read-only cache).
 __device__ __forceinline__ Four four_kept(const float* from) {
   const float4 value = __ldg(reinterpret_cast<const float4*>(from));
   return {value.x, value.y, value.z, value.w};
 }
-/// Of what is read once in a step: leaves the cache to what neighbours read, too.
+/// Loads values that are read once in a step: these do not displace from the cache what others read again.
 __device__ __forceinline__ Four four_once(const float* from) {
   const float4 value = __ldcs(reinterpret_cast<const float4*>(from));
   return {value.x, value.y, value.z, value.w};
 }
 
-/// Begins to bring what will be read from memory into the cache.
+/// Begins to load an address, which will be read later, from memory into the cache.
 __device__ __forceinline__ void look_ahead(const float* at) {
 #if defined(__CUDA_ARCH__)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 #endif
 }
 
-/// Which of four nodes are in the box.
+/// The nodes among four of a row that are in the box.
 struct Inside {
   bool any, all;
   int first, last;  ///< first <= n < last
@@ -66,7 +66,7 @@ struct Inside {
   __device__ __forceinline__ bool has(int n) const { return any && n >= first && n < last; }
 };
 
-/// Of what no thread reads in this launch.
+/// Stores values that no thread reads again in this launch.
 __device__ __forceinline__ void store_once(float* to, const Four& value) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(value.at[0], value.at[1], value.at[2], value.at[3]));
 }
@@ -83,7 +83,7 @@ __device__ __forceinline__ void store(float* to, const Four& value, const Inside
     if (inside.has(n)) to[n] = value.at[n];
 }
 
-/// p⁺ of four nodes of plane k (field 0), or q⁺ (1), for neighbours who read them, too.
+/// Stores p⁺ (field 0) or q⁺ (1) of four nodes of plane k, also in the fields of neighbours that read them.
 __device__ __forceinline__ void store_next(const StepArguments<float>& g, float* next, int field, Index k,
                                            Index here, const Four& value, const Inside& inside) {
   store(next + here, value, inside);
@@ -102,7 +102,7 @@ struct Tile {
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * M;
   static constexpr int ahead = 2;                 ///< planes on their way while one is computed
   static constexpr int lead = with_axis ? 0 : M;  ///< planes by which p comes earlier: first into the queue
-  /// What is read at the tile's own nodes alone; q comes M planes early, for the queue.
+  /// Arrays that are read at the tile's own nodes only; q is loaded M planes early, for the queue.
   enum Own { before, squared, q, before_q, wide, mixed };
   static constexpr int own_arrays = with_axis ? 6 : 2, turns = ahead + 1, planes = turns + lead;
 
@@ -157,7 +157,7 @@ struct Maps {
   CUtensorMap of[7], east[2][2];
 };
 
-/// How long what comes stays in the L2 cache, in words of the copy engine.
+/// How long loaded values stay in the L2 cache: codes of the copy engine.
 enum class Stays : std::uint64_t { normally = 0x1000000000000000, least = 0x12F0000000000000 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -198,7 +198,7 @@ __device__ __forceinline__ void bring_box([[maybe_unused]] int height, [[maybe_u
 #endif
 }
 
-/// The same of a box whose size the compiler knows.
+/// bring_box() of a box whose size is known at compile time.
 template <int height, int width, Stays stays = Stays::normally, class Held>
 __device__ __forceinline__ void bring(float* to, const CUtensorMap& map, const float* field, const Held& g,
                                       Index k, Index j, Index i, std::uint64_t* full) {
@@ -211,7 +211,7 @@ __device__ __forceinline__ void begin_barrier(std::uint64_t* full) {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
 }
-/// How many bytes will come until the barrier opens.
+/// Sets the number of bytes that must arrive before the barrier opens.
 __device__ __forceinline__ void expect(std::uint64_t* full, unsigned bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(in_shared(full)), "r"(bytes)
@@ -228,7 +228,7 @@ __device__ __forceinline__ void wait_for(std::uint64_t* full, unsigned parity) {
 #endif
 }
 
-/// A block's planes on their way: those of the box k0 … k0 + count − 1, by their number n from k0.
+/// The loading of a block's planes: those of the box k0 … k0 + count − 1, by their number n from k0.
 template <Equation equation, int M>
 struct Planes {
   using Shape = Tile<equation, M>;
@@ -255,7 +255,7 @@ struct Planes {
       of_layer = reinterpret_cast<float*>(&tile + 1);
     }
   }
-  /// Of p what stands before the first plane's stage.
+  /// Begins to load the planes of p that come before those of stage(0).
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0 && threadIdx.y == 0)
       for (auto& full : tile.full) begin_barrier(&full);
@@ -271,7 +271,7 @@ struct Planes {
     bring<Shape::height, Shape::width>(&tile.p[n % Shape::planes][0][0], maps.of[0], g.now, g, k0 + n, j0 - M,
                                        i0 - Shape::pad, full);
   }
-  /// All that plane n is computed from, and has not come before.
+  /// Begins to load all that plane n needs and that is not loaded yet.
   __device__ __forceinline__ void stage(int n) const {
     if (!brings || n >= count) return;
     const int turn = n % Shape::turns;
@@ -295,7 +295,7 @@ struct Planes {
   }
 };
 
-/// Which layer of the axis reaches this index: 0 below, 1 above, −1 none.
+/// The layer of the axis that reaches this index: 0 below, 1 above, −1 none.
 template <int M>
 __device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], Index at) {
   for (int side = 0; side < 2; ++side)
@@ -304,7 +304,7 @@ __device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], In
   return -1;
 }
 
-/// D of four nodes, as first_difference().  of(r): r nodes away on the axis
+/// D at four nodes, as first_difference().  of(r): r nodes away on the axis
 template <int M, class Of>
 __device__ __forceinline__ Four slope_of_four(const float (&d)[widest], const Of& of) {
   Four sum{};
@@ -317,7 +317,7 @@ __device__ __forceinline__ Four slope_of_four(const float (&d)[widest], const Of
   return sum;
 }
 
-/// New ψ of four nodes of each row of a layer, up or north: p is read once.
+/// Updates ψ at four nodes of each row of a layer, up or north: p is read once.
 /// p, psi: at the first of them
 template <bool again, int M>
 __device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis,
@@ -354,7 +354,7 @@ __device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis
 }
 
 /// Adds D ψ, and ζ in the layer, to A p of four nodes; of the axes up and north, as layer_term().
-/// to: where ζ stands. slope: D ψ. zeta: of the step before. p(r): the field r nodes away on the axis
+/// to: address of ζ. slope: D ψ. zeta: of the step before. p(r): the field r nodes away on the axis
 template <int M, class P>
 __device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axis,
                                           const LayerArrays<float>& layer, Index at, float* to,
@@ -442,7 +442,7 @@ struct Place {
   }
 };
 
-/// p⁺ of four nodes. s: dΔt/2 of sponges; where that is zero their formula gives the bits of leap()
+/// Computes p⁺ of four nodes. s: dΔt/2 of sponges; where that is zero their formula gives the bits of leap()
 template <bool sponge>
 __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, const Four& now,
                                              const Four& before, const Four& squared, const Four& a_p,
@@ -465,14 +465,14 @@ struct Cut {
   bool up, north;
 };
 
-/// Which layers reach a block's planes, a thread's row, a block's columns.
+/// The layers that reach a block's planes, a thread's row and a block's columns.
 struct Reached {
   Index below, above;         ///< a layer reaches planes k < below and k >= above
   int north = -1, east = -1;  ///< which layer reaches the thread's row, the tile's columns first … last
   bool some_north = false;    ///< whether a layer reaches a row of the block
   bool walked_north = false;  ///< whether ψ of that axis was made before
 
-  /// Of a thread's row.
+  /// Finds the layers that reach a thread's row.
   template <int M>
   __device__ __forceinline__ void find(const StepArguments<float>& g, Index j) {
     const auto& on_up = g.layers[0];
@@ -534,8 +534,8 @@ class TileWalk {
   }
 
  private:
-  // What changes from plane to plane is handed on: as members of one object the compiler takes it for memory
-  // until loops are unrolled, and needs more registers.
+  // Values that change from plane to plane are passed as arguments: members of an object would be kept in
+  // memory until loops are unrolled, and the compiler would need more registers.
   using Queue = Four[2 * M + 1];
   using Row = float[4 + 2 * M];
 
@@ -572,8 +572,8 @@ class TileWalk {
     makes_north_ = knows_north && reached_.some_north && !reached_.walked_north;
   }
 
-  /// What layers have of these nodes, read while the plane is still on its way. Of a layer up D ψ, too, where
-  /// others still wait: the registers of what follows are not taken yet.
+  /// Reads the layers' values at these nodes while the plane is still being loaded. For a layer up also
+  /// computes D ψ then, when the registers of the following work are still free.
   __device__ __forceinline__ void read_layer_north(int n, Four& psi, Four& zeta) const {
     if (!in_north_) return;
     if (makes_north_) psi = four_once(on_north_.psi);
@@ -615,7 +615,8 @@ class TileWalk {
     *reinterpret_cast<Four*>(&tile_.psi[threadIdx.y + M][4 * threadIdx.x]) = psi;
   }
 
-  /// In the order and with the roundings of laplacian(), or of level_difference() and second_difference().
+  /// Adds the differences in the order and with the roundings of laplacian(), or of level_difference() and
+  /// second_difference().
   __device__ __forceinline__ void add_differences(const float* at, const Four& p, const Row& row,
                                                   const Queue& queue, Four& sum, Four& v_q) const {
     const auto& d = g_.stencil;
@@ -678,7 +679,7 @@ class TileWalk {
     on_east_.next();
   }
 
-  /// p⁺ of plane k, and q⁺.
+  /// Computes p⁺ and q⁺ of plane k.
   __device__ __forceinline__ void leap(Index k, int turn, const Four& p, const Four& q, const Four& sum,
                                        const Four& v_q) const {
     Four s{};
@@ -728,7 +729,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   using Shape = Tile<equation, M>;
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
-  // The first planes and the last at the end, for blocks of a layer have few: what begins last ends alone.
+  // Blocks of the first and the last planes begin last: they have few planes, so the launch ends evenly.
   const bool head = gridDim.z == 1 || blockIdx.z + 2 == gridDim.z,
              tail = !head && blockIdx.z + 1 == gridDim.z;
   const Index begin = cut.head + static_cast<Index>(blockIdx.z) * cut.planes,
@@ -739,7 +740,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
               k1 = head   ? cut.head
                    : tail ? box.last[0]
                           : end;
-  // The first rows and the last of all planes before the others, for layers make them slow.
+  // Blocks of the first and the last rows begin first, because layers make them slow.
   const bool last_rows = blockIdx.y == (gridDim.y > 1 ? 1 : 0);
   const Index nth = blockIdx.y > 1 ? blockIdx.y - 1 : 0;
   const Index j0 = last_rows ? cut.last_north : box.first[1] + nth * Shape::rows,
@@ -788,8 +789,8 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
-/// The same of a box that no layer and no sponge reaches: a kernel that knows none has 76 registers instead
-/// of 128, so ptxas is asked for three blocks at once, and a block finds its place in less time.
+/// The same for a box that no layer and no sponge reaches: this kernel needs 76 registers instead of 128, so
+/// ptxas is asked for three blocks at once, and a block finds its place in less time.
 template <Equation equation, int M>
 __global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4                       ? 1
                                                               : equation == Equation::vti ? 2
@@ -821,8 +822,8 @@ inline bool layers_reach(const StepArguments<float>& g, const IndexBox<3>& box, 
   return false;
 }
 
-/// Where tiles so many nodes wide begin, so that each layer along easting lies in one of them with what it
-/// reaches, and rows begin at whole cache lines; none where layers are too thick for that or too close.
+/// The easting index at which tiles `nodes` wide begin, so that each layer along easting lies in one tile
+/// with the nodes it reaches, and rows begin at whole cache lines; none if layers are too thick or too close.
 inline std::optional<Index> first_east_of(const StepArguments<float>& g, Index M, Index nodes) {
   const auto& [below, above] = g.layers[2];
   const auto there = [](const LayerArrays<float>& layer) { return layer.first != layer.last; };
@@ -857,8 +858,8 @@ inline PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
   return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode);
 }
 
-/// A field as the copy engine knows it. zero: where its node 0, 0, 0 is. height, width: of the boxes it
-/// brings
+/// The copy engine's description of a field. zero: address of node 0, 0, 0. height, width: of the boxes that
+/// it loads
 template <class Held>
 CUtensorMap map_of(const float* zero, const Held& g, int height, int width) {
   const auto& held = g.held;
@@ -897,8 +898,8 @@ Maps maps_of(const StepArguments<float>& g) {
   return maps;
 }
 
-/// Planes of a block: many, so that few are read twice, and few, so that all multiprocessors have blocks, and
-/// neighbours stay so close to each other that what both read is still in the cache.
+/// Number of planes of a block: large enough that few planes are read twice, and small enough that all
+/// multiprocessors have blocks, and that values read by two neighbouring blocks are still in the cache.
 inline Index planes_for(Index planes, Index tiles) {
   constexpr Index blocks_wanted = 4096;
   Index most = 32;
@@ -957,8 +958,8 @@ Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
     blocks.north = 1 + parts(cut.last_north - box.first[1], rows);
   }
 
-  // Where layers are, the first and the last block have what they reach and no other planes, which are faster
-  // elsewhere.
+  // With layers up, the first and the last block have only the planes that these reach; other blocks compute
+  // all other planes faster.
   const auto [low_end, high_begin] = reached(0);
   cut.planes = planes_for(box.size(0), blocks.east * blocks.north);
   cut.head = std::min(low_end > box.first[0] ? low_end : box.first[0] + cut.planes, box.last[0]);
@@ -971,8 +972,8 @@ Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
   return blocks;
 }
 
-/// Lets blocks of a kernel have so much shared memory. Whether its code for this GPU, of perhaps several
-/// kinds, uses the copy engine.
+/// Lets blocks of a kernel have this much shared memory. Returns whether the kernel's code for this GPU uses
+/// the copy engine.
 template <class Kernel>
 bool allow_memory(Kernel kernel, int bytes) {
   cudaFuncAttributes found{};
@@ -982,8 +983,8 @@ bool allow_memory(Kernel kernel, int bytes) {
   return found.ptxVersion >= 90;
 }
 
-/// Launches a kernel. together: so many blocks beside each other along east run on multiprocessors of one
-/// cluster, which are on the same side of the L2 cache: what two of them read is fetched from the other
+/// Launches a kernel. together: number of blocks beside each other along east that run on multiprocessors of
+/// one cluster, which are on the same side of the L2 cache: what two of them read is fetched from the other
 /// side once. They share nothing else.
 template <class Kernel, class... Words>
 void launch_together(int together, Kernel kernel, const dim3& blocks, const dim3& threads, int bytes,
@@ -1000,7 +1001,7 @@ void launch_together(int together, Kernel kernel, const dim3& blocks, const dim3
   detail::cuda::check(cudaLaunchKernelEx(&config, kernel, words...), "steps");
 }
 
-/// p⁺ of a box that no layer and no sponge reaches, and q⁺.
+/// Computes p⁺ and q⁺ of a box that no layer and no sponge reaches.
 template <Equation equation, int M>
 void begin_plain_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<equation, M>;

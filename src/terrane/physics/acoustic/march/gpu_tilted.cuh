@@ -34,7 +34,7 @@ struct TiltedTile {
   static constexpr int beside = 2 * M, width = nodes_east + 2 * beside + 4, height = rows + 2 * beside;
   static constexpr int slots = M + 2;  ///< planes of p and q: m − M … m, and one on its way
   static constexpr int width_east = nodes_east + 2 * M + 4;
-  /// What is read at the tile's own nodes alone.
+  /// Arrays that are read at the tile's own nodes only.
   enum Own { before, before_q, now, now_q, squared, wide, mixed, own_arrays };
 
   alignas(128) float fields[slots][2][height][width];          ///< p, q
@@ -46,7 +46,7 @@ struct TiltedTile {
   alignas(8) std::uint64_t full[slots + 1];  ///< open when a plane of p and q, and what `own` holds, is there
 };
 
-/// The fields as the copy engine knows them: p and q with what is read beside a tile, and those of
+/// The copy engine's descriptions of the fields: p and q with the nodes read beside a tile, and those of
 /// TiltedTile::Own.
 struct TiltedMaps {
   CUtensorMap fields[2], own[TiltedTile::own_arrays];
@@ -54,7 +54,7 @@ struct TiltedMaps {
 
 constexpr int tilted_block_bytes() { return static_cast<int>(sizeof(TiltedTile)) + 128; }
 
-/// Begins to bring four nodes from memory to this thread's place in shared memory.
+/// Begins to copy four nodes from memory to this thread's place in shared memory.
 __device__ __forceinline__ void bring_four(Four& to, const float* from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(in_shared(&to)), "l"(from) : "memory");
@@ -158,7 +158,7 @@ __device__ __forceinline__ void add(Four& to, const Four& what) {
   for (int n = 0; n < 4; ++n) to.at[n] += what.at[n];
 }
 
-/// What a block computes, and what its threads share.
+/// The work of a block, and the memory that its threads share.
 struct TiltedBlock {
   using Shape = TiltedTile;
   Shape& tile;
@@ -167,7 +167,7 @@ struct TiltedBlock {
   Index k0, k1, j0, i0;
   bool brings;  ///< whether this thread brings the planes
 
-  /// The n-th plane of p and q, from k0 − 2M.
+  /// Begins to load the n-th plane of p and q, counted from k0 − 2M.
   __device__ __forceinline__ void stage(int n) const {
     if (!brings || n >= static_cast<int>(k1 - k0) + 4 * Shape::M) return;
     const int slot = n % Shape::slots;
@@ -178,7 +178,7 @@ struct TiltedBlock {
     bring<Shape::height, Shape::width>(&tile.fields[slot][1][0][0], maps.fields[1], g.now_q, g, k,
                                        j0 - Shape::beside, i0 - Shape::beside, &tile.full[slot]);
   }
-  /// What stands at the nodes of the n-th plane, from k0.
+  /// Begins to load the arrays of TiltedTile::Own for the n-th plane, counted from k0.
   __device__ __forceinline__ void stage_own(int n) const {
     if (!brings || n >= static_cast<int>(k1 - k0)) return;
     std::uint64_t* const full = &tile.full[Shape::slots];
@@ -281,8 +281,8 @@ __device__ __forceinline__ Four psi_up(const StepArguments<float>& g, Index k, I
   return {};
 }
 
-/// What the layers of the axis up add to H p and V q of four nodes whose sums on that axis are h_p and v_q;
-/// as step_tti().
+/// Adds the terms of the layers of the axis up to H p and V q of four nodes, whose sums on that axis are h_p
+/// and v_q; as step_tti().
 __device__ __forceinline__ void add_layers_up(const StepArguments<float>& g, const Inside& inside, Index k,
                                               Index j, Index i, Four& h_p, Four& v_q) {
   for (int side = 0; side < 2; ++side) {
@@ -303,7 +303,7 @@ __device__ __forceinline__ void add_layers_up(const StepArguments<float>& g, con
   }
 }
 
-/// What the layers of the axes north and east add to p⁺ and q⁺ of a node, after the step.
+/// Adds the terms of the layers of the axes north and east to p⁺ and q⁺ of a node, after the step.
 template <class T>
 __device__ __forceinline__ void add_layers_beside(const StepArguments<T>& g, const Region& region, Index k,
                                                   Index j, Index i) {
@@ -412,8 +412,8 @@ __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const Tilt
   }
 }
 
-/// p⁺ and q⁺ of a box, but for what layers of the axes north and east add.  layers: whether the axis up has
-/// some. first_east: where tiles begin
+/// Computes p⁺ and q⁺ of a box without the terms of layers of the axes north and east.  layers: whether the
+/// axis up has some. first_east: where tiles begin
 template <bool layers, bool sponge>
 __global__ void __launch_bounds__(TiltedTile::threads, 1)
     step_tilted_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ TiltedMaps maps,
@@ -438,7 +438,7 @@ __global__ void __launch_bounds__(TiltedTile::threads, 1)
   walk_tilted<layers, sponge>(block, place, inside, j, i);
 }
 
-/// Planes of a block, so that all multiprocessors, which hold a block each, have as much to do, and few
+/// Number of planes of a block, such that all multiprocessors, each with one block, have equal work, and few
 /// planes are read twice.  columns: blocks of a plane
 inline Index planes_of_tilted(Index planes, Index columns, Index multiprocessors) {
   Index best = planes, least = 0;
@@ -452,10 +452,10 @@ inline Index planes_of_tilted(Index planes, Index columns, Index multiprocessors
   return best;
 }
 
-/// p⁺ and q⁺ of a box, but for what layers of the axes north and east add.
+/// Computes p⁺ and q⁺ of a box without the terms of layers of the axes north and east.
 inline void begin_tilted_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = TiltedTile;
-  // Without layers up a kernel of its own, for its code is a tenth faster.
+  // Boxes without layers up have a kernel of their own, which is a tenth faster.
   const bool layers =
       g.layers[0][0].first != g.layers[0][0].last || g.layers[0][1].first != g.layers[0][1].last;
   const auto kernel = g.sponge ? step_tilted_tiles<true, true>

@@ -1,5 +1,5 @@
-// Rows of nodes on the CPU in a medium with an axis of symmetry. Included once for each instruction set.
-// nodes.hpp counts the bytes of a node.
+// Kernels of the CPU for rows of nodes in a medium with an axis of symmetry. Included once for each
+// instruction set. nodes.hpp gives the memory traffic of a node.
 #pragma once
 
 #include "terrane/physics/acoustic/march/host_rows.hpp"
@@ -8,7 +8,7 @@
 namespace terrane::acoustic {
 namespace TERRANE_SIMD_TARGET {
 
-/// From H p and V q of a piece of a row to p⁺ and q⁺.
+/// Computes p⁺ and q⁺ of a piece of a row from its H p and V q.
 template <class T>
 void leap_of_row_with_axis(const StepArguments<T>& g, const Region& region, Index k, Index j, Index from,
                            Index nodes, const T* h_p, const T* v_q) {
@@ -44,7 +44,7 @@ template <int M, class T>
   });
 }
 
-/// psi_of_q() of these nodes of a row.
+/// Adds psi_of_q() to G q at the nodes from ≤ i < to of a row.
 template <class T>
 void add_psi_of_q(const StepArguments<T>& g, Index k, Index j, Index from, Index to, T* along_q) {
   if (j < g.part.first[1] || j >= g.part.last[1]) return;
@@ -58,7 +58,7 @@ void add_psi_of_q(const StepArguments<T>& g, Index k, Index j, Index from, Index
   }
 }
 
-/// G p and G q of a box, which may reach beyond the rank's part.
+/// Computes G p and G q of a box, which may reach beyond the rank's part.
 template <int M, class T>
 [[gnu::flatten]] void derive_along_of_box(const StepArguments<T>& g, const IndexBox<3>& box) {
   const NoDenormals zero;

@@ -9,13 +9,14 @@
 
 namespace terrane::acoustic {
 
-/// Which step: the equation, and M of its differences.
+/// The kind of a step: the equation, and M of its differences.
 struct Kernel {
   Equation equation = Equation::constant_density;
   Index points = 4;
 };
 
-/// What a step that takes a tile plane by plane, from the lowest up, keeps from one plane to the next.
+/// Memory that a step keeps from one plane to the next, where it takes a tile plane by plane from the lowest
+/// up.
 template <class T>
 struct Climb {
   std::vector<T> kept;
@@ -27,9 +28,9 @@ struct Climb {
 template <class T>
 struct HostKernels {
   void (*psi)(const StepArguments<T>&, int axis, int side, const IndexBox<3>& box) = nullptr;
-  /// climb: none, or of the tile whose next plane the region has
+  /// climb: null, or the memory of the tile whose next plane is the region
   void (*step)(const StepArguments<T>&, const Region& region, Climb<T>* climb) = nullptr;
-  void (*along)(const StepArguments<T>&, const IndexBox<3>& box) = nullptr;  ///< of a tilted axis
+  void (*along)(const StepArguments<T>&, const IndexBox<3>& box) = nullptr;  ///< G p, G q
 };
 template <class T>
 struct HostKernelsOfEquation {
@@ -46,7 +47,7 @@ struct HostKernelSet {
   HostKernelsOfNumber<double> in_double;
 };
 
-/// Those of this CPU.
+/// The kernels for this CPU's instruction set.
 template <class T>
 const HostKernels<T>& host_kernels(const Kernel& kernel);
 

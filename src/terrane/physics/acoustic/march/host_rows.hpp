@@ -1,8 +1,8 @@
-// Rows of nodes on the CPU: layers, and a step of constant density. Included once for each instruction set,
-// with TERRANE_SIMD_TARGET its name: all that is not inlined has that name in front.
+// Kernels of the CPU for rows of nodes: absorbing layers, and a step of constant density. Included once for
+// each instruction set, with TERRANE_SIMD_TARGET its name, which is also the namespace of these functions.
 //
-// Memory of a plain step of a node: p⁻ read and p⁺ written in its place, p and v²Δt² read: 16 bytes in
-// single precision, as long as the cache holds 2M + 1 planes of a tile's rows.
+// Memory traffic of a node in a step without layers: p⁻ read and p⁺ written in its place, p and v²Δt² read:
+// 16 bytes in single precision, as long as the cache holds 2M + 1 planes of a tile's rows.
 #pragma once
 
 #include "terrane/physics/acoustic/march/host_kernels.hpp"
@@ -10,11 +10,11 @@
 namespace terrane::acoustic {
 namespace TERRANE_SIMD_TARGET {
 
-// Loops over rows are made in functions that take in all that they call (gnu::flatten): in a file of this
-// size the compiler leaves some calls as calls, and a loop with one in it is not vectorised.
+// Functions with loops over rows inline all that they call (gnu::flatten): in a file of this size the
+// compiler would not inline every call, and it does not vectorise a loop with a call in it.
 
-/// While it lives, numbers too small for a normalised mantissa are zero: ahead of a wave and deep in layers
-/// fields are full of them, and many CPUs take a hundred times as long for each.
+/// While an object of this class exists, the thread's CPU treats denormal numbers as zero: fields ahead of a
+/// wave and deep in layers are full of them, and many CPUs take a hundred times as long for each.
 class NoDenormals {
  public:
 #if defined(__SSE__)
@@ -31,7 +31,7 @@ class NoDenormals {
   unsigned before_ = 0;
 };
 
-/// ψ of a row's nodes. a and b: of each node on the axis easting, else one value for all
+/// Updates ψ at the nodes of a row. a and b: of each node on the axis easting, else one value for all
 template <Equation equation, int M, bool along, class T>
 void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* psi, const T* p, Index step,
                 Index nodes) {
@@ -84,7 +84,7 @@ template <int M, class T>
     }
 }
 
-/// Adds D ψ to the sums of a row's nodes; in the layer the new ζ, too.
+/// Adds D ψ to the sums of a row's nodes beside the layer; add_layer(), in the layer, adds the new ζ, too.
 template <int M, bool along, class T>
 void add_slopes(const Stencil<T>& stencil, int axis, const T* psi, Index step, Index nodes, T* sum) {
   T d[widest];
@@ -108,7 +108,7 @@ void add_layer(const Stencil<T>& stencil, int axis, const T* a, const T* b, cons
   }
 }
 
-/// The terms of one axis for nodes from … to of a row; sum: of the first of them.
+/// Adds the layer terms of one axis at the nodes from ≤ i < to of a row.  sum: that of the first of them
 template <int M, class T>
 void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index from, Index to, T* sum) {
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -131,7 +131,7 @@ void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, I
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + last, 1, to - last, sum + (last - from));
 }
 
-/// The terms of the axis easting for those nodes of a row that one of its layers reaches.
+/// Adds the layer terms of the axis easting at those nodes of a row that one of its layers reaches.
 template <int M, class T>
 void add_ends(const StepArguments<T>& g, Index k, Index j, Index from, Index to, T* sum) {
   for (int side = 0; side < 2; ++side) {
@@ -143,7 +143,7 @@ void add_ends(const StepArguments<T>& g, Index k, Index j, Index from, Index to,
   }
 }
 
-/// What the layers of an axis add to these nodes of a row.
+/// Adds the terms of an axis's layers, on any side, at the nodes from ≤ i < to of a row.
 template <int M, class T>
 void add_layers(const StepArguments<T>& g, const Region& region, int axis, Index k, Index j, Index from,
                 Index to, T* sum) {
@@ -152,7 +152,7 @@ void add_layers(const StepArguments<T>& g, const Region& region, int axis, Index
   else if (side >= 0) add_axis<M>(g, axis, side, k, j, from, to, sum);
 }
 
-/// From A p of a piece of a row to p⁺.  a_p: of its first node, which is `from`
+/// Computes p⁺ of a piece of a row from its A p.  a_p: that of its first node, `from`
 template <class T>
 void leap_of_row(const StepArguments<T>& g, const Region& region, Index k, Index j, Index from, Index nodes,
                  const T* field, T* field_next, const T* a_p) {
@@ -174,7 +174,7 @@ void leap_of_row(const StepArguments<T>& g, const Region& region, Index k, Index
   }
 }
 
-constexpr Index piece_of_row = 512;  ///< nodes whose sums stay in the innermost cache
+constexpr Index piece_of_row = 512;  ///< nodes of a piece: their sums fit the L1 cache
 
 /// Calls use(k, j, from, nodes) for pieces of all rows of a box.
 template <class Use>
@@ -185,7 +185,7 @@ void each_piece(const IndexBox<3>& box, const Use& use) {
         use(k, j, from, (from + piece_of_row < box.last[2] ? from + piece_of_row : box.last[2]) - from);
 }
 
-/// Where layers reach: A p of a piece of a row is collected axis by axis.
+/// The step of a region that layers reach: A p of a piece of a row is summed axis by axis.
 template <int M, class T>
 [[gnu::flatten]] void step_layers(const StepArguments<T>& g, const Region& region) {
   const Stencil<T> stencil = g.stencil;

@@ -1,6 +1,6 @@
-// What all nodes do in a time step, whatever the equation; nodes.hpp has a node of each. The same
-// expressions, in the same order and with the same roundings, are used by every launcher and in every region,
-// so a node's bits do not depend on who computes it.
+// Formulas of a time step at one node that all equations share; nodes.hpp has the whole step of a node for
+// each equation. Every launcher and every region uses these expressions, in the same order and with the same
+// roundings, so a node's bits do not depend on who computes it.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +19,29 @@ struct Stencil {
   T centre_of[3] = {};  ///< c_0 / h² of each axis; `centre` is their sum
 };
 
-/// ψ and ζ of one side, in arrays over the layer and as many points as stencils reach beyond it, which are
-/// zero; on a GPU, of layers along easting, without these points. With densities ψ of a node stands half-way
-/// to the next, and has its own a and b. With a tilted axis the layers of the axis up have ψ and ζ of q, and
-/// η of p.
+/// ψ and ζ of the absorbing layer on one side. The arrays cover the layer and, as zeros, as many nodes around
+/// it as stencils reach; on a GPU the layers along easting have no such zeros. With variable density the ψ of
+/// a node stands half-way to the next node, and has its own a and b. With a tilted axis the layers of the
+/// axis up hold ψ and ζ of q, and η of p.
 template <class T>
 struct LayerArrays {
-  T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< where the node 0, 0, 0 would be
+  T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< addresses that node 0, 0, 0 would have
   Index stride[3] = {};                               ///< elements from a node to the next on each axis
   const T *a = nullptr, *b = nullptr;                 ///< by the index on the layer's axis
-  const T *a_psi = nullptr, *b_psi = nullptr;         ///< those of ψ
-  Index first = 0, last = 0;                          ///< the layer
+  const T *a_psi = nullptr, *b_psi = nullptr;         ///< a and b of ψ
+  Index first = 0, last = 0;                          ///< the layer's nodes on its axis: first ≤ n < last
 };
 
-/// Where a neighbour on the axis up, whose memory this rank can write, reads what this rank computes: kernels
-/// that take it write p⁺ and q⁺ of these planes there, too (Wave says when).
+/// A neighbouring rank on the axis up whose memory this rank can write, and the planes of this rank that its
+/// stencils read: kernels that take it also write p⁺ and q⁺ of these planes into the neighbour's fields.
 template <class T>
 struct Beside {
-  Index first = 0, last = 0;  ///< planes; none: there is no such neighbour
-  T* next[2] = {};            ///< its p⁺ and q⁺, where the node 0, 0, 0 would be
+  Index first = 0, last = 0;  ///< planes first ≤ n < last; none without such a neighbour
+  T* next[2] = {};            ///< its p⁺ and q⁺, at the address of node 0, 0, 0
   TERRANE_FN bool reads(Index plane) const { return plane >= first && plane < last; }
 };
 
-/// All that a step knows. Pointers are to where the node 0, 0, 0 would be.
+/// All arguments of a step's kernels. Pointers hold the address that node 0, 0, 0 would have.
 template <class T>
 struct StepArguments {
   Stencil<T> stencil;
@@ -49,21 +49,21 @@ struct StepArguments {
   T* next = nullptr;                          ///< holds p⁻, gets p⁺
   const T* squared = nullptr;                 ///< v²Δt²; with densities ρv²Δt²
   const T* half_density = nullptr;            ///< ρ/2
-  const T* now_q = nullptr;                   ///< q of a medium with an axis, of which p is the other field
+  const T* now_q = nullptr;                   ///< q, the second field of a medium with an axis
   T* next_q = nullptr;                        ///< holds q⁻, gets q⁺
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
-  const T* normal[3] = {};                    ///< n of a tilted axis
+  const T* normal[3] = {};                    ///< n, the direction of a tilted axis
   T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q
-  T rounding = 0;                             ///< c of steps that run backwards bit by bit, else 0
+  T rounding = 0;                             ///< c of leap_and_back() where steps can be taken back, else 0
   IndexBox<3> part;                           ///< this rank's nodes
-  IndexBox<3> held;                           ///< those of a field: what stencils read, too, and whole lines
+  IndexBox<3> held;                           ///< nodes in a field's memory: `part`, its halo, padding
   Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
   LayerArrays<T> layers[3][2];
-  bool sponge = false;       ///< whether a side has one
+  bool sponge = false;       ///< whether any side has one
   const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
-  Beside<T> beside[2];       ///< below and above
+  Beside<T> beside[2];       ///< the neighbours below and above
 
-  /// Gives neighbours p⁺ and q⁺ of a node that is theirs to read.  here: its offset
+  /// Writes p⁺ and q⁺ of a node to the neighbours whose stencils read it.  here: the node's offset
   TERRANE_FN void hand_on(Index here) const {
     for (const auto& other : beside) {
       if (other.first == other.last || !other.reads(plane_of(here))) continue;
@@ -77,8 +77,9 @@ struct StepArguments {
   }
 };
 
-/// Nodes that the same terms reach. side[a]: −1 no layer on this axis, 0 that below, 1 that above. Tiles of
-/// the CPU have whole rows: there `both` on the axis easting means that layers reach some of the nodes.
+/// A box of nodes whose steps have the same terms. side[a], the layer of axis a that reaches them: −1 none, 0
+/// the one below, 1 the one above. Tiles of the CPU have whole rows: there `both` on the axis easting means
+/// that layers reach some of the nodes.
 struct Region {
   static constexpr int both = 2;
   IndexBox<3> box;
@@ -99,9 +100,9 @@ TERRANE_FN T fused(T a, T b, T c) {
 #endif
 }
 
-/// a / b of a divisor that is neither huge nor tiny, as densities are. In single precision on a GPU a times
-/// an inverse of b that is off by its last digit at most, the same for all who divide by b: as if the density
-/// were so much another. Newton's steps cost four more instructions, three times a node.
+/// a / b for a divisor that is neither huge nor tiny, as densities are. On a GPU in single precision: a times
+/// an approximate 1/b, whose error is at most its last digit. The error depends on b alone, so it acts as a
+/// change of the density by as much. Exact division would cost four more instructions, three times a node.
 template <class T>
 TERRANE_FN T ratio(T a, T b) {
 #if defined(__CUDA_ARCH__)
@@ -164,7 +165,8 @@ TERRANE_FN T half_difference(const T (&a)[widest], const T* p, Index step) {
   return sum;
 }
 
-/// Whether D⁺ and D⁻ on this axis are difference_of_planes(): on the axis up in single precision on a GPU.
+/// Whether D⁺ and D⁻ on this axis are computed by difference_of_planes(): on the axis up, in single precision
+/// on a GPU.
 template <class T>
 TERRANE_FN constexpr bool by_planes([[maybe_unused]] int axis) {
 #if defined(__CUDA_ARCH__)
@@ -174,8 +176,8 @@ TERRANE_FN constexpr bool by_planes([[maybe_unused]] int axis) {
 #endif
 }
 
-/// D⁺ or D⁻, one plane added after the other from the lowest up: what tiles of a GPU do when a plane comes.
-/// of(m), of(−1 − m): m planes after the first of those above the point, below it
+/// D⁺ or D⁻ summed from the lowest plane up, the order in which tiles of a GPU load planes. of(m): the value
+/// in plane m above the point, m = 0 for the nearest; of(−1 − m): the same below it
 template <int M, class T, class Of>
 TERRANE_FN T difference_of_planes(const T (&a)[widest], const Of& of) {
   T sum = -a[M - 1] * of(-M);
@@ -196,7 +198,8 @@ TERRANE_FN T new_zeta(const T (&c)[widest], T centre, T a, T b, T zeta, T slope,
   return fused(b, zeta, a * (second_difference<M>(c, centre, p, step) + slope));
 }
 
-/// The field whose derivatives on this axis count: q along the axis of symmetry, else p.
+/// The field that the equation differentiates on this axis: q on the axis up in a medium with an axis of
+/// symmetry, else p.
 template <class T>
 TERRANE_FN const T* field_on(const StepArguments<T>& g, int axis) {
   return axis == 0 && g.now_q != nullptr ? g.now_q : g.now;
@@ -214,7 +217,7 @@ TERRANE_FN void update_psi(const StepArguments<T>& g, int axis, int side, Index 
   else psi = new_psi<M>(g.stencil.first[axis], layer.a_psi[at], layer.b_psi[at], psi, p, g.stride[axis]);
 }
 
-/// D ψ on one axis. Beyond the layer ψ is zero, and on a GPU perhaps in no array.  at: the node's index
+/// D ψ on one axis. Beyond the layer ψ is zero, and on a GPU may have no memory.  at: the node's index
 template <int M, class T>
 TERRANE_FN T slope_of_psi(const T (&d)[widest], const LayerArrays<T>& layer, Index at, const T* psi,
                           Index step) {
@@ -229,7 +232,8 @@ TERRANE_FN T slope_of_psi(const T (&d)[widest], const LayerArrays<T>& layer, Ind
   return sum;
 }
 
-/// D ψ + ζ, which A p gets where ψ reaches; first the new ζ where the node is in the layer.
+/// D ψ + ζ, the term of a layer in A p at a node. If the node is in the layer its ζ is updated first; the
+/// stencils of nodes beside the layer reach ψ, too, but these have no ζ.
 template <int M, class T>
 TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -250,13 +254,13 @@ TERRANE_FN T leap(T now, T before, T squared, T a_p) {
   return fused(squared, a_p, fused(T(2), now, -before));
 }
 
-/// To the nearest multiple of c's last digit.
+/// Rounds `value` to the nearest multiple of the last digit of c.
 template <class T>
 TERRANE_FN T rounded_to_grains(T value, T c) {
   return (value + c) - c;
 }
 
-/// p⁺ of a step that can be taken back: p⁺ + p⁻ is rounded, p⁻ subtracted without error.
+/// p⁺ of a step that can be taken back bit by bit: p⁺ + p⁻ is rounded, then p⁻ subtracted without error.
 template <class T>
 TERRANE_FN T leap_and_back(T now, T before, T squared, T a_p, T c) {
   return rounded_to_grains(fused(squared, a_p, T(2) * now), c) - before;

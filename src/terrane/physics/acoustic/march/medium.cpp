@@ -17,7 +17,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// Elements of a cache line of a GPU in single precision, two of a CPU: rows begin at one.
+/// Elements of a cache line of a GPU in single precision, or of two of a CPU; rows begin at whole lines.
 constexpr Index line = 32;
 constexpr Index aside = 16;  ///< elements beyond a row's last node that may be read, or mirror others
 
@@ -34,7 +34,7 @@ IndexBox<3> layer_of(const Problem& p, int axis, int side) {
   return whole.with(axis, from, from + p.layers.points);
 }
 
-/// How far into the layer, 0 … 1, the node with this index on the axis lies; 1/P in its innermost.
+/// Depth of a node in the layer, 0 … 1, from its index on the axis; that of the innermost node is 1/P.
 double depth(const Problem& p, int axis, int side, double at) {
   const auto layer = layer_of(p, axis, side);
   const double into = side == 0 ? static_cast<double>(layer.last[axis]) - at
@@ -74,7 +74,7 @@ IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first, bool dense) {
   return box;
 }
 
-/// Pieces of an axis: what stands there, from one index to another.
+/// A piece of an axis from one index to another, and the layer that reaches it.
 struct Segment {
   Index first, last;
   int side;
@@ -120,7 +120,7 @@ std::vector<IndexBox<3>> some_planes_each(const IndexBox<3>& box) {
   return all;
 }
 
-/// The planes of the mesh whose medium nodes of a box have: first and last.
+/// The first and the last plane of the mesh whose medium the nodes of a box have.
 std::pair<std::size_t, std::size_t> planes_behind(const Problem& p, const IndexBox<3>& box) {
   Index first = p.grid.nodes[0] - 1, last = 0;
   for (Index k = box.first[0]; k < box.last[0]; ++k) {
@@ -156,7 +156,7 @@ Cartesian<3> cut_grid(const Problem& problem, int ranks) {
   const auto whole = problem.whole();
   CartesianSettings<3> settings;
   settings.unit = {1, 1, std::max<Index>(whole.size(2), 1)};
-  // Slabs as long as they are thick enough, for their faces are planes; then columns.
+  // Cuts into slabs while these are thick enough, because their faces are whole planes; else into columns.
   const Index reach = problem.reach();
   const auto fits = [&](const Cartesian<3>& cut) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -220,7 +220,7 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   make_regions();
 }
 
-/// Rank 0 to all others, of what filled() does on them: these values of the planes that their nodes have.
+/// Rank 0 sends all other ranks these values, in the planes that filled() needs there.
 template <class T>
 void Medium<T>::deal(std::span<const Values> of) const {
   std::vector<std::vector<IndexBox<3>>> pieces;  // of each rank

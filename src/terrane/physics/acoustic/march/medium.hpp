@@ -1,5 +1,5 @@
-// One rank's part of the medium and of the work of a step: which nodes it has, what their coefficients are,
-// and which of them layers reach.
+// One rank's part of the medium: its nodes, their coefficients, and the regions of nodes that layers reach,
+// in which steps are computed.
 #pragma once
 
 #include <array>
@@ -14,31 +14,31 @@
 
 namespace terrane::acoustic {
 
-/// A layer on one side of the whole, where this rank has some of it.
+/// This rank's part of an absorbing layer on one side of the grid.
 struct Slab {
   int axis, side;
   IndexBox<3> layer;   ///< its nodes in this rank's part
-  IndexBox<3> arrays;  ///< of ψ and ζ: what stencils of the CPU read around it, too
+  IndexBox<3> arrays;  ///< nodes of ψ and ζ in memory: on a CPU also those stencils read around it
 };
 
-/// Which rank has which nodes. Rows along easting stay whole; a layer lies in one part, with the nodes that
-/// it reaches. Throws InputError: too many ranks for that.
+/// Cuts the grid into the ranks' parts. Rows along easting stay whole; each layer lies in one part on its
+/// axis, with the nodes that it reaches. Throws InputError: too many ranks for that.
 Cartesian<3> cut_grid(const Problem& problem, int ranks);
 
-/// Cuts `box` out of `from`; what is left, as boxes.
+/// Cuts `box` out of `from`, and returns the rest as boxes.
 std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box);
 
-/// Whether rank 0 alone has the values of the problem's medium: others get those of their own nodes, some
-/// planes at a time, as they put them into the arrays of their device, and none keeps them on the host.
+/// Whether only rank 0 has the values of the problem's medium. It then sends the others those of their own
+/// nodes, some planes at a time, which they copy to their device and do not keep on the host.
 enum class Dealt { no, yes };
-/// Of planes of an array that are made together on the host.
+/// Size of the planes of an array that are prepared together on the host.
 inline constexpr double bytes_of_planes_at_once = 1 << 22;
 
 template <class T>
 class Medium {
  public:
-  /// Collective among the ranks of `cut`.  dealt_by: these, where rank 0 deals out the medium.  Throws
-  /// MemoryError.
+  /// Collective among the ranks of `cut`.  dealt_by: the Comm of these ranks where rank 0 deals out the
+  /// medium, else null.  Throws MemoryError.
   Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank, Comm* dealt_by = nullptr);
 
   const Problem& problem() const noexcept { return problem_; }
@@ -47,7 +47,8 @@ class Medium {
   const IndexBox<3>& part() const noexcept { return part_; }
   /// The mesh's nodes in the part.
   IndexBox<3> mesh() const { return overlap(part_, problem_.grid.box()); }
-  /// The indices of a field: the part, what stencils read around it, rows padded to whole cache lines.
+  /// The nodes of a field in memory: the part, those that stencils read around it, and padding of rows to
+  /// whole cache lines.
   const IndexBox<3>& box() const noexcept { return box_; }
   std::size_t size() const noexcept { return static_cast<std::size_t>(box_.count()); }
   /// Nodes on each side that a step reads.
@@ -55,25 +56,25 @@ class Medium {
   Kernel kernel() const { return {problem_.equation, points_}; }
   int fields() const { return problem_.fields(); }
 
-  /// Everything but fields and ψ, ζ.
+  /// Arguments of steps, without the pointers to fields, ψ and ζ, which a Wave adds.
   StepArguments<T> arguments() const { return arguments_; }
   const std::vector<Slab>& slabs() const noexcept { return slabs_; }
-  /// Nodes that neighbours need, and all others; and both together.
+  /// Regions of the nodes that neighbouring ranks need, of all others, and of both together.
   const std::vector<Region>& edges() const noexcept { return edges_; }
   const std::vector<Region>& inner() const noexcept { return inner_; }
   const std::vector<Region>& all() const noexcept { return all_; }
   bool on_edge(const std::array<Index, 3>& node) const;
-  /// v²Δt² of each node of the box (ρv²Δt²); 0 outside the whole.
+  /// v²Δt² of each node of the box, with variable density ρv²Δt²; 0 outside the whole grid.
   View<const T, 3> squared() const { return squared_.view(box_); }
-  /// Bytes of a wave, its fields and layers, and where it is kept (keeps_along()) G p and G q of a tilted
-  /// axis; and of the medium.
+  /// Bytes of a wave: its fields, its layers, and, if `along` (keeps_along()), G p and G q of a tilted axis.
+  /// And bytes of the medium.
   static double bytes_of_wave(const Problem& problem, bool along);
   static double bytes_of_medium(const Problem& problem);
 
  private:
   using Values = std::vector<double> Problem::*;
-  /// Of each node that is held value(problem, its indices, the node there whose medium it has): a problem
-  /// that has what the value is made of, of some planes perhaps.
+  /// An array with value(problem, indices of the node, node of the mesh whose medium it has) for each node in
+  /// `held`. That problem has the vectors in `of` alone, where the medium is dealt of some planes only.
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
                    const Value& value) const;

@@ -1,12 +1,13 @@
-// What one node does in a time step in each equation: what rows on the CPU and the tuned kernel of a GPU
-// must agree with.
+// The time step of one node in each equation: the reference with which rows on the CPU and the tuned kernels
+// of a GPU must agree.
 #pragma once
 
 #include "terrane/physics/acoustic/march/kernels.hpp"
 
 namespace terrane::acoustic {
 
-/// Constant density. Bytes of a node in single precision: p⁻ read and p⁺ written, p, v²Δt²: 16.
+/// Step with constant density. Memory traffic of a node in single precision: p⁻ read and p⁺ written, p and
+/// v²Δt² read: 16 bytes.
 template <int M, class T>
 TERRANE_FN void step_constant_density(const StepArguments<T>& g, const Region& region, Index k, Index j,
                                       Index i) {
@@ -16,9 +17,9 @@ TERRANE_FN void step_constant_density(const StepArguments<T>& g, const Region& r
   leap_at(g, region, k, j, i, g.now, g.next, sum);
 }
 
-/// Variable density. Bytes: those of constant density and ρ: 20. Every flux b (D⁺p + ψ) between a node and
-/// the next is computed by all 2M nodes that it reaches, from p and ρ that a node reads once; rows on the CPU
-/// and tiles of a GPU compute it once.
+/// Step with variable density. Memory traffic: that of constant density and ρ, 20 bytes. Here each of the 2M
+/// nodes that need a flux b (D⁺p + ψ) computes it for itself, from p and ρ read once per node; rows on the
+/// CPU and tiles of a GPU compute each flux once.
 template <int M, class T>
 TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& region, Index k, Index j,
                                       Index i) {
@@ -32,7 +33,7 @@ TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& r
     const LayerArrays<T>& layer = g.layers[axis][side > 0 ? side : 0];
     const Index in_layer = k * layer.stride[0] + j * layer.stride[1] + i;
     const Index at = axis == 0 ? k : axis == 1 ? j : i;
-    T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // of nodes from 1 − 2M, −M and −M away
+    T p[4 * M - 1], half_density[2 * M + 1], flux[2 * M];  // from node 1 − 2M, −M and −M on
     unrolled<4 * M - 1>([&](auto n) { p[n] = g.now[here + (n + 1 - 2 * M) * step]; });
     unrolled<2 * M + 1>([&](auto n) { half_density[n] = g.half_density[here + (n - M) * step]; });
     unrolled<2 * M>([&](auto n) {
@@ -81,7 +82,8 @@ TERRANE_FN T level_difference(const Stencil<T>& s, const T* p, const Index (&str
   return sum;
 }
 
-/// A vertical axis. Bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, v²Δt², 1 + 2ε, √(1 + 2δ): 36.
+/// Step with a vertical axis. Memory traffic in bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, v²Δt², 1 + 2ε, √(1
+/// + 2δ): 36.
 template <int M, class T>
 TERRANE_FN void step_vti(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
   const Index here = k * g.stride[0] + j * g.stride[1] + i;
@@ -118,8 +120,8 @@ TERRANE_FN T derivative_back(const Stencil<T>& d, const T* const (&n)[3], Index 
   return sum;
 }
 
-/// ψ of q, which G q gets in the layers of the axis up. Beside the rank's part G q counts only times n_north
-/// or n_east, which are zero at layers.
+/// ψ of q, which is added to G q in the layers of the axis up. Beside the rank's part it may be left out:
+/// there G q enters only times n_north or n_east, which are zero at layers.
 template <class T>
 TERRANE_FN T psi_of_q(const StepArguments<T>& g, Index k, Index j, Index i) {
   if (j < g.part.first[1] || j >= g.part.last[1] || i < g.part.first[2] || i >= g.part.last[2]) return 0;
@@ -145,7 +147,8 @@ TERRANE_FN T new_eta(T a, T b, T eta, T difference) {
   return fused(b, eta, a * difference);
 }
 
-/// A tilted axis. Bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, G p, G q, n, v²Δt² and two parameters: 56.
+/// Step with a tilted axis. Memory traffic in bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, G p, G q, n, v²Δt²
+/// and two parameters: 56.
 template <int M, class T>
 TERRANE_FN void step_tti(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
   const Index here = k * g.stride[0] + j * g.stride[1] + i;

@@ -32,8 +32,8 @@ bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) 
   return true;
 }
 
-/// The number of axes with a free surface. Where two surfaces meet, the differences of a tilted axis read
-/// images of images, which passes do not make.
+/// The number of axes with a free surface. Where surfaces of two axes meet, the differences of a tilted axis
+/// read images of images, which passes do not make.
 int axes_with_surfaces(const Problem& problem) {
   int axes = 0;
   for (std::size_t a = 0; a < problem.sides.size(); ++a) {

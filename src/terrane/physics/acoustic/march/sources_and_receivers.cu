@@ -17,13 +17,13 @@ struct Tick {
   TERRANE_FN void operator()(std::size_t) const { *clock += by; }
 };
 
-/// What sources send to a node, as pressures, and to p and q alone.
+/// The sources' terms at one node: those of pressure, and those of p and q alone.
 template <class T>
 struct Sent {
   T pressure, p, q;
 };
 
-/// What sources send, node by node.
+/// The sources' terms, node by node.
 template <class T>
 struct Contributions {
   View<const Index> offset, first;  ///< of a node in fields; of its contributions
@@ -173,7 +173,7 @@ unsigned blocks_for(std::size_t threads) {
   return static_cast<unsigned>((threads + block_of_taps - 1) / block_of_taps);
 }
 
-/// The same by eight threads per tap, which take a row each and add in the same order: a tap of 64 rows by
+/// Reads taps by eight threads per tap, which take a row each and add in the same order: a tap of 64 rows by
 /// one thread would wait for memory 64 times.
 template <class T>
 __device__ __forceinline__ void read_tap(const ReadTap<T>& read, unsigned in_block) {
@@ -205,7 +205,8 @@ __global__ void __launch_bounds__(block_of_taps) read_taps(const __grid_constant
   read_tap(read, blockIdx.x);
 }
 
-/// The sources of a step and the taps of the wave it began from, in one launch: they touch different waves.
+/// Adds the sources of a step to p⁺ and reads the receivers' taps from p, in one launch: they touch different
+/// fields.
 template <class T>
 __global__ void __launch_bounds__(block_of_taps)
     put_and_read(const __grid_constant__ Inject<T> inject, unsigned sources, unsigned blocks_of_sources,
@@ -229,7 +230,7 @@ struct WeightRow {
   std::vector<double> weights;
 };
 
-/// In the order of nodes; where one between has the weight zero, it is there with that.
+/// The rows of a receiver in the order of nodes; nodes without a weight between others get the weight zero.
 std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
   std::vector<WeightRow> rows;
   for (const auto& [node, weight, part] : weights) {

@@ -1,6 +1,6 @@
-// What is put into waves and what is read from them, at any place between nodes.
+// Sources and receivers of a wave, at any place between nodes.
 //
-//   p⁺ += v²Δt² Σ w f   at the nodes around a source;   d = Σ w pⁿ   over those around a receiver
+//   p⁺ += v²Δt² Σ w f   at the nodes around a source;   d = Σ w pⁿ   over the nodes around a receiver
 //
 // with the weights w of weights.hpp. The number of a step stands in the memory of the device (Clock).
 #pragma once
@@ -24,7 +24,7 @@ struct Moment {
   TERRANE_FN Index step() const { return *clock + ahead; }
 };
 
-/// The number of a step, for kernels.
+/// The number of the current step, in the memory of the device.
 class Clock {
  public:
   Clock(Stream& stream, Index at) : value_(stream, std::vector<Index>{at}) {}
@@ -33,8 +33,8 @@ class Clock {
     value_.upload(stream, std::span<const Index>(&at, 1));
   }
   void tick(Stream& stream, Index by);
-  /// What is begun from now to the next tick() is that many steps ahead: so several steps recorded together
-  /// tick once.
+  /// Work begun between now and the next tick() has the clock's step number plus `by`: so several steps that
+  /// are recorded together need one tick.
   void look_ahead(Index by) noexcept { ahead_ = by; }
   Moment now() const noexcept { return {value_.view().data, ahead_}; }
 
@@ -43,7 +43,7 @@ class Clock {
   Index ahead_ = 0;
 };
 
-/// The rank's nodes near a neighbour, whose values it waits for; and the others.
+/// edges: the rank's nodes near a neighbouring rank, which waits for their values; inner: all others.
 enum class Nodes { edges, inner };
 
 template <class T>
@@ -51,13 +51,13 @@ class Receivers;
 template <class T>
 struct ReadTap;
 
-/// Sources of which each sends a series of its own, or all the same one. Where they share a node they are
-/// added in their order.
+/// Sources, each with a time series of its own, or all with the same one. At a node that several sources
+/// reach their terms are added in the order of the sources.
 template <class T>
 class Sources {
  public:
-  /// taps: what receivers there would record is what these send; scales: of the weights of each; within:
-  /// nodes beyond are left out
+  /// taps: place and component of each source, whose weights are those of a receiver with this tap; scales:
+  /// factors of each source's weights; within: nodes outside this box are left out
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales,
           const IndexBox<3>& within);
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales)
@@ -66,13 +66,13 @@ class Sources {
       : Sources(stream, medium, pressure_at(places), std::vector<double>(places.size(), scale)) {}
   /// series [steps, places] or [steps]
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
-  /// p⁺ gets v²Δt² f, and q⁺ its part.
+  /// Adds v²Δt² f to p⁺, and the source's share of q to q⁺.
   void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
-  /// The same of inner nodes, while receivers read p and q of the step before; one launch on a GPU.
+  /// put() at the inner nodes, while receivers read p and q (not p⁺ and q⁺); one launch on a GPU.
   void put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
                     const Clock& clock) const;
-  /// kernel −= v² (2p + q)/3 f on the mesh's nodes: what these sources, where they are those of an adjoint
-  /// wave, add to the image of m.
+  /// kernel −= v² (2p + q)/3 f on the mesh's nodes: the term that the sources of an adjoint wave add to the
+  /// image of m in a medium with an axis.
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                        T per_square, const Clock& clock) const;
   double bytes() const;  ///< on the device
@@ -81,9 +81,9 @@ class Sources {
 
  private:
   struct List {
-    Buffer<Index> offset, first;  ///< of a node in fields; of its contributions
+    Buffer<Index> offset, first;  ///< each node's offset in a field, and its first contribution
     Buffer<int> source;
-    Buffer<Part> part;  ///< of a contribution; empty where all are pressures
+    Buffer<Part> part;  ///< of each contribution; empty where all are pressures
     Buffer<T> weight;
     std::size_t nodes = 0;
   };
@@ -94,17 +94,17 @@ class Sources {
   Index columns_ = 0;
 };
 
-/// Nodes of a receiver with one index up and one north.
+/// The nodes of a receiver that lie in one row: with one index up and one north.
 struct ReceiverRow {
   std::int32_t plane;
-  Part part;            ///< of its nodes, what it records
-  Index offset, count;  ///< of its first node in a field, of nodes
-  std::size_t weights;  ///< where those of its nodes begin
+  Part part;            ///< the field that is read at its nodes
+  Index offset, count;  ///< offset of its first node in a field; number of nodes
+  std::size_t weights;  ///< index of its first node's weight
 };
 
-/// Receivers, whose samples stay on the device until they are gathered. The sum over a receiver's nodes runs
-/// over rows, then over planes; a rank that has not all of them keeps sums of rows, which are added up in
-/// that order on rank 0: no bit depends on the cut.
+/// Receivers, whose samples stay on the device until they are gathered. A receiver's sample is the sum of its
+/// rows' sums, row by row and plane by plane. A rank without all of a receiver's nodes keeps the sums of its
+/// rows, and rank 0 adds them in the same order: no bit depends on how the grid is cut.
 template <class T>
 class Receivers {
  public:
@@ -116,12 +116,13 @@ class Receivers {
   /// Collective: [steps, places] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
-  double bytes() const;  ///< of all but passes
-  /// Of a pass (passes.hpp), on the CPU: read() piece by piece. Before it: room for so many steps.
+  double bytes() const;  ///< of all but the memory of passes
+  /// The next three are read() piece by piece in a pass (passes.hpp) on the CPU. Before the pass: makes room
+  /// for this many steps.
   void prepare(Index steps);
   /// The sums of those rows whose first nodes have offsets in [from, to).
   void read_between(const T* now, const T* now_q, Index step, Index from, Index to);
-  /// After it: the samples of a step of the pass.
+  /// After the pass: computes the samples of one of its steps from these sums.
   void add_up(Index step, const Moment& moment, int threads);
 
  private:
@@ -135,7 +136,7 @@ class Receivers {
   Buffer<ReceiverRow> rows_;
   Buffer<Index> first_;  ///< [taps + 1] of rows
   Buffer<T> weights_, samples_;
-  std::vector<std::pair<Index, Index>> in_memory_;  ///< of a pass: offset and number of each row, sorted
+  std::vector<std::pair<Index, Index>> in_memory_;  ///< for passes: offset and number of each row, sorted
   std::vector<T> sums_;                             ///< of a pass: [steps, rows]
 };
 

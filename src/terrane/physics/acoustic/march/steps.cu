@@ -77,7 +77,7 @@ std::vector<IndexBox<3>> united(const std::vector<Region>& regions) {
   return boxes;
 }
 
-/// Regions beside each other along easting as one: rows of a layer's width are too short for the CPU.
+/// Merges regions beside each other along easting: rows of a layer's width are too short for the CPU.
 std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
   std::vector<Region> merged;
   for (const auto& region : regions) {
@@ -87,7 +87,7 @@ std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
              whole.side[1] == other.side[1] && whole.box.with(2, 0, 0) == other.box.with(2, 0, 0) &&
              (whole.box.last[2] == other.box.first[2] || whole.box.first[2] == other.box.last[2]);
     };
-    // What is merged may fit the next: from one end over the middle to the other.
+    // A merged region may fit the next one: from one end over the middle to the other.
     for (auto found = std::find_if(merged.begin(), merged.end(), beside); found != merged.end();
          found = std::find_if(merged.begin(), merged.end(), beside)) {
       whole.box = whole.box.with(2, std::min(whole.box.first[2], found->box.first[2]),

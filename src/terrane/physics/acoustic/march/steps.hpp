@@ -9,48 +9,49 @@
 
 namespace terrane::acoustic {
 
-/// How the nodes of some regions are shared out; made once, used in every step.
+/// The nodes of some regions, cut into tiles and rows for the device; made once, used in every step.
 class Work {
  public:
   Work() = default;
   explicit Work(const std::vector<Region>& regions);
   const std::vector<Region>& regions() const noexcept { return regions_; }
   const std::vector<IndexBox<3>>& boxes() const noexcept { return boxes_; }  ///< the same nodes in few boxes
-  const std::vector<Region>& in_rows() const noexcept { return rows_; }      ///< of whole rows
-  const std::vector<Region>& tiles() const noexcept { return tiles_; }       ///< of the CPU: those, cut
+  const std::vector<Region>& in_rows() const noexcept { return rows_; }      ///< merged to whole rows
+  const std::vector<Region>& tiles() const noexcept { return tiles_; }       ///< of the CPU: in_rows(), cut
 
  private:
   std::vector<Region> regions_, rows_, tiles_;
   std::vector<IndexBox<3>> boxes_;
 };
 
-/// ψ ← bψ + aDp in these layers. The arguments are copied; `slabs` and `work` must outlive what a
+/// Updates ψ ← bψ + aDp in these layers. The arguments are copied; `slabs` and `work` must outlive what a
 /// Graph records.
 template <class T>
 void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                const std::vector<Slab>& slabs);
 
-/// G p and G q of a tilted axis in a box; after ψ, before the steps. Tiles of a GPU make their own.
+/// Computes G p and G q of a tilted axis in a box; after ψ, before the steps. Tiles of a GPU compute their
+/// own.
 template <class T>
 void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                  const IndexBox<3>& box);
 
-/// p⁺ of these regions, and q⁺.
+/// Computes p⁺ and q⁺ of the regions of `work`.
 template <class T>
 void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work);
 
-/// Whether the tiles of a GPU take these steps; of variable density those of the nodes that no layer and no
-/// sponge reaches.
+/// Whether tiles of a GPU compute these steps; with variable density, the nodes that no layer and no sponge
+/// reaches.
 template <class T>
 bool by_tiles(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments);
 
-/// Whether these steps give neighbours p⁺ where arguments.beside says so.
+/// Whether the kernels of these steps also write p⁺ to the neighbours in arguments.beside.
 template <class T>
 bool steps_hand_on(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments,
                    const Work& work);
 
-/// The same by the functions of nodes.hpp alone, one node at a time: what the others are tested against, ψ
-/// and steps together. Tiles of a GPU make ψ with the steps.
+/// The same three by the functions of nodes.hpp, one node at a time: tests compare the others with them, ψ
+/// and step together, because tiles of a GPU update ψ within the step.
 template <class T>
 void begin_plain_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                      const std::vector<Slab>& slabs);

@@ -24,7 +24,7 @@ struct Mirror {
   }
 };
 
-/// Gives a neighbour p⁺ and q⁺ of a node.
+/// Writes p⁺ and q⁺ of a node into a neighbour's fields.
 template <class T>
 struct HandOn {
   const T* from[2];
@@ -47,7 +47,7 @@ std::vector<Region> within(const std::vector<Region>& regions, const IndexBox<3>
   return found;
 }
 
-/// Where neighbours might: GPUs with slabs of the grid, which lie above each other.
+/// Whether neighbours may write into each other's fields: GPUs with slabs of the grid, one above the other.
 template <class T>
 bool can_be_written(const Device& device, const Medium<T>& medium) {
   const auto& pieces = medium.cut().pieces;
@@ -117,7 +117,7 @@ void Wave<T>::meet_peers(Stream& stream, Comm& comm) {
   mesh_all_ = Work(within(medium_.all(), medium_.problem().grid.box()));
 }
 
-/// Where neighbours read p⁺ and q⁺ of this rank.
+/// Finds the planes of this rank that neighbours read, and the addresses in their fields.
 template <class T>
 void Wave<T>::find_beside(StepArguments<T>& g) const {
   const auto& part = medium_.part();
@@ -134,7 +134,7 @@ void Wave<T>::find_beside(StepArguments<T>& g) const {
   }
 }
 
-/// What steps have not written there themselves.
+/// Writes to neighbours the planes that the kernels of steps have not written themselves.
 template <class T>
 void Wave<T>::hand_on_planes(Stream& stream, const StepArguments<T>& g) {
   for (const auto& beside : g.beside)
@@ -261,9 +261,9 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
   for (const auto& field : next) mirror(stream, field);
 }
 
-/// The same where neighbours' fields are written: one launch for all nodes, whose stores are on their way to
-/// the neighbours while others are computed. Nobody steps on before the neighbours have come as far: then
-/// none still reads the p⁻ that is overwritten.
+/// advance() where ranks write into neighbours' fields: one launch for all nodes, whose stores travel to the
+/// neighbours while other nodes are computed. A rank begins the next step only when its neighbours have
+/// finished this one: so none still reads the p⁻ that is overwritten.
 template <class T>
 void Wave<T>::advance_with_peers(Stream& stream, bool back, const Sources<T>* sources, const Clock& clock,
                                  const Add& add, Receivers<T>* receivers) {
@@ -305,7 +305,7 @@ StepArguments<T> Wave<T>::derived(Stream& stream) {
   return arguments();
 }
 
-/// G p and G q of these nodes and of what their differences read around them.
+/// Computes G p and G q at these nodes and at those that their differences read around them.
 template <class T>
 void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
   if (medium_.problem().equation != Equation::tti || box.empty()) return;

@@ -51,7 +51,7 @@ void each_plane(const std::vector<IndexBox<3>>& boxes, const Use& use) {
 
 }  // namespace
 
-/// What a step of a pass leaves beside other ranks, once and for all passes.
+/// Finds the nodes beside other ranks that the tiles of a pass leave out at each step, once for all passes.
 template <class T>
 void Wave<T>::make_borders(Index count, bool back) {
   auto& borders = borders_[back ? 1 : 0];
@@ -76,7 +76,7 @@ void Wave<T>::make_borders(Index count, bool back) {
   }
 }
 
-/// In one plane: sources, then the images of what they reach.
+/// In one plane: adds sources, then sets mirrored nodes beyond free surfaces.
 template <class T>
 void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& moment,
                                      const Sources<T>* sources, const IndexBox<3>& plane) {
@@ -86,7 +86,7 @@ void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& mo
   if (g.next_q != nullptr) put_images(medium_.problem(), medium_.reach(), g, g.next_q, plane);
 }
 
-/// One of them at its steps.
+/// One wave of a pass, and its steps.
 template <class T>
 struct Wave<T>::Marching : InPass {
   using InPass::after, InPass::back, InPass::before, InPass::behind, InPass::receivers, InPass::sources,
@@ -106,7 +106,7 @@ struct Wave<T>::Marching : InPass {
     const auto [from, to] = rows_of(at(step), plane);
     receivers->read_between(at(step).now, at(step).now_q, step, from, to);
   }
-  /// The end of a step of some nodes in a plane: sources, images, and what the caller does with p⁺.
+  /// Ends a step of some nodes in a plane: sources, mirrored nodes, and the caller's functions of p⁺.
   void finish(Index step, const IndexBox<3>& plane) const {
     const StepArguments<T>& g = at(step);
     if (behind) behind(step, g, plane);
@@ -156,7 +156,7 @@ struct Wave<T>::Marching : InPass {
       }
     finish(step, box);
   }
-  /// A step of what passes leave beside other ranks, and its halos.
+  /// Takes a step of the nodes beside other ranks that the tiles left out, and exchanges halos.
   void take_border(Stream& stream, Index step) const {
     const auto& border = wave->borders_[back ? 1 : 0][static_cast<std::size_t>(step)];
     const StepArguments<T>& g = at(step);

@@ -1,4 +1,4 @@
-// What a run of acoustic waves takes: memory, disks, steps, and by which strategy it keeps the waves.
+// The resources of a run of acoustic waves: memory, disks, steps, and the strategy of keeping waves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ ShotsAtOnce Simulation::shots_at_once(const Runtime& runtime) const {
   return {ranks, runtime.comm->on_node().count};
 }
 
-/// What one rank may take. Memory and a disk are shared among the ranks that keep a shot each.
+/// The room of one rank. Memory and a disk are shared among the ranks that keep a shot each.
 Room Simulation::room_of(const Choice& choice) const {
   const auto& settings = choice.settings;
   const double beside = bytes_of_models(problem_, settings) + bytes_of_gathers(problem_, settings, every_),
@@ -60,7 +60,7 @@ Choice Simulation::choose(const Runtime& runtime) const {
   return choice;
 }
 
-/// Every strategy of keeping the source's waves with what it takes, and the one that is taken.
+/// Lists every strategy of keeping the source's waves with its cost, and the chosen one.
 void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto text_of = [&](const KeepingChoice& c) {
@@ -90,14 +90,14 @@ void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
 
 namespace {
 
-/// On the host, beside the waves of a shot.
+/// Memory on the host beside the waves of a shot.
 double bytes_beside_waves(const Problem& problem, const Settings& settings, std::size_t every,
                           const Device& device, bool on_disk) {
   return bytes_on_host(problem, settings, device) + bytes_of_models(problem, settings) +
          bytes_of_gathers(problem, settings, every) + bytes_of_snapshots(problem, settings, on_disk);
 }
 
-/// The same of another rank that takes each shot with rank 0, and what it has of the medium.
+/// Memory on the host of another rank that takes each shot with rank 0, with its part of the medium.
 double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
   const auto& settings = choice.settings;
   double bytes =
@@ -108,7 +108,7 @@ double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
   return bytes;
 }
 
-/// What ranks that take each shot together have on their machines.
+/// Describes the memory on the hosts of ranks that take each shot together.
 void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, double beside) {
   if (choice.together == 1) return;
   const bool own = choice.device.has_own_memory();
@@ -124,7 +124,7 @@ void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, dou
   facts.add("host_bytes_other_ranks", other, "B");
 }
 
-/// How often a shot goes through all its steps.
+/// How often a shot computes all its steps.
 double sweeps_of(const Settings& settings) {
   if (settings.task == Task::modelling) return 1;
   if (settings.task == Task::born) return 2;
@@ -150,7 +150,7 @@ void describe_sizes(RunFacts& facts, const Problem& p) {
           p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
 }
 
-/// How many steps the CPU takes in each pass over memory, or why one.
+/// Describes the number of steps in each pass over memory on a CPU, or the reason why it is one.
 void describe_passes(RunFacts& facts, const Passes& passes, const Problem& problem, const Settings& settings,
                      bool others) {
   const bool images_one_by_one =
@@ -223,7 +223,7 @@ std::string disk_in_memory(const Settings& settings) {
       folder);
 }
 
-/// Of snapshots on the disk of the results: on their way, and in a file.
+/// Bytes of snapshots on the disk of the results: in a temporary file, and in a file of results.
 double Simulation::bytes_of_film(const Settings& settings) const {
   return settings.snapshots.any() ? 2 * settings.snapshots.bytes(problem_) : 0;
 }
@@ -248,8 +248,8 @@ void Simulation::check_disk(const Choice& choice) const {
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
 }
 
-/// What lies on the disk of the results while the run lasts. Throws FileError: it has no room for the
-/// checkpoint. Without room for shots none are kept by themselves.
+/// Checks the room for checkpoints and files of shots on the disk of the results. Throws FileError: no room
+/// for the checkpoint. Without room for files of shots none are written.
 void Simulation::check_checkpoints(Plan& plan, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto& checkpoint = choice.checkpoint;
@@ -282,7 +282,7 @@ void Simulation::check_checkpoints(Plan& plan, const Choice& choice) const {
 
 namespace {
 
-/// The next move where there is too little memory.
+/// The advice in a message where memory is too small.
 std::string less_memory(const Problem& problem, const Settings& settings) {
   if (settings.task != Task::migration)
     return fmt::format(

@@ -21,7 +21,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// Smooths the velocity that waves run through. Without data what was taken away is what scatters.
+/// Smooths the velocity of the medium. Without observed data the removed part becomes the scatterers.
 void smooth(Problem& p, Settings& s, double length, bool observed, int threads) {
   const auto rough = p.velocity;
   if (length > 0) p.velocity = smoothed(p.grid, rough, length, threads);
@@ -34,7 +34,7 @@ void smooth(Problem& p, Settings& s, double length, bool observed, int threads) 
   p.step = 0.9 * fast.longest_step();
 }
 
-/// What scatters, of born and migration. Throws InputError.
+/// Reads the scatterers of Born modelling and migration. Throws InputError.
 void read_scattering(const Config& table, bool observed, int threads, Problem& p, Settings& s) {
   const auto smoothing = read_smoothing(table, p.grid);
   if (s.task == Task::modelling) {

@@ -17,8 +17,8 @@ namespace terrane::acoustic {
 /// The nodes in the middle of the cells of a mesh. Throws InputError: cells of an axis differ in width.
 Grid grid_of(const TensorMesh& mesh);
 
-/// Changes the problem of a job that an inversion reads, before its step is chosen: with the mesh and what
-/// kind the job has.
+/// A function by which an inversion changes the problem that it read from a job, before the time step is
+/// chosen. It also gets the job's mesh and its kind.
 using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;
 
 /// A warning where the folder for waves on a disk lies in memory, or nothing.
@@ -28,22 +28,22 @@ std::string disk_in_memory(const Settings& settings);
 struct ShotsAtOnce {
   int all = 1, on_machine = 1;
 
-  /// That write into one disk: a folder that is given lies on one disk of all, that of the system for
-  /// temporary files on one of each machine.
+  /// Number of shots at once whose waves lie on one disk: a given folder counts as one disk of all machines;
+  /// the system's folder for temporary files is on a disk of each machine.
   int on_disk_of(const Settings& settings) const { return settings.scratch.empty() ? on_machine : all; }
 };
 
-/// What a run takes of the machine, found once: plan and run have the same.
+/// The resources that a run uses, chosen once: the plan and the run share them.
 struct Choice {
-  Settings settings;                      ///< with the strategy of keeping for which there is room
-  std::vector<KeepingChoice> strategies;  ///< of a migration: what each takes
+  Settings settings;                      ///< with the strategy of keeping waves that was chosen
+  std::vector<KeepingChoice> strategies;  ///< of a migration: all, with the memory that each takes
   MemoryBudget memory;
   Device device;
-  std::string on;  ///< the device, for people
+  std::string on;  ///< name of the device in messages
   int threads = 0, ranks = 1;
-  int together = 1;         ///< of them those that take each shot together
-  double share = 1;         ///< of a shot's nodes what the device has, or where that is the host, the machine
-  Dealt dealt = Dealt::no;  ///< the medium among them
+  int together = 1;         ///< number of ranks that take each shot together
+  double share = 1;         ///< fraction of a shot's nodes on a device, or on a machine where that is the CPU
+  Dealt dealt = Dealt::no;  ///< whether the medium is dealt among them
   int ranks_on_machine = 1;
   ShotsAtOnce shots;
   CheckpointSettings checkpoint;
@@ -56,7 +56,7 @@ class Simulation final : public SimulationOf<Choice> {
   /// Every shot has the same number of receivers. Throws InputError.
   Simulation(Problem problem, Settings settings, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
-  /// Of a job whose gathers an inversion explains: of modelling or migration, without data.
+  /// From a job whose gathers are an inversion's data: of kind modelling or migration, without reading data.
   static std::unique_ptr<Simulation> for_inversion(const Config& job, const Runtime& runtime,
                                                    const Prepare& prepare);
 
@@ -67,7 +67,7 @@ class Simulation final : public SimulationOf<Choice> {
   /// Steps from one written sample to the next.
   std::size_t every() const noexcept { return every_; }
   ShotsAtOnce shots_at_once(const Runtime& runtime) const;
-  /// Gathers of all shots as a data set; of an Outcome without any, without values.
+  /// Gathers of all shots as a data set; if the Outcome has no gathers, a data set without values.
   Dataset gathers(const Outcome& done) const;
 
  private:
@@ -77,8 +77,8 @@ class Simulation final : public SimulationOf<Choice> {
   Choice choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const Choice& choice, const Runtime&) const override;
   void foresee(Plan& plan, const Choice& choice, const Runtime&) const override;
-  /// Pressure (shot, time, receiver), Pa, of modelling and Born modelling; of a migration the images (up,
-  /// northing, easting).
+  /// Returns the gathers (shot, time, receiver) of modelling and Born modelling, or the images (up, northing,
+  /// easting) of a migration.
   Dataset compute(Result& result, const Choice& choice, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   Room room_of(const Choice& choice) const;

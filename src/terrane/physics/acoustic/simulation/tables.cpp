@@ -182,7 +182,7 @@ void refuse_to_invert(const Config& table, const Settings& s) {
 
 namespace {
 
-/// A property of all cells, which the model is left without: where it holds all cells no copy is made.
+/// Takes a property of all cells out of the model; no copy is made where the model holds a value per cell.
 std::vector<double> values_taken_from(EarthModel& model, std::string_view name) {
   const auto& cells = std::get<MeshCells>(model.geometry);
   if (cells.cell.size() < cells.mesh.size()) return model.dense(name);

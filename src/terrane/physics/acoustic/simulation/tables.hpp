@@ -1,4 +1,4 @@
-// What the tables of an acoustic job say: their keys, and how they are read.
+// The tables of an acoustic job file: their keys, and functions that read them.
 #pragma once
 
 #include <cstddef>
@@ -21,26 +21,27 @@ std::span<const Key> source_keys();
 std::span<const Key> boundary_keys();
 std::span<const Key> simulation_keys();
 
-// All throw InputError at the key that is wrong.
+// All functions below throw InputError that names the wrong key.
 
 Wavelet read_wavelet(const Config& source);
 std::vector<Place> read_shots(const Config& source);
 void read_boundary(const Config& boundary, Problem& p);
 void read_simulation(const Config& simulation, Problem& p, Settings& s, bool inverts);
-/// Not settled; without the table none.
+/// The snapshots of a job, not settled; none without the table [snapshots].
 Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts);
-/// What an inversion does not take.
+/// Throws InputError where the job has settings that an inversion does not allow.
 void refuse_to_invert(const Config& simulation, const Settings& s);
 /// The properties of a medium that an equation reads.
 std::vector<std::string_view> properties_read(Equation equation);
-/// Of every cell.
+/// The velocity of every cell, m/s.
 std::vector<double> velocity_of(EarthModel& model, const Config& job);
-/// What the medium has beside its velocity.
+/// Reads the properties of the medium other than its velocity.
 void read_medium(EarthModel& model, const Config& job, Problem& p);
-/// How many steps there are from one written sample to the next; the step becomes a whole part of
-/// simulation.sample.
+/// Returns the number of time steps from one written sample to the next, and makes the time step an integer
+/// fraction of simulation.sample.
 std::size_t read_sample(const Config& simulation, Problem& p);
-/// Of a Gaussian, m: neither below zero, nor so wide that hardly the mesh has a say in the mean.
+/// The standard deviation of the smoothing Gaussian, m. Throws InputError where it is negative or wider than
+/// the mesh.
 std::optional<double> read_smoothing(const Config& simulation, const Grid& grid);
 /// Turns an error of the problem into one at the key that it is about.
 [[noreturn]] void at_key(const InputError& error, const Config& job);
