@@ -152,7 +152,7 @@ class NamedMedia {
       else media_.emplace(std::move(name), One{of_numbers(table), {}, {}});
     }
   }
-  /// Where the job has no medium of this name.
+  /// Adds the medium, unless the job has one of this name.
   void add(std::string name, Tomography tomography) {
     media_.emplace(std::move(name), One{{}, std::move(tomography), {}});
   }

@@ -131,8 +131,8 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in
 
 namespace {
 
-/// What the largest eigenvalue grows with: v² Σ_r |∂ξ_r/∂x|², at the worst of 27 points. For bricks their
-/// quotient lies between 34 (cubes) and 47 (plates) at degree 4.
+/// A measure with which the largest eigenvalue grows: v² Σ_r |∂ξ_r/∂x|², at the worst of 27 points. For
+/// bricks their quotient lies between 34 (cubes) and 47 (plates) at degree 4.
 double stiffness_measure(const Hexahedron& element, double fastest) {
   double most = 0;
   for (int a = 0; a < 27; ++a) {
@@ -234,7 +234,7 @@ std::vector<Touching> touching(const Mesh& mesh) {
   return all;
 }
 
-/// Of pairs of a solid and a fluid that touch.
+/// The stiffest pair of a solid and a fluid element that touch.
 Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   const auto all = touching(mesh);
   std::map<std::uint32_t, int> faces;
@@ -329,7 +329,7 @@ void locate(Problem& p) {
     p.receiver_places.push_back(each(n, p.receivers[n], of_receiver));
 }
 
-/// What sources and receivers in fluids cannot be.
+/// Checks sources and receivers in fluids.
 void check_fluids(const Problem& p) {
   for (std::size_t n = 0; n < p.sources.size(); ++n) {
     if (p.mesh.medium_of(p.source_places[n].element).is_fluid() && !p.sources[n].is_explosion())
@@ -407,7 +407,8 @@ std::size_t Locator::bin(std::size_t d, double x) const {
 }
 
 Place Locator::find(const Vector& at, const std::string& what) const {
-  // Of the shortest edge: rounding; and where sides are curved, what the sphere rises above polynomials.
+  // How far outside a point may lie, in units of the shortest edge: for rounding, and where sides are curved,
+  // for the height of the sphere above polynomials.
   constexpr double of_straight = 1e-6, of_curved = 1e-3;
   Place best;
   double nearest = INFINITY, most = 0;
@@ -434,7 +435,8 @@ Place Locator::find(const Vector& at, const std::string& what) const {
   return best;
 }
 
-/// Those first that the mesh does not reach to, or the height, which then lies beyond the surface.
+/// The coordinates for messages. First the easting or northing at which there is no mesh; where both are
+/// within it, the height, which then lies beyond the surface.
 std::string Locator::coordinates(const Vector& at) const {
   constexpr const char* names[3] = {"easting", "northing", "up"};
   const auto beyond = [&](std::size_t d) { return at[d] < extent_[2 * d] || at[d] > extent_[2 * d + 1]; };
@@ -523,7 +525,8 @@ std::size_t Problem::steps() const {
 
 namespace {
 
-/// Of the elements that resolve the lowest frequency, with five points per shortest wavelength, the first.
+/// Finds the coarsest element: the one with the lowest frequency that has five points per shortest
+/// wavelength, of several the first.
 void find_coarsest(Problem& problem) {
   const auto& mesh = problem.mesh;
   std::vector<double> slowest(mesh.media.size());

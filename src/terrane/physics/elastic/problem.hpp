@@ -50,7 +50,7 @@ enum class Sums { fixed, fast };
 inline constexpr std::array<std::string_view, 2> sums_names{"fixed", "fast"},
     dispersion_names{"kept", "removed"}, shown_names{"displacement", "velocity"};
 
-/// A point of the earth as the mesh knows it. Of elements that share it, the first.
+/// A point of the earth: the element that holds it, of several the first, and ξ in that element.
 struct Place {
   std::uint32_t element = 0;
   Vector xi{};
@@ -61,7 +61,7 @@ struct Place {
   }
 };
 
-/// Pictures of the whole field at even times: of the points under the free surface, or in a volume.
+/// Snapshots of the whole field at even times: at the points of the free surface, or in a volume.
 struct Snapshots {
   enum class Of { nothing, surface, volume } of = Of::nothing;
   bool velocity = true;  ///< or displacement
@@ -95,13 +95,13 @@ struct Problem {
   int degree = 4;
   Precision precision = Precision::single_precision;
   Sums sums = Sums::fixed;
-  /// s; time of the first instant, at which all is at rest; NaN: that of the first source, and no later than
-  /// 0
+  /// Time of the first instant, at which all is at rest, s. NaN: when the first source begins, but no later
+  /// than 0.
   double begin = NAN;
   double end = 0;                  ///< s
   double step = 0;                 ///< s; 0: 0.97 of the longest stable one
-  double reference_frequency = 1;  ///< of the speeds of media that have a Q, Hz
-  double fading_frequency = 0;     ///< of margins, Hz; 0: the middle of the sources
+  double reference_frequency = 1;  ///< at which media with a Q have their speeds, Hz
+  double fading_frequency = 0;     ///< f of margin.hpp, Hz; 0: from the sources' highest frequency
   double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
   bool records_pressure = false;   ///< receivers, all in fluids, record potential and not displacement
   bool remove_dispersion = true;   ///< the error of time steps, from sources and seismograms
@@ -110,12 +110,12 @@ struct Problem {
   Snapshots snapshots;
   Origins origins;  ///< of this process alone
 
-  /// What settle() finds.
+  /// Members that settle() finds.
   std::vector<Place> source_places, receiver_places;
   double stable_step = 0;            ///< s
-  std::uint32_t stiffest = 0;        ///< the element that decides it
+  std::uint32_t stiffest = 0;        ///< the element that sets this limit
   double points_per_wavelength = 0;  ///< at the sources' highest frequency, of the worst element
-  std::uint32_t coarsest = 0;        ///< that element
+  std::uint32_t coarsest = 0;        ///< the element with the fewest
   double resolved_frequency = 0;     ///< at which the worst element has five points per wavelength, Hz
   double highest_frequency = 0;      ///< of the sources, Hz
 
@@ -172,10 +172,10 @@ struct Problem {
 double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& medium,
                           int iterations = 120);
 
-/// The same of an element of a solid and one of a fluid that touch, and are joined there. areas: by which
-/// factor their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f) the
-/// steps are those of S x = λ T x, and S is at most the sum of what pairs have; a pair with several contacts
-/// is divided among them.)
+/// The same for a pair of elements, one of a solid and one of a fluid, joined where they touch. areas: by
+/// which factor their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f)
+/// the steps are those of S x = λ T x, and S is at most the sum of what pairs have; a pair with several
+/// contacts is divided among them.)
 double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
                           std::uint32_t in_fluid, double areas);
 
@@ -190,20 +190,21 @@ class Locator {
   std::optional<double> top(double easting, double northing) const;
 
  private:
-  /// What is allowed, for messages: how far the mesh reaches, or, inside its sides, its height there.
+  /// A sentence for messages on which places are allowed: how far the mesh reaches, or, inside its sides, its
+  /// height there.
   std::string allowed(const Vector& at) const;
   std::string coordinates(const Vector& at) const;
-  /// Of an element, and a tenth of it more on each side: west, east, south, north, bottom, top.
+  /// The box around an element, wider by a tenth of it on each side: west, east, south, north, bottom, top.
   std::array<double, 6> around(std::uint32_t n) const;
   bool is_curved(std::uint32_t n) const;
   std::size_t bin(std::size_t axis, double x) const;
 
   const Mesh& mesh_;
   Vector low_{INFINITY, INFINITY, INFINITY}, high_{-INFINITY, -INFINITY, -INFINITY};
-  std::array<double, 6> extent_;  // of the elements without the room around them
+  std::array<double, 6> extent_;  // of the elements, without that tenth
   std::array<std::size_t, 3> bins_{1, 1, 1};
-  std::vector<std::size_t> first_;       // of each bin among the elements
-  std::vector<std::uint32_t> elements_;  // whose surroundings a bin meets, ascending
+  std::vector<std::size_t> first_;       // where each bin begins in elements_
+  std::vector<std::uint32_t> elements_;  // elements whose around() meets a bin, ascending
 };
 
 }  // namespace terrane::elastic

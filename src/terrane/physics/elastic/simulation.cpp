@@ -211,11 +211,11 @@ class Defaults {
     if (!par_) return {};
     return {par_->ricker, par_->heights, par_->keeps_sign, par_->step};
   }
-  /// Where the sources are; empty: nowhere.
+  /// The file of the sources beside the Par_file; empty: there is none.
   const std::filesystem::path& solution() const { return solution_; }
 
  private:
-  /// What the Par_file does not have to say, as the job has it.
+  /// Which parts the job has itself, so that the Par_file need not have them.
   static OwnParts own_parts(const Config& job) {
     OwnParts own;
     const auto given = job.tables("source");
@@ -241,7 +241,7 @@ class Defaults {
 struct SourceList {
   std::vector<Source> sources;
   std::vector<std::string> origins;
-  /// Of those of SPECFEM3D's files what they are in a fluid.
+  /// For sources of SPECFEM3D's files: their number, and the source that takes their place in a fluid.
   std::vector<std::pair<std::size_t, Source>> in_fluids;
   std::vector<std::string> notes;
 
@@ -347,7 +347,7 @@ SourceList read_sources(const Config& job, const Defaults& defaults, const Groun
   return list;
 }
 
-/// Makes of sources of SPECFEM3D's files that lie in a fluid what they are there.
+/// Replaces sources of SPECFEM3D's files that lie in a fluid by their form in fluids.
 void put_into_fluids(SourceList& list, const Mesh& mesh) {
   const bool fluid = std::any_of(mesh.media.begin(), mesh.media.end(),
                                  [](const Medium& medium) { return medium.is_fluid(); });
@@ -380,7 +380,7 @@ struct ReceiverList {
   std::vector<std::string> names, origins;
 };
 
-/// Of the job's survey, and then of its STATIONS file.
+/// The receivers of the job's survey, then those of its STATIONS file.
 ReceiverList read_receivers(const Config& job, const Config& table, const Survey& survey,
                             const Ground& ground) {
   ReceiverList list;
@@ -501,7 +501,7 @@ QuantityText text_of(Quantity quantity) {
   }
 }
 
-/// What comes back from sides that absorb.
+/// Notes that say how much absorbing sides reflect.
 std::vector<std::string> notes_of_sides(const Mesh& mesh) {
   std::vector<std::string> notes;
   if (!mesh.absorbing.empty()) {
@@ -611,7 +611,7 @@ void add_boundary(Problem& p, const Config& table, std::vector<std::string>& not
   for (auto& note : notes_of_sides(p.mesh)) notes.push_back(std::move(note));
 }
 
-/// Throws what a problem is wrong with at the place of the job, or of the Par_file, that says it.
+/// Throws an error of the problem with the place in the job, or in the Par_file, that caused it.
 [[noreturn]] void throw_where_it_is_said(const InputError& error, const Config& job, const Config& table,
                                          const std::optional<ParFile>& par) {
   if (job.has("survey") && error.where() == job.table("survey").where())
@@ -630,7 +630,8 @@ void add_boundary(Problem& p, const Config& table, std::vector<std::string>& not
   throw_at_its_key<Problem>(error, "elastic", job);
 }
 
-/// Of [survey], unless a list of stations beside the job has all; that may be projected alike.
+/// The stations of [survey], unless a list of stations beside the job has all; that list may be projected in
+/// the same way.
 Stations stations_of(const Config& job, const Config& table, const MemoryBudget& memory) {
   if (job.has("survey") || !table.optional_text("stations")) return build_survey(job, memory);
   Stations stations;
@@ -721,7 +722,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   }
 }
 
-/// What elements and points of one rank's part take when it is all of the mesh.
+/// Memory of the elements and points of one rank's part when it is all of the mesh.
 Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
   const auto each = static_cast<double>(problem_.points_of_element()),
              elements = static_cast<double>(problem_.mesh.size());
@@ -872,7 +873,7 @@ Dataset Simulation::dataset(std::vector<double> traces, const Pictures& pictures
   return data;
 }
 
-/// What maps of shaking show beside the largest velocity: the same of displacement and acceleration.
+/// Adds the other maps of shaking, beside the largest velocity: the largest displacement and acceleration.
 void Simulation::add_shaking(Dataset& data) const {
   const auto& velocity = std::get<std::vector<double>>(data.find("velocity")->values);
   const std::size_t steps = problem_.steps();

@@ -18,8 +18,8 @@ std::span<const Section> sections();
 
 class Simulation final : public SimulationOf<> {
  public:
-  /// cells: of which the problem's elements were made, for files of the model; or none. Throws InputError
-  /// (Problem::settle).
+  /// cells: the mesh from whose cells the problem's elements were made, for files of the model; or none.
+  /// Throws InputError (Problem::settle).
   Simulation(Problem problem, TensorMesh cells, Quantity quantity, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 

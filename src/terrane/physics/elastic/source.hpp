@@ -46,11 +46,11 @@ struct Course {
   }
 
   double at(double time) const;
-  /// Before this time it is less than 1e-6 of its largest value.
+  /// The time before which the course is less than 1e-6 of its largest value.
   double begins() const;
-  /// After this time it changes by less than 1e-6 of it.
+  /// The time after which it changes by less than 1e-6 of that value.
   double ends() const;
-  /// Above it there is less than a hundredth of the amplitude of the strongest frequency, Hz.
+  /// The frequency above which amplitudes are less than a hundredth of the largest, Hz.
   double highest_frequency() const;
   friend bool operator==(const Course&, const Course&) = default;
 };
@@ -78,11 +78,13 @@ struct Source {
 };
 
 /// Moves changes from one instant to the next, of even spacing, to the frequencies at which leapfrog steps
-/// show the right ones; and back. changes[n]: from instant n to n + 1; all before and after are zero. What is
-/// wanted: the changes; Δt times the derivative in the middle of each step, which is not quite the change
-/// over it; or, of values at the beginning of each step in place of changes, the values.
+/// show the right ones; and back. changes[n]: from instant n to n + 1; all before and after are zero. Wanted
+/// says what comes out: change: the changes; rate: Δt times the derivative in the middle of each step, which
+/// is not quite the change over it; value: values at the beginning of each step, where these are given in
+/// place of changes.
 enum class Wanted { change, rate, value };
-/// For many lists of one length: what depends on the length alone is computed once. Threads may share it.
+/// The shift of many lists of one length: what depends on the length alone is computed once. Threads may
+/// share it.
 class FrequencyShift {
  public:
   static FrequencyShift to_leapfrog(std::size_t size);

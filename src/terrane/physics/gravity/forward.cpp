@@ -283,8 +283,8 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.sources = prisms.size();
   report.stations = stations.size();
   report.pairs = static_cast<double>(prisms.size()) * static_cast<double>(stations.size());
-  // What the machine has left is asked before planning, which already takes some of it; a small run always
-  // fits.
+  // The memory that the machine has left is asked for before planning, which already takes some of it; a
+  // small run always fits.
   constexpr std::size_t large = 100000;
   const std::size_t budget = parameters.memory > 0 ? parameters.memory
                              : prisms.size() + stations.size() > large
@@ -301,7 +301,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
 
   settle_partition(chosen, intent, budget, runtime);
   const auto& wanted = intent.wanted;
-  // What rounding does; a device leaves the CPU the time to find that out beside the sums.
+  // Estimates the error of rounding; a device leaves the CPU the time to find that out beside the sums.
   const int threads = thread_count(parameters.threads);
   Magnitude size;
   const auto look = [&](int on_threads, Progress& shown) {

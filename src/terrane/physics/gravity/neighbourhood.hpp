@@ -26,7 +26,7 @@ inline Prism box_around(const EarthModel& model) {
   return {least(p.west), most(p.east), least(p.south), most(p.north), least(p.bottom), most(p.top)};
 }
 
-/// What to warn of where the nearest station is farther from the model than a hundred times the larger of the
+/// A warning where the nearest station is farther from the model than a hundred times the larger of the
 /// extents of both; nothing otherwise.
 inline std::optional<std::string> far_apart(const EarthModel& model, const Survey& survey) {
   if (model.size() == 0 || survey.size() == 0) return std::nullopt;

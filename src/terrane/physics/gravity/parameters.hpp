@@ -39,7 +39,7 @@ inline constexpr double best_accuracy = 2e-15, default_accuracy = 1e-12, loosest
 inline constexpr NumberField accuracy_rule =
     number(Allowed{best_accuracy, loosest_accuracy}).written("1e-12").or_word("best", best_accuracy);
 
-/// What single precision on a GPU keeps.
+/// The relative accuracy that single precision on a GPU keeps.
 inline constexpr double single_accuracy = 2e-6;
 
 struct Parameters {
@@ -57,8 +57,8 @@ struct Parameters {
   int threads = 0;         ///< threads of the CPU; 0: as many as OpenMP gives
   std::size_t memory = 0;  ///< most bytes the run may take; 0: what the machine has left
 
-  /// All members, once: job/fields.hpp says what follows from this list. What is found out of the sums, after
-  /// them, changes no bit of a checkpoint.
+  /// All members, once: job/fields.hpp says what follows from this list. Settings that are used only after
+  /// the sums change no bit of a checkpoint.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     field("channels", p.channels, own_key("list of names", "[\"g_u\"]", "channels"),

@@ -24,7 +24,7 @@ struct Settings {
   /// "WGS84" or "GRS80": adds normal gravity at the stations and, where gravity was observed, the
   /// disturbance.
   std::string normal_gravity;
-  /// Takes the model's downward pull for a terrain effect and removes it from the disturbance.
+  /// Treats the model's downward attraction as the terrain effect and removes it from the disturbance.
   bool subtract_terrain = false;
 
   friend bool operator==(const Settings&, const Settings&) = default;

@@ -1,4 +1,5 @@
-// What the physics looks at: prisms, stations and the arrays of results. Owners are elsewhere.
+// Views of prisms, stations and the arrays of results, for the code that computes fields; the arrays belong
+// to others.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ inline Boxes boxes(const Prisms& prisms) {
   return {{prisms.west, prisms.south, prisms.bottom}, {prisms.east, prisms.north, prisms.top}};
 }
 
-/// In the order of the members.
+/// The seven arrays, in the order of the members.
 inline std::array<std::span<const double>, 7> columns(const Prisms& p) {
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, p.density};
 }

@@ -88,7 +88,7 @@ struct Hexahedron {
     for (std::size_t a = 0; a < 8; ++a) eight[a] = all[2 * (a & 1) + 6 * (a >> 1 & 1) + 18 * (a >> 2)];
     return eight;
   }
-  /// Of 27 nodes the place and the tangents.
+  /// The place and the tangents at xi, by the map through 27 nodes.
   std::pair<Vector, std::array<Vector, 3>> curved(const Vector& xi) const {
     double q[3][3], slope[3][3];
     for (std::size_t r = 0; r < 3; ++r) {

@@ -21,7 +21,8 @@ struct Medium {
   Stiffness stiffness{};
   bool isotropic = true;                                   ///< then stiffness follows from lambda() and mu()
   double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< Q of the moduli, of 21 constants of their mean
-  /// What each mechanism of attenuation.hpp takes from κ and μ, Pa; then stiffness is the unrelaxed one.
+  /// The part of κ and μ that each mechanism of attenuation.hpp relaxes, Pa; then stiffness is the unrelaxed
+  /// one.
   std::array<double, 3> taken_kappa{}, taken_mu{};
   std::string name;  ///< for messages; may be empty
 
@@ -43,7 +44,7 @@ struct Medium {
 
   /// Isotropic, with Voigt's mean κ and μ of the 21 constants and all else the same.
   Medium mean() const;
-  /// So much more of κ and of μ, Pa.
+  /// Adds these values to κ and μ, Pa.
   void stiffen(double kappa, double mu);
 
   double lambda() const noexcept { return stiffness[0][1]; }
@@ -55,7 +56,7 @@ struct Medium {
   /// Speeds of the three plane waves that travel along a unit vector, fastest first: roots of Christoffel's
   /// equation det(C_ijkl n_j n_l − ρ v² δ_ik) = 0, m/s.
   std::array<double, 3> speeds(const std::array<double, 3>& direction) const;
-  /// The fastest along the axes and the diagonals of faces and cubes.
+  /// Speed of the fastest wave along the axes and the diagonals of faces and cubes.
   double fastest() const;
   double slowest() const;  ///< of a fluid the speed of sound
   /// Throws InputError at `where`: a number that cannot be, or a strain that would release energy.

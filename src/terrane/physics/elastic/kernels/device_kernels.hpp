@@ -12,8 +12,8 @@
 
 namespace terrane::elastic {
 
-/// On a device in any order; where threads run on the host as well. GPUs since Hopper add four floats at
-/// once, which is twice as fast as three by themselves.
+/// Adds atomically, so in any order, on devices and where their threads run on the host. GPUs since Hopper
+/// add four floats at once, which is twice as fast as three single additions.
 template <class T>
 TERRANE_FN void add_to(Vec4<T>& sum, const Vec4<T>& by) {
 #if defined(__CUDA_ARCH__)
@@ -59,8 +59,8 @@ struct ElementsOfDevice {
     return point + (first + group) * static_cast<std::size_t>(each);
   }
 
-  /// The force at point i, j, k of p in each direction, where the displacement is u. leaps: points within the
-  /// element take their step here (uses_inner).
+  /// Stores or adds the force at point i, j, k of p in each direction, where the displacement is u. leaps:
+  /// points within the element take their step here (uses_inner).
   TERRANE_FN void put(std::size_t group, int i, int j, int k, int p, bool leaps, const Vec4<T>& f,
                       const Vec4<T>& u) const {
     const std::uint32_t* const at = points_of(group, p * p * p) + (i + p * (j + p * k));
@@ -152,7 +152,7 @@ struct GroupForces {
   };
 
   TERRANE_FN std::size_t steps(std::size_t) const { return static_cast<std::size_t>(tables.points); }
-  /// work(forces of a column, its number q, i, j)
+  /// Calls work(forces of a column, its number q, i, j) for each column of a thread.
   template <class Do>
   TERRANE_FN void each_column(Thread& mine, int thread, const Do& work) const {
     const int p = tables.points;

@@ -9,8 +9,8 @@
 
 namespace terrane::elastic {
 
-/// Where fluxes are wanted. memory: of this point, a number every `each`; axes, at: of margins, along which
-/// waves fade, and ξ, η, ζ of the point among `points`.
+/// The point at which fluxes are computed. memory: of this point, a number every `each`; axes, at: of
+/// margins, along which waves fade, and ξ, η, ζ of the point among `points`.
 template <class T>
 struct Here {
   const T* medium;

@@ -69,7 +69,7 @@ struct Contraction {
   }
 };
 
-/// What the shape says at one point, or for all: the rows a_r that gradients and fluxes are made with, and
+/// The shape of elements at one point, or for all: the rows a_r that gradients and fluxes are made with, and
 /// the factor of the stress, so that F_r = factor σ·a_r.
 template <class T, Shape shape>
 struct ShapeOfLanes;

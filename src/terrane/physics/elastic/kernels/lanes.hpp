@@ -57,7 +57,7 @@ struct LaneKernels {
 template <class T>
 LaneTables<T> lane_tables(const Basis& basis);
 
-/// For this CPU, or for the instruction set `wanted` (parallel/simd/instruction_set.hpp).
+/// The kernels for this CPU, or for the instruction set `wanted` (parallel/simd/instruction_set.hpp).
 const LaneKernels<float>& lane_kernels_float(std::string_view wanted = {});
 const LaneKernels<double>& lane_kernels_double(std::string_view wanted = {});
 template <class T>

@@ -5,7 +5,7 @@ namespace terrane::elastic {
 
 namespace {
 
-/// What a point keeps is asked for before it is used, so more elements at once hide the wait for it.
+/// The memory of a point is loaded before it is used, so more elements at once hide the wait for it.
 template <class T, unsigned axes>
 struct MarginForces : PencilForces<T, Shape::trilinear, Rheology::matched, axes> {
   static constexpr int groups_at_once = sizeof(T) == 8 ? 8 : 16;

@@ -26,7 +26,7 @@
 
 #include "terrane/base/function.hpp"
 
-/// Only so do arrays of a device's thread stay in its registers.
+/// Loops must be unrolled, or arrays of a device's thread do not stay in its registers.
 #if defined(__CUDACC__)
 #define TERRANE_UNROLL _Pragma("unroll")
 #else
@@ -35,7 +35,8 @@
 
 namespace terrane::elastic {
 
-/// Of an axis at a point: d, α; e, b, c of s; e, b, c of 1/s; its part of what brakes.
+/// Numbers of one axis at a point: d, α; e, b, c of s; e, b, c of 1/s; its part of the braking b of the
+/// medium.
 inline constexpr int fading_numbers = 9;
 
 /// Numbers that a point keeps. axes: along which it fades, bits 1, 2, 4.
@@ -44,7 +45,7 @@ inline constexpr int matched_memory(unsigned axes) {
   return count == 0 ? 0 : count == 1 ? 12 : count == 2 ? 27 : 45;
 }
 
-/// What a filter adds to g. f: e, b, c
+/// The term y that a filter adds to g; its state is advanced by a step. f: e, b, c
 template <class V, class F>
 TERRANE_FN V lag(const V& g, V& state, const F* f) {
   const V y = state + f[2] * g;

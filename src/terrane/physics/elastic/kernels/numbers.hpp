@@ -11,7 +11,7 @@ struct alignas(4 * sizeof(T)) Vec4 {
   T x, y, z, w;
 };
 
-/// What an element's map is: linear, trilinear, or through 27 nodes (hexahedron.hpp).
+/// The kind of an element's map: linear, trilinear, or through 27 nodes (hexahedron.hpp).
 enum class Shape : unsigned char { parallel, trilinear, curved };
 /// ∂ξ_r/∂x_d, det; or m1 … m7 of the trilinear map; or for each point the cofactors and 1/det. points: of an
 /// element.
@@ -31,7 +31,7 @@ inline constexpr int hooke_numbers(Rheology rheology) {
 }
 inline constexpr int relaxations = 3;
 inline constexpr int memory_of_point = 6 * relaxations;
-/// Of an element that is computed so, per point. axes: along which waves fade there.
+/// Numbers that an element of this rheology keeps per point. axes: those along which waves fade there.
 inline constexpr int memory_numbers_of(Rheology rheology, unsigned axes) {
   return attenuates(rheology) ? memory_of_point : rheology == Rheology::matched ? matched_memory(axes) : 0;
 }
@@ -50,13 +50,13 @@ inline constexpr int medium_numbers(Rheology rheology, int points) {
 }
 /// Whether points within an element take their step where its forces are computed; in margins they also fade.
 inline constexpr bool uses_inner(Rheology rheology) { return rheology != Rheology::matched; }
-/// Of p points in each direction: not the first, not the last.
+/// Whether point i, of p points in a direction, is neither the first nor the last.
 TERRANE_FN bool within(int i, int p) { return i > 0 && i < p - 1; }
 TERRANE_FN bool is_inner(int n, int p) {
   return within(n % p, p) && within(n / p % p, p) && within(n / p / p, p);
 }
-/// Forces that an element leaves for the sums at points, where those within it are used up, layer by layer;
-/// and where among them that of point i, j, k is.
+/// Number of forces that an element stores for the sums at points, layer by layer; where inner_used, points
+/// within it are left out. And the place of point i, j, k among them.
 inline constexpr int forces_kept(int p, bool inner_used) {
   return p * p * p - (inner_used ? (p - 2) * (p - 2) * (p - 2) : 0);
 }
@@ -68,7 +68,7 @@ TERRANE_FN int place_of_force(int i, int j, int k, int p) {
   return p * p + (k - 1) * ring + before;
 }
 
-/// Of each mechanism's recursion: ζ = η + c ε, η ← a ζ + b ε.
+/// Numbers of each mechanism's recursion: ζ = η + c ε, η ← a ζ + b ε.
 template <class T>
 struct Recursion {
   T a[relaxations], b[relaxations], c[relaxations];

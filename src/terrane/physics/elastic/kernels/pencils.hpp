@@ -1,10 +1,10 @@
 // Forces of elements of degree 4 on devices, by pencils: the five points of an element along one direction.
 //
-// A group of threads does one element. 25 of them take a pencil each: along ξ, then along η, its derivatives;
-// then along ζ, where they have all that the stress of their points needs; then along ξ and η what fluxes
-// push. In between the element lies in shared memory, three components together, so that one load brings
-// them. A pencil is read and written once for five points, where a thread that makes one point would read
-// five.
+// A group of threads computes one element; 25 of them compute a pencil each. They compute derivatives along
+// ξ, then along η; then along ζ, where they have all that the stress at their points needs; then the forces
+// of the fluxes along ξ and η. In between the element lies in shared memory, three components together, so
+// that one load brings them. A pencil is read and written once for five points, where a thread that computes
+// one point would read five.
 //
 // Per element of an isotropic medium with a linear map: 450 multiply-adds of derivatives and some 360 at the
 // points per thread, 80 times three components to and from shared memory; 500 bytes of numbers of points, 1.0
@@ -26,7 +26,8 @@ struct PencilForces {
   static constexpr bool fades = rheology == Rheology::matched;
   // Strides of a layer by which no two threads meet in one bank where pencils along ξ and η are read.
   static constexpr int layer_x = pencils, layer_y = pencils + 12;
-  // More hide the latency of memory better, but what a medium with a Q keeps must fit into the cache.
+  // More groups at once hide the latency of memory better, but the memory of a medium with a Q must fit into
+  // the cache.
   static constexpr int groups_at_once = sizeof(T) == 8                  ? 8
                                         : attenuates(rheology)          ? 16
                                         : rheology == Rheology::matched ? 12

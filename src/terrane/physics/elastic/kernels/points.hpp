@@ -41,9 +41,9 @@ struct ForceQuads {
   }
 };
 
-/// Where a point's contributions lie. Most points have one or two: then these are their places, `none` for no
-/// second. Of the others `first` is where their places begin in a list, and `second` their number, with the
-/// highest bit set.
+/// Where a point's contributions lie. Most points have one or two: then `first` and `second` are their places
+/// (`second` is `none` where there is one). For points with more, `first` is where their places begin in a
+/// list, and `second` their number, with the highest bit set.
 struct ContributionPlaces {
   static constexpr std::uint32_t many = 1u << 31, none = UINT32_MAX;
   std::uint32_t first, second;
@@ -67,7 +67,7 @@ struct Contributions {
     }
   }
 };
-/// They were added already, by atomic additions; the next step begins at zero.
+/// Forces that atomic additions have summed already; they are set to zero for the next step.
 template <class T>
 struct AddedForces {
   Vec4<T>* force;
@@ -165,8 +165,8 @@ struct LeapInContact {
   }
 };
 
-/// What sources change at points in several steps, each point in the order of its sources. A fault of 100,000
-/// parts has ten million pairs of a part and a point: they are read once for four steps.
+/// Sums the changes that sources cause at points in several steps, each point in the order of its sources. A
+/// fault of 100,000 parts has ten million pairs of a part and a point: they are read once for four steps.
 template <class T>
 struct SumPushes {
   static constexpr std::size_t steps = 4;
@@ -190,7 +190,7 @@ struct SumPushes {
   }
 };
 
-/// Adds what sources change at a point.
+/// Adds the changes that sources cause at a point.
 template <class T>
 struct Push {
   const std::uint32_t* points;
@@ -289,7 +289,7 @@ struct RecordByGroups {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// What sources push and what receivers see, in one launch; for receivers in elements that no source pushes.
+/// Adds sources and records receivers in one launch: only for receivers in elements without sources.
 template <class T>
 struct PushAndRecord {
   static constexpr int groups_at_once = RecordByGroups<T>::groups_at_once;
@@ -315,7 +315,7 @@ struct PushAndRecord {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// What some points have, one after the other.
+/// Copies the values at some points to consecutive places.
 template <class T>
 struct Pick {
   const std::uint32_t* points;
@@ -324,7 +324,7 @@ struct Pick {
   TERRANE_FN void operator()(std::size_t n) const { to[n] = from[points[n]]; }
 };
 
-/// Contributions that another rank needs, as they are.
+/// Copies the contributions that another rank needs, without summing them.
 template <class T>
 struct PackRows {
   const T* force;

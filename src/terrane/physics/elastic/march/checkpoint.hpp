@@ -1,5 +1,5 @@
-// What a stopped run leaves behind: displacement and change of every point, the series, and how many steps
-// are done.
+// The checkpoint of a stopped run: displacement and change of every point, the series, and how many steps are
+// done.
 #pragma once
 
 #include <filesystem>

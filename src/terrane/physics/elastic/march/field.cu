@@ -164,8 +164,8 @@ class FieldOf final : public Field {
   DeviceTables<T> device_tables_{};
   Buffer<DeviceTables<T>> spread_;
   Buffer<std::uint32_t> point_;  // [block][points of an element][lane]
-  std::size_t own_ = 0;          // own elements leave so many forces, with those of lanes without element
-  Buffer<T> force_;              // rows: [block][points][3][lane]; quads: Vec4 [element][forces_kept()]
+  std::size_t own_ = 0;  // number of forces that own elements leave, with those of lanes without element
+  Buffer<T> force_;      // rows: [block][points][3][lane]; quads: Vec4 [element][forces_kept()]
   Buffer<Vec4<T>> u_, w_;
   Buffer<ContributionPlaces> places_;
   Buffer<std::uint32_t> list_, absorbing_, contacts_;
@@ -189,7 +189,7 @@ class FieldOf final : public Field {
   Buffer<std::uint32_t> send_at_, receive_at_;
   Stream outer_;  // urgent: of outer elements
   Event ready_, shared_;
-  // Where there are other ranks, one of the two.
+  // With other ranks one of these two exists.
   std::unique_ptr<PeerRows<T>> peers_;
   std::optional<Exchange<T>> exchange_;
   std::size_t most_rows_;
@@ -387,7 +387,7 @@ void FieldOf<T>::upload_points() {
   list_ = numbers(list);
 }
 
-/// How contributions to shared points come, as they are.
+/// Sets up how contributions to shared points, not summed, come from other ranks.
 template <class T>
 void FieldOf<T>::share_points(bool through_peers) {
   std::vector<std::uint32_t> send, receive;
@@ -414,7 +414,7 @@ void FieldOf<T>::share_points(bool through_peers) {
   exchange_.emplace(stream_, numbers_of(rows_out), numbers_of(rows_in), 1, comm_);
 }
 
-/// After outer elements were computed on their stream.
+/// Begins to send shared points, after outer elements were computed on their stream.
 template <class T>
 void FieldOf<T>::begin_to_share() {
   if (peers_) {
@@ -579,7 +579,7 @@ void FieldOf<T>::leap(const Sum& sum) {
                                  u_.view().data});
 }
 
-/// What sources push, and then what receivers see of the step, in a row of the series.
+/// Adds the sources, then records the step at receivers in a row of the series.
 template <class T>
 void FieldOf<T>::push_and_record() {
   const Push<T> push{pushed_.view().data, pushes_.view().data + 3 * rows_ * pushed_.size(), w_.view().data,
@@ -611,7 +611,7 @@ void FieldOf<T>::step() {
   ++rows_;
 }
 
-/// As many steps as there are rows are recorded together when they come for the second time.
+/// When as many steps as there are rows are asked for again, they are recorded together in a Graph.
 template <class T>
 void FieldOf<T>::steps(std::size_t count) {
   const auto one_by_one = [&] {
@@ -763,7 +763,7 @@ void FieldOf<T>::set_state(const State& state) {
   });
 }
 
-/// Sum of the contributions, by a step from rest with Δt² / m = 1.
+/// Computes the sums of contributions by a step from rest with Δt² / m = 1.
 template <class Sum, class T>
 struct JustSum {
   Sum forces;

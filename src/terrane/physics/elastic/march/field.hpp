@@ -18,25 +18,26 @@ class Field {
   /// Collective, as its making is, unless an exception does it: GPUs have memory of each other open.
   virtual ~Field() = default;
 
-  /// For the next steps, as many as there are rows: each source's course at the instant where a step begins
-  /// (as to_leapfrog left it).  courses [rows][sources]
+  /// Loads, for as many of the next steps as there are rows, each source's course at the instant where a step
+  /// begins (as to_leapfrog left it).  courses [rows][sources]
   virtual void load_courses(std::span<const double> courses) = 0;
-  /// From one instant to the next.
+  /// One step, from one instant to the next.
   virtual void step() = 0;
-  /// So many steps. Where as many as there are rows come again and again, a device has them in one Graph, if
-  /// messages between its ranks are direct.
+  /// Does `count` steps. Where calls for as many steps as there are rows come again and again, a device has
+  /// them in one Graph, if messages between its ranks are direct.
   virtual void steps(std::size_t count) = 0;
   /// Changes at this rank's receivers, one row [receivers of the part][3] for each step since load_courses().
   virtual std::vector<double> take_series() = 0;
 
-  /// The points of the part that watched() is about, from now on.
+  /// Chooses the points of the part whose values watched() returns from now on.
   virtual void watch(const std::vector<std::uint32_t>& points) = 0;
-  /// There: u at the last instant, or w = Δt v half a step before it. [points watched][3]
+  /// Values at the points of watch(): u at the last instant, or w = Δt v half a step before it. [points
+  /// watched][3]
   enum class Of { displacement, change };
   virtual std::vector<double> watched(Of what) = 0;
 
-  /// The largest |w| of the part's points in solids, m, and in fluids; no number where one is. 0 where there
-  /// are none. The host waits.
+  /// The largest |w| of the part's points in solids, m, and in fluids; no number where any |w| is none; 0
+  /// where there are no such points. The host waits for the device.
   virtual std::array<double, 2> largest() = 0;
 
   /// [points][3] of the part: u at the last instant, and w = Δt v half a step before it.
@@ -47,7 +48,8 @@ class Field {
   };
   virtual State state() = 0;
   virtual void set_state(const State& state) = 0;
-  /// −K u at the present displacement, summed. [points][3] The memory of attenuating media goes on by a step.
+  /// −K u at the present displacement, summed at each point: [points][3]. The memory of attenuating media
+  /// advances by a step.
   virtual std::vector<double> forces() = 0;
   /// Throws Error, on this rank, where another did not bring them.
   virtual void wait() = 0;

@@ -104,7 +104,8 @@ class Rank {
     field_->set_state(state);
   }
 
-  /// Steps from `first` on, to the next snapshot at most, and their rows. Returns how many are done then.
+  /// Does steps from `first` on, to the next snapshot at most, and collects their rows. Returns how many
+  /// steps are done then.
   std::size_t advance(std::size_t first) {
     std::size_t last = std::min(first + rows_at_once, problem_.steps());
     if (const auto every = problem_.snapshots.every; every > 0)
@@ -129,7 +130,8 @@ class Rank {
     return last;
   }
 
-  /// Collective, after so many steps: what has become of the field, on all ranks; empty: nothing.
+  /// Collective, after `done` steps: the error, on all ranks, where velocities or potentials are no numbers
+  /// or beyond their bound; else empty.
   std::optional<InputError> lost(std::size_t done) {
     if (!solid_.due(done) && done < problem_.steps()) return {};
     const auto mine = field_->largest();
@@ -150,7 +152,7 @@ class Rank {
 
   std::string transport() const { return field_->transport(); }
 
-  /// The state of all elements, on rank 0.
+  /// Collects the state of all elements on rank 0.
   void gather(Outcome& out) {
     const auto& part = field_->part();
     const std::size_t each = problem_.points_of_element();
@@ -170,8 +172,8 @@ class Rank {
   }
 
  private:
-  /// Rows of vectors from all ranks to rank 0. which: to what each vector of a row belongs.
-  /// put(which, row, the vector).
+  /// Sends rows of vectors from all ranks to rank 0. which: to what each vector of a row belongs. put(which,
+  /// row, the vector).
   template <class T, class Put>
   void bring(const std::vector<std::uint32_t>& which, const std::vector<T>& rows, const Put& put) {
     const auto all_which = comm_.gather(std::as_bytes(std::span(which)), 0);
@@ -187,7 +189,8 @@ class Rank {
     }
   }
 
-  /// Numbers of every element, from all ranks to rank 0. begins: of each element in `out`, and their end.
+  /// Sends numbers of every element from all ranks to rank 0. begins: of each element in `out`, and their
+  /// end.
   void collect(const std::vector<double>& mine, const std::vector<std::size_t>& begins,
                std::vector<double>& out) {
     const auto elements = comm_.gather(std::as_bytes(std::span(field_->part().elements)), 0);
@@ -206,7 +209,7 @@ class Rank {
     }
   }
 
-  /// Of this rank's own elements of solids, or of fluids.
+  /// The largest |w| / Δt, and its place, among this rank's own elements of solids, or of fluids.
   FieldPlace largest_place(bool fluid) {
     const auto& part = field_->part();
     const Basis basis(problem_.degree);

@@ -15,12 +15,12 @@ inline constexpr std::size_t rows_at_once = 20;
 /// Whether rank 0 has the displacement of all elements in the end, 6 kB per element of degree 4.
 enum class Keep { series, state };
 
-/// On rank 0 of runtime's ranks; the others serve(). problem: settled. With fixed sums the same bits for any
-/// number of threads and ranks on one kind of device, and after a restart. Throws InputError, MemoryError,
-/// Cancelled, UnsupportedError.
+/// Computes all steps; called on rank 0 of runtime's ranks, while the others are in serve(). problem:
+/// settled. With fixed sums the same bits for any number of threads and ranks on one kind of device, and
+/// after a restart. Throws InputError, MemoryError, Cancelled, UnsupportedError.
 Outcome march(const Problem& problem, const Runtime& runtime, Keep what = Keep::series);
 
-/// What the other ranks do meanwhile.
+/// The part of the other ranks in march().
 void serve(Comm& comm);
 
 /// What receivers record.
@@ -31,7 +31,7 @@ enum class Quantity { displacement, velocity, pressure };
 /// pressure. The error of time steps is taken out where the problem says so.
 std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, Quantity quantity,
                                 int threads = 0);
-/// Their times, s.
+/// The times of seismograms, s.
 std::vector<double> times(const Problem& problem, Quantity quantity);
 
 }  // namespace terrane::elastic

@@ -1,4 +1,4 @@
-// What a run has in the end, and a checkpoint on the way.
+// The result of a run, which a checkpoint holds on the way.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace terrane::elastic {
 
-/// What rank 0 has; the other ranks have nothing.
+/// The result on rank 0; the other ranks have nothing.
 struct Outcome {
   std::vector<double>
       changes;  ///< of displacement at receivers over each step, as stepped [steps][receivers][3] m
@@ -18,8 +18,8 @@ struct Outcome {
   std::vector<double>
       memory;  ///< of attenuating media and margins [elements][points of an element][memory_of()]; or empty
   Pictures pictures;           ///< snapshots, each [points][3]
-  std::size_t first_step = 0;  ///< where a resumed run went on
-  double seconds = 0;          ///< of the steps
+  std::size_t first_step = 0;  ///< first step of a resumed run
+  double seconds = 0;          ///< seconds that the steps took
   std::vector<std::string> notes, warnings;
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t none = UINT32_MAX;
 
-/// Builds a Part. `near` are the elements that share a corner with an own one, and these, ascending.
+/// Builds a Part. `near`: own elements and those that share a corner with one, ascending.
 class Builder {
  public:
   Builder(const Problem& problem, int rank, int ranks, int threads)
@@ -66,7 +66,7 @@ class Builder {
   void add_sources();
   void add_receivers();
 
-  /// use(n), n < count, on all threads: of elements.
+  /// Calls use(n) for n < count, the numbers of elements, on all threads.
   template <class Use>
   void each_of(std::size_t count, const Use& use) const {
     constexpr std::size_t of_a_thread = 512;
@@ -91,7 +91,7 @@ class Builder {
     const auto p = static_cast<std::size_t>(basis_.points());
     return basis_.weight[n % p] * basis_.weight[n / p % p] * basis_.weight[n / p / p];
   }
-  /// Place in near_, or near_.size().
+  /// Place of an element in near_, or near_.size().
   std::size_t near_of(std::uint32_t element) const {
     const auto at = std::lower_bound(near_.begin(), near_.end(), element);
     return at != near_.end() && *at == element ? static_cast<std::size_t>(at - near_.begin()) : near_.size();
@@ -293,7 +293,8 @@ void Builder::list_far(std::uint32_t first_far) {
       }
 }
 
-/// Of each point those of its elements, in their order: counted and put down by all threads, then sorted.
+/// Lists for each point the contributions of its elements, in the order of elements: all threads count and
+/// write them, then they are sorted.
 void Builder::list_contributions() {
   first_.assign(part.points + 1, 0);
   const auto count_at = [&](std::size_t place) { return std::atomic_ref<std::size_t>(first_[place]); };
@@ -399,7 +400,7 @@ void Builder::add_mass() {
   });
 }
 
-/// Nothing presses on the free surface of a fluid: its potential stays zero.
+/// The pressure at the free surface of a fluid is zero: its potential stays zero.
 void Builder::hold_free_surfaces() {
   const int p = basis_.points();
   for (std::size_t e = 0; e < near_.size(); ++e)
@@ -410,7 +411,7 @@ void Builder::hold_free_surfaces() {
           part.factor[point] = 0;
 }
 
-/// Nothing moves at the outer edge of a margin.
+/// Fixes the outer edge of a margin: its displacement stays zero.
 void Builder::hold_margins() {
   const int p = basis_.points();
   const auto& mesh = problem_.mesh;
@@ -500,8 +501,8 @@ void Builder::add_absorbing() {
   }
 }
 
-/// What normal displacement of the solid does to the fluid, and pressure of the fluid to the solid: areas of
-/// the faces where they touch, times weights.
+/// Coupling of a solid and a fluid, of normal displacement and pressure: areas of the faces where they touch,
+/// times weights.
 void Builder::add_contacts() {
   std::map<std::uint32_t, Vector> area;  // by the solid's point
   const int p = basis_.points();

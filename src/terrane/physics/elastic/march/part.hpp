@@ -18,7 +18,7 @@ namespace terrane::elastic {
 struct Segment {
   Shape shape;
   Rheology rheology;
-  unsigned axes;  ///< along which waves fade
+  unsigned axes;  ///< axes along which waves fade
   bool outer;     ///< shares points with other ranks: computed first
   std::size_t first, count;
 };
@@ -49,7 +49,7 @@ struct Contact {
   std::array<double, 6> leaving_solid;
 };
 
-/// A point to which no element of the part contributes: other side of a contact. Here is where it lies.
+/// A point to which no element of the part contributes, on the other side of a contact; and where it lies.
 struct FarPoint {
   std::uint32_t point, element;  ///< in the part, in the mesh
   std::size_t n;                 ///< point of the element
@@ -87,10 +87,10 @@ struct Part {
 /// How an element is computed, and how many numbers it keeps per point.
 Rheology rheology_of(const Mesh& mesh, std::size_t element);
 std::size_t memory_of(const Mesh& mesh, std::size_t element);
-/// Where in a list of what all elements keep an element's numbers begin; and their end.
+/// Where the numbers of each element begin in the list of all that elements keep; and the list's end.
 std::vector<std::size_t> memory_begins(const Problem& problem);
 
-/// What rank `rank` of `ranks` has of a settled problem. threads: 0 for all; the part does not depend on
+/// The part of rank `rank` of `ranks` of a settled problem. threads: 0 for all; the part does not depend on
 /// them.
 Part make_part(const Problem& problem, int rank, int ranks, int threads = 0);
 

@@ -10,8 +10,9 @@
 
 namespace terrane::elastic {
 
-/// All points of the elements, or of their faces at the free surface: those that look up more than sideways.
-/// Where a fluid and a solid touch there are two at one place. Matched layers are not shown.
+/// The points of snapshots: all points of elements, or those on faces at the free surface whose normal is
+/// more upward than sideways. Where a fluid and a solid touch there are two at one place. Matched layers are
+/// not shown.
 struct Picture {
   std::vector<std::uint32_t> element, n;  ///< of each point: the first element that has it, its point there
   /// Quadrilaterals or bricks between neighbouring points, numbered as VTK does. [cells][corners]
@@ -20,15 +21,15 @@ struct Picture {
   std::size_t size() const noexcept { return element.size(); }
 };
 
-/// Of a settled problem that has snapshots. Throws InputError at "elastic: snapshots": there is nothing to
-/// show.
+/// The picture for a settled problem that has snapshots. Throws InputError at "elastic: snapshots": there is
+/// nothing to show.
 Picture picture_of(const Problem& problem);
-/// Where its points are. [points]
+/// Positions of its points: [points].
 std::vector<Vector> places_of(const Problem& problem, const Picture& picture);
-/// When they are taken, s: displacement at the end of a step, velocity in its middle.
+/// Times of the snapshots, s: displacement at the end of a step, velocity in its middle.
 std::vector<double> times_of_pictures(const Problem& problem);
 
-/// What a rank sees of it: points whose element it has.
+/// A rank's part of the picture: the points whose element it has.
 class Sight {
  public:
   Sight(const Problem& problem, const Picture& picture, Field& field);

@@ -1,9 +1,9 @@
 // The earth by depth of ak135 (Kennett, Engdahl & Buland 1995, Geophysical Journal International 122, 108):
 // the continental earth that its authors give out as a table; and Q of its shear modulus in ak135-f
-// (Montagner & Kennett 1996, Geophysical Journal International 125, 229). Nothing is lost in bulk: the other
-// column of Q there, which copies call Q_kappa, is Q_P = 3/4 (vP/vS)² Q_mu. The crust and lid of ak135-f have
-// other depths: all of this crust has its 599.99, and the lid's ends at 35 and 77.5 km have what it says of
-// 43 and 80 km.
+// (Montagner & Kennett 1996, Geophysical Journal International 125, 229). There is no bulk attenuation: the
+// other column of Q there, which copies call Q_kappa, is Q_P = 3/4 (vP/vS)² Q_mu. The crust and lid of
+// ak135-f have other depths: here the whole crust has the Q of that crust, 599.99, and the ends of the lid at
+// 35 and 77.5 km have the Q of 43 and 80 km there.
 #pragma once
 
 namespace terrane::elastic {

@@ -35,7 +35,7 @@ Mechanisms strengths(double quality, double middle);
 /// be infinite. reference: Hz. Throws InputError at `where`: not isotropic, Q too low to fit.
 Medium unrelaxed(const Medium& medium, double middle, double reference, const std::string& where);
 
-/// Of an unrelaxed medium the elastic one that is as stiff at a frequency, Hz; any other as it is.
+/// The elastic medium that is as stiff as an unrelaxed medium at a frequency, Hz; any other medium as it is.
 Medium elastic_at(const Medium& medium, double frequency, double middle);
 
 /// Q_κ from Q_P and Q_S = Q_μ; not positive or infinite where there is none.

@@ -39,8 +39,8 @@ Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std:
 /// from its centre, tan φ' = (1 − f)² tan φ, f = 1/298.257.
 struct Placement {
   double radius = earth_radius;
-  double longitude = 0, latitude = 0;      ///< of the middle, degrees, as on maps
-  double azimuth = 0;                      ///< of its north axis, degrees, clockwise from north
+  double longitude = 0, latitude = 0;      ///< of its middle, degrees, geodetic
+  double azimuth = 0;                      ///< azimuth of its north axis, degrees, clockwise from north
   double width_east = 0, width_north = 0;  ///< of the chunk, radians; 0: it has no sides
   double depth = 0;                        ///< of its bottom, m
 

@@ -1,15 +1,16 @@
-// Perfectly matched layers: elements beyond a side, in which waves fade without being sent back.
+// Perfectly matched layers: elements beyond a side, in which waves fade without reflection.
 //
 //   ∂_j → ∂_j / s_j,   s_j = 1 + d_j / (α_j + iω)
 //   d_j = − 3 v ln R / (2 L) q²,   α_j = π f (1 − q),   q = depth / L
 //
-// L thickness, v speed of the fastest wave, f of the sources, R what paper says is sent back (Komatitsch &
+// L thickness, v speed of the fastest wave, f frequency of the sources, R reflection in theory (Komatitsch &
 // Martin 2007). u = 0 at the outer edge. Damping 0.05 f q² ρ u̇ in each direction keeps modes of the layer,
-// which coarse elements may let grow slowly, from growing; four times as much sends back twice as much. What
+// which coarse elements may let grow slowly, from growing; four times as much reflects twice as much. What
 // a point does is in kernels/matched.hpp.
 //
-// A wave that decays along j where it runs outward grows where its energy runs out but its phase comes in.
-// Where the stretch is weak, a wave with the frequency ω, the wavenumber k_j and the group velocity V_j gets
+// A layer damps waves whose group and phase velocity both point outward. It lets waves grow whose energy runs
+// outward and whose phase runs inward. Where the stretch is weak, it changes the frequency ω of a wave with
+// the wavenumber k_j and the group velocity V_j by
 //
 //   δω = − k_j V_j d / (α + iω),   which is growth by  − (k_j V_j / ω) d ω² / (α² + ω²)
 //
@@ -19,8 +20,8 @@
 //
 //   ρ ü → ρ (ü + b u̇),   b = braking · d,   before coordinates are stretched
 //
-// takes b/2, so braking above −2 k_j V_j / ω suffices. It is no part of a perfect match and sends waves back;
-// so there is none where all media at a side are alike, or nearly.
+// which reduces growth by b/2, so braking above −2 k_j V_j / ω suffices. It breaks the perfect match and so
+// reflects waves; therefore there is none where all media at a side are alike, or nearly.
 #pragma once
 
 #include "terrane/physics/elastic/kernels/matched.hpp"
@@ -43,7 +44,7 @@ Fading fading_at(const Mesh& mesh, std::size_t axis, double x, double frequency)
 /// The braking that keeps waves from growing where media at a side have slowest waves of such unequal speeds.
 double braking_of_layers(double fastest, double slowest);
 
-/// The same for plane waves of one medium along an axis; 0 for isotropic ones.
+/// The braking that plane waves of one medium need along an axis; 0 for isotropic media.
 double braking_of(const Medium& medium, std::size_t axis);
 
 /// Numbers of kernels/matched.hpp.

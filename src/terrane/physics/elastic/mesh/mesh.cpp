@@ -20,7 +20,7 @@ Hexahedron Mesh::element(std::size_t n) const {
 
 namespace {
 
-/// That its nodes exist and that it is neither turned nor folded.
+/// Whether the nodes of element n exist and the element is neither turned nor folded.
 bool is_whole(const Mesh& mesh, std::size_t n) {
   for (const auto node : mesh.elements[n])
     if (node >= mesh.nodes.size()) return false;

@@ -31,8 +31,8 @@ struct AbsorbingFace {
 struct Margin {
   double from = 0, to = 0;  ///< m along the side's axis, outward; equal: there is none
   double speed = 0;         ///< of the fastest wave at the side, m/s
-  double reflection = 0;    ///< of a wave that comes straight on, on paper
-  double braking = 0;       ///< the part of d by which the medium is braked as well
+  double reflection = 0;    ///< of a wave at normal incidence, in theory
+  double braking = 0;       ///< b / d: damping of the medium (margin.hpp)
 
   template <class Self, class Field>
   static void fields(Self& m, Field& field) {
@@ -45,7 +45,7 @@ struct Margin {
   friend bool operator==(const Margin&, const Margin&) = default;
 };
 
-/// Ascending, each face once: files may list one twice.
+/// Sorts the faces in ascending order and keeps each once: files may list one twice.
 void sort_each_once(std::vector<AbsorbingFace>& faces);
 
 struct Mesh {
@@ -58,11 +58,11 @@ struct Mesh {
   std::vector<std::uint32_t> curve;  ///< of each element; empty: all are straight
   static constexpr std::uint32_t straight = UINT32_MAX;
   std::vector<AbsorbingFace> absorbing;  ///< ascending by element and side
-  /// Nodes that are one though they lie apart, where the earth repeats itself: node n is node vertex[n].
-  /// Empty: each is itself. A period needs three elements or more.
+  /// For periodic meshes: node n is the same node as vertex[n], though they lie apart. Empty: all nodes
+  /// differ. A period needs three elements or more.
   std::vector<std::uint32_t> vertex;
   std::array<Margin, 6> margins{};  ///< west, east, south, north, bottom, top
-  /// Of each element the axes along which waves fade: 1 east, 2 north, 4 up. Empty: nowhere.
+  /// For each element the axes along which waves fade: 1 east, 2 north, 4 up. Empty: nowhere.
   std::vector<std::uint8_t> fading;
 
   template <class Self, class Field>
@@ -82,7 +82,7 @@ struct Mesh {
   unsigned fading_axes(std::size_t n) const { return fading.empty() ? 0u : fading[n]; }
   std::size_t size() const noexcept { return elements.size(); }
   Hexahedron element(std::size_t n) const;
-  /// The corners as neighbours know them.
+  /// The corners, with `vertex` applied: neighbours have the same numbers for the nodes that they share.
   std::array<std::uint32_t, 8> vertices(std::size_t n) const {
     auto all = elements[n];
     if (!vertex.empty())

@@ -81,13 +81,13 @@ void say_what_was_changed(MeshFile& mesh) {
                     mesh.curves.size(), mesh.bent));
 }
 
-/// What an elastic run makes of it: elements whose shapes are known.
+/// The mesh as an elastic run needs it: elements whose shapes are known.
 MeshFile shaped(const io::HexahedraFile& file) {
   MeshFile mesh;
   mesh.nodes = file.nodes;
   mesh.groups = file.groups, mesh.sides = file.sides, mesh.faces = file.faces, mesh.notes = file.notes;
   for (const auto& material : file.materials) {
-    // Of a tomography numbers stand in until the file is read (elements.cpp).
+    // Media of a tomography get these stand-in numbers until the file is read (elements.cpp).
     const bool given = material.tomography.empty();
     auto medium = given ? Medium::from_speeds(material.velocity_p, material.velocity_s, material.density)
                         : Medium::from_speeds(2, 1, 1);

@@ -21,7 +21,8 @@ struct MeshFile {
   std::vector<std::uint32_t> group;                    ///< of each element, in `groups`
   std::vector<std::string> groups;                     ///< names; SPECFEM3D's materials by their numbers
   std::vector<Medium> media;                           ///< of the groups, where the file has them; or empty
-  /// Of the groups of SPECFEM3D whose medium a file gives by place (tomography.hpp): its name in the folder.
+  /// For groups of SPECFEM3D whose medium a file gives by place (tomography.hpp): the name of this file in
+  /// the folder.
   std::vector<std::string> tomography;
 
   using Face = io::HexahedraFile::Face;

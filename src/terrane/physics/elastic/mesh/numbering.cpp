@@ -139,7 +139,7 @@ struct SharedNumbers {
         first_face + inner * inner * numbered(6 * elements.size(), mesh.nodes.size(), threads, face_of, face);
   }
 
-  /// Of the element e of the list: what its nodes are, and where its points' numbers go.
+  /// Writes the numbers of the points of element e of the list, which has these nodes, to `point`.
   void put(std::size_t e, const std::array<std::uint32_t, 8>& nodes, int points, std::uint32_t* point) const {
     const int last = points - 1, stride[3] = {1, points, points * points};
     const auto inner = static_cast<std::size_t>(points - 2);

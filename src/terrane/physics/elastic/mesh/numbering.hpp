@@ -15,7 +15,8 @@ struct Numbering {
   std::size_t count = 0;
 };
 
-/// Of these elements of a mesh. points: in each direction. The numbers do not depend on threads.
+/// Numbers the points of these elements of a mesh. points: in each direction. The numbers do not depend on
+/// threads.
 Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint32_t> elements,
                         int threads = 0);
 

@@ -37,7 +37,7 @@ struct ParFileKey {
   KeyEffect effect;
   std::string_view neutral = {};  ///< with which the key asks for nothing
   std::string_view text = {};     ///< of notes and refusals
-  /// Of what it speaks: where the job itself has this, the key asks for nothing.
+  /// The subject of the key: where the job itself has this, the key asks for nothing.
   enum class About { run, sources, medium } about = About::run;
 };
 std::span<const ParFileKey> par_file_keys();

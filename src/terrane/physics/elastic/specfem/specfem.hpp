@@ -22,7 +22,7 @@ namespace terrane::elastic {
 /// Throws FileError, InputError with the line.
 std::vector<io::SpecfemStation> read_stations(const std::filesystem::path& file);
 
-/// What a Par_file says of sources.
+/// Rules that a Par_file gives for sources.
 struct SourceRules {
   bool ricker = false;      ///< all are Ricker wavelets
   bool heights = false;     ///< depths are heights in m, and not km below the surface

@@ -8,16 +8,17 @@ namespace terrane::gravity {
 
 extern const MethodEntry direct_method;
 
-/// Over the prisms as they are.
+/// The direct sum over the prisms as they are.
 Candidate direct_candidate(const Problem& problem, const DirectCost& cost);
 
-/// Over bars. Their number is known only once they are made, but a sample says whether that may be worth it.
+/// The direct sum over bars. Their number is known only once they are made, but a sample says whether that
+/// may be worth it.
 class BarsCandidate {
  public:
   /// as_given: of the prisms as they are
   BarsCandidate(const Problem& problem, const DirectCost& as_given);
 
-  /// Some prisms would merge, and to make bars of them takes less than half of `best` seconds.
+  /// Whether some prisms would merge, and making bars of them takes less than half of `best` seconds.
   bool worth_making(double best) const { return share_ > 0 && 2 * merging_ < best; }
   /// A guess at what it would take, from above: bars may join again, and are near to more stations.
   double promises() const;

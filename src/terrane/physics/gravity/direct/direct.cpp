@@ -77,7 +77,7 @@ Summation::Part DirectSummation::part(std::size_t index) const {
 
 namespace {
 
-/// What a chunk of the prisms does to a block of stations: [channels of the kernel] of each tile.
+/// Sums of a chunk of the prisms at a block of stations: [channels of the kernel] of each tile.
 struct ChunkSums {
   std::vector<double> values;
   std::vector<Contact> contacts;

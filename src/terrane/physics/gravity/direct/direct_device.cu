@@ -39,7 +39,8 @@ class DirectOnDevice final : public DeviceSummation {
                                  : compact_order(boxes(prisms), device_tile, parameters.threads),
                         {{0, static_cast<std::uint32_t>(prisms.size())}}, parameters.precision,
                         parameters.threads, same_stations) {
-    // Of the prisms alone, so that it does not matter in which parts the stations come.
+    // The number of chunks depends on the prisms alone, so that it does not matter which parts are summed
+    // together.
     lists_.chunks = static_cast<std::uint32_t>(
         std::clamp<std::size_t>(sources_.tiles() / tiles_per_chunk, 1, most_chunks));
   }

@@ -20,7 +20,7 @@ std::unique_ptr<Summation> direct_sum_on_device(Device device, const Prisms& pri
                                                 const Parameters& parameters, bool in_order = false,
                                                 const Summation* same_stations = nullptr);
 
-/// Its memory on the device: prisms, stations and the sums of one part or more. near_share: of
+/// Memory of the sum on the device: prisms, stations and the sums of one part or more. near_share: of
 /// DirectCost.
 double direct_device_bytes(std::size_t prisms, std::size_t stations, ChannelSet channels, double near_share);
 

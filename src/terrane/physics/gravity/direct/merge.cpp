@@ -19,7 +19,8 @@ namespace {
 using Index = std::uint32_t;
 constexpr Index none = 0xffffffffU;
 
-/// What two neighbours along an axis have in common: the face between them, the sides around it, the density.
+/// Key that two neighbours along an axis have in common: the face between them, the sides around it, the
+/// density.
 using BarKey = std::array<std::uint64_t, 6>;
 
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x + 0.0); }  // −0 and 0 are the same face

@@ -34,7 +34,7 @@ MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = n
 /// takes a millisecond.
 double share_that_merges(const Prisms& prisms);
 
-/// Of merge(), beside what it makes.
+/// Memory that merge() takes, without its result.
 double bytes_to_merge(std::size_t prisms, int threads);
 
 }  // namespace terrane::gravity

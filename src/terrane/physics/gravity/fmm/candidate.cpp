@@ -18,7 +18,7 @@ constexpr double listing_per_prism = 50e-9, listing_per_station = 0.17e-6;
 
 double digits_for_fmm(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
 
-/// What it has taken lies above.
+/// A lower bound: all runs that were measured took more.
 std::optional<MethodEntry::Least> fmm_at_least(const Problem& problem) {
   const double m = static_cast<double>(problem.prisms.size()),
                n = static_cast<double>(problem.stations.size()), digits = digits_for_fmm(problem),

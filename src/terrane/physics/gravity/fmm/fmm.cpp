@@ -36,7 +36,7 @@ double collecting(int p, int added, int lanes) {
   return (1.2 * translation_terms(p, added) + 6.5 * (p + added + 1) * (p + added + 1)) / lanes +
          2.0 * (p + 1) * (p + 1);
 }
-/// Of a thread: complex multiply-adds shared by a group, the threads of which are not all busy.
+/// Operations of one thread: a group shares the complex multiply-adds, and not all of its threads are busy.
 double collecting_on_device(int p, int added) {
   return 0.15 * translation_terms(p, added) + 6.0 * (p + added + 1) * (p + added + 1);
 }
@@ -100,7 +100,7 @@ Fmm::Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, do
   cut_cells();
 }
 
-/// As the compact order does (mesh/order.hpp), two cuts at a time.
+/// Cuts the stations into boxes as the compact order does (mesh/order.hpp), two cuts at a time.
 void Fmm::cut_cells() {
   const auto tiles = static_cast<std::uint32_t>(tree_.receivers().tiles());
   if (tiles == 0) return;
@@ -236,7 +236,7 @@ double Fmm::stations_of(const Cell& cell) const {
 
 double Fmm::packs_of(const Cell& cell) const { return std::ceil(stations_of(cell) / lanes_); }
 
-/// By an expansion, if that is possible and takes less than its pairs.
+/// Serves the cell by an expansion of the cluster, if that is possible and takes less than their pairs.
 bool Fmm::serve_at_once(const Tree::Node& cluster, const Cell& cell, Served& to) const {
   if (!cluster.expanded()) return false;
   const double near = cluster.distance(cell.bounds);
@@ -393,7 +393,7 @@ bool Fmm::meet_most(std::size_t first, std::size_t last) const {
 
 bool Fmm::holds_parts(const Cell& cell) { return cell.last - cell.first > tiles_per_part; }
 
-/// Those that the parts meet.
+/// Makes the expansions of the clusters that serve these parts.
 void Fmm::make_expansions(std::size_t first, std::size_t last, Progress& progress) {
   std::vector<std::uint8_t> wanted(tree_.nodes().size(), 1), parts(parts_.size());
   std::fill(parts.begin() + static_cast<std::ptrdiff_t>(first),
@@ -481,7 +481,8 @@ struct Fmm::Counted {
   }
 };
 
-/// What a cell takes, the local expansion above it being of this degree; and the degree of its own.
+/// Adds the work of a cell to the counts; returns the degree of its local expansion. above: the degree of the
+/// parent's local expansion, −1: it has none.
 int Fmm::count(const Cell& cell, int above, const Served& served, const Switching& switching,
                Counted& to) const {
   int degree = above;
@@ -555,7 +556,7 @@ void Fmm::walk_sample(Sample& sample, Progress& progress) const {
       });
 }
 
-/// Of all parts, from those of the sample.
+/// Estimated counts of all parts, from those of the sample.
 Fmm::Counted Fmm::count_all(const Sample& sample) const {
   Counted all;
   for (std::size_t c = 0; c < sample.of_cell.size();) {  // level by level, as many times as it has cells

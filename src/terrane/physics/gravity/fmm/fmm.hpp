@@ -29,7 +29,7 @@
 
 namespace terrane::gravity {
 
-/// What a sum will do, counted on a sample of its parts.
+/// The work of a sum, counted on a sample of its parts.
 struct FmmCost {
   double translations = 0;        ///< multipole to local
   double expansions = 0;          ///< multipole expansions evaluated, expansion · station
@@ -38,7 +38,7 @@ struct FmmCost {
   double seconds = 0;             ///< one core
   double one_by_one_seconds = 0;  ///< part of it: pairs inside, on and close to stretched prisms
   std::size_t memory_bytes = 0;
-  std::size_t asked_bytes = 0;  ///< for this estimate alone
+  std::size_t asked_bytes = 0;  ///< memory that this estimate itself takes
 };
 
 /// A part: the stations of one box, 512 to 1024 where there are so many.
@@ -49,8 +49,8 @@ class Fmm final : public Summation {
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress);
 
-  /// For operators that stand on it (sensitivity/cell_fmm.hpp): what is near has entries that are kept, so
-  /// that a pair takes little, and all else goes through local expansions.
+  /// Settings for operators that are built on this method (sensitivity/cell_fmm.hpp): entries of near pairs
+  /// are stored, so that a near pair takes little work, and all else goes through local expansions.
   struct Kept {
     std::size_t leaf;  ///< prisms of a leaf, at most
     int order;         ///< the highest of multipoles
@@ -59,8 +59,8 @@ class Fmm final : public Summation {
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress, const Kept& kept);
 
-  /// For sums on a device (fmm_device.hpp): a tile is a group of its threads, a pair takes little beside a
-  /// translation, and all that is far goes through local expansions. 0: as is best.
+  /// Settings for sums on a device (fmm_device.hpp): a group of threads computes a tile, a pair takes little
+  /// work compared with a translation, and all that is far goes through local expansions. 0: as is best.
   struct ForDevice {
     std::size_t leaf;  ///< prisms of a leaf, at most
     int order;         ///< the highest of multipoles
@@ -68,14 +68,14 @@ class Fmm final : public Summation {
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress, const ForDevice& device);
 
-  /// Looks once.
+  /// Estimated in the first call, then kept.
   FmmCost cost(Progress& progress);
 
   std::size_t parts() const override { return parts_.size(); }
   Part part(std::size_t index) const override;
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override;
 
-  /// What is known of the error once sum() has run: relative to the largest value of each kind.
+  /// A bound of the error, known once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return tree_.error_bound(); }
   const Tree& tree() const noexcept { return tree_; }
   Tree& tree() noexcept { return tree_; }
@@ -85,7 +85,7 @@ class Fmm final : public Summation {
     std::uint32_t first, last;
     std::uint32_t child = 0, children = 0;
     std::uint32_t level = 0;
-    std::uint32_t first_part = 0, last_part = 0;  // that it holds, or the part that holds it
+    std::uint32_t first_part = 0, last_part = 0;  // parts that it holds, or the part that holds it
     Bounds bounds{};
     LocalPlace place{};
     double radius = 0;
@@ -107,9 +107,9 @@ class Fmm final : public Summation {
   const std::vector<Cell>& cells() const noexcept { return cells_; }
   /// Degrees that local expansions keep beyond the order of multipoles.
   int added() const noexcept { return added_; }
-  /// Of every box what serves it, without what it leaves to others.
+  /// For every box what serves it, without what it leaves to the boxes that it holds.
   std::vector<Served> served(Progress& progress);
-  /// Of the boxes that hold one of the tiles first .. last − 1; of some others too.
+  /// The same for the boxes that hold one of the tiles first .. last − 1, and for some others.
   std::vector<Served> served(std::size_t first, std::size_t last, Progress& progress);
   /// Measures clusters and boxes, unless that is done.
   void prepare(Progress& progress);

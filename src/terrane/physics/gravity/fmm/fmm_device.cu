@@ -406,7 +406,8 @@ double bytes_of_group(int degree, std::size_t width) {
          static_cast<double>((chunks_of_pairs + 2) * width * device_tile * sizeof(double));
 }
 
-/// Of the near tiles of a group, as a sum of the tree takes it: places among the pieces, pairs of the host.
+/// Memory that the near tiles of a group take, as in a sum of the tree: places among the pieces, pairs of the
+/// host.
 double bytes_of_near(double tiles, std::size_t width) {
   const auto values = static_cast<double>(width * device_tile * sizeof(double));
   return 2 * sizeof(std::uint32_t) * tiles +
@@ -439,7 +440,7 @@ class FmmOnDevice final : public DeviceSummation {
   }
 
  private:
-  /// What a batch of groups meets, on the device.
+  /// Lists on the device of what serves a batch of groups.
   struct Listed {
     std::size_t first = 0, last = 0;  // groups
     std::vector<std::size_t> levels;  // first box of each level, and the end
@@ -461,8 +462,8 @@ class FmmOnDevice final : public DeviceSummation {
     expansion_ = Buffer(stream_, numbers);
   }
 
-  /// So few that Ctrl-C need not wait for long, and that they fit. Once, for all sums to be cut alike, and
-  /// the lists of the last to serve the next.
+  /// Takes so few groups at once that Ctrl-C need not wait for long, and that they fit. Decided once, so that
+  /// all sums are cut alike, and the lists of the last serve the next.
   void decide_groups_at_once(const FmmCost& cost) {
     const auto groups = static_cast<double>(std::max<std::size_t>(1, receivers_->groups()));
     const std::size_t width = kernel_sets[set_].size();

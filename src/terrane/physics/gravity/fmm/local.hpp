@@ -60,16 +60,16 @@ struct LocalKernels {
   // C_k's factors as s times that: so a translation is its own transpose, boxes gather from those that they
   // hold as clusters do (ExpansionKernels::move), and clusters pass down as boxes do (shift), with the signs
   // of all centres changed.
-  /// Of collect: adds to factors [coefficient_count(boxes' highest order)], about a cluster. The orders never
-  /// increase; each box is taken up to its own.
+  /// Transpose of collect: adds to factors [coefficient_count(boxes' highest order)], about a cluster. The
+  /// orders never increase; each box is taken up to its own.
   void (*gather)(std::span<const ServedBox> boxes, int added, const LocalPlace& cluster, double* factors);
-  /// Of evaluate: weights [10][tile_size], 0 beyond the stations · adds to factors
+  /// Transpose of evaluate: weights [10][tile_size], 0 beyond the stations · adds to factors
   /// [coefficient_count(degree)].
   void (*weigh)(const LocalPlace& place, int degree, bool tensor, const StationTile& stations,
                 const double* weights, double* factors);
 };
 
-/// For the instruction set of kernel_target(wanted).
+/// The kernels for the instruction set of kernel_target(wanted).
 const LocalKernels& local_kernels(std::string_view wanted = {});
 
 }  // namespace terrane::gravity

@@ -65,7 +65,8 @@ struct SourcesOfPack {
   }
 };
 
-/// Sums side by side, since each waits for its own last addition.
+/// Number of partial sums that are computed side by side, because each addition waits for the last one of its
+/// sum.
 constexpr int chains_of(int together) { return together == 1 ? 4 : together < 4 ? 3 : together < 6 ? 2 : 1; }
 
 /// sum[k][i] += Σ_a c[a] d[a + i], a in turns over the chains k
@@ -110,7 +111,7 @@ inline void add_to_row(Pack* to, int first, const RowTerms& r) {
   }
 }
 
-/// In pieces of up to eight sums, as equal as can be.
+/// Adds a row in pieces of up to eight sums, as equal as can be.
 inline void add_row(Pack* to, const RowTerms& r) {
   const int count = r.row + 1, pieces = (count + 7) / 8;
   for (int piece = 0, first = 0; piece < pieces; ++piece) {
@@ -182,7 +183,7 @@ void collect(std::span<const FarSource> sources, int added, const LocalPlace& pl
   l.add_to(local, degree);
 }
 
-/// Of boxes of one order as many as there are lanes.
+/// How many boxes from the first on go into one pack: those of its order, at most one for each lane.
 std::size_t pack_of(std::span<const ServedBox> boxes) {
   std::size_t count = 1;
   while (count < pack_lanes && count < boxes.size() && boxes[count].order == boxes[0].order) ++count;
@@ -333,7 +334,7 @@ struct LocalTable {
   }
 };
 
-/// What H_j of one row adds: c is 0 or 1, n = |j|.
+/// Adds the terms of H_j of one row to the sums: c is 0 or 1, n = |j|.
 template <bool tensor>
 inline void add_polynomials(const LocalTable& t, int c, int m, const Pack* h, Pack (&sum)[9]) {
   for (int a = 0; a <= m; ++a) {

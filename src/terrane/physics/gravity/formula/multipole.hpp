@@ -193,7 +193,7 @@ TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, con
   }
 }
 
-/// The same, of one prism.
+/// The ten quantities of one prism by the multipole.
 template <int Order, bool uu_by_laplace, class Coefficients, class T>
 TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y, const T& z,
                                    const T& weight = T(1)) {

@@ -18,11 +18,11 @@ struct FixedCells {
   std::vector<std::string> notes;
 };
 
-/// Those of inversion.active_file with 0, where inversion.reference is a file.
+/// The fixed cells: those with 0 in inversion.active_file, where inversion.reference is a file.
 FixedCells read_fixed(const Config& table, const std::string& property, const inversion::Problem& problem,
                       const std::string& mesh_file);
 
-/// Their data, in the rows and the unit of the source.
+/// The data that these cells cause, in the rows and the unit of the source.
 std::vector<double> data_of(const FixedCells& cells, const SensitivityColumns& source, SingularPolicy policy,
                             int threads);
 

@@ -36,7 +36,7 @@ namespace terrane::gravity::inverse {
 
 namespace {
 
-/// What was chosen and why, for people.
+/// A storage of G: what it takes, and, for the user, why it was chosen.
 struct StorageChoice {
   Storage storage = Storage::none;
   Device device{Device::Kind::cpu, -1};
@@ -69,16 +69,16 @@ class StationData final : public inversion::Dependence {
   void release(const Runtime&) override { problem_.g.reset(); }
   Fingerprint fingerprint(const Runtime& runtime) const override;
 
-  /// Their field is taken off the data.
+  /// Subtracts the field of fixed cells from the data.
   void hold_fixed(FixedCells fixed, int threads);
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
   std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
   StorageChoice by_fmm(const Runtime& runtime, double team) const;
-  /// Of a step of Lanczos or of conjugate gradients.
+  /// Seconds that a step of Lanczos or of conjugate gradients takes, without its products.
   double seconds_beside_products(const Runtime& runtime) const;
-  /// Of the regulariser, by three transforms.
+  /// Whether three transforms apply the exact inverse of the regulariser.
   bool inverse_is_exact() const;
-  /// Of the posterior, where the regulariser has no exact inverse: bytes, and seconds.
+  /// Bytes and seconds that the posterior takes, where the regulariser has no exact inverse.
   std::pair<double, double> cost_of_posterior(const Runtime& runtime) const;
 
   std::string title_;
@@ -112,7 +112,7 @@ constexpr double least_for_a_tree = 1e7;           // entries; below, all others
 constexpr double least_for_fmm = 1e9;              // and clusters that serve boxes of stations
 constexpr double expected_products = 60;           // with each of G and Gᵀ, without bounds
 
-/// Of the active cells what is no air, at their bottom.
+/// The active cells as prisms; where air fills the upper part of a cell, only the part below it.
 PrismSet prisms_of_cells(const inversion::Problem& problem) {
   const auto& active = problem.active;
   PrismSet cells;
@@ -190,13 +190,13 @@ void StationData::hold_fixed(FixedCells fixed, int threads) {
                   grouped(fixed_.place.size())));
 }
 
-/// Where products could be done besides on the CPU; automatic: a GPU where there is one.
+/// The device on which products could be done in place of the CPU; automatic: a GPU where there is one.
 Device device_for(const Runtime& runtime) {
   if (runtime.device.kind == Device::Kind::automatic) return resolve(runtime.device);
   return runtime.device;
 }
 
-/// With all entries alike in number, what a storage takes. team: threads.
+/// Memory and time that a storage takes on the CPU. team: threads.
 StorageChoice on_cpu(Storage storage, double entries, double team) {
   StorageChoice choice;
   choice.storage = storage;
@@ -209,7 +209,7 @@ StorageChoice on_cpu(Storage storage, double entries, double team) {
   return choice;
 }
 
-/// And on a device, where vectors cross the bus.
+/// The same on a device, where vectors cross the bus.
 StorageChoice on_device(Device device, Storage storage, double entries, double vectors) {
   StorageChoice choice;
   choice.storage = storage;
@@ -222,18 +222,18 @@ StorageChoice on_device(Device device, Storage storage, double entries, double v
   return choice;
 }
 
-/// Of a matrix on devices, the part that each rank has.
+/// Bytes that each rank has of a matrix on devices.
 double part_of_rank(const StorageChoice& choice, const Runtime& runtime) {
   return choice.bytes / (runtime.comm ? runtime.comm->size() : 1);
 }
 
-/// For this rank, on the device that is its own or that it shares with others.
+/// Free memory on the device of this rank, which it may share with others, bytes.
 double free_on_device(const Runtime& runtime) {
   const auto device = runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
   return static_cast<double>(device_memory(device).free);
 }
 
-/// Of what all ranks hold together, the part that is in the memory of this machine.
+/// The part in the memory of this machine of `bytes` that all ranks hold together.
 double part_of_machine(double bytes, const Runtime& runtime) {
   return runtime.comm ? bytes * runtime.comm->on_node().count / runtime.comm->size() : bytes;
 }
@@ -250,7 +250,7 @@ double seconds_in_all(const StorageChoice& choice) {
   return choice.seconds_to_make + 2 * expected_products * choice.seconds_per_product;
 }
 
-/// What could be chosen: by name, what is asked for, and otherwise all that serve.
+/// Storages to choose from: the one that the job names, or else all that serve.
 std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const {
   const double entries = static_cast<double>(source_->rows()) * static_cast<double>(source_->columns()),
                vectors =
@@ -351,7 +351,7 @@ std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device dev
 }
 
 void StationData::choose(const Runtime& runtime) {
-  // What is wrong with data and bounds is found with products made on the fly.
+  // Errors of data and bounds are found with products made on the fly.
   problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
   const auto memory = budget(runtime);
   auto where = fmt::format("{} {} {} {}", runtime.memory, runtime.threads, to_string(runtime.device),
@@ -359,7 +359,7 @@ void StationData::choose(const Runtime& runtime) {
   if (chosen_for_ == where) return;
   auto all = candidates(runtime);
   const double inverse = inversion::Regulariser::bytes_on_device(problem_.mesh);
-  // What is not exact must be much faster.
+  // A storage that is not exact must be much faster to be chosen.
   const auto score = [&](const StorageChoice& c) {
     return (fits(c, memory, runtime, inverse) ? 0 : 1e9) +
            seconds_in_all(c) * (c.storage == Storage::tree || c.storage == Storage::fmm ? 2 : 1);
@@ -396,8 +396,8 @@ void StationData::make(const Runtime& runtime) {
   seconds_to_make_ = seconds_since(begin);
 }
 
-/// Of the ranks on this machine: cells as prisms on each, its share of G; on rank 0 a dozen vectors of models
-/// and the orthogonal vectors of Lanczos.
+/// Memory of the ranks on this machine: on each the cells as prisms and its share of G; on rank 0 a dozen
+/// vectors of models and the orthogonal vectors of Lanczos.
 double StationData::memory_needed(const Runtime& runtime) const {
   const double here = runtime.comm ? runtime.comm->on_node().count : 1;
   const double cells = static_cast<double>(problem_.mesh.size()), rows = static_cast<double>(source_->rows());

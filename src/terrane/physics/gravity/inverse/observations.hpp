@@ -1,4 +1,4 @@
-// What was observed at stations, and how it depends on a property of cells.
+// Observed data at stations, and how they depend on a property of cells.
 #pragma once
 
 #include <functional>

@@ -147,7 +147,7 @@ Asked unpacked(Packet& packet) {
   return asked;
 }
 
-/// What is left to do to products at stations inside and on the surface of cells.
+/// Corrects products at stations inside and on the surface of cells.
 std::shared_ptr<const solve::LinearOperator> settled(std::shared_ptr<const solve::LinearOperator> bare,
                                                      const SensitivityColumns& source) {
   if (source.contacts().empty()) return bare;

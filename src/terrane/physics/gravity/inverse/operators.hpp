@@ -29,22 +29,22 @@ struct StorageSettings {
   Device device{Device::Kind::cpu, -1};  ///< with memory of its own: of all but Storage::disk
 };
 
-/// That of the other ranks.
+/// The service by which the other ranks do their shares of products.
 inversion::Service shares_of_products();
 
 /// Whether products can be done on a device; a file is read by the CPU, and fast multipoles run on it.
 bool runs_on_devices(Storage storage);
 
-/// Nothing where cells and stations form no lattice: why, in `reason`.
+/// The lattice of cells and stations; nothing where they form none: `reason` then says why.
 std::optional<Lattice> lattice_of(const SensitivityColumns& source, int threads, std::string& reason);
 
 /// All that determines the entries of G.
 Fingerprint fingerprint(const SensitivityColumns& source, double accuracy);
 
-/// With the source's rules for stations inside and on the surface of cells. settings.storage: not automatic.
-/// The ranks of runtime.comm but 0 are in inversion::serve(), and stay with the operator until it is gone.
-/// Adds a note about a file of sensitivities. workers: of several operators that are there at the same time.
-/// Throws Cancelled, and what any rank throws.
+/// Makes the operator G, with the source's rules for stations inside and on the surface of cells.
+/// settings.storage: not automatic. The ranks of runtime.comm but 0 are in inversion::serve(), and stay with
+/// the operator until it is gone. Adds a note about a file of sensitivities. workers: shared by several
+/// operators that exist at the same time. Throws Cancelled, and what any rank throws.
 std::shared_ptr<const solve::LinearOperator> make_operator(
     const std::shared_ptr<const SensitivityColumns>& source, const StorageSettings& settings,
     const Runtime& runtime, std::vector<std::string>& notes,

@@ -26,7 +26,7 @@ using Layers = LatticeLayers;
 
 constexpr double seconds_per_group = 0.5e-3;  // plans of the FFT, arrays, threads that are woken
 
-/// For the spectra and the tables of one layer.
+/// Memory for the spectra and the tables of one layer.
 std::size_t layer_bytes(const Convolution& sizes, std::size_t channels) {
   return (sizes.reals * (channels + 1) + sizes.distances() * channels) * sizeof(double);
 }
@@ -151,7 +151,7 @@ class LatticeOperator::OnCpu::Batches {
   }
   bool& known(std::size_t l, std::size_t c) { return known_[l * list_.size() + c]; }
 
-  /// Where spectra of kernels are or will be.
+  /// Finds the arrays that hold the spectra of kernels, or will hold them.
   void find_spectra() {
     kernel_.assign(count_, nullptr);
     known_ = std::make_unique<bool[]>(count_ * list_.size());

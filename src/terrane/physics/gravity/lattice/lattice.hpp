@@ -34,7 +34,7 @@ class LatticeOperator {
   ~LatticeOperator();
   LatticeOperator(LatticeOperator&&) noexcept;
 
-  /// What other devices need to do the same.
+  /// The plan of this convolution, from which other devices can compute it.
   const std::shared_ptr<const LatticePlan>& plan() const { return plan_; }
   LatticeCost cost() const;
 

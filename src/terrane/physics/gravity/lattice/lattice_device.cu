@@ -165,7 +165,7 @@ struct NearEntry {
   std::uint32_t layer, north, east;
 };
 
-/// What the layers that are done together take on the device.
+/// Device arrays of the layers that are computed together.
 struct Work {
   Buffer<double> arrays;  ///< densities [layers], K [layers][channels]
   Buffer<double> total;   ///< [channels]

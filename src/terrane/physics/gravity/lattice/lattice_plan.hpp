@@ -78,7 +78,7 @@ struct Lags {
     return static_cast<std::size_t>(lag - first);
   }
   TERRANE_FN bool mirrored(long lag) const { return symmetry != 0 && static_cast<double>(lag) + offset < 0; }
-  /// In cells.
+  /// The i-th of the distances, in cells.
   TERRANE_FN double distance(std::size_t i) const {
     if (symmetry == 1) return static_cast<double>(i);
     if (symmetry == 2) return static_cast<double>(i) + 0.5;
@@ -119,13 +119,14 @@ class LatticeContacts {
   std::map<std::size_t, std::vector<std::uint32_t>> prisms_;  // of layers that stations met, by cell
 };
 
-/// What does the convolutions on some device.
+/// Interface of the convolutions on a device.
 class Convolver {
  public:
   virtual ~Convolver() = default;
-  /// Channels of a group, advancing by the number of layers. Throws Cancelled, MemoryError.
+  /// Computes channels at the stations of a group; progress advances by the number of layers. Throws
+  /// Cancelled, MemoryError.
   virtual void convolve(std::size_t group, ChannelSet channels, Progress& progress) = 0;
-  /// What it found for one of them: values [stations of the group], G = 1.
+  /// The result for one of these channels: values [stations of the group], G = 1.
   virtual void values(Channel channel, std::span<double> values) = 0;
 };
 
@@ -135,7 +136,7 @@ class LatticePlan {
 
   const Lattice& lattice() const { return lattice_; }
   ChannelSet channels() const { return channels_; }
-  /// By FFT: outside all layers Γuu follows from Γee and Γnn.
+  /// Channels computed by FFT; without Γuu where it follows from Γee and Γnn, outside all layers.
   ChannelSet computed() const { return computed_; }
   const Convolution& convolution(std::size_t group) const { return convolutions_[group]; }
 
@@ -154,7 +155,7 @@ class LatticePlan {
   struct GroupPart {
     std::size_t group;
     ChannelSet channels;
-    bool first;  ///< of its group: it brings the contacts
+    bool first;  ///< whether it is the first of its group: it brings the contacts
   };
 
   Lattice lattice_;

@@ -20,7 +20,7 @@ namespace terrane::gravity {
 
 namespace {
 
-/// What is done so far, in memory and from time to time in the checkpoint.
+/// Holds the sums that are done so far, and from time to time writes them to the checkpoint.
 class Keeper {
  public:
   Keeper(const MethodPlan& plan, const CheckpointSettings& settings, double expected_seconds)
@@ -31,7 +31,7 @@ class Keeper {
   bool keeps() const noexcept { return keeps_; }
   double interval() const noexcept { return keeps_ ? settings_.interval : CheckpointSettings::never; }
 
-  /// What the checkpoint has, or nothing done. Throws FileError, InputError.
+  /// Reads the sums of the checkpoint, or begins with none. Throws FileError, InputError.
   void begin(Distributed& out) {
     const auto& p = plan_.parameters;
     if (keeps_) {
@@ -110,7 +110,7 @@ std::size_t least_parts(const MethodPlan& plan, const Comm& comm) {
 Partition choose_partition(const MethodPlan& plan, const Runtime& runtime, std::size_t memory) {
   const auto& parameters = plan.parameters;
   if (parameters.partition != Partition::automatic) return parameters.partition;
-  // What does not fit a device goes there chunk by chunk.
+  // Prisms that do not fit a device go there chunk by chunk.
   if (plan.device.has_own_memory() && plan.method == Method::direct &&
       plan.device_bytes > 0.8 * static_cast<double>(device_memory(plan.device).free))
     return Partition::prisms;

@@ -26,7 +26,7 @@
 
 namespace terrane::gravity {
 
-/// Of V, g and Γ, for G = 1, the largest over the stations looked at.
+/// Magnitudes for V, g and Γ, for G = 1: the largest over the stations looked at.
 struct Magnitude {
   std::array<double, 3> sum{};       ///< S
   std::array<double, 3> rounding{};  ///< 4e-15 Q + 5e-16 S
@@ -42,17 +42,17 @@ Magnitude magnitude(const Prisms& prisms, const Stations& stations, double secon
 /// How many seconds of one core a run gives magnitude().
 double seconds_to_look(double seconds_of_run, int threads);
 
-/// What magnitude() takes of memory, bytes.
+/// Memory that magnitude() takes, bytes.
 double bytes_of_magnitude(std::size_t prisms, std::size_t stations, double seconds);
 
 /// The largest |V|, |g| and ‖Γ‖ over the stations, of the channels that there are; 0 where there are none,
 /// NaN where no station has a value.
 std::array<double, 3> largest_values(const Fields& fields, int threads);
 
-/// What a run promises of every pair (the direct sum) or of the largest value (lattice, tree).
+/// The accuracy that a run promises, of every pair (the direct sum) or of the largest value (lattice, tree).
 struct Promise {
   double accuracy;   ///< asked for
-  double of_method;  ///< what the method keeps to, rounding left out
+  double of_method;  ///< accuracy of the method, without rounding
   bool of_pairs;
 };
 
@@ -61,8 +61,9 @@ struct Promise {
 void report_rounding(const Magnitude& size, const std::array<double, 3>& largest, ChannelSet channels,
                      double gravitational_constant, const Promise& promise, Report& report);
 
-/// What a run is to expect: floor, estimated error and warnings as of report_rounding(), from the direct sum
-/// at eight stations or fewer, spread over the list. Empty for so many prisms that this takes long.
+/// The rounding that a run is to expect: floor, estimated error and warnings as of report_rounding(), from
+/// the direct sum at eight stations or fewer, spread over the list. Empty for so many prisms that this takes
+/// long.
 Report expected_rounding(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                          const Promise& promise, Progress& progress);
 

@@ -48,7 +48,7 @@ void PartRounds::take(Comm& comm, int rank, const Range& round) {
   });
 }
 
-/// What another rank sent of some parts, joined with the trees that are not whole.
+/// Joins the sums of some parts that another rank sent with the trees that are not whole.
 void PartRounds::take_packet(const Range& round, const Range& some) {
   if (packet_.parts() != some.size()) throw std::logic_error("a rank did another round");
   for_each(some.size(), threads_, [&](std::size_t n) {

@@ -55,7 +55,7 @@ bool accurate_enough(const MethodEntry& entry, const Parameters& parameters) {
   return parameters.accuracy >= entry.finest_accuracy;
 }
 
-/// What the run takes at the least on one core, as far as numbers alone say.
+/// A lower bound of the seconds on one core, from the numbers of prisms and stations alone.
 double least_seconds(const Problem& problem, const DirectCost& direct) {
   const auto& p = problem.parameters;
   double least = direct.seconds();
@@ -100,7 +100,7 @@ class Contest {
   void ask();
   const Candidate& winner() const;
   std::string explanation() const;
-  /// Of the host, for all answers: those that lost are kept until there is a winner.
+  /// Memory of the host for all answers: those that lost are kept until there is a winner.
   std::size_t asked_bytes() const;
   /// Could an answer that did not fit the device be better on the CPU?
   bool too_large_for_device() const { return too_large_for_device_; }

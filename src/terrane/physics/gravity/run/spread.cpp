@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_prism_chunks = 256;  // of prisms; ranks beyond have nothing to do
 
-/// What all ranks must know before they get prisms and stations.
+/// The task that all ranks must know before they get prisms and stations.
 struct Task {
   std::string version, instruction_set, gpu;
   Parameters parameters;
@@ -58,7 +58,7 @@ Device own_device(const Task& task, const Comm& comm) {
   return device;
 }
 
-/// What every rank gets from rank 0 before they begin.
+/// Bytes that every rank gets from rank 0 before the sums begin.
 std::size_t bytes_for_all(std::size_t prisms, std::size_t stations, bool by_prisms) {
   return (3 * stations + (by_prisms ? 0 : 7 * prisms)) * sizeof(double);
 }

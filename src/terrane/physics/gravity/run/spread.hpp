@@ -23,12 +23,12 @@ struct OwnedPrisms {
   Prisms view() const { return view({0, column[0].size()}); }
 };
 
-/// Prisms in compact order, cut.
+/// Prisms in compact order, cut into chunks.
 class Chunks {
  public:
   explicit Chunks(std::size_t prisms);
   std::size_t count() const noexcept { return count_; }
-  /// Of one chunk, and of some that follow each other.
+  /// Prisms of one chunk, and of consecutive chunks.
   Range prisms(std::size_t chunk) const { return balanced_range(prisms_, count_, chunk); }
   Range prisms(const Range& chunks) const;
   /// The chunks of a rank.
@@ -38,7 +38,7 @@ class Chunks {
   std::size_t prisms_, count_;
 };
 
-/// What a rank has of the problem.
+/// A rank's share of the problem.
 struct Share {
   Parameters parameters;   ///< device: this rank's
   std::size_t prisms = 0;  ///< in all
@@ -50,10 +50,10 @@ struct Share {
   Stations stations() const { return {station[0], station[1], station[2]}; }
 };
 
-/// Rank 0: tells the others what to do and gives them their shares. In its own share `own` is null by
-/// stations, and there are no stations: it has them. Collective.
+/// Rank 0: tells the others what to do and gives them their shares. Its own share has no stations, and by
+/// stations no prisms (`own` is null): rank 0 has them already. Collective.
 Share spread(InStep& ranks, const MethodPlan& plan);
-/// The others. Collective.
+/// The other ranks: receives their share. Collective.
 Share receive_share(InStep& ranks);
 
 /// Memory is touched for the first time by as many threads as there are columns.

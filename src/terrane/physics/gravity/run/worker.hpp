@@ -21,7 +21,7 @@ class Worker {
   virtual std::size_t chunks() const = 0;
   /// Does a round begin with work that its parts do not share with those of the last? Known after the first.
   virtual bool slow_to_begin() const { return false; }
-  /// As of RoundWork.
+  /// See RoundWork.
   virtual void set_shares(std::span<const double> /*of_ranks*/) {}
   /// The sums over this rank's chunks.  trees [parts of the round]
   virtual void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) = 0;

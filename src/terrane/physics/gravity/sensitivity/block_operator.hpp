@@ -77,19 +77,20 @@ class BlockOperator : public solve::PartedOperator {
                        std::span<double> model) const override {
     run(parts, [&](const Block& block, std::size_t) { return block.transpose(data, model); });
   }
-  /// Far clusters as points, which is right to some ten per cent: enough for weights and to precondition.
+  /// Takes far clusters as points, which is right to some ten per cent: enough for weights and
+  /// preconditioners.
   void diagonal_parts(const Range& parts, std::span<const double> weight,
                       std::span<double> diagonal) const override {
     run(parts, [&](const Block& block, std::size_t) { return block.diagonal(weight, diagonal); });
   }
 
-  /// Of all parts that are held.
+  /// Bytes of all parts that this process holds.
   double bytes() const {
     double sum = 0;
     for (const auto& block : made_) sum += block->bytes();
     return sum;
   }
-  /// Hands a part over that is held: the operator is of no use any more.
+  /// Hands over a part that is held; after that the operator must not be used.
   std::unique_ptr<Block> take(std::size_t part) { return std::move(made_[part - held_.first]); }
 
  private:

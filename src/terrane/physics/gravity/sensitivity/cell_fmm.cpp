@@ -15,7 +15,8 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::size_t cells_per_chunk = 2048, moments_per_task = 8, boxes_per_task = 4;
-// Of a product 0.8e-9; three times that, since entries take the memory, and most of the time to make G.
+// A product takes 0.8e-9; this is three times that, since entries take the memory, and most of the time to
+// make G.
 constexpr double seconds_per_kept_pair = 2.4e-9;
 constexpr double point_angle = 0.25;  // of cells and boxes taken as points, for the diagonal: size / distance
 
@@ -200,7 +201,8 @@ void CellFmm::number_expansions() {
   }
 }
 
-/// Of a cluster by itself, and of its children that have no expansion.
+/// Lists the cells whose moments each cluster takes directly: its own, or those of its children that have no
+/// expansion.
 void CellFmm::list_gathered(const Fmm& fmm) {
   const auto nodes = fmm.tree().nodes();
   for (std::size_t n = 0; n < clusters_.size(); ++n) {
@@ -392,7 +394,7 @@ void CellFmm::gather_from_boxes(const Cluster& cluster, const double* boxes, dou
   local_kernels_.gather(served, added_, cluster.place, clusters + cluster.numbers);
 }
 
-/// To the children that its expansion comes from.
+/// Passes numbers of a cluster down to the children that its expansion comes from.
 void CellFmm::pass_to_children(const Cluster& cluster, double* clusters) const {
   if (!cluster.moves) return;
   double passed[coefficient_count(most_order)];
@@ -478,8 +480,8 @@ double CellFmm::squares(const double (&mass)[3], const double (&station)[3],
   return sum;
 }
 
-/// Of the cells of a leaf, all that has no entries: far boxes and the leaf as points, cells and stations
-/// where they are closer.
+/// Adds to the diagonal, for the cells of a leaf, all pairs without entries: far boxes and the leaf as
+/// points, single cells and stations where they are closer.
 void CellFmm::add_squares(const Cluster& leaf, const PointWeights& from, std::span<double> diagonal) const {
   std::vector<double> single(leaf.count);
   double together = 0;

@@ -35,16 +35,16 @@ class CellFmm {
   /// these cells' are used. The spans and this must outlive the steps.
   Steps product(std::span<const double> model, std::span<double> data) const;
   Steps transpose(std::span<const double> data, std::span<double> model) const;
-  /// To diag(GᵀWG). Far cells and boxes as points, which is right to some ten per cent: enough for weights
-  /// and to precondition.
+  /// The steps to diag(GᵀWG). They take far cells and boxes as points, which is right to some ten per cent:
+  /// enough for weights and preconditioners.
   Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
 
-  /// Of cells, stations, near entries, lists, and the arrays of products.
+  /// Memory of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
-  /// Of what there will be, rather too much than too little.  counted: of all cells as one block
+  /// Estimated memory of all blocks, rather too much than too little.  counted: of all cells as one block
   static double bytes(const Fmm& whole, const FmmCost& counted, std::size_t observables, std::size_t blocks);
 
-  /// How far its expansions go, and how large its leaves are.
+  /// The order of its expansions, the size of its leaves, and the work of near pairs.
   static Fmm::Kept kept(double accuracy, std::size_t cells, std::size_t stations, std::size_t observables);
 
  private:
@@ -69,7 +69,7 @@ class CellFmm {
     std::uint32_t other;
     int order;
   };
-  /// Cells whose moments a cluster takes from them at once.
+  /// Cells whose moments a cluster takes directly from the cells.
   struct Gathered {
     std::uint32_t cluster, first, count;
   };

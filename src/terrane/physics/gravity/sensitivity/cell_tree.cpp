@@ -213,8 +213,8 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   return n;
 }
 
-/// As if every cluster served somebody, with the highest order; of large problems 0.5 to 0.74 of that were
-/// met, of small ones more.
+/// An upper estimate, as if every cluster served some stations with the highest order: large problems took
+/// 0.5 to 0.74 of it, small ones more.
 double CellTree::bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                        std::size_t trees) {
   const auto n = numbers(whole, counted, observables, trees);
@@ -251,7 +251,7 @@ void CellTree::gather(const Piece& piece, const double* model, double* coefficie
                   nullptr);
 }
 
-/// Its pieces added, as series of all observables.
+/// Adds up a cluster's pieces and writes the series of all observables.
 void CellTree::make_series_of(std::size_t c, const double* coefficients, double* series) const {
   const auto& cluster = clusters_[c];
   double sum[coefficient_count(most_order)] = {};
@@ -387,7 +387,8 @@ Steps CellTree::transpose(std::span<const double> data, std::span<double> model)
 
 // ---- diag(GᵀWG) ----
 
-/// Of what a unit of mass in the centre gives at the stations that meet the cluster.
+/// Weighted sum of squares of the field that a unit of mass in the centre causes at the stations that the
+/// cluster serves.
 double CellTree::point_squares(const Cluster& cluster, std::span<const Far> met,
                                std::span<const double> weight) const {
   const double mass = 1;

@@ -25,11 +25,11 @@
 
 namespace terrane::gravity {
 
-/// What one task does.
+/// How much one task does.
 struct TaskSizes {
-  std::size_t cells_per_chunk = 2048;    ///< that it passes moments down to
-  std::size_t cells_per_piece = 4096;    ///< of a cluster, whose moments it gathers
-  std::size_t tiles_per_gathering = 32;  ///< that a cluster gathers from
+  std::size_t cells_per_chunk = 2048;    ///< cells that it passes moments down to
+  std::size_t cells_per_piece = 4096;    ///< cells of a cluster whose moments it gathers
+  std::size_t tiles_per_gathering = 32;  ///< tiles of stations that a cluster gathers from
 };
 
 class CellTree {
@@ -43,21 +43,21 @@ class CellTree {
   /// these cells' are used. The spans and the tree must outlive the steps.
   Steps product(std::span<const double> model, std::span<double> data) const;
   Steps transpose(std::span<const double> data, std::span<double> model) const;
-  /// To diag(GᵀWG). Far clusters as points, which is right to some ten per cent: enough for weights and to
-  /// precondition.
+  /// The steps to diag(GᵀWG). They take far clusters as points, which is right to some ten per cent: enough
+  /// for weights and preconditioners.
   Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
 
-  /// Of cells, stations, near entries, lists, and the arrays of products.
+  /// Memory of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
-  /// Of what there will be how many in `trees` blocks of the whole tree's cells together, each rather too
-  /// many than too few.  counted: the whole tree's cost()
+  /// Estimated sizes of `trees` blocks of the whole tree's cells, summed over the blocks: rather too large
+  /// than too small.  counted: the whole tree's cost()
   struct Numbers {
     double cells, rows, near, leaves_met, meetings, tiles, clusters, pieces, gatherings, around, levels;
     int degrees;
   };
   static Numbers numbers(const Tree& whole, const TreeCost& counted,
                          const std::vector<Observable>& observables, std::size_t trees);
-  /// What they will take.
+  /// Estimated memory of these blocks.
   static double bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                       std::size_t trees);
 
@@ -67,7 +67,7 @@ class CellTree {
     std::uint32_t first, count;   ///< of its cells, in the order of the tree
     int order;                    ///< the highest that is asked for
     std::size_t pieces, gathers;  ///< the first of its pieces, and of its gatherings
-    std::size_t series;           ///< where its numbers lie among those of all
+    std::size_t series;           ///< place of its numbers in the array of all
   };
   /// Cells of a cluster whose moments one task gathers.
   struct Piece {
@@ -149,13 +149,13 @@ class CellTree {
   std::vector<std::uint32_t> columns_;  ///< of the cells
   std::size_t stations_;
   std::vector<Observable> observables_;
-  int threads_, degrees_ = 0;  ///< that the observables add to an expansion
+  int threads_, degrees_ = 0;  ///< degrees_: those that the observables add to an expansion
   std::shared_ptr<const Receivers> receivers_;
-  std::size_t stride_ = 0;  ///< of the weights of a tile
+  std::size_t stride_ = 0;  ///< row length of the weights of a tile
   std::vector<Cluster> clusters_;
   std::vector<Piece> pieces_;
   std::vector<Gathering> gatherings_;
-  std::size_t coefficients_ = 0, series_ = 0, collected_ = 0;  ///< numbers of all
+  std::size_t coefficients_ = 0, series_ = 0, collected_ = 0;  ///< sizes of the arrays of all clusters
   std::vector<Far> far_by_tile_, far_by_cluster_;
   std::vector<std::size_t> far_tile_start_, far_cluster_start_;
   std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] the clusters that they lie in

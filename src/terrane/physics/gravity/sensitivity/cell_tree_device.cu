@@ -311,7 +311,7 @@ class TreeSensitivityOnDevice final : public solve::PartedOperator {
     return all;
   }
 
-  /// Of the device.
+  /// Memory on the device.
   double bytes() const {
     std::size_t numbers = 0;
     for (const auto* vector : {&model_, &data_, &own_, &moments_, &series_, &far_, &near_, &sums_})
@@ -338,7 +338,7 @@ class TreeSensitivityOnDevice final : public solve::PartedOperator {
 
  private:
   const CellTreeOnDevice& tree(std::size_t part) const { return *trees_[part - held_.first]; }
-  /// For the largest of the trees.
+  /// Allocates the arrays of products, as large as the largest of the trees needs.
   void make_room() {
     std::size_t cells = 1, clusters = 1, numbers = 1, moments = 1, places = 1, observables = 1;
     for (const auto& tree : trees_) {
@@ -456,7 +456,8 @@ std::shared_ptr<const solve::PartedOperator> tree_sensitivity_on_device(
   return made;
 }
 
-/// As if every cluster served somebody, with the highest order. Lists of all trees, vectors of the largest.
+/// An upper estimate, as if every cluster served some stations with the highest order. It counts the lists of
+/// all trees and the vectors of the largest.
 double bytes_of_trees_on_device(const Tree& whole, const TreeCost& counted,
                                 const std::vector<Observable>& observables, std::size_t trees) {
   const auto taken = CellTree::numbers(whole, counted, observables, trees);

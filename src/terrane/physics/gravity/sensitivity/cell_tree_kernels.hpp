@@ -12,16 +12,17 @@
 
 namespace terrane::gravity {
 
-inline constexpr int halves = tile_size / device_tile;  // of a tile: the stations of a group
-inline constexpr std::uint32_t slices_of_far = 4;       // of the clusters that a tile meets, side by side
-/// Whose moments one group gathers: enough groups for a GPU, where a block has few clusters.
+inline constexpr int halves = tile_size / device_tile;  // groups of stations in a tile
+inline constexpr std::uint32_t slices_of_far = 4;       // parts of a tile's list of clusters, summed at once
+/// The most cells whose moments one group gathers: so few that a GPU has enough groups, where a block has few
+/// clusters.
 inline constexpr std::uint32_t cells_of_piece = 512;
 inline constexpr std::uint32_t nobody = 0xffffffffU;  // in place of a station that fills a tile up
 inline constexpr int padded = device_tile + 1;  // rows of shared memory, so that columns lie in all banks
 inline constexpr int most_numbers = 2 * harmonic_count(most_degree);
 
 constexpr int moment_count(int p) { return (p + 1) * (p + 2) * (p + 3) / 6; }
-/// Of x^a y^(s−a) z^c, by degree s + c.
+/// Place of the moment of x^a y^(s−a) z^c: moments are ordered by degree s + c.
 TERRANE_FN constexpr int moment_place(int s, int a, int c) {
   const int n = s + c;
   return n * (n + 1) * (n + 2) / 6 + s * (s + 1) / 2 + a;
@@ -29,7 +30,7 @@ TERRANE_FN constexpr int moment_place(int s, int a, int c) {
 
 struct ServingCluster {
   double centre[3], inverse_scale;
-  std::uint64_t series, factors;  ///< where its numbers lie among those of all
+  std::uint64_t series, factors;  ///< places of its numbers in the arrays of all
   int order;
   std::uint32_t first, count;  ///< of its cells
   std::uint32_t pieces, piece_count, gatherings, gathering_count;
@@ -107,8 +108,8 @@ struct TreeView {
   View<const double> low[3], high[3];  ///< of the cells, m, in the order of the tree
   View<const std::uint32_t> columns;   ///< of the cells
   View<const double> at[3];            ///< stations, m, by tiles, each filled up
-  View<const std::uint32_t> station;   ///< of every place in the tiles, or nobody
-  View<const std::uint32_t> count;     ///< of the stations of a tile
+  View<const std::uint32_t> station;   ///< number of the station at each place in the tiles, or nobody
+  View<const std::uint32_t> count;     ///< number of stations in each tile
   View<const ServingCluster> clusters;
   View<const PieceOfCluster> pieces;
   View<const GatheringOfCluster> gatherings;
@@ -122,7 +123,7 @@ struct TreeView {
   View<const CellsOfLeaf> leaves;
   View<const float> near;
   std::size_t observables, stations;
-  int degrees;  ///< that the observables add
+  int degrees;  ///< degrees that the observables add to expansions
 
   TERRANE_FN std::size_t places() const { return station.size; }
   TERRANE_FN std::size_t station_groups() const { return station.size / device_tile; }
@@ -141,7 +142,7 @@ struct TakeCells {
   TERRANE_FN void operator()(std::size_t i) const { own[i] = model[columns[i]]; }
 };
 
-/// use(s, a) for the powers x^a y^(s−a) of which a thread takes care.
+/// Calls use(s, a) for the powers x^a y^(s−a) that thread t computes.
 template <class Use>
 TERRANE_FN void each_of_thread(int order, int t, const Use& use) {
   const int pairs = (order + 1) * (order + 2) / 2;
@@ -152,7 +153,7 @@ TERRANE_FN void each_of_thread(int order, int t, const Use& use) {
   }
 }
 
-/// Means of t^k over a side, from 1 on; to(k, mean).
+/// Calls to(k, mean) with the mean of t^k over a side, for k = 0 .. order.
 template <class To>
 TERRANE_FN void means_of(double low, double high, int order, const To& to) {
   double sum = 1, power = 1;
@@ -445,12 +446,12 @@ struct NearProduct {
   TERRANE_FN static std::uint32_t minimum_of(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 };
 
-/// Far and near, as the caller numbers the stations.
+/// Adds far and near sums of a station, and puts them where the caller has this station.
 struct SumAtStations {
   TreeView tree;
   View<const double> far, near;
   View<double> sums;
-  std::size_t first;  ///< where those of the part begin
+  std::size_t first;  ///< place of the first sum of the part
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t places = tree.places(), o = i / places;
     const std::uint32_t station = tree.station[i % places];
@@ -505,7 +506,7 @@ struct CollectSeries {
   TERRANE_FN void begin(Shared& shared, Thread&, std::size_t group, int t) const {
     for (int i = t; i < tree.numbers(cluster(group)); i += device_tile) shared.sum[i] = 0;
   }
-  /// And one more, after which all sums are there.
+  /// One step for each half tile and batch, and a last one, in which all sums are complete.
   TERRANE_FN std::size_t steps(std::size_t group) const {
     return std::size_t{gathering(group).last - gathering(group).first} * halves * batches_at_most(group) + 1;
   }
@@ -565,7 +566,7 @@ struct CollectSeries {
   }
 };
 
-/// The gatherings of a cluster added, as what each of its moments is multiplied by. A group is a cluster, a
+/// Adds the gatherings of a cluster, and computes the factor of each of its moments. A group is a cluster, a
 /// step an observable.
 struct BringSeriesBack {
   static constexpr int groups_at_once = 16;
@@ -742,7 +743,8 @@ struct PutCells {
 
 // ---- diag(GᵀWG) ----
 
-/// Of what a unit of mass in the centre of a cluster gives at the stations that meet it.
+/// Weighted sum of squares of the field that a unit of mass in the centre of a cluster causes at the stations
+/// that the cluster serves. A group is a cluster.
 struct SquaresOfPoints {
   static constexpr int groups_at_once = 16;
   static constexpr int numbers = 2 * harmonic_count(2);
@@ -761,7 +763,7 @@ struct SquaresOfPoints {
     return tree.cluster_start[group + 1] - tree.cluster_start[group];
   }
   TERRANE_FN void begin(Shared&, Thread& thread, std::size_t, int) const { thread.sum = 0; }
-  /// Observable by observable, and one more, after which all sums are there.
+  /// One step for each observable and half tile, and a last one, in which all sums are complete.
   TERRANE_FN std::size_t steps(std::size_t group) const {
     return served(group) * halves * tree.observables + 1;
   }

@@ -26,9 +26,9 @@ class SensitivityColumns final : public solve::ColumnSource {
 
   std::size_t rows() const override { return stations_.size() * observables_.size(); }
   std::size_t columns() const override { return cells_.size(); }
-  /// Entries, settled at stations in contact with cells (contacts.hpp).
+  /// Entries, corrected at stations in contact with cells (contacts.hpp).
   void make(std::size_t first, std::size_t last, std::span<double> out) const override;
-  /// As the kernels leave them: what a storage holds of which SettledOperator makes the products.
+  /// Entries as the kernels leave them: a storage holds these, and SettledOperator corrects the products.
   void make_bare(std::size_t first, std::size_t last, std::span<double> out) const;
   const CellContacts& contacts() const { return contacts_; }
 
@@ -47,7 +47,7 @@ class SensitivityColumns final : public solve::ColumnSource {
   CellContacts contacts_;
 };
 
-/// The bare entries of a source.
+/// The entries of a source as make_bare() computes them.
 class BareColumns final : public solve::ColumnSource {
  public:
   explicit BareColumns(std::shared_ptr<const SensitivityColumns> source) : source_(std::move(source)) {}

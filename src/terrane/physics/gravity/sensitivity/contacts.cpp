@@ -19,7 +19,7 @@ double weight_in(const Observable& observable, Channel channel) {
   return observable.weight[static_cast<std::size_t>(channel)];
 }
 
-/// What is to be added to a datum with these densities around its station; NaN: it has no value.
+/// The correction of a datum whose station has these densities around it; NaN: the datum has no value.
 double missing(const Observable& observable, const std::array<double, 8>& rho, SingularPolicy policy) {
   std::array<double, 8> size{};
   for (std::size_t o = 0; o < 8; ++o) size[o] = std::fabs(rho[o]);
@@ -99,7 +99,7 @@ double missing_of_pair(const Observable& observable, const CellContacts::One& a,
   return missing(observable, rho, policy);
 }
 
-/// What is added to the entries of one station; NaN also where it is not a sum over the cells.
+/// Corrections of the entries of one station; NaN also where it is not a sum over the cells.
 std::vector<double> added_to(const Observable& observable, Group group, SingularPolicy policy) {
   std::vector<double> added;
   for (const auto& one : group) {

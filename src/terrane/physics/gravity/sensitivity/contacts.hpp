@@ -30,22 +30,22 @@ class CellContacts {
   CellContacts(const PrismSet& cells, const KeptStations& stations,
                const std::vector<Observable>& observables, SingularPolicy policy);
 
-  /// Nothing is to be done to any product.
+  /// Whether no product needs a correction.
   bool empty() const { return all_.empty(); }
-  /// Stations, by number, of which a row has entries without a value.
+  /// Stations, by number, with a row in which entries have no value.
   std::vector<std::uint32_t> undefined() const;
   /// Stations strictly inside of cells, or between cells.
   std::vector<std::uint32_t> inside() const { return inside_; }
 
-  /// By station, then cell.
+  /// The contacts, ordered by station, then cell.
   const std::vector<One>& all() const { return all_; }
-  /// What is to be added to an entry of the kernels: [observable] of a contact.
+  /// Corrections to add to the kernels' entries of a contact: [observable].
   std::span<const double> added(std::size_t contact) const {
     return std::span(added_).subspan(contact * observables_.size(), observables_.size());
   }
   const std::vector<Observable>& observables() const { return observables_; }
   std::size_t stations() const { return stations_; }
-  /// data [rows] of the kernels' product with the model, settled
+  /// Corrects data [rows], the kernels' product with the model, at stations in contact with cells.
   void settle(std::span<const double> model, std::span<double> data) const;
 
  private:
@@ -57,10 +57,11 @@ class CellContacts {
   std::vector<std::uint32_t> inside_;
 };
 
-/// An operator of the kernels' entries, settled: G m as forward() has it, Gᵀ d and diag(GᵀWG) of the entries.
+/// An operator of the kernels' entries, corrected at contacts: G m as forward() has it, Gᵀ d and diag(GᵀWG)
+/// of the entries.
 class SettledOperator final : public solve::LinearOperator {
  public:
-  /// cells, stations: of both
+  /// cells, stations: those of `bare` and `contacts`
   SettledOperator(std::shared_ptr<const solve::LinearOperator> bare, CellContacts contacts,
                   const PrismSet& cells, const KeptStations& stations, double accuracy);
 
@@ -73,7 +74,7 @@ class SettledOperator final : public solve::LinearOperator {
   const CellContacts& contacts() const { return contacts_; }
 
  private:
-  /// use(contact, observable, row)
+  /// Calls use(contact, observable, row) for every entry at a contact.
   template <class Use>
   void for_entries(const Use& use) const;
 

@@ -20,17 +20,18 @@ std::shared_ptr<const solve::PartedOperator> sensitivity_on_device(
     Device device, std::shared_ptr<const SensitivityColumns> source, KeptEntries kept, int threads = 0,
     Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-/// As LatticeSensitivity; the spectra lie on the device.
+/// The same operator as LatticeSensitivity; the spectra lie on the device.
 std::shared_ptr<const solve::PartedOperator> lattice_sensitivity_on_device(
     Device device, Lattice lattice, std::size_t stations, std::vector<Observable> observables,
     int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-/// As TreeSensitivity, whose lists and near entries are made on the host and lie on the device. Its products
-/// are those of the CPU to rounding.  bytes: set to what it takes of the device
+/// The same operator as TreeSensitivity, whose lists and near entries are made on the host and lie on the
+/// device. Its products are those of the CPU to rounding.  bytes: set to what it takes of the device
 std::shared_ptr<const solve::PartedOperator> tree_sensitivity_on_device(
     Device device, const SensitivityColumns& source, double accuracy, int threads = 0,
     Progress* progress = nullptr, solve::ShareOfParts share = {}, double* bytes = nullptr);
-/// What that takes of the device, from the whole tree's cost(), as CellTree::bytes does of the host.
+/// Memory of the device that this operator takes, from the whole tree's cost(), as CellTree::bytes does of
+/// the host.
 double bytes_of_trees_on_device(const Tree& whole, const TreeCost& counted,
                                 const std::vector<Observable>& observables, std::size_t trees);
 

@@ -9,14 +9,14 @@ namespace terrane::gravity {
 
 class FmmSensitivity final : public BlockOperator<CellFmm> {
  public:
-  /// As TreeSensitivity.
+  /// Arguments as of TreeSensitivity.
   FmmSensitivity(const SensitivityColumns& source, double accuracy, int threads = 0,
                  Progress* progress = nullptr, solve::ShareOfParts share = {});
 
   static constexpr double most_accurate = 1e-7;  ///< what near entries in single precision allow
   static constexpr std::size_t most_parts = 4;   ///< each evaluates local expansions at all stations
 
-  /// What one will take, from a sample of the stations; seconds of one core.
+  /// Estimated cost of an operator, from a sample of the stations; seconds of one core.
   struct Cost {
     double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;
   };

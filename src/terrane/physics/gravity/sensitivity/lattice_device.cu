@@ -130,7 +130,7 @@ struct AtLeastZero {
   }
 };
 
-/// What a group of stations has on the device.
+/// Arrays of a group of stations on the device.
 struct GroupOnDevice {
   std::unique_ptr<DeviceFft> fft;
   Buffer<std::uint64_t> place;           ///< [places]

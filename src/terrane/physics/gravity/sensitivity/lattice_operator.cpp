@@ -14,7 +14,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Where the plan has no Γuu, that is −Γee − Γnn.
+/// The observables in terms of computed channels: where the plan has no Γuu, it is replaced by −Γee − Γnn.
 std::vector<Observable> as_computed(std::vector<Observable> observables, const LatticePlan& plan) {
   constexpr auto ee = static_cast<std::size_t>(Channel::g_ee), nn = static_cast<std::size_t>(Channel::g_nn),
                  uu = static_cast<std::size_t>(Channel::g_uu);

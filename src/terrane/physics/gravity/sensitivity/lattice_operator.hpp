@@ -24,7 +24,7 @@ namespace terrane::gravity {
 
 class LatticeArray;
 
-/// What is the same wherever the transforms are done: layers dealt out to parts, and tables of K.
+/// The base of the operators on the CPU and on devices: layers dealt out to parts, and tables of K.
 class LatticeParts : public solve::PartedOperator {
  public:
   std::size_t rows() const override { return stations_ * observables_.size(); }
@@ -40,7 +40,7 @@ class LatticeParts : public solve::PartedOperator {
   LatticeParts(Lattice lattice, std::size_t stations, std::vector<Observable> observables, int threads,
                solve::ShareOfParts share);
   Range layers_of(const Range& parts) const;
-  /// Its cells, by number.
+  /// The cells of these layers, by number.
   std::span<const std::uint32_t> cells_of(const Range& layers) const {
     return std::span(member_).subspan(start_[layers.first], start_[layers.last] - start_[layers.first]);
   }
@@ -59,7 +59,7 @@ class LatticeParts : public solve::PartedOperator {
   std::vector<std::uint32_t> member_;  ///< cells, layer by layer
 };
 
-/// On the CPU.
+/// The operator on the CPU.
 class LatticeSensitivity final : public LatticeParts {
  public:
   /// Makes the spectra of its share. Rows and columns as of SensitivityColumns. Throws Cancelled.
@@ -74,12 +74,13 @@ class LatticeSensitivity final : public LatticeParts {
                       std::span<double> diagonal) const override;
 
  private:
-  /// What the layers of some parts, few enough to be held at once, give to the stations of a group.
+  /// Computes the data at the stations of a group from the layers of some parts, few enough to be held at
+  /// once.
   void convolve(std::size_t group, const Range& parts, std::span<const double> model,
                 std::span<double> sums) const;
-  /// Zeros in the columns of these layers.
+  /// Sets the model to zero in the cells of these layers.
   void clear(const Range& layers, std::span<double> model) const;
-  /// What the stations of a group hold, transformed.  values [rows]
+  /// The transform of the values at the stations of a group.  values [rows]
   LatticeArray spread_stations(std::size_t group, std::size_t observable,
                                std::span<const double> values) const;
   /// model += the cells of a layer of an array.

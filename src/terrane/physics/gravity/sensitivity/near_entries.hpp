@@ -28,15 +28,16 @@ class NearEntries {
   /// leaves [tiles]: first cell and number of cells of every leaf that a tile meets.
   void list(const std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& leaves,
             const Receivers& receivers, std::size_t observables);
-  /// Leaf by leaf, cell by cell, at the tiles of stations that meet it.  cells: in the order of the leaves
+  /// Computes the entries, leaf by leaf and cell by cell, at the tiles of stations that meet the leaf.
+  /// cells: in the order of the leaves
   void make(const PrismSet& cells, const Receivers& receivers, const std::vector<Observable>& observables,
             const Switching& switching, int threads, Progress& progress);
 
   /// value + Σ entries · model at a station of a tile.  stations: of the tile
   double add_product(double value, const double* model, std::size_t tile, std::size_t stations,
                      std::size_t observable, std::size_t station) const;
-  /// add(entries of a row at the cells of a leaf, place of the row among the data) for every row that meets
-  /// the leaf.
+  /// Calls add(entries of a row at the cells of a leaf, place of the row among the data) for every row that
+  /// meets the leaf.
   template <class Add>
   void each_row(std::size_t leaf, std::size_t observables, std::size_t all_stations,
                 const Receivers& receivers, const Add& add) const {
@@ -50,7 +51,7 @@ class NearEntries {
   }
   /// Tiles that the leaf that begins with this cell meets, in their order.
   std::vector<std::uint32_t> tiles_of(std::uint32_t first_cell) const;
-  /// Operations of a tile and of a leaf, to cut tasks.
+  /// Operations that a tile and a leaf take, by which tasks are cut.
   double work_of_tile(std::size_t tile, std::size_t observables, const Receivers& receivers) const;
   double work_of_leaf(std::size_t leaf, std::size_t observables, const Receivers& receivers) const;
   std::size_t leaves() const { return leaf_start.size() - 1; }

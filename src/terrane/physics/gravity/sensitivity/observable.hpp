@@ -1,4 +1,4 @@
-// What is observed, as a sum of the ten quantities of a prism.
+// An observable: a weighted sum of the ten quantities of a prism.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@ namespace terrane::gravity {
 /// Σ_c weight_c q_c, q in the order of Channel.
 struct Observable {
   std::array<double, channel_count> weight{};
-  /// Of a flux density, as B is: Γee, Γnn and Γuu count with the 4πGρ at the station added. Each by itself.
+  /// For a flux density such as B: whether Γee, Γnn, Γuu count with the 4πGρ at the station added, each by
+  /// itself.
   std::array<bool, 3> flux{};
 
   /// One channel, times `factor`: the gravitational constant for SI.

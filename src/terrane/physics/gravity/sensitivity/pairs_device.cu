@@ -187,7 +187,7 @@ struct OverCells {
   }
 };
 
-/// What OverStations does with the value of an observable.
+/// What OverStations computes from the values of observables.
 enum class Asked { product, squares, entries };
 
 /// out [cell] = Σ_stations Σ_observables  value · data, or value² · data; or the values themselves, [cell]

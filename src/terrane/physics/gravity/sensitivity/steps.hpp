@@ -15,7 +15,7 @@ struct Tasks {
   std::size_t count;
   std::function<void(std::size_t)> run;
 };
-/// One after the other.
+/// Tasks to be done one set after the other.
 using Steps = std::vector<Tasks>;
 
 /// The steps of all blocks side by side: the first of each, then the second.
@@ -24,7 +24,8 @@ void run_together(const std::vector<Steps>& blocks, int threads);
 /// Arrays that a product needs, kept for the next one: new memory costs a fifth of a product.
 class Scratch {
  public:
-  /// As they were left. Goes back when nobody has it any more; the scratch must outlive it.
+  /// An array with the values that its last user left. It comes back here when its last owner releases it;
+  /// the scratch must outlive it.
   std::shared_ptr<double[]> take(std::size_t numbers);
 
  private:
@@ -34,17 +35,17 @@ class Scratch {
   };
   std::mutex mutex_;
   std::vector<Free> free_;
-  std::size_t arrays_ = 0;  ///< that were made: free_ has room for all of them
+  std::size_t arrays_ = 0;  ///< arrays made so far: free_ has room for all
 };
 
-/// body(i) for i below count, some of them by one task.
+/// Tasks that call body(i) for all i below count, a_task of them in one task.
 template <class Body>
 Tasks in_tasks(std::size_t count, std::size_t a_task, const Body& body) {
   return {(count + a_task - 1) / a_task, [=](std::size_t task) {
             for (std::size_t i = task * a_task; i < std::min((task + 1) * a_task, count); ++i) body(i);
           }};
 }
-/// body(i) for all i of a task.  first: of each task, and the end
+/// Tasks that call body(i) for all i of a task.  first: of each task, and the end
 template <class Body>
 Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
   return {first.size() - 1, [&first, body](std::size_t task) {

@@ -13,7 +13,7 @@ TreeSensitivity::TreeSensitivity(const SensitivityColumns& source, double accura
     : BlockOperator(source, accuracy_in_single(accuracy, most_accurate, "sensitivities by a tree"),
                     most_parts, threads, progress, share) {}
 
-/// Of one tree for all cells, whose blocks take hardly more time.
+/// The cost of one tree for all cells: several blocks take hardly more time.
 TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
   // Measured on one core with AVX2: a near entry made and multiplied, (p + 1)² of an expansion at a station,
   // and a moment of a cell.

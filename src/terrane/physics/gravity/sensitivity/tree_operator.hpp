@@ -18,8 +18,8 @@ class TreeSensitivity final : public BlockOperator<CellTree> {
   static constexpr double most_accurate = 1e-7;  ///< what near entries in single precision allow
   static constexpr std::size_t most_parts = 16;
 
-  /// What one will take, from a sample of the stations; bytes and seconds of one core, and of a GPU that it
-  /// is brought to (device_operators.hpp), there without the vectors' way to it and back.
+  /// Estimated cost of an operator, from a sample of the stations: bytes, and seconds of one core and of a
+  /// GPU (device_operators.hpp), there without the transfer of vectors.
   struct Cost {
     double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;
     double bytes_on_device = 0, seconds_per_product_on_device = 0;

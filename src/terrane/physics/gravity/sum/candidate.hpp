@@ -34,16 +34,16 @@ struct Problem {
   bool on_device() const { return parameters.device.has_own_memory(); }
 };
 
-/// What one method would take. Seconds are those of one core; a second of a device counts as one of each
-/// thread of the CPU.
+/// The cost of one method for a run. Seconds are those of one core; a second of a device counts as one of
+/// each thread of the CPU.
 struct Candidate {
   static constexpr double impossible = std::numeric_limits<double>::infinity();
 
   Method method = Method::direct;
-  double seconds = impossible;  ///< that are still to be spent
-  double spent = 0;             ///< on this answer, and part of what the method takes
+  double seconds = impossible;  ///< seconds still to be spent
+  double spent = 0;             ///< seconds spent on this answer, which the method need not spend again
   std::size_t host_bytes = 0;   ///< beside the caller's arrays
-  std::size_t asked_bytes = 0;  ///< of the host, for this answer
+  std::size_t asked_bytes = 0;  ///< memory of the host that this answer took
   double device_bytes = 0;      ///< on a device with memory of its own, at least
   double estimated_error = 0;   ///< relative; see Parameters::accuracy
   std::string reason;           ///< why it is impossible: "no lattice (the prisms differ in size)"
@@ -57,7 +57,7 @@ struct Candidate {
 
 /// A method as the planner knows it.
 struct MethodEntry {
-  /// What it takes at the least, from the numbers of prisms and stations alone.
+  /// Least time and memory of the method, found from the numbers of prisms and stations alone.
   struct Least {
     double seconds, host_bytes;
   };
@@ -65,11 +65,11 @@ struct MethodEntry {
   Method method;
   std::string_view name;   ///< "tree"
   double finest_accuracy;  ///< that it can give
-  /// Nothing, where a look at the geometry costs so little that there is no need for a guess.
+  /// Returns nothing where a look at the geometry costs so little that there is no need for a guess.
   std::optional<Least> (*least)(const Problem&);
   /// Throws InputError: the method was asked for and cannot serve. Cancelled.
   Candidate (*candidate)(const Problem&, Progress&);
-  /// The sum itself, where somebody else has decided for it. Throws as candidate().
+  /// Makes the sum, where another process has chosen the method. Throws as candidate().
   std::shared_ptr<Summation> (*summation)(const Problem&, Progress&);
 };
 

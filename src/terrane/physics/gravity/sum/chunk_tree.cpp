@@ -10,7 +10,7 @@ namespace terrane::gravity {
 
 namespace {
 
-/// What stands before the values [channels][stations] and the contacts of a node.
+/// Header before the values [channels][stations] and the contacts of a node.
 struct Head {
   ChunkTree::Node node;
   std::size_t channels, stations, contacts;
@@ -23,7 +23,7 @@ struct Head {
     return sizeof(Head) + channels * stations * sizeof(double) + contacts * sizeof(Contact);
   }
 };
-// So everything in a packet is aligned.
+// These sizes make everything in a packet aligned.
 static_assert(sizeof(Head) % alignof(double) == 0 && sizeof(Contact) % alignof(double) == 0 &&
               alignof(Contact) == alignof(double) && std::is_trivially_copyable_v<Contact>);
 

@@ -30,7 +30,7 @@ struct Contact {
 /// Octants that a prism with these relative faces fills around the station.
 std::uint8_t octants_filled(const double (&x)[2], const double (&y)[2], const double (&z)[2]);
 
-/// What to do to one component of the tensor at one station: value += correction · G, or NaN.
+/// The correction of one component of the tensor at one station: value += correction · G, or NaN.
 struct Correction {
   bool singular = false;   ///< the component has no single value here
   bool undefined = false;  ///< and is NaN

@@ -40,7 +40,7 @@ struct DeviceTile {
   std::uint32_t shape;  ///< of all its prisms, or no_shape
 };
 
-/// A prism as its multipoles see it.
+/// A prism as a source of multipoles.
 template <class Real>
 struct alignas(4 * sizeof(Real)) Source {
   Real x, y, z, mass;  ///< centre relative to the low corner of the tile's box; units of the tile
@@ -165,13 +165,13 @@ TERRANE_FN int far_order(const Switching& s, double least_gap, const DeviceTile&
 template <unsigned Bits, class Real>
 using DeviceSums = ChannelSums<Bits, Real, true>;
 
-/// A tile as both kernels see it.
+/// A tile in shared memory, for both kernels.
 template <class Real>
 struct SharedTile {
   DeviceTile tile;
   /// Filled up with sources without mass, and one more, so that loops need not check for the last.
   Source<Real> source[device_tile + 1];
-  /// The first is that of all in a tile of one shape; of the common shape there are none.
+  /// In a tile of one shape only the first is loaded, and serves all prisms; for the common shape none is.
   TileCoefficients<Real> coefficients[device_tile];
 
   static constexpr std::size_t word_bytes = sizeof(std::uint32_t);
@@ -215,7 +215,7 @@ struct SharedTile {
   }
 
   TERRANE_FN int count() const { return static_cast<int>(tile.count); }
-  /// From the coefficients of one prism to those of the next.
+  /// Step in `coefficients` from one prism to the next.
   TERRANE_FN int stride() const { return tile.shape == DeviceTile::no_shape ? 1 : 0; }
   /// A length in units of the tile.
   TERRANE_FN Real in_units(double metres) const {
@@ -224,7 +224,7 @@ struct SharedTile {
   }
 };
 
-/// One station.
+/// One station, which a thread computes.
 struct StationThread {
   double x, y, z;
   std::size_t first;  ///< place of the group's first tile in the lists: to find it takes a division
@@ -270,7 +270,7 @@ struct RunningSums {
   }
 };
 
-/// What both kernels share: a thread computes one station, and stores its sums where the lists say.
+/// The base of both kernels: a thread computes one station, and stores its sums where the lists say.
 template <unsigned Bits, class Real, class Lists>
 struct TileKernelOnDevice {
   using Sums = DeviceSums<Bits, Real>;

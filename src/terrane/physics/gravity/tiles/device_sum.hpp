@@ -41,7 +41,7 @@ class DeviceSources {
   std::size_t tiles() const { return tiles_.size(); }
   /// Tiles of a range: first_tile(r) .. first_tile(r + 1) − 1.
   std::uint32_t first_tile(std::size_t range) const { return first_tile_[range]; }
-  /// In the axes of the kernels.
+  /// The prism at a place, in the axes of the kernels.
   Prism prism(std::uint32_t place) const;
   double density(std::uint32_t place) const { return density_[order_[place]]; }
   const Switching& switching() const { return switching_; }
@@ -50,7 +50,7 @@ class DeviceSources {
   static double bytes(std::size_t prisms);
 
  private:
-  /// What multipoles take, in the precision of pairs.
+  /// Arrays that multipoles need, in the precision of pairs.
   template <class Real>
   struct Prepared {
     Buffer<Source<Real>> sources;
@@ -95,7 +95,7 @@ class DeviceReceivers {
   DeviceStations view(std::size_t first, std::size_t last) const;
   /// The caller's number of the station at a place.
   std::uint32_t station(std::size_t place) const { return order_[place]; }
-  /// Of groups first .. last − 1, as the caller numbers them.
+  /// Stations of groups first .. last − 1, as the caller numbers them.
   std::span<const std::uint32_t> stations(std::size_t first, std::size_t last) const;
   /// Bounds of a group, m.
   const Bounds& bounds(std::size_t group) const { return bounds_[group]; }
@@ -132,7 +132,7 @@ class DeviceTileSum {
   void run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums);
   /// The pairs that the last run() left to the host, by station and prism.
   std::vector<HostPair> take_host_pairs() { return std::move(pairs_); }
-  /// Adds them to values [channels of the set][row], by place. May be called beside the next run().
+  /// Adds these pairs to values [channels of the set][row], by place. May be called beside the next run().
   void add_host_pairs(std::size_t first, const std::vector<HostPair>& pairs, std::span<double> values,
                       std::size_t row, std::vector<Contact>& contacts, int threads) const;
 
@@ -157,8 +157,9 @@ class DeviceTileSum {
   std::vector<HostPair> pairs_;
 };
 
-/// What every sum over tiles on a device is: prisms and stations there, parts of 1024 stations, as many at
-/// once as fit. While the device computes a batch of parts, another thread hands over the one before.
+/// What all sums over tiles on a device have in common: prisms and stations are stored there, and parts of
+/// 1024 stations are summed, as many at once as fit. While the device computes a batch of parts, another
+/// thread hands over the one before.
 class DeviceSummation : public Summation {
  public:
   std::size_t parts() const final;
@@ -166,7 +167,8 @@ class DeviceSummation : public Summation {
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) final;
   void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) final;
 
-  /// Of the last sum(): from the first launch to the last result on the device, without the way back.
+  /// Time that the last sum() took on the device: from the first launch to the last result there, without the
+  /// transfer to the host.
   double device_seconds() const noexcept { return device_seconds_; }
 
  protected:
@@ -193,7 +195,7 @@ class DeviceSummation : public Summation {
   DeviceTileSum sum_;
 
  private:
-  /// What the device left of the parts first .. last − 1.
+  /// Results of the device for the parts first .. last − 1, and the pairs that it left to the host.
   struct Batch {
     Batch(std::size_t from, std::size_t to) : first(from), last(to) {}
     std::size_t first, last;

@@ -23,7 +23,7 @@ struct Turn {
 
 Turn turn_for(ChannelSet channels);
 
-/// Octants seen along the kernels' axes, as the earth has them.
+/// Octants along the kernels' axes, turned back to octants along east, north, up.
 std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
 
 /// The index in kernel_sets of the smallest set that contains the channels.
@@ -75,7 +75,7 @@ class Receivers {
   std::size_t station(std::size_t tile, int s) const {
     return order_[tile * per_tile_ + static_cast<std::size_t>(s)];
   }
-  /// Those of the tiles first .. last − 1, in order.
+  /// The stations of the tiles first .. last − 1, in order.
   std::span<const std::uint32_t> stations(std::size_t first, std::size_t last) const {
     const std::size_t begin = first * per_tile_, end = std::min(last * per_tile_, order_.size());
     return std::span(order_).subspan(begin, end - begin);
@@ -88,7 +88,7 @@ class Receivers {
   std::vector<Bounds> bounds_;
 };
 
-/// The scalar way.
+/// Near pairs one by one, without SIMD.
 class PlainNearPairs : public NearPairs {
  public:
   explicit PlainNearPairs(const Switching& switching) : switching_(switching) {}
@@ -98,7 +98,7 @@ class PlainNearPairs : public NearPairs {
   const Switching& switching_;
 };
 
-/// The scalar way, which also takes note of stations inside and on prisms.
+/// Near pairs one by one, which also notes stations inside and on prisms.
 class NearPairsOfTask final : public PlainNearPairs {
  public:
   NearPairsOfTask(const Switching& switching, const Receivers& receivers)

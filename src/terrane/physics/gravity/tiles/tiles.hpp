@@ -36,8 +36,8 @@ struct StationTile {
   alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // m
 };
 
-/// What the kernels cannot compute for a whole pack at a time: one prism and one station inside, on, or close
-/// to a stretched prism.
+/// Pairs that the kernels cannot compute a whole pack at a time: one prism and one station inside, on, or
+/// close to a stretched prism.
 class NearPairs {
  public:
   virtual ~NearPairs() = default;

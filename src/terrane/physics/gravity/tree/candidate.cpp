@@ -15,7 +15,7 @@ constexpr double least_seconds_per_prism = 35e-9, least_seconds_per_station = 0.
 
 double digits_of(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
 
-/// What trees have taken lies above.
+/// A lower bound: all trees that were measured took more.
 std::optional<MethodEntry::Least> tree_at_least(const Problem& problem) {
   const double m = static_cast<double>(problem.prisms.size()),
                n = static_cast<double>(problem.stations.size()), digits = digits_of(problem),

@@ -27,7 +27,7 @@ class DeviceExpansions {
   /// Bytes on the device.
   static double bytes(const Tree& tree);
 
-  /// Whose coefficients are converted.
+  /// An expansion whose coefficients are converted.
   struct Given {
     double scale;             ///< of its Cartesian expansion, in units
     std::uint32_t expansion;  ///< its number

@@ -22,7 +22,7 @@ class DeviceLeaves {
       if (tree.is_leaf(c)) range_of_[c] = ranges++;
   }
 
-  /// The leaves, one after the other.
+  /// The prisms of each leaf, one leaf after the other.
   static std::vector<PrismRange> ranges(const Tree& tree) {
     std::vector<PrismRange> ranges;
     for (std::size_t c = 0; c < tree.clusters(); ++c)
@@ -37,7 +37,7 @@ class DeviceLeaves {
     return enough ? wanted : Precision::double_precision;
   }
 
-  /// Of a leaf: first and last + 1.
+  /// Tiles of a leaf: first and last + 1.
   std::pair<std::uint32_t, std::uint32_t> tiles(const DeviceSources& sources, std::uint32_t leaf) const {
     return {sources.first_tile(range_of_[leaf]), sources.first_tile(range_of_[leaf] + 1)};
   }

@@ -81,7 +81,7 @@ struct ExpansionKernels {
                   double* values);
 };
 
-/// For the instruction set of kernel_target(wanted).
+/// The kernels for the instruction set of kernel_target(wanted).
 const ExpansionKernels& expansion_kernels(std::string_view wanted = {});
 
 }  // namespace terrane::gravity

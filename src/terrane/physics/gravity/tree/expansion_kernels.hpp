@@ -131,7 +131,7 @@ struct FacesOfPack {
       mass[lane] = i < count ? (prisms.density ? prisms.density[n] : 1) * volume : 0.0;
     }
   }
-  /// Of t^k over [low, high]: Σ_i high^i low^(k−i) / (k + 1), without any difference of powers.
+  /// Means of t^k over [low, high]: Σ_i high^i low^(k−i) / (k + 1), without any difference of powers.
   void means(int order, const double* inverse_number, Pack (*mean)[most_order + 1]) const {
     for (int axis = 0; axis < 3; ++axis) {
       const Pack top = load(high[axis]), bottom = load(low[axis]);
@@ -532,7 +532,7 @@ void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t
                           {prisms.high[0], prisms.high[1], prisms.high[2]},
                           nullptr};
   PackOfPrisms waiting[packs_together];
-  std::size_t begin = 0;  // of those that wait
+  std::size_t begin = 0;  // first prism of the packs in `waiting`
   int packs = 0;
   for (std::size_t first = 0; first < count; first += pack_lanes) {
     const FacesOfPack faces(unit, index, first, count, centre, 1 / scale);

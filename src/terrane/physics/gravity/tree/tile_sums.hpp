@@ -17,11 +17,11 @@ class TileSums {
 
   std::size_t size() const { return tiles_.size(); }
   std::size_t tile(std::size_t t) const { return tiles_[t]; }
-  /// The order of Channel, [10][tile_size], for tile t of the list.
+  /// Sums of expansions at tile t of the list: [10][tile_size], in the order of Channel.
   double* far(std::size_t t) { return far_.data() + t * channel_count * tile_size; }
-  /// An expansion at tile t of the list, at once.
+  /// Adds an expansion at tile t of the list, at once.
   void add_far(const Tree::Node& node, int order, std::size_t t);
-  /// A leaf that add_near() is to add to tile t.
+  /// Notes that add_near() is to add this leaf to tile t.
   void meet(const Tree::Node& leaf, std::size_t t);
   void add_near();                 ///< throws Cancelled
   void stop_if_cancelled() const;  ///< throws Cancelled
@@ -42,7 +42,7 @@ class TileSums {
       ++column;
     }
   }
-  /// All of them, as a Summation hands them over.
+  /// The sums of all tiles, as a Summation hands them over.
   PartSums part_sums() const;
 
  private:

@@ -272,7 +272,7 @@ void Tree::make_expansions(std::vector<std::uint8_t> wanted, Progress& progress)
   make_expansions(std::move(wanted), expansions_, progress);
 }
 
-/// Those that tiles of stations meet.
+/// Makes the expansions of the clusters that serve these tiles of stations.
 void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
                            Expansions& to, Progress& progress) const {
   std::vector<std::uint8_t> wanted(nodes_.size(), 1);
@@ -353,7 +353,7 @@ void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, int highes
   }
 }
 
-/// What serves each tile of the list, up to an order.
+/// Adds to each tile of the list what serves it: expansions up to an order, and leaves.
 void Tree::add_to(TileSums& sums, std::span<const Tolerance> tolerances, int highest) const {
   for (std::size_t t = 0; t < sums.size(); ++t) {
     sums.stop_if_cancelled();
@@ -447,7 +447,8 @@ void Tree::find_tolerance(Progress& progress) {
   tolerance_known_ = true;
 }
 
-/// Of each tile and kind of field: the sum of what each prism gives, taken absolutely; and `together_`.
+/// For each tile and kind of field, the sum of the absolute values of what each prism contributes; and
+/// `together_`.
 std::vector<std::array<double, 3>> Tree::absolute_fields_of_tiles(Progress& progress) {
   const std::size_t count = receivers_->tiles();
   std::vector<std::array<double, 3>> fields(count);
@@ -549,8 +550,8 @@ Tree::Meetings Tree::meetings(const Bounds& bounds) const {
   return found;
 }
 
-/// Of a leaf and a tile of stations: those that touch, and those closer to a stretched prism than the stable
-/// form serves.
+/// Number of pairs of a prism of a leaf and a station of a tile that touch, or are closer to a stretched
+/// prism than the stable form serves.
 std::size_t Tree::pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const {
   const std::span<const double> low[3] = {prisms_.west, prisms_.south, prisms_.bottom},
                                 high[3] = {prisms_.east, prisms_.north, prisms_.top};

@@ -26,7 +26,7 @@ namespace terrane::gravity {
 
 inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< in extended precision
 
-/// What one evaluation will do, counted on a sample of the stations.
+/// The work of one evaluation, counted on a sample of the stations.
 struct TreeCost {
   double expansions = 0;       ///< evaluated, expansion · station
   double expansion_terms = 0;  ///< Σ (order + 1)² of them
@@ -52,7 +52,7 @@ class Tree final : public Summation {
     std::size_t expansion = std::string::npos;  // number of its expansion
 
     bool expanded() const { return expansion != std::string::npos; }
-    /// From the centre to the nearest point of a box.
+    /// Distance from the centre to the nearest point of a box.
     double distance(const Bounds& b) const {
       double sum = 0;
       for (int a = 0; a < 3; ++a) {
@@ -67,7 +67,7 @@ class Tree final : public Summation {
     double of[3];
   };
 
-  /// Those that are wanted come when they are.
+  /// Coefficients of expansions, each computed when it is first needed.
   struct Expansions {
     int order = 0;
     std::unique_ptr<double[]> coefficients;  // [expansions][coefficient_count(order)]
@@ -80,12 +80,12 @@ class Tree final : public Summation {
     }
   };
 
-  /// For methods that stand on it; 0: as is best for the tree itself.
+  /// Settings for methods that are built on the tree; 0: as is best for the tree itself.
   struct Leaves {
-    std::size_t prisms = 0;            ///< of a leaf, at most
-    std::uint32_t least_expanded = 0;  ///< prisms of a leaf that has an expansion
-    int order = 0;                     ///< the highest
-    std::size_t stations = 0;          ///< of a tile, at most
+    std::size_t prisms = 0;            ///< the most in a leaf
+    std::uint32_t least_expanded = 0;  ///< the fewest prisms of a leaf that has an expansion
+    int order = 0;                     ///< the highest of expansions
+    std::size_t stations = 0;          ///< the most in a tile
   };
 
   /// Sorts the prisms. Expansions are made when they are wanted. The views must outlive the tree.
@@ -103,15 +103,15 @@ class Tree final : public Summation {
   Part part(std::size_t index) const override;
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) override;
 
-  /// What is known of the error once sum() has run: relative to the largest value of each kind.
+  /// A bound of the error, known once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return error_bound_; }
 
   // For an evaluator of its own (tree_device.hpp):
 
   /// Measures the clusters and finds the tolerance, unless that is done.
   void prepare(Progress& progress);
-  /// wanted [clusters]: those that meetings() found, not 0. Each expansion is made once, the same whoever
-  /// wants it.
+  /// wanted [clusters]: not 0 for those that meetings() found. Each expansion is made once, and does not
+  /// depend on who asks for it.
   void make_expansions(std::vector<std::uint8_t> wanted, Progress& progress);
   const Prisms& prisms() const noexcept { return prisms_; }
   const Stations& stations() const noexcept { return stations_; }
@@ -119,19 +119,20 @@ class Tree final : public Summation {
   int threads() const noexcept { return threads_; }
   int order() const noexcept { return order_; }
   double accuracy() const noexcept { return accuracy_; }
-  /// Of every pair of prism and station that is summed by itself.
+  /// Relative accuracy of every pair of prism and station that is summed directly.
   double pair_accuracy() const noexcept { return pair_accuracy_; }
   const std::vector<std::uint32_t>& prism_order() const { return sources_->order(); }
   std::size_t clusters() const;
-  /// Its prisms, first and how many in prism_order().
+  /// The cluster's prisms: place of the first in prism_order(), and their number.
   std::pair<std::uint32_t, std::uint32_t> prisms_of(std::size_t cluster) const;
   bool is_leaf(std::size_t cluster) const;
   /// The stations, in tiles.
   const Receivers& receivers() const noexcept { return *receivers_; }
   std::shared_ptr<const Receivers> shared_receivers() const noexcept { return receivers_; }
-  /// Without coefficients, when the cluster has no expansion. They are there once it is made.
+  /// The cluster's expansion. Its coefficients are null where the cluster has none, and are set once the
+  /// expansion is made.
   Expansion expansion(std::size_t cluster) const;
-  /// Clusters that have one.
+  /// Number of clusters that have an expansion.
   std::size_t expansions() const noexcept { return radial_.size() / radials(); }
   /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
   /// pair.
@@ -147,16 +148,16 @@ class Tree final : public Summation {
 
   // For methods that stand on it (fmm/):
 
-  /// Operations of a pack: an expansion of order p at a pack of stations, and an average pair of the direct
-  /// kernels.
+  /// Operations on packs that it takes to evaluate an expansion at a pack of stations, and an average pair in
+  /// the direct kernels.
   static double evaluation_work(int order, bool tensor);
   static double pair_work(double accuracy);
-  /// Of a leaf and a tile of stations: those that touch, and those closer to a stretched prism than the
-  /// stable form serves.
+  /// Number of pairs of a prism of a leaf and a station of a tile that touch, or are closer to a stretched
+  /// prism than the stable form serves.
   std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
-  /// That sum() takes, once prepared.
+  /// Memory that sum() takes, once prepared.
   std::size_t memory_bytes() const;
-  /// That making it took, without expansions.
+  /// Memory that it took to make the tree, without expansions.
   std::size_t bytes_to_grow() const;
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const Node> children(const Node& node) const {
@@ -173,7 +174,7 @@ class Tree final : public Summation {
   }
   /// Whether an expansion comes from the prisms at once rather than from the children's.
   bool gathers(const Node& node) const;
-  /// Of a tile of receivers(), once prepared.
+  /// Tolerance at a tile of receivers(), once prepared.
   Tolerance tolerance(std::size_t tile) const;
   /// The lowest order up to `highest` whose error, at this distance from the centre, is within the tolerance;
   /// -1: none.
@@ -186,13 +187,13 @@ class Tree final : public Summation {
 
   void measure(Progress& progress);
   void number_expansions();
-  /// Of the prism at a place in prism_order(), m.
+  /// Box of the prism at a place in prism_order(), m.
   Bounds box_of(std::size_t place) const;
   void weigh(Node& node) const;
   double reach(const Node& node) const;
   void bound_moments(const Node& node);
   void add_moments(const Node& child, const Node& node, double* even) const;
-  /// Bounds of absolute moments of an expansion.
+  /// Number of bounds of absolute moments that an expansion has.
   std::size_t radials() const noexcept { return static_cast<std::size_t>(order_ + 2); }
   Expansions room_for_expansions(int order) const;
   void make(const Node& node, Expansions& to) const;

@@ -128,7 +128,7 @@ struct AddExpansions {
   }
 };
 
-/// What a group of stations meets.
+/// The expansions and tiles that serve a group of stations.
 struct Met {
   std::size_t far = 0;         ///< clusters by their expansions
   double harmonics = 0;        ///< (p + 3)² of these
