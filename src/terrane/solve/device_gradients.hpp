@@ -1,5 +1,5 @@
-// The iteration of conjugate gradients (krylov.hpp) as one graph of a device: its numbers stay there, where
-// kernels leave them for those that come after, so that the host waits once an iteration.
+// The iteration of conjugate gradients (krylov.hpp) as one graph of a device: α, β and sums stay on the
+// device, where one kernel writes them for the next, so that the host waits only once per iteration.
 //
 // For files of device code (*.cu).
 #pragma once
@@ -17,15 +17,16 @@
 
 namespace terrane::solve {
 
-/// Number: double, or Complex<double> of COCG. Those of sums lie one after the other.
+/// Numbers of an iteration, on the device. Number: double, or Complex<double> of COCG. Results of sums are
+/// next to each other.
 template <class Number>
 struct StepNumbers {
-  Number square, next, rho, curvature;  ///< |r|², rᵀz, that of the iteration before, pᵀA p
+  Number square, next, rho, curvature;  ///< |r|², rᵀz, rᵀz of the iteration before, pᵀA p
   Number alpha, beta;
-  double fresh;  ///< not 0: p begins anew
+  double fresh;  ///< not 0: p starts again from z
 };
 
-/// a/b; 0 where these let no step follow.
+/// a/b; 0 where a or b is not positive or the ratio not finite: then no step follows.
 TERRANE_FN double step_ratio(double a, double b) {
   const double ratio = a / b;
   return a > 0 && b > 0 && ratio - ratio == 0 ? ratio : 0;
@@ -45,7 +46,8 @@ TERRANE_FN Complex<double> step_ratio(Complex<double> a, Complex<double> b) {
   return ratio.re - ratio.re == 0 && ratio.im - ratio.im == 0 ? ratio : Complex<double>{};
 }
 
-/// By a launch of one thread: for_each() over one index, or sweep() over a box of one point.
+/// Kernels of one thread (for_each() over one index, or sweep() over a box of one point) that compute β and
+/// α.
 template <class Number>
 struct FindBeta {
   StepNumbers<Number>* numbers;
@@ -85,7 +87,7 @@ class DeviceGradients {
 
   explicit DeviceGradients(const Device& device) : there_(device, 1), here_(device, 1) {}
 
-  /// Vectors or kernels are others from here on.
+  /// To be called when vectors or kernels change: the graph is recorded anew.
   void forget() { graph_.reset(); }
 
   template <class Kernels>

@@ -1,4 +1,4 @@
-// Krylov methods as loops that know neither the operator nor where vectors lie.
+// Krylov methods as loops that depend neither on the operator nor on where vectors are stored.
 //
 //   Space         vectors and what is done with them:
 //     Vector, Number            Number: double, or Complex<double>
@@ -33,15 +33,15 @@
 
 namespace terrane::solve {
 
-/// What an iteration leaves to the host. Where no step could follow, x is as before.
+/// Numbers that an iteration returns to the host. Where it broke down, x is as before.
 template <class Number>
 struct StepDone {
   Number rho{}, curvature{};
   double norm = 0;  ///< of r
 };
 
-/// An iteration of gradients, whoever computes it: the loop below, or a device whose kernels hand α and β on.
-/// No step follows where find_alpha() says so.
+/// One iteration of conjugate gradients, computed by the loop below or by a device whose kernels pass α and β
+/// on. It ends without a step where find_alpha() returns false.
 template <class Steps>
 void gradients_iteration(Steps&& steps) {
   steps.precondition();                     // z = B r;  ρ' = rᵀz
@@ -53,7 +53,8 @@ void gradients_iteration(Steps&& steps) {
 
 namespace detail {
 
-/// Why ρ = rᵀz and pᵀAp let no step follow: of a real operator both are positive, of a complex one not zero.
+/// The reason why no step can follow from these ρ = rᵀz and pᵀAp, if there is one: for a real operator both
+/// must be positive, for a complex one not zero.
 inline std::optional<Reason> breakdown(double rho, double curvature) {
   if (!std::isfinite(rho) || !std::isfinite(curvature)) return Reason::not_finite;
   if (!(rho > 0) || !(curvature > 0)) return Reason::breakdown;
@@ -81,7 +82,8 @@ struct Course {
     halved = error;
     last_halved = iteration;
   }
-  /// error: of the solution, unless `carried`, which counts as convergence only once it is computed anew.
+  /// Whether the iterations end here. error: of the solution; or `carried`, by a residual that was updated
+  /// and not computed anew, which does not count as convergence.
   bool ends(double error, bool carried, double change) {
     const int n = report.iterations;
     if (!std::isfinite(error)) report.reason = Reason::not_finite;
@@ -93,7 +95,7 @@ struct Course {
   }
 };
 
-/// z = B r and rᵀz, which the preconditioner may have computed on its way.
+/// z = B r; returns rᵀz, which the preconditioner may have computed itself.
 template <class Space, class Precondition, class Vector>
 typename Space::Number precondition_and_product(Space& space, const Precondition& precondition,
                                                 const Vector& r, Vector& z, double scale) {
@@ -105,7 +107,7 @@ typename Space::Number precondition_and_product(Space& space, const Precondition
     return space.dot(r, z);
   }
 }
-/// q = A p and pᵀq, which the operator may have computed on its way.
+/// q = A p; returns pᵀq, which the operator may have computed itself.
 template <class Space, class Apply, class Vector>
 typename Space::Number apply_and_product(Space& space, const Apply& apply, Vector& p, Vector& q) {
   using Answer = decltype(apply(p, q));

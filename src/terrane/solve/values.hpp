@@ -68,7 +68,7 @@ struct GridView {
   friend struct GridView;
   template <class>
   friend struct ComplexView;
-  /// A point has as many elements, `each`.
+  /// each: elements of T per point.
   TERRANE_FN GridView(const View<T, 3>& view, Index each)
       : zero_(view.first()), stride_{view.stride(0), view.stride(1)} {
     const auto& first = view.box().first;
@@ -79,7 +79,8 @@ struct GridView {
   Index stride_[2] = {};
 };
 
-/// Whether complex arrays on this device are of pairs. What kernels do is compiled for one way: theirs.
+/// Whether complex arrays on this device are arrays of pairs (re, im); else both parts have arrays of their
+/// own. Kernels are compiled for the way of their device.
 inline bool has_pairs(Device device) { return device.kind == Device::Kind::cuda; }
 
 /// Complex values of a box.
@@ -88,8 +89,8 @@ struct ComplexView {
   using Value = Complex<std::remove_const_t<T>>;
 
   ComplexView() = default;
-  /// real: of the real parts; to_im: elements from a real part to its imaginary one, on devices that keep
-  /// both in arrays of their own.
+  /// real: the array of the real parts; to_im: elements from a real part to its imaginary one, on devices
+  /// that keep each in an array of its own.
   ComplexView(const View<T, 3>& real, Device device, std::ptrdiff_t to_im)
       : real_(real, has_pairs(device) ? 2 : 1), to_im_(has_pairs(device) ? 1 : to_im) {}
   /// Whoever may write may also just look.
@@ -132,8 +133,8 @@ struct ComplexView {
   std::ptrdiff_t to_im_ = 0;
 };
 
-/// Of a kind of value V: the real type T, the numbers that it takes, how kernels see them, and what s S u is
-/// in the equation of a network: s S u where u is real, i s S u where it is complex.
+/// For a type of values V: its real type, the count of real numbers in it, its views in kernels, and the term
+/// s S u in the equation of a network: s S u where u is real, i s S u where it is complex.
 template <class V>
 struct Values {
   using Real = V;
@@ -143,7 +144,7 @@ struct Values {
   using In = GridView<const V>;
   using Out = GridView<V>;
   TERRANE_FN static V stored(V amount, V u) { return amount * u; }
-  /// u/(diagonal + amount); 0 for a point that nothing holds.
+  /// u/(diagonal + amount); 0 where the divisor is 0.
   TERRANE_FN static V divided(V u, V diagonal, V amount) {
     const V sum = diagonal + amount, share = quotient(u, sum);
     return sum > V(0) ? share : V(0);  // a choice of values, not a branch: rows are vectorised
@@ -158,7 +159,7 @@ struct Values<Complex<T>> {
   using In = ComplexView<const T>;
   using Out = ComplexView<T>;
   TERRANE_FN static Complex<T> stored(T amount, Complex<T> u) { return {-amount * u.im, amount * u.re}; }
-  /// u/(diagonal + i amount); 0 for a point that nothing holds.
+  /// u/(diagonal + i amount); 0 where the diagonal is 0.
   TERRANE_FN static Complex<T> divided(Complex<T> u, T diagonal, T amount) {
     const T tilt = quotient(amount, diagonal);  // so that no square leaves single precision
     const T inverse = quotient(T(1), diagonal + amount * tilt);
@@ -179,7 +180,7 @@ TERRANE_FN void put(const ComplexView<T>& to, Index k, Index j, Index i, Complex
   to.put(k, j, i, value);
 }
 
-/// Another precision.
+/// `factor` times the value, in another precision.
 template <class To, class From>
 TERRANE_FN To converted(double factor, From value) {
   return static_cast<To>(factor * static_cast<double>(value));

@@ -16,7 +16,7 @@
 
 namespace terrane::electric {
 
-/// All arrays are [cells], in [up, north, east]. On one rank.
+/// Solver on one rank; all arrays are [cells], in [up, north, east].
 class CellPotentials {
  public:
   /// resistivity: Ω·m · parameters: boundary, tolerance and most_iterations · fields: how many potentials the
@@ -43,7 +43,7 @@ class CellPotentials {
   std::unique_ptr<Solver> solver_;
 };
 
-/// Bytes that so many cells take, and potentials of them.
+/// Bytes of a solver for `cells` cells and of `fields` potentials.
 double bytes_of_cell_potentials(double cells, double fields, bool on_gpu = false);
 
 }  // namespace terrane::electric

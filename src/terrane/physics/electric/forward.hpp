@@ -24,7 +24,7 @@
 
 namespace terrane::electric {
 
-/// One entry per array, but for the volume.
+/// Data, one entry per array, except the volume.
 struct DirectCurrentData {
   std::vector<double> resistance;            ///< ΔV/I, V/A; its real part
   std::vector<double> geometric_factor;      ///< m; NaN where the array is null or beyond 1e6 m
@@ -36,13 +36,13 @@ struct DirectCurrentData {
   std::vector<CellValues> volume;
 };
 
-/// The cells of a mesh, for those who own their values: [cells] each, or empty.
+/// Values of the cells of a mesh, owned by this struct (Conductivity points at them): [cells] each, or empty.
 struct Medium {
   std::vector<double> conductivity;   ///< S/m, of all axes, or along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
   std::vector<double> chargeability;  ///< V/V, below 1; conductivity is that of long currents
-  std::vector<double> ground;         ///< share that is not air (grid/ground.hpp)
-  /// Along northing and up, each by itself; empty: that of easting.
+  std::vector<double> ground;         ///< share of the cell that is not air (grid/ground.hpp)
+  /// Conductivity and quadrature along northing and up, S/m; an empty array: as along easting.
   std::vector<double> conductivity_north = {}, conductivity_up = {};
   std::vector<double> quadrature_north = {}, quadrature_up = {};
   std::vector<double> slopes =
@@ -60,16 +60,16 @@ struct Medium {
   Conductivity view() const;
 };
 
-/// The medium of the moment when currents begin.  Throws InputError: chargeabilities that are none, or a
-/// phase beside them.
+/// The medium at the moment when currents begin, before charge is stored: conductivity σ/(1 − m). Throws
+/// InputError: chargeabilities that are none, or a phase beside them.
 Medium begun(const Medium& medium);
 
 struct DirectCurrentReport {
   std::vector<std::size_t> sources;        ///< electrodes that gave current
   std::vector<solve::SolveReport> solves;  ///< one per source
-  std::size_t secondary = 0;               ///< solved for the secondary potential
-  std::size_t held_against = 0;            ///< total ones, times factors of homogeneous ground
-  std::size_t null_arrays = 0;             ///< without a geometric factor
+  std::size_t secondary = 0;               ///< number of sources solved for the secondary potential
+  std::size_t held_against = 0;            ///< sources with total potentials, corrected (surroundings.hpp)
+  std::size_t null_arrays = 0;             ///< number of arrays without a geometric factor
   double operator_complexity = 0;
 
   int most_iterations() const;
@@ -92,16 +92,16 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& con
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr, int at_once = 0);
 
-/// The same for the owner of values, and with the apparent chargeability where the medium has one: a second
-/// run with the conductivity σ/(1 − m) of the moment at which currents begin.  Throws InputError also for
+/// direct_current() of a Medium, with the apparent chargeability where the medium has one: a second run with
+/// the conductivity σ/(1 − m) of the moment at which currents begin. Throws InputError also for
 /// chargeabilities beside complex conductivities.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                                  const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr, int at_once = 0);
 
-/// Throws InputError: an array without a way for its current, where all sides are insulated; a top that is
-/// mixed; a volume of single electrodes in a closed mesh.
+/// Checks boundaries against electrodes. Throws InputError: an array whose current cannot leave, as all sides
+/// are insulated; a top that is mixed; a volume of single electrodes in a closed mesh.
 void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume = {});
 
 /// Electrodes that an array sends current from or to, ascending.
@@ -112,8 +112,8 @@ std::vector<std::size_t> current_electrodes(const Electrodes& electrodes);
 std::vector<std::size_t> sources_of(const Electrodes& given, const Electrodes& solved,
                                     const Parameters& parameters);
 
-/// Bytes that direct_current() takes on the host and on the device, for a mesh of so many nodes; and those
-/// that every further rank that shares this mesh takes of the host while it makes its part.
+/// Bytes that direct_current() takes on the host and on the device, for a mesh of `nodes` nodes; and host
+/// memory that every further rank that shares this mesh takes while it prepares its part.
 double bytes_needed(double nodes, bool complex = false, bool on_gpu = false, double coarser = 1.5);
 double bytes_of_helper(double nodes, bool complex = false);
 

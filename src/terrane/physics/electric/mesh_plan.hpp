@@ -19,8 +19,8 @@ namespace terrane::electric {
 /// Electrodes without a height lie on the ground. Throws InputError.
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::vector<Position>& electrodes);
 
-/// The same for what is found from the arrays: nothing is known of the medium, so cells grow downwards from
-/// the ground on.  ground: that the job names; empty: that of the electrodes' own heights, which own gets
+/// A mesh for an inversion: nothing is known of the medium, so cells grow downwards from the ground. ground:
+/// the one that the job names; empty: it is taken from the heights of the electrodes, and written to `own`
 /// where it is uneven.
 CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground& ground,
                            const MeshWish& wish, Ground& own);

@@ -18,7 +18,7 @@ namespace terrane::electric {
 enum class Boundary { mixed, grounded, insulated };
 inline constexpr std::array<std::string_view, 3> boundary_names{"mixed", "grounded", "insulated"};
 
-/// Of all sides.
+/// The boundary conditions of all sides.
 struct Boundaries {
   /// The sides and the bottom; the top is insulated, since nothing flows into the air.
   constexpr Boundaries(Boundary all = Boundary::mixed) : at_{all, Boundary::insulated, all, all, all, all} {}
@@ -26,7 +26,7 @@ struct Boundaries {
   /// axis: 0 up, 1 north, 2 east; high: its upper end
   constexpr Boundary operator()(std::size_t axis, bool high) const { return at_[2 * axis + high]; }
   constexpr Boundary& operator()(std::size_t axis, bool high) { return at_[2 * axis + high]; }
-  /// Whether no current can leave, so that all that flows in by one electrode must flow out by another.
+  /// Whether no current can leave the mesh: then all that one electrode sends in must flow out by another.
   constexpr bool closed() const {
     for (const Boundary one : at_)
       if (one != Boundary::insulated) return false;
@@ -44,14 +44,16 @@ struct Boundaries {
   std::array<Boundary, 6> at_;
 };
 
-/// What is solved for. secondary: the difference from the closed form for the medium at the current
-/// electrode, a half space or one vertical contact, a tenth to a hundredth of the error near it; total:
-/// everything. automatic takes secondary where the medium is such (surroundings.hpp); else total, and in a
-/// half space of flat ground multiplies it with closed form over mesh of homogeneous ground.
+/// The unknown that is solved for. secondary: the difference from the potential in closed form of the medium
+/// at the current electrode (a half space, layers or one vertical contact), with a tenth to a hundredth of
+/// the error near it; total: the whole potential. automatic takes secondary where the medium is one of these
+/// (surroundings.hpp); else total, and in a half space of flat ground multiplies it with the ratio of closed
+/// form to mesh for homogeneous ground.
 enum class Potential { automatic, secondary, total };
 inline constexpr std::array<std::string_view, 3> potential_names{"auto", "secondary", "total"};
 
-/// What is kept of all cells, at their centres, for 1 A from each current electrode: φ, E = −∇φ, J = σE.
+/// Fields of all cells, at their centres, that are kept for 1 A from each current electrode: φ, E = −∇φ, J =
+/// σE.
 struct Volume {
   bool potential = false, electric = false, current = false;
 
@@ -65,8 +67,8 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
-/// What `automatic` took on another mesh of the same earth, so that errors of both are alike. Empty, or below
-/// zero: what this mesh finds best.
+/// The choices that `automatic` made on another mesh of the same earth and this mesh repeats, so that both
+/// have similar errors. Empty, or negative: this mesh chooses itself.
 struct TakenElsewhere {
   std::vector<int> turned;   ///< of each array: 1 where current and potential electrodes changed places
   std::vector<int> primary;  ///< of each electrode: Primary::candidate, 0: the total potential
@@ -84,9 +86,9 @@ struct Parameters {
   Potential potential = Potential::automatic;
   double tolerance = 1e-8;    ///< of the residual, relative
   int most_iterations = 200;  ///< of conjugate gradients; 7 to 25 are usual
-  Volume volume = {};         ///< of direct_current() alone
-  TakenElsewhere taken = {};  ///< by a companion alone
-  int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: as share_ranks() finds best
+  Volume volume = {};         ///< read by direct_current() only
+  TakenElsewhere taken = {};  ///< set for companion meshes only
+  int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: share_ranks() chooses
 
   /// All members, once: job/fields.hpp says what follows from this list.
   template <class Self, class Field>

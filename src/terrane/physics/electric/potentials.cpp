@@ -33,7 +33,8 @@ HostNetwork magnitudes(const HostNetwork& real, const HostNetwork& imaginary) {
   return all;
 }
 
-/// Where all walls are insulated currents must add up to zero: what flows in leaves evenly everywhere.
+/// For meshes with all walls insulated, where currents must add up to zero: lets the current leave evenly at
+/// all nodes.
 void balance(std::span<double> currents) {
   double sum = 0;
   for (const double value : currents) sum += value;
@@ -73,7 +74,7 @@ void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::
   else check(mesh, CellsWithAir(mesh, conductivity).view());
 }
 
-/// What is common to real and complex conductivities.
+/// The solver, as far as it is the same for real and complex conductivities.
 struct Potentials::Solver {
   Solver(const TensorMesh& cells, const Conductivity& conductivity, const std::vector<Point>& electrodes,
          const Parameters& settings, Stream& on, Comm& comm)
@@ -94,7 +95,8 @@ struct Potentials::Solver {
   }
   virtual ~Solver() = default;
 
-  /// x, as two parts one after the other where it is complex.  secondary: the conductivity there
+  /// Returns the potential x; where it is complex, its real part, then its imaginary part. secondary: medium
+  /// of the primary potential, or none
   virtual std::vector<double> solve(std::size_t source, const std::optional<Primary>& secondary,
                                     solve::SolveReport& report) = 0;
   virtual double operator_complexity() const = 0;
@@ -120,7 +122,7 @@ struct Potentials::Solver {
           const Point p{mesh.easting()[i], mesh.northing()[j], mesh.up()[k]};
           const Number at = potential(p);
           const double value = imaginary ? at.imag() : at.real();
-          // At the source, to rounding, K − K₀ is zero.
+          // At the source K − K₀ is zero, to rounding.
           const bool there = !std::isfinite(value) || distance(p, place[source]) < at_source;
           phi(static_cast<Index>(k), static_cast<Index>(j), static_cast<Index>(i)) = there ? 0 : -value;
         }
@@ -160,9 +162,10 @@ struct Potentials::Solver {
     for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += sign * currents[n];
   }
 
-  /// −K φ_p + χ K₀ φ_p, K₀ with cells that the surface of a slope cuts, and air above it. Where cells are
-  /// alike χ is 1, and the source's singularity cancels; in what conducts in K₀ and little of it in K, χ is
-  /// 0: there K₀ φ_p, but for errors of the mesh nothing, would meet conductances that are next to none.
+  /// Adds −K φ_p + χ K₀ φ_p, K₀ with cells that the surface of a slope cuts, and air above it. Where both
+  /// have the same cells χ is 1, and the singularity of the source cancels. Where K₀ has ground and K hardly
+  /// any, χ is 0: K₀ φ_p is zero there except for errors of the mesh, which would act on very small
+  /// conductances of K.
   void add_difference_of_slope(double sign, bool quadrature, const Primary& primary,
                                const std::vector<double>& phi, std::vector<double>& sums) const {
     const auto& slope = *primary.slope;
@@ -188,7 +191,7 @@ struct Potentials::Solver {
   NodeWeights weights_of_source(const Slope& slope) const {
     return node_weights(mesh, slope.electrode, "electrode");
   }
-  /// The current that (1 − χ) leaves out within six cells of the electrode, where it counts.
+  /// The current that χ < 1 leaves out within six cells of the electrode, where it matters.
   double left_out(const Slope& slope, const std::vector<double>& alike,
                   const std::vector<double>& free) const {
     const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -209,7 +212,8 @@ struct Potentials::Solver {
         }
     return sum;
   }
-  /// χ of the nodes: the least of ground over that of the slope, of the cells around.
+  /// χ of the nodes: the least ratio, over the cells around, of their share of ground to that below the
+  /// slope.
   std::vector<double> likeness(const std::vector<double>& share) const {
     const std::size_t rows = mesh.northing().size(), row = mesh.easting().size();
     std::vector<double> alike(static_cast<std::size_t>(host.nodes.count()), 1.0);
@@ -226,8 +230,8 @@ struct Potentials::Solver {
         }
     return alike;
   }
-  /// Where a slope rises above the mesh, its current flows on through the top, which K₀ on the mesh does not
-  /// know of: σ E_u of φ_p, given to the corners of each cell.
+  /// Adds the current through the top of the mesh where a slope rises above it, which K₀ on the mesh lacks: σ
+  /// E_u of φ_p, shared among the corners of each cell.
   void add_flow_through_top(const Slope& slope, std::vector<double>& currents) const {
     const double top = mesh.up().back();
     const auto &east = mesh.easting(), &north = mesh.northing();
@@ -244,10 +248,11 @@ struct Potentials::Solver {
         }
   }
 
-  /// Once devices have the network.
+  /// Frees the network on the host, once devices have it.
   void forget_host() { host.link = {}; }
 
-  /// b and v of the finest level are needed during a cycle, and q between two of them: they have one place.
+  /// Cycles and conjugate gradients share memory: b and v of the finest level are needed during a cycle, q
+  /// between two cycles.
   solve::InTurn lent_to_finest() { return {&lent, true, 0}; }
 
   solve::Stopping stopping() const {
@@ -325,7 +330,7 @@ struct ComplexSolver final : Potentials::Solver {
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
-  /// On the device; the host forgets its networks before levels are made.
+  /// The magnitudes on the device; the host's networks are freed before levels are made.
   solve::Network<double> take_magnitudes() {
     auto taken = magnitudes(host, turned_host).on(stream, grid.part());
     forget_host();
@@ -435,8 +440,8 @@ InCell<double> in_cell(const View<const double, 3>& phi, const TensorMesh& mesh,
   return mean;
 }
 
-/// E of layers, easting, northing, up; their φ is added to `potential`. Both are zero at the electrode
-/// itself.
+/// E of the potential of layers along easting, northing, up; adds its φ to `potential`. Both are zero at the
+/// electrode itself.
 std::array<Number, 3> layered_field(const LayersPotential& layers, const Point& from, const Point& p,
                                     Number& potential) {
   const double e = p.e - from.e, n = p.n - from.n, r = std::hypot(e, n);

@@ -19,19 +19,20 @@
 
 namespace terrane::electric {
 
-/// Where walls see the electrodes from: their middle, under the surface above it.  ground: or null
+/// The point from which mixed walls reckon the current to come: the middle of the electrodes, below the
+/// surface above it. ground: or null
 Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
                     const std::vector<Point>& electrodes);
 
-/// How potentials are read and currents given at electrodes.  ground: or null.  Throws InputError: an
-/// electrode outside of the mesh or in the air.
+/// Weights of nodes by which potentials are read, and currents put in, at electrodes. ground: or null. Throws
+/// InputError: an electrode outside of the mesh or in the air.
 std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
                                     const std::vector<Point>& electrodes);
 
-/// What Potentials refuse; without messages, for ranks that are to share them.  Throws ShapeError,
-/// InputError.
+/// Checks the input of Potentials without messages between ranks, for ranks that are to share them. Throws
+/// ShapeError, InputError.
 void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& electrodes);
-/// What one solve gave.
+/// How one solve ended, and which potential it was for.
 struct Solved {
   solve::SolveReport report;
   bool secondary = false;
@@ -42,7 +43,8 @@ struct CellValues {
   std::vector<double> real, imaginary;
 };
 
-/// Collective over the ranks of comm, which share the nodes. Everything that it is given must outlive it.
+/// Solver of potentials; collective over the ranks of comm, which share the nodes. All arguments of the
+/// constructor must outlive it.
 class Potentials {
  public:
   /// Throws ShapeError, InputError (a conductivity, an electrode outside of the mesh or in the air),
@@ -51,17 +53,17 @@ class Potentials {
              const Parameters& parameters, Stream& stream, Comm& comm);
   ~Potentials();
 
-  /// Of 1 A from one electrode, at all electrodes; infinite at itself where it is the secondary potential
-  /// that was solved for. Imaginary parts are zero without quadrature conductivity.  primary: of the
-  /// secondary potential (surroundings.hpp); none: the total one
+  /// The potential of 1 A from one electrode at all electrodes, V; infinite at that electrode itself where
+  /// the secondary potential was solved for. Imaginary parts are zero without quadrature conductivity.
+  /// primary: medium of the primary potential (surroundings.hpp); none: the total potential is solved for
   std::vector<std::complex<double>> at_electrodes(std::size_t source, const std::optional<Primary>& primary,
                                                   Solved& solved);
-  /// Of the electrode of the last at_electrodes(), at the centres of cells: φ, V; E and J east, north, up,
-  /// V/m and A/m². What was solved for is the mean of a cell's eight nodes, or of its four edges; a primary
+  /// Fields of the last at_electrodes() at the centres of cells: φ, V; E and J east, north, up, V/m and A/m².
+  /// The solved potential is averaged over a cell's eight nodes, its gradient over the four edges; a primary
   /// potential is added in closed form. J is that of the share of a cell that is ground.
   std::vector<CellValues> in_cells(const Volume& wanted) const;
-  /// The total potential of 1 A on the nodes [up, north, east]; its real part, then where it is complex the
-  /// imaginary one.
+  /// The total potential of 1 A on the nodes [up, north, east]: its real part, then, where conductivity is
+  /// complex, its imaginary part.
   std::vector<double> on_nodes(std::size_t source, Solved& solved);
 
   const std::vector<NodeWeights>& weights() const;
@@ -71,9 +73,9 @@ class Potentials {
 
  private:
   std::unique_ptr<Solver> solver_;
-  std::size_t source_ = 0;                // of the last solve
-  std::optional<Primary> secondary_;      // of it, where it was for the secondary potential
-  std::vector<double> real_, imaginary_;  // what it found on the nodes
+  std::size_t source_ = 0;                // electrode of the last solve
+  std::optional<Primary> secondary_;      // its primary, where the secondary potential was solved for
+  std::vector<double> real_, imaginary_;  // its potential on the nodes
 };
 
 }  // namespace terrane::electric

@@ -12,36 +12,36 @@
 
 namespace terrane::electric {
 
-/// What is to be solved for, and what a rank holds beside it.
+/// The solves that ranks share, and the memory that each rank needs.
 struct Load {
-  std::size_t solves = 1;  ///< electrodes, of each of which there is a field
+  std::size_t solves = 1;  ///< number of electrodes; each has a field
   double nodes = 0;        ///< of the mesh
   bool complex = false;
   double bytes_of_rank = 0;  ///< the earth, on every rank
   int ranks_per_field = 0;   ///< as Parameters have it
-  double bytes_found = 0;    ///< of what a solve finds, where that is much
+  double bytes_found = 0;    ///< of the results of a solve, where they are large
   double coarser = 1.5;      ///< points of coarser levels, as a multiple of nodes
 
-  /// Of a machine with so many ranks that share so many fields; of rank 0 what all find comes on top.
+  /// Bytes of a machine with `ranks` ranks that share `fields` fields; rank 0 has all results on top.
   double memory(double fields = 1, double ranks = 1) const;
-  /// What is found of each of these fields, and the same as the numbers that rank 0 is handed. The messages
-  /// are none more: rank 0 has room for another copy of all that is found, which it needs when all is done.
+  /// Bytes for the results of `fields` solves on their rank and again on rank 0, which receives them.
+  /// Messages need no more: rank 0 has memory for a second copy of all results, which it needs at the end.
   double handed_over(double fields) const { return 2 * fields * bytes_found; }
-  /// Of the GPU of each rank of the smallest of so many groups.
+  /// Bytes on the GPU of each rank of the smallest group, where `ranks` ranks share `fields` fields.
   double part_of_gpu(int fields, int ranks) const;
 };
 
-/// at_rank_0: bytes of what is found.
+/// at_rank_0: bytes of all results.
 SolvesToShare solves_of(const Load& load, double at_rank_0 = 0);
 
-/// Rank 0 of runtime's ranks, while the others serve().  device: what this rank computed on · at_once: as
-/// direct_current() takes it.  Throws as direct_current(), on all ranks.
+/// direct_current() as called by rank 0, while the others are in serve(). device: receives what this rank
+/// computed on · at_once: as in direct_current(). Throws as direct_current(), on all ranks.
 DirectCurrentData direct_current_on_ranks(const TensorMesh& mesh, const Medium& medium,
                                           const Electrodes& electrodes, const Parameters& parameters,
                                           const Runtime& runtime, DirectCurrentReport& report, Device& device,
                                           int at_once = 0);
 
-/// The other ranks.
+/// Called by the other ranks, while rank 0 is in direct_current_on_ranks().
 void serve(Comm& comm);
 
 }  // namespace terrane::electric

@@ -23,7 +23,7 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// Ranks can share products among so many; each but the last holds a plane of nodes that the next one has,
+/// Most ranks that can share products; each but the last stores a plane of nodes that the next one stores,
 /// too.
 constexpr std::size_t most_parts = 16;
 
@@ -60,7 +60,7 @@ void for_pairs(const Array& array, const Use& use) {
   one(array.b, array.n, 1);
 }
 
-/// Those that an array names: all, or those of currents.
+/// Electrodes that arrays name: all, or only those of currents.
 std::vector<std::size_t> named(const Electrodes& electrodes, bool all) {
   if (!all) return current_electrodes(electrodes);
   std::set<std::size_t> numbers;
@@ -70,10 +70,10 @@ std::vector<std::size_t> named(const Electrodes& electrodes, bool all) {
   return {numbers.begin(), numbers.end()};
 }
 
-/// Of each electrode, on the nodes of some layers: real parts, then imaginary ones.
+/// The potential of each electrode on the nodes of some layers: real parts, then imaginary ones.
 using NodePotentials = std::map<std::size_t, std::vector<double>>;
 
-/// Collective: hands out what rank `from` has of a field, to each rank its planes.
+/// Collective: rank `from` sends each rank its planes of a field.
 void deal(Comm& comm, const TensorMesh& mesh, std::size_t halves, std::vector<double>& whole,
           std::vector<double>& own, int from) {
   if (comm.size() == 1) {
@@ -98,9 +98,8 @@ void deal(Comm& comm, const TensorMesh& mesh, std::size_t halves, std::vector<do
   }
 }
 
-/// Collective: solves for electrodes by turns of groups.  transfers: rank 0 has them · keep: where not null,
-/// gets the potentials of all electrodes, on the planes that this rank has made room for; else only
-/// electrodes of currents are solved for
+/// Collective: solves for electrodes by turns of groups. transfers: ΔV/I, on rank 0 · keep: null, or receives
+/// the potentials of all electrodes on this rank's planes; if null, only current electrodes are solved for
 void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
                const Parameters& parameters, Stream& stream, std::vector<Number>& transfers,
                DirectCurrentReport& report, Progress& progress, NodePotentials* keep, const Groups& groups) {
@@ -146,7 +145,7 @@ void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const E
   }
 }
 
-/// Where walls see the electrodes from, in a medium that may conduct by direction.
+/// The point source that mixed walls are made for, in a medium that may be anisotropic.
 Viewpoint viewpoint_in(const TensorMesh& mesh, const Conductivity& sigma, const Electrodes& electrodes) {
   auto from = viewpoint(mesh, sigma.ground, electrodes.place);
   if (sigma.differs_by_axis())
@@ -195,8 +194,9 @@ double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool 
          static_cast<double>(nodes_of_plane(mesh)) * static_cast<double>(electrodes);
 }
 
-/// Three conductances for the nodes of each part and a frame of nodes around them; for each thread a
-/// potential within such a frame, what they make of it, and a sum. Jᵀ v has two potentials of all parts.
+/// Memory of a product: three conductances for the nodes of each part and a frame of nodes around them; for
+/// each thread a potential in such a frame, its product with K, and a sum. Jᵀ v has two potentials of all
+/// parts.
 double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int threads) {
   const auto own = solve::ShareOfParts{0, static_cast<std::size_t>(std::max(ranks, 1))}.of(parts_of(mesh));
   const double plane = static_cast<double>(nodes_of_plane(mesh)), halves = complex ? 2 : 1,
@@ -216,7 +216,8 @@ double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int thr
 // ---- what is kept ----
 
 struct Sensitivity::Kept {
-  /// Arrays with the same current: potentials of some electrodes, and where their sum is read.
+  /// Arrays with the same current: the potentials of some electrodes, and at which electrodes their sum is
+  /// read.
   struct Group {
     struct Term {
       std::size_t array, place;  // in `to`
@@ -226,7 +227,7 @@ struct Sensitivity::Kept {
     std::vector<std::size_t> to;  // electrodes
     std::vector<Term> terms;
   };
-  /// A weight of the potentials of an electrode.
+  /// Electrodes, each with the weight of its potential in a sum.
   using Weights = std::vector<std::pair<std::size_t, Number>>;
 
   TensorMesh mesh;
@@ -276,7 +277,7 @@ struct Sensitivity::Kept {
   std::size_t column_of(std::size_t half, std::size_t axis, std::size_t cell) const {
     return (half * axes + axis) * mesh.size() + cell;
   }
-  /// Of an electrode, from the lower plane of a layer on.
+  /// The potential of an electrode, from the lower plane of a layer on.
   const double* planes(std::size_t electrode, std::size_t half, std::size_t layer) const {
     return potentials.at(electrode).data() + (half * planes_of(layers) + layer - layers.first) * plane();
   }
@@ -377,7 +378,7 @@ std::vector<Sensitivity::Kept::Group> Sensitivity::Kept::groups_of(const std::ve
   return all;
 }
 
-/// What the potentials of electrodes weigh that arrays of a group read.
+/// Weights of the potentials of the electrodes at which arrays of a group are read.
 Sensitivity::Kept::Weights Sensitivity::Kept::weights_of(const Group& group,
                                                          const std::vector<Number>& of_arrays) const {
   Weights weights;
@@ -506,7 +507,7 @@ std::vector<std::uint32_t> Sensitivity::columns_of(const Range& parts) const {
   return all;
 }
 
-/// δσ of a change of the model: [halves, axes][cells].
+/// Changes δσ of conductivities for a change of the model: [halves, axes][cells].
 std::vector<std::vector<double>> Sensitivity::Kept::changes(std::span<const double> model) const {
   const std::size_t cells = mesh.size();
   std::vector<std::vector<double>> change(halves * axes);
@@ -565,7 +566,7 @@ Number Sensitivity::Kept::product(const std::vector<double>& y, std::size_t elec
           solve::dot(y_real, imaginary) + solve::dot(y_imaginary, real)};
 }
 
-/// K of δσ once, K φ of each group, and its products with φ_M of each pair.
+/// J v: the network K(δσ) once, then K φ of each group, and its products with φ_M of each pair.
 void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
                               std::span<double> sums) const {
   const auto& kept = *kept_;
@@ -606,7 +607,7 @@ void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
   }
 }
 
-/// For each group the sum ψ of what its arrays weigh φ_M − φ_N with; then φᵀ K_c ψ.
+/// Jᵀ d: for each group the sum ψ of φ_M − φ_N weighted by data of its arrays; then φᵀ K_c ψ of each cell.
 void Sensitivity::transpose_parts(const Range& parts, std::span<const double> data,
                                   std::span<double> model) const {
   const auto& kept = *kept_;

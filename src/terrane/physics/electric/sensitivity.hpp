@@ -33,10 +33,10 @@ namespace terrane::electric {
 enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
 enum class Unknown { conductivity, log_conductivity };
 
-/// ΔV/I of every array in a ground of 1 S/m, by the mesh: what Sensitivity holds data against; under uneven
-/// ground these are followed by the same of direct_current(), from which the singularity is taken out. Of one
-/// mesh and survey, whatever the conductivity.  comm, at_once: as of direct_current(); rank 0 has it ·
-/// slopes: as of Medium
+/// ΔV/I of every array in a ground of 1 S/m, computed on the mesh: the reference that Sensitivity divides
+/// data by. Under uneven ground these are followed by ΔV/I of direct_current(), without the error of the
+/// singularity. They depend on mesh and survey only. comm, at_once: as in direct_current(); rank 0 has the
+/// result · slopes: as in Medium
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
                                    const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                    Comm* comm = nullptr, int at_once = 0,
@@ -78,9 +78,9 @@ class Sensitivity final : public solve::PartedOperator {
   std::unique_ptr<Kept> kept_;
 };
 
-/// Bytes of potentials that a rank of so many keeps of an operator.
+/// Bytes of potentials that one of `ranks` ranks keeps of an operator.
 double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool complex, int ranks);
-/// Bytes that J v or Jᵀ v takes there meanwhile, beside potentials and models.
+/// Bytes that J v or Jᵀ v takes on a rank while it is computed, besides potentials and models.
 double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int threads);
 
 }  // namespace terrane::electric

@@ -125,7 +125,8 @@ Boundaries read_boundaries(const Config& job, Boundary all) {
   return boundary;
 }
 
-/// σ of the medium at a frequency: σ' in medium.conductivity, σ'' beside it; its chargeability is used up.
+/// Replaces conductivity and chargeability of the medium by σ at a frequency: σ' in medium.conductivity, σ''
+/// in medium.quadrature.
 void turn(Medium& medium, const EarthModel& model, const Config& job, double frequency) {
   const auto where = job.table("model").where();
   if (medium.chargeability.empty() || !model.has("cole_cole_time") || !model.has("cole_cole_exponent"))
@@ -155,8 +156,8 @@ void turn(Medium& medium, const EarthModel& model, const Config& job, double fre
   medium.chargeability.clear();
 }
 
-/// From conductivity or resistivity, chargeability and the Cole-Cole parameters.  ground: share of each cell,
-/// or empty
+/// The medium from conductivity or resistivity, chargeability and the Cole-Cole parameters. ground: share of
+/// each cell, or empty
 Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& job, const Settings& settings,
                  std::vector<double> ground) {
   const auto table = job.table("model");
@@ -238,7 +239,7 @@ Settings Settings::read(const Config& job) {
 
 namespace {
 
-/// How far two electrodes are apart, and how wide the cells of the first are along the way between them.
+/// The distance of two electrodes, and the width along it of the cells at the first.
 std::pair<double, double> apart(const TensorMesh& mesh, const Point& one, const Point& other) {
   const auto width = [](const std::vector<double>& faces, double x) {
     const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, x);
@@ -251,8 +252,8 @@ std::pair<double, double> apart(const TensorMesh& mesh, const Point& one, const 
                       length};
 }
 
-/// The two electrodes of an array that are nearest to each other against the cells that the first is in: how
-/// far they are apart, and how wide these are.
+/// Of all pairs of electrodes of an array, the one with the least distance relative to the cells at the
+/// first: its distance, and the width of these cells.
 std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& electrodes) {
   std::pair<double, double> found{INFINITY, 0};
   for (const auto& array : electrodes.arrays) {
@@ -268,8 +269,8 @@ std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& ele
   return found;
 }
 
-/// What total potentials have wrong (docs/theory/electric.md), where electrodes measure so near to a source
-/// that has no primary one; empty: none do.
+/// A warning of the error of total potentials (docs/theory/electric.md), where electrodes measure close to a
+/// source without a primary potential; empty: none do.
 std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrodes, const Primaries& primaries,
                              const Parameters& parameters) {
   if (parameters.potential != Potential::automatic) return "";
@@ -300,8 +301,8 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
       sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, why, nearest);
 }
 
-/// What potentials below slopes have wrong (docs/theory/electric.md), where arrays are small differences of
-/// them; empty: none are.
+/// A warning of the error of potentials below slopes (docs/theory/electric.md), where arrays measure small
+/// differences of them; empty: none do.
 std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes) {
   constexpr double left = 0.0015;  // of a potential, with two cells between electrodes
   constexpr double much = 0.045, nothing = 1;
@@ -485,7 +486,7 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
   for (auto& warning : warnings_of_places(mesh_, electrodes_)) warnings_.push_back(std::move(warning));
   accuracy_ = settings_.accuracy;
   if (!states_errors()) return;
-  // Total potentials are wrong beside their source in any cells: what automatic takes shows by how much.
+  // Total potentials err beside their source in any cells: the choices of `automatic` show by how much.
   const auto asked = settings_.parameters.potential;
   make_companion(
       [&] { return on_companion(wish_of_mesh(), asked == Potential::total ? Potential::automatic : asked); });
@@ -493,7 +494,7 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
 
 namespace {
 
-/// Errors that name an electrode or an array by its number, at the key that places it.
+/// Rethrows an error that names an electrode or an array by its number, with the key that places it.
 [[noreturn]] void throw_at_survey(const InputError& error, const Config& survey) {
   const std::string_view where = error.where();
   constexpr std::string_view of_electrode = "survey: electrode ";
@@ -523,7 +524,7 @@ void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrod
 
 namespace {
 
-/// Throws InputError: a run keeps nothing on its way, and the job asks for that.
+/// Throws InputError where the job asks for a checkpoint: runs of this physics write none.
 void refuse_checkpoint(const Config& job) {
   const auto checkpoint = Output::read(job).checkpoint;
   if (checkpoint.interval == CheckpointSettings::never || checkpoint.least_run > 0)
@@ -537,7 +538,7 @@ void refuse_checkpoint(const Config& job) {
 
 namespace {
 
-/// The properties of the medium that it reads.
+/// The properties of the medium that a job of this physics reads.
 std::vector<std::string_view> properties_read() {
   return {"conductivity",  "conductivity_east", "conductivity_north", "conductivity_up",
           "resistivity",   "resistivity_east",  "resistivity_north",  "resistivity_up",
@@ -632,7 +633,8 @@ std::size_t Simulation::solves() const {
   return sources() * solves_of_source() + held_against_ * (medium_.ground.empty() ? 1 : 2);
 }
 
-/// As found, while the solver is there; then as a data set, and as a format is given it, without.
+/// Bytes of the volume: as it is found, beside the solver; then as a data set and its copy for a file format,
+/// without the solver.
 double Simulation::volume_bytes(double solver) const {
   constexpr double copies = 3.2;
   const double found = static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
@@ -644,8 +646,8 @@ double Simulation::volume_bytes_of_solve() const {
          static_cast<double>(settings_.parameters.volume.arrays() * mesh_.size());
 }
 
-/// The medium; the same with air in it, where it has ground; that of the moment when currents begin, where it
-/// is chargeable; and homogeneous ground, where potentials are held against it.
+/// Bytes of the medium; of the same with air in it, where it has ground; of the medium when currents begin,
+/// where it is chargeable; and of homogeneous ground, where total potentials are corrected by it.
 double Simulation::medium_bytes() const {
   std::size_t values = 0;
   for (const auto* of : {&medium_.conductivity, &medium_.conductivity_north, &medium_.conductivity_up,
@@ -654,7 +656,7 @@ double Simulation::medium_bytes() const {
     values += of->size();
   const int copies = 1 + (medium_.ground.empty() ? 0 : 1) + (medium_.chargeability.empty() ? 0 : 1);
   const std::size_t even = held_against_ > 0 ? (medium_.differs_by_axis() ? 3 : 1) * mesh_.size() : 0;
-  // Shares and currents of a slope, while a solve begins.
+  // Shares and currents of a slope, needed when a solve begins.
   const std::size_t of_slope = medium_.ground.empty() ? 0 : 6 * mesh_.size();
   return 8.0 * (copies * static_cast<double>(values) + static_cast<double>(even + of_slope));
 }
@@ -727,8 +729,8 @@ double Simulation::seconds_of_run(const Runtime& runtime) const {
          seconds_of_solve(resolve(runtime.device));
 }
 
-/// 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU has a hundred times
-/// that.
+/// Estimated time: 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU is a
+/// hundred times as fast.
 double Simulation::seconds_of_solve(const Device& device) const {
   return 12 * load().nodes * (22 * 4 * 1.5 + 19 * 8) / (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
 }
@@ -780,7 +782,7 @@ CompanionWish Simulation::wish_of_mesh() const {
     wish.places[1].push_back(p.n);
     wish.places[2].push_back(p.u);
   }
-  // Beyond mixed walls the earth goes on; others are where the user says that they are, and so is the top.
+  // The earth goes on beyond mixed walls; other walls, and the top, are where the user puts them.
   const auto& boundary = settings_.parameters.boundary;
   for (std::size_t a = 0; a < 3; ++a)
     for (const bool high : {false, true})
@@ -839,7 +841,7 @@ std::unique_ptr<Simulation> Simulation::on_companion(const CompanionWish& wish, 
   return std::make_unique<Simulation>(companion.mesh(), std::move(medium), electrodes_, settings);
 }
 
-/// With the medium of its cells.
+/// The same job on other cells, which take the medium of the cells that they are parts of.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
   if (!medium_.ground.empty())
     throw InputError("simulation.verify",
@@ -880,7 +882,8 @@ double potentials_of_unit(const Electrodes& electrodes, const Array& array) {
   return sum;
 }
 
-/// Numbers of the shapes that arrays have, wherever they stand, to a thousandth of their length.
+/// For each array the number of its shape, the same for arrays that differ only by their place, to a
+/// thousandth of their length.
 std::vector<std::size_t> shapes_of(const Electrodes& electrodes) {
   std::map<std::vector<long>, std::size_t> known;
   std::vector<std::size_t> all;
@@ -919,8 +922,8 @@ double largest_of(const std::vector<double>& values) {
 
 }  // namespace
 
-/// Relative to a resistance, but no less than to a thousandth of the potentials that make it; to phases of a
-/// radian; to the largest apparent chargeability.
+/// Columns of stated errors: of resistances relative, but to no less than a thousandth of the potentials
+/// whose difference they are; of phases relative to a radian; of chargeabilities relative to the largest.
 std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
   const auto &data = solved.mine.data, &other = solved.other.data;
   const auto shape = fields_of({});
@@ -1111,7 +1114,7 @@ void Simulation::compare_with_measured(StationFields& stations, Report& report) 
   };
   const auto resistance = field_of("resistance"), reactance = field_of("reactance");
   if (reactance == stations.fields.end()) return compare(stations, report, columns);
-  // At a frequency what was measured is the magnitude, and what a run shows the part in phase.
+  // At a frequency the measured value is the magnitude; the computed resistance is the part in phase.
   auto magnitude = resistance->values;
   for (std::size_t n = 0; n < magnitude.size(); ++n)
     magnitude[n] = std::copysign(std::hypot(magnitude[n], reactance->values[n]), magnitude[n]);
@@ -1120,7 +1123,7 @@ void Simulation::compare_with_measured(StationFields& stations, Report& report) 
   resistance->values.swap(magnitude);
 }
 
-/// As columns of a file.
+/// The properties of cells, as columns of a file.
 std::vector<Column> Simulation::cells(bool with_values) const {
   auto all = conductivity_columns(medium_.view().along, with_values);
   for (auto& column : charge_columns(medium_.chargeability, {}, {}, with_values))

@@ -57,17 +57,17 @@ std::function<double(double, double)> topography_of(const Config& job, const Mem
 /// Throws InputError at the key of [survey] that places an electrode outside of the mesh.
 void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey);
 
-/// Relative: what is stated at least.
+/// The smallest relative error that is ever stated.
 inline constexpr double least_stated = 3e-5;
 
-/// What a run of these is warned of before it solves: walls that are near, cells wider than electrodes are
-/// apart, media in which total potentials err.
+/// Warnings before a run: walls that are near, cells wider than electrodes are apart, media in which total
+/// potentials are inaccurate.
 std::vector<std::string> warnings_of(const TensorMesh& mesh, const Medium& medium,
                                      const Electrodes& electrodes, const Parameters& parameters);
-/// And of what it found: arrays without a geometric factor, solves that did not converge.
+/// Warnings after a run: arrays without a geometric factor, solves that did not converge.
 std::vector<std::string> warnings_of(const DirectCurrentReport& found);
 
-/// Data of a mesh, how they were solved for, and where.
+/// The data of a run, the report of its solves, and the device that computed them.
 struct Found {
   DirectCurrentData data;
   DirectCurrentReport report;
@@ -80,21 +80,22 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings);
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
-  /// instead: cells to take in place of the planned ones; null: none
+  /// instead: the mesh to use in place of the planned one; null: the planned one
   static std::unique_ptr<Simulation> from_job_on(const Config& job, const Runtime& runtime,
                                                  const TensorMesh* instead);
 
   Result outline() const override;
-  /// Of the arrays: their plotting points, with the places of their electrodes.
+  /// The plotting points of the arrays, with the places of their electrodes.
   Survey places() const;
 
-  /// What ranks share.
+  /// The solves that ranks share, and the memory that they take.
   Load load() const;
-  /// Of one electrode, on one rank.
+  /// Estimated time of the solve for one electrode on one rank, s.
   double seconds_of_solve(const Device& device) const;
-  /// What a mesh of other cells keeps and where it goes on.
+  /// What another mesh of this earth must keep: the places of electrodes, and at which sides the earth goes
+  /// on.
   CompanionWish wish_of_mesh() const;
-  /// Of all solves.
+  /// Estimated time of all solves, s.
   double seconds_of_run(const Runtime& runtime) const;
   using RefinedSimulation::describe_into;
 
@@ -108,7 +109,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   double medium_bytes() const;
   double volume_bytes(double solver) const;
   double volume_bytes_of_solve() const;
-  /// Of what is found, on rank 0.
+  /// Bytes of the results on rank 0.
   double found_bytes() const;
   SolvesToShare solves_to_share() const;
   std::size_t sources() const;
@@ -123,12 +124,12 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool moves_walls) const;
   std::unique_ptr<Simulation> on_companion(const CompanionWish& wish, Potential potential) const;
   std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime& runtime) const;
-  /// Columns that follow those of fields_of().
+  /// The columns of stated errors, which follow those of fields_of().
   std::vector<Column> errors_of(const Solved& solved, StatedErrors& stated) const;
 
   std::vector<const std::vector<double>*> values_of_medium() const;
-  /// Whether the medium changes along one horizontal axis and no other: it has no edges, beside which errors
-  /// fall with less than the square of the width of cells.
+  /// Whether the medium changes along one horizontal axis only: then it has no edges or corners. Beside
+  /// these, errors fall more slowly than with the square of the width of cells.
   bool has_contacts_alone() const;
   std::unique_ptr<Simulation> split_into(const TensorMesh& cells) const;
   StationFields fields_of(const DirectCurrentData& data) const;
@@ -142,9 +143,10 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   Electrodes electrodes_;
   std::vector<MeasuredColumn> measured_;
   Settings settings_;
-  std::size_t sources_ = 0;       // of currents, as arrays are solved for
-  std::size_t held_against_ = 0;  // sources whose total potentials take a solve for homogeneous ground
-  /// The same job on other cells, which take means of the earth anew; empty: cells are split.
+  std::size_t sources_ = 0;       // current electrodes of the arrays as they are solved for
+  std::size_t held_against_ = 0;  // sources that need a second solve, for homogeneous ground
+  /// Makes the same job on other cells, whose means are taken from the earth anew; empty: new cells take the
+  /// values of those that they are parts of.
   std::function<std::unique_ptr<Simulation>(const TensorMesh&, const Runtime&)> on_cells_;
 };
 

@@ -25,16 +25,17 @@ namespace {
 using Ranges = std::array<std::pair<std::size_t, std::size_t>, 3>;
 
 constexpr std::size_t reach = 12;  // cells that are looked at on each side
-/// What total potentials have, held against those of homogeneous ground, where another medium begins more
-/// than a cell from the electrode, and nearer.
+/// Relative errors of total potentials that are corrected by those of homogeneous ground: where another
+/// medium begins more than a cell from the electrode, and where it begins nearer.
 constexpr double as_total = 0.03, as_total_at_contact = 0.08;
-/// What they have where nothing is held against them, three cells away: beside sides that no half space has.
+/// Relative errors of total potentials without this correction, three cells from the electrode: beside walls
+/// that a half space does not have.
 constexpr double as_plain_total = 0.08, as_plain_total_at_contact = 0.25;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 /// Primary::candidate; 0 is the total potential.
 constexpr int of_half_space = 1, first_contact = 2, first_layers = 6;
 
-/// What another mesh took of an electrode; below zero: nothing is known of that.
+/// The choice of another mesh for an electrode; below zero: none is known.
 int taken_of(const Parameters& parameters, std::size_t electrode) {
   const auto& taken = parameters.taken.primary;
   return electrode < taken.size() && parameters.potential == Potential::automatic ? taken[electrode] : -1;
@@ -76,7 +77,7 @@ HalfSpace medium_of(const TensorMesh& mesh, const Conductivity& sigma, const std
 
 bool almost(double one, double other) { return std::abs(one - other) <= 1e-12 * std::abs(other); }
 
-/// In closed form only where all axes lag alike.
+/// Whether all axes have the same phase, which the closed form needs.
 bool lags_alike(const HalfSpace& medium) {
   for (std::size_t a = 1; a < 3; ++a)
     if (std::abs(medium.quadrature[a] * medium.along[0] - medium.quadrature[0] * medium.along[a]) >
@@ -85,7 +86,8 @@ bool lags_alike(const HalfSpace& medium) {
   return true;
 }
 
-/// An image behind the contact needs both media in the same stretched coordinates.
+/// Whether a primary has a closed form: an image behind the contact needs both media in the same stretched
+/// coordinates.
 bool has_closed_form(const Primary& primary) {
   if (primary.layered) return true;
   if (!lags_alike(primary.own)) return false;
@@ -97,13 +99,13 @@ bool has_closed_form(const Primary& primary) {
 
 // ---- candidates ----
 
-/// One of the cells that it is in.
+/// One of the cells that a point lies in or on.
 std::array<std::size_t, 3> cell_of(const TensorMesh& mesh, const Point& p) {
   const auto around = cells_around(mesh, p);
   return {around[0].first, around[1].first, around[2].first};
 }
 
-/// What columns of cells have, each once.
+/// The layered media of columns of cells, each medium once.
 class Columns {
  public:
   Columns(const TensorMesh& mesh, const Conductivity& sigma) : mesh_(mesh), sigma_(sigma) {
@@ -112,9 +114,10 @@ class Columns {
   }
   using Column = std::shared_ptr<const LayeredMedium>;
 
-  /// At the corners of the mesh: what the medium around bodies is likely to be.
+  /// Media of the columns at the corners of the mesh: likely those around bodies.
   const std::vector<Column>& corners() const { return corners_; }
-  /// Null where a cell conducts along easting otherwise than along northing.
+  /// The medium of the column (i, j); null where a cell has different conductivities along easting and
+  /// northing.
   Column of(std::size_t i, std::size_t j) {
     std::vector<double> between;
     std::vector<HalfSpace> medium;
@@ -173,7 +176,7 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
 
 // ---- what they leave ----
 
-/// |σ_p − σ|/|σ_p + σ|, and |σ_p/σ − 1| or |σ/σ_p − 1|: the largest of the axes.
+/// Contrasts of two media, |σ_p − σ|/|σ_p + σ|, and |σ_p/σ − 1| or |σ/σ_p − 1|: each the largest of the axes.
 struct Unlike {
   double reflection = 0, ratio = 0;
 };
@@ -206,7 +209,8 @@ class Errors {
     }
   }
 
-  /// Of potentials, relative; infinite where the medium at the electrode itself is another.
+  /// The estimated relative error of secondary potentials with this primary; infinite where it has another
+  /// medium at the electrode itself.
   double of(const Primary& primary) const {
     const double of_places = ratio_of_places(primary);
     double most = 0;
@@ -216,7 +220,7 @@ class Errors {
     });
     return most;
   }
-  /// Of the total potential.  held: against that of homogeneous ground
+  /// The estimated relative error of the total potential. held: corrected by that of homogeneous ground
   double of_total(const HalfSpace& own, bool held) const {
     double nearest = infinite;
     for_other({own}, [&](const HalfSpace&, const HalfSpace&, double squared) {
@@ -227,7 +231,8 @@ class Errors {
   }
 
  private:
-  /// Calls use(medium taken, medium, square of the distance from the electrode in cells) where these differ.
+  /// Calls use(medium of the primary, medium of the cell, square of the distance from the electrode in cells)
+  /// for cells where the two media differ.
   template <class Use>
   void for_other(const Primary& primary, const Use& use) const {
     for_cells(near_, [&](std::size_t i, std::size_t j, std::size_t k) {
@@ -248,8 +253,8 @@ class Errors {
   bool is_air(std::size_t i, std::size_t j, std::size_t k) const {
     return sigma_.ground != nullptr && !((*sigma_.ground)[mesh_.index(i, j, k)] > 0);
   }
-  /// How much better or worse than the primary's medium any conducts that another electrode lies in, or that
-  /// is on the way to it.
+  /// The largest ratio of conductivities, at other electrodes and on the way to them, between the medium
+  /// there and that of the primary.
   double ratio_of_places(const Primary& primary) const {
     double most = 0;
     for (const auto& place : measured_)
@@ -266,7 +271,7 @@ class Errors {
       }
     return most;
   }
-  /// Where a straight line to it is inside each of the near cells, and its end.
+  /// Places on a straight line to a point: one within each of the near cells that it crosses, and its end.
   std::vector<double> parts_of_way(const Point& place) const {
     const std::vector<double>* faces[3] = {&mesh_.easting(), &mesh_.northing(), &mesh_.up()};
     const double from[3] = {source_.e, source_.n, source_.u}, to[3] = {place.e, place.n, place.u};
@@ -307,13 +312,13 @@ double cell_at(const TensorMesh& mesh, const Point& p) {
 
 // ---- walls ----
 
-/// Whether a half space of infinite extent has no such wall.
+/// Whether a wall is of a kind that a half space of infinite extent does not have.
 bool is_own(const Boundaries& boundary, const Wall& wall) {
   const bool top = wall.axis == 0 && wall.high;
   return boundary(wall.axis, wall.high) != (top ? Boundary::insulated : Boundary::mixed);
 }
 
-/// Whether it is within so many cells of one.
+/// Whether a point is within `most` cells of such a wall.
 bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point& p, std::size_t most) {
   const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
   const double at[3] = {p.u, p.n, p.e};
@@ -325,16 +330,16 @@ bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point
   });
 }
 
-/// measured: at which other electrodes
+/// measured: numbers of the other electrodes at which potentials are measured
 std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& sigma,
                                   const Parameters& parameters, const Point& source, const std::string& name,
                                   const std::vector<Point>& measured, Columns& columns, int taken,
                                   double& left) {
   const bool automatic = parameters.potential == Potential::automatic;
   if (parameters.potential == Potential::total || taken == 0) return std::nullopt;
-  // A wall that is none of a half space takes the current of a source beside it by few of its nodes.
+  // Through a wall of another kind, the current of a source close to it flows by few nodes only.
   if (automatic && at_own_wall(mesh, parameters.boundary, source, 4)) return std::nullopt;
-  // There K − K₀ is not zero at the source, where φ_p has no value.
+  // At such a wall K − K₀ is not zero at the source, where φ_p is infinite.
   if (at_own_wall(mesh, parameters.boundary, source, 1))
     throw InputError(name,
                      "it lies on a grounded or insulated side or in the cell beside it, so there is no "
@@ -363,8 +368,8 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   return best;
 }
 
-/// Under an uneven surface: below its slope, where the medium around is one that conducts alike in all
-/// directions.
+/// The primary under an uneven surface: the potential below a slope, where the medium around is homogeneous
+/// and isotropic.
 std::optional<Primary> primary_under(const TensorMesh& mesh, const Conductivity& sigma,
                                      const Parameters& parameters, std::shared_ptr<const Slope> slope,
                                      const std::string& name, const std::vector<Point>& measured, int taken,
@@ -406,7 +411,7 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
   if (!conductivity.ground) columns.emplace(mesh, conductivity);
   else if (slopes == nullptr || slopes->size() != electrodes.place.size() * (1 + Slope::rays)) {
     as_cells_show = slopes_at(mesh, electrodes.place, surface_of(mesh, *conductivity.ground), 2);
-    // Next to the ground that cells show is on it.
+    // Electrodes close to the surface of the cells count as on it.
     for (std::size_t n = 0; n < electrodes.place.size(); ++n) {
       auto& level = as_cells_show[n * (1 + Slope::rays)];
       const auto& p = electrodes.place[n];
@@ -442,7 +447,7 @@ namespace {
 
 Array turned(const Array& array) { return {array.m, array.n, array.a, array.b}; }
 
-/// Of each array whether it is better solved for with current and potential electrodes in each other's place.
+/// For each array, whether it is better solved for with current and potential electrodes exchanged.
 std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conductivity,
                             const Parameters& parameters, const Electrodes& electrodes) {
   const auto place = [&](int n) {

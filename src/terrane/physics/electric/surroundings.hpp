@@ -1,6 +1,6 @@
-// What is solved for around a current electrode: the difference from a primary potential in closed form
-// (formula/primary.hpp), of a half space, of the layers that a column of cells has, or beside a vertical
-// contact, whichever the cells are; or the total potential, where they are none of these.
+// Choice of the potential that is solved for around a current electrode: the difference from a primary
+// potential in closed form (formula/primary.hpp) of a half space, of the layers that a column of cells has,
+// or beside a vertical contact, whichever describes the cells; or the total potential, where none does.
 //
 // A secondary potential begins with (σ − σ_p) E_p of the cells that are not the primary's medium. The mesh
 // has these fluxes wrong by a part of (h/d)², d from the electrode and h the width of the cell. Measured with
@@ -22,14 +22,14 @@
 
 namespace terrane::electric {
 
-/// Of an electrode that gives current: the medium of its primary potential, or none where the total one is
+/// For each current electrode the medium of its primary potential, or none where the total potential is
 /// solved for. Under an uneven surface the primary potential is that below the slope at the electrode
 /// (formula/slope.hpp).
 using Primaries = std::map<std::size_t, std::optional<Primary>>;
 
-/// Of all electrodes that arrays take current from, by the medium around them and on the way to the
-/// electrodes that measure with them.  Throws InputError: `secondary`, where there is no primary potential.
-/// errors: gets what each is estimated to leave of potentials, relative; or null
+/// The primaries of all electrodes that arrays take current from, chosen by the medium around them and on the
+/// way to the electrodes that measure with them. Throws InputError: `secondary`, where there is no primary
+/// potential. errors: receives for each the estimated relative error of potentials; or null
 Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                        const Electrodes& electrodes, std::map<std::size_t, double>* errors = nullptr);
 
@@ -42,12 +42,12 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
 Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                      const Electrodes& electrodes);
 
-/// What this mesh takes for an earth, for another mesh of it.
+/// The choices of `automatic` on this mesh, to be repeated on another mesh of the same earth.
 TakenElsewhere taken_on(const TensorMesh& mesh, const Conductivity& conductivity,
                         const Parameters& parameters, const Electrodes& electrodes);
 
-/// Which of them have total potentials that are held against those of homogeneous ground on the same mesh:
-/// where `automatic` finds no primary potential, in a half space.
+/// The electrodes whose total potentials are corrected by those of homogeneous ground on the same mesh: where
+/// `automatic` finds no primary potential, in a half space.
 std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,
                                                   const Conductivity& conductivity,
                                                   const Parameters& parameters);

@@ -1,5 +1,5 @@
-// Solves for electrodes by turns: each group of ranks (parallel/comm/groups.hpp) has a mesh, and a solve at a
-// time.
+// Solves for all electrodes, shared among groups of ranks (parallel/comm/groups.hpp): each group has a mesh,
+// and solves for one electrode at a time.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ namespace terrane::electric {
 
 class Turns {
  public:
-  /// What is to be kept of a solve for an electrode; the same on all ranks of a group.
+  /// Returns the numbers to keep of a solve for an electrode; the same on all ranks of a group.
   using Find = std::function<std::vector<double>(Potentials& solver, std::size_t electrode, Solved& solved)>;
-  /// Rank 0: what was found, electrode by electrode as they were asked for.
+  /// Called on rank 0 with these numbers, electrode by electrode in the order given.
   using Take = std::function<void(std::size_t electrode, const Solved& solved, std::vector<double> found)>;
 
-  /// All ranks, for each electrode: rank `from` has what was found of it beside that, and hands it out.
+  /// Called on all ranks for each electrode: rank `from` has what else was found, and sends it to the others.
   using Deal = std::function<void(std::size_t electrode, int from)>;
 
   /// Collective over the ranks of groups, which pass the same problem. Everything that it is given must
@@ -31,7 +31,7 @@ class Turns {
   /// Collective. Among ranks, reports come without their history.  Throws InputError, MemoryError,
   /// Cancelled: on all ranks; OutOfStep.
   void solve(Progress& progress, const Find& find, const Take& take, const Deal& deal = {});
-  /// Of this rank's group; rank 0 has one.
+  /// The solver of this rank's group; rank 0 has one.
   const Potentials& solver() const { return *solver_; }
 
  private:

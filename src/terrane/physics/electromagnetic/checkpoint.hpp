@@ -1,5 +1,5 @@
-// Solves that are done, in a file, so that a long run can go on: the first turns (Problem::solve_at), with
-// all that they left.
+// A checkpoint: finished solves in a file, so that a stopped run can continue: those of the first turns
+// (Problem::solve_at), with all their results.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,15 @@
 
 namespace terrane::electromagnetic {
 
-/// All that determines the bits of a solve.
+/// A fingerprint of all input that determines the bits of a solve.
 Fingerprint fingerprint(const Problem& problem);
 
-/// The solves of turns 0 … done − 1 of `out`, whose arrays have the places of all.
+/// Writes the solves of turns 0 … done − 1 of `out`, whose arrays have places for all solves.
 void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
                       const Outcome& out);
 
-/// Puts them into their places in `out`; how many turns are done. Without a file none, with a warning in
-/// `out`. Throws FileError, InputError.
+/// Reads finished solves into their places in `out`; returns how many turns are done: without a file none,
+/// with a warning in `out`. Throws FileError, InputError.
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, Outcome& out);
 
 }  // namespace terrane::electromagnetic

@@ -31,7 +31,7 @@ struct Near {
   double smallest, away;
   bool upright_sides;  ///< of a box: its faces are planes
 
-  /// What fields near it change by.
+  /// The distance over which fields near the body change, m.
   double scale() const { return std::min(smallest, std::max(away, smallest / 4)); }
 };
 
@@ -81,7 +81,7 @@ std::vector<Near> near_bodies(const Description& earth, const std::vector<Vector
   return all;
 }
 
-/// Some of the sites, the middles of bodies, and the sides of the mesh.
+/// Places whose columns are looked at: some of the sites, the middles of bodies, and the sides of the mesh.
 std::vector<WidthPlace> columns_of(const GridRequest& wanted, const std::vector<Near>& bodies) {
   std::vector<WidthPlace> all;
   const auto some = [](std::size_t count) { return std::max<std::size_t>(1, count / most_columns); };
@@ -121,10 +121,10 @@ class MediumColumn {
       if (at(below) > conductivity_of_air) top_ = levels_[n];
     }
   }
-  /// Of the medium; NaN where there is air, or nothing, all the way.
+  /// Height of the top of the medium; NaN where the column has only air, or nothing.
   double top() const { return top_; }
   double at(double up) const { return conductivity_at(earth_, place_.easting, place_.northing, up); }
-  /// The medium below is all of one kind.
+  /// The height below which the medium is one of a kind.
   double lowest() const { return levels_.empty() ? 0 : levels_.back(); }
   /// The next level below.
   double below(double up) const {
@@ -156,7 +156,7 @@ double ground_without_air(const Description& earth, const std::vector<Vector3>& 
 
 namespace {
 
-/// Down from the top of a column until all waves have died out.
+/// Asks for widths down from the top of a column until all waves have decayed.
 void ask_down(const MediumColumn& column, const std::vector<double>& frequencies, double per_skin_depth,
               double growth, double farthest, std::vector<WidthWish>& wishes) {
   constexpr double dead = 6, beside = 1.5;
@@ -173,7 +173,7 @@ void ask_down(const MediumColumn& column, const std::vector<double>& frequencies
     };
     double sigma = column.at(z - 1e-6 * std::max(1.0, std::abs(z)));
     if (std::isnan(sigma)) break;
-    // A cave or a medium without a conductivity: as wide as what is around it.
+    // A cave, or a medium without a conductivity: cells as wide as those around it.
     sigma = std::max(sigma, 1e-6);
     double width = width_in(sigma);
     if (const double middle = column.at(z - width / 2); z - width > next && middle > sigma)
@@ -213,7 +213,7 @@ std::vector<double> spacings(const std::vector<Vector3>& sites) {
   return least;
 }
 
-/// Across: sites apart, no finer than is of use in the skin depth.
+/// Asks for horizontal widths from the distances of sites, but no finer than is useful for the skin depth.
 double ask_for_sites(GridRequest& wanted) {
   constexpr double finest = 160;
   const double fastest = *std::max_element(wanted.frequencies.begin(), wanted.frequencies.end()),
@@ -232,7 +232,7 @@ double ask_for_sites(GridRequest& wanted) {
   return smallest;
 }
 
-/// Adds a face that is not too near to one that is there.
+/// Adds a face, unless it is too close to another.
 void add_face(std::vector<double>& faces, double at, double width) {
   if (std::none_of(faces.begin(), faces.end(), [&](double f) { return std::abs(f - at) < width / 2; }))
     faces.push_back(at);
@@ -283,7 +283,8 @@ void ask_for_bodies_of_sources(const std::vector<Near>& bodies, const Prism& sur
   }
 }
 
-/// A model on a mesh of its own asks for that mesh's cells where it changes from one to the next.
+/// Where the earth is a model on cells, asks for the widths of its cells where values change from one to the
+/// next.
 void ask_for_cells(const EarthModel& cells, GridRequest& wanted) {
   const auto values = conductivity_along(cells, "east");
   if (values.empty()) return;
@@ -311,7 +312,7 @@ void ask_for_cells(const EarthModel& cells, GridRequest& wanted) {
   }
 }
 
-/// Layers between levels under the sites: two cells each, unless there are more levels than a mesh has cells.
+/// Asks for two cells in each layer under the sites, unless there are more levels than a mesh has cells.
 void ask_for_layers(const Description& earth, GridRequest& wanted) {
   auto levels = levels_of(earth);
   std::sort(levels.begin(), levels.end());

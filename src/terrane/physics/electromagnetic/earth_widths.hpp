@@ -1,4 +1,5 @@
-// What an earth asks of the meshes of plane waves and sources, and which bodies a mesh is too coarse for.
+// Widths of cells that an earth needs on the meshes of plane waves and sources, and bodies for which a mesh
+// is too coarse.
 //
 //   upright  below each of some places cells of δ/n e^{a/2}, n for the accuracy (0.4/n² of the impedance, at
 //            worst, over layers), δ the skin depth of the medium they lie in and a = ∫ dz/δ down to there, so
@@ -17,13 +18,15 @@
 
 namespace terrane::electromagnetic {
 
-/// Along the ground, as most of the current flows; NaN where the earth has none.
+/// Horizontal conductivity at a point, as most current flows along the ground, S/m; NaN where the earth has
+/// none.
 double conductivity_at(const Description& earth, double easting, double northing, double up);
 
-/// Where an earth has ground and no air above sites of one height, this height; else NaN.
+/// The common height of the sites, where the earth has no air above them; else NaN.
 double ground_without_air(const Description& earth, const std::vector<Vector3>& sites);
 
-/// Adds it to what is wanted of plane waves whose heights are known.  Returns why, lines for the user.
+/// Adds to `wanted` the widths that the earth needs for plane waves whose heights are known. Returns the
+/// reasons, as lines for the user.
 std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wanted);
 
 /// Adds what layers ask for in which sources lie: a sixth of the layer upright; across a fifth, where the

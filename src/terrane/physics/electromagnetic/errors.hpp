@@ -19,15 +19,16 @@
 
 namespace terrane::electromagnetic {
 
-/// What meshes of other cells keep: faces at sources and receivers; all walls go on.
+/// What other meshes of this problem must keep: faces at sources and receivers; the earth goes on at all
+/// walls.
 CompanionWish wish_of(const Problem& problem);
-/// The same on cells twice as wide, with walls twice as far where these are to move, without fields of all
-/// cells.
+/// The companion's problem: cells twice as wide along some axes, walls twice as far where they move, without
+/// fields of all cells.
 Problem companion_of(const Problem& problem, const CompanionWish& wish);
 /// A mesh with cells factor[axis] times as wide.
 TensorMesh finer_mesh_of(const Problem& problem, const CompanionWish& wish,
                          const std::array<double, 3>& factor, KeptFaces keeps);
-/// The same on other cells, which have what the mesh has there.
+/// The problem on other cells, which take the conductivities that the mesh has at their places.
 Problem problem_on(const Problem& problem, const TensorMesh& cells);
 
 /// NAME_error of every component, [source, frequency, receiver].  mine, its: data of the run and of its

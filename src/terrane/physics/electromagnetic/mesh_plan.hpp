@@ -1,5 +1,5 @@
-// A mesh for sources and receivers in an earth that is described without one: what survey/gridding makes of
-// its conductivity.
+// A mesh for sources and receivers in an earth of layers and bodies, planned from its conductivity by
+// survey/gridding.
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"

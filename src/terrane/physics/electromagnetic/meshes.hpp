@@ -1,4 +1,4 @@
-// Which solves share a mesh: emg3d's words, and what becomes of them.
+// Solves that share a mesh, chosen by the words of emg3d, and how their results are joined.
 //
 // A mesh for all frequencies has the small cells of the fastest one as far out as the slowest one reaches. A
 // mesh for each frequency has the cells that its skin depth asks for, and no others.
@@ -12,8 +12,8 @@
 
 namespace terrane::electromagnetic {
 
-/// same: the job's own mesh; of planned ones single: one for all, else one for each frequency, each source,
-/// or both.
+/// same: the job's own mesh. For planned meshes, single: one for all; else one for each frequency, each
+/// source, or both.
 enum class Gridding { same, single, frequency, source, both };
 inline constexpr std::string_view griddings[] = {"same", "single", "frequency", "source", "both"};
 
@@ -33,20 +33,21 @@ struct OnMesh {
   Share share;
   Problem problem;  ///< of these sources and frequencies
 
-  /// "0.5 Hz", "source 2", "source 2 at 0.5 Hz", where there are several meshes by this.
+  /// The name of a mesh where there are several: "0.5 Hz", "source 2", "source 2 at 0.5 Hz".
   std::string name(Gridding gridding) const;
 };
 
 /// The sources and frequencies of all, and what is recorded: a problem without a mesh.
 Problem whole_of(const std::vector<OnMesh>& meshes);
 
-/// What a job asks of one of its meshes: its sources and frequencies.
+/// The part of a job's problem that one mesh has: its sources and frequencies.
 Problem part_of(const Problem& whole, const Share& share);
 
 /// Puts what was computed on one mesh into the place that it has in the whole.
 void put(const Problem& whole, const OnMesh& mesh, const Outcome& computed, Outcome& all);
 
-/// Lines about each mesh, [mesh]: what is said of all once, else with the name of the mesh.
+/// Lines about all meshes from those of each, [mesh]: a line that all have in common comes once, others with
+/// the name of their mesh.
 std::vector<std::string> told_of(const std::vector<OnMesh>& meshes, Gridding gridding,
                                  const std::vector<std::vector<std::string>>& lines);
 

@@ -1,4 +1,4 @@
-// What a run leaves.
+// The results of a run.
 #pragma once
 
 #include <complex>

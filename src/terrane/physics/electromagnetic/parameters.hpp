@@ -1,4 +1,4 @@
-// The settings of a run; they compare, read from the job file, and are the documentation.
+// The settings of a run, with the texts that document them; they can be compared and read from a job file.
 #pragma once
 
 #include <array>
@@ -7,19 +7,20 @@
 
 namespace terrane::electromagnetic {
 
-/// Jacobi steps around the preconditioner: twice the work of an iteration, and a third of the iterations
-/// where conductivities differ by decades from cell to cell. automatic: from the 31st iteration of a solve
-/// on.
+/// Whether the preconditioner has Jacobi steps before and after: twice the work of an iteration, and a third
+/// of the iterations where conductivities differ by decades from cell to cell. automatic: from the 31st
+/// iteration of a solve on.
 enum class Rough { automatic, never, always };
 inline constexpr std::array<std::string_view, 3> rough_names{"auto", "never", "always"};
 
-/// What is solved for: the whole field; or the difference from the field of the layers that the mesh has at
-/// its sides, which is right near sources, and takes a Hankel transform for each edge of what differs.
+/// The unknown that is solved for: the whole field; or the difference from the field of the layers that the
+/// mesh has at its sides, which is accurate near sources, and takes a Hankel transform for each edge whose
+/// conductivity differs from the layers.
 enum class Field { total, secondary };
 inline constexpr std::array<std::string_view, 2> field_names{"total", "secondary"};
 
-/// What plane waves come in over: the layers at the sides of the mesh, or the section at its two ends of an
-/// axis, which goes on along it.
+/// The earth whose field is the primary field of plane waves: the layers at the sides of the mesh, or the
+/// section at its two ends along an axis, continued along that axis.
 enum class Strike { none, north, east };
 inline constexpr std::array<std::string_view, 3> strike_names{"none", "north", "east"};
 

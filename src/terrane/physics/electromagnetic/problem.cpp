@@ -32,7 +32,7 @@ bool sends_nothing(const Source& source) {
                                             [&](const auto& p) { return p == source.points.front(); });
 }
 
-/// "top", "west", of the wall that a point lies on; "": none.
+/// The name of the wall that a point lies on: "top", "west", …; "": none.
 std::string wall_of(const TensorMesh& mesh, const Vector3& p) {
   const auto box = mesh.bounds();
   if (p[2] == box.top || p[2] == box.bottom) return p[2] == box.top ? "top" : "bottom";
@@ -87,12 +87,12 @@ double Problem::omega_mu(std::size_t solve) const {
 }
 
 namespace {
-/// Bytes of an unknown that networks and fields of all levels take of CPUs, where cycles share them.
+/// Bytes per unknown that networks and fields of all levels take on CPUs, where cycles share them.
 double bytes_of_levels(const TensorMesh& mesh) {
   return 22 + 3.5 * solve::points_of_coarser_levels({mesh.up(), mesh.northing(), mesh.easting()});
 }
-/// Unknowns of a box, with the layers of points that arrays of CPUs have around it: five in the mean of
-/// vectors and levels.
+/// Unknowns of a box, with the layers of points around it in arrays on CPUs: five on average over vectors and
+/// levels.
 double with_layers(const IndexBox<3>& box) {
   double points = 3;
   for (int axis = 0; axis < 3; ++axis) points *= static_cast<double>(box.size(axis)) + 5;
@@ -101,10 +101,10 @@ double with_layers(const IndexBox<3>& box) {
 }  // namespace
 
 double Problem::field_memory(bool on_gpu) const {
-  // Of an unknown: 5 vectors and the divergence of 2 (91 bytes), conductances (8), networks and fields of all
-  // levels in single precision (22 and 3.5 for each coarser one on CPUs, 65 on GPUs), and what GPUs take
-  // beside arrays; 3 more vectors of the rough form, which `auto` takes on CPUs only where 30 iterations were
-  // not enough. A test holds it against the heap.
+  // Per unknown: 5 vectors and the divergence of 2 (91 bytes), conductances (8), networks and fields of all
+  // levels in single precision (22 and 3.5 for each coarser one on CPUs, 65 on GPUs), and further memory of
+  // GPUs; 3 more vectors for the rough form, which `auto` takes on CPUs only after 30 iterations. A test
+  // compares this with the heap.
   const double rough = parameters.rough == Rough::never    ? 0
                        : on_gpu                            ? 40
                        : parameters.rough == Rough::always ? 44
@@ -281,7 +281,7 @@ std::vector<std::size_t> touched(const std::vector<double>& faces, double x) {
   return {own};
 }
 
-/// Sources as they run: corners of wires, and places between them.
+/// Points along a source: corners of wires, and places between them.
 std::vector<Vector3> places_along(const Source& source) {
   constexpr int between = 8;
   auto places = source.points;
@@ -397,7 +397,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
     }
   if (plane)
     for (const auto& p : receivers) look(p);
-  // Waves die out in ground that conducts, however near the bottom is.
+  // Where the ground conducts well waves have decayed before the bottom, however near it is.
   double died = 0;
   const std::size_t i = cell_of(mesh.easting(), receivers.front()[0]),
                     j = cell_of(mesh.northing(), receivers.front()[1]);
@@ -474,7 +474,7 @@ void Problem::warn_of_displacement(std::vector<std::string>& lines) const {
       (mesh.northing()[j] + mesh.northing()[j + 1]) / 2, (mesh.up()[k] + mesh.up()[k + 1]) / 2, share));
 }
 
-/// Receivers on uneven ground, whose E comes from whole cells below.
+/// Warns of receivers on uneven ground, whose E is taken from whole cells below them.
 void Problem::warn_of_ground(std::vector<std::string>& lines) const {
   if (std::all_of(components.begin(), components.end(), [](const Component& c) { return c.magnetic; }))
     return;

@@ -1,4 +1,4 @@
-// What is sent, into which earth, and what is recorded.
+// The problem: sources, earth and receivers.
 #pragma once
 
 #include <complex>
@@ -20,18 +20,18 @@ struct Problem {
   std::array<std::vector<double>, 3> quadrature;    ///< σ'', S/m, as conductivity; all may be empty: real
   /// Cole and Cole's m (0 … 1), τ (s) and c (0 … 1) of the cells, or all empty (survey/sigma.hpp).
   std::vector<double> chargeability, charge_time, charge_exponent;
-  /// S/m, of the cells: whose contrasts sources and receivers see (sampling.hpp), and whose layers at the
-  /// sides the known part of a field is that of; empty: conductivity's own. Inversions keep those of their
-  /// first model: otherwise data would jump as a model changes.
+  /// Conductivity of the cells, S/m, from which sources and receivers take contrasts (sampling.hpp), and the
+  /// layers at the sides of the mesh for the known part of a field; empty: as `conductivity`. Inversions keep
+  /// those of their first model: otherwise data would jump as a model changes.
   std::vector<double> contrasts;
   std::vector<Source> sources;
-  std::size_t first_source = 0;     ///< how many of the job's come before; messages count these
+  std::size_t first_source = 0;     ///< number of sources of the job before these; messages count from it
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
   std::vector<Component> components;
   bool planned = false;  ///< whether the mesh is one that plan_mesh() made
-  /// E, H: of all cells at their centres, beside what receivers record; E on the edges, where it is solved
-  /// for, those on walls included.
+  /// Fields that are kept besides those at receivers: E and H of all cells, at their centres; E on all edges,
+  /// where it is solved for, those on walls included.
   bool electric_volume = false, magnetic_volume = false, edge_volume = false;
   Parameters parameters;
 
@@ -66,20 +66,20 @@ struct Problem {
   /// Whether conductivity is complex, and differs from frequency to frequency.
   bool stores_charge() const { return !quadrature[0].empty() || !chargeability.empty(); }
   Sigma sigma(double hertz) const { return sigma_of(along(), hertz); }
-  /// Of the earth whose contrasts sources and receivers see.
+  /// σ of the earth whose contrasts sources and receivers take.
   Sigma sigma_of_sides(double hertz) const { return sigma_of(sides(), hertz); }
-  /// Those whose contrasts sources and receivers see.
+  /// The conductivities whose contrasts sources and receivers take.
   Conductivity sides() const;
-  /// Of the cell of a point in the mesh, along up.
+  /// Conductivity along up of the cell that holds a point of the mesh.
   double conductivity_at(const Vector3& point) const;
   std::size_t solves() const { return sources.size() * frequencies.size(); }
-  /// The solve that is computed at a turn, each once. Where the medium stores charge, networks are those of a
-  /// frequency: then all sources send at one frequency before the next.
+  /// The number of the solve that is computed at a turn. Where the medium stores charge, networks belong to
+  /// one frequency: then all sources are solved for at one frequency before the next.
   std::size_t solve_at(std::size_t turn) const {
     if (!stores_charge()) return turn;
     return turn % sources.size() * frequencies.size() + turn / sources.size();
   }
-  /// ωμ₀ of a solve, [source, frequency].
+  /// ωμ₀ of the solve with this number in [source, frequency].
   double omega_mu(std::size_t solve) const;
   std::size_t data_of_a_solve() const { return receivers.size() * components.size(); }
   /// Values of a solve on all cells, [field and component, up, north, east]: E, then H, along e, n, u; then
@@ -88,7 +88,7 @@ struct Problem {
     return (3U * electric_volume + 3U * magnetic_volume) * mesh.size() +
            (edge_volume ? edges_along(0) + edges_along(1) + edges_along(2) : 0);
   }
-  /// Those of the mesh, up, north, east.
+  /// The box of the mesh's cells: up, north, east.
   IndexBox<3> cells() const {
     return index_box(static_cast<Index>(mesh.n_up()), static_cast<Index>(mesh.n_north()),
                      static_cast<Index>(mesh.n_east()));
@@ -100,17 +100,19 @@ struct Problem {
     for (std::size_t a = 0; a < 3; ++a) count *= cells[a] + (a == axis ? 0 : 1);
     return count;
   }
-  /// "source 3", counted as the job has them.
+  /// The name of a source in messages, "source 3", by its number in the job.
   std::string source_name(std::size_t n) const;
   /// Bytes of `ranks` ranks that compute `fields` fields at once on CPUs.
   double memory(double fields = 1, double ranks = 1) const {
     return fields * field_memory(false) + host_memory(ranks);
   }
-  /// Of what it holds of the earth.
+  /// Bytes of the earth's properties.
   double model_memory() const;
-  /// Of one field where it is computed, and of the host of `ranks` ranks without their fields.
+  /// field_memory(): bytes of one field on the device that computes it. host_memory(): bytes of the host of
+  /// `ranks` ranks, without their fields.
   double field_memory(bool on_gpu) const;
-  /// Of one field that so many ranks share on CPUs, all together: parts have layers and points of neighbours.
+  /// Bytes of one field that `ranks` ranks share on CPUs, of all together: each has layers and points of
+  /// neighbours.
   double field_memory_on_ranks(int ranks) const;
   double host_memory(double ranks) const;
   /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point
@@ -118,7 +120,8 @@ struct Problem {
   void check() const;
   /// Lines for the user, about cells too coarse for the skin depth and walls that are too near.
   std::vector<std::string> warnings() const;
-  /// How thin the air under the lid is, where that costs iterations; "": it is not, or there is none.
+  /// A text about air that is thin over the ground, which costs iterations; empty: it is thick enough, or
+  /// there is none.
   std::string thin_air() const;
 
  private:

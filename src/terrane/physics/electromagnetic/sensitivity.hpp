@@ -35,10 +35,10 @@ class Sensitivity {
   /// Jᵀ w, [cells], of w as outcome().data; rank 0 returns it. Throws ShapeError, Cancelled.
   std::vector<std::complex<double>> transposed_times(std::span<const std::complex<double>> w,
                                                      Progress* progress = nullptr);
-  /// How the solves of the last product ended, [source, frequency], those of this rank.
+  /// The solves of the last product on this rank, [source, frequency]: how each ended.
   const std::vector<Solve>& solves_of_product() const { return of_product_; }
 
-  /// Gets row n, [cells], of the data asked for.
+  /// Receives row n, [cells], of the data asked for.
   using TakeRow = std::function<void(std::size_t n, std::span<const std::complex<double>> row)>;
   /// Rows of J of some data, places in outcome().data. A row needs the field that its receiver would send,
   /// λ, and that of its source: so there is one solve for each frequency and component at a receiver, for all

@@ -155,7 +155,7 @@ Source read_source(const Config& outer) {
   return source;
 }
 
-/// Those of a survey of emg3d.  frequencies: gets what it has, where it is there
+/// Sources of a survey file of emg3d. frequencies: receives those of the file, if it has any
 std::vector<Source> read_source_file(const Config& outer, std::vector<double>* frequencies) {
   const auto table = outer.describe({source_keys, source_file_keys});
   const auto survey = io::read_emg3d_survey(table.input_file("file").string());
@@ -172,8 +172,8 @@ std::vector<Source> read_source_file(const Config& outer, std::vector<double>* f
   return all;
 }
 
-/// The sources of a job: several of their own, or plane waves.  frequencies: gets those that come with them;
-/// null: the job has its own
+/// The sources of a job: several of its own, or plane waves. frequencies: receives those that a source file
+/// has; null: the job has its own
 std::vector<Source> read_sources(const Config& job, std::vector<double>* frequencies) {
   std::vector<Source> all;
   const auto tables = job.tables("source");
@@ -198,7 +198,7 @@ std::vector<Source> read_sources(const Config& job, std::vector<double>* frequen
   return all;
 }
 
-/// Where the job has its n-th source: "job.toml:12: source.at".
+/// Place of the n-th source in the job file: "job.toml:12: source.at".
 std::string place_of_source(const Config& job, std::size_t n) {
   std::size_t before = 0;
   for (const auto& table : job.tables("source")) {
@@ -212,8 +212,8 @@ std::string place_of_source(const Config& job, std::size_t n) {
   return job.where("source");
 }
 
-/// Errors of a problem name its sources and receivers by their numbers; those of a job say where these stand,
-/// too.
+/// Rethrows an error of a problem, which names sources and receivers by number, with their place in the job
+/// file.
 [[noreturn]] void throw_at_its_table(const InputError& error, const Config& job) {
   const std::string_view where = error.where();
   const auto number_after = [&](std::string_view what) -> std::size_t {
@@ -251,7 +251,7 @@ std::vector<std::string> read_responses(const Config& table) {
   return wanted;
 }
 
-/// Where stations stand; of plane waves each place once, however many rows its data have.
+/// Places of stations; for plane waves each place once, however many rows of data it has.
 std::vector<Vector3> places_of(const Survey& survey, bool once) {
   std::vector<Vector3> all;
   std::set<Vector3> seen;
@@ -301,7 +301,7 @@ std::vector<Component> read_components(const Config& table) {
   return all;
 }
 
-/// Along up, north, east; the last two empty where they are as the first.
+/// Conductivity of the model along up, north, east; the last two empty where they are as the first.
 std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, const Config& job) {
   mesh_of_cells(model, job, "fields need");
   const auto along = [&](std::string_view axis) {
@@ -312,7 +312,7 @@ std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, co
   return {along(""), {}, {}};
 }
 
-/// Sources and frequencies.
+/// Reads sources and frequencies into p.
 void read_sent(Problem& p, const Config& job, const Config& table) {
   std::vector<double> of_file;
   p.sources = read_sources(job, table.has("frequencies") ? nullptr : &of_file);
@@ -330,7 +330,7 @@ void read_sent(Problem& p, const Config& job, const Config& table) {
     throw table.wrong("frequencies", fmt::format("{} Hz stands there twice", *twice), "Name each once.");
 }
 
-/// Which fields of all cells are asked for.
+/// Reads which fields of all cells are asked for.
 void read_volume(Problem& p, const Config& table) {
   for (const auto& field : table.texts("volume")) {
     if (field == "e") p.electric_volume = true;
@@ -340,7 +340,7 @@ void read_volume(Problem& p, const Config& table) {
   }
 }
 
-/// Which solves share a mesh.
+/// Reads which solves share a mesh.
 Gridding read_sharing(const Config& table, const Config& job, const Problem& p) {
   const bool plans = plans_mesh(job);
   if (!table.has("gridding")) return plans ? Gridding::single : Gridding::same;
@@ -390,7 +390,7 @@ std::vector<double> read_properties(const Config& table) {
   return values;
 }
 
-/// Which of the properties the waves to the walls meet: west, east, south, north, down, up.
+/// The properties (conductivities) for the distance of walls: west, east, south, north, down, up.
 std::array<double, 6> beyond_of(const Config& table, const std::vector<double>& p) {
   switch (p.size()) {
     case 1:
@@ -408,7 +408,7 @@ std::array<double, 6> beyond_of(const Config& table, const std::vector<double>& 
   }
 }
 
-/// Where the domain is, or faces are given.
+/// Reads the domain, or given faces.
 void read_domain(GridRequest& wanted, const Config& table) {
   if (table.has("center")) wanted.center = read_position(table, "center");
   for (const char* key : {"distance", "center_on_edge", "lambda_from_center"})
@@ -438,7 +438,7 @@ void read_domain(GridRequest& wanted, const Config& table) {
   wanted.sea_surface = table.optional_number("seasurface", Quantity::length);
 }
 
-/// The words of emg3d for what a planned mesh shall be.
+/// Reads emg3d's settings of a planned mesh.
 GridRequest read_gridding(const Config& table) {
   GridRequest wanted;
   wanted.cells_per_skin_depth = table.positive("min_width_pps");
@@ -486,7 +486,7 @@ GridRequest read_gridding(const Config& table) {
   return wanted;
 }
 
-/// For what is sent and recorded.
+/// The request of a mesh for the sources, frequencies and receivers of a problem.
 GridRequest request_of(const Problem& problem, GridRequest wanted) {
   wanted.frequencies = problem.frequencies;
   wanted.receivers = problem.receivers;
@@ -499,7 +499,7 @@ GridRequest request_of(const Problem& problem, GridRequest wanted) {
   return wanted;
 }
 
-/// Cole and Cole's model of a medium that stores charge, where the model has it.
+/// Reads Cole and Cole's model of a medium that stores charge, where the model has it.
 void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>& notes) {
   if (!model.has("chargeability")) return;
   auto charge = model.dense("chargeability");
@@ -520,7 +520,7 @@ void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>&
   p.chargeability = std::move(charge);
 }
 
-/// Models that are ground all the way up have air above sites of one height, as ModEM's have.
+/// Puts air above sites of one height where the model, as those of ModEM, is ground up to the top.
 void put_air(Problem& p, std::vector<std::string>& notes) {
   const double height = p.receivers.front()[2];
   const auto& up = p.mesh.up();
@@ -551,7 +551,7 @@ std::string device_text(Device device, const Runtime& runtime) {
   return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
 }
 
-/// Where the mesh has been warned of, one that suits, as a job file has it.
+/// For a mesh with warnings: a mesh that suits, as lines of a job file.
 std::vector<std::string> advice(const Problem& problem) {
   auto request = request_of(problem, {});
   double mean = 0, count = 0;
@@ -612,7 +612,7 @@ std::vector<Variable> field_variables(const Problem& problem, const Outcome& out
   return all;
 }
 
-/// Values of all solves from `offset` on, `count` of each; none where the outcome has none.
+/// Takes from the volume of each solve `count` values from `offset` on; none where the outcome has none.
 std::vector<std::complex<double>> part_of_volume(const Problem& problem, const Outcome& outcome,
                                                  std::size_t offset, std::size_t count) {
   std::vector<std::complex<double>> values;
@@ -715,7 +715,7 @@ void with_way_out(const Work& work, bool planned) {
 
 namespace {
 
-/// The properties of the medium that it reads.
+/// The properties of the medium that a job of this physics reads.
 std::vector<std::string_view> properties_read() {
   return {"conductivity",  "conductivity_east", "conductivity_north", "conductivity_up",
           "resistivity",   "resistivity_east",  "resistivity_north",  "resistivity_up",
@@ -837,7 +837,7 @@ std::vector<const Problem*> Simulation::on_meshes() const {
   return all;
 }
 
-/// One mesh after the other is solved on, while the models of all are held.
+/// Bytes of a run on several meshes: solves go mesh by mesh, but the models of all are held.
 double Simulation::memory_on_meshes(const Runtime& runtime) const {
   double held = 0, most = 0;
   for (const auto* problem : on_meshes()) {
@@ -922,7 +922,8 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
   foresee_errors(plan);
 }
 
-/// 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU has a hundred times that.
+/// Estimated time: 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU is a hundred
+/// times as fast.
 double Simulation::seconds_of_run(const Runtime& runtime) const {
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
   double seconds = 0;
@@ -956,7 +957,8 @@ std::uint64_t Simulation::cells_of_run() const {
   return cells;
 }
 
-/// With the medium of its cells; a mesh that is given is that of all solves.
+/// The same job on other cells, which take the medium of the cells that they are parts of; a mesh that is
+/// given serves all solves.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
   auto made = std::make_unique<Simulation>(problem_on(problem_, cells));
   made->gridding_ = gridding_;
@@ -1110,7 +1112,7 @@ Dataset Simulation::dataset(const Solved& solved, StatedErrors& stated) const {
 
 namespace {
 
-/// As columns of a file.
+/// The properties of cells, as columns of a file.
 std::vector<Column> cells_of(const Problem& problem, bool with_values) {
   const auto along = problem.along();  // up, north, east
   auto all = conductivity_columns({along[2], along[1], along[0]}, with_values);

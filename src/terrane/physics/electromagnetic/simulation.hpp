@@ -34,16 +34,16 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   /// isotropic: cells of several media have one conductivity, not one for each axis
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime,
                                                        bool isotropic = false);
-  /// instead: of each of its meshes, to take in place of the planned ones; empty: none
+  /// instead: for each of the job's meshes, one to use in its place; empty: the planned ones
   static std::unique_ptr<Simulation> from_job_on(const Config& job, const Runtime& runtime, bool isotropic,
                                                  const std::vector<TensorMesh>& instead);
 
-  /// What is sent and recorded; without a mesh where there are several.
+  /// Sources, frequencies, receivers and components of the job; without a mesh where there are several.
   const Problem& problem() const { return problem_; }
   /// Empty where all solves share the mesh of problem().
   const std::vector<OnMesh>& meshes() const { return meshes_; }
   Result outline() const override;
-  /// For what takes no data of a run.
+  /// Switches stated errors off, for callers that do not use the data of a run, such as inversions.
   void state_no_errors() { accuracy_ = {}, companion_.reset(), on_cells_ = {}; }
 
  private:
@@ -72,11 +72,12 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
 
   Problem problem_;
   std::vector<OnMesh> meshes_;
-  Gridding gridding_ = Gridding::same;  // where it parts solves, the result tells the cells of each
+  Gridding gridding_ = Gridding::same;  // where solves have own meshes, results name the cells of each
   std::vector<std::string> responses_;  // of plane waves
-  /// The same job on other cells, which take means of the earth anew; empty: cells are split.
+  /// Makes the same job on other cells, whose means are taken from the earth anew; empty: new cells take the
+  /// values of those that they are parts of.
   std::function<std::unique_ptr<Simulation>(const std::vector<TensorMesh>&, const Runtime&)> on_cells_;
-  std::vector<Variable> of_sites_;  // what their file says of the receivers of plane waves: names, degrees
+  std::vector<Variable> of_sites_;  // of the receivers of plane waves, from their file: names, degrees
 };
 
 }  // namespace terrane::electromagnetic

@@ -25,7 +25,8 @@ std::vector<Reception> receivers(const Problem& problem, const Sigma& sigma) {
                              fmt::format("receiver {}", n + 1)));
   return all;
 }
-/// What is taken of E at all receivers, then what is taken of its curl, and of E where weights are complex.
+/// The sums over edges of all receivers: of E, then of its curl, then of E by the imaginary weights where
+/// these are complex.
 std::vector<EdgeSum> sums(const std::vector<Reception>& receptions, bool complex) {
   std::vector<EdgeSum> all;
   for (const auto& one : receptions) all.push_back(one.electric);
@@ -34,13 +35,13 @@ std::vector<EdgeSum> sums(const std::vector<Reception>& receptions, bool complex
   return all;
 }
 
-/// What a reception takes of a field that is known on edges.
+/// The value that a receiver records of a field given on edges.
 Z taken(const Reception& reception, const Metric& metric, const EdgeField& field, double omega_mu) {
   return value(reception.electric, metric, field) + Z(0, 1) * value(reception.quadrature, metric, field) +
          Z(0, 1 / omega_mu) * value(reception.curl, metric, field);
 }
 
-/// |σ| of the cells along each axis, and what σ is beyond it.
+/// |σ| of the cells along each axis, and the remainder of the complex σ.
 class Magnitudes {
  public:
   Magnitudes(const Sigma& sigma, std::size_t cells) {
@@ -69,7 +70,7 @@ class Magnitudes {
   std::array<std::vector<Z>, 3> beyond_;
 };
 
-/// The layers of a mesh as conductivities of its cells at a frequency.
+/// The layers of a mesh as conductivities of all its cells, at a frequency.
 class CellsOfLayers {
  public:
   CellsOfLayers(const TensorMesh& mesh, const Layers& layers) {
@@ -91,8 +92,8 @@ class CellsOfLayers {
   std::array<std::vector<double>, 3> real_, quadrature_;
 };
 
-/// What two receptions of one receiver in two earths take of E, one less the other: nothing where the earths
-/// are alike around it.
+/// The difference of the weights of E of one receiver in two earths: none where the earths are the same
+/// around it.
 Reception difference(const Reception& one, const Reception& other) {
   Reception made;
   const auto take = [](const EdgeSum& terms, double sign, EdgeSum& sum) {
@@ -120,7 +121,7 @@ bool knows_a_part(const Problem& problem) {
                      [](const Source& source) { return source.kind == Source::Kind::plane_wave; });
 }
 
-/// Of all ranks.
+/// The values on edges of all ranks.
 EdgeValues on_host(const MaxwellSolver<float>& solver, const EdgeVector& x) {
   EdgeValues all;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -144,7 +145,7 @@ void put_on_device(Stream& stream, const Metric& metric, const EdgeValues& value
   }
 }
 
-/// The layers of a mesh as the formulas take them: neighbours that are alike are one.
+/// The layers of a mesh for the formulas of layered earths: equal neighbours become one layer.
 LayeredEarth earth_of(const TensorMesh& mesh, const Layers& layers) {
   LayeredEarth earth;
   for (std::size_t k = 0; k < mesh.n_up(); ++k) {
@@ -158,7 +159,7 @@ LayeredEarth earth_of(const TensorMesh& mesh, const Layers& layers) {
   return earth;
 }
 
-/// Of a source in layers; of a dipole at a place that is moved aside where it lies straight above or below.
+/// The field of a source in layers; a place straight above or below a dipole is moved aside.
 DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, double hertz, Vector3 place) {
   if (source.kind == Source::Kind::wire) return wire(earth, hertz, source.points, source.current, place);
   const auto& from = source.points.front();
@@ -194,7 +195,8 @@ void Solves::make_sampler() {
   sampler_.emplace(stream_, metric(), x_, sums(receptions_, sigma_.complex()), comm_);
 }
 
-// Networks are those of a model; where it stores charge, of a model at a frequency.
+// Makes the solver and receivers of a frequency. Its networks depend on the model alone or, where the medium
+// stores charge, on model and frequency.
 void Solves::prepare(double hertz) {
   if (solver_ && (!problem_.stores_charge() || hertz == prepared_)) return;
   prepared_ = hertz;
@@ -264,7 +266,7 @@ EdgeValues Solves::field() {
   return all;
 }
 
-// A frequency, no right-hand side, no field.
+// Begins a solve: sets the frequency, and clears right-hand side and field.
 void Solves::begin(std::size_t number) {
   const double hertz = hertz_of(number);
   prepare(hertz);
@@ -289,7 +291,7 @@ Solve Solves::finish() {
   return done;
 }
 
-// b of what differs from an earth whose field is known on edges.
+// Right-hand side b of a secondary field, from the difference to an earth whose field is known on edges.
 void Solves::send_over(const Background& background, const EdgeField& primary) {
   primary_ = primary;
   fill_contrast(stream_, metric(), sigma_, background, primary, omega_mu_, b_);
@@ -409,8 +411,8 @@ void Solves::iterate(Solve& done) {
   go(p.rough == Rough::always, plain_first ? patience_of_plain : p.most_iterations);
   if (!done.converged() && plain_first && done.reason != solve::Reason::not_finite)
     go(true, p.most_iterations - done.iterations);
-  // Where fields are below the rounding of the strongest, receivers never settle; and at low frequencies
-  // rounding may end the residual above its tolerance, long after receivers have settled.
+  // Receivers whose field is below the rounding of the strongest field never settle; and at low frequencies
+  // rounding may keep the residual above its tolerance, long after receivers have settled.
   constexpr int long_since = 20;
   constexpr double of_rounding = 1e-6;
   const bool settled = settled_ >= long_since && done.residual <= of_rounding;

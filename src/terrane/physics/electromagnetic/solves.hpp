@@ -1,4 +1,4 @@
-// One source at one frequency after the other, on one mesh and model.
+// Solver of a problem: one source at one frequency after the other, on one mesh and model.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct Solve {
   solve::Reason reason = solve::Reason::converged;
   int iterations = 0;
   double residual = 0;
-  double change = 0;      ///< at receivers, of the last iteration
+  double change = 0;      ///< largest relative change at receivers in the last iteration
   double divergence = 0;  ///< of all nodes (MaxwellSolver::charges)
   double divergence_in_earth = 0, divergence_in_air = 0;
   bool rough = false;
@@ -22,7 +22,7 @@ struct Solve {
   bool converged() const { return reason == solve::Reason::converged; }
 };
 
-/// Of a solve, [source, frequency], that did not converge, a warning.
+/// A warning about solve `number`, in [source, frequency], which did not converge.
 std::string trouble(const Problem& problem, std::size_t number, const Solve& solve);
 
 /// Complex numbers on the edges along up, north and east.
@@ -41,17 +41,17 @@ class Solves {
   void stop_when(std::function<bool()> stopped) { stopped_ = std::move(stopped); }
   /// E of the last solve on interior edges, the known part included.
   EdgeValues field();
-  /// A x = b at the frequency of a solve, by the same steps; b is destroyed.
+  /// Solves A x = b at the frequency of solve `number`, in the same way; b is destroyed.
   Solve solve_for(std::size_t number, const EdgeValues& b);
-  /// What the receivers take of what solve_for() has found.
+  /// The values at the receivers of what solve_for() has found.
   std::vector<std::complex<double>> recorded();
-  /// x of the last solve, without what was known.
+  /// x of the last solve, without the known part of the field.
   EdgeValues found();
 
   /// The known part of the last solve on an edge, also of the walls: interior nodes are counted from 0.
   std::complex<double> known(int axis, const std::array<Index, 3>& place) const;
 
-  /// Of the frequency of a solve, [component, receiver].
+  /// Weights of the receivers at the frequency of a solve, [component, receiver].
   const std::vector<Reception>& receptions(std::size_t number);
   /// How the weights of receiver and component `datum` change with conductivities, at that frequency.
   std::vector<WeightChange> weight_changes_of(std::size_t number, std::size_t datum);
@@ -80,10 +80,10 @@ class Solves {
   std::function<bool()> stopped_;
   Stream& stream_;
   Comm* comm_;
-  // What prepare() makes for a frequency.
+  // Made by prepare() for a frequency.
   double prepared_ = 0;
   Sigma sigma_;
-  Layers layers_;         // where a part of the field is known
+  Layers layers_;         // layers whose field is the known part
   CrossSection section_;  // in place of layers, where the earth has a strike
   std::optional<MaxwellSolver<float>> solver_;
   std::optional<Sampler> sampler_;

@@ -1,4 +1,4 @@
-// Magnetotellurics: what the earth makes of plane waves, from the fields of two polarisations.
+// Magnetotellurics: transfer functions of the earth, from the fields of plane waves of two polarisations.
 //
 //   E = Z H (horizontal),   H_u = T_e H_e + T_n H_n
 //
@@ -21,8 +21,8 @@ struct TransferFunction {
   /// ρ_a = |Z|²/(ωμ₀) ohm m, and the phase of Z in degrees.
   double apparent_resistivity(std::size_t element, double hertz) const;
   double phase(std::size_t element) const;
-  /// Φ = X⁻¹Y, Z = X + iY (Caldwell, Bibby & Brown 2004): ee, en, ne, nn; what galvanic distortion leaves
-  /// alone.
+  /// Φ = X⁻¹Y, Z = X + iY (Caldwell, Bibby & Brown 2004): ee, en, ne, nn. Galvanic distortion does not change
+  /// it.
   std::array<double, 4> phase_tensor() const;
 };
 
@@ -30,7 +30,8 @@ struct TransferFunction {
 inline constexpr std::size_t numbers_of_a_function = 6;
 std::complex<double> number(const TransferFunction& function, std::size_t which);
 
-/// The two sources of magnetotellurics, E along east and along north, and what is recorded of them.
+/// The two sources of magnetotellurics, E along east and along north; and the components that are recorded of
+/// them.
 std::vector<Source> both_polarisations();
 std::vector<Component> recorded_of_plane_waves();
 /// Whether a problem has these sources and components.
@@ -39,16 +40,17 @@ bool is_magnetotelluric(const Problem& problem);
 /// [frequency, receiver], from what forward() returns for such a problem.
 std::vector<TransferFunction> transfer_functions(const Problem& problem, const Outcome& outcome);
 
-/// What small changes of the fields make of them: δZ = (δE − Z δH) H⁻¹, δT = (δH_u − T δH) H⁻¹. changes: as
-/// outcome.data, such as J v of sensitivity.hpp.
+/// Changes of transfer functions for small changes of the fields: δZ = (δE − Z δH) H⁻¹, δT = (δH_u − T δH)
+/// H⁻¹. changes: as outcome.data, such as J v of sensitivity.hpp.
 std::vector<TransferFunction> transfer_function_changes(const Problem& problem, const Outcome& outcome,
                                                         const std::vector<std::complex<double>>& changes);
-/// One number of the function at a frequency and a receiver, as a sum over fields: their places in
-/// outcome.data, each with a factor.
+/// The derivative of one number of the function at a frequency and a receiver, as a sum over fields: their
+/// places in outcome.data, each with a factor.
 using SumOfFields = std::vector<std::pair<std::size_t, std::complex<double>>>;
 SumOfFields change_of(const Problem& problem, const Outcome& outcome, std::size_t frequency,
                       std::size_t receiver, const TransferFunction& there, std::size_t which);
-/// The transpose: weights of fields whose sum of products with δE and δH is that of w with δZ and δT.
+/// The transpose of transfer_function_changes(): weights of fields, whose sum of products with δE and δH is
+/// that of w with δZ and δT.
 std::vector<std::complex<double>> weights_of_fields(const Problem& problem, const Outcome& outcome,
                                                     const std::vector<TransferFunction>& w);
 

@@ -1,4 +1,4 @@
-// What a stopped run leaves behind: the temperature, the series, and how many steps are done.
+// The checkpoint of a stopped run: the temperature, the series, and how many steps are done.
 #pragma once
 
 #include <filesystem>

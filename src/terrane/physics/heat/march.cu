@@ -199,7 +199,8 @@ std::size_t Rank::advance(std::size_t n) {
   return n + 1;
 }
 
-/// By the maximum principle no cell leaves what the hottest has had and the strongest power has added since.
+/// By the maximum principle no cell becomes hotter than the hottest so far, plus what the strongest power has
+/// added since.
 std::optional<InputError> Rank::lost(std::size_t done) {
   if (!watch_.due(done) && done < problem_.steps()) return {};
   const double largest = sums_.highest(Magnitude{in(now_)}),

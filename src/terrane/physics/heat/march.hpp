@@ -15,7 +15,7 @@ March march(const Problem& problem, const Runtime& runtime);
 /// Whether heat is put in during this step.
 bool heats(const Problem& problem, std::size_t step);
 
-/// What the other ranks do meanwhile.
+/// Called by the other ranks, while rank 0 is in march().
 void serve(Comm& comm);
 
 }  // namespace terrane::heat

@@ -1,4 +1,4 @@
-// What a run has in the end, and a checkpoint on the way.
+// The results of a run, and the state in its checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace terrane::heat {
 
-/// What rank 0 has in the end; the other ranks have nothing.
+/// Results on rank 0; on other ranks empty.
 struct March {
   std::vector<double> temperature;                          ///< at the end [cells], K
   std::vector<double> series;                               ///< [steps + 1, receivers], K

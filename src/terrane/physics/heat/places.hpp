@@ -1,5 +1,5 @@
-// A point among the cells: what a source there gives to each of them, and what a thermometer there reads of
-// each.
+// Weights of cells for a point between their centres: the share of a source there that each cell gets, and
+// the share of each cell in what a thermometer there reads.
 //
 // Along an axis a point at s gets weights of the cell that holds it and its two neighbours, with centres x:
 //
@@ -34,7 +34,8 @@ namespace terrane::heat {
 /// Weights of cells, in ascending order of the cells, none of them zero.
 using Weights = std::vector<std::pair<std::size_t, double>>;
 
-/// at: easting, northing, up, m. where: what an error calls the point. Throws InputError: outside the mesh.
+/// Weights of a point. at: easting, northing, up, m. where: how an error names the point. Throws InputError:
+/// outside the mesh.
 Weights weights_at(const Problem& problem, const std::array<double, 3>& at, const std::string& where);
 
 /// Records the cells of all points: problem.receivers becomes all of them, once each. Returns each point's

@@ -6,13 +6,13 @@
 // Jaeger 1959, §10.2, §10.4). The sides of a box are images: with the source's sign where no heat passes,
 // with the other one where T = 0.
 //
-// Cells see little of 1/r: three of them away they are a twentieth off. What the mesh makes of the same
-// source in a box that is all of the source's rock is found by a second run on the same cells with the same
-// steps. That has the same errors, so that
+// Cells resolve 1/r badly near the source: three cells away they err by a twentieth. The same errors are
+// found by a second run on the same cells with the same steps, in a box filled with the rock at the source,
+// for which the closed form is exact. So
 //
 //   T(mesh) + T(closed form) − T(mesh, all of the source's rock)
 //
-// has those of what is left: of heat that comes back from other rock, which is smooth at the source.
+// has only the errors of the remaining part, heat that other rock reflects, which is smooth at the source.
 #pragma once
 
 #include <array>
@@ -35,24 +35,27 @@ struct PointSource {
   double heat = 0;              ///< J, at time 0
 };
 
-/// Shares its heat among the cells around it.  where: what an error calls it.  Throws InputError: outside.
+/// Shares the heat of the source among the cells around it. where: how an error names it. Throws InputError:
+/// it lies outside the mesh.
 void put_in(const PointSource& source, Problem& problem, const std::string& where);
 
 /// How many cells along each axis lie between two points, at least.
 double cells_between(const TensorMesh& mesh, const Place& a, const Place& b);
 
-/// Which of these points have the closed form: those less than ten cells from the source, and not at it, with
-/// no other rock in the cells between and around both. None where it would be a sum of too many images.
-/// problem: settled
+/// Points that are corrected by the closed form: those less than ten cells from the source, and not at it,
+/// with no other rock in the cells between and around both. None where the closed form would be a sum of too
+/// many images. problem: settled
 std::vector<std::size_t> beside(const Problem& problem, const PointSource& source,
                                 std::span<const Place> points);
-/// Of those the ones for which the problem's cells allow it; on cells of any width.
+/// Those of the points `among` with no other rock in the cells of `problem` between and around them and the
+/// source, whatever the width of cells; none where the closed form would be a sum of too many images.
 std::vector<std::size_t> in_one_rock(const Problem& problem, const PointSource& source,
                                      std::span<const Place> points, std::span<const std::size_t> among);
 
-/// The source in a box that is all of its rock, on the same cells with the same steps. problem: settled
+/// The same source in a box filled with the rock at the source, on the same cells with the same steps.
+/// problem: settled
 Problem in_own_rock(const Problem& problem, const PointSource& source);
-/// In closed form at each of these points, after each step: [steps + 1, points], K.
+/// Temperatures in closed form at each of these points, after each step: [steps + 1, points], K.
 std::vector<double> closed_form(const Problem& problem, const PointSource& source,
                                 std::span<const Place> points);
 

@@ -79,7 +79,7 @@ void use_specific_heat(EarthModel& model, const std::string& where) {
   model.properties.push_back({"heat_capacity", std::move(capacity)});
 }
 
-/// Bodies that lie less than two cells across within the mesh: neither it nor its companion holds them.
+/// Names bodies that are less than two cells across, which neither the mesh nor its companion resolves.
 std::vector<std::string> not_held(const Description& earth, const TensorMesh& mesh,
                                   const std::vector<std::string>& tables) {
   const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -145,7 +145,7 @@ void note_absolute(const Problem& problem, std::vector<std::string>& notes) {
         warmest));
 }
 
-/// What [source] says, where it says any.
+/// The point source of table [source], where it has one.
 std::optional<PointSource> read_source(const Config& table) {
   Source source;
   read_fields(table, source);
@@ -213,7 +213,7 @@ void warn_of_fixed_sides(const Problem& p, const std::vector<Position>& points,
                     near, points.size(), first + 1, latest));
 }
 
-/// What meshes of other cells keep: walls are where they are.
+/// What other meshes of this problem must keep: the places of points, and all walls where they are.
 CompanionWish wish_of(const std::vector<Position>& points) {
   CompanionWish wish = CompanionWish{}.with_its_walls();
   for (const auto& point : points)
@@ -221,7 +221,7 @@ CompanionWish wish_of(const std::vector<Position>& points) {
   return wish;
 }
 
-/// The same on other cells, without heat of a source; values: those of the cells' properties on them
+/// The problem on other cells, without the heat of a source; values: gives the properties on these cells
 template <class Mean>
 Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mean& mean) {
   Problem other;
@@ -239,8 +239,8 @@ Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mea
   return other;
 }
 
-/// On cells twice as wide and with steps up to four times as long, so that errors of both are four times as
-/// large.  problem: settled; initial: temperatures of rock alone; longer: the steps
+/// The companion's problem: cells twice as wide and steps up to four times as long, so that its errors are
+/// four times as large. problem: settled; initial: temperatures of rock alone; longer: factor of the steps
 Problem companion_of(const Problem& problem, const std::vector<double>& initial, const CompanionWish& wish,
                      double longer) {
   const std::vector<double>* const rock[] = {&problem.conductivity, &problem.capacity, &initial};
@@ -466,7 +466,7 @@ std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& st
   const auto &mine = solved.mine, &other = solved.other;
   const auto& temperatures = mine.series;
   const std::size_t count = receivers_.size();
-  // Between two times of the other in proportion.
+  // Interpolates linearly between two times of the companion.
   const auto its_value = [&](std::size_t time, std::size_t receiver) {
     const double at = static_cast<double>(time) * mine.step / other.step;
     const auto before = std::min(static_cast<std::size_t>(at), other.series.size() / count - 2);

@@ -19,7 +19,7 @@ namespace terrane::heat {
 /// The tables [simulation] and [source].
 std::span<const Section> sections();
 
-/// Temperatures of receivers, [time, receiver], and the march that they are of.
+/// Temperatures of receivers, [time, receiver], and the time steps (March) that they come from.
 struct Found {
   March march;
   std::vector<double> series;
@@ -50,24 +50,26 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   static constexpr auto errors_beside = ErrorsBeside::steps;
   static bool converged(const Found& found) { return found.march.converged; }
   std::uint64_t cells_of_run() const { return problem_.mesh.size(); }
-  /// Receivers beside the source have its closed form: a second run in its own rock.
+  /// Solves; at receivers beside the source, corrects by its closed form, which takes a second run in rock
+  /// like that at the source.
   Found solved(const Runtime& runtime) const;
-  /// On cells twice as wide along some axes, with steps four times as long where these are longer.
+  /// The companion: the same problem on cells twice as wide along some axes, with steps four times as long
+  /// where longer_steps is set.
   std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool longer_steps) const;
   void take_source(const PointSource& source);
-  /// Puts it for those receivers in the place of what the mesh makes of it.
+  /// At receivers beside the source, replaces what the mesh gives of the source by its closed form.
   void correct_beside_source(Found& found, const Runtime& runtime) const;
-  /// On finer cells, with the rock of those that they are parts of, and shorter steps.
+  /// The same problem on finer cells, each with the rock of the cell that it is part of, and shorter steps.
   std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime&) const;
-  /// Of each temperature, K, relative to the largest one of its time.
+  /// Stated errors of each temperature, K, relative to the largest temperature of its time.
   std::vector<double> errors_of(const Solved& solved, StatedErrors& stated) const;
 
   Problem problem_;
   Survey receivers_;
-  std::vector<Weights> points_;  // of the receivers
-  std::vector<double> initial_;  // of rock alone, K
+  std::vector<Weights> points_;  // weights of cells, for each receiver
+  std::vector<double> initial_;  // temperature at time 0 without the heat of the source, K
   std::optional<PointSource> source_;
-  std::vector<std::size_t> beside_;  // receivers with its closed form, ascending
+  std::vector<std::size_t> beside_;  // receivers that have the closed form of the source, ascending
 };
 
 }  // namespace terrane::heat

@@ -23,7 +23,7 @@ struct Term {
   double gap;                     // d2 − d1
 };
 
-/// Where a node is, and how far from the shot.
+/// The place of a node, and its distance from the shot.
 struct NodePlace {
   std::size_t node;
   std::array<std::size_t, 3> at;
@@ -63,7 +63,7 @@ class Equations {
     }
     return medium_.rock(cell);
   }
-  /// The node's corner of that cell.
+  /// The number of the corner of that cell at which the node is.
   std::size_t corner_in(std::size_t octant) const {
     std::size_t corner = 0;
     for (int a = 0; a < 3; ++a)
@@ -73,7 +73,7 @@ class Equations {
   std::size_t node_behind(const NodePlace& x, std::size_t octant, int axis) const {
     return (octant >> axis & 1) == 0 ? x.node - nodes_.stride(axis) : x.node + nodes_.stride(axis);
   }
-  /// Whether a second node lies behind, in rock.
+  /// Whether there is a second node behind the first, in rock: for second order.
   bool has_second(const NodePlace& x, std::size_t octant, int axis, std::size_t cell) const {
     const auto at = x.at[static_cast<std::size_t>(axis)];
     const bool above = (octant >> axis & 1) != 0;
@@ -118,7 +118,7 @@ class Equations {
       t.c1 = t.c2 = -1 / (nodes_.at(axis, high ? at + 1 : at) - nodes_.at(axis, low ? at - 1 : at));
     return t;
   }
-  /// Of some axes that along which the front comes from the shot most.
+  /// Of the axes given, the one along which the front comes most directly from the shot.
   int main_axis(const NodePlace& x, std::size_t octant, std::size_t axes) const {
     int main = -1;
     double most = -2;
@@ -213,7 +213,8 @@ class Marcher {
   using Entry = std::pair<double, std::uint32_t>;
   static bool later(const Entry& a, const Entry& b) { return a > b; }
 
-  /// Corners of the cells at the shot: straight ways, at the mean of the slowness at both ends.
+  /// Starts the front: at corners of the shot's cells, times of straight rays with the mean of the slowness
+  /// at both ends.
   void begin() {
     const auto places = medium_.places(front_.shot);
     for (std::size_t n = 0; n < places.size(); ++n) {
@@ -258,7 +259,8 @@ class Marcher {
            (n + 1 < medium_.nodes().count(axis) && accepted_[x.node + step] != 0);
   }
 
-  /// A node's time, where those octants have changed; none of the others is earlier than what it had.
+  /// Computes a node's time anew from the octants that have changed, and from the others only where needed:
+  /// none of these gives an earlier time than the node had.
   void find(std::size_t node, std::uint32_t changed) {
     const auto known = front_.stencil[node];
     if ((known & by_shot) != 0) return;
@@ -405,7 +407,7 @@ void linearise(const Medium& medium, const Equations& equations, const Front& fr
   }
 }
 
-/// A receiver's time as shares of the τ of nodes, or, in a cell of the shot, of the slowness of corners.
+/// A receiver's time, as weights of τ at nodes or, in a cell of the shot, of the slowness at corners.
 struct AtReceiver {
   double r = 0;
   Medium::Place place;

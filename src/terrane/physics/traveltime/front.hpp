@@ -36,7 +36,7 @@
 
 namespace terrane::traveltime {
 
-/// Arrivals at all nodes, and how each was found.
+/// Arrival times at all nodes, and the stencil by which each was computed.
 struct Front {
   Point shot{};
   std::vector<double> tau;           ///< mean slowness from the shot [nodes], s/m; infinite: not reached
@@ -47,7 +47,8 @@ struct Front {
   std::vector<std::uint32_t> stencil;
 };
 
-/// order: 1 or 2.  cancelled: asked now and then; the front is not whole where it says yes
+/// The front from a shot. order: 1 or 2, of the differences. cancelled: asked from time to time; the front is
+/// incomplete where it returned true
 Front march(
     const Medium& medium, const Point& shot, int order,
     const std::function<bool()>& cancelled = [] { return false; });

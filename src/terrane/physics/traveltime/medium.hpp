@@ -1,4 +1,4 @@
-// The nodes and the slowness of a mesh of cells, as a front of first arrivals sees them.
+// The nodes of a mesh of cells, and the slowness with which a front of first arrivals passes them.
 //
 //   s = 1/v        slowness of a cell, s/m; T, s, lives at the nodes: the corners of the cells
 //
@@ -30,7 +30,8 @@ namespace terrane::traveltime {
 /// Easting, northing, up, m.
 using Point = std::array<double, 3>;
 
-/// ψ(d), how much of a difference of logarithms is a smooth change, and 1/(1 + (d/d₀)⁴), its share θ.
+/// A function of a difference of logarithms and its derivative: of ψ(d), the part of the difference that
+/// counts as a smooth change, or of its share θ = 1/(1 + (d/d₀)⁴).
 struct Smooth {
   double value, slope;
 };

@@ -24,7 +24,8 @@ struct Picked {
   std::vector<std::string> notes;
 };
 
-/// The file, or what was given in its place, that a key of the job names. Throws InputError, FileError.
+/// Picks from the file that a key of the job names, or from data given in its place. Throws InputError,
+/// FileError.
 Picked read_picks(const Config& table, const char* key);
 
 }  // namespace terrane::traveltime

@@ -66,7 +66,8 @@ std::vector<Point> read_shots(const Config& table) {
   return all;
 }
 
-/// That whose key `file` names shots, receivers and times: [source], or [survey] where there is no [source].
+/// The table whose key `file` names shots, receivers and times: [source], or [survey] where there is no
+/// [source].
 std::optional<Config> table_of_picks(const Config& job) {
   static const Key file[] = {{"kind", "text", "none", ""}, {"file", "path", "none", ""}};
   const auto source = job.table("source").describe({source_keys()});
@@ -77,7 +78,7 @@ std::optional<Config> table_of_picks(const Config& job) {
   return survey;
 }
 
-/// Shots, receivers and picks.
+/// Reads shots, receivers and picks.
 void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made) {
   const auto table = job.table("source").describe({source_keys()});
   auto& p = made.problem;
@@ -206,7 +207,7 @@ void take_mesh_alone(const Config& job,
   guess_velocity(made);
 }
 
-/// An error of Problem::settle() at the key that says where a shot or receiver is.
+/// Rethrows an error of Problem::settle() with the key that places the shot or receiver.
 [[noreturn]] void throw_at_its_place(const InputError& error, const Config& job) {
   const std::string& where = error.where();
   const auto from = table_of_picks(job);

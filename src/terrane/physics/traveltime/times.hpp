@@ -18,13 +18,13 @@ struct Times {
 /// of another problem).
 Times travel_times(const Problem& problem, const Runtime& runtime);
 
-/// The other ranks.
+/// Called by the other ranks, while rank 0 is in travel_times().
 void serve(Comm& comm);
 
-/// What a run holds, bytes: of the model, and for each shot under way.
+/// Bytes of the medium, once per run; and of a front, for each shot that is being computed.
 double bytes_of_medium(const Problem& problem);
 double bytes_of_front(const Problem& problem);
-/// Of one shot on one core.
+/// Seconds for the front of one shot on one core.
 double seconds_of_front(const Problem& problem);
 
 }  // namespace terrane::traveltime

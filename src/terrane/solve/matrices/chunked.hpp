@@ -57,9 +57,9 @@ class ChunkedOperator : public PartedOperator {
  protected:
   /// threads: 0 means all.
   ChunkedOperator(std::size_t rows, std::size_t columns, int threads, ShareOfParts share = {});
-  /// One chunk, [rows, its columns]: in `scratch`, which the callee sizes, or where it is kept.
+  /// One chunk, [rows, its columns], either in `scratch`, which the callee sizes, or where it is stored.
   struct Seen {
-    const double* wide = nullptr;  ///< one of the two
+    const double* wide = nullptr;  ///< one of the two is set
     const float* narrow = nullptr;
   };
   struct Scratch {

@@ -1,5 +1,5 @@
-// The diagonal of the inverse of a sparse symmetric matrix A that lies in layers: unknowns have entries with
-// those of their own layer, and with one of the layer above and one of that below.
+// The diagonal of the inverse of a sparse symmetric matrix A in layers: an unknown has entries only with
+// unknowns of its own layer, of the layer above and of that below.
 //
 //   L_1 = A_1,  L_k = A_k − D_(k−1)ᵀ L_(k−1)⁻¹ D_(k−1)             layer by layer upward
 //   G_n = L_n⁻¹,  G_k = L_k⁻¹ + L_k⁻¹ D_k G_(k+1) D_kᵀ L_k⁻¹        and down again
@@ -29,11 +29,12 @@ struct LayeredMatrix {
   std::vector<Layer> layers;
 };
 
-/// [layers][unknowns]. The same bits for any number of threads. Throws InputError: A is not positive
-/// definite.
+/// The diagonal of A⁻¹, [layers][unknowns]. The same bits for any number of threads. Throws InputError: A is
+/// not positive definite.
 std::vector<std::vector<double>> diagonal_of_inverse(const LayeredMatrix& matrix, int threads = 0);
 
-/// Bytes that it takes for so many layers of at most so many unknowns, and seconds of one core.
+/// Memory of diagonal_of_inverse(), bytes, for `layers` layers of at most `unknowns` unknowns; and its time
+/// on one core, s.
 double bytes_of_layers(double layers, double unknowns);
 double seconds_of_layers(double layers, double unknowns);
 

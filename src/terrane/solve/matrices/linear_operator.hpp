@@ -1,4 +1,4 @@
-// A linear operator that knows no physics: data d = G m, and what else an inversion asks of G.
+// A linear operator, independent of physics: data d = G m, and what else an inversion needs of G.
 //
 //   d = G m          m [columns], d [rows]
 //   m = Gᵀ d         exactly the transpose: ⟨G m, d⟩ = ⟨m, Gᵀ d⟩ to rounding

@@ -21,7 +21,8 @@ Pack load(const T* at) {
   return Pack(at, element_aligned);
 }
 
-/// Four running packs, so that additions do not wait for each other; joined in a fixed order.
+/// The sum is kept in four packs, so that additions do not wait for each other; they are joined in a fixed
+/// order.
 template <class T>
 double dot(const T* a, const double* b, std::size_t n) {
   Pack sum[4] = {Pack(0), Pack(0), Pack(0), Pack(0)};

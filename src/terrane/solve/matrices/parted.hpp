@@ -47,8 +47,8 @@ class PartedOperator : public LinearOperator {
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const final;
 };
 
-/// Rank 0: which shared operators the other ranks serve. They are in serve_products() from the first one on
-/// until the last is gone, or until the workers are, when they have been called by stay().
+/// On rank 0: keeps account of the shared operators that the other ranks serve. These are in serve_products()
+/// from the first operator on until the last is destroyed; or, if stay() was called, until Workers is.
 class Workers {
  public:
   /// comm: must outlive it
@@ -57,14 +57,14 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   Comm& comm() const { return comm_; }
-  /// Whether the other ranks are there; if not, they are to be called before an operator is made.
+  /// Whether the other ranks are in serve_products(); if not, they must be called before an operator is made.
   bool serves() const { return (stays_ || operators_ > 0) && !parted_; }
-  /// They have just been called to serve_products() without an operator.
+  /// To be called when the other ranks have entered serve_products() without an operator.
   void stay() { stays_ = true; }
-  /// They are to make their shares of another operator next. Precondition: serves().
+  /// Tells the other ranks to make their shares of another operator next. Precondition: serves().
   void ask_for_another();
-  /// They are to do something else next, in which they stay in step, and then serve on. Precondition:
-  /// serves().
+  /// Tells the other ranks to carry out a command next, for which all ranks must stay in step, and then to
+  /// serve again. Precondition: serves().
   void send_command();
 
  private:
@@ -78,22 +78,23 @@ class Workers {
 
   Comm& comm_;
   bool stays_ = false;
-  std::size_t operators_ = 0, next_ = 0;  ///< that there are; the number of the next one
+  std::size_t operators_ = 0, next_ = 0;  ///< number of operators that exist; number of the next one
   bool parted_ = false;                   ///< a rank has failed: they have all left
 };
 
-/// Rank 0's side: an operator like any other. The other ranks are in serve_products() with their shares.
+/// Rank 0's side of a shared operator, used like any other. The other ranks hold their shares in
+/// serve_products().
 class SharedOperator final : public LinearOperator {
  public:
-  /// own: with the share of rank 0.  workers: whose ranks have just made theirs
+  /// own: the share of rank 0. workers: their ranks have just made the other shares
   SharedOperator(std::shared_ptr<Workers> workers, std::shared_ptr<const PartedOperator> own);
-  ~SharedOperator() override;  ///< after the last one the other ranks go
+  ~SharedOperator() override;  ///< with the last one the other ranks leave serve_products()
   SharedOperator(const SharedOperator&) = delete;
   SharedOperator& operator=(const SharedOperator&) = delete;
 
   std::size_t rows() const override { return own_->rows(); }
   std::size_t columns() const override { return own_->columns(); }
-  /// Throw what any rank throws; then the ranks have parted, and further products throw Error.
+  /// These throw what any rank throws; then the other ranks have left, and further products throw Error.
   void apply(std::span<const double> model, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> model) const override;
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
@@ -105,7 +106,7 @@ class SharedOperator final : public LinearOperator {
   void expect_crew() const;
 
   std::shared_ptr<Workers> workers_;
-  std::size_t number_;  ///< by which the ranks know it
+  std::size_t number_;  ///< by which all ranks name this operator
   std::shared_ptr<const PartedOperator> own_;
   std::vector<std::vector<std::uint32_t>> columns_;  ///< of each rank
 };

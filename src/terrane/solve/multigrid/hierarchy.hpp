@@ -24,7 +24,8 @@ namespace terrane::solve {
 
 inline namespace levels_of_multigrid {
 
-/// Fine indices of the points that stay, when spacings up to `target` are wanted.
+/// Indices of the points of an axis that stay on the next level. A point is removed where its lower neighbour
+/// stays and the mean of its two spacings is at most `target`.
 inline std::vector<Index> thin(const AxisSpacing& axis, double target) {
   const Index points = axis.points();
   const auto distance = [&](Index p) { return axis.spacing[static_cast<std::size_t>(p)]; };
@@ -54,7 +55,7 @@ inline AxisSpacing thinned(const AxisSpacing& axis, const std::vector<Index>& ke
   return coarse;
 }
 
-/// The kernels of one axis, which is a number that the compiler must know.
+/// Calls call(axis) with the axis as a constant of compilation, as kernels need it.
 template <class Call>
 void with_axis(int axis, const Call& call) {
   if (axis == up) call(std::integral_constant<int, up>{});
@@ -62,7 +63,7 @@ void with_axis(int axis, const Call& call) {
   else call(std::integral_constant<int, east>{});
 }
 
-/// The same for two choices.
+/// Calls call(one, two) with both as constants of compilation.
 template <class Call>
 void with_flags(bool one, bool two, const Call& call) {
   if (one && two) call(std::true_type{}, std::true_type{});
@@ -71,7 +72,7 @@ void with_flags(bool one, bool two, const Call& call) {
   else call(std::false_type{}, std::false_type{});
 }
 
-/// From a level to the next, which is coarser along one axis.
+/// The coarsening from a level to the next one along one axis: which points stay.
 struct Step {
   int axis = 0;
   Buffer<Index> kept_and_ends, below;
@@ -106,7 +107,7 @@ inline Step make_step(Stream& stream, int axis, const std::vector<Index>& kept, 
   return {axis, on_device(ends), on_device(below), on_device(taken), on_device(lies), kept};
 }
 
-/// The part of a coarser box that comes from `fine` points: those that stay.
+/// The box of a coarser level whose points are those of the box `fine` that stay.
 inline IndexBox<3> thinned(IndexBox<3> fine, int axis, const std::vector<Index>& kept) {
   const auto place = [&](Index p) { return std::lower_bound(kept.begin(), kept.end(), p) - kept.begin(); };
   return fine.with(axis, place(fine.first[axis]), place(fine.last[axis]));
@@ -118,7 +119,8 @@ inline Cartesian<3> thinned(Cartesian<3> fine, int axis, const std::vector<Index
   return fine;
 }
 
-/// With the high walls, which links have.
+/// The part and, at each high wall of the whole that it touches, one more layer of points: links have values
+/// there.
 inline IndexBox<3> with_walls(IndexBox<3> part, const IndexBox<3>& whole) {
   if (part.empty()) return part;
   for (int a = 0; a < 3; ++a)
@@ -131,7 +133,8 @@ inline Cartesian<3> with_walls(Cartesian<3> cut) {
   return cut;
 }
 
-/// A level can be shared when a rank that has points keeps some on the next: no two neighbours go.
+/// Whether ranks can share a level: each has no points, or two and more along each axis. Of two neighbours
+/// one stays, so such a rank has points on the next level, too.
 inline bool can_be_shared(const Cartesian<3>& cut) {
   for (const auto& part : cut.parts)
     for (int a = 0; a < 3; ++a)
@@ -139,8 +142,9 @@ inline bool can_be_shared(const Cartesian<3>& cut) {
   return true;
 }
 
-/// The lists of one axis of a level of products, on the host and on the device in this order; and what its
-/// removed points take from their neighbours.
+/// Lists of one axis of a level whose network is a product (product_network.hpp): conductances along the
+/// axis, factors across it, and the weights by which a removed point is interpolated from the points below
+/// and above. `there` holds the four on the device, in this order.
 template <class T>
 struct AxisLists {
   std::vector<double> along, across, below, above;
@@ -168,7 +172,8 @@ struct AxisLists {
     const std::size_t n = across.size();
     return {part(2 * n + 1, n), part(3 * n + 1, n)};
   }
-  /// Of the points that stay: conductances in series, and what removed points share out.
+  /// The lists of the next level: along the axis, conductances in series; across it, the factor of each point
+  /// that stays and the shares of its removed neighbours.
   AxisLists thinned(Stream& stream, const std::vector<Index>& kept) const {
     std::vector<double> g, m;
     const std::size_t n = across.size();
@@ -187,7 +192,7 @@ struct AxisLists {
   }
 };
 
-/// A level's network of products.
+/// The network of a level, where it is a product of lists.
 template <class T>
 struct ListProducts {
   std::array<std::shared_ptr<const AxisLists<T>>, 3> axis;
@@ -195,7 +200,7 @@ struct ListProducts {
   double shift = 0;
 };
 
-// What the cycle asks of both kinds of networks.
+// The cycle calls these for both kinds of networks.
 template <class T>
 NetworkView<T> seen(const Network<T>& network) {
   return NetworkView<T>(network);
@@ -219,7 +224,7 @@ template <class T>
 ListWeights<T> weights_along(const ListProducts<T>& network, int axis) {
   return network.axis[static_cast<std::size_t>(axis)]->weights();
 }
-/// A copy of links at other places of an axis: from[place] of each.
+/// Copies links: taken at place p of an axis = links at place from[p].
 template <class T, int Axis>
 struct TakeLinks {
   GridView<const T> links;
@@ -230,8 +235,8 @@ struct TakeLinks {
     taken(k, j, i) = at(links, p.with<Axis>(from[static_cast<std::size_t>(p.get<Axis>())]));
   }
 };
-/// Links along an axis at removed points and at those above them alone, on a CPU. Returns where they are, as
-/// host_passes.hpp has it.
+/// On a CPU, keeps of the links along an axis only those at removed points and at the points above them.
+/// Returns for each removed point the place where its links now are (host_passes.hpp).
 template <class T>
 Buffer<std::int32_t> keep_removed(Stream& stream, Network<T>& network, int axis,
                                   const std::vector<Index>& kept) {
@@ -261,7 +266,8 @@ template <class T>
 Buffer<std::int32_t> keep_removed(Stream&, ListProducts<T>&, int, const std::vector<Index>&) {
   return {};
 }
-/// Gives memory back that only the set-up needed, of a level without a smoother.
+/// For a level without a smoother: frees the memory that only the set-up needed. Transfers read the links
+/// along `axis` alone.
 template <class T>
 void keep_weights(Network<T>& network, int axis) {
   for (int a = 0; a < 3; ++a)
@@ -273,34 +279,36 @@ void keep_weights(ListProducts<T>& network, int) {
   network.storage = {};
 }
 
-/// How far around its part a rank computes what its neighbours compute, too, so that two messages do for a
-/// level: after b the first step reaches three points, the second two, the residual one; after the coarse
-/// correction, which reaches two, the third step reaches one.
+/// Width in points of the layer around its part that a rank computes as its neighbours do. So ranks exchange
+/// twice per level, b and u. From b, the first smoothing step is computed up to three points around the part,
+/// the second up to two, the residual up to one; then the coarse correction up to two and the third step up
+/// to one.
 inline constexpr Index overlap_of_parts = 3;
 
 template <class V, class Net>
 struct Level {
   using T = RealOf<V>;
   Cartesian<3> cut;
-  IndexBox<3> part;                     // of this rank, or all where it has all
-  IndexBox<3> held;                     // what it computes: its part and points around it, or all
-  bool shared = false;                  // or whole on every rank
-  std::unique_ptr<SharedGrid<T>> grid;  // where shared, and where b becomes whole
+  IndexBox<3> part;                     // points of this rank; all where it has the whole level
+  IndexBox<3> held;                     // points that it computes: its part and those around it, or all
+  bool shared = false;                  // ranks have parts of it; else each has all of it
+  std::unique_ptr<SharedGrid<T>> grid;  // of a shared level, and of one where each rank gets the whole b
   Net a;
   std::array<AxisSpacing, 3> spacing;
-  bool smooth = true;            // or only on the way to a level that is coarser along another axis, too
+  bool smooth = true;            // false: only a step between levels that have smoothers
   Step step;                     // to the next level
-  Buffer<std::int32_t> removed;  // where the network has links of removed points alone (host_passes.hpp)
+  Buffer<std::int32_t> removed;  // places of links, where keep_removed() has dropped the others
   Field<V> b, u, v;
 
-  /// The part and so many points around it.
+  /// The part and `points` points to each side of it, within the grid; all that is held where the level is
+  /// not shared.
   IndexBox<3> reach(Index points) const {
     if (!shared) return held;
     return part.empty() ? part : overlap(part.grown(points), cut.whole);
   }
   bool gathers() const { return grid && !shared; }
-  /// b, which a level without a smoother hands on before it has a u: they share their memory. A rank writes
-  /// its part of it.
+  /// The right-hand side b, of which a rank writes its part. A level without a smoother passes b on before it
+  /// has a u, so both have the same memory.
   Field<V>& taken() { return smooth ? b : u; }
   void bring_taken(Stream& stream) {
     if (grid) grid->bring(stream, taken(), true);
@@ -359,22 +367,24 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using T = Real;
   using L = Level<V, Net>;
   std::vector<L> levels;
-  Index together;                            // levels with fewer points are on every rank
-  bool axis_by_axis;                         // transfers: else one kernel goes along all axes
-  bool in_passes;                            // or, of a CPU, the passes of host_passes.hpp
-  Index flat_up_to;                          // so many points without branches
-  static constexpr Index few_points = 1728;  // of levels that one block of threads goes through
+  Index together;                            // each rank has all of the levels with fewer points
+  bool axis_by_axis;                         // transfers between levels: a kernel per axis; else one for all
+  bool in_passes;                            // on a CPU: by the passes of host_passes.hpp
+  Index flat_up_to;                          // most points of levels whose transfers have no branches
+  static constexpr Index few_points = 1728;  // most points of levels that one block of threads computes
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
   SharedMemory own_memory;
-  SharedMemory* memory;  // of fields that are needed in turn
+  SharedMemory* memory;  // of fields that are never needed at the same time
   bool others;           // whether other cycles use this memory, too
-  InTurn lent;           // of the finest level, or none
-  // Of lent.coarser: places that are full, and bytes taken of the next; fields whose layers others write.
+  InTurn lent;           // lent for b and v of the finest level; empty: none
+  // How many places of lent.coarser are full, and how many bytes of the next are used; the fields there,
+  // whose layers other users of the memory overwrite.
   std::size_t lent_places = 0, lent_bytes = 0;
   ClearLayers<V> lent_layers{};
-  After after = After::kernel;  // events where neighbours bring layers on streams of their own
+  After after = After::kernel;  // events where other streams copy layers from neighbours
 
-  /// make_finest(): level 0 with its network. grid: null where this rank has everything.
+  /// fewer: each rank has all of the levels with fewer points. make_finest(): returns level 0 with its
+  /// network.
   template <class Finest>
   Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index fewer, Transfers transfers,
          const InTurn& in_turn, const Finest& make_finest)
@@ -446,13 +456,14 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
  private:
-  /// Of the level with the smoother that a target leads to.
+  /// Number of points of the level to which `target` coarsens all axes.
   Index points_at(double target) const {
     Index points = 1;
     for (const auto& axis : levels.back().spacing) points *= static_cast<Index>(thin(axis, target).size());
     return points;
   }
-  /// A message costs as much as the work on so many points.
+  /// The number of points on which work takes as long as a message: smaller levels are quicker whole on every
+  /// rank.
   static Index quickest(Stream& stream, const SharedGrid<double>& finest) {
     constexpr Index by_peers = Index{1} << 19, direct = Index{1} << 22, through_host = 32768;
     if (stream.device().kind != Device::Kind::cuda) return through_host;
@@ -467,7 +478,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
   static constexpr T first = T(Smoother::first_weight), momentum = T(Smoother::momentum),
                      weight = T(Smoother::weight);
 
-  /// A rank's part of b is written, and of v, where it has the first step.
+  /// Called when this rank has written its part of b and, where `begun`, of v: brings b around the part from
+  /// neighbours, and computes there v, the first smoothing step.
   void right_is_written(Stream& stream, L& level, bool begun) {
     level.bring_taken(stream);
     if (!begun || !level.grid) return;
@@ -475,9 +487,10 @@ struct Multigrid<V>::Levels final : Hierarchy {
     for_rest(level.held, level.part, [&](const IndexBox<3>& box) { sweep(stream, box, kernel, after); });
   }
 
-  /// levels[l].u = B levels[l].b, where b is known in all points that are held; so is u then.  begun: v has
-  /// the first step.  Traffic per point of a level, in numbers: 3 conductances, or none of products, are read
-  /// five times (four steps and a residual), 17 fields are read or written.
+  /// The cycle from level l on: levels[l].u = B levels[l].b. b must be known at all points that this rank
+  /// holds; afterwards u is known there. begun: v already has the first smoothing step. Memory traffic per
+  /// point of a level, in numbers: 3 conductances (none where networks are products) are read five times, in
+  /// four smoothing steps and a residual; 17 values of fields are read or written.
   void cycle(Stream& stream, std::size_t l, bool begun) {
     if (l == few_from) return cycle_of_few_points(stream, begun);
     auto& level = levels[l];
@@ -503,8 +516,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     step(level.reach(0), ChebyshevStep<V, A>{a, b, v, momentum, weight, u});
     level.bring_u(stream);
   }
-  /// Whether kernels read the network before those ahead of them have ended: where each takes little longer
-  /// than it waits. The same on any number of ranks.
+  /// Whether a kernel reads the network before the kernel ahead of it has ended: on small levels, where a
+  /// kernel runs hardly longer than it would wait. The same on any number of ranks.
   bool asks_early(std::size_t l) const {
     constexpr Index most = Index{1} << 18;
     return !axis_by_axis && levels[l].cut.whole.count() <= most;
@@ -516,8 +529,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
            (transfers == Transfers::in_passes ||
             (transfers == Transfers::quickest && kind == Device::Kind::cpu));
   }
-  /// The same in two passes, where v has u between them. Traffic per point: conductances twice, b twice, u
-  /// and v once or twice.
+  /// cycle() on a CPU, in two passes over the memory of each level, between which v holds u. Memory traffic
+  /// per point: conductances twice, b twice, u and v once or twice.
   void cycle_in_passes(Stream& stream, std::size_t l) {
     auto& level = levels[l];
     const typename Values<V>::In b = std::as_const(level.b).view();
@@ -558,7 +571,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     level.bring_u(stream);
   }
 
-  /// From level few_from on.
+  /// The cycle from level few_from on, computed by one block of threads in one kernel.
   void cycle_of_few_points(Stream& stream, bool begun) {
     Few kernel;
     kernel.begun = begun;
@@ -591,7 +604,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     if (count > 1) few_from = from;
   }
 
-  /// The next level that has fields: where a kernel that goes along several axes ends.
+  /// The next level that has fields: there ends a kernel that coarsens along several axes at once.
   std::size_t stop_after(std::size_t l) const {
     do ++l;
     while (!axis_by_axis && !levels[l].smooth && !levels[l].gathers());
@@ -599,18 +612,20 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
   bool has_fields(std::size_t l) const { return axis_by_axis || levels[l].smooth || levels[l].gathers(); }
 
-  /// Whether only passes read the weights of a level without fields, and not as those along a row: the
-  /// kernels of other devices go on from a level that ranks make whole.
+  /// Whether only the passes of host_passes.hpp read the interpolation weights of a level without fields, and
+  /// not along rows (east): then keep_removed() can drop the other links. After a level without a smoother
+  /// where ranks get the whole b, kernels read them as on other devices.
   bool read_by_passes_alone(std::size_t l) const {
     if (!in_passes || levels[l].step.axis == east) return false;
     while (!has_fields(l)) --l;
     return levels[l].smooth;
   }
-  /// Whether every second level has the memory of u: passes read u of a level, and no layer of it, before
-  /// they write that of the level two before.
+  /// Whether levels with a smoother put u into two memories by turns: passes have read u of a level, without
+  /// its layer, before they write u of the level two before it.
   bool alternates() const override { return in_passes && lent.memory != nullptr; }
-  /// smooth: how many levels before have a smoother. A level without one is between the same two kernels as
-  /// all others that are as many steps behind one with a smoother: they share their memory.
+  /// Allocates the fields of level l. smooth: number of finer levels with a smoother. Levels without one need
+  /// a field only from one kernel to the next, so all that are equally many steps behind a level with a
+  /// smoother share their memory.
   void make_room(Stream& stream, std::size_t l, std::size_t smooth) {
     auto& level = levels[l];
     if (!level.smooth) keep_weights(level.a, level.step.axis);
@@ -622,7 +637,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     if (level.grid) level.grid->template prepare<V>(stream);
     enum : std::size_t { first_between, second_between, b_of_level, u_of_level, v_of_level, kinds = 3 };
-    const auto alternating = b_of_level + smooth % 2;  // where no others have memory of levels
+    const auto alternating = b_of_level + smooth % 2;  // where no other cycle uses the memory of levels
     const auto at = [&](std::size_t place) { return Field<V>(stream, level.held, *memory, place); };
     if (!level.smooth) {
       level.u = at(levels[l - 1].smooth ? first_between : second_between);
@@ -642,8 +657,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
       level.b = before != nullptr ? Field<V>(before->v, level.held) : coarse_field(stream, level);
     }
   }
-  /// In memory that was lent for coarser levels, where there is some; not for so few points that it would not
-  /// matter.
+  /// A field of a coarser level: in the memory lent for these where that has room, and the level enough
+  /// points to matter; else in memory of its own.
   Field<V> coarse_field(Stream& stream, const L& level) {
     constexpr Index least = Index{1} << 14;
     const std::size_t bytes = Field<V>::bytes(stream.device(), level.held);
@@ -658,9 +673,9 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     return Field<V>(stream, level.held);
   }
-  /// Of the levels with a smoother that which is two before: its v is free from the restriction to the level
-  /// between them until that one's correction comes back, which is as long as b of this level is needed. Null
-  /// where there is none, and where ranks bring each other b.
+  /// The second level before l that has a smoother. Its v has the memory of b of level l: v is unused from
+  /// the restriction to the level between the two until the correction from that level comes back, and b is
+  /// needed no longer than that. Null where there is none, and where ranks exchange b.
   const L* two_before(std::size_t l) const {
     if (axis_by_axis || in_passes || levels[l].grid) return nullptr;
     int before = 0;
@@ -670,13 +685,13 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     return nullptr;
   }
-  /// Where others have used the memory: no kernel reads the layer of b.
+  /// Zeroes the layers of u and v, after other cycles have used the memory; no kernel reads the layer of b.
   void clear_layers(Stream& stream) {
     for (auto& level : levels)
       for (auto* field : {&level.u, &level.v})
         if (level.smooth) clear_layer(stream, *field);
   }
-  /// The layer but for its edges and corners, which no smoother reads, by one kernel.
+  /// Zeroes by one kernel the layer around a field, without its edges and corners, which no smoother reads.
   void clear_faces(Stream& stream, Field<V>& field) const {
     const auto& points = field.points();
     const Index across = std::max(points.size(up), points.size(north)),
@@ -692,8 +707,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
         for_each(stream, side, Clear<V>{field.view()});
   }
 
-  /// Whether a kernel from or to a level with a smoother, which computes the points of level `out`, goes
-  /// without branches. The same on any number of ranks.
+  /// Whether the kernel that transfers values from or to level `fine`, and computes the points of level
+  /// `out`, has no branches. The same on any number of ranks.
   bool flat_between(std::size_t fine, std::size_t out) const {
     return levels[fine].smooth && levels[out].cut.whole.count() <= flat_up_to;
   }
@@ -711,8 +726,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
       pass.removed[static_cast<std::size_t>(levels[l].step.axis)] = levels[l].removed.view();
   }
 
-  /// The residual in v of level l becomes b of the next level with a smoother, which is returned; and whether
-  /// that one's v has the first step.
+  /// Restricts the residual in v of level l to b of the next level with a smoother. Returns that level, and
+  /// whether its v already has the first smoothing step.
   std::pair<std::size_t, bool> restrict_to_next(Stream& stream, std::size_t l) {
     return restrict_to_next(stream, l, std::as_const(levels[l].v).view());
   }
@@ -756,7 +771,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     return begins;
   }
 
-  /// u of level `fine` += u of level `coarse`, interpolated; or just that, where it has no smoother.
+  /// Adds the interpolated u of level `coarse` to u of level `fine`; where `fine` has no smoother, replaces
+  /// it.
   void interpolate_from(Stream& stream, std::size_t coarse, std::size_t fine) {
     while (coarse > fine) {
       std::size_t l = coarse - 1;
@@ -837,7 +853,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
  private:
-  /// For a level of which ranks have parts: what they bring each other.
+  /// For a level below a shared one: sets what ranks exchange on it, and the points that this rank holds.
   static void set_grid(L& level, Comm& comm) {
     const Around around{overlap_of_parts, true, !level.shared};
     level.grid = std::make_unique<SharedGrid<T>>(level.cut, comm, around);
@@ -853,8 +869,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     complete(stream, level, level.cut, level.a.storage);
   }
 
-  /// An array of a level whose part this rank has written: with what is around it. Restriction of links and
-  /// their use read one point more above.
+  /// Completes an array of a level, of which this rank has written its part, by the values around the part
+  /// from its neighbours. One more layer above: coarsening and use of links read it.
   static void complete(Stream& stream, const L& level, const Cartesian<3>& cut, Field<T>& array) {
     if (!level.grid) return;
     constexpr Index below = overlap_of_parts, above = overlap_of_parts + 1;
@@ -867,7 +883,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     halo.wait(stream);
   }
 
-  /// enough: points at the end of this target for ranks to share them.
+  /// The next level, coarser along `axis`. enough: whether the last level of this target spacing has so many
+  /// points that ranks share it.
   L coarser(Stream& stream, L& fine, int axis, const std::vector<Index>& kept, bool enough) {
     const auto n = static_cast<std::size_t>(axis);
     fine.step = make_step(stream, axis, kept, fine.cut.whole.size(axis));

@@ -71,14 +71,15 @@ struct Neighbours {
   }
 };
 
-/// step(i) along a row; `step` is a copy: the compiler sees that nothing written changes it.
+/// Calls step(i) along a row. `step` is a copy, so that the compiler sees that nothing that is written
+/// changes it.
 template <class Step>
 TERRANE_FN void along(Index first, Index last, const Step step) {
 #pragma omp simd
   for (Index i = first; i < last; ++i) step(i);
 }
-/// The same with the network; no loop with a branch in it is vectorised, so whether it stores is asked
-/// before.
+/// The same with the network. A loop with a branch is not vectorised, so whether the network has storage is
+/// tested before the loop.
 template <class A, class Step>
 TERRANE_FN void along(const A& network, Index first, Index last, const Step step) {
   A a = network;
@@ -90,16 +91,16 @@ TERRANE_FN void along(const A& network, Index first, Index last, const Step step
   }
 }
 
-/// Rows are computed up to a whole number of the widest registers: what lies behind a row in the arrays that
-/// are read is there and goes nowhere, and rows of a block have room for it. With assertions indices are
-/// exact.
+/// Rows are computed up to a whole number of the widest registers: arrays that are read have values behind a
+/// row, whose results are not used, and rows of a block have memory for them. With assertions, rows end where
+/// they should.
 constexpr Index most_lanes = 16;
 #if defined(NDEBUG)
 constexpr bool whole_registers = true;
 #else
 constexpr bool whole_registers = false;
 #endif
-/// Whether so much lies behind the last row of the points of a box: the layer above it.
+/// Whether an array has so many values behind the last row of the points of a box: in the layer above it.
 inline bool has_room_behind(const IndexBox<3>& box) {
   return whole_registers && (box.size(1) + 2) * (box.size(2) + 2) >= 2 * most_lanes;
 }
@@ -118,7 +119,7 @@ TERRANE_FN void copy(const RowOut<V>& from, const RowOut<V>& to, Index first, In
 
 // ——— Memory of a block ———
 
-/// A few planes of rows, the last ones that were made.
+/// The last few planes of rows that were computed.
 template <class V>
 struct Planes {
   using T = RealOf<V>;
@@ -134,10 +135,10 @@ struct Planes {
   }
 };
 
-/// Memory that a thread needs while it works on a block. It stays with the thread.
+/// Memory that a thread needs while it works on a block; kept for the thread's next block.
 class Room {
  public:
-  /// The room of the calling thread, emptied.
+  /// The memory of the calling thread, emptied.
   static Room& own() {
     static thread_local Room room;
     room.chunk_ = room.used_ = 0;
@@ -183,7 +184,8 @@ class Room {
 
 // ——— Along the axes, between levels ———
 
-/// Along an axis: which fine point a coarse one is, and from which neighbours of that point it takes values.
+/// For the coarse points of an axis: the fine point that each is, and the neighbours of it from which it
+/// takes values.
 template <class W>
 struct Taking {
   const AxisStep<W>& axis;
@@ -244,7 +246,7 @@ TERRANE_FN void add_across(const W& weights, const PlacesOfRemoved& removed, con
   }
 }
 
-/// The way down in a block: u of planes and rows [k, j], and the coarse points whose fine ones lie there.
+/// The pass down in a block: u of planes and rows [k, j], and the coarse points whose fine ones lie there.
 template <class V, class W, class A>
 struct BlockDown {
   using T = RealOf<V>;
@@ -312,7 +314,7 @@ struct BlockDown {
     return k >= box.first[0] && k < box.last[0] && j >= box.first[1] && j < box.last[1];
   }
 
-  /// The first step from zero.
+  /// The first step of the smoother, from zero.
   inline void make_step(Index k) {
     for (Index j = uj0 - 1; j < uj1 + 1; ++j) {
       const RowOut<V> to = step(k, j);
@@ -329,7 +331,7 @@ struct BlockDown {
     }
   }
 
-  /// The second, and what the block has of it.
+  /// The second step; stores the block's part of u.
   inline void make_u(Index k) {
     const Index first = pass.points.first[2], last = pass.points.last[2];
     for (Index j = uj0; j < uj1; ++j) {
@@ -441,7 +443,7 @@ struct BlockDown {
   }
 };
 
-/// The way up in a block: the planes and rows [k, j] of the solution.
+/// The pass up in a block: the planes and rows [k, j] of the solution.
 template <class V, class W, class A>
 struct BlockUp {
   using T = RealOf<V>;
@@ -531,7 +533,7 @@ struct BlockUp {
     return in(pass.coarse, k, j) ? row_of(pass.correction, k, j) : Row<V>(zeros);
   }
 
-  /// The corrected u.
+  /// u with the coarse correction added.
   inline void make_u(Index k) {
     const bool plane_there = k >= pass.held.first[0] && k < pass.held.last[0];
     if (plane_there) make_coarse_plane(k);
@@ -583,7 +585,7 @@ struct BlockUp {
     to.put(end, V{});
   }
 
-  /// The first step after the correction.
+  /// The first step of the smoother after the correction.
   inline void make_step(Index k) {
     const Index first = pass.between.first[2], last = pass.between.last[2];
     for (Index j = j0 - 1; j < j1 + 1; ++j) {
@@ -603,7 +605,7 @@ struct BlockUp {
       to.put(last, V{});
     }
   }
-  /// The second.
+  /// The second step of the smoother after the correction.
   inline void make_next(Index k) {
     const Index first = pass.points.first[2], last = pass.points.last[2];
     for (Index j = j0; j < j1; ++j) {
@@ -625,7 +627,7 @@ struct BlockUp {
 
 // ——— Blocks and threads ———
 
-/// Planes and rows of a box in blocks.
+/// A box divided into blocks of planes and rows.
 struct Blocks {
   IndexBox<3> box;
   Index planes = 1, rows = 1;  // blocks on the axes up and north
@@ -637,13 +639,13 @@ struct Blocks {
     if (points > least_for_thread)
       team = static_cast<int>(std::min<Index>(thread_count(threads), points / least_for_thread));
     rows = std::min(box.size(1), (box.size(1) * box.size(2) + most_in_plane - 1) / most_in_plane);
-    // Twice as many as threads, where that costs little, so that one that is late keeps others less.
+    // Twice as many blocks as threads, where that costs little, so that a late thread delays the others less.
     const Index wanted = team == 1 ? 1 : (box.size(0) >= 2 * least_planes * team ? 2 : 1) * team;
     planes = std::clamp<Index>((wanted + rows - 1) / rows, 1, box.size(0));
     if (planes * rows < team) rows = std::min(box.size(1), (team + planes - 1) / planes);
   }
   Index count() const { return planes * rows; }
-  /// Where block n of so many of an axis begins.
+  /// The first index of block n of `of` blocks along an axis.
   static Index begin(Index first, Index last, Index n, Index of) { return first + (last - first) * n / of; }
 };
 

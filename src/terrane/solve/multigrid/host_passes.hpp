@@ -1,4 +1,4 @@
-// What a CPU does on a level of a multigrid cycle: two passes over memory in place of eleven or more.
+// One level of a multigrid cycle on a CPU: two passes over memory instead of eleven or more.
 //
 // On the way down, plane after plane: the first step of the smoother, the second from it, the residual, and
 // its restriction along east, north and up. On the way up: interpolation along up, north and east, added to
@@ -20,17 +20,18 @@
 
 namespace terrane::solve {
 
-/// Where weights along an axis are kept of removed points alone: their places in that array, by the index of
-/// the fine point. Empty: of all points.
+/// Per axis, where links are kept of removed points alone: the place in their array by index of the fine
+/// point. Empty: links of all points are kept.
 using PlacesOfRemoved = std::array<View<const std::int32_t>, 3>;
-/// The place of the weights of a removed point, none of the axis east.
+/// The place of the links of a removed point; along east all links are kept.
 template <int Axis>
 Place place_of_weights(const PlacesOfRemoved& removed, const Place& p) {
   const auto& places = removed[Axis];
   return places.size == 0 ? p : p.with<Axis>(places[static_cast<std::size_t>(p.get<Axis>())]);
 }
 
-/// A level and the way to the next. Boxes: of this rank, with what it computes around its part.
+/// The pass down: a level and the transfer to the next. Boxes: points of this rank, with those that it
+/// computes around its part.
 template <class V, class W, class A>
 struct PassDown {
   A a;
@@ -39,7 +40,7 @@ struct PassDown {
   IndexBox<3> held, points;  // where b is known, and where u is wanted
   IndexBox<3> coarse;        // where the restricted residual is wanted
   typename Values<V>::In b;
-  typename Values<V>::Out u, right;  // after both steps; and the residual, restricted
+  typename Values<V>::Out u, right;  // u after both steps; the restricted residual
   PlacesOfRemoved removed = {};
 };
 
@@ -55,8 +56,8 @@ struct PassUp {
   PlacesOfRemoved removed = {};
 };
 
-/// Whether this processor has passes for cycles in V: single precision, and on x86 AVX2. What they are not
-/// compiled for goes step by step, as it takes long to compile them.
+/// Whether this processor has passes for cycles in V: in single precision and, on x86, with AVX2. For others
+/// they are not compiled, as that takes long; kernels run one by one.
 template <class V>
 bool has_passes() {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -66,7 +67,7 @@ bool has_passes() {
 #endif
 }
 
-/// On this many threads; where has_passes().
+/// Runs a pass on `threads` threads. Precondition: has_passes().
 template <class V, class W, class A>
 void run_pass(const PassDown<V, W, A>& pass, int threads);
 template <class V, class W, class A>

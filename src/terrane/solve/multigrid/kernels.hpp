@@ -1,4 +1,5 @@
-// What a multigrid cycle does at one point of a grid. Equations in multigrid.hpp.
+// The kernels of a multigrid cycle: what each computes at one point of a grid. Equations are in
+// multigrid.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace terrane::solve {
 
-/// How the points of one axis become fewer.  kept(I): the fine index of coarse point I; kept(−1) = −1 and
-/// kept(n) is the number of fine points.  below(p): the last coarse point at or below fine point p; −1 when
-/// there is none.
+/// Which points of one axis stay on the coarser level. kept(I): the fine index of coarse point I; kept(−1) =
+/// −1 and kept(n) is the number of fine points. below(p): the last coarse point at or below fine point p; −1
+/// when there is none.
 struct Thinning {
   View<const Index> kept_and_ends;  // [coarse points + 2]
   View<const Index> below;          // [fine points]
@@ -22,13 +23,13 @@ struct Thinning {
   TERRANE_FN bool removed_above(Index coarse) const { return removed_below(coarse + 1); }
 };
 
-/// The same, as kernels that go along all axes read it: one number of 32 bits for a point.
+/// A Thinning in the form that kernels along all axes read: one number of 32 bits per point.
 struct PackedThinning {
   View<const std::int32_t> taken;  // [coarse points] 4 kept(I) + removed_above(I) · 2 + removed_below(I)
   View<const std::int32_t> lies;   // [fine points] 2 below(p) + (is it p itself?)
 };
 
-/// What a removed point takes from its neighbours below and above on the axis.
+/// Weights by which a removed point is interpolated from its neighbours below and above on the axis.
 template <class T>
 struct Weights {
   T below, above;
@@ -63,7 +64,8 @@ struct ListWeights {
   }
 };
 
-/// Along the axis: the link as it is, or two in series where a point between them was removed.
+/// Coarse links along the axis that is coarsened: the fine link, or two in series where a point between them
+/// was removed.
 template <class T, int Axis>
 struct CoarseLinkAlong {
   GridView<const T> fine;
@@ -83,8 +85,8 @@ struct CoarseLinkAlong {
   }
 };
 
-/// Across the axis: a link's own conductance and the share of its removed neighbours, weighted at both of
-/// their ends.
+/// Coarse links across the axis that is coarsened: a link's own conductance and shares of those of its
+/// removed neighbours, weighted at both of their ends.
 template <class T, int Axis, int Across>
 struct CoarseLinkAcross {
   GridView<const T> along, fine;  // c of Axis, c of Across
@@ -103,8 +105,8 @@ struct CoarseLinkAcross {
   }
 
  private:
-  /// Of the link between a removed point and its neighbour below on the axis Across; at a wall one end
-  /// counts.
+  /// The share of the link between a removed point and its neighbour below on the axis Across: the mean of
+  /// the weights at its two ends; at a wall there is one end only.
   template <bool KeptIsAbove>
   TERRANE_FN T share(const Place& removed) const {
     const Index place = removed.get<Across>();
@@ -175,7 +177,7 @@ struct Interpolate {
   }
 };
 
-/// What one kernel that goes along all axes knows of each: no thinning where all points stay.
+/// One axis, as a kernel along all axes reads it; thins is false where all points stay.
 template <class W>
 struct AxisStep {
   bool thins = false;
@@ -183,11 +185,11 @@ struct AxisStep {
   W weights;  // of the level that has become coarser along the axes after this one
 };
 
-/// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, one inside the other, in its
-/// order. Begins: v = the first step of the smoother on the coarse level. Flat: without branches of single
-/// points, so that all values of a point are on their way at once, those that were not removed with a weight
-/// of zero: quicker where there are too few points to hide what each branch waits for. Its weights, and those
-/// of lists, are asked for before the kernel ahead has ended.
+/// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, nested, in its order. Begins: also
+/// v = the first step of the smoother on the coarse level. Flat: without branches for single points,
+/// neighbours that were not removed count with a weight of zero, so that all values of a point are loaded at
+/// the same time: quicker where there are too few points to hide the wait for each branch. Its weights, and
+/// those of lists, are loaded before the kernel ahead has ended.
 template <class V, class W, class A, bool Begins, bool Flat>
 struct RestrictTogether {
   AxisStep<W> axis[3];
@@ -202,7 +204,7 @@ struct RestrictTogether {
     Index kept;
     bool below, above;
   };
-  /// What the removed neighbours count.
+  /// Weights of the removed neighbours below and above.
   struct Counts {
     RealOf<V> below, above;
   };
@@ -212,7 +214,7 @@ struct RestrictTogether {
     Taken of[3];
     Counts counts[knows_weights ? weights : 1];
   };
-  /// Before all else, so that what is read for the axes is on its way together.
+  /// Called first, so that all that is read for the axes is loaded at the same time.
   TERRANE_FN Ahead ahead(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     Ahead made{{take<up>(q), take<north>(q), take<east>(q)}, {}};
@@ -235,8 +237,9 @@ struct RestrictTogether {
     const std::int32_t taken = step.thinning.taken[static_cast<std::size_t>(n)];
     return {taken >> 2, (taken & 1) != 0, (taken & 2) != 0};
   }
-  /// Of the sums along an axis, one inside the other: Path 0 at the point of the axis before, 3 Path + 1 and
-  /// 3 Path + 2 at its removed neighbours.
+  /// Place in `counts` of the weights of a sum along an axis. Sums are nested: Path tells from which point of
+  /// the axis before they are taken: Path 0 from the point that stays, 3 Path + 1 and 3 Path + 2 from its
+  /// removed neighbours.
   template <int Axis, int Path>
   static constexpr int number() {
     return W::same_across ? Axis : Axis == up ? 0 : Axis == north ? 1 + Path : 4 + Path;
@@ -299,15 +302,15 @@ struct RestrictTogether {
   }
 };
 
-/// fine = P coarse, or fine += P coarse, along up, then north, then east, as Interpolate does. Flat: as
-/// above.
+/// fine = P coarse, or fine += P coarse, along up, then north, then east, as Interpolate does. Flat: as in
+/// RestrictTogether.
 template <class V, class W, bool Add, bool Flat>
 struct InterpolateTogether {
   AxisStep<W> axis[3];
   typename Values<V>::In coarse;
   typename Values<V>::Out fine;
 
-  /// Along an axis: the coarse point at or below a fine one, and whether it is that one.
+  /// Along an axis: the coarse point at or below a fine point, and whether both are the same.
   struct Lies {
     Index below;
     bool on;
@@ -339,8 +342,8 @@ struct InterpolateTogether {
     const std::int32_t lies = step.thinning.lies[static_cast<std::size_t>(p.get<Axis>())];
     return {lies >> 1, (lies & 1) != 0};  // below may be −1: shifts keep the sign
   }
-  /// Of the points along an axis: Path 0 at the point of the axis before, or 2 Path below it and 2 Path + 1
-  /// above.
+  /// Place in `shares` of the weights of a point along an axis. Interpolations are nested: Path tells for
+  /// which point of the axis before: 2 Path for that below, 2 Path + 1 for that above.
   template <int Axis, int Path>
   static constexpr int number() {
     return W::same_across ? Axis : Axis == east ? 0 : Axis == north ? 1 + Path : 3 + Path;
@@ -403,7 +406,7 @@ struct Residual {
   }
 };
 
-/// u = weight D⁻¹ b: the first step from zero.
+/// u = weight D⁻¹ b: the first step of the smoother, from u = 0.
 template <class V, class A>
 struct FirstStep {
   A a;
@@ -452,7 +455,7 @@ struct ChebyshevStepFromZero {
   }
 };
 
-/// One of these kernels that asks for what it reads of the network before the kernel ahead of it has ended.
+/// A kernel that loads its coefficients of the network before the kernel ahead of it has ended.
 template <class Kernel>
 struct Early {
   Kernel kernel;
@@ -464,7 +467,8 @@ struct Early {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { kernel(k, j, i); }
 };
 
-/// The cycle from a level of few points on (in_one_block of sweep.hpp), the same steps as one by one.
+/// The cycle from a level of few points on, by one block of threads (in_one_block of sweep.hpp): the same
+/// steps as kernels one by one.
 template <class V, class W, class A>
 struct CycleOfFewPoints {
   static constexpr int most = 10;
@@ -514,7 +518,7 @@ struct Clear {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { put(u, k, j, i, V{}); }
 };
 
-/// The same on the layer around a box: faces 0 … 5 by their rows and columns.
+/// u = 0 on the faces of the layer around a box: face 0 … 5, by rows and columns.
 template <class V>
 struct ClearFaces {
   IndexBox<3> points;
@@ -531,8 +535,8 @@ struct ClearFaces {
   }
 };
 
-/// The whole layers of several fields, with their edges and corners, which interpolation reads, by one
-/// kernel: the points of layers have numbers, field by field, face by face, 32 in a row.
+/// u = 0 on the whole layers of several fields by one kernel, with the edges and corners, which interpolation
+/// reads. The points of layers are numbered field by field, face by face, 32 in a row.
 template <class V>
 struct ClearLayers {
   static constexpr int most = 32;

@@ -31,29 +31,31 @@
 
 namespace terrane::solve {
 
-/// Between levels: one kernel goes along all axes, as devices like it, with branches where no neighbour was
-/// removed or, for few points, without; or one kernel per axis. On CPUs: in two passes over memory, with the
-/// smoother (host_passes.hpp). The bits are the same on CPUs; on GPUs sums are fused as nvcc likes.
+/// How values go between levels. together: one kernel along all axes, quick on GPUs, with branches that skip
+/// neighbours which were not removed; together_flat: without these branches, for few points; axis_by_axis: a
+/// kernel per axis; in_passes: on CPUs, together with the smoother, in two passes over memory
+/// (host_passes.hpp). On CPUs all give the same bits; on GPUs nvcc fuses sums of each differently.
 enum class Transfers { quickest, axis_by_axis, together, together_flat, in_passes };
 
-/// Memory that others use in turn: where fields are, but for the solution, between the beginning and the end
-/// of a cycle. Several Multigrids whose cycles never overlap may have the same.
+/// Memory that others use in turn: a cycle needs it for its fields, except the solution, from its beginning
+/// to its end. Several Multigrids whose cycles never overlap may have the same.
 struct InTurn {
   SharedMemory* memory = nullptr;
-  /// b and v of the finest level alone, in this place; or all fields in all places. Then the solution may be
-  /// in memory that coarser levels have, too: it lasts until the next cycle, and nobody may swap it.
+  /// true: only b and v of the finest level are in it, at `place`. Then the solution may share memory with
+  /// coarser levels: it lasts until the next cycle, and cannot be swapped. false: all fields, in all places.
   bool finest_alone = false;
   std::size_t place = 0;
-  /// In the first case: places where large fields of coarser levels are, one behind the other, as far as
-  /// there is room; on one rank.
+  /// Where finest_alone: places for large fields of coarser levels, one field behind the other while there is
+  /// room; on one rank.
   std::vector<std::size_t> coarser = {};
 };
 
-/// Levels with fewer points are on every rank: as many as are quickest for the way that messages go.
+/// Value of `together`: the number of points below which a level is quicker whole on every rank, by the way
+/// that messages go (through the host, or between devices).
 inline constexpr Index as_messages_go = -1;
 
-/// Where kernels write the right-hand side of a cycle, and with it the first step of the smoother.  A:
-/// NetworkView or ProductView, as the Multigrid was made of.
+/// Kernels call take() to write the right-hand side of a cycle, and with it the first step of the smoother.
+/// A: NetworkView or ProductView, whichever the Multigrid was made of.
 template <class V, class A>
 struct Beginning {
   A a;
@@ -66,7 +68,7 @@ struct Beginning {
   }
 };
 
-/// The same without the first step: on the CPU, where passes over a level make it.
+/// As Beginning, without the first step of the smoother: on the CPU the passes over a level compute it.
 template <class V>
 struct RightHandSide {
   typename Values<V>::Out b;
@@ -102,7 +104,8 @@ class Multigrid {
   /// scaled back.
   void apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, double scale = 1);
 
-  /// The same without copies: where this rank's part of r is written, the cycle, and z with its layer.
+  /// apply() without copies, in three calls: this rank's part of r is written to right(), cycle() runs, and
+  /// solution() is z with its layer.
   Field<V>& right();
   void cycle(Stream& stream) { cycle(stream, false); }
   /// The same where r is written by `take` of a Beginning.
@@ -117,14 +120,15 @@ class Multigrid {
     cycle(stream, true);
   }
   const Field<V>& solution() const;
-  /// Where another solution can be, to keep one while the next is made: what swap_solution() takes.
+  /// A field for a second solution, to keep one while the next is computed: the argument of swap_solution().
   Field<V> another_solution(Stream& stream) const;
   void swap_solution(Field<V>& other);
 
-  /// Of the finest level, with the memory that it has there. Throws ShapeError: its networks are products.
+  /// The links of the finest level along an axis, in the memory that they have there. Throws ShapeError: its
+  /// networks are products.
   Field<Real> finest_link(int axis) const;
 
-  /// Another s of the network: the coarse networks do not depend on it.
+  /// Changes s of the network; the links of coarse networks do not depend on it.
   void set_shift(double shift);
 
   /// Levels on which the smoother runs, the finest first: their points, of all ranks.
@@ -147,8 +151,8 @@ class Multigrid {
   std::unique_ptr<Hierarchy> hierarchy_;
 };
 
-/// The network, of which `rounded` was made, with the memory of its finest level; `exact` is given back axis
-/// by axis. Throws MemoryError.
+/// Splits the network `exact`, of which `rounded` was made, and takes one part of it from the finest level of
+/// `rounded`. Frees `exact` axis by axis. Throws MemoryError.
 SplitNetwork split(Stream& stream, Network<double> exact, const Multigrid<float>& rounded);
 
 }  // namespace terrane::solve

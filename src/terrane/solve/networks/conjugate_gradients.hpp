@@ -38,20 +38,20 @@ inline Jacobi jacobi(Stream& stream, const Network<double>& network) { return Ja
 void apply(Stream& stream, const Network<double>& network, const Field<double>& p, Field<double>& q);
 void apply(Stream& stream, const SplitNetwork& network, const Field<double>& p, Field<double>& q);
 
-/// Solves A x = b, starting from the given x. Returns what happened; after a breakdown or values that are not
-/// finite, x is the best that was reached. With a `grid`, network, b and x are this rank's part of it, and
-/// the call is collective, as B is. scratch: null, or where place 0 holds q, and z, whenever B does not work:
-/// what B lends may be there (InTurn of multigrid.hpp). Throws MemoryError.
+/// Solves A x = b, starting from the given x. Returns how the iteration ended; after a breakdown or values
+/// that are not finite, x is the best that was reached. With a `grid`, network, b and x are this rank's part
+/// of it, and the call is collective, as B is. scratch: null, or memory whose place 0 holds q, and z, except
+/// while B works: B may use it then (InTurn of multigrid.hpp). Throws MemoryError.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr,
                                 SharedMemory* scratch = nullptr);
-/// The same bits on CPUs, and 12 bytes less for each point.
+/// The same for a SplitNetwork: the same bits on CPUs, and 12 bytes less per point.
 SolveReport conjugate_gradients(Stream& stream, const SplitNetwork& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr,
                                 SharedMemory* scratch = nullptr);
-/// The same with the diagonal, in fewer passes over memory on devices.
+/// The same preconditioned by the diagonal, in fewer passes over memory on devices.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Jacobi& precondition, const Stopping& stopping = {},
                                 const SharedGrid<double>* grid = nullptr);

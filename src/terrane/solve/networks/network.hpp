@@ -34,17 +34,18 @@ struct AxisSpacing {
   Index points() const { return static_cast<Index>(spacing.size()) - 1; }
 };
 
-/// Of all axes, but for what natural ends have. Throws InputError: one is not a length.
+/// The smallest spacing of all axes; those at natural ends do not count. Throws InputError: one is not a
+/// length.
 double smallest_spacing(const std::array<AxisSpacing, 3>& axes);
 
 namespace detail {
 
-/// Of the points of a field, which GridViews on a GPU count by 32 bits. Throws ShapeError.
+/// Checks that the points of a field can be numbered by 32 bits, as GridViews on a GPU do. Throws ShapeError.
 void check_numbers(Device device, const IndexBox<3>& box);
 
-/// How a box lies in memory, with a layer of points around what kernels compute: on a GPU with longer rows,
-/// and so many values before the first, that the second value of every row is at the beginning of a line, or
-/// of a part of it where that would make rows longer by more than a twentieth.
+/// Layout of a box in memory, with the layer around the points that kernels compute. On a GPU, rows are
+/// padded and `lead` values come before the first, so that the second value of every row begins a cache line,
+/// or a part of one where whole lines would make rows longer by more than a twentieth.
 struct Rows {
   IndexBox<3> box;
   std::size_t lead = 0;
@@ -53,10 +54,11 @@ Rows rows_of(Device device, const IndexBox<3>& box, std::size_t bytes_of_a_value
 
 }  // namespace detail
 
-/// Memory of fields that are never needed at once: those of one place have the same.
+/// Memory for fields that are never needed at the same time: fields with the same place share it.
 class SharedMemory {
  public:
-  /// That of a place, at least so many bytes; what it held is lost when it grows. Throws MemoryError.
+  /// The memory of place `number`, at least `bytes` bytes; its contents are lost when it grows. Throws
+  /// MemoryError.
   std::shared_ptr<Buffer<std::byte>> place(Stream& stream, std::size_t number, std::size_t bytes) {
     // Whole lines: where memory ends at a guarded page, as on the debug device, it also begins at a line, so
     // that fields of any type may lie there.
@@ -80,13 +82,13 @@ class SharedMemory {
   std::vector<std::shared_ptr<Buffer<std::byte>>> places_;
 };
 
-/// A field on points of a grid, with a layer of points around them, which are zero where they lie beyond the
-/// grid, and belong to other ranks where they do (shared_grid.hpp). V: a real or Complex type.
+/// A field on points of a grid, with a layer of points around them: zero beyond the grid, else copies of
+/// points of other ranks (shared_grid.hpp). V: a real or Complex type.
 template <class V>
 class Field {
  public:
   using Real = RealOf<V>;
-  static constexpr int numbers = Values<V>::numbers;  ///< of a point
+  static constexpr int numbers = Values<V>::numbers;  ///< real numbers per point
 
   Field() = default;
   /// Zero everywhere. above: points of the layer at the upper end of each axis.  Throws MemoryError;
@@ -95,8 +97,8 @@ class Field {
     memory_ = std::make_shared<Buffer<std::byte>>(stream.device(), end());
     memory_->fill_zero(stream);
   }
-  /// In memory that others use in turn, from byte `from` of the place on, a multiple of 128: before it is
-  /// read, all points must be written, and the layer cleared.
+  /// In memory that others use in turn, from byte `from` of the place on (a multiple of 128): before the
+  /// field is read, all its points must be written and its layer zeroed.
   Field(Stream& stream, const IndexBox<3>& points, SharedMemory& memory, std::size_t place,
         std::size_t from = 0)
       : Field(stream.device(), points, 1) {
@@ -120,7 +122,7 @@ class Field {
     other.memory_ = memory_;
     return other;
   }
-  /// Bytes that one at the beginning of a place takes.
+  /// Bytes that a field on these points takes at the beginning of a place.
   static std::size_t bytes(Device device, const IndexBox<3>& points) {
     return Field(device, points, 1).end();
   }
@@ -131,10 +133,10 @@ class Field {
 
   const IndexBox<3>& points() const { return points_; }
   const IndexBox<3>& box() const { return box_; }  ///< with the layer
-  /// With what stands between rows on a GPU, so that the first point of each is at the beginning of a line.
+  /// The box with the padding of rows on a GPU, by which the first point of each begins a cache line.
   const IndexBox<3>& memory_box() const { return rows_; }
   Device device() const { return memory_ ? memory_->device() : Device{Device::Kind::cpu, -1}; }
-  const void* memory() const { return first(); }  ///< where it is
+  const void* memory() const { return first(); }  ///< address of the first value
   /// A View, or a ComplexView.
   auto view() {
     if constexpr (numbers == 1) return View<Real, 3>(first(), rows_).part(box_);
@@ -146,8 +148,8 @@ class Field {
   }
   /// All values of a complex field in the order of memory, as one row: (0, 0, n).
   auto row() const { return complex_view<const Real>(first(), index_box(1, 1, static_cast<Index>(size()))); }
-  /// As real arrays, for messages: those of real and of imaginary parts; or one of pairs, where the last
-  /// index of a value is 2i, and 2i + 1.
+  /// The field as real arrays, for messages. parts(): of the real and of the imaginary parts; pairs(): one
+  /// array in which index i of the last axis becomes 2i (real) and 2i + 1 (imaginary).
   std::array<View<Real, 3>, numbers> parts() {
     std::array<View<Real, 3>, numbers> all;
     for (std::size_t n = 0; n < all.size(); ++n)
@@ -155,7 +157,7 @@ class Field {
     return all;
   }
   View<Real, 3> pairs() { return View<Real, 3>(first(), twice(rows_)).part(twice(box_)); }
-  /// Also what else is in its memory.
+  /// Zeroes the field and all else that is in its memory.
   void fill_zero(Stream& stream) { memory_->fill_zero(stream); }
 
   /// values [points], in the order of the array; of a complex field the real parts, then the imaginary ones.
@@ -165,7 +167,7 @@ class Field {
   void upload_with_layer(Stream& stream, const std::vector<Real>& values) {
     upload(stream, values, points_.grown(1));
   }
-  /// Those of the values [there] that have a place here; zero elsewhere.
+  /// Uploads the values [there] at points that this field has, too; zero elsewhere.
   void upload(Stream& stream, const std::vector<Real>& values, const IndexBox<3>& there);
   std::vector<Real> download(Stream& stream, const IndexBox<3>& there) const;
 
@@ -188,7 +190,7 @@ class Field {
   }
   static IndexBox<3> twice(const IndexBox<3>& box) { return box.with(2, 2 * box.first[2], 2 * box.last[2]); }
   IndexBox<3> points_, box_, rows_;
-  std::size_t lead_ = 0;  // numbers before the first
+  std::size_t lead_ = 0;  // numbers in memory before the first value
   std::shared_ptr<Buffer<std::byte>> memory_;
 };
 
@@ -209,9 +211,10 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
   return Field<T>(stream, points, 3);
 }
 
-/// A Network<double> without S, of which multigrid in single precision has one half: its conductances rounded
-/// to float, and how many numbers of double precision lie between each and c_a. The bits are those of c_a,
-/// wherever it is 0 or within the range of float; below that range it is rounded.
+/// A Network<double> without S in two parts, one of which a multigrid in single precision has already: the
+/// conductances rounded to float, and the number of steps, from one double to the next, between each and c_a.
+/// Together they give every bit of c_a where it is 0 or within the range of float; below that range it is
+/// rounded.
 struct SplitNetwork {
   std::array<Field<float>, 3> rounded;       ///< in the memory of the finest level of a Multigrid
   std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and those above the last
@@ -228,7 +231,7 @@ TERRANE_FN std::int64_t bits_of(double value) {
   return std::bit_cast<std::int64_t>(value);
 #endif
 }
-/// The double that lies so many steps away from zero beyond `rounded`.
+/// The double that is `steps` doubles farther from zero than `rounded`.
 TERRANE_FN double joined(float rounded, std::int32_t steps) {
   const std::int64_t bits = bits_of(static_cast<double>(rounded)) + steps;
 #if defined(__CUDA_ARCH__)
@@ -237,7 +240,7 @@ TERRANE_FN double joined(float rounded, std::int32_t steps) {
   return std::bit_cast<double>(bits);
 #endif
 }
-/// 0 where there are too many: below the range of float.
+/// The number of doubles from `rounded` to `value`; 0 where it exceeds 32 bits: below the range of float.
 TERRANE_FN std::int32_t steps_between(float rounded, double value) {
   const std::int64_t steps = bits_of(value) - bits_of(static_cast<double>(rounded));
   const auto few = static_cast<std::int32_t>(steps);
@@ -272,7 +275,7 @@ struct NetworkView {
     for (std::size_t a = 0; a < 3; ++a) c[a] = {network.rounded[a].view(), network.steps[a].view()};
   }
 
-  /// D⁻¹ value, D the diagonal of A; 0 for a point that nothing holds.
+  /// D⁻¹ value, D the diagonal of A; 0 where D is 0.
   template <class V>
   TERRANE_FN V over_diagonal(V value, Index k, Index j, Index i) const {
     const T sum = c[up](k, j, i) + c[up](k + 1, j, i) + (c[north](k, j, i) + c[north](k, j + 1, i)) +

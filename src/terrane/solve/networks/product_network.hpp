@@ -1,9 +1,9 @@
-// A network whose conductances are products of one number of each axis (network.hpp has the equation):
+// A network whose conductances are products of one factor per axis (network.hpp has the equation):
 //
 //   c_a(P) = g_a(P_a) Π_{b≠a} m_b(P_b)
 //
-// So is the Laplacian on any tensor mesh, whatever is stored at its points: only S is an array. Coarser
-// networks are products again, so a multigrid cycle reads S and a few lists in place of four arrays.
+// The Laplacian on any tensor mesh is such a network; only S is an array. Coarser networks are products
+// again, so a multigrid cycle reads S and a few lists instead of four arrays.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct ProductNetwork {
   const IndexBox<3>& points() const { return part; }
 };
 
-/// What kernels see of it.
+/// The network as kernels read it.
 template <class T>
 struct ProductView {
   View<const T> along[3], across[3];

@@ -1,4 +1,4 @@
-// A grid whose points are shared among ranks: who has which, and how values of other ranks come.
+// A grid whose points are shared among ranks: which rank has which points, and how it gets values of others.
 //
 // A rank's arrays are indexed by the indices of the whole grid. Parts are cut at the blocks of a Reduction,
 // so no sum depends on the number of ranks; everything else that solvers do is pointwise.
@@ -11,10 +11,10 @@
 
 namespace terrane::solve {
 
-/// What bring() brings: points around a part, or all.
+/// Points that bring() gets from other ranks: those around a part, or all.
 struct Around {
   Index points = 1;
-  bool corners = false;  ///< also those that are beside the part on two or three axes at once
+  bool corners = false;  ///< also points beyond an edge or corner of the part
   bool all = false;      ///< every rank gets the whole
 };
 
@@ -36,22 +36,23 @@ class SharedGrid {
   const IndexBox<3>& part() const { return partition_.part(comm_->rank()); }
   Comm& comm() const { return *comm_; }
 
-  /// The memory of messages between GPUs of these ranks stays as long as this, for whoever makes halos in
-  /// turn.
+  /// Keeps the memory of messages between GPUs of these ranks as long as this grid lives, for all halos that
+  /// are made one after the other.
   void keep_memory(Stream& stream) const;
-  /// Makes room for what bring() needs of fields of V; else the first bring() does, which then cannot be
-  /// recorded.  Throws MemoryError.
+  /// Allocates what bring() needs for fields of V; else the first bring() allocates it, which then cannot be
+  /// recorded. Throws MemoryError.
   template <class V>
   void prepare(Stream& stream) const;
-  /// Fills what is around this rank's part of a field from the ranks that have those points. early: as of
-  /// sweep().
+  /// Fills the points around this rank's part of a field with the values of the ranks that have them. early:
+  /// as in sweep().
   template <class V>
   void bring(Stream& stream, Field<V>& field, bool early = false) const;
-  /// Whether bring() can be recorded, and whether it is a kernel of the stream itself; after prepare().
+  /// Whether bring() can be recorded in a graph, and whether it is a kernel on the stream itself; call
+  /// prepare() before.
   bool direct() const { return any().direct; }
   bool by_peers() const { return any().by_peers; }
-  /// Where there are several ranks: makes the host wait for the stream, and looks after messages meanwhile.
-  /// Throws Error where they cannot arrive any more, also those of other grids between GPUs.
+  /// Where there are several ranks: the host waits for the stream, and checks messages meanwhile. Throws
+  /// Error where they can no longer arrive, also those of other grids between GPUs.
   void watch(Stream& stream) const;
   /// The values of all ranks, as Field::download gives those of one.
   template <class V>
@@ -68,7 +69,7 @@ class SharedGrid {
   Comm* comm_;
   Around around_;
   mutable std::shared_ptr<const void> memory_;  // goes after the halos
-  // Of real fields and of complex ones, once these were prepared or brought; of pairs on GPUs.
+  // Halos of real and of complex fields (pairs on GPUs), once prepare() or bring() has made them.
   mutable std::unique_ptr<Halo<T, 3>> halos_[2];
 };
 

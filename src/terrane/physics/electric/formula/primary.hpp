@@ -29,7 +29,7 @@ struct HalfSpace {
   std::array<double, 3> along{}, quadrature{};
 
   Stretch stretch() const { return stretch_of(along); }
-  /// Geometric; all axes lag alike.
+  /// Geometric mean over the axes; all have the same phase.
   std::complex<double> mean() const {
     const bool alike = along[0] == along[1] && along[0] == along[2];
     const double real = alike ? along[0] : std::cbrt(along[0] * along[1] * along[2]);
@@ -69,13 +69,13 @@ struct LayeredMedium {
   }
 };
 
-/// What is taken for the medium around an electrode, wherever it ends.
+/// The medium of a primary potential: that around an electrode, continued without end.
 struct Primary {
   HalfSpace own;
   std::optional<Contact> contact = {};
-  std::shared_ptr<const LayeredMedium> layered = {};  ///< of which own is the layer at the electrode; or null
-  std::shared_ptr<const Slope> slope = {};            ///< below which own is; null: a flat surface
-  int candidate = 0;  ///< what it is among those of its electrode, alike on all meshes of an earth
+  std::shared_ptr<const LayeredMedium> layered = {};  ///< layers, among them `own` at the electrode; or null
+  std::shared_ptr<const Slope> slope = {};            ///< of the surface above `own`; null: flat
+  int candidate = 0;  ///< number among its electrode's, the same on all meshes of an earth
 
   const HalfSpace& medium_at(double easting, double northing, double up) const {
     if (layered) return layered->medium[layered->layers.at(up)];
@@ -89,7 +89,7 @@ struct Primary {
   /// φ of 1 A at an electrode, V; infinite there. Not of layers (PrimaryPotential).  surface: height of the
   /// ground
   std::complex<double> potential(const Point& source, const Point& p, double surface) const;
-  /// E = −∇φ of it, along easting, northing, up.  V/m
+  /// E = −∇φ of this potential, along easting, northing, up, V/m.
   std::array<std::complex<double>, 3> field(const Point& source, const Point& p, double surface) const {
     const auto sigma = own.mean();
     const auto seen = slope ? slope->field(p) : half_space_field(source, p, surface, own.stretch(), 1);
@@ -107,10 +107,11 @@ struct Primary {
   }
 };
 
-/// The same for many points: what does not depend on them is found once.
+/// The potential of a Primary at many points: what does not depend on the point is computed once.
 class PrimaryPotential {
  public:
-  /// layered: of the primary's layers with the heights of all points among its planes; null where it has none
+  /// layered: the potential of the primary's layers, prepared for the heights of all points; null where it
+  /// has no layers
   PrimaryPotential(const Primary& primary, const Point& source, double surface,
                    std::shared_ptr<const LayersPotential> layered = nullptr)
       : layered_(std::move(layered)),

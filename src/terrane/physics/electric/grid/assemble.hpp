@@ -33,42 +33,42 @@ struct Conductivity {
   bool complex() const { return quadrature[0] != nullptr; }
 };
 
-/// Of the means of conductivities along the axes, which must be positive where they differ.
+/// The stretch of coordinates by the mean conductivities along the axes, which must be positive where they
+/// differ.
 Stretch mean_stretch(const Conductivity& conductivity);
 
-/// The network on the host, with what multigrid must know of its spacing. Arrays as Field::upload_with_layer
-/// takes them.
+/// The network on the host, with its spacings for multigrid. Arrays as for Field::upload_with_layer().
 struct HostNetwork {
   IndexBox<3> nodes;  ///< [up, north, east]
   std::array<std::vector<double>, 3> link;
   std::array<solve::AxisSpacing, 3> spacing;
 
-  /// The part of it that a rank has.
+  /// The network of the points `part`, which a rank has, on its device.
   solve::Network<double> on(Stream& stream, const IndexBox<3>& part) const;
 };
 
-/// From where walls are seen: the middle of the electrodes, and the height of the surface in which it has its
-/// image.
+/// The point source that mixed walls are made for: the middle of the electrodes, and the height of the
+/// surface that gives its image.
 struct Viewpoint {
   Point centre;
   double surface = 0;
   Stretch stretch = {};  ///< of the mean conductivities
 };
 
-/// Of the values in `along`; they may be any numbers.
+/// The network of the values in `along`, which may be any numbers.
 HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                        const Viewpoint& from);
-/// Of a half space with a point source, conductivities along easting, northing, up. Where `boundary` is
-/// mixed, its walls are those of network_of(), so that they leave no difference; elsewhere those through
-/// which the current flows on as it does from the source. The slow twin of difference.hpp takes it from K.
+/// The network of a half space with a point source, conductivities along easting, northing, up. Mixed walls
+/// are those of network_of(), so that their differences vanish; other walls are such that the current flows
+/// on through them as from the source. Tests compare difference.hpp with K of this network.
 HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 3>& conductivity,
                                const Boundaries& boundary, const Viewpoint& from, const Viewpoint& source);
 
-/// The same for conductivities of the ground and a surface at the top of the mesh.  Throws ShapeError:
+/// The network for conductivities of the ground and a surface at the top of the mesh. Throws ShapeError:
 /// conductivities or quadratures that are not one per cell. InputError: one that is not finite and positive.
 HostNetwork assemble(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
                      const Point& centre);
-/// What assemble() refuses.
+/// Throws as assemble(), without making a network.
 void check(const TensorMesh& mesh, const Conductivity& conductivity);
 
 /// Conductance per area and conductivity of a wall at one of its points, 1/m.  axis: 0 up, 1 north, 2 east;

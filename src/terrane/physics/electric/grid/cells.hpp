@@ -11,8 +11,8 @@
 // with h the width of a cell across the face. A current is that of the whole cell it flows into. Where all
 // sides are insulated, what flows in leaves by the first cell, whose potential is zero.
 //
-// Near electrodes potentials are less accurate than those of assemble.hpp with a secondary potential: an
-// electrode is wherever in its cell.
+// Near electrodes potentials are less accurate than those of assemble.hpp with a secondary potential: the
+// place of an electrode within its cell does not count.
 //
 // Source: Haber 2014, Computational Methods in Geophysical Electromagnetics, SIAM, chapter 3; Cockett et al.
 // 2015, Computers & Geosciences 85, 142–154.
@@ -27,10 +27,10 @@
 
 namespace terrane::electric {
 
-/// Where mixed walls are seen from: east and north of the median faces, on the top.
+/// The point source that mixed walls are made for: at the median faces along east and north, on the top.
 Point middle_of_top(const TensorMesh& mesh);
 
-/// Resistivities, Ω·m [up, north, east]. It looks at what it is given.
+/// The scheme for resistivities, Ω·m [up, north, east]. It keeps references to its arguments.
 class CellScheme {
  public:
   /// Throws ShapeError: resistivities that are not one per cell; InputError: one that is not finite and above

@@ -1,7 +1,8 @@
 // φᵀ (∂K/∂σ_c) ψ of cells, and φᵀ K(δσ) ψ of layers of them, for potentials on a slab of nodes.
 //
-// K is a sum over cells: each gives a quarter of itself to its twelve edges, and where it lies at a wall that
-// conducts, to the four nodes there. So what a layer of cells gives takes the two planes of its nodes alone.
+// K is a sum over cells: each adds a quarter of its σV/h² to its twelve edges and, where it lies at a wall
+// that conducts, a term to the four nodes there. So the terms of a layer of cells need only its two planes of
+// nodes.
 #pragma once
 
 #include <array>
@@ -17,18 +18,18 @@
 
 namespace terrane::electric {
 
-/// Of all cells of a mesh, which must outlive it.
+/// The forms φᵀ (∂K/∂σ_c) ψ of all cells of a mesh, which must outlive this.
 class CellForms {
  public:
   CellForms(const TensorMesh& mesh, const Boundaries& boundary, const Viewpoint& from);
 
-  /// Of the cells (k, j), a row from west to east: sums [3, cells of the row], of edges along easting,
-  /// northing and up, with the walls across that axis.  phi, psi: the lower plane of nodes of layer k,
-  /// followed by the upper one
+  /// The forms of the cells (k, j), a row from west to east: sums [3, cells of the row], of edges along
+  /// easting, northing and up, with the walls across that axis. phi, psi: the lower plane of nodes of layer
+  /// k, followed by the upper one
   void row(std::size_t k, std::size_t j, const double* phi, const double* psi, double* sums) const;
 
  private:
-  /// A wall of a cell gives this for one of its nodes.
+  /// The term of a wall of a cell for one of its nodes.
   struct Corner {
     std::size_t i, axis, node;  // cell of the row, axis of `sums`, and node of the two planes
     double weight;              // m

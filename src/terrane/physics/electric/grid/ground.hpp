@@ -17,17 +17,18 @@
 
 namespace terrane::electric {
 
-/// What is painted as cells of little conductivity and is air: cells of at most 1e-7 S/m with none but such
-/// cells up to the top of the mesh. Others, such as a cavity or salt, are ground. As shares; empty where
-/// there is none.
+/// The shares of ground in a model that has air as cells of low conductivity: a cell is air if it and all
+/// cells above it, up to the top of the mesh, have at most 1e-7 S/m. Other such cells, for example of a
+/// cavity or salt, are ground. Empty: no cell is air.
 std::vector<double> ground_below_air(const TensorMesh& mesh, const std::vector<double>& conductivity);
 
 /// The surface that the shares of cells show: heights of columns, between whose middles it is bilinear.
 std::function<double(double easting, double northing)> surface_of(const TensorMesh& mesh,
                                                                   const std::vector<double>& ground);
 
-/// Of each electrode, the height of the surface there and how it rises along the rays of a Slope, over the
-/// width of a cell: [electrodes, 1 + Slope::rays].  cells: so many widths, at least
+/// For each electrode, the height of the surface there and its slopes along the rays of a Slope, over the
+/// width of a cell: [electrodes, 1 + Slope::rays]. cells: least number of cell widths over which slopes are
+/// taken
 std::vector<double> slopes_at(const TensorMesh& mesh, const std::vector<Point>& electrodes,
                               const std::function<double(double easting, double northing)>& height,
                               double cells = 1);
@@ -38,15 +39,14 @@ double ground_level(const TensorMesh& mesh, const std::vector<double>& ground, c
 /// Throws ShapeError; InputError: a share that is not from 0 to 1.
 void check_ground(const TensorMesh& mesh, const std::vector<double>& ground);
 
-/// Conductivities in which cells of air and cut cells have theirs. Those of ground above the ground mean
-/// nothing.
+/// Conductivities of all cells, with those of air and of cut cells set. Values that the input has for cells
+/// of air are not used.
 struct CellsWithAir {
   std::array<std::vector<double>, 3> along;  ///< easting, northing, up; the others empty where all are alike
   std::array<std::vector<double>, 3> quadrature;
   double air = 0;  ///< S/m
 
-  /// The geometric mean of the ground's conductivities times 1e-8 is that of air.  conductivity.ground: not
-  /// null
+  /// Air gets 1e-8 times the geometric mean of the ground's conductivities. conductivity.ground: not null
   CellsWithAir(const TensorMesh& mesh, const Conductivity& conductivity);
   Conductivity view() const;
 };

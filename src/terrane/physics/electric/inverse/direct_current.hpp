@@ -18,7 +18,7 @@
 
 namespace terrane::electric::inverse {
 
-/// What the other ranks do for it.
+/// The services of the other ranks for DirectCurrent.
 std::vector<inversion::Service> services_of_currents();
 
 class DirectCurrent final : public inversion::Forward {
@@ -60,14 +60,14 @@ class DirectCurrent final : public inversion::Forward {
   mutable std::vector<double> unit_;
 };
 
-/// What arrays measured, one for each; NaN where there is none.
+/// Measured values, one for each array; NaN where there is none.
 struct MeasuredArrays {
   std::string name;                   ///< "resistance" V/A or "apparent_resistivity" Ω·m
   std::vector<double> values, sigma;  ///< in its unit
   std::vector<double> resistance;     ///< V/A
   std::vector<double> resistivity;    ///< Ω·m
   std::vector<double> factors;        ///< m: k of each array, ρ_a = k ΔV/I
-  /// One from the other.
+  /// Computes resistance from resistivity or the other way round, whichever was measured.
   void convert(const std::vector<double>& factor);
   /// Standard deviation of an array's resistance or apparent resistivity.
   double deviation_of(Datum datum, std::size_t n) const;

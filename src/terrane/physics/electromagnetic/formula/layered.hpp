@@ -55,20 +55,20 @@ struct DipoleField {
   std::array<std::complex<double>, 3> e{}, h{};
 };
 
-/// Of an electric dipole, moment in A m east, north, up. Source and receiver lie in layers, not on
+/// The field of an electric dipole, moment in A m east, north, up. Source and receiver lie in layers, not on
 /// interfaces. Throws InputError: another number of interfaces, conductivities that are not positive, source
 /// and receiver on one vertical line.
 DipoleField electric_dipole(const LayeredEarth& earth, double hertz, const std::array<double, 3>& source,
                             const std::array<double, 3>& moment, const std::array<double, 3>& receiver);
-/// Of a vertical magnetic dipole, A m² up.
+/// The field of a vertical magnetic dipole, A m² up.
 DipoleField vertical_magnetic_dipole(const LayeredEarth& earth, double hertz,
                                      const std::array<double, 3>& source, double moment,
                                      const std::array<double, 3>& receiver);
 
-/// Of a wire through points, A; grounded at its ends, or a loop where the last point is the first. Right to
-/// 1e-5 of the field at any distance from it: its parts are no longer than their distance from the receiver,
-/// with four Gauss points each, or fewer where they are short. A receiver may lie anywhere but on an
-/// interface or on the wire. Throws InputError as above.
+/// The field of a wire through points, current in A; grounded at its ends, or a loop where the last point is
+/// the first. Accurate to 1e-5 of the field at any distance: parts of the wire are no longer than their
+/// distance from the receiver, with four Gauss points each, or fewer where they are short. A receiver may lie
+/// anywhere but on an interface or on the wire. Throws InputError as above.
 DipoleField wire(const LayeredEarth& earth, double hertz, std::span<const std::array<double, 3>> points,
                  double current, const std::array<double, 3>& receiver);
 

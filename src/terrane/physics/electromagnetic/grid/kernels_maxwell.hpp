@@ -1,4 +1,5 @@
-// What maxwell.hpp does at one edge or node. a: the axis of the edge, b and e the other two.
+// The kernels of maxwell.hpp: what each computes at one edge or node. a: the axis of the edge, b and e the
+// other two.
 #pragma once
 
 #include "terrane/parallel/reduce/tree.hpp"
@@ -42,7 +43,7 @@ struct MetricView {
   }
 };
 
-/// σV/4 of the four cells around an edge, added.
+/// s V of an edge: the sum of σV/4 over its four cells.
 template <int A>
 struct EdgeVolume {
   static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
@@ -133,7 +134,7 @@ TERRANE_FN Number divergence_of(const Place& node, const Value& value) {
          (value.template along<2>(node) - value.template along<2>(node.template moved<2>(1)));
 }
 
-/// E/h, and sV E/h.
+/// Edge values divided by the width of the cell, for divergence_of(): E/h, and sV E/h.
 struct Edges {
   MetricView m;
   In e[3];
@@ -177,7 +178,7 @@ struct CurrentDivergence {
     put(out, k, j, i, turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// What a complex conductivity is beyond that of the networks, δ: δV of edges.
+/// δV of edges, δ being what a complex conductivity adds to the real one of the networks.
 struct BeyondView {
   Real re[3], im[3];
   template <int A>
@@ -215,8 +216,8 @@ struct AddBeyondDivergence {
     put(out, k, j, i, out(k, j, i) + turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of the squares of the currents' terms: of nodes of the earth,
-/// then the same of nodes in air.
+/// |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of the squares of the currents' terms: first of nodes of the
+/// earth, then of nodes in air.
 struct ChargeError {
   Currents currents;
   double w;
@@ -253,7 +254,7 @@ struct ChargeError {
   }
 };
 
-/// Three components at once, over the box of all edges: beyond its own edges a component is zero.
+/// The three components of a field on the box of all edges; where a component has no edge it is zero.
 struct Three {
   In of[3];
 };
@@ -261,7 +262,7 @@ struct ThreeOut {
   Out of[3];
 };
 
-/// Which edges, and whether a node, have the indices of a point of the box of all edges.
+/// Whether a point of the box of all edges has an edge along an axis, or a node, of its indices.
 struct Inside {
   Index nodes[3];
 
@@ -275,7 +276,8 @@ struct Inside {
 
 using StepNumbers = solve::StepNumbers<Number>;
 
-/// Two values of each cell of a sum (reduce.hpp), one after the other, as a field; and back.
+/// Copies two values per cell of a sum (reduce.hpp), stored one after the other, into a complex field;
+/// GiveCells copies them back.
 struct TakeCells {
   const double* values;
   IndexBox<3> cells;
@@ -297,7 +299,7 @@ struct GiveCells {
   }
 };
 
-/// p = z + β p, of all edges. value[a]: z, where `here` has an edge along a.
+/// p = z + β p on all edges. value[a]: z, where point `here` has an edge along a.
 struct Direction {
   Inside inside;
   const StepNumbers* numbers;
@@ -324,14 +326,14 @@ struct DirectionAll {
   }
 };
 
-/// CurlCurl and CurrentDivergence at once, for all that has the indices of a point. Where it has all, all is
-/// read before anything is written, so that components share what they read.
+/// CurlCurl and CurrentDivergence in one, on the three edges and the node of a point. Where a point has all
+/// four, all is read before anything is written, so that components share what they read.
 struct WholeProduct {
   Inside inside;
   Currents currents;  // of p
   double w;
 
-  /// edge.take<axis>(here, value) and node(here, value), for those that there are.
+  /// Calls edge.take<axis>(here, value) and node(here, value) for the edges and the node that the point has.
   template <class Edge, class Node>
   TERRANE_FN void operator()(const Place& here, const Edge& edge, const Node& node) const {
     if (inside.node(here)) {
@@ -354,7 +356,7 @@ struct WholeProduct {
   }
 };
 
-/// q = A p with its divergence; pᵀq.
+/// q = A p and Gᵀ q; returns pᵀq.
 struct WholeOperator {
   static constexpr int blocks_at_once = 2;  // 128 registers
   WholeProduct product;
@@ -380,7 +382,7 @@ struct WholeOperator {
     }
   };
 };
-/// r = b − A x with its divergence; |r|².
+/// r = b − A x and Gᵀ r; returns |r|².
 struct WholeResidual {
   static constexpr int blocks_at_once = 2;
   WholeProduct product;  // of x
@@ -410,8 +412,8 @@ struct WholeResidual {
   };
 };
 
-/// Advance of all edges and of the divergence at once; |r|². All is read before anything is written, so that
-/// it is on its way together: beyond its own edges a component is zero.
+/// Advance on all edges and of the divergence in one; returns |r|². All is read before anything is written,
+/// so that loads overlap: where a component has no edge it is zero.
 struct AdvanceAll {
   Inside inside;
   Number alpha;
@@ -452,7 +454,7 @@ struct AdvanceAll {
   }
 };
 
-/// z = r/D of all edges; rᵀz.
+/// z = r/D on all edges; returns rᵀz.
 struct JacobiAll {
   Inside inside;
   MetricView m;
@@ -494,7 +496,7 @@ struct EdgeProduct {
   }
 };
 
-/// The same, not conjugated, where layers may hold anything.
+/// uᵀv, not conjugated, where values beyond the edges of a component are arbitrary.
 struct EdgeProductInside {
   Inside inside;
   Three u, v;
@@ -508,7 +510,7 @@ struct EdgeProductInside {
   }
 };
 
-/// v = α u + β v; β = 0 takes nothing of v.
+/// v = α u + β v; v is not read where β = 0.
 struct Blend {
   Number alpha, beta;
   bool add;
@@ -540,13 +542,13 @@ struct Advance {
   }
 };
 
-/// Right-hand sides of the cycles.
+/// Writers of the right-hand sides of cycles: for a potential, and for a component of E.
 template <class T>
 using ToPotential = solve::Beginning<Complex<T>, solve::NetworkView<T>>;
 template <class T>
 using ToComponent = solve::Beginning<Complex<T>, solve::ProductView<T>>;
 
-/// d of the block for the first potential: scaled, in the precision of the cycles.
+/// Right-hand side of the block's first potential: d, scaled and rounded to the precision of the cycles.
 template <class T>
 struct FirstCharge {
   In d;
@@ -558,7 +560,7 @@ struct FirstCharge {
   }
 };
 
-/// (G φ)_a at an edge, in double.
+/// (G φ)_a at an edge, in double precision.
 template <int A, class T>
 TERRANE_FN Number gradient(const MetricView& m, const ComplexView<const T>& phi, const Place& q) {
   const Complex<T> high = at(phi, q), low = at(phi, q.moved<A>(-1));
@@ -598,7 +600,8 @@ struct BlockCurrents {
     return m.below<A>(q) * at(s[A], q) * (gradient<A>(m, phi, q) + turned(w, field));
   }
 };
-/// d of the block for the second potential: what the first and the components have left.
+/// Right-hand side of the block's second potential: d without the divergence of what the first potential and
+/// the components give.
 template <class T>
 struct SecondCharge {
   In d;
@@ -637,8 +640,8 @@ struct WriteBlockSum {
     put(z, k, j, i, sum.template along<A>({k, j, i}));
   }
 };
-/// Of all edges at once, read before anything is written (as in AdvanceAll); rᵀz. Writes: whether z is
-/// written.
+/// z on all edges by BlockSum, read before anything is written (as in AdvanceAll); returns rᵀz. Writes:
+/// whether z is stored.
 template <class T, bool Writes>
 struct BlockSums {
   Inside inside;
@@ -667,7 +670,7 @@ struct BlockSums {
     product += left[A] * value[A];
   }
 };
-/// p = z + β p where z is not kept.
+/// p = z + β p, where z is computed anew by BlockSum instead of stored.
 template <class T>
 struct DirectionOfBlock {
   Direction direction;

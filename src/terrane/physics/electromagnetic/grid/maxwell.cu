@@ -22,7 +22,7 @@ constexpr double mu0 = 4e-7 * std::numbers::pi;
 ThreeOut three(EdgeVector& x) { return {{x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
 Three three(const EdgeVector& x) { return {{x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
 
-/// call(0), call(1), call(2) with the axis known to the compiler.
+/// Calls call(0), call(1), call(2) with the axis as a constant of compilation.
 template <class Call>
 void for_axes(const Call& call) {
   call(std::integral_constant<int, 0>{});
@@ -36,11 +36,12 @@ Buffer<double> on_device(Stream& stream, const std::vector<double>& values) {
 
 }  // namespace
 
-/// What a rank has of a mesh: the cells of a part, and the edges and interior nodes of their indices.
+/// The share of a mesh that a rank has: the cells of a part, and the edges and interior nodes with their
+/// indices.
 struct EdgeShare {
   IndexBox<3> whole, cells, nodes;
   std::array<IndexBox<3>, 3> edges;
-  // Where there are several ranks; null otherwise.
+  // Set where there are several ranks; else null.
   Comm* comm = nullptr;
   std::unique_ptr<solve::SharedGrid<double>> of_nodes;
   std::array<std::unique_ptr<solve::SharedGrid<double>>, 3> of_edges;
@@ -70,29 +71,30 @@ struct EdgeShare {
     }
   }
 
-  /// Whether a rank goes on without its host between messages, and these are kernels of their stream.
+  /// Whether messages need no host: they are kernels of their stream.
   bool direct() const { return !comm || of_edges[0]->direct(); }
   bool by_peers() const { return !comm || of_edges[0]->by_peers(); }
-  /// Makes the host wait, and looks after messages that do not arrive.
+  /// The host waits for the stream, and checks that messages arrive.
   void watch(Stream& stream) const {
     if (comm) of_edges[0]->watch(stream);
   }
 
-  /// The layer of edges around a part: curls read what is beside it on two axes at once.
+  /// Fetches the layer of edges around a part, edges and corners of the box included: curls read neighbours
+  /// along two axes at once.
   void bring(Stream& stream, EdgeVector& x) const {
     for (std::size_t a = 0; a < 3 && comm; ++a) of_edges[a]->bring(stream, x.e[a]);
   }
 };
 
-/// What krylov.hpp needs of edge vectors.
+/// The Space of krylov.hpp for edge vectors.
 class EdgeSpace {
  public:
   using Vector = EdgeVector;
   using Number = electromagnetic::Number;
 
-  /// lent: on devices, to the finest levels of cycles while q of conjugate gradients is not needed: places 0
-  /// … 2 to those of the components, and before and after these to coarser levels of the potential, 3 to its
-  /// finest.
+  /// lent: memory that is lent on devices to the finest levels of cycles while conjugate gradients do not
+  /// need q: places 0 … 2 to those of the components, and before and after these to coarser levels of the
+  /// potential; place 3 to the finest level of the potential.
   EdgeSpace(Stream& stream, const Metric& metric, const EdgeShare& share, solve::SharedMemory& lent)
       : stream_(stream),
         metric_(metric),
@@ -124,7 +126,7 @@ class EdgeSpace {
     made.divergence = solve::Field<Number>(stream_, share_.nodes);
     return made;
   }
-  /// In memory that the cycles use, too: its layer may hold anything.
+  /// A vector in memory that the cycles use, too: values of its layer are arbitrary.
   Vector scratch() {
     if (stream_.device().kind == Device::Kind::cpu) return image();
     Vector made;
@@ -159,7 +161,7 @@ class EdgeSpace {
       sweep(stream_, share_.nodes, Blend{alpha, beta, add, u.divergence.view(), v.divergence.view()},
             After::events);
   }
-  /// ‖r‖ as the kernel that writes it adds it up.
+  /// ‖r‖, summed by the kernel that writes r.
   template <class Kernel>
   double written_and_norm(const Kernel& kernel) {
     return std::sqrt(sum(kernel).re);
@@ -171,7 +173,7 @@ class EdgeSpace {
     sweep(stream_, share_.nodes, Blend{-alpha, Number{1}, true, q.divergence.view(), r.divergence.view()},
           After::events);
   }
-  /// The same, and ‖r‖: on devices by one kernel.
+  /// advance(), and ‖r‖: on devices by one kernel.
   double advance_and_norm(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
     if (stream_.device().kind == Device::Kind::cpu) {
       advance(alpha, p, q, x, r);
@@ -187,8 +189,8 @@ class EdgeSpace {
     const auto nodes = metric_.nodes();
     return {{nodes.last[0], nodes.last[1], nodes.last[2]}};
   }
-  /// The halves of a sum over all edges; the first may be recorded. to: null, or where on the device the sum
-  /// is left, that of all ranks where they reach each other's memory.
+  /// The two halves of a sum over all edges: begin and end; the first may be recorded in a graph. to: null,
+  /// or where the sum is left on the device, that of all ranks where they can read each other's memory.
   template <class Kernel>
   void begin_sum(const Kernel& kernel, Number* to = nullptr, After after = After::events) {
     if (!to) return sums_.template begin_sums<2>(kernel, after);
@@ -227,14 +229,14 @@ class EdgeSpace {
   solve::SharedMemory& lent_;
   Alone alone_;
   Reduction<3> sums_;
-  // Sums of cells, where ranks bring them to each other.
+  // Sums of cells, for ranks that exchange them.
   std::unique_ptr<solve::SharedGrid<double>> of_cells_;
   solve::Field<Number> cells_;
 };
 
 namespace {
 
-/// Σ log σ, by planes: the same sum for any number of threads.
+/// Σ log σ, summed by planes: the same bits for any number of threads.
 double sum_of_logarithms(const std::vector<double>& sigma, std::size_t planes, int threads) {
   const std::size_t each = sigma.size() / planes;
   std::vector<double> sums(planes);
@@ -316,20 +318,20 @@ struct MaxwellSolver<T>::Parts {
   Buffer<double>
       scale_there;  // what r is multiplied by, and z: read by kernels, so that a recorded block serves all
   double scale_here = 0;
-  /// Where two vectors lie: a graph serves these alone.
+  /// Addresses of two vectors: a graph can be used for these only.
   using Addresses = std::array<const void*, 8>;
   static Addresses memory_of(const EdgeVector& a, const EdgeVector& b) {
     return {a.e[0].memory(), a.e[1].memory(), a.e[2].memory(), a.divergence.memory(),
             b.e[0].memory(), b.e[1].memory(), b.e[2].memory(), b.divergence.memory()};
   }
 
-  // On devices: a stream for each component, as they run concurrently; a graph of the block, recorded for the
-  // vectors at these addresses.
+  // On devices: a stream for each component, as the three run concurrently; and a graph of the block,
+  // recorded for the vectors at these addresses.
   std::array<std::unique_ptr<Stream>, 3> beside;  // none for the first component
   std::array<std::unique_ptr<Event>, 3> reached;
   std::unique_ptr<Graph> graph;
   Addresses recorded = {};
-  // And whole iterations, for these.
+  // Graph of a whole iteration, for the vectors at these addresses.
   solve::DeviceGradients<Number> gradients;
   Addresses iterated = {};
 
@@ -358,7 +360,7 @@ struct MaxwellSolver<T>::Parts {
   Edges edges(const EdgeVector& x) const { return {view(), {x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
   Currents currents(const EdgeVector& x) const { return {edges(x), {s[0].view(), s[1].view(), s[2].view()}}; }
 
-  /// s V of the edges and of the layer around them: every rank has the whole earth.
+  /// Fills s V of the edges and of the layer around them, without messages: every rank has the whole earth.
   void fill_volumes(const Conductivity& conductivity, std::array<solve::Field<double>, 3>& volumes) {
     solve::detail::check_numbers(stream.device(), metric.all());
     Buffer<double> sigma;
@@ -387,8 +389,8 @@ struct MaxwellSolver<T>::Parts {
     }
   }
 
-  /// c_a = d_b d_e/d_a between natural ends, c_b = h_a d_e/h_b between grounded ones: products of h or d
-  /// across and of 1/d or 1/h along.
+  /// The cycle for component a: c_a = d_b d_e/d_a between natural ends, c_b = h_a d_e/h_b between grounded
+  /// ones: products of h or d across and of 1/d or 1/h along.
   std::unique_ptr<Cycle> component_cycle(int a) {
     solve::ProductNetwork network;
     network.part = share.edges[static_cast<std::size_t>(a)];
@@ -414,7 +416,8 @@ struct MaxwellSolver<T>::Parts {
                                    solve::Transfers::quickest, lent_to(a));
   }
 
-  /// K = Gᵀ sV G. Directions that conduct better are shorter to it.
+  /// The cycle for the potential, K = Gᵀ sV G. Spacings are divided by the root of conductivity: axes that
+  /// conduct better count as shorter.
   std::unique_ptr<Cycle> potential_cycle(const Conductivity& conductivity) {
     solve::Network<double> network;
     for_axes([&](auto axis) {
@@ -438,8 +441,8 @@ struct MaxwellSolver<T>::Parts {
                                      solve::Transfers::quickest, lent_to(3));
     return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, lent_to(3));
   }
-  /// On devices those of the components run beside each other, and that of the potential before or after
-  /// them: its coarser levels are where the components have their finest.
+  /// Memory that is lent to a cycle. On devices the three of the components run concurrently, and that of the
+  /// potential before or after them: its coarser levels use the memory of the components' finest.
   solve::InTurn lent_to(int cycle) {
     if (on_cpu()) return {&memory};
     if (cycle == 3) return {&memory, true, 3, {0, 1, 2}};
@@ -452,7 +455,7 @@ struct MaxwellSolver<T>::Parts {
   WholeOperator whole_operator(const EdgeVector& p, EdgeVector& q) const {
     return {whole_product(p), three(q), q.divergence.view()};
   }
-  /// The layer of p is brought.
+  /// q = A p. Fetches the layer of p.
   void apply(EdgeVector& p, EdgeVector& q) {
     share.bring(stream, p);
     apply_real(p, q);
@@ -483,7 +486,7 @@ struct MaxwellSolver<T>::Parts {
     for_each(stream, share.nodes, AddBeyondDivergence{{edges(p), beyond_view()}, w, q.divergence.view()});
   }
 
-  /// q = A p; pᵀq, which devices add up on the way.
+  /// q = A p; returns pᵀq, which devices sum in the same kernel.
   Number apply_and_product(EdgeVector& p, EdgeVector& q) {
     if (on_cpu()) {
       apply(p, q);
@@ -493,7 +496,7 @@ struct MaxwellSolver<T>::Parts {
     begin_product(p, q);
     return space.end_sum();
   }
-  /// The same on devices, where the layer of p is there. to, after: as of begin_sum().
+  /// q = A p on devices, where the layer of p is filled. to, after: as in begin_sum().
   void begin_product(EdgeVector& p, EdgeVector& q, Number* to = nullptr, After after = After::events) {
     if (!complex) return space.begin_sum(whole_operator(p, q), to, after);
     apply_real(p, q);
@@ -511,7 +514,7 @@ struct MaxwellSolver<T>::Parts {
     return space.written_and_norm(WholeResidual{whole_product(x), three(b), three(r), r.divergence.view()});
   }
 
-  /// gradient, components, gradient, of which z is the sum.
+  /// The block: gradient, components, gradient; z is the sum of the three.
   BlockSum<T> block(const EdgeVector& r) {
     const auto m = view();
     const auto scale = std::as_const(scale_there).view();
@@ -567,7 +570,8 @@ struct MaxwellSolver<T>::Parts {
     scale_here = scale;
   }
 
-  /// The block; on devices as one graph, so that the host need not begin its hundreds of kernels.
+  /// z = B r by the block; on devices as one graph, so that the host does not launch its hundreds of kernels
+  /// one by one.
   void quick_block(const EdgeVector& r, double scale, EdgeVector& z) {
     set_scale(scale);
     if (on_cpu() || !share.direct()) return block(r, z);  // messages through the host cannot be recorded
@@ -585,8 +589,8 @@ struct MaxwellSolver<T>::Parts {
   }
 
   using Room = solve::RoomOfGradients<EdgeSpace>;
-  /// An iteration of COCG as one graph, on a device or on several that reach each other's memory; hosts wait
-  /// for it once.
+  /// An iteration of COCG as one graph, on one device or on several that can read each other's memory; the
+  /// host waits once.
   std::optional<solve::StepDone<Number>> whole_step(Room& own, EdgeVector& x, double scale, bool fresh) {
     if (on_cpu() || !space.sums_stay() || rough) return std::nullopt;
     if (!diagonal) set_scale(scale);
@@ -596,7 +600,7 @@ struct MaxwellSolver<T>::Parts {
     }
     return gradients.iterate(Kernels{*this, own.r, own.p, own.q, x}, fresh);
   }
-  /// What device_gradients.hpp asks for.
+  /// The kernels that device_gradients.hpp calls.
   struct Kernels {
     Parts& own;
     EdgeVector &r, &p, &q, &x;
@@ -649,7 +653,7 @@ struct MaxwellSolver<T>::Parts {
     apply(z, left);
     space.subtract(r, left, left);
   }
-  /// z = B r; rᵀz, which devices add up on the way.
+  /// z = B r; returns rᵀz, which devices sum in the same kernel.
   Number precondition_and_product(const EdgeVector& r, EdgeVector& z, double scale) {
     if (diagonal && !on_cpu()) {
       space.begin_sum(jacobi_all(r, z));
@@ -659,7 +663,7 @@ struct MaxwellSolver<T>::Parts {
     if (rough && !diagonal) return space.dot(r, smoothed);  // the layer of z may hold anything
     return diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
-  /// What krylov.hpp asks of the preconditioner of conjugate gradients.
+  /// The preconditioner of conjugate gradients as krylov.hpp calls it.
   struct CgPreconditioner {
     Parts& own;
     Number operator()(const EdgeVector& r, EdgeVector& z, double scale) const {

@@ -1,4 +1,4 @@
-// E on the edges of a tensor mesh, in the frequency domain: A E = b, and what solves it.
+// E on the edges of a tensor mesh, in the frequency domain: the system A E = b, and its solver.
 //
 //   A = Cᵀ V C + iωμ₀ diag(s V),   b = −iωμ₀ J V            time e^{+iωt}, tangential E = 0 on the walls
 //
@@ -6,12 +6,12 @@
 // row is multiplied by the volume of its edge, so A = Aᵀ (not Hermitian), and with G, the gradient of nodes
 // along edges, A G = iωμ₀ s V G: C G = 0 exactly.
 //
-// An edge along an axis has the number of its cell there and, across, that of the interior node on which it
-// lies: 0 … n−1 and 0 … n−2. So edge q of axis a leads from interior node q−1 to node q of that axis.
+// Edges are numbered along their axis by the cell, 0 … n−1, and across it by the interior node, 0 … n−2. So
+// edge q of axis a leads from interior node q−1 to node q of that axis.
 //
-// COCG solves it (solve/krylov.hpp). A vector of residuals carries d = Gᵀ r along: what A p adds to it is
-// known without cancellation, iωμ₀ Gᵀ(s V p). Where ωμ₀σ is as small as in air, Gᵀ of the residual itself
-// would be rounding, and the charges of E wrong by percents.
+// COCG solves it (solve/krylov.hpp). With a vector of residuals goes its divergence d = Gᵀ r: the change of d
+// by A p, iωμ₀ Gᵀ(s V p), is known without cancellation. Where ωμ₀σ is as small as in air, Gᵀ computed from
+// the residual itself would be rounding error, and the charges of E wrong by percents.
 //
 // The preconditioner (one block), each B a multigrid cycle in single precision:
 //
@@ -43,13 +43,13 @@ namespace terrane::electromagnetic {
 /// where they do not depend on it.
 using Conductivity = std::array<const std::vector<double>*, 3>;
 
-/// What complex conductivities of the cells are beyond `conductivity`, S/m; null: nothing.
+/// The part of complex conductivities of the cells that is added to the real `conductivity`, S/m; null: none.
 using Beyond = std::array<const std::vector<std::complex<double>>*, 3>;
 
 using Number = solve::Complex<double>;
 
-/// Complex values on the edges along up, north and east; residuals with their divergence. That of a
-/// right-hand side is made from its edges where it is needed.
+/// Complex values on the edges along up, north and east. Residuals also store their divergence; that of a
+/// right-hand side is computed from its edges when needed.
 struct EdgeVector {
   std::array<solve::Field<Number>, 3> e;
   solve::Field<Number> divergence;  ///< on interior nodes, or empty
@@ -73,18 +73,18 @@ struct Metric {
   MetricView view() const;
 };
 
-/// ‖Gᵀ(b − iωμ₀ sV x)‖ over the root of the sum of squares of its terms: charge that should not be there. Of
-/// all nodes, of those in the earth, and of those in air, with 1e-6 S/m and less around them.
+/// The relative error of the charges of E: ‖Gᵀ(b − iωμ₀ sV x)‖ over the root of the sum of squares of its
+/// terms. Over all nodes, over those in the earth, and over those in air (1e-6 S/m and less around them).
 struct Charges {
   double everywhere = 0, earth = 0, air = 0;
 };
 
-/// T: of the cycles. Same bits for any number of threads and ranks.
+/// T: the precision of the cycles. Same bits for any number of threads and ranks.
 ///
-/// Over several ranks each has a part of the box of cells, cut at the blocks of sums, and the edges and nodes
-/// of these indices; the whole conductivity is on every rank. Vectors hold a rank's edges, their layer comes
-/// when an operator needs it, and coarse levels are on every rank (solve/multigrid/multigrid.hpp). All
-/// members are collective then but metric() and unknowns().
+/// Over several ranks, each has a part of the box of cells, cut at the blocks of sums, and the edges and
+/// nodes of these indices; every rank has the whole conductivity. Vectors hold a rank's edges, an operator
+/// fetches the layer around them when it needs it, and every rank has all of the coarse levels
+/// (solve/multigrid/multigrid.hpp). Then all members except metric() and unknowns() are collective.
 template <class T>
 class MaxwellSolver {
  public:
@@ -108,8 +108,8 @@ class MaxwellSolver {
 
   EdgeVector vector();
   EdgeVector image();
-  /// After the edges of a right-hand side or a residual were written: fills its halo and, where the vector
-  /// has one, its divergence Gᵀ b.
+  /// Call it after the edges of a right-hand side or a residual were written: fills its halo and, where the
+  /// vector has one, its divergence Gᵀ b.
   void complete(EdgeVector& b);
 
   /// q = A p, with its divergence. Fills the halo of p.

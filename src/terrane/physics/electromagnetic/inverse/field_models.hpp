@@ -1,10 +1,10 @@
 // Data of electromagnetic models and their derivatives with respect to ln σ of all cells, over the ranks of a
 // run.
 //
-// Rank 0 asks, the others wait in serve(), or as workers who take commands: all make each model and keep
-// its fields; sources and frequencies are solved for by turns, and so are sites, whose receivers send.
-// Numbers that ranks have in common are added up on rank 0 in the order of one process, so that the bits are
-// the same.
+// Rank 0 sends requests, the others wait for them in serve(), or as workers who take commands. All ranks make
+// each model and keep its fields. They share solves for sources and frequencies, and for sites, whose
+// receivers are the sources then. Sums over ranks are added on rank 0 in the order of one process, so that
+// the bits are the same.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 
 namespace terrane::electromagnetic::inverse {
 
-/// A datum of a model, how it changes with fields, and the frequency and receiver that it is of.
+/// A datum of a model, its derivative with respect to fields, and its frequency and receiver (site).
 struct FieldDatum {
   std::complex<double> value;
   SumOfFields change;
@@ -34,7 +34,7 @@ class FieldModel {
   using Z = std::complex<double>;
   using TakeRow = std::function<void(std::size_t datum, std::span<const Z> row)>;
 
-  /// places: of the data, as MeasuredFields has them · comm: null, or collective over its ranks
+  /// places: those of the data, as in MeasuredFields · comm: null, or collective over its ranks
   FieldModel(const Problem& problem, const std::vector<std::size_t>& places, Device device, int threads,
              Progress* progress, Comm* comm);
   ~FieldModel();
@@ -46,7 +46,7 @@ class FieldModel {
   /// Changes of the data for changes v [cells]; and the transpose, w [data] → [cells].
   std::vector<Z> times(std::span<const double> v);
   std::vector<Z> transposed_times(std::span<const Z> w);
-  /// Rows of some data, site by site: what they share of solves is there once. Rank 0 takes them.
+  /// Rows of J for some data, site by site, so that data of a site share its solves. Rank 0 takes them.
   std::vector<Solve> rows(const std::vector<std::size_t>& wanted, const TakeRow& take,
                           Progress* progress = nullptr);
 
@@ -54,7 +54,7 @@ class FieldModel {
   friend class FieldRanks;
   friend class FieldServer;
   struct Site {
-    std::vector<std::size_t> numbers;  // of data
+    std::vector<std::size_t> numbers;  // numbers of its data
     std::vector<Z> rows;               // of each, one after the other
     std::vector<Solve> solves;
   };
@@ -72,23 +72,25 @@ class FieldModel {
   std::uint64_t number_ = 0;
 };
 
-/// Rank 0's side, for one survey and mesh; the other ranks are released when it and all its models are gone.
+/// Rank 0's side of the models of one survey and mesh; the other ranks are released when it and all its
+/// models are destroyed.
 class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
  public:
-  /// device: as asked for; each rank finds its own unless it names one · workers: that the others may be in
+  /// device: as the user asked; each rank chooses its own unless it names one · workers: null, or those that
+  /// the other ranks serve as
   FieldRanks(Comm& comm, const Problem& problem, const std::vector<std::size_t>& places, Device device,
              int threads, std::shared_ptr<solve::Workers> workers);
   ~FieldRanks();
-  /// Of the problem with another conductivity, of all axes.
+  /// The model of the problem with another conductivity, the same along all axes.
   std::shared_ptr<FieldModel> model(const Problem& problem, Progress* progress);
-  /// Whether a rank has failed: the others wait no more, and what is asked of them throws Error.
+  /// Whether a rank has failed: then the others no longer wait, and requests throw Error.
   bool parted() const { return parted_; }
 
  private:
   friend class FieldModel;
   friend class FieldServer;
   enum class Wanted { nothing, model, times, transposed_times, rows };
-  /// Throws Error when they have parted.
+  /// Throws Error when a rank has failed.
   template <class Values>
   void ask(Wanted wanted, std::uint64_t number, const Values& values);
   template <class Values>
@@ -100,7 +102,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   const std::vector<std::size_t> places_;
   Device device_;
   int threads_;
-  std::shared_ptr<solve::Workers> workers_;  // whose commands they are; null: the others wait for this alone
+  std::shared_ptr<solve::Workers> workers_;  // requests are their commands; null: of serve() alone
   std::uint64_t made_ = 0;
   std::vector<std::uint64_t> gone_;  // models that the others may forget
   bool parted_ = false;
@@ -109,9 +111,10 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
 /// Another rank's side of one FieldRanks.
 class FieldServer {
  public:
-  /// packet: what FieldRanks begins with
+  /// packet: the first message of FieldRanks
   FieldServer(Packet& packet, Comm& comm);
-  /// What it asks for next; false: nothing more, or a rank has failed, which rank 0 tells.
+  /// Does what rank 0 asks for next; false: it asks for nothing more, or a rank has failed, which rank 0
+  /// reports.
   bool serve(Packet& asked);
 
  private:
@@ -123,7 +126,8 @@ class FieldServer {
   std::map<std::uint64_t, std::shared_ptr<FieldModel>> models_;
 };
 
-/// What the other ranks do for them: one of them alone, or any number as commands of workers.
+/// The service by which the other ranks serve FieldRanks: for one alone, or for any number as commands of
+/// workers.
 inversion::Service service_of_fields();
 
 }  // namespace terrane::electromagnetic::inverse

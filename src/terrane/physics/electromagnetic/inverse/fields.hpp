@@ -32,12 +32,12 @@ enum class Parts { amplitude_phase, real_imaginary };
 
 /// Data that were measured.
 struct MeasuredFields {
-  /// Of each in Outcome::data; of plane waves in [number, frequency, receiver], numbers of a
+  /// The place of each datum in Outcome::data; of plane waves in [number, frequency, receiver], numbers of a
   /// transfer function.
   std::vector<std::size_t> place;
   std::vector<std::complex<double>> value;  ///< V/m, A/m, ohm; with an amplitude and a phase not zero
   std::vector<double> sigma;                ///< standard deviation of the real and of the imaginary part
-  std::vector<char> straight;               ///< 1: real_imaginary whatever the others are; empty: none
+  std::vector<char> straight;               ///< 1: always real_imaginary; empty: none is
 
   std::size_t size() const { return place.size(); }
   Parts parts(std::size_t n, Parts of_others) const {
@@ -49,10 +49,10 @@ struct MeasuredFields {
 
 class ElectromagneticFields final : public inversion::Forward {
  public:
-  /// problem: its conductivity is kept in cells that take no part, and its contrasts by receivers · active:
-  /// cells that do, ascending; empty: all · device: where fields are computed · comm: where this is rank 0,
-  /// whose others serve(): sources, frequencies and sites are shared, with the same bits · workers: that the
-  /// others may be in, or null
+  /// problem: cells that take no part keep its conductivity; receivers keep its contrasts · active: cells
+  /// that take part, ascending; empty: all · device: computes the fields · comm: null, or collective with
+  /// this as rank 0, while the others serve(): sources, frequencies and sites are shared, with the same bits
+  /// · workers: null, or those that the other ranks serve as
   ElectromagneticFields(Problem problem, std::vector<std::uint32_t> active, MeasuredFields measured,
                         Parts parts, bool in_memory, Device device, int threads = 0, Comm* comm = nullptr,
                         std::shared_ptr<solve::Workers> workers = nullptr);

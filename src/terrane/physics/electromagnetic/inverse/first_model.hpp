@@ -1,10 +1,10 @@
-// The even ground whose fields come nearest to those that were measured: what an inversion begins with where
-// its job names no medium.
+// The homogeneous ground whose fields fit the measured ones best: the first model of an inversion whose job
+// names no medium.
 //
-// Of each candidate ρ, three a decade from 0.1 to 1e5 Ω·m and twelve around the best, the fields of all
-// sources over a half-space below air are computed by Hankel transforms; that of the least Σ |ln |d| − ln
-// |F(ρ)||² of the amplitudes is taken. Sources and receivers stand on the ground; they are moved into it by a
-// thousandth of the least distance between them, as formulas want.
+// Candidates are three ρ per decade from 0.1 to 1e5 Ω·m, then twelve around the best. For each, the fields F
+// of all sources over a half-space below air are computed by Hankel transforms; the one with the least Σ |ln
+// |d| − ln |F(ρ)||² of amplitudes is taken. Sources and receivers stand on the ground; formulas need them
+// within it, so they are moved down by a thousandth of the least distance between them.
 #pragma once
 
 #include <optional>

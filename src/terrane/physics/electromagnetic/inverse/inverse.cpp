@@ -77,7 +77,8 @@ class FieldTable {
     if (const auto* rows = std::get_if<io::Table>(&content)) return *rows;
     throw table.wrong("observed", "it is no table", "Give columns: source, frequency, receiver, e_e_real, …");
   }
-  /// Of a source or receiver, counted from 1 in the file and from 0 here; all 0 where there is one.
+  /// Numbers of a source or receiver for each row, counted from 1 in the file and from 0 here; all 0 where
+  /// there is only one.
   std::vector<std::size_t> numbers(const char* name, std::size_t count) const {
     std::vector<std::size_t> all(data_.rows());
     if (count == 1 && data_.find(name) == nullptr) return all;
@@ -122,7 +123,7 @@ std::vector<Z> read_component(const FieldTable& data, const Component& component
   return values;
 }
 
-/// What was measured, component by component, and the sets of the problem.
+/// The measured data, component by component, with the places in the problem's data.
 MeasuredFields read_measured(const Config& table, const electromagnetic::Problem& problem,
                              std::vector<inversion::DataSet>& sets, std::vector<std::string>& notes) {
   if (!table.has("observed"))
@@ -162,7 +163,8 @@ MeasuredFields read_measured(const Config& table, const electromagnetic::Problem
   return measured;
 }
 
-/// Rows of a survey's file that are of a frequency of the job, as sites of it; −1: of another one.
+/// For each row of a survey's file, its site and frequency in the job; −1: a frequency that the job does not
+/// have.
 std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Problem& problem,
                                 const Survey& survey, std::vector<std::string>& notes) {
   const auto table = job.table("survey");
@@ -205,7 +207,7 @@ std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Proble
   return sites;
 }
 
-/// Impedances and tippers of the survey's own file, number by number.
+/// Measured impedances and tippers from the survey's file, element by element.
 MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
                               const MemoryBudget& memory, std::vector<inversion::DataSet>& sets,
                               std::vector<std::string>& notes) {
@@ -291,7 +293,7 @@ MeasuredFields read_functions(const Config& job, const electromagnetic::Problem&
   return measured;
 }
 
-/// Cells below inversion.topography, or of inversion.active_file, that are no air.
+/// Cells that take part: those that are not air, below inversion.topography or of inversion.active_file.
 std::vector<std::uint32_t> active_cells(const Config& table, const electromagnetic::Problem& problem,
                                         const MemoryBudget& memory) {
   auto given = inversion::read_active(table, problem.mesh, {}, std::nullopt, memory);
@@ -302,7 +304,7 @@ std::vector<std::uint32_t> active_cells(const Config& table, const electromagnet
   return given.size() == problem.mesh.size() ? std::vector<std::uint32_t>{} : given;
 }
 
-/// What fields can be computed for and models cannot be found from.
+/// Throws InputError for problems whose fields can be computed but not inverted.
 void refuse(const Config& job, const electromagnetic::Problem& problem) {
   const auto table = job.table("simulation");
   if (is_magnetotelluric(problem) && table.has("responses"))
@@ -326,7 +328,7 @@ bool has_medium(const Config& job) {
 
 constexpr double resistivity_of_air = 1e8;  // Ω·m, where a job names a ground and not what is above it
 
-/// Whether fields of sources are to be inverted, and no medium is named to begin with.
+/// Whether the data are fields of sources, and the job names no first model.
 bool needs_ground(const Config& job) {
   const auto sources = job.tables("source");
   if (has_medium(job) || sources.empty() || !job.table("inversion").has("observed")) return false;
@@ -334,7 +336,7 @@ bool needs_ground(const Config& job) {
   return !job.table("mesh").has("file");  // which may bring its medium
 }
 
-/// At most so many of all, evenly on a logarithmic scale, the lowest and the highest among them.
+/// At most `most` of the values, evenly on a logarithmic scale, with the lowest and the highest among them.
 std::vector<double> thinned(const std::vector<double>& ascending, std::size_t most) {
   if (ascending.size() <= most) return ascending;
   std::vector<double> kept;
@@ -394,9 +396,9 @@ double error_of_impedances(const Config& job, const Survey& survey) {
   return std::isfinite(error) ? std::hypot(error, table.number("model_error") / 100) : std::nan("");
 }
 
-/// What [simulation] says of a planned mesh where the job does not: cells whose errors are 0.8 of the data's
-/// at worst, and a fifth in the mean. Of n cells upright in a skin depth impedances over layers err by 0.4/n²
-/// at worst (earth_widths.hpp).
+/// The settings of a planned mesh for [simulation], where the job has none: cells whose errors are at most
+/// 0.8 of those of the data, and a fifth on average. With n cells per skin depth upright, impedances over
+/// layers err by at most 0.4/n² (earth_widths.hpp).
 std::string cells_for_errors(const Config& job, const Survey& survey, std::vector<std::string>& notes) {
   constexpr double share = 0.8, upright_per_across = 1.6, fewest = 2, most = 4, wide = 1.5, narrow = 1.3;
   const auto simulation = job.table("simulation");
@@ -430,8 +432,8 @@ void expect_one_height(const Config& job, const Survey& survey) {
           mean));
 }
 
-/// The job with what its file of sites says, where it does not: plane waves, frequencies, a projection, and
-/// a medium alike everywhere.  notes: gets what was taken.
+/// The job completed from its file of sites, where it leaves keys out: plane waves, frequencies, a
+/// projection, and a homogeneous medium. notes: receives what was taken.
 Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
                                std::vector<std::string>& notes) {
   const auto sources = job.tables("source");
@@ -671,8 +673,8 @@ double FieldData::bytes_on_device(const Runtime& runtime) const {
 
 bool FieldData::plane_waves() const { return is_magnetotelluric(earth()); }
 
-/// As of seven models: for each the solves of all sources, and one for each receiver and component, or, where
-/// these do not fit into memory, those of sixty products with J and Jᵀ.
+/// Expected time: seven models, for each the solves of all sources, and one solve for each receiver and
+/// component or, where rows of J do not fit into memory, the solves of sixty products with J and Jᵀ.
 double FieldData::expected_seconds(const Runtime& runtime) {
   std::set<std::pair<std::size_t, std::size_t>> sent;  // frequency, component and receiver
   const auto& e = earth();
@@ -812,8 +814,9 @@ void FieldData::fill(Result& result) const {
   result.data = dataset();
 }
 
-/// Of each measured component: computed, observed, their difference and its uncertainty, [source, frequency,
-/// receiver]; of plane waves of each number of their transfer functions, [frequency, receiver].
+/// Variables of the result: of each measured component the computed and the observed value, their difference
+/// and its uncertainty, [source, frequency, receiver]; of plane waves the same for each element of transfer
+/// functions, [frequency, receiver].
 Dataset FieldData::dataset() const {
   auto data = fields_->outline().data;
   data.variables.clear();

@@ -60,7 +60,8 @@ struct Reach {
 
 double farthest_of(const GridRequest& r) { return r.farthest.value_or(usually_farthest); }
 
-/// Whether cells follow sources and receivers, and nothing is said of where they are small.
+/// Whether the mesh has a core: cells follow sources and receivers, and no center, domain, growth in it, or
+/// faces are given.
 bool has_core(const GridRequest& r) {
   const auto given = [](const auto& one) { return one.has_value(); };
   return !r.center && !r.growth_in_domain && std::none_of(r.domain.begin(), r.domain.end(), given) &&
@@ -79,7 +80,7 @@ double largest_offset(const GridRequest& r) {
   return most;
 }
 
-/// least: how far away walls are at least
+/// least: least distance of walls, m
 Reach reach_of(const GridRequest& r, std::size_t axis, std::array<double, 2> domain, double center,
                double hertz, double least = 0) {
   Reach reach{domain, {}};
@@ -100,7 +101,7 @@ Reach reach_of(const GridRequest& r, std::size_t axis, std::array<double, 2> dom
 
 /// Faces of the domain: the given ones, continued with cells that grow by `growth` until it is covered.
 std::vector<double> continued(std::vector<double> faces, const std::array<double, 2>& domain, double growth) {
-  // Without those beyond the domain, but for the first.
+  // Drops faces beyond the domain, except the first.
   while (faces.size() > 3 && faces[1] <= domain[0]) faces.erase(faces.begin());
   while (faces.size() > 3 && faces[faces.size() - 2] >= domain[1]) faces.pop_back();
   for (double h = faces[1] - faces[0]; faces.front() > domain[0];)
@@ -168,7 +169,7 @@ std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
   return faces;
 }
 
-/// wave: m, from sources and receivers to the walls where all sides are alike
+/// A text about walls. wave: distance from sources and receivers to the walls where all sides are alike, m
 std::string walls_in_words(const GridRequest& r, double wave) {
   const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
   const auto waves =
@@ -243,7 +244,7 @@ std::vector<WidthWish> between_neighbours(const GridRequest& r, const std::vecto
   return wishes;
 }
 
-/// Of one axis of a mesh whose cells follow sources, receivers and the earth.
+/// The faces of one axis of a mesh whose cells follow sources, receivers and the earth.
 std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& pairs, std::size_t axis,
                                  double cell, double least_wall, double least_lid,
                                  std::vector<std::string>& reasons) {
@@ -297,7 +298,7 @@ std::string names_of_cells(const GridRequest& r, const std::array<std::vector<do
                      r.cell_numbers.empty() ? "" : " or less");
 }
 
-/// h: m, beside the sources
+/// h: width of cells beside the sources, m
 GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
   const auto pairs = r.plane_waves || r.cell > 0 ? std::vector<Pair>{} : neighbours(r);
   double nearest = INFINITY;
@@ -320,7 +321,8 @@ GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
   std::array<std::vector<double>, 3> axes;
   double half = 0;  // from the middle to a side
   for (std::size_t a = 0; a < 3; ++a) {
-    // Under a lid that is nearer than a third of that fields die out slowly (thin_air).
+    // Below the top of the mesh, fields in air decay slowly if the top is nearer than a third of half the
+    // mesh's width (thin_air).
     const double high = a == 2 ? 0.35 * half : 0;
     axes[a] = faces_around(r, pairs, a, h, offsets, high, plan.reasons);
     half = std::max(half, (axes[a].back() - axes[a].front()) / 2);

@@ -1,21 +1,19 @@
-// A tensor mesh from skin depths, and why it is as it is.
+// A tensor mesh from skin depths, and the reasons for its cells.
 //
-//   cells      a `cells_per_skin_depth`th of 503.3 √(1/(σ f)) m, of the fastest frequency beside the sources
-//   (half of that
-//              upright)
+//   cells      a `cells_per_skin_depth`th of the skin depth 503.3 √(1/(σ f)) m, of the highest frequency,
+//              with σ at the sources; upright half of that
 //   core       such cells around all sources and receivers; from a source to the receivers next to it a
 //              tenth of their distance, growing by 1.15 from there
-//   beyond     a cell has h + d ln g, d its distance from the core: cells that grow by g, up to a wavelength
-//   (2π skin
-//              depths) of the slowest frequency in the earth, and 2.5 times the largest distance between
-//              source and receiver, on all sides
+//   beyond     a cell has h + d ln g, d its distance from the core: cells that grow by g, on all sides up to
+//              a wavelength (2π skin depths) of the lowest frequency in the earth, and at least 2.5 times the
+//              largest distance between source and receiver
 //   faces      at the heights asked for: the sea floor, the surface
 //   finer      where the earth asks for it (mesh_plan.hpp): layers and bodies under sites of plane waves
 //
-// What else can be asked for are emg3d's words with emg3d's meaning (Werthmüller et al. 2019): a domain in
-// place of the core, a center at which cells are smallest, given faces, and how far walls are by side. Of
-// cell_numbers an axis has the least that its cells need when they grow as fast as they may; then they grow
-// as slowly as that many allow, and cells that are left are beyond the walls. In a domain, around a center
+// Further settings are emg3d's, with the same words and meaning (Werthmüller et al. 2019): a domain in place
+// of the core, a center at which cells are smallest, given faces, and the distance of walls by side. An axis
+// gets the least of cell_numbers that suffices when its cells grow as fast as they may; then they grow as
+// slowly as that number allows, and cells that are left lie beyond the walls. In a domain, around a center
 // and where its growth is given, cells are no larger than an eighth of the shortest distance between source
 // and receiver, and walls a wavelength away.
 #pragma once
@@ -33,17 +31,18 @@ namespace terrane::electromagnetic {
 
 struct GridRequest {
   std::vector<double> frequencies;  ///< Hz
-  double at_sources = 1;            ///< conductivity there, S/m
-  double mean = 1;                  ///< of the earth, S/m
+  double at_sources = 1;            ///< conductivity at the sources, S/m
+  double mean = 1;                  ///< mean conductivity of the earth, S/m
   std::vector<Vector3> sources = {}, receivers = {};
-  std::vector<std::array<Vector3, 2>> parts = {};  ///< straight ones of wires, which end at sources
+  std::vector<std::array<Vector3, 2>> parts = {};  ///< straight parts of wires, between two sources each
   std::vector<bool> upright = {};                  ///< of sources: some of its current flows up or down
   bool plane_waves = false;          ///< sources are then the receivers; upright cells are those of `finer`
-  std::vector<double> heights = {};  ///< of contrasts
-  /// What the earth asks for along east, north, up, and faces along east and north; in a core only.
+  std::vector<double> heights = {};  ///< of contrasts of conductivity, m
+  /// Widths of cells that the earth needs along east, north, up, and faces that it needs along east and
+  /// north; in a core only.
   std::array<std::vector<WidthWish>, 3> finer = {};
   std::array<std::vector<double>, 2> sides = {};
-  std::vector<WidthAxis::Least> layers = {};  ///< cells upright of a layer, at least
+  std::vector<WidthAxis::Least> layers = {};  ///< least number of cells in the height of a layer
   double cells_per_skin_depth = 4;
   double cell = 0;                         ///< m; 0: of the skin depth
   std::array<double, 2> limits{0, 1e300};  ///< of that cell
@@ -52,7 +51,7 @@ struct GridRequest {
   std::optional<double> farthest = {};  ///< and m at most; none: 100 km
   bool by_offset =
       true;  ///< no nearer than 2.5 times the largest distance of source and receiver; a core only
-  /// What comes in place of the core around sources and receivers, along east, north, up.
+  /// The domain that replaces the core around sources and receivers, {low, high} along east, north, up.
   std::array<std::optional<std::array<double, 2>>, 3> domain = {};
   std::array<std::vector<double>, 3> faces = {};  ///< given ones, ascending, along east, north, up
   std::optional<Vector3> center = {};             ///< on a face, or in the middle of a cell
@@ -63,7 +62,8 @@ struct GridRequest {
   std::optional<double> growth_in_domain = {};
   bool wavelengths_of_way = false;  ///< from the center to a wall and back to the end of the domain: two
   std::optional<double> sea_surface = {};  ///< a face; the domain reaches up to it
-  /// Conductivity that the waves to the walls meet: west, east, south, north, down, up; 0: the mean.
+  /// Conductivity by which the distance of each wall is chosen, S/m: west, east, south, north, down, up; 0:
+  /// the mean.
   std::array<double, 6> beyond{};
 };
 

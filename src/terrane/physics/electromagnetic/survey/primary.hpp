@@ -1,14 +1,15 @@
-// Fields that are known, and what a body sends because it is not as the layers around it are.
+// Known primary fields, and the right-hand side of the secondary field, from the difference of a body to the
+// layers around it.
 //
 // E = E_p + E_s, E_p that of an earth of layers σ_p:  A E_s = −iωμ₀ (s − s_p)V E_p, with walls that are zero.
 //
-// A plane wave from above is horizontal and knows only the height. On the nodes of a mesh it is the solution
-// of the same difference equation,
+// The field of a plane wave from above is horizontal and depends on height only. On the nodes of a mesh it
+// solves the difference equation of the mesh,
 //
 //   −(E_{k+1} − E_k)/h_k + (E_k − E_{k−1})/h_{k−1} + iωμ₀ ½(σ_{k−1} h_{k−1} + σ_k h_k) E_k = 0
 //
-// 1 at the top, and nothing at the end of 60 further cells below, each 1.25 times the last. So over an earth
-// of layers E_s is zero to rounding, whatever the cells.
+// with 1 at the top, and 0 at the end of 60 further cells below, each 1.25 times as high as the last. So over
+// an earth of layers E_s is zero to rounding, whatever the cells.
 #pragma once
 
 #include <functional>
@@ -21,23 +22,23 @@ namespace terrane::electromagnetic {
 /// An earth of layers, as thick as the cells of a mesh.
 struct Layers {
   std::array<std::vector<std::complex<double>>, 3> conductivity;  ///< [n_up] along up, north, east, S/m
-  bool alike = true;  ///< all cells of a layer have its conductivity where it was taken from
+  bool alike = true;  ///< the cells that a layer was taken from all have its conductivity
 };
 
-/// Those of the cells at the sides of a mesh; where these differ, their geometric mean.
+/// The layers at the sides of a mesh; where cells of a layer differ, their geometric mean.
 Layers layers_of_sides(const TensorMesh& mesh, const Sigma& sigma);
 
 /// E along north or east at the nodes, [n_up + 1] from below.
 std::vector<std::complex<double>> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis,
                                              double hertz);
 
-/// The value on an edge; place: number of its cell along the axis, and of interior nodes across.
+/// A field by its value on each edge; place: number of the cell along the axis, and of interior nodes across.
 using EdgeField = std::function<std::complex<double>(int axis, const std::array<Index, 3>& place)>;
 
 /// The conductivity σ_p of a cell along an axis.
 using Background = std::function<std::complex<double>(std::size_t axis, const std::array<Index, 3>& cell)>;
 
-/// b = −i omega_mu (s − s_p)V E_p on the edges that b has. E_p is asked for where the conductivities differ.
+/// b = −i omega_mu (s − s_p)V E_p on the edges of b. E_p is computed only where conductivities differ.
 void fill_contrast(Stream& stream, const Metric& metric, const Sigma& sigma, const Background& background,
                    const EdgeField& primary, double omega_mu, EdgeVector& b);
 

@@ -68,8 +68,8 @@ void add_term(const Axes& axes, EdgeSum& sum, int axis, const std::array<Index, 
   if (edge >= 0 && weight != 0) sum.push_back({axis, static_cast<std::size_t>(edge), weight});
 }
 
-/// Current around a face normal to an axis, counter-clockwise seen from its positive side: amount/area times
-/// the lengths. The other way round, the same weights give the curl on the face.
+/// Adds the current around a face normal to an axis, counter-clockwise seen from its positive side:
+/// amount/area times the lengths. Used the other way round, the same weights give the curl on the face.
 void add_face(const Axes& axes, int axis, const std::array<Index, 3>& face, double amount, EdgeSum& sum) {
   const int b = (axis + 1) % 3, e = (axis + 2) % 3;  // e × b points along the axis: up, north, east turn left
   const auto nb = static_cast<std::size_t>(b), ne = static_cast<std::size_t>(e);
@@ -90,7 +90,7 @@ struct Stencil {
   std::vector<double> weight;
 };
 
-/// Of the value at x, or of the slope there.
+/// Weights of Lagrange interpolation for the value at x, or for the slope there.
 template <class Place>
 Stencil stencil(Index first, Index last, double x, const Place& place, bool slope = false) {
   if (last - first < 1) return {};
@@ -114,9 +114,9 @@ Stencil stencil(Index first, Index last, double x, const Place& place, bool slop
   return made;
 }
 
-/// What the nodes and the edges of one axis take at a place of one of its cells. Nodes: N_i(x), one at its
-/// own node and zero at the others. Edges: M_j = −h_j Σ_{i≤j} N_i', which is 1 where N is linear, so that
-/// current that moves on gives each node just what N_i has changed.
+/// Weights of the nodes and the edges of one axis for a place in one of its cells. Nodes: N_i(x), one at its
+/// own node and zero at the others. Edges: M_j = −h_j Σ_{i≤j} N_i', which is 1 where N is linear, so that a
+/// current that moves adds to each node the change of N_i.
 struct Shape {
   Stencil nodes, edges;
 };
@@ -145,7 +145,7 @@ std::array<Shape, 3> shapes_at(const Axes& axes, const std::array<Index, 3>& cel
           shape(axes, 2, cell[2], x[2], cubic.across)};
 }
 
-/// amount[a] · w of the edges along each axis.
+/// Adds amount[a] · w to the edges along each axis a.
 void add_point(const Axes& axes, const std::array<Shape, 3>& shapes, const std::array<double, 3>& amount,
                EdgeSum& sum) {
   for (std::size_t a = 0; a < 3; ++a) {
@@ -195,7 +195,7 @@ std::vector<Piece> pieces(const Axes& axes, const std::array<double, 3>& from,
   return all;
 }
 
-/// ∫ w along a piece: with functions of degree 8 along it five Gauss points are exact, of degree 2 two.
+/// Adds ∫ w along a piece: for functions of degree 8 along it five Gauss points are exact, for degree 2 two.
 void add_piece(const Axes& axes, const Piece& piece, double current, const Cubic& cubic, EdgeSum& sum) {
   static constexpr double x5[5] = {-0.906179845938664, -0.5384693101056831, 0, 0.5384693101056831,
                                    0.906179845938664},
@@ -215,7 +215,7 @@ void add_piece(const Axes& axes, const Piece& piece, double current, const Cubic
   }
 }
 
-/// Within 20 % along all axes.
+/// Whether two cells have the same conductivity, within 20 % along all axes.
 bool conduct_alike(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& one,
                    const std::array<Index, 3>& other) {
   const auto m = static_cast<std::size_t>(axes.cell_number(one)),
@@ -268,7 +268,7 @@ bool beyond_its_side(const Axes& axes, const Conductivity& conductivity, const s
   return height < axes.centre(up, low) || height > axes.centre(up, high - 1);
 }
 
-/// An edge or a face that takes part.
+/// An edge or a face, with its weight in a sum.
 struct Point {
   std::array<Index, 3> place;
   double weight;
@@ -285,11 +285,12 @@ std::vector<Point> products(const std::array<Stencil, 3>& s) {
   return made;
 }
 
-/// Those of a component of E or H at x in a cell; or of its slope there along an axis.
+/// The edges or faces, with weights, for a component of E or H at x in a cell; or for its slope there along
+/// an axis.
 std::vector<Point> points_around(const Axes& axes, const Conductivity& conductivity,
                                  const std::array<Index, 3>& cell, const std::array<double, 3>& x,
                                  const Component& component, int slope_along = -1) {
-  // On the ground the horizontal contrasts that count are those below it, where E is as well.
+  // For a place on the ground, the horizontal contrasts below it count, as E is taken from there.
   auto beside = cell;
   if (cell[up] > 0 && x[up] == axes.face(up, cell[up])) {
     auto below = cell;
@@ -316,14 +317,14 @@ std::vector<Point> points_around(const Axes& axes, const Conductivity& conductiv
   return products(s);
 }
 
-/// Of curl E on faces normal to an axis.
+/// The sum over edges for curl E on faces normal to an axis.
 EdgeSum curl_of(const Axes& axes, int axis, const std::vector<Point>& faces, double factor = 1) {
   EdgeSum sum;
   for (const auto& face : faces) add_face(axes, axis, face.place, factor * face.weight, sum);
   return sum;
 }
 
-/// visit(cell, V) of the four cells around an edge, which lies on no wall.
+/// Calls visit(cell, V) for each of the four cells around an edge, which lies on no wall.
 template <class Visit>
 void for_cells_around(const Axes& axes, int axis, const std::array<Index, 3>& edge, const Visit& visit) {
   const auto b = static_cast<std::size_t>((axis + 1) % 3), e = static_cast<std::size_t>((axis + 2) % 3);
@@ -348,7 +349,7 @@ std::complex<double> mean_around(const Axes& axes, const Sigma& sigma, int axis,
   return sum / volume;
 }
 
-/// The edge beside another that lies in the receiver's cell along their axis.
+/// The edge in the receiver's cell (along their axis) that continues another edge.
 std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge,
                                 const std::array<Index, 3>& cell) {
   auto own = edge;
@@ -356,7 +357,7 @@ std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge,
   return own;
 }
 
-/// What a receiver takes, before conductivities are looked at.
+/// The edges and weights of a receiver, before conductivities change the weights.
 struct Taken {
   std::array<Index, 3> cell{};  // the receiver's own
   int axis = 0;                 // of the edges whose E is taken
@@ -412,8 +413,8 @@ bool ground_rises(const Axes& axes, const std::vector<double>& sigma, const std:
   return false;
 }
 
-/// Below a receiver on or in uneven ground, near enough to cells that the ground cuts for its field to be
-/// wrong in them: the level from which down the cells around are rock all through.
+/// For a receiver on or in uneven ground, near enough to cells that the ground cuts for its field to be wrong
+/// in them: the level below which all cells around it are entirely rock.
 std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conductivity,
                                   const std::array<Index, 3>& cell, double height) {
   constexpr double even = 0.2, of_a_cell = 0.25;
@@ -444,8 +445,8 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
   return std::min(whole, cell[up] + 1);
 }
 
-/// As points_around(), of E in ground that is whole: from two levels at and below the cell's, beside it no
-/// farther than there is rock all around.
+/// Like points_around(), for E in whole ground: from two levels, the cell's or lower; across no farther than
+/// cells are rock all around.
 std::vector<Point> points_in_ground(const Axes& axes, const Conductivity& conductivity,
                                     const std::array<Index, 3>& cell, const std::array<double, 3>& x,
                                     int along) {
@@ -482,7 +483,7 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
   if (!component.magnetic) {
     if (lies_on_ground(axes, *sides[2], made.cell, x[up])) made.cell[up] -= 1;
     if (const auto level = whole_ground(axes, sides, made.cell, x[up])) {
-      // Upright E stays on its own side of a contrast.
+      // Vertical E is taken from its own side of a contrast.
       made.cell[up] = component.axis == up ? std::min(*level, made.cell[up]) : *level;
       made.edges = points_in_ground(axes, sides, made.cell, x, component.axis);
     } else made.edges = points_around(axes, sides, made.cell, x, component);
@@ -506,7 +507,8 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
   return made;
 }
 
-/// By which σ turns the weight of an edge: σ_t/σ_o, and σ of the own cell where that is a factor.
+/// The factor of an edge's weight from conductivities: σ_t/σ_o, and times σ of the receiver's cell where the
+/// term has it.
 std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& taken,
                              const std::array<Index, 3>& edge) {
   std::complex<double> turn = 1;
@@ -564,7 +566,7 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
           pieces(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what));
       all.insert(all.end(), more.begin(), more.end());
     }
-    // For the whole wire: where cubic and linear functions met, charge would stay behind.
+    // The same choice for the whole wire: where cubic functions meet linear ones, a charge would remain.
     Cubic cubic{conductivity != nullptr, conductivity != nullptr};
     for (std::size_t n = 0; n < all.size() && cubic.across; ++n) {
       const auto here = uniform_around(axes, *conductivity, all[n].cell);
@@ -579,7 +581,8 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
   if (source.kind == Source::Kind::electric_dipole) {
     const auto cubic = conductivity ? uniform_around(axes, *conductivity, cell) : Cubic{};
     auto shapes = shapes_at(axes, cell, x, cubic);
-    // Linear ones do not know where in its cell a dipole is: it goes to the two nearest edges.
+    // Linear functions along a dipole do not depend on its place in the cell: so it goes to the two nearest
+    // edges.
     for (std::size_t a = 0; a < 3 && conductivity; ++a) {
       if (cubic.along(a)) continue;
       const int axis = static_cast<int>(a);

@@ -70,8 +70,8 @@ struct Source {
   }
 };
 
-/// Whether some of a source's current flows up or down: more than a twentieth of a dipole's, of a magnetic
-/// one around its horizontal part.
+/// Whether some of a source's current flows up or down: in an electric dipole, more than a twentieth of its
+/// moment is vertical; in a magnetic one, horizontal; the points of a wire differ in height.
 bool flows_upright(const Source& source);
 
 /// What is recorded at a place: E or H along an axis (0 up, 1 north, 2 east).
@@ -87,22 +87,23 @@ struct Component {
   friend bool operator==(const Component&, const Component&) = default;
 };
 
-/// J V of the edges; conductivity: null, the linear functions.  Throws InputError at `what`: a point outside
-/// of the mesh, a wire of one point.
+/// The source as moments J V of edges. conductivity: null, the linear functions. Throws InputError at `what`:
+/// a point outside of the mesh, a wire of one point.
 EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what,
                 const Conductivity* conductivity = nullptr);
 
-/// What a receiver records, as sums over E of edges: electric + i quadrature + i/(ωμ₀) curl.
+/// The weights of edge values E by which a receiver is computed: electric + i quadrature + i/(ωμ₀) curl.
 struct Reception {
   EdgeSum electric, quadrature, curl;  ///< quadrature: none where conductivity is real
 };
 
-/// The reception of E or H at a place. sides: conductivities whose contrasts count, in most cases
-/// `conductivity`.  Throws InputError at `what`: a point outside of the mesh.
+/// The weights for E or H at a place. sides: conductivities whose contrasts limit interpolation, in most
+/// cases `conductivity`. Throws InputError at `what`: a point outside of the mesh.
 Reception receiver(const TensorMesh& mesh, const Sigma& sigma, const Conductivity& sides,
                    const Vector3& place, const Component& component, const std::string& what);
 
-/// How what a receiver records changes with ln σ of a cell, along all axes: by weight times E of the edge.
+/// The derivative of a receiver's weights with respect to ln σ of a cell, along all axes: the recorded value
+/// changes by weight times E of the edge.
 struct WeightChange {
   std::size_t cell;
   int axis;
@@ -113,7 +114,8 @@ std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& si
                                          const Conductivity& sides, const Vector3& place,
                                          const Component& component);
 
-/// For a place on the ground, with air above, a height just below it; for others their own height.
+/// The height at which a receiver is sampled: for a place on the ground, below air, just below it; for others
+/// their own height.
 double height_on_its_side(const TensorMesh& mesh, const std::vector<double>& conductivity,
                           const Vector3& place);
 
@@ -121,16 +123,17 @@ double height_on_its_side(const TensorMesh& mesh, const std::vector<double>& con
 /// places 0.
 double above_whole_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place);
 
-/// Adds weight · amount to the edges that b has: b of a source, with amount = −iωμ₀.
+/// Adds weight · amount to the edges of b; a source is added to b with amount = −iωμ₀.
 void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
          EdgeVector& b);
 
-/// Values of all sums over edges, on a device. Where ranks share a field, each edge that a sum takes comes
+/// Computes on a device the values of all sums over edges. Where ranks share a field, each edge value comes
 /// from the rank that has it, and every rank adds them in the same order: the same bits for any number of
 /// ranks.
 class Sampler {
  public:
-  /// x: shaped as the fields to come · comm: null, or the ranks that share them, which outlive it
+  /// x: a field of the same shape as those to be sampled · comm: null, or the ranks that share them, which
+  /// must outlive it
   Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std::span<const EdgeSum> sums,
           Comm* comm = nullptr);
   /// The values of all sums for the field x, on all ranks; collective where they share x.

@@ -17,12 +17,12 @@ namespace terrane::electromagnetic {
 
 struct CrossSection {
   int strike = 1;  ///< axis along which it goes on: 1 north, 2 east
-  /// S/m along up, north, east, [n_up, cells across]: the geometric means of the two ends.
+  /// Conductivity along up, north, east, S/m, [n_up, cells across]: the geometric means of the two ends.
   std::array<std::vector<std::complex<double>>, 3> conductivity;
-  bool alike = true;  ///< the ends are
+  bool alike = true;  ///< both ends have the same conductivities
 };
 
-/// Bytes that a wave over it takes while it is solved for.
+/// Bytes that the solution for a wave over a section takes.
 double bytes_of_section(const TensorMesh& mesh, int strike);
 
 CrossSection section_of_ends(const TensorMesh& mesh, const Sigma& sigma, int strike);

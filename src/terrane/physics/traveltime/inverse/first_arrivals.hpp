@@ -5,7 +5,7 @@
 //   J        the front's equations, differentiated in the order of arrival (physics/traveltime/front.hpp):
 //            δT = J δv, and Jᵀ w, exact to rounding; no rays are traced
 //
-// A model costs a front of each shot, which are kept; a product, a pass over each of them.
+// At each model the front of each shot is computed and kept; a product takes a pass over each front.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace terrane::traveltime::inverse {
 
-/// What products and models need of the picks.
+/// Data of the picks that products and models share.
 struct Picks {
   Problem problem;  ///< settled; the velocity is that of cells that are not found
   std::vector<std::vector<std::size_t>> of_shots;
