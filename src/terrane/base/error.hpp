@@ -1,4 +1,5 @@
-// What Terrane throws. An error says where, what, what was allowed, and the next move.
+// The errors that Terrane throws. An error says where it is, what is wrong, what was allowed, and what to do
+// next.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// What one field of a problem may be: the words with which a struct lists its members (fields.hpp).
+// The kinds of fields that a problem may have: the words with which a struct lists its members (fields.hpp).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace terrane {
 
-/// From least to most; `above` and `below`: these themselves not.
+/// A range of numbers from least to most; `above` and `below`: without these ends.
 struct Allowed {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool above = false, below = false;
@@ -54,7 +54,7 @@ struct NumberField {
     changed.without = Without::leaves_it_open, changed.open = value;
     return changed;
   }
-  /// Whatever it is, results have the same bits: a checkpoint does not ask for it.
+  /// The value does not affect the bits of results: a checkpoint may be resumed with another one.
   constexpr NumberField same_bits() const {
     NumberField changed = *this;
     changed.decides = false;
@@ -90,11 +90,11 @@ struct WordField {
   bool decides = true;
   std::string_view former = {};
   constexpr WordField same_bits() const { return {words, bits, false, former}; }
-  /// Of a checkpoint, where results of several words have the same bits: one name for them.
+  /// For checkpoints, where several words give results with the same bits: one name for them.
   constexpr WordField bits_of(std::span<const std::string_view> names) const {
     return {words, names, decides, former};
   }
-  /// What the key was called before: still taken, with a note.
+  /// The former name of the key: still accepted, with a note.
   constexpr WordField formerly(std::string_view name) const { return {words, bits, decides, name}; }
 };
 constexpr WordField one_of(std::span<const std::string_view> words) { return {words, words}; }
@@ -123,7 +123,7 @@ struct ApartField {
 };
 constexpr ApartField apart(std::string_view group) { return {group}; }
 
-/// Of this process alone, such as a text for messages.
+/// Known to this process alone and not sent to ranks, such as a text for messages.
 struct HereField {};
 constexpr HereField kept_here() { return {}; }
 
@@ -170,7 +170,7 @@ concept ListOfValues = requires {
 template <class Rule>
 concept WithoutKey = std::is_same_v<Rule, ApartField> || std::is_same_v<Rule, HereField>;
 
-/// Whether a checkpoint asks for a field.
+/// Whether a checkpoint can be resumed only with the same value of a field.
 template <class Rule>
 constexpr bool decides_bits(const Rule& rule) {
   if constexpr (requires { rule.decides; }) return rule.decides;

@@ -52,9 +52,9 @@ std::size_t left_in_group() {
   return left;
 }
 
-/// What a limit of addresses (`ulimit -v`) leaves. Programs and libraries have most of theirs before a run
-/// begins, threads that are yet to begin take a stack each, and of addresses a run takes some more than of
-/// memory: blocks are not all touched, and not all that is freed can be given back.
+/// The memory that a limit of addresses (`ulimit -v`) leaves. Programs and libraries reserve most of their
+/// addresses before a run begins, each later thread takes a stack, and a run takes somewhat more addresses
+/// than memory: blocks are not all touched, and not all freed memory is returned.
 std::size_t left_of_addresses() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;

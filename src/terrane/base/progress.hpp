@@ -20,8 +20,8 @@ class Progress {
   virtual bool cancelled() const { return false; }
 };
 
-/// The whole bar moves by `share` while one part of the work goes from start to finish. Work in several
-/// phases moves it during the first phase.
+/// Moves the whole bar by `share` while one part of the work runs from start to finish. Work in several
+/// phases moves it during the first one.
 class ShareOfProgress final : public Progress {
  public:
   ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}

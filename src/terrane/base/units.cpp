@@ -204,7 +204,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// Without what makes no difference; a blank between two words is a product, as the dot is: "m m" is no "mm".
+/// A unit's name without irrelevant marks; a blank between two words is a product, as the dot is: "m m" is
+/// not "mm".
 std::string plain(std::string_view name) {
   std::string text(name);
   constexpr std::string_view spelled[][2] = {

@@ -1,4 +1,4 @@
-// Units are converted once, at the door: everything inside Terrane is SI.
+// Units are converted once, when data are read or written: everything inside Terrane is SI.
 #pragma once
 
 #include <string>

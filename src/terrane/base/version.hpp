@@ -1,4 +1,4 @@
-// What this build of Terrane is. It is written into every result.
+// The version of this build of Terrane. It is written into every result.
 #pragma once
 
 #include <string>

@@ -44,7 +44,7 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
                 "For programs: a JSON object for each simulation, one a line, in place of the report.");
 }
 
-/// What the verbs are made with, and the status they leave.
+/// The parsed command line: what verbs need, and the exit status that they set.
 struct CommandLine {
   CLI::App app{
       "Terrane computes the fields of an earth model.\n\n"
@@ -278,7 +278,7 @@ constexpr Verb verbs[] = {{"run", add_run},   {"invert", add_invert},  {"check",
                           {"new", add_new},   {"info", add_info},      {"convert", add_convert},
                           {"plot", add_plot}, {"devices", add_devices}};
 
-/// CLI11 would only say that something is not expected.
+/// Reports an unknown verb with the nearest one: CLI11 would only say that something is not expected.
 void check_verb(std::string_view wanted) {
   std::vector<std::string_view> names;
   for (const auto& verb : verbs) names.push_back(verb.name);
@@ -287,7 +287,7 @@ void check_verb(std::string_view wanted) {
                      "Allowed: " + joined(names) + ". `terrane --help` tells what they do.");
 }
 
-/// What went wrong on one of several ranks.
+/// The text of an error on one of several ranks.
 std::string told_of_rank(const std::exception& error, const Comm& comm) {
   const std::string_view no_memory = std::bad_alloc().what();
   const auto* known = dynamic_cast<const Error*>(&error);
@@ -298,7 +298,7 @@ std::string told_of_rank(const std::exception& error, const Comm& comm) {
                      known != nullptr ? known->where() : fmt::format("rank {}", comm.rank()));
 }
 
-/// Says what went wrong, and returns the status for it: 2 what the user gave, 1 all else, 130 interrupted.
+/// Prints an error, and returns the exit status: 2 for bad input, 130 interrupted, 1 for all else.
 int status_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     complain("out of memory\n         `terrane check JOB` tells how much a run needs.");
@@ -319,7 +319,7 @@ int status_of(const std::exception& error) {
   return input ? 2 : 1;
 }
 
-/// Verbs are added, the line is read, the verb's callback runs; whatever it throws becomes a status.
+/// Adds the verbs, reads the line and runs the verb; whatever it throws becomes a status.
 int command_of_rank_0(int argc, const char* const* argv, const Registry& registry, Comm& comm,
                       const std::string& mpi) {
   CommandLine line(registry, comm, mpi);
@@ -333,7 +333,7 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
   try {
     if (argc > 1 && argv[1][0] != '-') check_verb(argv[1]);
     app.parse(argc, argv);
-    // What `run` says is a courtesy; of the other verbs the text is what was asked for.
+    // The text that `run` prints is not essential; for other verbs it is the result.
     if (const int lost = lost_output(); lost != 0 && line.status == 0 && !app.got_subcommand("run")) {
       complain(fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
       return 1;

@@ -1,4 +1,4 @@
-// The terrane command: what its words mean and which status it ends with.
+// The terrane command: reads its arguments and sets its exit status.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace terrane::cli {
 
-/// Exit status: 0 done, 1 the run failed, 2 the command or its input cannot be used, 130 interrupted.
-/// On all ranks of comm: rank 0 is the command, the others work for it and end with 0.
-/// mpi: the library's name and version; empty when this build has none.
+/// Exit status: 0 done, 1 the run failed, 2 the command or its input cannot be used, 130 interrupted. comm:
+/// rank 0 runs the command, the others work for it and end with 0. mpi: the library's name and version; empty
+/// when this build has none.
 int command(int argc, const char* const* argv, Comm& comm, const std::string& mpi);
 
 }  // namespace terrane::cli

@@ -47,7 +47,7 @@ std::string in_quotes(std::string_view text) {
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
 
-/// An object, in the order in which it is filled.
+/// A JSON object, with its members in the order in which they are added.
 class Object {
  public:
   Object& raw(std::string_view name, const std::string& value) {

@@ -1,5 +1,5 @@
-// What `check`, `run`, `invert` and `info` say with --json: an object for each simulation or file, one a
-// line. Its names are those of the reports in Python; numbers that are none (NaN, infinity) are null.
+// The output of `check`, `run`, `invert` and `info` with --json: an object for each simulation or file, one a
+// line. Its names are those of the reports in Python; NaN and infinity become null.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace terrane::cli {
 
-/// What stands around the facts of a plan or a report.
+/// The parts of the object beside the facts of a plan or a report.
 struct JsonFrame {
   std::string verb, job, simulation;                   ///< "check", "job.toml", "gravity" or empty
   std::vector<std::string> files = {}, warnings = {};  ///< written, or that would be; beside the report's
@@ -19,7 +19,7 @@ struct JsonFrame {
 
 std::string to_json(const Plan& plan, const JsonFrame& frame);
 std::string to_json(const Report& report, const JsonFrame& frame);
-/// What a file holds: its kind, and of each column, field or variable its unit, shape and range.
+/// The content of a file: its kind, and the unit, shape and range of each column, field or variable.
 std::string to_json(const io::Content& content, std::string_view file);
 
 }  // namespace terrane::cli

@@ -1,4 +1,4 @@
-// The only place that knows of all the world's ranks: it hands them to the command.
+// The only file that uses all ranks of MPI_COMM_WORLD: it hands them to the command.
 #include <fmt/format.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -24,14 +24,14 @@
 
 namespace {
 
-/// What is freed goes back to the system. The C library keeps blocks of up to 32 MB for later: a run of 30 MB
-/// held 45, and no count of its arrays could foretell how much.
+/// Makes free() return memory to the system. The C library keeps blocks of up to 32 MB for later: a run of 30
+/// MB held 45, and its planned memory was wrong.
 void give_back_what_is_freed() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
   mallopt(M_TOP_PAD, 64 << 10);
-  // An arena takes 64 MB of addresses at once, which a limit (`ulimit -v`) would count.
+  // Each arena reserves 64 MB of addresses, which a limit (`ulimit -v`) counts.
   rlimit addresses{};
   if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
 #endif
@@ -47,7 +47,7 @@ int launched_ranks() {
 }
 
 #ifdef TERRANE_HAS_MPI
-/// The command on these ranks, with what else joins them.
+/// Runs the command on these ranks, with links between GPUs where there are some.
 int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& libraries) {
   auto use = terrane::GpuLinkUse::never;
   try {
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     {
       const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
       if (comm->size() == 1 && launched_ranks() > 1) {
-        // Each would run the whole job and write the same files.
+        // Without MPI each process would run the whole job and write the same files.
         terrane::cli::complain(
             fmt::format("ranks: {} were started, and {} sees one\n"
                         "         Start them with its own mpirun, or with srun --mpi=pmix.",

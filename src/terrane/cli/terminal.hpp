@@ -1,4 +1,4 @@
-// Words for people. A terminal that is gone, or a full disk in its place, is never a reason to stop.
+// Output to the terminal. A terminal that is gone, or a full disk in its place, never stops the program.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,8 +26,8 @@ void say(fmt::format_string<Values...> format, Values&&... values) {
 void complain(std::string_view message);
 void warn(std::string_view message);
 
-/// errno of the first text that standard output did not take; 0 when it took everything, or when its reader
-/// had seen enough (EPIPE).
+/// errno of the first text that could not be written to standard output; 0 when all could, or when its reader
+/// closed the pipe (EPIPE).
 int lost_output();
 
 }  // namespace terrane::cli

@@ -57,7 +57,7 @@ io::Content read_all(const ConvertOptions& options, const io::ReadOptions& how) 
   return io::read_sites(files, how);
 }
 
-/// Throws InputError: this file is one of those that are read.
+/// Throws InputError: the output file is one of the input files.
 void refuse_input(const std::string& file, const ConvertOptions& options) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(file, failed)) return;

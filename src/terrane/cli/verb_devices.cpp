@@ -40,7 +40,7 @@ Processor processor() {
   return found;
 }
 
-/// The one that kernels use, or why there is none.
+/// The instruction set that kernels use, or why there is none.
 std::string vectors() {
   try {
     return instruction_set_title(instruction_set());

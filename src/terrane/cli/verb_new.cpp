@@ -16,7 +16,7 @@ namespace terrane::cli {
 
 namespace {
 
-/// Kinds of tables to show: the physics' own choice, and in its place what was asked for.
+/// The kinds of tables to show: the physics' choice, replaced where the user asked for another.
 std::map<std::string, std::string> kinds_to_show(const Physics& physics, const NewOptions& options) {
   auto kinds = physics.kinds;
   for (const auto& [table, kind] : {std::pair{"mesh", options.mesh}, std::pair{"survey", options.survey}}) {
@@ -56,7 +56,7 @@ std::string commented_job(const Physics& physics, const NewOptions& options) {
                       kinds_are_own ? physics.examples : std::map<std::string, std::string>{});
 }
 
-/// The inversion to start from that --of names. Throws InputError.
+/// The example inversion that --of names. Throws InputError.
 const inversion::ExampleJob& example_of(const NewOptions& options) {
   if (options.physics != "inversion")
     throw InputError("--of", "chooses among inversions", "terrane new inversion --of electric");
@@ -76,7 +76,7 @@ bool is_example(const NewOptions& options) {
          (options.brief || !options.of.empty());
 }
 
-/// A job without what stands behind #, which none of these has in a text.
+/// A job without its comments: no text in these jobs holds a #.
 std::string without_comments(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -101,7 +101,7 @@ std::string brief_job(const Physics& physics, const NewOptions& options) {
   return std::string(physics.shortest);
 }
 
-/// Tables that four physics and more have alike, in the order of a job.
+/// The tables that four physics or more have in common, in the order of a job.
 std::vector<Section> general_tables(const Registry& registry) {
   std::vector<Section> found;
   const auto shared = [&](const Section& section) {
@@ -136,8 +136,8 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
   file.commit();
 }
 
-/// The data that a fresh inversion names, computed into its folder from an earth that is written there, too;
-/// both where there are none.
+/// Computes the data that a new inversion names, into its folder, from an example earth that is written
+/// there, too; nothing where the data are there already.
 void write_data(const Registry& registry, const NewOptions& options, const inversion::ExampleJob& example,
                 Comm& comm) {
   const auto folder = std::filesystem::path(options.file).parent_path();

@@ -64,8 +64,8 @@ std::string python() {
 volatile std::sig_atomic_t caught = 0;  ///< SIGINT or SIGTERM, while InterruptsWait
 volatile pid_t drawing = 0;             ///< the script, while it runs
 
-/// The signals that end the command wait until what it left behind is gone. A terminal sends SIGINT to the
-/// script as well; SIGTERM is handed on to it.
+/// Delays the signals that end the command until temporary files are removed. A terminal sends SIGINT to the
+/// script as well; SIGTERM is passed on to it.
 class InterruptsWait {
   using Action = struct sigaction;
 
@@ -90,7 +90,8 @@ class InterruptsWait {
   Action interrupt_{}, terminate_{};
 };
 
-/// Its exit status. Throws Cancelled, and UnsupportedError where there is no Python.
+/// Runs Python with these words; returns its exit status. Throws Cancelled, and UnsupportedError where there
+/// is no Python.
 int run_python(std::vector<std::string> words, bool speaks) {
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
@@ -121,13 +122,13 @@ int run_python(std::vector<std::string> words, bool speaks) {
   return code;
 }
 
-/// What the script reads itself.
+/// Whether the script reads this file itself.
 bool is_for_script(const fs::path& file) {
   const auto extension = file.extension();
   return extension == ".nc" || extension == ".h5" || extension == ".hdf5" || extension == ".csv";
 }
 
-/// A folder that goes when this does, also when the user interrupts.
+/// A folder that is removed with this object, also when the user interrupts.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -155,7 +156,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// What a file holds. Files of instruments that only a survey of electrodes can be in are read as such.
+/// The content of a file. Instrument files that can only hold a survey of electrodes are read as such.
 io::Content content_of(const std::string& file) {
   try {
     return io::read(file);
@@ -169,7 +170,8 @@ io::Content content_of(const std::string& file) {
   }
 }
 
-/// The picture of a file: its name with .png; the format is part of it where another result has that name.
+/// The picture's name for a file: its name with .png; with the format in it where another result has that
+/// name.
 std::string picture_beside(const fs::path& file) {
   constexpr std::array<std::string_view, 9> no_results{".png",  ".svg", ".pdf", ".gif", ".mp4",
                                                        ".toml", ".log", ".md",  ".py"};

@@ -57,7 +57,7 @@ std::filesystem::path absolute(const std::string& given, const char* option) {
   return path;
 }
 
-/// As people would write it from where they are, when that is known.
+/// The path relative to the current folder, when that is known.
 std::string shown(const std::filesystem::path& path) {
   std::error_code failed;
   const auto here = std::filesystem::current_path(failed);
@@ -65,7 +65,7 @@ std::string shown(const std::filesystem::path& path) {
   return near.starts_with("../../") ? path.string() : near;
 }
 
-/// The file that plots are drawn from; check_files() has seen that there is one.
+/// The file that plots are drawn from; check_files() has made sure that there is one.
 std::filesystem::path plot_source(const Output& output) {
   std::filesystem::path source;
   for (const auto& path : output.files)
@@ -73,7 +73,7 @@ std::filesystem::path plot_source(const Output& output) {
   return source;
 }
 
-/// Writes what it is given and keeps what went wrong, so that one file that fails takes no other with it.
+/// Writes files and collects errors, so that one file that fails does not prevent the others.
 class Writing {
  public:
   explicit Writing(const Progress& progress) : progress_(progress) {}
@@ -109,7 +109,7 @@ class Writing {
   }
 
   const std::vector<std::filesystem::path>& written() const { return written_; }
-  /// For people.
+  /// Lines for the user.
   const std::vector<std::string>& told() const { return told_; }
   const std::vector<std::string>& failures() const { return failures_; }
   bool has(const std::filesystem::path& path) const {
@@ -130,7 +130,7 @@ std::vector<std::string> names_of(const std::vector<std::filesystem::path>& path
 
 std::string verb_of(const Config& job) { return inversion::asks_for_inversion(job) ? "invert" : "run"; }
 
-/// All files of a finished run.
+/// Writes all files of a finished run.
 void write_files(Writing& writing, const Result& result, const Simulation& simulation, const Output& output) {
   for (const auto& path : output.files)
     writing.files(path, [&] {
@@ -147,7 +147,7 @@ Config read_job(const JobOptions& options) {
   given.sets = options.sets;
   if (options.threads > 0) given.sets.push_back(fmt::format("simulation.threads={}", options.threads));
   if (!options.output.empty()) {
-    // From where the command runs, not from the folder of the job.
+    // Relative to where the command runs, not to the folder of the job.
     std::string quoted;
     for (const char c : absolute(options.output, "--output").string()) {
       if (c == '"' || c == '\\') quoted += '\\';
@@ -168,7 +168,7 @@ Config read_job(const JobOptions& options) {
 
 namespace {
 
-/// Everything that can be found out about a job's files before hours of work. Makes their folders.
+/// Checks all files of a job before hours of work, and makes their folders.
 void prepare_files(const Config::Part& part, const Job& job, const JobOptions& options) {
   const bool plots = options.plots && !job.output.plots.empty();
   print_warnings(check_files(part.job, *job.simulation, job.output, plots));
@@ -189,8 +189,8 @@ void remove_checkpoint(const std::filesystem::path& checkpoint) {
   io::remove_leftovers(checkpoint.string());
 }
 
-/// Everything after prepare_files(); the exit status. finished: the checkpoint that goes when the files are
-/// whole; empty: none. Throws Cancelled.
+/// Does everything after prepare_files(); returns the exit status. finished: the checkpoint to remove when
+/// the files are complete; empty: none. Throws Cancelled.
 int compute_and_write(const Config::Part& part, const Job& job, const JobOptions& options,
                       const Runtime& runtime, const std::filesystem::path& finished) {
   const auto& config = part.job;
@@ -202,7 +202,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   if (talks) say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
   const auto result = job.run(runtime);
 
-  // Files first: whoever reads what is said may be slow, or gone.
+  // Files are written before text is printed: the reader of the text may be slow, or gone.
   Writing writing(progress);
   try {
     make_folders(output, plots);  // which may be gone since the run began
@@ -236,8 +236,8 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   return status;
 }
 
-/// What an interrupted run says: where to go on, when there is something to go on from.
-/// On several ranks a signal may come from a launcher that ends all since one has failed.
+/// The message of an interrupted run: how to resume it, when there is a checkpoint. On several ranks the
+/// signal may come from a launcher that ends all because one has failed.
 std::string interrupted(const JobOptions& options, const std::filesystem::path& checkpoint,
                         std::string_view verb, const Comm& comm) {
   const auto* who = comm.size() > 1 ? ", by you or since a rank has ended" : "";
@@ -278,7 +278,7 @@ std::vector<Config::Part> joined_parts(const Registry& registry, const Config& r
   return all;
 }
 
-/// The jobs, joined and found sound. Throws also InputError: two of them write one file.
+/// Reads, checks and joins the jobs. Throws also InputError: two of them write one file.
 std::vector<ReadJob> read_joined(const Registry& registry, const std::vector<Config::Part>& parts,
                                  const JobOptions& options) {
   std::vector<ReadJob> all;
@@ -295,7 +295,8 @@ std::vector<ReadJob> read_joined(const Registry& registry, const std::vector<Con
   return all;
 }
 
-/// All are found when the first runs, and each writes its files. The checkpoint goes when all are whole.
+/// Runs joint jobs: all models are found when the first one runs, and each job writes its files. The
+/// checkpoint is removed when all are complete.
 int run_joined(const Registry& registry, const std::vector<Config::Part>& parts, const JobOptions& options,
                Comm& comm, Progress& progress) {
   using namespace std::chrono_literals;
@@ -333,7 +334,7 @@ int run_joined(const Registry& registry, const std::vector<Config::Part>& parts,
   }
 }
 
-/// A simulation of a job that was read as a whole and found sound.
+/// A simulation of a job that was read and checked.
 struct Sound {
   Config::Part part;
   std::vector<std::filesystem::path> files;
@@ -471,7 +472,7 @@ void say_plan(const Config::Part& part, const Job& job, const Plan& plan, bool j
     for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
 }
 
-/// Of jobs whose models are found together, and so are in memory together.
+/// Checks jobs whose models are found together, and so are in memory together.
 int check_joined(const Registry& registry, const std::vector<Config::Part>& parts, const JobOptions& options,
                  Comm& comm) {
   double seconds = 0, bytes = 0;

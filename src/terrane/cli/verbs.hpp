@@ -12,7 +12,7 @@
 
 namespace terrane::cli {
 
-/// What `run` and `check` take.
+/// The options of `run` and `check`.
 struct JobOptions {
   std::string job;
   std::string data;                    ///< --data FOLDER, the argument ${data}
@@ -31,7 +31,7 @@ struct NewOptions {
   std::string physics = "gravity", file;
   std::string mesh, survey;       ///< kinds to show; empty: the physics' own choice
   std::vector<std::string> from;  ///< control files of UBC's inversions
-  std::string of;                 ///< of an inversion: which, "electric"
+  std::string of;                 ///< of an inversion: its physics, "electric"
   bool brief = false;             ///< the shortest job that runs
   bool reference = false;
 };
@@ -52,17 +52,18 @@ struct PlotOptions {
   bool wiggle = false;  ///< traces of shots as lines
 };
 
-/// Verbs return the exit status and throw terrane::Error.
-/// comm: of whose ranks this is the first; the others serve().
+/// Verbs return the exit status and throw terrane::Error. comm: this process is its rank 0; the others
+/// serve().
 int run(const Registry& registry, const JobOptions& options, Comm& comm);
 int check(const Registry& registry, const JobOptions& options, Comm& comm);
 int new_job(const Registry& registry, const NewOptions& options, Comm& comm);
-/// mesh: of files that hold cell values alone; empty if none does.  json: an object for each file
+/// mesh: the mesh file for files that hold cell values alone; may be empty.  json: print an object for each
+/// file
 int info(const std::vector<std::string>& files, const std::string& mesh, bool json = false);
 int convert(const Registry& registry, const ConvertOptions& options);
 int list_formats();
 int plot(const PlotOptions& options);
-/// Throws UnsupportedError where Python cannot draw what stands in a file of this name.
+/// Throws UnsupportedError where Python cannot draw the content of a file of this name.
 void check_drawing(const std::string& source);
 /// mpi: the library of this build; empty when it has none.
 int devices(const std::string& mpi);

@@ -1,4 +1,4 @@
-// Ctrl-C is heard within a second, whatever the program is doing.
+// Ctrl-C ends the program within a second, whatever it is doing.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace terrane::cli {
 /// rank 0 of several it does the same: the launcher ends the others.
 class Watch {
  public:
-  /// patience: what work that asks may take until it asks
+  /// patience: how long work may take until it asks whether it is cancelled
   Watch(const Progress& progress, std::filesystem::path checkpoint, std::chrono::milliseconds patience,
         std::function<void()> last_words);
   Watch(const Watch&) = delete;

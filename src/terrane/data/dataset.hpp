@@ -38,8 +38,8 @@ using Values = std::variant<std::vector<double>, std::vector<float>, std::vector
 /// How many values there are.
 std::size_t size(const Values& values);
 
-/// What a variable is to the run that made the data set: computed, given to it (what was observed, other
-/// columns of a survey), the difference of both, or a mark on values. Files do not keep it.
+/// The role of a variable in the run that made the data set: computed, given (observations, other columns of
+/// a survey), the difference of both, or a mark on values. Files do not keep it.
 enum class VariableRole { computed, given, residual, mark };
 
 struct Variable {
@@ -66,7 +66,7 @@ struct Dataset {
   /// Null when there is none, or when it is a number.
   const std::string* text(std::string_view attribute) const;
 
-  /// How many values each entry of `variable`'s dimensions stands for. Throws InputError (no such dimension).
+  /// The size of each of `variable`'s dimensions. Throws InputError (no such dimension).
   std::vector<std::size_t> shape(const Variable& variable) const;
   /// The values of a real variable. Throws InputError that lists the names; ShapeError when it is not double.
   const std::vector<double>& real(std::string_view name) const;

@@ -38,7 +38,7 @@ std::size_t size(const ValueSpan& values) {
   return std::visit([](const auto& span) { return span.size(); }, values);
 }
 
-/// Copies the runs of a box that lie contiguously in the whole array.
+/// Copies a box, one contiguous run of the whole array after the other.
 template <class T>
 void copy_box(std::vector<T>& whole, const std::vector<std::size_t>& shape, const Slab& slab,
               std::span<const T> values) {

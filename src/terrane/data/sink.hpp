@@ -20,7 +20,7 @@
 
 namespace terrane {
 
-/// A view of values of one of the types of Values, in its order.
+/// A view of the values of a variable, of one of the types of Values, in the same order.
 using ValueSpan =
     std::variant<std::span<const double>, std::span<const float>, std::span<const std::complex<double>>,
                  std::span<const std::complex<float>>, std::span<const std::int32_t>,
@@ -47,7 +47,7 @@ class Sink {
   /// A box of a variable, row-major. Throws InputError (no such variable), ShapeError (outside, another type
   /// or another number of values than the box has); FileError.
   void put(std::string_view variable, const Slab& slab, ValueSpan values);
-  /// All of a variable.
+  /// Writes all values of a variable.
   void put(std::string_view variable, ValueSpan values);
   /// Throws ShapeError when values are missing; nothing is left behind then. Throws FileError.
   void finish();
@@ -62,10 +62,10 @@ class Sink {
   std::map<std::string, std::size_t, std::less<>> missing_;  ///< values still to come, by variable
 };
 
-/// Keeps the whole data set.
+/// A sink that keeps the whole data set in memory.
 class MemorySink : public Sink {
  public:
-  /// What was put; moved out, after finish().
+  /// Returns the data set by moving it out, after finish().
   Dataset take() { return std::move(data_); }
 
  protected:

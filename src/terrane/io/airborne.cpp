@@ -36,7 +36,7 @@ std::vector<std::string_view> split(std::string_view line, std::string_view betw
   return words;
 }
 
-/// "10" of "Line 10"; nothing where this begins no line of the survey.
+/// The "10" of "Line 10"; nothing where the text does not begin a line of the survey.
 std::optional<std::string> line_begun(std::string_view text) {
   const auto words = split(text, " \t\r,");
   if (words.size() != 2) return std::nullopt;
@@ -111,7 +111,7 @@ Table read_geosoft(TextReader& in) {
 
 namespace {
 
-/// A field of a record: where it stands in a line, and what it holds.
+/// A field of a record: its place in a line, and its content.
 struct Field {
   std::string name, unit;
   std::size_t first = 0, width = 0;
@@ -119,7 +119,7 @@ struct Field {
   std::optional<double> null;
 };
 
-/// Repeat, letter and width of "F10.2", "3I6", "A4".
+/// The repeat count, letter and width of "F10.2", "3I6", "A4".
 struct Layout {
   std::size_t times = 1, width = 0;
   char letter = 0;

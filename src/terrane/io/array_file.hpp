@@ -29,7 +29,7 @@ namespace terrane::io {
 
 enum class ArrayType : std::uint32_t { float64 = 1, float32 = 2, int64 = 3, byte = 4 };
 
-/// CRC-64 of `bytes` after what gave `before`.
+/// CRC-64 of `bytes`, continued from the checksum `before` of the bytes before them.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t before = 0);
 
 /// The file appears complete or not at all (AtomicFile); its contents are never held in memory as a whole. T:
@@ -62,8 +62,7 @@ class ArrayFileWriter {
   std::uint64_t checksum_ = 0, records_ = 0;
 };
 
-/// Trusts nothing in the file: sizes are compared with the length of the file before memory is allocated for
-/// them.
+/// Trusts nothing in the file: memory is allocated only after sizes are compared with the file's length.
 class ArrayFileReader {
  public:
   struct Array {

@@ -33,12 +33,12 @@ std::vector<std::string_view> names(const std::vector<Column>& columns) {
                    have.empty() ? "It has none at all." : "It has: " + joined(have) + ".");
 }
 
-/// A table of stations in the order of a grid says of how many columns and rows this is.
+/// Adds the counts of columns and rows to a table whose stations are in the order of a grid.
 void say_grid(Table& table, std::size_t columns, std::size_t rows) {
   table.attributes["grid"] = fmt::format("{} x {}", columns, rows);
 }
 
-/// The axes when stations run row after row over a grid, easting first.
+/// The axes of the grid where stations run over it row after row, easting first.
 std::optional<SurveyGrid> grid_in_order(const std::vector<double>& easting,
                                         const std::vector<double>& northing) {
   const std::size_t n = easting.size();

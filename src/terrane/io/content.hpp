@@ -42,8 +42,8 @@ struct GridData {
   Grid grid(std::string_view name = {}) const;
 };
 
-/// Whether the nodes of a grid in metres could as well be longitudes and latitudes: within 360 and 90, less
-/// than one apart.
+/// Whether the nodes of a grid in metres could also be longitudes and latitudes: within 360 and 90, with
+/// spacings below one.
 bool may_be_degrees(const GridData& grid);
 
 /// A column of words beside the numbers: station names, dates.
@@ -73,9 +73,9 @@ struct Table {
                          bool gaps = false) const;
 };
 
-/// Which cell of a file with an octree mesh each cell of the tensor mesh made of it is part of.
+/// For a tensor mesh that was made of an octree mesh: the octree cell in which each of its cells lies.
 struct Octree {
-  std::size_t cells = 0;          ///< of the file; 0: it had a tensor mesh
+  std::size_t cells = 0;          ///< number of cells of the file; 0: it had a tensor mesh
   std::vector<std::uint32_t> of;  ///< [up, north, east], from 0 in the order of the file
 };
 
@@ -85,7 +85,7 @@ struct MeshData {
   TensorMesh mesh;
   std::vector<Column> cells;
   Attributes attributes;
-  bool width_is_guessed = false;  ///< of the one cell along northing, of which the file does not say it
+  bool width_is_guessed = false;  ///< the file does not give the width of its one cell along northing
   Octree octree = {};
 
   const Column* find(std::string_view name) const;
@@ -108,7 +108,7 @@ struct Array {
 
 using Content = std::variant<GridData, Table, MeshData, PrismData, Array, Dataset>;
 
-// Between what files hold and what Terrane computes with.
+// Conversions between the contents of files and what Terrane computes with.
 
 /// Stations from columns easting, northing, up (any length unit; `default_unit` where none is given); all
 /// other columns are kept as they are, and the grid is set when the rows form one. Throws InputError: a
@@ -126,12 +126,12 @@ std::optional<GridData> to_grid(const Table& table);
 bool holds_bare_points(const Table& table);
 GridData to_grid_data(const Grid& grid, std::string name, std::string unit);
 
-/// A property that model/properties.hpp knows, into SI units; other columns, and those without a unit, stay
-/// as they are. Throws InputError (a unit of something else).
+/// Converts a property that model/properties.hpp knows into SI units; other columns, and those without a
+/// unit, stay as they are. Throws InputError (a unit of another quantity).
 void to_si(Column& column);
 
-/// All columns whose names are known properties; column `field`, when it is not empty, is `property`. Throws
-/// InputError when there is none of these or a value is not allowed.
+/// The model with all columns whose names are known properties; column `field`, when it is not empty, is read
+/// as `property`. Throws InputError when there is none of these or a value is not allowed.
 EarthModel to_earth_model(const MeshData& data, std::string_view property = "density",
                           std::string_view field = {});
 EarthModel to_earth_model(PrismData data);

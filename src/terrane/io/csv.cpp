@@ -37,7 +37,8 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-/// Semicolon before tab before comma before blanks: the first that stands outside quotes and brackets.
+/// The separator of a line: semicolon before tab before comma before blanks, the first that stands outside
+/// quotes and brackets.
 char separator_of(std::string_view line) {
   bool semicolon = false, tab = false, comma = false, quoted = false;
   int depth = 0;
@@ -108,7 +109,7 @@ class Splitter {
   std::deque<std::string> unwrapped_;  // a deque: views into it stay
 };
 
-/// "g_u [mGal]" or "g_u (mGal)".
+/// The name and unit of a column, from "g_u [mGal]" or "g_u (mGal)".
 Column header_column(std::string_view text) {
   Column c;
   text = trimmed(text);
@@ -156,7 +157,7 @@ std::string quoted_if_needed(const std::string& text) {
   return out + '"';
 }
 
-/// Reads a table in two passes at most: numbers, and again the columns in which words stand.
+/// Reads a table in one or two passes: first numbers, then again the columns that have words.
 class CsvReader {
  public:
   explicit CsvReader(TextReader& in) : in_(in) { table_.source = in.name(); }
@@ -186,7 +187,7 @@ class CsvReader {
   }
 
  private:
-  /// Up to the first line that is no comment.
+  /// Reads comments up to the first other line.
   void read_comments() {
     while (true) {
       if (!in_.line(line_))
@@ -198,7 +199,7 @@ class CsvReader {
     }
   }
 
-  /// The columns, by their names or, where the first line has numbers, by their places.
+  /// Reads the names of columns, or, where the first line has numbers, numbers the columns.
   void read_header() {
     const char separator = separator_of(line_);
     splitter_.emplace(separator);
@@ -266,8 +267,8 @@ class CsvReader {
     table_.lines.push_back(in_.line_number());
   }
 
-  /// A number, whose decimal sign may be a comma where commas do not part entries. One file has one such
-  /// sign.
+  /// Reads a number. Its decimal sign may be a comma where commas do not separate entries; a file has one
+  /// decimal sign.
   bool number_of(std::string_view entry, double& value) {
     if (parse_number(entry, value)) {
       const bool point = entry.find('.') != entry.npos;
@@ -289,7 +290,7 @@ class CsvReader {
     in_.fail(fmt::format("\"{}\": some numbers have decimal commas, and others points", shown(entry)),
              "Write all numbers with a decimal point.");
   }
-  /// Columns with a word in them become texts.
+  /// Makes text columns of columns with words in them.
   void read_words() {
     std::vector<Column> numbers;
     std::vector<std::size_t> text_columns;

@@ -22,8 +22,8 @@ std::size_t count_of(const std::vector<std::size_t>& shape) {
   return n;
 }
 
-/// The entry of `variable` for each row of the product of `dimensions`; nothing when it has a dimension that
-/// is not among them.
+/// For each row of the product of `dimensions`, the place of its value in `variable`; nothing when the
+/// variable has another dimension.
 std::optional<std::vector<std::size_t>> rows_of(const Dataset& data, const Variable& variable,
                                                 const std::vector<std::string>& dimensions,
                                                 const std::vector<std::size_t>& shape) {
@@ -47,7 +47,8 @@ std::optional<std::vector<std::size_t>> rows_of(const Dataset& data, const Varia
   return entries;
 }
 
-/// One column, or two for complex values, or a column of words; without values where the variable has none.
+/// Adds one column, or two for complex values, or a column of words; without values where the variable has
+/// none.
 void add_columns(Table& table, const Variable& v, std::vector<std::size_t> entries) {
   if (size(v.values) == 0) entries.clear();
   const auto column = [&](const std::string& end, auto&& part) {
@@ -82,7 +83,7 @@ bool same_dimensions(const Variable& a, const Variable& b) {
 
 bool holds_datasets(const Format& format) { return format.holds.find("dataset") != std::string_view::npos; }
 
-/// Real numbers of any type, or nothing.
+/// The values of a real variable of any type as a column; nothing for others.
 std::optional<Column> column_of(const Variable& v) {
   Column column{v.name, v.unit, v.long_name, {}};
   const bool real = std::visit(
@@ -96,7 +97,7 @@ std::optional<Column> column_of(const Variable& v) {
   return real ? std::optional(std::move(column)) : std::nullopt;
 }
 
-/// What was computed at all stations.
+/// The computed fields at all stations.
 Array array_of_stations(const Dataset& data) {
   Array array{{0, 1}, {}, {}, true};
   const auto& on = data.variables.front().dimensions;
@@ -189,7 +190,7 @@ void add_cells(MeshData& mesh, const Dataset& data, const Variable& v) {
   }
 }
 
-/// Formats that take the fields of cells with their mesh.
+/// Whether a format holds fields of cells together with their mesh.
 bool holds_cells(const Format& format) { return format.name == "hdf5" || format.name == "vtr"; }
 
 bool has_cells(const Dataset& data) {

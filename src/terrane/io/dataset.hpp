@@ -21,9 +21,9 @@ Table to_table(const Dataset& data);
 /// northing and easting, and so is the height, "up".
 bool has_stations(const Dataset& data);
 
-/// Fields at stations as a table, or as a grid where they form one. all_columns: also what was given; else
-/// what was computed alone, so that a format of few columns never takes what was observed in its place.
-/// Variables on other dimensions are left out; variables may be without values.
+/// Fields at stations as a table, or as a grid where they form one. all_columns: also the observed and other
+/// input columns; else computed ones alone, so that a format of few columns never writes an observation in
+/// place of them. Variables on other dimensions are left out; variables may be without values.
 Content stations_of(const Dataset& data, bool all_columns);
 
 /// The variables whose last dimensions are cell_up, cell_northing, cell_easting as properties of the cells of

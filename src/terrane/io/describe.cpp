@@ -70,7 +70,7 @@ void describe_axis(Lines& lines, std::string_view name, const std::vector<double
                                                 : ""));
 }
 
-/// The least and greatest value, and the unit; of words, how many there are.
+/// The least and greatest value, and the unit; for words, their number.
 std::string range_of(const Variable& v) {
   return std::visit(
       [&](const auto& values) {

@@ -31,8 +31,8 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// Names of the blocks of an element: real, imaginary, variance; as they are written, and as others write
-/// them.
+/// Names of the blocks of an element: real, imaginary, variance; as the standard writes them, and as others
+/// do.
 std::array<std::vector<std::string>, 3> blocks_of(const magnetotelluric::Element& element) {
   const auto name = lower(element.in_edi);
   if (!element.tipper) return {{{name + "r"}, {name + "i"}, {name + ".var"}}};
@@ -41,7 +41,7 @@ std::array<std::vector<std::string>, 3> blocks_of(const magnetotelluric::Element
            {name + "var.exp", name + "var", name + ".var", name + ".var.exp"}}};
 }
 
-/// What can be computed from impedances and tippers, and angles: blocks of these kinds need no word.
+/// Whether a block holds angles or values that follow from impedances and tippers: no note names such blocks.
 bool is_derived(std::string_view block) {
   constexpr std::array<std::string_view, 24> kinds{
       "rho",   "phs",     "zstrike", "zskew",    "zmax",   "zmin",   "zellip", "zcoh",
@@ -123,7 +123,7 @@ class Site {
                    : "Blocks such as >ZXYR and >ZXYI hold it.");
     note_others();
   }
-  /// A block of the element's numbers, one of each frequency; null: there is none.
+  /// The block of an element, with one number for each frequency; null: there is none.
   const edi::Block* block_of(const std::vector<std::string>& names) {
     const auto* block = find(names);
     if (block != nullptr && block->values.size() != frequency_.size())
@@ -172,7 +172,7 @@ class Site {
       has_[n] = has_error_[n] =
           elements[n].tipper ? channels.hz >= 0 : (n >= 2 ? channels.ex : channels.ey) >= 0;
   }
-  /// Blocks that are not read, and those whose lines count otherwise.
+  /// Notes blocks that are not read, and those whose stated count of numbers is wrong.
   void note_others() {
     std::string others, counted;
     for (const auto& [name, block] : file_.blocks) {
@@ -197,7 +197,8 @@ class Site {
 
   // --- axes
 
-  /// Azimuths at each frequency that are said of a block of numbers; `own`: names of a block with angles.
+  /// The azimuths of axes at each frequency that the file gives for a block of numbers; `own`: names of a
+  /// block with angles.
   std::vector<Axes> axes_of(const edi::Block* block, const std::vector<std::string>& own) {
     std::vector<Axes> axes(frequency_.size());
     if (block == nullptr) return axes;
@@ -233,7 +234,7 @@ class Site {
     for (const double angle : angles) axes.push_back({angle, angle + 90, angle, angle + 90});
     return axes;
   }
-  /// What numbers that say no angle have as x: the azimuth of the coil HX; 0 where none is known.
+  /// The azimuth of x for numbers without a stated angle: that of the coil HX; 0 where none is known.
   double azimuth_of_sensors() {
     std::optional<double> x, y;
     for (const auto& channel : file_.channels) {
@@ -287,7 +288,7 @@ class Site {
     }
     return turned(angles);
   }
-  /// A turn by other than quarters needs all numbers.
+  /// Throws where axes are turned by other than quarters of a turn and only some elements are there.
   void expect_all(double angle, std::size_t from, std::size_t to) const {
     if (std::remainder(angle, 90) == 0) return;
     std::string there, missing;
@@ -302,7 +303,7 @@ class Site {
 
   // --- place
 
-  /// Metres in one of what the section measures in.
+  /// Length in metres of the unit of a section.
   double length_of(const edi::Options& options) const {
     const auto unit = lower(edi::text_in(options, "units"));
     if (unit.empty() || unit.starts_with("m")) return 1;
@@ -312,7 +313,7 @@ class Site {
   void constant(const char* name, const char* unit, double value) {
     table_.columns.push_back({name, unit, name, std::vector<double>(frequency_.size(), value)});
   }
-  /// Of heads that name the north of their axes.
+  /// Notes heads that name the north of their axes.
   void note_north() {
     for (const char* key : {"coordsys", "coord_sys", "coordinate_system", "coord"})
       if (const auto system = edi::text_in(file_.head, key); lower(system).find("magnetic") != system.npos)
@@ -340,7 +341,7 @@ class Site {
              reference && !is_empty(*reference))
       constant("up", "m", *reference * length_of(file_.measured));
   }
-  /// Whether there is a reference other than 0, 0, which programs write that know no place.
+  /// Whether there is a reference other than 0, 0, which programs write for an unknown place.
   bool has_reference() const {
     const auto latitude = edi::angle_in(in_, file_.measured, "reflat", 90),
                longitude = edi::angle_in(in_, file_.measured, "reflong", 360);
@@ -348,7 +349,7 @@ class Site {
   }
   bool is_empty(double value) const { return std::abs(value - empty_) <= 1e-6 * std::abs(empty_); }
 
-  /// That of HX from the point of reference, or from the origin of local coordinates.
+  /// Adds the place of HX, relative to the reference point, or to the origin of local coordinates.
   void add_place_of_sensors() {
     double north = 0, east = 0;
     bool said = false;

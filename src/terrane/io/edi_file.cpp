@@ -21,7 +21,7 @@ std::string_view trimmed_value(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// Equals signs outside quotes, with where the key before each begins.
+/// Equals signs outside quotes, and where the key before each begins.
 struct Sign {
   std::size_t key, at;
 };
@@ -121,7 +121,7 @@ class Reader {
     else if (section_ == "=mtsect" || section_ == "=spectrasect") of_section(line);
     else if (section_ == "hmeas" || section_ == "emeas") of_channel(line);
   }
-  /// Options, and after "//7" the names of channels in the order of the spectra.
+  /// Reads options, and after "//7" the names of channels in the order of the spectra.
   void of_section(std::string_view line) {
     const auto slashes = line.find("//");
     add_options(line.substr(0, slashes), in_.line_number(), file_.section);
@@ -170,7 +170,7 @@ class Reader {
   int sections_ = 0;
 };
 
-/// "-26:30:15.2" or "-26.504".
+/// The degrees of "-26:30:15.2" or "-26.504".
 std::optional<double> degrees_of(std::string_view text) {
   double sum = 0, unit = 1;
   const bool below = text.starts_with('-');
@@ -203,7 +203,7 @@ namespace {
                    fmt::format("{}={} {}", name, shown(option.value), problem), std::move(next));
 }
 
-/// What is said of a key; null: nothing.
+/// The option of a key that is there and has a value; else null.
 const Option* said(const Options& options, const char* key) {
   const auto found = options.find(key);
   if (found == options.end() || found->second.value.empty() || lower(found->second.value) == "none")

@@ -15,7 +15,7 @@ namespace terrane::io::edi {
 struct Option {
   std::string value;
   std::size_t line = 0;
-  bool twice = false;  ///< a later one differs, and does not count
+  bool twice = false;  ///< a later line has another value, which is ignored
 };
 using Options = std::map<std::string, Option>;
 
@@ -23,7 +23,7 @@ using Options = std::map<std::string, Option>;
 struct Block {
   Options options;
   std::vector<double> values;         ///< NaN: a word of stars
-  std::size_t line = 0, counted = 0;  ///< counted: as its line says; 0 where it does not
+  std::size_t line = 0, counted = 0;  ///< counted: number of values that its line states; 0: none
 };
 
 /// A channel, ">HMEAS ID=11.001 CHTYPE=HX X=0 Y=0 AZM=0".
@@ -45,12 +45,12 @@ struct File {
 /// a section of EMAP.
 File read(TextReader& in);
 
-/// The value of a key as a number, or nothing where the key is not there, or says so. Throws InputError: it
-/// is none.
+/// The value of a key as a number; nothing where the key is absent or has the value for "none". Throws
+/// InputError: it is no number.
 std::optional<double> number_in(const TextReader& in, const Options& options, const char* key);
 /// "-26:30:15.2", "00:00: 0.00", "26.504 S": degrees.
 std::optional<double> angle_in(const TextReader& in, const Options& options, const char* key, double most);
-/// Words of a key without what means none; empty where there are none.
+/// The words of a key, without values that mean "none"; empty where there are none.
 std::string text_in(const Options& options, const char* key);
 
 }  // namespace terrane::io::edi

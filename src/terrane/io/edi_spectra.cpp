@@ -18,7 +18,7 @@ using Z = std::complex<double>;
 using SpectralMatrix = std::array<std::array<Z, 2>, 2>;
 using magnetotelluric::Transfer;
 
-/// ⟨i j*⟩ of two channels.
+/// The spectra ⟨i j*⟩ of pairs of channels.
 class Powers {
  public:
   Powers(const Block& block, std::size_t channels) : block_(block), channels_(channels) {}
@@ -47,7 +47,7 @@ double estimates(const TextReader& in, const Block& block) {
   return best;
 }
 
-/// One row of Z, or T: what a channel is of the magnetic field.
+/// One row of Z, or T: the transfer function from the magnetic field to a channel.
 class Row {
  public:
   Row(const Powers& powers, int output, std::array<int, 2> h, std::array<int, 2> r, const SpectralMatrix& w)
@@ -56,7 +56,7 @@ class Row {
       for (std::size_t k = 0; k < 2; ++k) value_[l] += powers(output, r[k]) * w[k][l];
   }
   Z value(std::size_t l) const { return value_[l]; }
-  /// Standard deviation of each part.
+  /// Standard deviation of the real and of the imaginary part.
   double error(std::size_t l, double estimates) const {
     if (estimates == 0) return NAN;
     double left = powers_(output_, output_).real();

@@ -21,7 +21,8 @@ struct SpectraChannels {
 /// Throws InputError: a channel of the list is not defined, or there is no horizontal magnetic field.
 SpectraChannels channels_of_spectra(const TextReader& in, const File& file);
 
-/// Of one frequency, in the axes and units of the file. Throws InputError: numbers of another count.
+/// The transfer function of one frequency, in the axes and units of the file. Throws InputError: a wrong
+/// count of numbers.
 magnetotelluric::Transfer transfer_of(const TextReader& in, const Block& spectra,
                                       const SpectraChannels& channels);
 

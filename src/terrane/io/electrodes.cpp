@@ -29,7 +29,7 @@ using FourElectrodes = electric::Array;
 
 namespace {
 
-/// The comment that begins files written here, which other lines do not always tell from lists of prisms.
+/// The comment that begins files written here: without it, lines of arrays can look like lists of prisms.
 constexpr std::string_view sign_of_ubc_dcip = "! DCIP3D";
 constexpr std::string_view other_files =
     " Or is it a file of another program? Those of BERT, Res2dinv, Syscal, SuperSting and R2 are read, and "
@@ -58,7 +58,7 @@ bool next_words(TextReader& in, std::string_view comments, std::vector<std::stri
   return false;
 }
 
-/// All words as numbers, or nothing.  gaps: "nan", too
+/// All words as numbers; nothing where one is none.  gaps: "nan" counts as a number
 std::optional<std::vector<double>> numbers_of(const std::vector<std::string_view>& words, bool gaps = false) {
   std::vector<double> values;
   for (const auto word : words) {
@@ -84,7 +84,7 @@ std::size_t count_of(TextReader& in, double value, const char* what) {
   return static_cast<std::size_t>(value);
 }
 
-/// Places once each, in the order in which they come.
+/// The distinct places, in the order in which they first occur.
 class Places {
  public:
   explicit Places(Electrodes& electrodes) : electrodes_(electrodes) {}
@@ -101,11 +101,12 @@ class Places {
   std::map<std::tuple<double, double, double, bool>, int> known_;
 };
 
-/// Coordinates of an electrode in a file of UBC.
+/// Which coordinates of an electrode a file of UBC has.
 enum class Coordinates : std::size_t { x = 1, x_y = 2, x_y_z = 3, x_z = 12 };
 std::size_t count_of_coordinates(Coordinates has) { return static_cast<std::size_t>(has) % 10; }
 
-/// Two electrodes, whose coordinates begin at `from` of a row. The second is far away where it is the first.
+/// Two electrodes, whose coordinates begin at `from` of a row. The second one is far away where both are
+/// equal.
 std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t from, Coordinates has,
                             Places& places) {
   const std::size_t each = count_of_coordinates(has);
@@ -120,8 +121,8 @@ std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t from, Co
   return {one, other == one ? FourElectrodes::far_away : other};
 }
 
-/// What a line of IPTYPE says of the data after it: whether it is one, and they are chargeabilities.
-/// Throws InputError: they are something else, or not all data are.
+/// Whether a line is IPTYPE=1, after which data are chargeabilities (polarized). Throws InputError: another
+/// type, or the line follows data that are none.
 bool says_type(TextReader& in, const std::vector<std::string_view>& words, bool after_data, bool& polarized) {
   if (!words.front().starts_with("IPTYPE")) return false;
   const auto line = fmt::format("{}", fmt::join(words, ""));
@@ -134,7 +135,8 @@ bool says_type(TextReader& in, const std::vector<std::string_view>& words, bool 
   return polarized = true;
 }
 
-/// A word that says how DCIP2D writes arrays: in blocks of a current pair, or one a line.
+/// Whether the line is one word that says how DCIP2D writes arrays: in blocks of a current pair, or one a
+/// line.
 bool says_layout(const std::vector<std::string_view>& words) {
   if (words.size() != 1) return false;
   const auto word = lower(words.front());
@@ -166,7 +168,7 @@ std::vector<double> first_block(TextReader& in, bool& polarized, std::string& la
   in.fail("there is no block of a current pair", "Such a line has positions of A and B, then a count.");
 }
 
-// What "ip" and "iperr" of BERT are called where they are shares of the voltage.
+// Names of "ip" and "iperr" of BERT where they are ratios of voltages.
 constexpr const char *chargeability = "chargeability", *chargeability_error = "chargeability error";
 
 double unit_factor(TextReader& in, std::string_view unit) {
@@ -180,15 +182,15 @@ double unit_factor(TextReader& in, std::string_view unit) {
   return found->second;
 }
 
-/// "u/mV" → name in lower case, what to multiply by, and the unit.
+/// A column's name in lower case, its factor and its unit, from "u/mV".
 struct Token {
   std::string name;
   double factor = 1;
   std::string unit = {};
 };
 
-/// "ip" is a phase, mrad, or by its unit a chargeability, mV/V. Its error has its unit, where it has none
-/// itself.
+/// Names a column "ip": a phase in mrad, or, with a unit of ratios, a chargeability in mV/V. Its error has
+/// the same unit, unless it has its own.
 void name_polarization(TextReader& in, std::vector<Token>& tokens) {
   static const std::map<std::string, double> shares{{"mV/V", 1}, {"V/V", 1e3}, {"%", 10}};
   const auto is_named = [](const char* name) {
@@ -212,7 +214,7 @@ void name_polarization(TextReader& in, std::vector<Token>& tokens) {
       }
 }
 
-/// "A/x" → "a": what a word of a line of names is called, without its unit.
+/// "A/x" → "a": the name of a column from a word of a line of names, without its unit.
 std::string name_in(std::string_view word) {
   static const std::map<std::string, std::string> same{
       {"c1", "a"},  {"c2", "b"},       {"p1", "m"},  {"p2", "n"},   {"ra", "rhoa"},
@@ -260,13 +262,13 @@ std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
   return tokens;
 }
 
-/// A count, a line of names after '#' where there is one, and so many rows.
+/// A count, then a line of names after '#' where there is one, then as many rows.
 struct BlockOfArrays {
   std::vector<Token> tokens;
   std::vector<std::vector<double>> rows;
 };
 
-/// Reads comments up to the next line with numbers; the first that names columns becomes the tokens.
+/// Reads comments up to the next line with numbers; the first comment that names columns gives the tokens.
 void read_names(TextReader& in, bool arrays, BlockOfArrays& block) {
   auto mark = in.mark();
   for (std::string_view line; in.line(line); mark = in.mark()) {
@@ -309,7 +311,7 @@ BlockOfArrays read_block(TextReader& in, const char* what, bool arrays) {
   return block;
 }
 
-/// Values of a named column, or nothing.
+/// The values of a named column; empty where there is none.
 std::vector<double> column_named(const BlockOfArrays& block, const std::string& name) {
   for (std::size_t c = 0; c < block.tokens.size(); ++c)
     if (block.tokens[c].name == name && !block.rows.empty() && c < block.rows.front().size()) {
@@ -320,7 +322,7 @@ std::vector<double> column_named(const BlockOfArrays& block, const std::string& 
   return {};
 }
 
-/// Places of electrodes by the names of their columns: x east, y north, z up. Without names two coordinates
+/// Places of electrodes, by the names of their columns: x east, y north, z up. Two coordinates without names
 /// are x and z.
 std::vector<Point> sensors_of(TextReader& in, std::string& note) {
   auto block = read_block(in, "electrodes", false);
@@ -345,7 +347,7 @@ std::vector<Point> sensors_of(TextReader& in, std::string& note) {
   return all;
 }
 
-/// "ip" without a unit is a phase in mrad, as this format has it, or what was asked for.
+/// Reads "ip" without a unit as a phase in mrad, as in this format, or as what was asked for.
 void take_polarization_as(const UbcColumn& asked, BlockOfArrays& block, std::string& note) {
   for (auto& token : block.tokens) {
     const bool error = token.name == "iperr";
@@ -356,7 +358,7 @@ void take_polarization_as(const UbcColumn& asked, BlockOfArrays& block, std::str
   }
 }
 
-/// What stands behind the arrays: a count of points of topography, with them, or nothing.
+/// Reads what follows the arrays: a count of points of topography, with the points, or nothing.
 void read_topography(TextReader& in, std::size_t arrays, std::string& note) {
   std::vector<std::string_view> words;
   if (!next_words(in, "#!", words)) return;
@@ -377,7 +379,7 @@ void read_topography(TextReader& in, std::size_t arrays, std::string& note) {
             "Check the counts.");
 }
 
-/// Columns of data that are not among those that are read.
+/// The columns of data that are not read.
 std::string columns_not_read(const BlockOfArrays& block) {
   static const std::set<std::string> read{"a",     "b",  "m",     "n",           "r",
                                           "u",     "i",  "rhoa",  "ip",          "err",
@@ -418,7 +420,8 @@ class UbcArrays {
   }
 
  private:
-  /// Coordinates of each electrode where a line is a whole array; nothing: it is a current pair and a count.
+  /// The coordinates of each electrode where a line is a whole array; nothing where it is a current pair and
+  /// a count.
   std::optional<Coordinates> of_single_lines(std::size_t width, const std::string& layout) const {
     constexpr std::size_t values = 2;
     if (width >= 12 && width <= 12 + values) return Coordinates::x_y_z;
@@ -432,7 +435,7 @@ class UbcArrays {
     if (width == 4 || width == 6 || (width == 5 && layout == "simple")) return Coordinates::x;
     return std::nullopt;
   }
-  /// A line with the electrodes of an array, or of its potential pair, and what was measured.
+  /// Takes a line with the electrodes of an array, or of its potential pair, and its data.
   void take(const std::vector<double>& row, std::size_t places) {
     if (row.size() < places || row.size() > places + 2)
       in_.fail(fmt::format("{} numbers on the line of {}", row.size(),
@@ -526,7 +529,7 @@ std::array<std::vector<int>, 4> electrodes_of_arrays(const TextReader& in, const
   return all;
 }
 
-/// Rows that the column "valid" does not leave out.
+/// The rows that the column "valid" does not exclude.
 std::vector<std::size_t> valid_rows(const BlockOfArrays& block, std::string& note) {
   const auto valid = column_named(block, "valid");
   std::vector<std::size_t> kept;
@@ -594,7 +597,7 @@ ElectrodeData read_bert(TextReader& in, const UbcColumn& asked) {
 
 namespace {
 
-/// What cannot be written.
+/// Throws InputError for what cannot be written.
 void check(const ElectrodeData& data) {
   data.electrodes.check();
   const std::size_t arrays = data.electrodes.arrays.size();
@@ -619,14 +622,14 @@ void check(const ElectrodeData& data) {
   throw InputError(fmt::format("array {}", array + 1), problem, next);
 }
 
-/// Throws UnsupportedError: a UBC file has nothing that would tell such values from a resistance.
+/// Throws UnsupportedError for other quantities than these: a UBC file could not tell them from a resistance.
 void expect_in_ubc(const std::string& path, const std::string& name) {
   if (name != "resistance" && name != "chargeability")
     throw UnsupportedError(path, fmt::format("files of UBC DCIP have no column \"{}\"", shown(name)),
                            "Allowed: resistance, chargeability. Files of BERT (.ohm) have others.");
 }
 
-/// Whether electrodes have heights; all, or none. Throws InputError: some have.
+/// Whether electrodes have heights: all, or none. Throws InputError: only some have.
 bool have_heights(const std::string& path, const std::vector<Point>& place) {
   const auto lies = [](const Point& p) { return std::isnan(p.u); };
   const auto first = std::find_if(place.begin(), place.end(), lies);
@@ -664,7 +667,7 @@ void write_ubc_dcip(const std::string& path, const ElectrodeData& data) {
   const std::string name = data.columns.empty() ? "" : data.columns.front().name;
   out.write(fmt::format("{}{}\n", sign_of_ubc_dcip, name.empty() ? "" : ": " + name));
   if (name == "chargeability") out.write("IPTYPE=1\n");
-  // Arrays of a current pair that follow one another are a block.
+  // Consecutive arrays with one current pair are a block.
   for (std::size_t first = 0, last = 0; first < kept.size(); first = last) {
     const auto& head = electrodes.arrays[kept[first]];
     const auto of_pair = [&](const FourElectrodes& array) { return array.a == head.a && array.b == head.b; };
@@ -688,7 +691,7 @@ void write_ubc_dcip(const std::string& path, const ElectrodeData& data) {
 
 namespace {
 
-/// What columns are called in files of BERT.
+/// The name of a column in files of BERT.
 std::string_view token_of(const std::string& name) {
   static const std::map<std::string, std::string_view> names{
       {"resistance", "r"}, {"apparent_resistivity", "rhoa"}, {"phase", "ip/mrad"}, {"geometric_factor", "k"}};
@@ -696,7 +699,7 @@ std::string_view token_of(const std::string& name) {
   return found == names.end() ? std::string_view{} : found->second;
 }
 
-/// Places; x alone where all lie on the ground along one line.
+/// The places of electrodes as text; x alone where all lie on the ground along one line.
 std::string sensors(const std::string& path, const std::vector<Point>& place) {
   std::string text = fmt::format("{}\n", place.size());
   if (have_heights(path, place)) {
@@ -756,7 +759,7 @@ namespace {
 constexpr std::string_view letters = "abmn";
 constexpr const char* axes[3] = {"easting", "northing", "up"};
 
-/// What arrays measure, in the unit that columns have.
+/// A quantity that arrays measure, with the unit of its columns.
 struct DatumKind {
   const char *name, *unit;
   Quantity quantity;
@@ -776,7 +779,8 @@ std::vector<double> in_unit(const Column& column, const DatumKind& kind) {
   return values;
 }
 
-/// Columns that hold a kind, and its uncertainty where it was measured; null: there is none.
+/// The columns with values of a kind, and, where these were measured, with their uncertainty; null: there is
+/// none.
 std::pair<const Column*, const Column*> columns_of(const Table& table, const DatumKind& kind,
                                                    TakenValues taken) {
   const std::string name = kind.name;
@@ -810,7 +814,7 @@ PlaceColumns place_columns(const Table& table) {
   return at;
 }
 
-/// Electrodes by place: as people count them, along a line and down a hole.
+/// Sorts electrodes by place: along a line from west to east, and down a hole.
 void sort_places(Electrodes& electrodes) {
   const auto& place = electrodes.place;
   std::vector<int> order(place.size()), rank(place.size());
@@ -831,7 +835,7 @@ void sort_places(Electrodes& electrodes) {
       if (*n != FourElectrodes::far_away) *n = rank[static_cast<std::size_t>(*n)];
 }
 
-/// Throws UnsupportedError: these are no arrays.
+/// Throws UnsupportedError: the table holds no arrays of electrodes.
 void expect_arrays(const std::string& path, std::string_view format, const Table& table) {
   for (const char* name : {"a_easting", "a_northing", "m_easting", "m_northing"})
     if (table.find(name) == nullptr)
@@ -840,7 +844,7 @@ void expect_arrays(const std::string& path, std::string_view format, const Table
           "Write NetCDF or CSV.");
 }
 
-/// Columns beside places and those that are written.
+/// The columns other than places and those that are written.
 std::vector<std::string> beside(const Table& table, std::set<const Column*> written) {
   for (std::size_t x = 0; x < 3; ++x) {
     written.insert(table.find(axes[x]));  // where a value is drawn
@@ -852,7 +856,7 @@ std::vector<std::string> beside(const Table& table, std::set<const Column*> writ
   return names;
 }
 
-/// The kind that a UBC file is to hold; null: none, but arrays alone.
+/// The kind that a UBC file will hold; null: none, only arrays.
 const DatumKind* kind_of_field(const std::string& path, const Table& table, const std::string& field) {
   const auto is_there = [&](const DatumKind& kind) {
     return columns_of(table, kind, TakenValues::computed).first != nullptr;
@@ -869,7 +873,8 @@ const DatumKind* kind_of_field(const std::string& path, const Table& table, cons
                          "Allowed: resistance or chargeability, where there are.");
 }
 
-/// At a frequency a run's resistance is the part in phase; files hold the magnitude, which goes with a phase.
+/// The data to write. At a frequency a run's resistance is the in-phase part; files hold the magnitude, which
+/// belongs with a phase.
 ElectrodeData to_write(const Table& table) {
   auto data = to_electrode_data(table, TakenValues::computed);
   if (const auto* computed = table.find("resistance"), *reactance = table.find("reactance");
@@ -986,7 +991,7 @@ void write_ubc_dcip_rows(const std::string& path, const Table& table, const std:
 
 namespace {
 
-/// The one line that tells BERT from UBC: a number alone, of electrodes.
+/// The number in the one line that distinguishes BERT from UBC: the count of electrodes, alone in its line.
 std::optional<double> number_alone(const std::vector<std::string_view>& words) {
   double number = 0;
   if (words.size() != 1 || !parse_number(words.front(), number)) return std::nullopt;
@@ -997,7 +1002,7 @@ std::optional<double> number_alone(const std::vector<std::string_view>& words) {
 
 namespace {
 
-/// The lines that come next, as one text.
+/// The next few lines, as one text.
 std::string head_of(TextReader& in) {
   constexpr std::size_t lines = 8;
   const auto mark = in.mark();
@@ -1009,8 +1014,9 @@ std::string head_of(TextReader& in) {
   return head;
 }
 
-/// Columns XA, YA, ZA and so on, or A, B, M, N, and V/A, RHOA as Terrane calls them; where there is no Y,
-/// electrodes stand along x. Beside XA, A is no place: a number of an electrode, or a spacing.
+/// Renames columns XA, YA, ZA and so on, or A, B, M, N, and V/A, RHOA to Terrane's names; without Y,
+/// electrodes stand along x. Where there is XA, a column A is no place, but an electrode's number or a
+/// spacing.
 void take_usual_names(Table& table) {
   constexpr std::string_view from = "xyz";
   constexpr std::string_view numbered[][2] = {{"c1", "a"}, {"c2", "b"}, {"p1", "m"}, {"p2", "n"}};
@@ -1048,7 +1054,7 @@ void take_usual_names(Table& table) {
 
 namespace {
 
-/// Words of a first line between commas, semicolons, tabs and blanks.
+/// The words of a first line, separated by commas, semicolons, tabs and blanks.
 std::set<std::string> names_of(std::string_view head) {
   std::set<std::string> names;
   std::string name;
@@ -1068,7 +1074,8 @@ bool names_electrodes(std::string_view head) {
   return all("a", "b", "m", "n") || all("c1", "c2", "p1", "p2");
 }
 
-/// Throws InputError: a first line names columns between commas, which no other format of arrays does.
+/// Throws InputError where a first line has names of columns between commas, as no other format of arrays
+/// has.
 void refuse_other_columns(const TextReader& in, std::string_view head) {
   constexpr std::ptrdiff_t fewest = 4;
   const auto line = head.substr(0, head.find_first_of("\r\n"));
@@ -1085,7 +1092,8 @@ void refuse_other_columns(const TextReader& in, std::string_view head) {
           "m) or R (V/A).");
 }
 
-/// A table of arrays whose columns are called A, B, M, N. Throws InputError: nothing tells what was measured.
+/// Reads a table of arrays whose columns are called A, B, M, N. Throws InputError: no column tells what was
+/// measured.
 ElectrodeData read_named(TextReader& in) {
   auto rows = read_csv(in);
   take_usual_names(rows);
@@ -1128,14 +1136,14 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
     return to_electrode_data(rows, TakenValues::observed);
   }
   refuse_other_columns(in, head);
-  // A name in place of the number of electrodes: what reads files of that name says what it may be.
+  // Words in place of the number of electrodes: the reader for files of that name reports what is wrong.
   const bool called_so = lower(in.name()).ends_with(".ohm");
   return bert || called_so ? read_bert(in, column) : read_ubc_dcip(in, column);
 }
 
 namespace {
 
-/// Lines of the head that are whole, as words.  comments: what begins one
+/// The complete lines of the head, as words.  comments: characters that begin one
 std::vector<std::vector<std::string_view>> lines_of(std::string_view head, std::string_view comments) {
   std::vector<std::vector<std::string_view>> lines;
   const bool whole = head.size() < head_bytes;
@@ -1165,9 +1173,9 @@ bool is_box(const std::vector<double>& numbers) {
 
 }  // namespace
 
-/// A current pair and a count, then lines of other lengths. Where they are as long, as with a value and no
-/// uncertainty, counts of blocks must fit, values are no whole numbers, and lines are neither a table nor
-/// prisms.
+/// Whether the head is of UBC's kind: a current pair and a count, then lines of another length. Where lines
+/// are equally long (a value without an uncertainty), the counts of blocks must fit, values must not all be
+/// whole numbers, and lines must be neither a table nor prisms.
 bool begins_ubc_dcip(std::string_view head) {
   if (head.starts_with(sign_of_ubc_dcip) || names_layout(head)) return true;
   const bool whole = head.size() < head_bytes;
@@ -1206,8 +1214,8 @@ bool begins_ubc_dcip(std::string_view head) {
   return whole ? rows == 0 && (blocks > 1 || lines.size() >= enough) : blocks > 1;
 }
 
-/// A count alone, as read_arrays() has it, and a line of names after '#': x of electrodes, or a, b, m, n of
-/// arrays.
+/// Whether the head is of BERT's kind: a count alone, as for read_arrays(), and a line of names after '#': x
+/// of electrodes, or a, b, m, n of arrays.
 bool begins_bert(std::string_view head) {
   const auto lines = lines_of(head, "#!");
   if (lines.empty() || !is_count(number_alone(lines.front()).value_or(0))) return false;

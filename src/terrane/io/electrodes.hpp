@@ -23,7 +23,7 @@
 
 namespace terrane::io {
 
-/// Of each array; NaN where the file has none.
+/// A quantity with a value for each array; NaN where the file has none.
 struct ElectrodeColumn {
   /// "resistance" V/A, "apparent_resistivity" ohm m, "chargeability" mV/V, "phase" mrad, or
   /// "geometric_factor" m
@@ -34,13 +34,13 @@ struct ElectrodeColumn {
 struct ElectrodeData {
   electric::Electrodes electrodes;  ///< a height of NaN: on the ground
   std::vector<ElectrodeColumn> columns;
-  std::string note = {};  ///< what the file has that was not taken as it may be meant; several lines
+  std::string note = {};  ///< what the file has that was not used as it may be intended; several lines
 
   const ElectrodeColumn* find(const std::string& name) const;
 };
 
-/// What one column of a UBC file is; empty: chargeability in files of IPTYPE=1, as mV/V, else resistance.
-/// With "chargeability" also the column ip of a file of BERT that says no unit.
+/// The quantity of one column of a UBC file; empty: chargeability in files of IPTYPE=1, in mV/V, else
+/// resistance. With "chargeability" the column ip of a BERT file without a unit is that, too.
 struct UbcColumn {
   std::string name, unit;
 };
@@ -51,14 +51,14 @@ ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& column = {});
 /// InputError: a count is missing or wrong, something stands behind the last thing read.
 ElectrodeData read_bert(TextReader& in, const UbcColumn& column = {});
 
-/// A file that is known to hold arrays, by its first lines: a table, also with the columns XA, YA, ZA, XB,
-/// ..., V/A, RHOA; BERT, UBC DCIP, Res2dinv or Syscal.
+/// Reads a file that is known to hold arrays; its first lines tell the format: a table, also with the columns
+/// XA, YA, ZA, XB, ..., V/A, RHOA; BERT, UBC DCIP, Res2dinv or Syscal.
 ElectrodeData read_arrays(TextReader& in, const UbcColumn& column = {});
 
-/// First bytes that tell formats apart; of fewer the file is whole.
+/// The number of first bytes that tell formats apart; a head with fewer is the whole file.
 inline constexpr std::size_t head_bytes = 4096;
 
-/// Whether first bytes leave no doubt.
+/// Whether the first bytes can be of this format only.
 bool begins_ubc_dcip(std::string_view head);
 bool begins_bert(std::string_view head);
 
@@ -73,18 +73,18 @@ void write_bert(const std::string& path, const ElectrodeData& data);
 Table to_table(const ElectrodeData& data);
 
 enum class TakenValues { observed, computed };
-/// Arrays of a table, of which some columns may be missing: of b and n, and heights. observed: values that
-/// were measured; computed: those of a run, and of each name that it has none of, what was measured. Equal
+/// The arrays of a table, in which the columns of b, of n and of heights may be missing. observed: takes
+/// measured values; computed: those of a run, and, for each name without them, the measured ones. Equal
 /// places are one electrode. Throws InputError with the line.
 ElectrodeData to_electrode_data(const Table& table, TakenValues taken);
 
-/// A table as such a file; field: the column of a UBC file, or empty for resistance, else chargeability. Of
-/// electrodes those that stand farther west, then south, then higher, come first. Throws also
-/// UnsupportedError: the table has no arrays, or no such column.
+/// Writes a table as such a file; field: the column for a UBC file, or empty for resistance, else
+/// chargeability. Electrodes are sorted from west to east, then from south to north, then downwards. Throws
+/// also UnsupportedError: the table has no arrays, or no such column.
 void write_bert_rows(const std::string& path, const Table& table);
 void write_ubc_dcip_rows(const std::string& path, const Table& table, const std::string& field);
-/// Columns that such a file does not hold, and how many arrays; columns need no values here. Throws as
-/// writing does.
+/// Columns that such a file does not hold, and how many arrays are left out; columns need no values here.
+/// Throws as writing does.
 std::vector<std::string> left_out_of_bert(const std::string& path, const Table& table);
 std::vector<std::string> left_out_of_ubc_dcip(const std::string& path, const Table& table,
                                               const std::string& field);

@@ -1,4 +1,4 @@
-// Outline: a tree out of .npz, .json or .h5; then its objects.
+// Order of this file: reading .npz, .json or .h5 into a tree; then the objects in the tree.
 #include "terrane/io/emg3d.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ constexpr int deepest = 32;
 
 struct Entry;
 
-/// A table, a text, numbers, or something that is not read (complex data).
+/// A node of the tree: a table, a text, numbers, or something that is not read (complex data).
 struct Node {
   std::vector<Entry> entries;
   std::unordered_map<std::string, std::size_t> places;  ///< of entries, by their names
@@ -63,7 +63,7 @@ Node& Node::at(const std::string& key) {
   return entries[found->second].node;
 }
 
-/// What an entry of a table takes beside its numbers.
+/// Counts the memory of an entry of a table, beside its numbers.
 void take_entry(ReadBudget& budget, const std::string& name, const std::string& key) {
   constexpr std::size_t of_the_map = 64;
   budget.take(name, 2 * sizeof(Entry) + 3 * key.size() + of_the_map, 1);
@@ -147,7 +147,7 @@ std::string_view type_of(std::string_view npy) {
   return from.substr(0, std::min(from.find('\''), from.size()));
 }
 
-/// A text of NumPy, four bytes a letter; letters beyond ASCII become "?".
+/// The letters of a NumPy text, four bytes each; those beyond ASCII become "?".
 std::string text_of(std::string_view npy) {
   const auto end = npy.find('\n');
   std::string text;
@@ -283,7 +283,7 @@ class JsonReader {
     return out;
   }
 
-  /// A number, or lists of lists that are all as long.
+  /// Reads a number, or nested lists of equal lengths.
   void numbers(Array& array, std::size_t axis) {
     if (axis == deepest) fail("lists in lists without end");
     if (next() != '[') {
@@ -443,7 +443,7 @@ Node tree_of(const std::string& path, std::size_t memory) {
 
 // --- objects
 
-/// The first object of a class, on the way from the root down.
+/// The first object of a class, searched from the root down.
 const Node* object(const Node& node, std::string_view kind) {
   if (const auto* name = node.find("__class__"); name != nullptr && name->text && *name->text == kind)
     return &node;
@@ -508,7 +508,7 @@ std::function<double(double)> to_conductivity(const std::string& where, const st
                    "Allowed: Conductivity, Resistivity, and Lg or Ln before them.");
 }
 
-/// [up, north, east] of emg3d's [x, y, z], or of one number for all cells.
+/// Values of cells in the order [up, north, east], from emg3d's [x, y, z], or from one number for all cells.
 std::vector<double> cells_of(const Object& model, const char* key, const TensorMesh& mesh,
                              const std::function<double(double)>& map) {
   const auto& array = model.array(key);
@@ -550,7 +550,7 @@ MeshData model_of(const Object& model) {
   return out;
 }
 
-/// Along an azimuth from east to north and an elevation, degrees.
+/// The unit vector with an azimuth (from east to north) and an elevation, in degrees.
 std::array<double, 3> direction(double azimuth, double elevation) {
   const double a = azimuth * std::numbers::pi / 180, e = elevation * std::numbers::pi / 180;
   return {std::cos(a) * std::cos(e), std::sin(a) * std::cos(e), std::sin(e)};

@@ -38,11 +38,11 @@ bool holds_emg3d(const std::string& path);
 /// memory: bytes that reading may take; 0: what the machine has left.  Throws InputError (nothing of these, a
 /// key missing, magnetic permeability), FileError.
 Content read_emg3d(const std::string& path, std::size_t memory = 0);
-/// Of the first survey.  Throws as read_emg3d; InputError also: receivers relative to sources.
+/// The first survey of a file.  Throws as read_emg3d; InputError also: receivers relative to sources.
 Emg3dSurvey read_emg3d_survey(const std::string& path, std::size_t memory = 0);
 /// The same, or nothing where the file holds no survey.
 std::optional<Emg3dSurvey> find_emg3d_survey(const std::string& path, std::size_t memory = 0);
-/// The same of the bytes of a .npz or .json file.
+/// The same two for the bytes of a .npz or .json file.
 Content parse_emg3d(const std::string& name, const std::string& bytes, std::size_t memory = 0);
 Emg3dSurvey parse_emg3d_survey(const std::string& name, const std::string& bytes, std::size_t memory = 0);
 

@@ -55,7 +55,7 @@ std::optional<std::vector<double>> row_of_numbers(std::string_view line) {
   return row;
 }
 
-/// Electrodes once each, by their places.
+/// The distinct electrodes, by their places.
 class PlacesOnce {
  public:
   explicit PlacesOnce(electric::Electrodes& electrodes) : electrodes_(electrodes) {}
@@ -77,7 +77,7 @@ void put_on_the_ground_where_flat(electric::Electrodes& electrodes) {
     for (auto& place : electrodes.place) place.u = std::numeric_limits<double>::quiet_NaN();
 }
 
-/// "Unit: meter" → 1.
+/// The metres in a unit of places: "Unit: meter" → 1.
 double unit_of_places(TextReader& in, std::string_view line) {
   const auto words = entries_of(line, false);
   const auto unit = words.size() > 1 ? lower(words[1]) : std::string();

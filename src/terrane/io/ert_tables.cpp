@@ -46,7 +46,7 @@ std::optional<std::vector<double>> numbers_of(std::string_view line) {
   return values;
 }
 
-/// Electrodes once each, by x and the height that was measured.
+/// The distinct electrodes of a line, by x and measured height.
 class Line {
  public:
   explicit Line(electric::Electrodes& electrodes) : electrodes_(electrodes) {}
@@ -98,7 +98,7 @@ Shape shape_of(int kind, double n) {
     default:
       break;
   }
-  // Pole-dipole; a negative n: the current electrode is behind the others.
+  // Pole-dipole; for a negative n the current electrode is on the other side.
   if (n < 0) return {{1 - n, nowhere, 1, 0}, 1 - n};
   return {{0, nowhere, n, n + 1}, n + 1};
 }
@@ -160,7 +160,7 @@ class Res2dinv {
                fmt::format("Allowed: {} to {}.", least, most));
     return static_cast<std::int64_t>(value);
   }
-  /// A line that begins with this word, in any case; the place stays where it does not.
+  /// Whether the next line begins with this word, in any case; if so, the line is read.
   bool says(std::string_view word) {
     const auto mark = in_.mark();
     std::string_view line;
@@ -249,7 +249,7 @@ class Res2dinv {
   static bool all_zero(const std::vector<double>& numbers) {
     return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
   }
-  /// A flag, a count, and points of x and height; then where the first electrode is among them.
+  /// Reads a flag, a count, and points of x and height; then which of them is at the first electrode.
   void read_topography() {
     std::string_view line;
     if (!next(line)) return;
@@ -279,7 +279,8 @@ class Res2dinv {
     }
     if (others) note("what stands behind the topography, such as fixed regions, is not read");
   }
-  /// Heights, linear between points; where distances are along the ground, x becomes horizontal.
+  /// Sets the electrodes' heights, linear between points; where distances are along the ground, x becomes
+  /// horizontal.
   void take_topography(const std::vector<std::pair<double, double>>& points, bool along_ground) {
     if (heights_)
       return note("heights of the electrodes are those of their lines; the topography behind is not read");
@@ -330,7 +331,7 @@ class Res2dinv {
   std::vector<double> value_, chargeability_, error_;
 };
 
-/// A column of a table of an instrument, whatever blanks and letters its name has.
+/// A column of an instrument's table, by its name without regard to blanks and case.
 const Column* find(const Table& table, std::string_view wanted) {
   for (const auto& column : table.columns)
     if (lower(column.name) == wanted) return &column;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t most_nodes_per_axis = 100'000'000;
 
-/// 12°40'E, 47°40'30.5"N, 8°W.
+/// The degrees of 12°40'E, 47°40'30.5"N, 8°W.
 std::optional<double> parse_angle(std::string_view text) {
   const auto part = [&](std::string_view mark) -> std::optional<double> {
     const auto at = text.find(mark);
@@ -50,8 +50,8 @@ std::optional<double> parse_angle(std::string_view text) {
   }
 }
 
-/// Throws where the opposite corner stands elsewhere than cells and counts say, by more than it may be
-/// rounded.
+/// Throws where the stated opposite corner differs, by more than rounding, from that which cells and counts
+/// give.
 void check_far_corner(const TextReader& in, const std::optional<double>& said, double found, double cell,
                       std::string_view key) {
   if (said && !(std::abs(*said - found) <= cell))
@@ -66,13 +66,13 @@ std::vector<std::string> meanings_of(const std::string& key) {
   return {key};
 }
 
-/// The lines before the numbers, in any order.
+/// The header: the lines before the numbers, in any order.
 struct EsriHeader {
   std::optional<std::int64_t> n_east, n_north;
   std::optional<double> x, y, dx, dy, no_data, far_x, far_y;
   bool x_centre = false, y_centre = false, geographic = false;
 
-  /// Up to the first number.
+  /// Reads up to the first number.
   void read(TextReader& in) {
     std::set<std::string> given;
     std::string_view word;
@@ -117,7 +117,7 @@ struct EsriHeader {
           "Allowed: ncols, nrows, xllcorner or xllcenter, yllcorner or yllcenter, cellsize, NODATA_value.");
   }
 
-  /// Metres, or degrees as an angle is written, such as 10:30:00E.
+  /// Reads a coordinate in metres, or in degrees where it is written as an angle, such as 10:30:00E.
   double coordinate(TextReader& in, const std::string& key) {
     const auto place = in.mark();
     const auto text = in.rest_of_line();
@@ -192,7 +192,7 @@ void write_esri(const std::string& path, const GridData& grid, const std::string
   check_esri(path, grid, field);
   const Column& f = one_field(path, grid, field);
   const double dx = even_spacing(path, "easting", grid.easting);
-  // A value that no node has stands for gaps.
+  // Gaps get a value that no node has.
   double missing = -9999;
   while (std::find(f.values.begin(), f.values.end(), missing) != f.values.end()) missing = 10 * missing - 9;
   AtomicFile file(path);

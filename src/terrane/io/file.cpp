@@ -45,7 +45,7 @@ constexpr std::size_t buffer_size = std::size_t{1} << 20;
   throw FileError(path, fmt::format("{}: {}", doing, std::strerror(error)), next);
 }
 
-/// The ordinary file behind a link, so that writing keeps the link.
+/// The ordinary file to which a link leads, so that writing keeps the link.
 std::string resolved(const std::string& path) {
   std::error_code ignored;
   if (fs::is_symlink(path, ignored)) {
@@ -136,8 +136,8 @@ void rename_into_place(const std::string& path, const std::string& temporary, co
 
 namespace {
 
-/// Whether the file is one that a process left here when it was killed: its number stands in the name, no
-/// such process is there, and nobody (on another machine of this file system) holds the file locked.
+/// Whether a killed process left this file here: its number stands in the name, no such process is there, and
+/// no process (on another machine of this file system) holds a lock on the file.
 bool is_leftover(const fs::path& file, std::string_view start) {
   const auto name = file.filename().string();
   constexpr std::string_view end = ".tmp";
@@ -176,7 +176,7 @@ void remove_leftovers(const std::string& path) noexcept {
       if (is_leftover(entry.path(), start)) left.push_back(entry.path());
     for (const auto& entry : left) fs::remove(entry, ignored);
   } catch (...) {
-    // What cannot be removed stays.
+    // A file that cannot be removed stays.
   }
 }
 
@@ -229,7 +229,7 @@ void PendingPath::commit() {
   if (descriptor < 0) fail_write(path_, "cannot be finished", errno);
   struct stat now {};
   if (reserved_ && ::fstat(descriptor, &now) == 0 && ::ftruncate(descriptor, now.st_size) != 0) {
-    // The file is as it should be; only the room behind it stays taken.
+    // The file is complete; only the reserved space beyond its end is not freed.
   }
   const int synced = ::fsync(descriptor);
   const int error = errno;
@@ -290,7 +290,7 @@ void AtomicFile::commit() {
 
 namespace {
 
-/// Up to `limit` bytes of the file as it is.
+/// Up to `limit` bytes of the file, not unpacked.
 std::string raw_bytes(const std::string& path, std::size_t limit) {
   check_name(path);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

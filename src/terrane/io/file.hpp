@@ -25,10 +25,11 @@ class PendingPath {
 
   const std::string& path() const noexcept { return path_; }            ///< the name it will have
   const std::string& temporary() const noexcept { return temporary_; }  ///< the name to write to
-  /// Takes this much room on the disk, where the file system can; the file keeps its length. For libraries
-  /// that do not survive a disk that fills up. Throws FileError when there is not so much room.
+  /// Reserves this much space on the disk, where the file system can; the file keeps its length. For
+  /// libraries that crash when a disk fills up. Throws FileError when there is not so much space.
   void reserve(std::size_t bytes);
-  /// Puts the file on disk (fsync), gives back the room it did not need, and renames it. Throws FileError.
+  /// Writes the file to disk (fsync), frees reserved space that it did not need, and renames it. Throws
+  /// FileError.
   void commit();
 
  private:
@@ -57,20 +58,20 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Removes what processes that were killed while they wrote this file left beside it: ".name.PID.N.tmp" of
-/// this user whose process is gone. Every file that takes its name does so.
+/// Removes temporary files ".name.PID.N.tmp" beside `path` of this user's processes that no longer exist,
+/// killed while they wrote. Called whenever a finished file is renamed to its name.
 void remove_leftovers(const std::string& path) noexcept;
 
-/// The names for which this process is writing files now, and have them removed unfinished: for a process
-/// that is about to end without unwinding.
+/// The names of files that this process is writing now; then removes them unfinished: for a process that is
+/// about to end without unwinding.
 std::vector<std::string> unfinished_files();
 void remove_unfinished() noexcept;
 
-/// Throws FileError when a name holds a zero byte, where the system would cut it.
+/// Throws FileError when a name has a zero byte in it, at which the system would cut it.
 void check_name(const std::string& path);
 
-/// The bytes of a file; gzip and xz are unpacked, known by their first bytes.  memory: that all of it may
-/// take; 0: what the machine has left. Throws FileError (missing, unreadable, a device, truncated or
+/// The bytes of a file; gzip and xz are recognised by their first bytes and unpacked.  memory: bytes that
+/// this may take; 0: what the machine has left. Throws FileError (missing, unreadable, a device, truncated or
 /// damaged), MemoryError.
 std::string read_bytes(const std::string& path, std::size_t memory = 0);
 
@@ -91,8 +92,8 @@ std::size_t checked_product(std::string_view where, std::span<const std::int64_t
 /// byte-order mark is skipped; bytes that are not UTF-8 are taken as Latin-1.
 class TextReader {
  public:
-  /// name: for messages; text: the whole of it.
-  /// memory: that text and what is read of it may take; 0: what the machine has left.
+  /// name: for messages; text: the whole of it. memory: bytes that the text and what is read from it may
+  /// take; 0: what the machine has left.
   TextReader(std::string name, std::string text, std::size_t memory = 0);
   static TextReader open(const std::string& path, std::size_t memory = 0);
 
@@ -101,7 +102,7 @@ class TextReader {
   std::size_t line_number() const noexcept { return line_; }
   std::string where() const;
 
-  /// From here on, what follows this character up to the end of the line is skipped by token().
+  /// From here on, token() skips what follows this character up to the end of the line.
   void set_comment(char start) noexcept { comment_ = start; }
 
   /// The next line without its end; false at the end of the text.
@@ -124,7 +125,7 @@ class TextReader {
 
   [[noreturn]] void fail(const std::string& problem, const std::string& next = {}) const;
 
-  /// A place in the text to come back to.
+  /// A place in the text to which the reader can return.
   struct Mark {
     std::size_t at, line, next_line;
   };
@@ -136,7 +137,7 @@ class TextReader {
   }
 
   std::size_t bytes_left() const noexcept { return text_.size() - at_; }
-  /// Line ends from here on.
+  /// The number of line ends from here on.
   std::size_t lines_left() const noexcept;
   /// Throws MemoryError when this number of values does not fit beside the text.
   void expect_memory(std::size_t values) const { ReadBudget(budget_).take(where(), values); }

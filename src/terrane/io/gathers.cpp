@@ -54,7 +54,7 @@ const Variable& wanted_variable(const std::string& path, const Dataset& data, co
   return *found;
 }
 
-/// The indices of an entry on some dimensions, counted up with the last fastest.
+/// Indices along some dimensions, counted up with the last one fastest.
 class Indices {
  public:
   Indices(const Dataset& data, std::vector<std::string> names)
@@ -72,7 +72,7 @@ class Indices {
       at_[d] = 0;
     }
   }
-  /// Where this entry stands in a variable on some of these dimensions; others count as 0.
+  /// The place of this entry in a variable on some of these dimensions; indices of others count as 0.
   std::size_t place_in(const Dataset& data, const Variable& v) const {
     std::size_t place = 0;
     for (const auto& name : v.dimensions) {
@@ -88,7 +88,7 @@ class Indices {
   std::vector<std::size_t> sizes_, at_;
 };
 
-/// What makes the numbers of a coordinate metres up, or seconds.
+/// The factor that converts a coordinate to metres or seconds.
 double factor_of(const std::string& path, const Variable& v, Quantity quantity) {
   if (v.unit.empty() || v.unit.starts_with("deg")) return 1;
   double factor = 1;
@@ -124,7 +124,8 @@ void take_times(const std::string& path, const Dataset& data, Gathers& g) {
       throw InputError(path, fmt::format("the times are not even: sample {} is at {:.9g} s", n + 1, at(n)));
 }
 
-/// Places of sources and receivers, and numbers of shots, of all traces along these dimensions.
+/// Reads the places of sources and receivers, and the numbers of shots, for all traces along these
+/// dimensions.
 void take_gather_places(const std::string& path, const Dataset& data, const std::vector<std::string>& along,
                         Gathers& g) {
   const auto coordinate = [&](const std::string& name) -> const Variable& {
@@ -230,7 +231,7 @@ Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const 
 
 namespace {
 
-/// One for each kind, in the order in which they come; nothing where their places differ.
+/// Gathers of each kind, in the order in which kinds first occur; empty where their places differ.
 std::vector<Gathers> apart(const Gathers& g) {
   std::vector<Gathers> parts;
   std::vector<std::int16_t> order;
@@ -264,7 +265,7 @@ std::vector<Gathers> apart(const Gathers& g) {
   return parts;
 }
 
-/// How many traces each shot has, in their order.
+/// The number of traces of each shot, in order.
 std::vector<std::size_t> counts_of(const Gathers& g) {
   std::vector<std::size_t> counts;
   for (std::size_t n = 0; n < g.traces(); ++n) {
@@ -274,7 +275,8 @@ std::vector<std::size_t> counts_of(const Gathers& g) {
   return counts;
 }
 
-/// How traces lie in a data set: by shot and receiver where each shot has as many, or one by one.
+/// The dimensions of traces in a data set: shot and receiver where all shots have equally many receivers, or
+/// trace.
 struct GatherLayout {
   explicit GatherLayout(const Gathers& g) {
     const auto counts = counts_of(g);
@@ -330,7 +332,8 @@ std::vector<float> by_shots(const Gathers& g, const GatherLayout& layout) {
   return turned;
 }
 
-/// A variable for each kind of trace; or the kinds as a coordinate, where traces of several are mixed.
+/// A data set with a variable for each kind of trace; or with the kinds as a coordinate, where they are
+/// mixed.
 Dataset dataset_of_kinds(Gathers g) {
   auto parts = apart(g);
   const auto kinds_of_traces = std::exchange(g.kind, {});

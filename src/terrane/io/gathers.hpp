@@ -36,12 +36,12 @@ struct Gathers {
 /// outline. Throws InputError at `path`: no such variable or coordinate, times that are not even.
 Gathers to_gathers(const std::string& path, const Dataset& data, const std::string& field = {});
 
-/// The same of all series that have a kind, trace by trace: of each shot those of the first, then of the
-/// others. As to_gathers() where there is one series, or where `field` says which.
+/// Gathers of all variables that have a kind, trace by trace: for each shot the traces of the first variable,
+/// then of the others. As to_gathers() where there is one variable, or where `field` names one.
 Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const std::string& field = {});
 
-/// Kinds at the same places become variables of their own. On shot, time and receiver where all shots have
-/// equally many receivers; else on trace and time.
+/// A data set in which each kind at the same places is a variable of its own: on shot, time and receiver
+/// where all shots have equally many receivers; else on trace and time.
 Dataset to_dataset(Gathers gathers);
 
 }  // namespace terrane::io

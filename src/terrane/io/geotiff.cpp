@@ -69,7 +69,7 @@ class TiffBytes {
   std::size_t at_ = 0;
 };
 
-/// The first thing that libtiff complained of.
+/// Keeps the first error message of libtiff.
 int keep_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
   auto& message = *static_cast<std::string*>(user);
   if (!message.empty()) return 1;
@@ -87,7 +87,7 @@ struct FreeOptions {
   void operator()(TIFFOpenOptions* options) const { TIFFOpenOptionsFree(options); }
 };
 
-/// How the image that is read at the moment is stored.
+/// How the image that is being read is stored.
 struct Image {
   std::uint32_t columns = 0, rows = 0;
   std::uint16_t bands = 1, bits = 1, format = SAMPLEFORMAT_UINT, planes = PLANARCONFIG_CONTIG,
@@ -122,7 +122,7 @@ class Tiff {
     throw InputError(name_, problem, next);
   }
 
-  /// Of a tag that libtiff does not know itself.
+  /// The numbers of a tag that libtiff does not know itself.
   template <class T>
   std::vector<T> numbers(Tag tag, TIFFDataType type) const {
     const void* data = nullptr;
@@ -142,7 +142,7 @@ class Tiff {
     T found = otherwise;
     return TIFFGetFieldDefaulted(tiff_.get(), tag, &found) == 1 ? found : otherwise;
   }
-  /// The number of the sample, counted from 0, that is transparency.
+  /// The number of the sample, counted from 0, that holds transparency.
   std::optional<std::uint16_t> alpha() const {
     std::uint16_t count = 0;
     const std::uint16_t* kinds = nullptr;
@@ -222,7 +222,7 @@ Image Tiff::layout() const {
   return l;
 }
 
-/// How a sample is stored, as a number.
+/// The sample with this index, as a number, from the type in which it is stored.
 double sample_at(const Image& of, const unsigned char* block, std::size_t index) {
   const auto as = [&](auto kind) {
     std::memcpy(&kind, block + index * sizeof kind, sizeof kind);
@@ -243,7 +243,8 @@ double sample_at(const Image& of, const unsigned char* block, std::size_t index)
   }
 }
 
-/// at: first row and column of the block, and its band where bands are apart.
+/// Copies a block into the bands. at: first row and column of the block, and its band where bands are stored
+/// separately.
 void Tiff::put_block(const Image& of, const std::vector<unsigned char>& block, std::size_t got,
                      std::array<std::size_t, 3> at, std::vector<std::vector<double>>& out) const {
   const std::size_t together = of.apart() ? 1 : of.bands;
@@ -263,7 +264,7 @@ std::vector<std::vector<double>> Tiff::values(const Image& of) {
   const std::size_t planes = of.apart() ? of.bands : 1;
   const auto block_bytes =
       static_cast<std::size_t>(of.tiled ? TIFFTileSize64(get()) : TIFFVStripSize64(get(), of.block_rows));
-  // No scheme packs a thousand and more bytes into one.
+  // No compression packs more than a thousand bytes or so into one.
   constexpr std::size_t most_packing = 1100;
   if (of.nodes() / most_packing > size_ + 1024)
     refuse(fmt::format("says that it holds {} x {} nodes, and has {} bytes", of.columns, of.rows, size_),
@@ -303,7 +304,7 @@ void expect_numbers(const Tiff& tiff, const Image& of) {
                 "`gdal_translate -ot Float32 IN OUT.tif` makes ordinary numbers of them.");
 }
 
-/// An <Item> of GDAL_METADATA that is about a band (counted from 0): its text, by the role that it has.
+/// The text of the <Item> of GDAL_METADATA for a band (counted from 0) with this role.
 std::string band_item(const std::string& xml, std::size_t band, std::string_view role) {
   const auto attribute = [](std::string_view head, std::string_view key) -> std::string_view {
     const auto at = head.find(fmt::format(" {}=\"", key));
@@ -321,7 +322,7 @@ std::string band_item(const std::string& xml, std::size_t band, std::string_view
   return {};
 }
 
-/// What GDAL says of a band.
+/// Reads scale, offset and unit of a band from GDAL's metadata.
 void take_metadata(const Tiff& tiff, const std::string& xml, std::size_t band, GeotiffHeights& heights) {
   const auto number = [&](std::string_view role, double otherwise) {
     const auto text = band_item(xml, band, role);
@@ -362,7 +363,7 @@ Gaps gaps_of(const Tiff& tiff) {
   return gaps;
 }
 
-/// Values that stand for gaps become NaN, before they are scaled.
+/// Turns values that stand for gaps into NaN, before scaling.
 void open_gaps(std::vector<double>& values, const Gaps& gaps, std::vector<std::string>& notes) {
   if (gaps.said) {
     make_gaps(values, *gaps.said);
@@ -377,7 +378,7 @@ void open_gaps(std::vector<double>& values, const Gaps& gaps, std::vector<std::s
   if (endless > 0) notes.push_back(fmt::format("{} values are infinite: they are gaps", endless));
 }
 
-/// Rows from the south, columns from the west.
+/// Reorders rows from the south, and columns from the west.
 void turn_rows(std::vector<double>& values, std::size_t columns, std::size_t rows,
                const GeotiffPlace& place) {
   const auto row = [&](std::size_t j) { return values.begin() + static_cast<std::ptrdiff_t>(j * columns); };
@@ -396,7 +397,7 @@ GeotiffTags tags_of(const Tiff& tiff) {
           tiff.words(key_words)};
 }
 
-/// Of the images behind the first: a mask makes gaps, others are counted in a note.
+/// Reads further images: a mask makes gaps, others are counted in a note.
 void take_further_images(Tiff& tiff, const Image& first, std::vector<std::vector<double>>& bands,
                          std::vector<std::string>& notes) {
   std::size_t others = 0;

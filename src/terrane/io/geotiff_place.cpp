@@ -83,7 +83,8 @@ class Keys {
   const GeotiffTags& tags_;
 };
 
-/// x = x_0 + dx column and y = y_0 + dy row at the corner of the first node's cell; z = offset + scale value.
+/// The affine placement: x = x_0 + dx column and y = y_0 + dy row at the corner of the first node's cell; z =
+/// offset + scale value.
 struct Frame {
   double x0 = 0, dx = 1, y0 = 0, dy = -1;
   double scale = 1, offset = 0;
@@ -132,7 +133,7 @@ std::vector<double> axis_of_nodes(const std::string& name, double first, double 
   return out;
 }
 
-/// Metres of a unit of length by its EPSG code, degrees of one of angle.
+/// The metres in a unit of length, or degrees in one of angle, by its EPSG code.
 std::optional<double> unit_of(int code) {
   constexpr double us_foot = 1200.0 / 3937.0;
   switch (code) {
@@ -160,7 +161,7 @@ void scale(std::vector<double>& values, double factor) {
     for (double& v : values) v *= factor;
 }
 
-/// Returns the metres of the map's unit.
+/// Sets the projection and kind of coordinates; returns the metres in the map's unit.
 double place_on_map(const std::string& name, const Keys& keys, GridData& grid,
                     std::vector<std::string>& notes) {
   auto factor = std::optional<double>();
@@ -215,7 +216,7 @@ void place_in_degrees(const std::string& name, const Keys& keys, GridData& grid,
         fmt::format("longitudes {} to {} and latitudes {} to {} are not of this Earth", grid.easting.front(),
                     grid.easting.back(), grid.northing.front(), grid.northing.back()),
         "Its keys say degrees; check them with gdalinfo.");
-  // WGS 84 (2D and 3D) and what is within two metres of it.
+  // EPSG codes of WGS 84 (2D and 3D) and of systems within two metres of it.
   constexpr std::array same{4326, 4979, 4258, 4937, 4269, 4283, 4939, 7844, 7843, 4674, 4989, 4167,
                             4959, 4490, 4480, 6318, 6319, 4617, 4148, 4612, 6668, 4737, 9057, 4019};
   const auto code = keys.code(geodetic_system);
@@ -224,7 +225,7 @@ void place_in_degrees(const std::string& name, const Keys& keys, GridData& grid,
         fmt::format("its longitudes and latitudes (EPSG:{}) are taken for those of WGS84", *code));
 }
 
-/// Of the keys of heights; z counts upwards.
+/// Reads the keys of heights; z counts upwards.
 void take_heights(const std::string& name, const Keys& keys, GeotiffHeights& heights) {
   if (const auto unit = keys.code(vertical_unit)) {
     const auto metres = unit_of(*unit);

@@ -21,22 +21,22 @@ struct GeotiffTags {
   std::string key_words;                     ///< 34737
 };
 
-/// What heights are: z = metres (offset + scale value), in `unit`.
+/// The unit of heights: z = metres (offset + scale value), in `unit`.
 struct GeotiffHeights {
   double scale = 1, offset = 0;
-  double metres = 1;  ///< of a unit that has no name here
+  double metres = 1;  ///< length in metres of a unit without a name here
   std::string unit;   ///< empty: not said
 };
 
-/// The order in which the file has nodes, and what its numbers are.
+/// The order of nodes in the file, and the unit of its numbers.
 struct GeotiffPlace {
   bool rows_go_north = false, columns_go_west = false;
   bool map_in_metres = true;
   GeotiffHeights heights;
 };
 
-/// Axes (ascending), kind, projection and notes go to `grid`. Throws InputError: no places, turned, or in
-/// units that are not known.
+/// Puts axes (ascending), kind, projection and notes into `grid`. Throws InputError: no places, turned axes,
+/// or unknown units.
 GeotiffPlace place_geotiff(const std::string& name, const GeotiffTags& tags, std::size_t columns,
                            std::size_t rows, GridData& grid, std::vector<std::string>& notes);
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<int, 27> gmsh_nodes{0,  2,  8,  6,  18, 20, 26, 24, 1,  3,  9,  5,  11, 7,
                                          17, 15, 19, 21, 23, 25, 4,  10, 12, 14, 16, 22, 13};
 
-/// Numbers of a .msh file, written as text or as they are in memory.
+/// Reads the numbers of a .msh file, ASCII or binary.
 class GmshReader {
  public:
   GmshReader(std::string name, std::string bytes) : name_(std::move(name)), bytes_(std::move(bytes)) {}
@@ -75,7 +75,7 @@ class GmshReader {
     if (!std::isfinite(value)) fail(fmt::format("{} is not finite", what));
     return value;
   }
-  /// A tag or count: 8 bytes in binary files; of entities 4.
+  /// Reads a tag or count: 8 bytes in binary files; 4 for entities.
   std::int64_t integer(const char* what, bool of_entity = false) {
     if (binary_) return of_entity ? raw<std::int32_t>() : raw<std::int64_t>();
     std::int64_t value = 0;
@@ -83,7 +83,7 @@ class GmshReader {
     if (!parse_integer(last_, value)) fail(fmt::format("\"{}\" is no {}", shown(last_), what));
     return value;
   }
-  /// How many things follow; each takes one byte of the file at least.
+  /// Reads the number of things that follow; each takes at least one byte of the file.
   std::size_t count(const char* what) {
     const auto value = integer(what);
     if (value < 0 || static_cast<std::uint64_t>(value) > bytes_.size() - at_)

@@ -11,7 +11,7 @@ namespace terrane::io {
 
 namespace {
 
-/// What a walk over a file found that may not be in it.
+/// The forbidden content that a walk over a file found.
 struct Found {
   hid_t file = -1;
   std::string what, next;
@@ -22,7 +22,7 @@ struct Found {
   }
 };
 
-/// Of a data set: its numbers must be in the file, and written.
+/// Checks a data set: its values must be written, and in this file.
 herr_t see_dataset(Found& found, const char* name) {
   const Hdf5Handle data(H5Dopen2(found.file, name, H5P_DEFAULT), H5Dclose);
   if (!data.valid()) return 0;

@@ -1,4 +1,4 @@
-// Hexahedra with names, as files of meshes have them: nodes as they stand there, in the order of the file.
+// Named hexahedra of mesh files: nodes in the order of the file.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct HexahedraFile {
   std::vector<std::uint32_t> group;  ///< of each element, in `groups`
   std::vector<std::string> groups;   ///< names: of volumes; of SPECFEM3D's materials their numbers
 
-  /// Of the groups, where the file has it: its numbers, or the name of a tomography file.
+  /// Properties of a group, where the file has them: numbers, or the name of a tomography file.
   struct Material {
     double density = 0, velocity_p = 0, velocity_s = 0;  ///< kg/m³, m/s
     double quality_kappa = INFINITY, quality_mu = INFINITY;
@@ -45,8 +45,8 @@ struct HexahedraFile {
   void add(std::span<const std::uint32_t> its_nodes, std::uint32_t its_group);
 };
 
-/// Places of nodes, the eight corners of elements, counted from 0 in the order of VTK, and what names they
-/// have.
+/// A data set of the nodes' places, the eight corners of elements, counted from 0 in the order of VTK, and
+/// their names.
 Dataset to_dataset(const HexahedraFile& mesh);
 
 }  // namespace terrane::io

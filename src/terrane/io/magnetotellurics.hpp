@@ -39,8 +39,8 @@ namespace terrane::io {
 /// Blocks Full_Impedance, Off_Diagonal_Impedance and Full_Vertical_Components of a list; any units that they
 /// name. Throws InputError: another block, axes that are turned, a component of another block.
 Table read_modem_data(TextReader& in);
-/// Impedances and tippers, whichever the table has; those without an uncertainty get 2e15, which weighs
-/// nothing. Throws UnsupportedError: neither is there, or no frequency or places.
+/// Writes impedances and tippers, whichever the table has; those without an uncertainty get 2e15, which gives
+/// them no weight. Throws UnsupportedError: neither is there, or no frequency or places.
 void write_modem_data(const std::string& path, const Table& table);
 /// Columns that such a file does not hold. Throws as writing does.
 std::vector<std::string> left_out_of_modem_data(const std::string& path, const Table& table);
@@ -48,7 +48,7 @@ std::vector<std::string> left_out_of_modem_data(const std::string& path, const T
 /// A model of cells: property "resistivity" in ohm m. One without an origin has its middle at 0, 0 and its
 /// top at 0.
 MeshData read_modem_model(TextReader& in);
-/// Of resistivity, or conductivity, as natural logarithms. Throws UnsupportedError: it has neither.
+/// Writes resistivity, or conductivity, as natural logarithms. Throws UnsupportedError: it has neither.
 void write_modem_model(const std::string& path, const MeshData& data);
 void check_modem_model(const std::string& path, const MeshData& data);
 
@@ -64,7 +64,7 @@ std::vector<std::string> left_out_of_edi(const std::string& path, const Table& t
 
 namespace magnetotelluric {
 
-/// One number of a transfer function, here and in files.
+/// One component of a transfer function: its names here and in files.
 struct Element {
   const char* name;     ///< "z_ne"
   const char* in_list;  ///< "ZXY", of ModEM
@@ -84,19 +84,19 @@ struct Axes {
 
   bool at_north() const { return hx == 0 && hy == 90 && ex == 0 && ey == 90; }
 };
-/// Numbers of a transfer function as a file has them, in the order of `elements`; error: standard deviations.
+/// The components of a transfer function in a file, in the order of `elements`; error: standard deviations.
 /// NaN: not there.
 struct Transfer {
   std::array<std::complex<double>, 6> value;
   std::array<double, 6> error;
 };
-/// Of axes that point north and east. E' = P_E E and H' = P_H H, where the rows of P are the axes, and
+/// Turns to axes that point north and east. E' = P_E E and H' = P_H H, where the rows of P are the axes, and
 /// E' = Z' H', H_z = T' H': so Z = P_E⁻¹ Z' P_H and T = T' P_H; variances are summed with squares of the same
-/// factors. What a factor of 0 stands before is not needed. Throws InputError at `where`: axes that are less
+/// factors. A component whose factor is 0 may be missing. Throws InputError at `where`: axes that are less
 /// than 10 degrees apart.
 Transfer to_north(const Transfer& turned, const Axes& axes, const std::string& where);
 
-/// What a row of a table says, whatever its columns are called.
+/// The columns of a table that such a file needs, found by name.
 struct Rows {
   const Column *easting, *northing, *up, *longitude, *latitude, *frequency;
   struct Parts {

@@ -18,7 +18,7 @@ namespace magnetotelluric {
 
 namespace {
 
-/// Names of the sites: those of the table, or S001, S002 … by their places.
+/// Sets the names of the sites: those of the table, or S001, S002 … by place.
 void name_sites(Rows& rows, const Table& table) {
   const TextColumn* words = nullptr;
   for (const auto& text : table.texts)
@@ -110,7 +110,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Ohm in one of a unit such as "[mV/km]/[nT]", "[V/m]/[A/m]" or "Ohm".
+/// The value in ohm of a unit such as "[mV/km]/[nT]", "[V/m]/[A/m]" or "Ohm".
 double unit_of_impedance(const TextReader& in, std::string_view said) {
   std::string unit;
   for (const char c : lower(said))
@@ -140,7 +140,7 @@ void refuse_block(const TextReader& in, const std::string& kind, std::string_vie
           "Allowed: Full_Impedance, Off_Diagonal_Impedance, Full_Vertical_Components.");
 }
 
-/// Rows of a list as they are met.
+/// Collects the rows of a list while it is read.
 class DataList {
  public:
   explicit DataList(TextReader& in) : in_(in) {
@@ -155,7 +155,7 @@ class DataList {
     table_.attributes = {{"frame", "enu"}, {"time_dependence", "exp(+i omega t)"}};
   }
 
-  /// The six lines of a block after its first one, ">".
+  /// Reads the header of a block: the six lines after its first one, ">".
   void begin(std::string_view first) {
     const auto kind = lower(first);
     tipper_ = kind == "full_vertical_components";
@@ -267,14 +267,14 @@ class DataList {
     row.numbers.error.fill(NAN);
     row.line = in_.line_number();
   }
-  /// A name at two places at one period is two sites.
+  /// Throws InputError where a name stands for two places at one period.
   void expect_place(std::size_t row, std::string_view site, double easting, double northing) const {
     if (table_.columns[0].values[row] != easting || table_.columns[1].values[row] != northing)
       in_.fail(fmt::format("site {} was at X {:g}, Y {:g} before", shown(site), table_.columns[1].values[row],
                            table_.columns[0].values[row]),
                "Give sites names of their own.");
   }
-  /// Azimuths behind the error: of Hx and Hy, and of impedances those of Ex and Ey.
+  /// The azimuths that follow the error in a line: of Hx and Hy, and for impedances those of Ex and Ey.
   template <class Number>
   magnetotelluric::Axes axes_of(const std::vector<std::string_view>& words, const Number& number) const {
     magnetotelluric::Axes axes;
@@ -319,7 +319,8 @@ class DataList {
       table_.attributes["note"] =
           fmt::format("turned to north by azimuths of {} of {} rows", turned, data_.size());
   }
-  /// Latitudes and longitudes that are all 0 are none; so are X and Y of several sites.
+  /// Removes latitudes and longitudes that are all 0, and X and Y where those of several sites are: they are
+  /// no places.
   void drop_places_that_are_none() {
     const auto all_zero = [&](std::size_t n) {
       const auto& values = table_.columns[n].values;
@@ -373,8 +374,8 @@ struct LocalPlaces {
   std::vector<double> north, east;
   double latitude = 0, longitude = 0;
 };
-/// Of sites with longitudes and latitudes alone: in a transverse Mercator projection of their middle, whose
-/// axes are north and east there.
+/// Local places of sites that have only longitudes and latitudes: in a transverse Mercator projection around
+/// their middle, whose axes point north and east there.
 LocalPlaces local_places(const magnetotelluric::Rows& rows) {
   LocalPlaces places;
   if (rows.easting != nullptr && rows.northing != nullptr) {
@@ -397,7 +398,7 @@ LocalPlaces local_places(const magnetotelluric::Rows& rows) {
   return places;
 }
 
-/// Names of sites as words. Throws InputError: two of them would be one.
+/// Names of sites as single words. Throws InputError: two of them would be the same word.
 std::vector<std::string> words_for(const std::string& path, const std::vector<std::string>& sites) {
   std::map<std::string, std::string> taken;
   std::vector<std::string> words;
@@ -490,8 +491,8 @@ struct ModelHeader {
   }
 };
 
-/// The corner, where the file ends with one: north, east, down, and a rotation, which must be zero. Else the
-/// model has its middle at zero.
+/// The corner of the model, where the file ends with one: north, east, down, and a rotation, which must be
+/// zero. Otherwise the middle of the model is at zero.
 std::array<double, 3> corner_of_model(TextReader& in, const std::array<std::vector<double>, 3>& widths) {
   const auto length = [](const std::vector<double>& all) {
     return std::accumulate(all.begin(), all.end(), 0.0);

@@ -294,7 +294,7 @@ class NetcdfReader {
     return values;
   }
 
-  /// What turns a stored whole number into the one meant, where _Unsigned says that it is read otherwise.
+  /// The value of a stored whole number where _Unsigned says that its bits are signed or unsigned.
   static double turn(const FileVariable& v, double stored) {
     const auto word = lower(v.attribute("_Unsigned"));
     const auto turned = [&](double all) {
@@ -345,7 +345,8 @@ class NetcdfReader {
     bool unpacked = false;  ///< of what the values mean, not of what is stored
   };
 
-  /// The NetCDF User's Guide, "Attribute Conventions": a range of the type of unpacked values is theirs.
+  /// The range of valid values. NetCDF User's Guide, "Attribute Conventions": a range of the type of unpacked
+  /// values applies to these.
   Valid valid_of(const FileVariable& v, bool packed) const {
     Valid valid;
     const auto range = numbers_attribute(v, "valid_range");
@@ -400,7 +401,8 @@ class NetcdfReader {
     }
   }
 
-  /// Whether numbers of a vertical axis, or heights, grow downward. Depths do by the meaning of the word.
+  /// Whether a vertical axis or a field of heights counts downward: by `positive`, or because its name is one
+  /// of depths.
   static bool goes_down(const FileVariable& v) {
     const auto positive = lower(v.attribute("positive"));
     if (!positive.empty()) return positive == "down";
@@ -409,8 +411,8 @@ class NetcdfReader {
            (standard.empty() && lower(v.name) == "depth");
   }
 
-  /// Throws InputError where the numbers of an axis are not what they seem: terms of a formula, the
-  /// longitudes of a turned pole.
+  /// Throws InputError for axes that are no coordinates: terms of a formula, the longitudes of a rotated
+  /// pole.
   void check_axes(const FileVariable& v) const {
     for (const int d : v.dimensions)
       if (const auto* c = coordinate(d); c != nullptr && dimension(d).size > 1)
@@ -534,7 +536,7 @@ class NetcdfReader {
     fail(fmt::format("variable \"{}\" lacks an axis", v.name), known_shapes());
   }
 
-  /// Variables on the same axes as the first; the others are named, so that nothing is lost silently.
+  /// Variables on the same axes as the first; a note names the others.
   std::vector<const FileVariable*> alike(const std::vector<const FileVariable*>& all,
                                          std::initializer_list<AxisRole> wanted, Attributes& notes) const {
     std::vector<const FileVariable*> out;
@@ -741,7 +743,7 @@ class NetcdfWriter {
     return id;
   }
 
-  /// Of CF: the variable that holds the coordinate reference system. Returns its name; empty without one.
+  /// Adds CF's variable with the coordinate reference system. Returns its name; empty without one.
   std::string grid_mapping(const std::string& projection) {
     const auto wkt = crs_wkt(projection);
     if (wkt.empty()) return {};
@@ -801,7 +803,7 @@ class NetcdfWriter {
 
 std::string description(const Column& c) { return c.description.empty() ? c.name : c.description; }
 
-/// in_doubt: without their unit, which nobody knows
+/// in_doubt: leaves out the unit, which the source did not give
 void describe_coordinate(NetcdfWriter& out, int variable, std::string_view name, bool in_doubt = false) {
   const bool degrees = name == "longitude" || name == "latitude";
   if (!in_doubt)

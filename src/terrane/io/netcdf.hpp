@@ -32,12 +32,12 @@ void write_netcdf(const std::string& path, const GridData& grid);
 void write_netcdf(const std::string& path, const Table& table);
 void write_netcdf(const std::string& path, const MeshData& mesh);
 
-/// As NetCDF allows names: without slashes and control characters, no blank at the end, a letter, digit or
-/// underscore at the start, and not too long.
+/// Makes a name that NetCDF allows: without slashes and control characters, no blank at the end, a letter,
+/// digit or underscore at the start, and not too long.
 std::string netcdf_name(std::string name);
 
 /// Throws FileError where a name in the header of a classic file is longer than NetCDF allows: netCDF copies
-/// it whole, into room that is meant for NC_MAX_NAME bytes. Of other files it says nothing.
+/// it whole into a buffer of NC_MAX_NAME bytes. Other files pass unchecked.
 void check_classic_names(const std::string& path);
 
 }  // namespace terrane::io

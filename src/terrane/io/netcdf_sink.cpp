@@ -168,7 +168,8 @@ class NetcdfSink::File {
   }
 
  private:
-  /// The coordinate reference system of the attribute "projection", as CF and GDAL look for it.
+  /// Adds a variable with the coordinate reference system of the attribute "projection", as CF and GDAL
+  /// expect it.
   void define_mapping(const Dataset& header) {
     for (const auto& a : header.attributes) {
       const auto* words = std::get_if<std::string>(&a.value);
@@ -387,13 +388,13 @@ class DatasetReader {
     out.push_back(std::move(v));
   }
 
-  /// What attributes make of stored numbers: number * scale + offset, and gaps.
+  /// The scale, offset and gap values that attributes give: number * scale + offset.
   struct Packing {
     double scale = 1, offset = 0;
     std::vector<double> fills;
   };
 
-  /// Throws InputError: attributes that alter numbers and are not applied to data sets.
+  /// Throws InputError: attributes that would change numbers but are not applied to data sets.
   Packing packing_of(const std::vector<Attribute>& all) const {
     Packing packing;
     for (const auto& a : all) {
@@ -431,7 +432,7 @@ class DatasetReader {
         Values(v.values));
   }
 
-  /// Whether the attribute has a place of its own in a Variable.
+  /// Whether the attribute needs no copy: it is stored as a variable's unit or name, or is used on reading.
   bool taken(const Attribute& a, Variable& v) {
     const auto* words = std::get_if<std::string>(&a.value);
     if (a.name == "units" && words != nullptr) v.unit = *words;

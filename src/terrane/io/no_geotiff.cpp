@@ -1,4 +1,4 @@
-// In place of geotiff.cpp where there is no libtiff.
+// Replaces geotiff.cpp in builds without libtiff.
 #include "terrane/base/error.hpp"
 #include "terrane/io/geotiff.hpp"
 

@@ -1,4 +1,4 @@
-// What reading a file took for granted, in words for plans, reports and the command.
+// The assumptions made in reading a file, in words for plans, reports and the command.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace terrane::io {
 
-/// Attributes "note", and a grid without a unit that may be in degrees.
+/// The attributes "note", and a note on a grid without a unit that may be in degrees.
 std::vector<std::string> notes_of(const Content& content);
 
 }  // namespace terrane::io

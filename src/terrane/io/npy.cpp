@@ -45,7 +45,7 @@ constexpr std::array<ElementKind, 11> element_kinds{{{"f4", 4, element<float>},
                                                      {"u8", 8, element<std::uint64_t>},
                                                      {"b1", 1, element<std::uint8_t>}}};
 
-/// What stands after 'key': in the header's dictionary.
+/// The value after 'key': in the header's dictionary.
 std::string_view value_of(const std::string& name, std::string_view header, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
     const auto at = header.find(fmt::format("{0}{1}{0}", quote, key));

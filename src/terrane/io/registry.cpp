@@ -63,7 +63,7 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// What values are whose file does not say it: what was asked for, or what the extension stands for.
+/// The quantity of values that a file does not name: what was asked for, or what the extension stands for.
 std::string unnamed(const std::string& path, const std::string& property) {
   constexpr std::array<std::array<std::string_view, 2>, 3> usual{
       {{".sus", "susceptibility"}, {".con", "conductivity"}, {".chg", "chargeability"}}};
@@ -90,7 +90,7 @@ struct Source {
   GridData scaled(GridData grid) const;  ///< of a file that does not say in what its coordinates are
 };
 
-/// What is to be written, as one of the things that formats hold; turned into it where that can be done.
+/// The content to write, converted where possible to the kind that a format holds.
 struct Destination {
   const std::string& path;
   const Format& format;
@@ -346,7 +346,7 @@ Content read_rows(const Source& from) {
   return table;
 }
 
-/// options.property: what the values are, where the file does not say it.
+/// Reads DCIP arrays. options.property: the quantity of values where the file does not name it.
 Content read_arrays_of_ubc(const Source& from) {
   const auto& options = from.options;
   constexpr std::array<std::string_view, 3> known{"", "resistance", "chargeability"};
@@ -421,7 +421,7 @@ Names check_any_rsf(const Destination& to) {
   return {};
 }
 
-/// Beside the variables of a file of gathers.
+/// Names of the variables of gathers that are not written.
 Names other_series(const Destination& to, const Gathers& written) {
   Names names;
   const auto all = ", " + written.name + ",";
@@ -455,7 +455,8 @@ Names all_of_mesh(const Destination& to) {
   return {};
 }
 
-/// Formats of tables take prisms and the properties of meshes, too, and no arrays.
+/// The columns that a format of tables leaves out: none. It also takes prisms and the properties of meshes,
+/// but refuses arrays.
 Names all_of_table(const Destination& to) {
   const auto* mesh = std::get_if<MeshData>(&to.content);
   const bool shapeless =
@@ -974,7 +975,7 @@ const Format* by_content(std::string_view head, const Format* by_name) {
   return found;
 }
 
-/// A kind of file that is known and not read.
+/// A file format that is recognised but not read.
 struct Foreign {
   std::string_view name, next;
   bool (*begins)(std::string_view head);
@@ -986,7 +987,8 @@ bool begins_any(std::string_view head, const std::array<std::string_view, N>& st
   return std::any_of(starts.begin(), starts.end(), [&](auto start) { return head.starts_with(start); });
 }
 
-/// Geosoft's grids: bytes of a node (1024 more when they are packed), kind of numbers, counts, direction.
+/// Whether the head is of a Geosoft grid: bytes of a node (1024 more when packed), kind of numbers, counts,
+/// direction.
 bool begins_geosoft(std::string_view head) {
   constexpr std::size_t header = 512;
   if (head.size() < header) return false;
@@ -1046,8 +1048,7 @@ void refuse_foreign(const std::string& path, std::string_view head) {
                              std::string(kind.next));
 }
 
-/// What an error may mean that a file gives in its first lines, which was taken for a format by its name
-/// alone.
+/// Advice for an error in the first lines of a file whose format was chosen by its name alone.
 std::string by_name_only(const std::string& path, const Format& format, const InputError& error) {
   constexpr std::size_t few = 3;
   std::int64_t line = 0;

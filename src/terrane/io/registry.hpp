@@ -1,4 +1,4 @@
-// One door to all formats: read what a file holds, write it in another format, say what is in it.
+// Reading and writing of all formats: reads what a file holds, writes it in another format, describes it.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ struct ReadOptions {
 struct WriteOptions {
   std::string format;  ///< name of a format; empty: by extension
   std::string field;   ///< which field to write where the format holds only one; empty: the only one
-  /// What the columns may be called: for formats of some channels only. Null: Terrane's own names.
+  /// The names that columns may have: for formats with a few channels only. Null: Terrane's own names.
   const Conventions* conventions = nullptr;
 };
 
@@ -45,7 +45,7 @@ struct Format {
   bool (*resembles)(std::string_view head) = nullptr;  ///< whether they may be, where no name says more
   Content (*read)(const Source& from) = nullptr;       ///< null: it can be written and not read
   void (*write)(const Destination& to) = nullptr;      ///< null: it can be read and not written
-  /// What a file would not hold. Throws what write would throw because of the content.
+  /// Names of the columns that a file would not hold. Throws what write would throw because of the content.
   std::vector<std::string> (*left_out)(const Destination& to) = nullptr;
   /// The files that write makes; null: the one that is named.
   std::vector<std::string> (*files)(const Destination& to) = nullptr;
@@ -78,9 +78,9 @@ void write(const std::string& path, const Content& content, const WriteOptions& 
 std::vector<std::string> left_out(const std::string& path, const Content& content,
                                   const WriteOptions& options = {});
 
-/// The files that write() makes of this: the one that is named, or, in formats that part what they hold,
-/// several beside it. Throws as write() does because of the content; columns need no values, but for places
-/// of sites.
+/// The files that write() makes of this: the one that is named, or, in formats that divide the content,
+/// several beside it. Throws as write() does because of the content; columns need no values, except places of
+/// sites.
 std::vector<std::string> written_files(const std::string& path, const Content& content,
                                        const WriteOptions& options = {});
 

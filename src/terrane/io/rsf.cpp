@@ -75,7 +75,7 @@ struct RsfAxis {
   bool given = false;
 };
 
-/// Metres or seconds of a unit of an axis; without one the numbers are in them.
+/// The metres or seconds in a unit of an axis; 1 without a unit.
 double factor_of(const std::string& name, std::size_t axis, const std::string& unit) {
   constexpr std::array<std::string_view, 8> plain{"", "none", "m", "meter", "meters", "metres", "s", "sec"};
   if (std::find(plain.begin(), plain.end(), unit) != plain.end() || unit.starts_with("second")) return 1;
@@ -92,7 +92,7 @@ double factor_of(const std::string& name, std::size_t axis, const std::string& u
       "Allowed: " + allowed_units(Quantity::length) + ", " + allowed_units(Quantity::time) + ".");
 }
 
-/// With lengths and times in SI units.
+/// An axis of the header, with lengths and times in SI units.
 RsfAxis axis_of(const std::string& name, const RsfHeader& h, std::size_t number) {
   const auto key = [&](const char* what) { return fmt::format("{}{}", what, number); };
   RsfAxis axis{static_cast<std::size_t>(h.count(key("n"))),
@@ -213,7 +213,7 @@ MeshData mesh_of(const std::string& name, const RsfHeader& h, std::array<RsfAxis
   return data;
 }
 
-/// Where these places stand on a line of even steps along easting.
+/// The line of even steps along easting on which these places lie.
 RsfAxis line_of(const std::string& path, const std::vector<Gathers::Place>& places, std::string_view what) {
   RsfAxis axis;
   axis.n = places.size();

@@ -28,9 +28,9 @@
 
 namespace terrane::io {
 
-/// name: for messages; bytes: the whole file; numbers: reads the file that `in` names; property: of cells,
-/// what they are, else what label and unit say, or the density. Throws InputError: another kind of numbers or
-/// axes, too few.
+/// name: for messages; bytes: the whole file; numbers: reads the file that `in` names; property: that of the
+/// cells; if empty, label and unit tell it, or it is the density. Throws InputError: another kind of numbers
+/// or axes, too few.
 std::variant<Gathers, MeshData> read_rsf(const std::string& name, std::string_view bytes,
                                          const std::function<std::string(const std::string&)>& numbers,
                                          const std::string& property = {}, std::size_t memory = 0);

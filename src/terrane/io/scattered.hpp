@@ -1,4 +1,4 @@
-// Which columns of a table are places of nodes, and a grid through points that are not those of one.
+// Finds the columns of a table that are places of nodes, and makes a grid through scattered points.
 #pragma once
 
 #include <optional>
@@ -8,21 +8,21 @@
 
 namespace terrane::io {
 
-/// The columns of a table that are the places of nodes, and what they say of a grid; null where there are
-/// none.
+/// The columns with the places of nodes, and what they tell about the grid; null where there are none.
 struct NodeColumns {
   const Column *x = nullptr, *y = nullptr;
   bool bare = false;
   double x_factor = 1, y_factor = 1;
 };
 
-/// What the table says of the places of a grid goes to it, but for its axes.
+/// Finds them, and copies all but the axes to the grid: unit, projection, kind of coordinates.
 NodeColumns nodes_of(const Table& table, GridData& grid);
-/// Axes become metres.
+/// Converts the axes to metres.
 void scale_axes(GridData& grid, const NodeColumns& nodes);
 
 /// A grid through scattered points (mesh/triangulation.hpp) of one column: `field`, the only one beside the
-/// places, or "up"; empty where there is none. A note says it. Throws InputError as grid_of_points() does.
+/// places, or "up"; empty where there is none. A note tells that it was made so. Throws InputError as
+/// grid_of_points() does.
 std::optional<GridData> triangulated(const Table& table, std::string_view field = {});
 
 }  // namespace terrane::io

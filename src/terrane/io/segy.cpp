@@ -77,7 +77,7 @@ class WrittenHeader {
 
 char to_ebcdic(char c) { return c < ' ' || c > '~' ? '\x40' : ebcdic[static_cast<std::size_t>(c - ' ')]; }
 
-/// The lines of a text of 40 times 80 characters that say something.
+/// The lines with text in a header of 40 times 80 characters.
 std::string lines_of(std::string_view text) {
   const bool plain = text.front() == 'C' || text.substr(0, 400).find("C 1") != std::string_view::npos;
   std::string out;
@@ -190,7 +190,7 @@ double scaled(double number, std::int16_t scale) {
   return scale > 0 ? number * scale : number / -static_cast<double>(scale);
 }
 
-/// What a header says of places: lengths, or angles on the Earth.
+/// The kind of places in a header: lengths, or angles on the Earth.
 enum class PlaceUnit : std::uint8_t { length, seconds, degrees, sexagesimal };
 
 PlaceUnit place_unit(const ReadHeader& h, bool angles = true) {
@@ -223,7 +223,7 @@ struct TraceHeaders {
     if (name == "SEG00001" || translated == "SEG00001") second = other;
   }
 
-  /// A number of the second header where it has one; else of the first.
+  /// A number of the second header where it is not zero there; else of the first.
   double or_of_second(double number, std::size_t place) const {
     if (second.bytes.empty()) return number;
     const double other = second.f64(place);
@@ -270,7 +270,7 @@ void take_places(const TraceHeaders& h, const Layout& layout, bool angles, Gathe
                                                     : h.first.i32(in_trace::shot_point));
 }
 
-/// Traces that say only how far their receiver is from their source.
+/// Sets places of traces that have only the offset from source to receiver.
 void places_from_offsets(Gathers& g, const std::vector<double>& offsets) {
   const auto nowhere = [](const Gathers::Place& at) { return at[0] == 0 && at[1] == 0; };
   if (!std::all_of(g.source.begin(), g.source.end(), nowhere) ||
@@ -280,7 +280,7 @@ void places_from_offsets(Gathers& g, const std::vector<double>& offsets) {
   g.geographic = false;
 }
 
-/// Numbers for shots that have none: a new one where the source moves.
+/// Numbers shots that have no numbers: a new one where the source moves.
 void number_shots(Gathers& g) {
   if (std::any_of(g.shot.begin(), g.shot.end(), [](std::int32_t n) { return n != 0; })) return;
   std::int32_t number = 1;
@@ -290,7 +290,7 @@ void number_shots(Gathers& g) {
   }
 }
 
-/// What traces say of their times: when the first sample was, s.
+/// The time of the first sample, s, from the trace header.
 double first_time(const std::string& name, const Layout& layout, const ReadHeader& h, std::size_t trace) {
   const double delay = 1e-3 * h.i16(in_trace::delay);
   const auto scale = layout.su ? std::int16_t{0} : h.i16(in_trace::time_scale);
@@ -305,7 +305,7 @@ double first_time(const std::string& name, const Layout& layout, const ReadHeade
                    "Allowed: 0, 1, and 10 to 10000 with either sign.");
 }
 
-/// How often something was seen that a note must tell.
+/// Counts of things that notes will report.
 class Counted {
  public:
   void add(const std::string& what) { ++counts_[what]; }
@@ -325,7 +325,7 @@ std::string unit_of_values(std::int16_t code) {
              : std::string();
 }
 
-/// What a trace says that its numbers here do not show.
+/// Counts what a trace header says that the result does not contain.
 void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
   const auto& h = headers.first;
   const auto kind = h.i16(in_trace::kind);
@@ -346,7 +346,7 @@ void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
     seen.add("give a factor to physical units (bytes 205 to 212), which is not applied");
 }
 
-/// What the binary header says of amplitudes that the numbers do not show.
+/// Notes what the binary header says of amplitudes that the numbers do not show.
 void see(std::vector<std::string>& notes, const ReadHeader& h) {
   if (h.i16(in_file::polarity) == 1)
     notes.emplace_back("a rise of pressure, or upward motion, is negative by its header: left as it is");
@@ -407,8 +407,8 @@ void check_whole(const std::string& name, const Layout& layout) {
   if (traces == 0) throw InputError(name, "there are no traces", "It may be truncated.");
 }
 
-/// Whether places are angles: all traces say so, and all are on the Earth. Where one is not, headers are
-/// wrong and a note says so. Throws InputError: some traces say angles and some lengths.
+/// Whether places are angles: all traces say so, and all are valid on the Earth. Where one is not, the
+/// headers are wrong, as a note says. Throws InputError: some traces give angles and some lengths.
 bool places_are_angles(const std::string& name, std::string_view bytes, const Layout& layout,
                        std::vector<std::string>& notes) {
   const auto each = layout.trace_bytes();
@@ -439,7 +439,7 @@ bool places_are_angles(const std::string& name, std::string_view bytes, const La
   return angles.value_or(false);
 }
 
-/// One unit of all samples, or none.
+/// Sets the unit where all samples have the same; else none.
 void take_units(Gathers& g, const Layout& layout, const std::vector<std::int16_t>& codes) {
   if (layout.su || layout.revision == 0 || codes.empty()) return;
   if (std::any_of(codes.begin(), codes.end(), [&](auto code) { return code != codes.front(); })) return;
@@ -504,7 +504,7 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
 
 constexpr double most_whole = 2147483646.0;
 
-/// The scale, 1, 10 … 10000, at which these numbers are whole, or the finest at which they fit.
+/// The scale, 1, 10 … 10000, with which these numbers become whole, or the finest with which they fit.
 int scale_of(const std::string& path, const std::vector<Gathers::Place>& a,
              const std::vector<Gathers::Place>& b, std::size_t from, std::size_t to) {
   double largest = 0;
@@ -533,7 +533,7 @@ Scales scales_of(const std::string& path, const Gathers& g) {
   return {scale_of(path, g.source, g.receiver, 0, 2), scale_of(path, g.source, g.receiver, 2, 3)};
 }
 
-/// within: of its shot it is this trace, from 1
+/// within: number of the trace in its shot, from 1
 std::string header_of(const Gathers& g, std::size_t n, std::size_t within, const Scales& scales,
                       std::endian order) {
   WrittenHeader h(trace_header_bytes, order);

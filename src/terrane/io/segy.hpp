@@ -43,8 +43,9 @@ Gathers read_su(const std::string& name, std::string_view bytes, std::size_t mem
 /// Throws InputError, what check_segy() throws, or a value that IBM floats do not hold.
 void write_segy(const std::string& path, const Gathers& gathers, SegySamples samples = SegySamples::ieee);
 void write_su(const std::string& path, const Gathers& gathers, std::endian order = std::endian::native);
-/// Throws what does not fit: more samples than 32767 (SU: 65535), a time between them that is no whole number
-/// of microseconds up to as many, a first time that is no whole number of milliseconds, places beyond 2³¹ m.
+/// Throws where the format cannot hold this: more samples than 32767 (SU: 65535), a time between them that is
+/// no whole number of microseconds up to as many, a first time that is no whole number of milliseconds,
+/// places beyond 2³¹ m.
 void check_segy(const std::string& path, const Gathers& gathers);
 void check_su(const std::string& path, const Gathers& gathers);
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double foot = 0.3048;
 
-/// Whether all traces begin with headers that say the same count of samples as the first: those of a wrong
-/// reading begin within samples.
+/// Whether all traces, with this layout, have the same count of samples in their headers as the first: with a
+/// wrong one, headers would be read amid samples.
 bool alike(const Layout& layout, std::string_view bytes) {
   if (!layout.divides()) return false;
   const auto said = [&](std::size_t at) {
@@ -29,7 +29,7 @@ struct Reading {
   std::size_t texts = 0;  ///< between the binary header and the first trace
 };
 
-/// The first of these readings that is alike(), else the first that divides the file, else the first.
+/// The first reading that is alike(); else the first that fills the file with whole traces; else the first.
 const Reading& best_of(const std::vector<Reading>& readings, std::string_view bytes) {
   for (const auto& reading : readings)
     if (alike(reading.layout, bytes)) return reading;
@@ -102,7 +102,7 @@ std::optional<std::size_t> texts_to_end(std::string_view bytes) {
   return {};
 }
 
-/// What may stand between the binary header and the first trace, the likeliest first.
+/// The possible numbers of texts between the binary header and the first trace, the likeliest first.
 std::vector<std::size_t> numbers_of_texts(const std::string& name, const ReadHeader& h, int revision,
                                           std::string_view bytes) {
   const auto said = h.i16(in_file::texts);
@@ -156,7 +156,7 @@ std::vector<std::size_t> numbers_of_samples(const ReadHeader& h, const Layout& l
   return all;
 }
 
-/// Where the last trace ends: before texts that revision 2 allows at the end of a file.
+/// The end of the last trace: before texts that revision 2 allows at the end of a file.
 std::size_t end_of(const ReadHeader& h, int revision, std::size_t size) {
   const auto trailers = revision >= 0x0200 ? h.i32(in_file::trailers) : 0;
   const auto taken = trailers > 0 ? static_cast<std::size_t>(trailers) * text_bytes : 0;
@@ -185,7 +185,7 @@ void check_count(const std::string& name, const ReadHeader& h, Layout& layout) {
   layout.notes.push_back(fmt::format("its header counts {} traces, and it has {}", said, layout.traces()));
 }
 
-/// What the binary header says, but for where traces begin and how long they are.
+/// The layout that the binary header gives, except where traces begin and how long they are.
 Layout said_by(const std::string& name, const ReadHeader& h, std::size_t size) {
   Layout said;
   said.order = h.order;

@@ -1,9 +1,9 @@
-// Where the traces of a SEG-Y or SU file stand, and of what they are made.
+// Where the traces of a SEG-Y or SU file stand, and the layout of their headers and samples.
 //
-// Headers in the field contradict themselves: the length of the file decides. Every reading that the headers
-// allow (more texts or none, more headers of a trace or none, the counts of samples) is tried in the order of
-// their weight; the first that fills the file with whole traces is taken whose traces all have the same count
-// of samples in their headers, and notes say what it contradicts.
+// Headers of real files contradict themselves: the length of the file decides. Every layout that the headers
+// allow (further texts or none, further trace headers or none, the counts of samples) is tried, the most
+// trustworthy first. The first one is taken that fills the file with whole traces which all have the same
+// count of samples in their headers; notes say which headers contradict it.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ constexpr std::size_t line_number = 1, file_number = 5, shot = 9, number = 13, s
                       statics = 103, delay = 109, samples = 115, step = 117, middle = 181, value_unit = 203,
                       value_factor = 205, value_exponent = 209, time_scale = 215, many_samples = 229;
 }
-/// In the second header that revision 2 allows; numbers that are not zero stand in for those of the first.
+/// Places in the second header that revision 2 allows; its numbers, where not zero, replace those of the
+/// first.
 namespace in_second {
 constexpr std::size_t receiver_up = 33, source_up = 49, source_depth = 57, source = 97, receiver = 113,
                       offset = 129, samples = 137, step = 145, name = 233;
@@ -74,9 +75,9 @@ struct Layout {
   std::endian order = std::endian::big;
   std::size_t begin = 0, end = 0, samples = 0, width = 4, more_headers = 0;
   int format = 5, revision = 0;
-  double step = 0;    ///< s; 0: the traces say it
-  double length = 1;  ///< of the file's unit of length, m
-  bool su = false;    ///< bytes 181 to 240 of its headers have another meaning
+  double step = 0;    ///< s; 0: it is in the trace headers
+  double length = 1;  ///< metres in the file's unit of length
+  bool su = false;    ///< SU: bytes 181 to 240 of trace headers have another meaning
   std::vector<std::string> notes;
 
   std::size_t header_bytes() const { return trace_header_bytes * (1 + more_headers); }

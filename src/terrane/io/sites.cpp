@@ -42,7 +42,7 @@ bool fits(std::string_view name, std::string_view pattern) {
   return p == pattern.size();
 }
 
-/// Which columns give places.
+/// The kind of places that a table has.
 enum class Place { none, local, geographic };
 
 Place place_of(const Table& table) {

@@ -60,7 +60,7 @@ struct SpecfemSource {
 /// there, no number, no source.
 std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const std::string& text);
 
-// What `terrane info`, `convert` and Python have of them.
+// Functions for `terrane info`, `convert` and Python.
 
 /// Whether the first lines are those of a Par_file; of a CMTSOLUTION or FORCESOLUTION; of STATIONS.
 bool begins_par_file(std::string_view head);

@@ -28,7 +28,8 @@ int move_all(std::size_t bytes, const Move& move) {
   return 0;
 }
 
-/// Whether the disk is too small; one that cannot keep room says so when it is full.
+/// Reserves space; returns whether the disk is too small. File systems that cannot reserve report it later,
+/// when full.
 bool take_room(int file, std::size_t bytes) {
 #ifdef __linux__
   int taken = 0;

@@ -1,5 +1,5 @@
-// Frames of equal size on disk, put and taken in any order: results until they are written where they belong,
-// waves that are wanted again. So only a few of them are in memory.
+// Frames of equal size in a temporary file, written and read in any order: results that wait to be written,
+// wave fields that are needed again. So only a few of them are in memory.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace terrane::io {
 
-/// The file has no name: it goes when this object does, also where the process is killed.
+/// The file has no name: it is removed with this object, also when the process is killed.
 class Spool {
  public:
-  /// What errors say: "WHAT take 2 GB, 1 GB are free", "writing WHAT: ...", and the next move.
+  /// The words of errors: "WHAT take 2 GB, 1 GB are free", "writing WHAT: ...", and advice.
   struct Words {
     std::string what = "results on their way into this file", next;
   };
-  /// In the folder of `path`. Takes the room for `frames` of so many bytes now, where the file system can
-  /// keep room. Throws FileError (naming `path`): the folder is not there or cannot be written, or there is
-  /// not so much room.
+  /// Makes the file in the folder of `path`. Reserves space for `frames` of so many bytes now, where the file
+  /// system can. Throws FileError (naming `path`): the folder is not there or cannot be written, or there is
+  /// not enough space.
   Spool(const std::string& path, std::size_t frames, std::size_t bytes_of_frame, Words words);
   Spool(const std::string& path, std::size_t frames, std::size_t bytes_of_frame)
       : Spool(path, frames, bytes_of_frame, Words()) {}

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* tomography_axes[3] = {"x", "y", "z"};
 
-/// The numbers of one line that is not blank.
+/// The numbers of the next line that is not blank.
 std::vector<double> numbers_of_this_line(TextReader& in, const char* what) {
   std::string_view line;
   std::vector<double> all;

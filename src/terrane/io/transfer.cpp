@@ -31,7 +31,7 @@ Matrix inverse_of(const Matrix& p, const Axes& axes, const std::string& where) {
   return {{{p[1][1] / det, 0 - p[0][1] / det}, {0 - p[1][0] / det, p[0][0] / det}}};
 }
 
-/// Σ factor · value and the variance of it, without what a factor of 0 stands before.
+/// Σ factor · value and its variance; values whose factor is 0 are left out, as they may be missing.
 struct Sum {
   std::complex<double> value = 0;
   double variance = 0;

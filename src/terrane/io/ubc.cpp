@@ -37,7 +37,7 @@ std::vector<std::string_view> words(std::string_view line) {
   return out;
 }
 
-/// Reads lines of numbers, all with the same count of them; blank lines and comments are passed over.
+/// Reads lines of numbers, all with the same count; blank lines and comments are skipped.
 class Rows {
  public:
   Rows(TextReader& in, std::size_t count) : in_(in), count_(count) {}
@@ -104,13 +104,13 @@ const Convention& frame_of(const Table& table, const Conventions& known) {
   return attribute == table.attributes.end() ? known.own() : known.named(attribute->second);
 }
 
-/// Which columns of a table are the values of a channel and their uncertainties; null: none.
+/// The columns of a table with the values of a channel and their uncertainties; null: none.
 struct Chosen {
   const Column *values = nullptr, *uncertainty = nullptr;
 };
 
-/// What was computed comes before what was observed, and has no uncertainty. With a `field` that column
-/// alone.
+/// Computed values, which have no uncertainty, take precedence over observed ones. With a `field`, only that
+/// column.
 Chosen choose(const Table& table, const Convention& frame, std::string_view channel, std::string_view field) {
   const auto find = [&](Role role) { return table.find(column_name({channel, role}, frame)); };
   const auto *plain = find(Role::field), *observed = find(Role::observed), *residual = find(Role::residual);
@@ -121,12 +121,12 @@ Chosen choose(const Table& table, const Convention& frame, std::string_view chan
       if (column != nullptr && column->name == field) values = column;
   }
   if (values == nullptr) return {};
-  // Data as read from a file have the plain name, and nothing observed beside them.
+  // Data read from a file have the plain name, and no observed column beside them.
   const bool data = values == observed || (values == plain && observed == nullptr);
   return {values, data ? find(Role::uncertainty) : nullptr};
 }
 
-/// Columns that say something of a channel that is not among those written.
+/// Columns of channels that are not among those written.
 std::vector<std::string> without(const Table& table, const Convention& frame,
                                  const std::vector<std::string_view>& written) {
   std::vector<std::string> names;
@@ -142,15 +142,16 @@ std::vector<double> metres(const Table& table, std::string_view name) {
   return table.si(name, Quantity::length, "m");
 }
 
-/// A column in the unit of the file, with the sign it has in enu times `sign`.
+/// A column in the unit of the file; `sign` times its values in enu.
 std::vector<double> in_unit(const Table& table, const Column& column, const Convention& frame,
                             std::string_view channel, std::string_view unit, int sign) {
   const auto& there = *frame.of_channel(channel);
-  // Of Terrane's own names geo as well: without a unit it is what the file has.
+  // A column without a unit is in the frame's usual unit; in Terrane's own frame in the geo unit, which the
+  // file has.
   const auto there_unit = there.unit(frame.name == "enu" ? UnitSystem::geo : frame.usual);
   auto values = table.si(column.name, there.quantity, there_unit);
   const double factor = si_factor(there.quantity, unit);
-  // Numbers that keep their unit keep their digits.
+  // Values that keep their unit keep their digits.
   const bool same =
       si_factor(there.quantity, column.unit.empty() ? there_unit : std::string_view(column.unit)) == factor;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -339,7 +340,7 @@ std::array<std::vector<double>, 4> read_ubc_weights(TextReader& in, const Tensor
 
 namespace {
 
-/// In what the files of UBC-GIF hold a property.
+/// The SI value of the unit in which UBC-GIF files hold a property.
 double ubc_unit(const PropertyKind& kind) { return kind.quantity == Quantity::density ? 1000.0 : 1.0; }
 
 }  // namespace
@@ -471,13 +472,14 @@ bool begins_ubc_magnetic(std::string_view head) {
 
 namespace {
 
-/// What a datum is called that was measured along a direction, and its sign.
+/// The name and sign of a datum that was measured along a direction.
 struct MagneticChannel {
   std::string_view name;
   double sign = 1;
 };
 
-/// field: inclination and declination of the main field. Empty: it is neither along that nor along an axis.
+/// field: inclination and declination of the main field. Empty: the direction is neither along it nor along
+/// an axis.
 std::optional<MagneticChannel> magnetic_channel(double inclination, double declination,
                                                 std::span<const double> field) {
   const double turn = std::remainder(declination - field[1], 360.0);
@@ -494,7 +496,7 @@ std::optional<MagneticChannel> magnetic_channel(double inclination, double decli
   return {};
 }
 
-/// Data of stations that follow one another, by channels: several of one place are those of one station.
+/// Collects consecutive data by channels: several at one place belong to one station.
 class MagneticRows {
  public:
   explicit MagneticRows(TextReader& in) : in_(in), table_(coordinates()) { table_.source = in.name(); }

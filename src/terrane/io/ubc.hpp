@@ -24,10 +24,10 @@ void write_ubc_mesh(const std::string& path, const TensorMesh& mesh);
 
 /// Values [up, north, east] as in the file (density: g/cm³).
 std::vector<double> read_ubc_model(TextReader& in, const TensorMesh& mesh);
-/// Of a mesh file; where that has an octree, a number for each of its cells.
+/// Values of a model on a mesh file; where that has an octree, a number for each of its cells.
 std::vector<double> read_ubc_model(TextReader& in, const MeshData& on);
 /// One property in SI units: a file of densities is in g/cm3, one of another property in SI. Cells of air
-/// (-100) get what the property has where nobody set it: density 0.
+/// (-100) get the property's default: density 0.
 MeshData read_ubc_property(TextReader& in, const MeshData& on, std::string_view property = "density");
 MeshData read_ubc_property(const std::string& path, const TensorMesh& mesh,
                            std::string_view property = "density");

@@ -19,7 +19,7 @@ constexpr std::int64_t most_smallest_cells = 10'000'000;
 constexpr auto no_octree_cell = std::numeric_limits<std::uint32_t>::max();
 constexpr std::array octree_axes{"east", "north", "down"};
 
-/// The numbers of the next line that is not empty; none where anything else stands there, or nothing.
+/// The numbers of the next line that is not empty; none where that holds anything else, or there is no line.
 std::vector<double> octree_line(TextReader& in) {
   std::string_view line;
   std::vector<double> values;
@@ -39,7 +39,7 @@ std::vector<double> octree_line(TextReader& in) {
 
 bool is_octree_number(double value) { return value == std::floor(value) && value >= 1; }
 
-/// The counts of a file that begins as octree meshes do; {} where it does not.
+/// The counts in the head of an octree file; {} where the head is another.
 struct OctreeHead {
   std::vector<double> cells;  ///< smallest ones, along each axis
   double octree_cells = 0;
@@ -64,7 +64,7 @@ struct OctreeCube {
   std::array<std::uint32_t, 3> begin{}, end{};
 };
 
-/// The lines i j k s.
+/// Reads the lines i j k s.
 std::vector<OctreeCube> read_octree_cubes(TextReader& in, std::size_t count,
                                           const std::array<std::int64_t, 3>& n) {
   const auto most = std::min(count, in.bytes_left() / 8 + 1);
@@ -110,7 +110,8 @@ std::size_t place_of_face(const std::vector<std::uint32_t>& faces, std::uint32_t
   return static_cast<std::size_t>(std::lower_bound(faces.begin(), faces.end(), face) - faces.begin());
 }
 
-/// Which octree cell each cell of the tensor mesh is of. Throws where they overlap or leave gaps.
+/// The octree cell in which each cell of the tensor mesh lies. Throws where octree cells overlap or leave
+/// gaps.
 std::vector<std::uint32_t> octree_cells_of(const TextReader& in, const std::vector<OctreeCube>& cubes,
                                            const std::array<std::vector<std::uint32_t>, 3>& faces,
                                            const TensorMesh& mesh) {
@@ -140,7 +141,7 @@ std::vector<std::uint32_t> octree_cells_of(const TextReader& in, const std::vect
                    "The cells of an octree mesh fill it.");
 }
 
-/// The value of each octree cell in all cells that it became.
+/// Copies the value of each octree cell to all cells of the tensor mesh in it.
 std::vector<double> spread_octree(const Octree& octree, const std::vector<double>& read) {
   std::vector<double> values(octree.of.size());
   for (std::size_t cell = 0; cell < values.size(); ++cell) values[cell] = read[octree.of[cell]];

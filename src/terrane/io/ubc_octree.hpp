@@ -18,19 +18,20 @@
 
 namespace terrane::io {
 
-/// Whether an octree mesh is what follows: by its first five lines, and by how many lines or numbers there
-/// are.
+/// Whether an octree mesh follows in the text: judged by its first five lines, and by how many lines or
+/// numbers there are.
 bool is_ubc_octree(TextReader& in);
 /// Whether first bytes are those of an octree mesh, and of no tensor mesh.
 bool begins_ubc_octree(std::string_view head);
 
-/// The tensor mesh, with which octree cell each of its cells is of; a note says how many each became. Throws
-/// InputError (file:line: cells that overlap, leave gaps, or are outside), MemoryError before it is made.
+/// The tensor mesh, and the octree cell in which each of its cells lies; a note says how many cells there
+/// were and are. Throws InputError (file:line: cells that overlap, leave gaps, or are outside), MemoryError
+/// before it is made.
 MeshData read_ubc_octree(TextReader& in);
 
-/// One number for each octree cell, as read, onto the cells of the tensor mesh. Throws InputError.
+/// Copies one number for each octree cell, as read, to the cells of the tensor mesh. Throws InputError.
 std::vector<double> read_octree_model(TextReader& in, const Octree& octree);
-/// A bare array with one number for each octree cell; others stay as they are.
+/// The same for a bare array with one number for each octree cell; other arrays stay as they are.
 Array on_cells_of(const Octree& octree, Array array);
 
 }  // namespace terrane::io

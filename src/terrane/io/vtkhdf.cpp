@@ -22,7 +22,7 @@ constexpr std::array<const char*, 3> place_names{"point_easting", "point_northin
 constexpr unsigned char quadrilateral = 9, brick = 12;  // VTK's numbers
 constexpr std::size_t at_once = std::size_t{1} << 20;   // points, or numbers of points, put into shape
 
-/// What of a data set goes into the file.
+/// The parts of a data set that the file holds.
 struct Film {
   std::vector<std::string> fields;
   std::string time;  // dimension; empty: the fields are of no time
@@ -75,7 +75,7 @@ hid_t hdf5_type() {
 
 }  // namespace
 
-/// The library writes to a temporary file for which there is room on the disk.
+/// A file that the library writes under a temporary name, after space on the disk was reserved.
 class VtkhdfSink::File {
  public:
   File(const std::string& path, const Dataset& header)
@@ -169,7 +169,7 @@ class VtkhdfSink::File {
     if (!film_.time.empty()) define_steps();
   }
 
-  /// One mesh for all steps: each begins where the first does. Only the fields go on.
+  /// Defines the time steps: all share one mesh, and only the offsets of fields grow.
   void define_steps() {
     const std::vector<std::int64_t> none(film_.steps, 0);
     group("Steps");
@@ -188,7 +188,7 @@ class VtkhdfSink::File {
     for (const auto& name : film_.fields) array("Steps/PointDataOffsets/" + name, begins);
   }
 
-  /// Numbers of points become wider in pieces, because there may be hundreds of millions.
+  /// Writes cells. Numbers of points are widened in pieces, because there may be hundreds of millions.
   void put_cells(const Slab& slab, std::span<const std::int32_t> values) {
     if (slab.start[1] != 0 || slab.count[1] != film_.corners)
       throw ShapeError(pending_.path(), "cells must be written as a whole");
@@ -200,7 +200,7 @@ class VtkhdfSink::File {
     }
   }
 
-  /// Rows of the file are points, those of one step after those of the step before.
+  /// Writes a field: rows of the file are points, those of one step after those of the step before.
   void put_field(const Variable& v, const Slab& slab, const ValueSpan& values) {
     const std::size_t time = film_.time.empty() ? 0 : 1, steps = time == 0 ? 1 : slab.count[0];
     const bool vector = slab.count.size() > time + 1;
@@ -248,7 +248,7 @@ class VtkhdfSink::File {
         H5Dclose);
     check(made);
   }
-  /// A box of an array.
+  /// Writes a box of an array.
   template <class T>
   void write(const std::string& name, const std::vector<hsize_t>& start, const std::vector<hsize_t>& count,
              std::span<const T> values) {
@@ -260,7 +260,7 @@ class VtkhdfSink::File {
     check(H5Sselect_hyperslab(all, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr));
     check(H5Dwrite(to, hdf5_type<T>(), box, all, H5P_DEFAULT, values.data()));
   }
-  /// A whole list.
+  /// Writes a whole list.
   template <class T>
   void array(const std::string& name, const std::vector<T>& values) {
     define<T>(name, {values.size()});

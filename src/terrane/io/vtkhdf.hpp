@@ -20,9 +20,9 @@
 
 namespace terrane::io {
 
-/// Writes fields as they come, into room that is taken before the first value; what has no place in the file
-/// is ignored. The file appears complete or not at all. define() throws UnsupportedError: no points and
-/// cells, or no field on them.
+/// Writes fields as they come, into space that is reserved before the first value; variables that the format
+/// does not hold are ignored. The file appears complete or not at all. define() throws UnsupportedError: no
+/// points and cells, or no field on them.
 class VtkhdfSink final : public Sink {
  public:
   explicit VtkhdfSink(std::string path);
@@ -41,7 +41,8 @@ class VtkhdfSink final : public Sink {
 
 /// Writes a data set that is in memory. Throws as the sink does.
 void write_vtkhdf(const std::string& path, const Dataset& data);
-/// Names of the variables without a place in it; values may be missing. Throws what writing would throw.
+/// Names of the variables that the file would not hold; values may be missing. Throws what writing would
+/// throw.
 std::vector<std::string> left_out_of_vtkhdf(const std::string& path, const Dataset& data);
 
 }  // namespace terrane::io

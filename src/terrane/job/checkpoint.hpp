@@ -18,17 +18,17 @@ struct CheckpointSettings {
   double interval = 300;       ///< seconds between two checkpoints
   double least_run = 0;        ///< seconds; shorter runs write none
   bool resume = false;         ///< continue from `file` where it exists
-  double round = 3;            ///< seconds of work of which an interruption loses the result
-  bool also_whole = false;     ///< one of several that a job does in turn is kept when it is done, too
+  double round = 3;            ///< seconds of work that an interruption may lose
+  bool also_whole = false;     ///< for a job of several runs: each is also kept when it is done
 };
 
-/// Seconds of work that a run that is stopped keeps: little less than a second where the job says how often
-/// checkpoints are written, and otherwise what people would not gladly wait for again.
+/// A stopped run keeps its work if it took more seconds than this: half a second where it resumes or
+/// least_run is 0, else least_run, but at most ten.
 inline double worth_keeping(const CheckpointSettings& settings) {
   return settings.resume || settings.least_run == 0 ? 0.5 : std::min(settings.least_run, 10.0);
 }
 
-/// A folder for parts that are done and that the checkpoint has not yet; it goes with the checkpoint.
+/// A folder of parts that are done but not yet in the checkpoint; it is removed with the checkpoint.
 inline std::filesystem::path parts_beside(const std::filesystem::path& checkpoint) {
   return checkpoint.string() + ".parts";
 }
@@ -47,7 +47,8 @@ inline std::filesystem::path left_of(const std::filesystem::path& checkpoint) {
 
 inline bool is_left(const std::filesystem::path& checkpoint) { return !left_of(checkpoint).empty(); }
 
-/// Of the n-th of `count` runs that a job does in turn, which have files of their own beside the checkpoint.
+/// The checkpoint settings of the n-th of `count` runs of a job, which have files of their own beside the
+/// job's.
 inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::size_t n, std::size_t count) {
   if (job.file.empty() || count < 2) return job;
   CheckpointSettings one = job;

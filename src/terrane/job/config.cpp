@@ -23,7 +23,7 @@
 #include <toml++/impl/preprocessor.h>
 
 namespace {
-/// What toml++ 3.3 takes for impossible has happened.
+/// Thrown where toml++ 3.3 reaches a case that it thinks impossible.
 struct ParserIsLost {};
 constexpr void bear(bool possible) {
   if (!possible) throw ParserIsLost();
@@ -128,7 +128,7 @@ struct Assignment {
   const Node& value;
   const std::string& place;  // for messages
 
-  /// at: what stands at the first `begin` characters of the path.
+  /// at: the value at the first `begin` characters of the path.
   void operator()(Node& at, std::size_t begin) const {
     if (begin > path.size()) {
       at = value;
@@ -156,7 +156,8 @@ struct Assignment {
   }
 
  private:
-  /// Null: the part is a key of the entries, which are tables.
+  /// The entry of a list that this part of the key names; null: the part is a key of the entries, which are
+  /// tables.
   Node* entry_of(typename Node::List& list, const std::string& part) const {
     std::size_t index = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
@@ -191,13 +192,13 @@ void check_size(std::string_view text, const std::string& name) {
         "a zero byte stands where text belongs", "The job file is TOML: key = value.");
 }
 
-/// Throws InputError where keys make tables nested deeper than anyone means: each dot of a key is a table in
-/// a table, and whoever visits them goes as deep (the parser, too).
+/// Throws InputError where keys make tables nested absurdly deep: each dot of a key is a table in a table,
+/// and code that visits them, also the parser, recurses as deep.
 class KeyDepth {
  public:
   explicit KeyDepth(const std::string& name, bool on_command_line = false)
       : name_(name), on_command_line_(on_command_line) {}
-  /// On the command line: a text that needs no quotes there, and is no TOML.
+  /// For the command line: whether the value is a word that needs no quotes there, and is no TOML.
   bool plain_word() const { return plain_word_; }
 
   void check(std::string_view text) {
@@ -258,7 +259,8 @@ class KeyDepth {
       throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
                        "A table's name stands in brackets, of letters, digits, - and _: [mesh].");
   }
-  /// Of names and numbers without quotes: toml++ looks back over no more, and where it does it may not throw.
+  /// Refuses long names and numbers without quotes: toml++ looks back over a limited length, in code that may
+  /// not throw.
   void refuse_long_words(char c) {
     constexpr std::string_view between_words = " \t\r\n\"'#=,.[]{}";
     word_ = between_words.find(c) == between_words.npos ? word_ + 1 : 0;
@@ -273,7 +275,7 @@ class KeyDepth {
     add(-open_.back());
     open_.pop_back();
   }
-  /// Where the text in quotes ends that starts here; the last character when it does not.
+  /// The end of the quoted text that starts here; the last character when it does not end.
   std::size_t end_of_text(std::string_view text, std::size_t at) {
     const char quote = text[at];
     // No text begins and ends with more than eight; toml++ takes quadratic time for a long row of them.
@@ -360,7 +362,7 @@ void override_by(Node& root, const std::string& set) {
   config_detail::Assignment<Node>{path, value, place}(root, 0);
 }
 
-/// Puts what the arguments say for ${name} in any text. path: of the node's key
+/// Replaces ${name} in all texts by the arguments' values. path: of the node's key
 template <class Node, class Arguments>
 void put_arguments(Node& node, const Arguments& arguments, const std::string& path) {
   if (auto* table = std::get_if<typename Node::Table>(&node.value)) {
@@ -531,7 +533,7 @@ InputError Config::wrong(std::string_view key, std::string problem, std::string 
 
 namespace {
 
-/// SI values beyond these are slips of the pen, and their squares and counts are beyond numbers.
+/// The largest SI value that is accepted: larger ones are typing errors, and their squares would overflow.
 double largest_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::length:
@@ -550,7 +552,7 @@ double largest_of(Quantity quantity) {
   }
 }
 
-/// Of lengths, times and so on that have to be above zero.
+/// The smallest accepted value of lengths, times and so on that must be above zero.
 double smallest_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::length:

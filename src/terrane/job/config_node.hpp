@@ -1,4 +1,4 @@
-// What a Config is a view of; for the files of job/ that make such trees.
+// The tree that a Config is a view of; for the files of job/ that build such trees.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Config::Node {
   const Table* table() const { return std::get_if<Table>(&value); }
   const List* list() const { return std::get_if<List>(&value); }
   const std::string* text() const { return std::get_if<std::string>(&value); }
-  /// Of a table; null when it has no such key, and of all else.
+  /// The value of a key of a table; null when the table has no such key, or the node is no table.
   const Node* entry(std::string_view key) const;
   std::string_view type_name() const {
     static constexpr std::string_view names[] = {"true/false", "a whole number", "a number",

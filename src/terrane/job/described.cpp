@@ -46,7 +46,7 @@ constexpr Key map_keys[] = {
      "What one property says about another: [\"density from velocity_p by gardner\"], in order."},
 };
 
-/// Keys are views of texts: those that are made of the table of properties live here.
+/// Keeps the text of keys that are made from the table of properties: a Key holds views only.
 std::string_view kept(std::string text) {
   static std::deque<std::string> all;
   return all.emplace_back(std::move(text));
@@ -163,7 +163,7 @@ std::vector<PropertyValue> values_of(const Config& table) {
 
 namespace {
 
-/// `depth` below another surface, where both are; on the nodes of the one that is a grid.
+/// A surface `depth` below another one, where both have values; on the nodes of the one that is a grid.
 Surface below(const Surface& from, const Surface& depth) {
   const auto *level = std::get_if<double>(&from), *constant = std::get_if<double>(&depth);
   if (level && constant) return *level - *constant;
@@ -198,10 +198,10 @@ Surfaces surfaces_of(const Config& model, const std::optional<Projection>& proje
   return surfaces;
 }
 
-/// What each [[model.unit]] is made of, by its name.
+/// The properties of each [[model.unit]], by its name.
 using Units = std::map<std::string, std::vector<PropertyValue>, std::less<>>;
 
-/// What the laws of a unit add to its properties.
+/// Adds the properties that the laws of a unit compute.
 void add_by_laws(const Config& table, std::vector<PropertyValue>& values, Earth* earth) {
   if (!table.has("maps")) return;
   const auto value_of = [&](std::string_view name) {
@@ -247,7 +247,7 @@ Units units_of(const Config& model, Earth* earth = nullptr) {
   return units;
 }
 
-/// What a table says of rock: the properties of its unit, and those that it gives itself.
+/// The properties that a table gives to rock: those of its unit, and its own.
 std::vector<PropertyValue> values_of(const Config& table, const Units& units) {
   auto own = values_of(table);
   const auto name = table.optional_text("unit");
@@ -387,7 +387,7 @@ std::vector<Law> laws_of(const Config& table) {
 
 namespace {
 
-/// use(law): how many values lie outside what it was made for.
+/// Adds a note on each law. use(law): returns how many values lie outside its range.
 void tell_of_each(const Config& table, Earth& earth, const std::function<std::size_t(const Law&)>& use) {
   if (!table.has("maps")) return;
   for (const auto& text : table.texts("maps")) {

@@ -18,7 +18,7 @@ namespace terrane {
 
 /// [model.background], [[model.unit]], [[model.surface]], [model.air], [[model.body]] and their kinds.
 std::span<const Section> description_sections();
-/// maps = [...].
+/// The key maps = [...].
 std::span<const Key> law_keys();
 /// One key per property, with what help() says of it.
 std::vector<Key> keys_of_properties(bool with_density,
@@ -35,7 +35,7 @@ Surface surface_of(const Config& table, std::string_view key, const std::optiona
 
 /// The properties that a table names, SI.
 std::vector<PropertyValue> values_of(const Config& table);
-/// What [model.background] says of every cell.
+/// The properties that [model.background] gives every cell.
 std::vector<PropertyValue> background_of(const Config& model);
 
 /// All that [model] says, but for its file. Notes, warnings and the ground go to `earth`. Throws InputError,
@@ -43,16 +43,17 @@ std::vector<PropertyValue> background_of(const Config& model);
 Description described(const Config& model, const std::optional<Projection>& projection,
                       const MemoryBudget& memory, Earth& earth);
 
-/// Up of the ground that [model] describes, for what takes nothing else of it; empty where it describes none.
+/// Height of the ground that [model] describes, for jobs that use nothing else of it; empty where it
+/// describes none.
 /// Throws InputError, FileError.
 Ground build_ground(const Config& job, const std::optional<Projection>& projection,
                     const MemoryBudget& memory);
 
-/// Those of model.maps, in their order. Throws InputError.
+/// The laws that model.maps names, in their order. Throws InputError.
 std::vector<Law> laws_of(const Config& model);
-/// What they ask for, in cells that have no value yet, but for those above the ground (empty: none).
+/// Applies these laws, in cells that have no value yet, except those above the ground (empty: none).
 void apply_maps(const Config& model, Earth& earth, const std::vector<bool>& above = {});
-/// Notes and warnings of those that the description applies itself, rock by rock. Throws InputError.
+/// Adds notes and warnings of laws that the description itself applies, rock by rock. Throws InputError.
 void tell_of_maps(const Config& model, const Description& description, Earth& earth);
 
 }  // namespace terrane

@@ -54,7 +54,7 @@ std::string row(const Key& key) {
                      without_pipes(key.help));
 }
 
-/// Of the reference's table.
+/// The rows of a table of keys in the reference.
 std::string rows(std::span<const Key> keys) {
   std::string text;
   for (const auto& key : keys) text += row(key);
@@ -84,7 +84,7 @@ std::string rows_of_rock(std::span<const Key> keys) {
   return text;
 }
 
-/// What readers find behind #: the heading without marks.
+/// The anchor of a heading, as it stands after # in links: the heading without marks.
 std::string anchor_of(std::string_view path) {
   std::string out;
   for (const char c : path)
@@ -92,7 +92,7 @@ std::string anchor_of(std::string_view path) {
   return out;
 }
 
-/// Headings and tables; leave: sections that stand elsewhere.
+/// Headings and tables; leave: sections that are on another page.
 std::string tables_of(std::span<const Section> sections, std::span<const Section> leave, bool rock_once) {
   std::string text;
   std::string_view last, last_kind;

@@ -1,4 +1,5 @@
-// The job file, explained from the same lists that read it: a template to start from, and the reference.
+// Documentation of the job file from the lists of keys that also read it: a template to start from, and the
+// reference.
 #pragma once
 
 #include <map>

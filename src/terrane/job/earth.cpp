@@ -170,7 +170,7 @@ std::span<const Section> all_sections() {
   return sections;
 }
 
-/// Faces of a mesh cost memory only along its axes, but no axis is longer than this.
+/// The longest axis: faces of a mesh cost memory only along its axes, but no axis is longer.
 constexpr std::uint64_t longest_axis = 10'000'000;
 
 TensorMesh regular_mesh(const Config& table) {
@@ -221,7 +221,7 @@ TensorMesh tensor_mesh(const Config& table) {
   return TensorMesh(std::move(easting), std::move(northing), std::move(up));
 }
 
-/// How many cells have their centre in the box, about.
+/// About how many cells have their centre in the box.
 double cells_within(const TensorMesh& mesh, const Prism& box) {
   const auto along = [](const std::vector<double>& faces, double low, double high) {
     const auto first = std::upper_bound(faces.begin(), faces.end(), low);
@@ -232,7 +232,8 @@ double cells_within(const TensorMesh& mesh, const Prism& box) {
          along(mesh.up(), box.bottom, box.top);
 }
 
-/// What cells take of an earth. Throws MemoryError before anything large is made.
+/// An earth model on cells: averages of the description, or the properties at centres. Throws MemoryError
+/// before anything large is made.
 EarthModel transferred(const Config& table, const TensorMesh& mesh, const Description& earth, bool averages,
                        const EarthRequest& request, const MemoryBudget& memory, Earth& out) {
   const auto tables = table.tables("body");
@@ -303,8 +304,8 @@ std::optional<std::string> property_of(const Config& table) {
   return name;
 }
 
-/// Cells from traces that go down: one for each column, easting first, then northing, the sample at the top
-/// first.
+/// The values of cells from vertical traces: one for each column of cells, easting fastest, then northing;
+/// the first sample is at the top.
 std::vector<double> columns_of_traces(const Config& table, const std::string& path, const io::Gathers& traces,
                                       const TensorMesh& mesh) {
   const std::size_t columns = mesh.n_east() * mesh.n_north(), cells = mesh.n_up();
@@ -470,7 +471,7 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
   return earth;
 }
 
-/// Densities to contrasts, where there is a density.
+/// Replaces densities, where the model has them, by contrasts to the reference.
 void take_contrasts(Earth& earth, double reference, const std::vector<bool>& above = {}) {
   if (reference == 0) return;
   for (auto& property : earth.model.properties)
@@ -491,7 +492,7 @@ void require_widths(const Config& table, const io::MeshData& data) {
 
 namespace {
 
-/// A model on a mesh of its own, from which another mesh takes averages. Cells without a value have the
+/// A model on the mesh of model.file, of which another mesh takes averages. Cells without a value get the
 /// background's.
 EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
   io::ReadOptions options;
@@ -512,7 +513,7 @@ EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
   return model;
 }
 
-/// Bodies that conduct and reach above the top of a file.
+/// The bodies that have a conductivity and reach above the top of the file's mesh.
 std::vector<const Body*> conductors_above(const Description& earth, double top) {
   const auto names = conducts_along("east");
   const auto conducts = [&](const PropertyValue& value) {
@@ -526,9 +527,9 @@ std::vector<const Body*> conductors_above(const Description& earth, double top) 
   return found;
 }
 
-/// Cells that go on do so above the top of their file, too. Throws InputError where the mesh reaches there
-/// and that is rock, in no body: a file that ends at the ground has no air, and a half space would become a
-/// whole one.
+/// Where the earth goes on beyond the file's mesh, it also does above its top. Throws InputError where the
+/// physics' mesh reaches there and that would be rock, in no body: a file that ends at the ground has no air,
+/// and a half-space would become a full space.
 void expect_air_above(const Config& table, const TensorMesh& mesh, const Description& earth) {
   if (!earth.cells || !earth.cells_go_on || earth.topography) return;
   const auto& cells = std::get<MeshCells>(earth.cells->geometry).mesh;
@@ -596,7 +597,7 @@ TensorMesh planned(const Config& mesh, const Description& description, const Ear
   }
 }
 
-/// What [mesh] and [model] say of an earth on cells, whatever the mesh.
+/// The settings in [mesh] and [model] that describe an earth on cells, whatever the mesh.
 struct CellsOfJob {
   Config mesh, model;
   std::string kind;  // of the mesh
@@ -610,7 +611,7 @@ CellsOfJob cells_of_job(const Config& job, const std::string& kind) {
           transfer == "average" || (transfer == "auto" && kind == "planned")};
 }
 
-/// earth: gets what is told of it, and the ground
+/// earth: gets notes, warnings and the ground
 Description describe_earth(const CellsOfJob& of, const std::optional<Projection>& projection,
                            const MemoryBudget& memory, const EarthRequest& request, Earth& earth) {
   auto description = described(of.model, projection, memory, earth);
@@ -657,8 +658,8 @@ std::optional<std::string> projection_definition(const Config& job) {
 
 namespace {
 
-/// Whether a grid whose file does not say its unit is in degrees. In a job with a map projection coordinates
-/// of metres are not all within 360 and 90. Throws InputError where nobody can know.
+/// Whether a grid without a stated unit is in degrees. In a job with a map projection, coordinates in metres
+/// are not all within 360 and 90. Throws InputError where it cannot be told.
 bool taken_for_degrees(const Config& table, std::string_view key, const io::GridData& data,
                        const std::optional<Projection>& projection) {
   if (!io::may_be_degrees(data)) return false;
@@ -678,7 +679,7 @@ bool taken_for_degrees(const Config& table, std::string_view key, const io::Grid
                   file));
 }
 
-/// What a file holds as a grid; of a table, when its rows are the nodes of one.
+/// The grid in a file; from a table, when its rows are the nodes of one.
 io::GridData grid_of(const Config& table, std::string_view key, const std::string& field,
                      const MemoryBudget& memory) {
   const std::filesystem::path path = table.text(key);
@@ -705,7 +706,7 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
                           "row for each node of a grid, or for scattered points.");
 }
 
-/// Throws InputError where the file is on another map than the job.
+/// Throws InputError where the file's projection is not the job's.
 void expect_same_map(const Config& table, std::string_view key, const io::GridData& data,
                      const std::optional<Projection>& projection) {
   if (data.geographic || data.projection.empty()) return;
@@ -739,7 +740,8 @@ void expect_same_map(const Config& table, std::string_view key, const io::GridDa
                                 projection->definition()));
 }
 
-/// Longitudes are the same after a full turn: a window may cross the seam of the grid.
+/// The part of a grid within a region. Longitudes are the same after a full turn: the region may cross the
+/// edge of the grid.
 Grid cropped(const Grid& from, const Region& to) {
   Grid part;
   part.geographic = from.geographic;
@@ -818,7 +820,8 @@ Grid read_elevation(const Config& table, std::string_view key, const std::option
 
 namespace {
 
-/// What rock, water and air can be; a model whose largest value lies outside has another unit.
+/// The usual range of a property of rock, water and air; a model whose largest value lies outside is probably
+/// in another unit.
 struct Usual {
   std::string_view property;
   double least, most;  ///< of the largest |value|
@@ -897,7 +900,7 @@ Earth random_earth(const Config& job, const MemoryBudget& memory, const EarthReq
   return earth;
 }
 
-/// What a file of the mesh brings beside it.
+/// The file of the mesh, when that also holds properties.
 struct CellsOfFile {
   std::string path, format;
   std::optional<io::MeshData> data;  ///< the mesh and the values of its cells
@@ -922,7 +925,7 @@ TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfF
   return cells;
 }
 
-/// From the file of the model, from that of the mesh, or as bodies are painted.
+/// Sets the properties: from the file of the model, from that of the mesh, or from bodies.
 void put_properties(Earth& earth, const Config& model, TensorMesh cells, const CellsOfFile& file,
                     const Description& description, const EarthRequest& request, const MemoryBudget& memory) {
   if (model.has("file")) {
@@ -989,7 +992,7 @@ std::vector<Law> all_laws(const Config& model) {
   return all;
 }
 
-/// What a model says of its rock and the physics does not read, also not by way of a law.
+/// Notes the properties of rock that the physics does not read, not even through a law.
 void note_unread(const Config& job, const EarthRequest& request, Earth& earth) {
   if (request.reads.empty()) return;
   auto read = request.reads;

@@ -20,7 +20,7 @@ namespace terrane {
 struct Earth {
   EarthModel model;
   std::vector<std::string> notes, warnings;  ///< lines for the user
-  /// Up of the ground that [model] describes; empty where it describes none.
+  /// Height of the ground that [model] describes; empty where it describes none.
   std::function<double(double easting, double northing)> ground;
 };
 
@@ -34,23 +34,23 @@ struct MeshPlan {
   std::vector<std::string> reasons;  ///< lines for the user: what was chosen, and why
 };
 
-/// What a physics says of the earth that it wants.
+/// What a physics asks of the earth model.
 struct EarthRequest {
   /// Makes a mesh from the survey, which the physics knows, and the earth; empty: the job has to have [mesh].
   std::function<MeshPlan(const Description& earth, const MeshWish& wish)> plan = {};
-  double reference_density = 0;       ///< kg/m³; rock that has a density has what it differs from this
-  bool along_axes = false;            ///< of mixed cells conductivity_east, _north, _up
-  bool along_axes_of_layers = false;  ///< the same, of cells that horizontal layers alone are mixed in
-  bool cells_go_on = false;  ///< beyond the mesh of model.file rock is as at its sides, and air as above it
-  /// Told of the mesh, also of one that the job gives, and of the bodies' tables: warns of what it does not
-  /// hold.
+  double reference_density = 0;       ///< kg/m³; densities of rock are stored as differences from this
+  bool along_axes = false;            ///< mixed cells have conductivity_east, _north, _up
+  bool along_axes_of_layers = false;  ///< the same, for cells that mix horizontal layers alone
+  bool cells_go_on = false;           ///< beyond model.file's mesh: rock as at its sides, air as above it
+  /// Given the mesh, also one from the job, and the tables of the bodies: returns warnings about bodies that
+  /// it does not hold.
   std::function<std::vector<std::string>(const Description& earth, const TensorMesh& mesh,
                                          const std::vector<std::string>& tables)>
       warn = {};
-  bool cuts_ground = false;  ///< it puts the ground into its mesh itself: rock goes on above
-  /// The properties of rock that the physics reads; what else a model has is noted. Empty: nothing is.
+  bool cuts_ground = false;  ///< its mesh cuts the ground itself: cells above have rock, too
+  /// The properties of rock that the physics reads; a note names others that a model has. Empty: no note.
   std::vector<std::string_view> reads = {};
-  /// Of them those that it reads where the model has another one, too: {"density", "specific_heat"}.
+  /// Properties that it reads only where the model has another one, too: {"density", "specific_heat"}.
   std::vector<std::array<std::string_view, 2>> reads_beside = {};
   /// Warnings about what is described on the mesh that takes it; empty: none.
   std::function<std::vector<std::string>(const Description& earth, const TensorMesh& mesh)> look = {};
@@ -65,7 +65,7 @@ std::optional<std::string> projection_definition(const Config& job);
 /// Throws InputError at `file` of `table`: `data` is to be computed with, but a width of it is guessed.
 void require_widths(const Config& table, const io::MeshData& data);
 
-/// Of them the table [mesh] and its kinds regular and tensor, for a physics on the cells of a mesh.
+/// The sections of table [mesh] of kinds regular and tensor, for a physics on the cells of a mesh.
 std::span<const Section> mesh_sections();
 /// The mesh that they describe. Throws InputError.
 TensorMesh build_mesh(const Config& job);
@@ -74,7 +74,7 @@ std::string kind_of_mesh(const Config& mesh);
 /// Whether the physics plans the mesh: there is no [mesh], or it names a projection alone, or its kind is
 /// "planned".
 bool plans_mesh(const Config& job);
-/// Of such a job. Throws InputError.
+/// The wishes for the mesh of such a job. Throws InputError.
 MeshWish read_wish(const Config& job);
 
 /// Throws InputError, FileError, MemoryError (before anything large is made).

@@ -59,7 +59,7 @@ class KeyList {
     add(name, value, rule, help, example);
   }
 
-  /// A key that is no member of the struct, such as `physics`.
+  /// Adds a key that is no member of the struct, such as `physics`.
   void add(const Key& key) { keys_.push_back(key); }
   std::span<const Key> keys() const { return keys_; }
 
@@ -95,7 +95,7 @@ class KeyList {
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::vector<Key> keys_;
-  std::deque<std::string> texts_;  // of defaults; they do not move
+  std::deque<std::string> texts_;  // the defaults as texts; a deque does not move them
 };
 
 /// Visitor: takes the values of a table of the job file. Throws InputError at the key.
@@ -133,8 +133,8 @@ class ReadFields {
   const Config& table_;
 };
 
-/// Visitor: throws InputError("heat: tolerance") at the first number that is not allowed; of another table
-/// InputError("acoustic: boundary.reflection").
+/// Visitor: throws InputError("heat: tolerance") at the first number that is not allowed; for a field of
+/// another table InputError("acoustic: boundary.reflection").
 class CheckFields {
  public:
   explicit CheckFields(std::string_view physics) : where_(std::string(physics) + ": ") {}
@@ -160,8 +160,8 @@ class CheckFields {
   std::string where_;
 };
 
-/// The keys of structs, with the defaults of such as are just made, between keys that are no members. They
-/// live as long as the program.
+/// The keys of structs, with the defaults of a new struct, between keys that are no members. They live as
+/// long as the program.
 template <class... Problem>
 std::span<const Key> keys_of(std::initializer_list<Key> before = {}, std::initializer_list<Key> after = {}) {
   static const KeyList list = [&] {
@@ -187,7 +187,7 @@ void check_fields(std::string_view physics, const Problem& problem) {
   Problem::fields(problem, check);
 }
 
-/// Visitor: in which table there is a key of this name, "tolerance" or "boundary.reflection".
+/// Visitor: finds the table that has a key of this name, "tolerance" or "boundary.reflection".
 class FindField {
  public:
   explicit FindField(std::string_view name) : name_(name) {}
@@ -217,8 +217,8 @@ class FindField {
   std::string_view name_;
 };
 
-/// An error of check_fields() or of the physics about a field, "heat: step", as one at its key of the job
-/// file, "job.toml:7: simulation.step"; any other error as it is.
+/// Throws an error of check_fields() or of the physics about a field, "heat: step", as one at its key of the
+/// job file, "job.toml:7: simulation.step"; any other error as it is.
 template <class... Problem>
 [[noreturn]] void throw_at_its_key(const InputError& error, std::string_view physics, const Config& job) {
   const std::string_view where = error.where();
@@ -240,7 +240,7 @@ void put_value(const T& value, Packet& packet);
 template <class T>
 void get_value(T& value, Packet& packet);
 
-/// Visitor: every member into a packet.
+/// Visitor: puts every member into a packet.
 class PutFields {
  public:
   explicit PutFields(Packet& packet) : packet_(packet) {}
@@ -255,7 +255,7 @@ class PutFields {
   Packet& packet_;
 };
 
-/// Visitor: and out of it.
+/// Visitor: takes every member out of a packet.
 class GetFields {
  public:
   explicit GetFields(Packet& packet) : packet_(packet) {}
@@ -326,7 +326,8 @@ Problem get_fields(Packet& packet) {
   return problem;
 }
 
-/// Visitor: the values of what a packet has only the size of. Collective: rank 0, where `sends`, and others.
+/// Visitor: broadcasts the values of large members, of which a packet has only the size. Collective: sends:
+/// on rank 0 true, on others false.
 class ApartFields {
  public:
   ApartFields(Comm& comm, bool sends) : comm_(comm), sends_(sends) {}

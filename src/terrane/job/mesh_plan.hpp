@@ -1,5 +1,5 @@
-// What the physics share that make a mesh of their own (EarthRequest::plan): boxes around a survey, and the
-// ground over them.
+// Shared by all physics that plan a mesh (EarthRequest::plan): boxes around a survey, and the ground over
+// them.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace terrane {
 
-/// A mesh for what is found by inversion.
+/// A planned mesh whose cells are the unknowns of an inversion.
 struct CellsPlan : MeshPlan {
   std::array<double, 3> smooth = {};  ///< lengths over which models are smooth, m, where the job names none
 };
@@ -25,12 +25,12 @@ struct Relief {
   double lowest, highest;
 };
 Relief relief(const Ground& ground, const Prism& box);
-/// Where the earth has no topography, `level` twice.
+/// The relief of the topography; where the earth has none, `level` twice.
 Relief relief(const Description& earth, const Prism& box, double level);
 
-/// The ground through points that stand on it: between those of a line straight from one to the next, else by
-/// the mean of all with weights 1/d⁴; beyond them as at the nearest. Of more than a thousand points on a map
-/// the means are taken on a grid of nodes as far apart as they are.
+/// A ground through points that stand on it. Where they lie on a line, linear from one to the next; else the
+/// mean of all with weights 1/d⁴; beyond them as at the nearest. For more than a thousand points on a map the
+/// means are computed on a grid of nodes as far apart as the points.
 Ground ground_through(const std::vector<Position>& points);
 
 /// How points lie on a map: along the direction in which they spread most, and across it.
@@ -44,7 +44,7 @@ struct Spread {
 };
 Spread spread_of(const std::vector<Position>& points);
 
-/// The levels at which layers begin and end.
+/// The heights at which layers begin and end.
 std::vector<double> levels_of(const Description& earth);
 
 /// How many cells of the width `cell` fill a length; at least one.

@@ -46,7 +46,7 @@ bool writable(const std::string& extension, std::initializer_list<std::string_vi
   return false;
 }
 
-/// "90 s", "5 min", "1 h" in seconds; nothing when it is no such text.
+/// The seconds of "90 s", "5 min", "1 h"; nothing for other texts.
 std::optional<double> seconds_from_text(std::string_view text) {
   const auto blank = text.find_last_of("0123456789. ");
   if (blank == text.npos) return std::nullopt;

@@ -86,8 +86,8 @@ Node merged(const Node& table, const std::set<std::string>& variants, const Node
   return all;
 }
 
-/// What simulation i takes of a table of the job; nothing when all of it is others'. taken: tables inside
-/// that some simulation takes. Throws InputError.
+/// The part of a job's table that belongs to simulation i; nothing when all of it belongs to others. taken:
+/// tables inside it that some simulation uses. Throws InputError.
 template <class Node>
 std::optional<Node> taken_from(const Node& table, const std::string& key,
                                const std::vector<Config>& simulations, const std::vector<std::string>& names,
@@ -113,7 +113,7 @@ std::optional<Node> taken_from(const Node& table, const std::string& key,
                    fmt::format("Write {} = \"{}\".", key, *variants.begin()));
 }
 
-/// [[survey]] with names, as the tables inside [survey] that they stand for. Throws InputError.
+/// Turns [[survey]] with names into the tables inside [survey] that they stand for. Throws InputError.
 template <class Node>
 Node by_name(const Node& node, const std::string& key) {
   if ((key != "survey" && key != "mesh") || !node.list()) return node;
@@ -146,7 +146,7 @@ void forget_reading(Node& node) {
     for (auto& item : *list) forget_reading(item);
 }
 
-/// Entries of one table, and below it, that another has and this one has not.
+/// Adds the entries that another table has and this one lacks, also in tables inside it.
 template <class Node>
 void add_missing(Node& to, const Node& from) {
   if (!to.table() || !from.table()) return;

@@ -198,7 +198,7 @@ Survey along_lines(const Config& table, const std::optional<Projection>& project
   return line_survey(lines, height);
 }
 
-/// The columns and rows of the survey's grid of which stations are kept; none where these are not all of the
+/// The columns and rows of the survey's grid that remain; none where the kept stations are not all of their
 /// crossings.
 std::optional<SurveyGrid> cut_grid(const Survey& survey, const std::vector<char>& keep) {
   if (!survey.grid) return {};
@@ -230,8 +230,7 @@ void keep_only(Survey& survey, const std::vector<char>& keep) {
   if (survey.size() < keep.size()) survey.grid = cut_grid(survey, keep);
 }
 
-/// The receivers of a result with traces or fields at them; empty when it has none, or other ones for each
-/// shot.
+/// The receivers of a result with traces or fields at them; empty when it has none, or each shot has its own.
 io::Table receivers_of(const Dataset& data) {
   io::Table rows;
   for (const auto* name : {"easting", "northing", "up"}) {
@@ -303,7 +302,8 @@ struct Listed {
   bool geographic = false;
 };
 
-/// What a file is that was read as stations, where its columns tell: the next move; empty: stations.
+/// What kind of survey a file is, as far as its columns tell, when it was given as stations: advice for the
+/// error; empty: it holds stations.
 std::string other_survey(const io::Table& rows) {
   if (rows.find("a_easting") != nullptr && rows.find("m_easting") != nullptr)
     return "It holds arrays of electrodes: write simulation.physics = \"electric\".";
@@ -313,8 +313,7 @@ std::string other_survey(const io::Table& rows) {
   return {};
 }
 
-/// The first column that is called so, whatever its case, and whatever unit its name ends with: "Elev_m"; or
-/// empty.
+/// The first column with one of these names, in any case and with any unit at its end: "Elev_m"; or empty.
 std::string called(const io::Table& rows, std::initializer_list<std::string_view> names) {
   for (const auto wanted : names)
     for (const auto& column : rows.columns)
@@ -323,8 +322,8 @@ std::string called(const io::Table& rows, std::initializer_list<std::string_view
   return {};
 }
 
-/// The keys for columns of places that have other names, as they are written; empty where none look like
-/// these.
+/// The keys that would name the columns of places, as one writes them in the job; empty where no column looks
+/// like one.
 std::string keys_for_columns(const Config& table, const io::Table& rows) {
   const auto east = called(rows, {"easting", "east", "x", "e", "utme", "xcoord"}),
              north = called(rows, {"northing", "north", "y", "n", "utmn", "ycoord"}),
@@ -362,7 +361,7 @@ void expect_column(const Config& table, const io::Table& rows, const char* key, 
                                     key, columns.empty() ? "none" : columns));
 }
 
-/// A column of depths, positive downward, is none of heights.
+/// Throws InputError where a column of heights holds depths, positive downward.
 void expect_upward(const Config& table, const std::string& name, const std::vector<double>& up) {
   if (lower(name).starts_with("depth") && std::any_of(up.begin(), up.end(), [](double z) { return z > 0; }))
     throw table.wrong(table.has("up_column") ? "up_column" : "file",
@@ -454,7 +453,7 @@ Listed listed_in(const Config& table, const io::Table& rows) {
   return found;
 }
 
-/// survey.window and survey.every. Says in `notes` how many are left.
+/// Applies survey.window and survey.every. Notes how many stations are left.
 void keep_asked_for(const Config& table, Survey& survey, std::vector<std::string>& notes) {
   const std::size_t given = survey.size();
   std::vector<char> keep(given, 1);
@@ -476,7 +475,7 @@ void keep_asked_for(const Config& table, Survey& survey, std::vector<std::string
     notes.push_back(fmt::format("survey: {} of {} stations kept", survey.size(), given));
 }
 
-/// The column ellipsoidal_height where survey.geoid is given.
+/// Adds the column ellipsoidal_height where survey.geoid is given.
 void add_ellipsoidal_height(const Config& table, Survey& survey, const MemoryBudget& memory) {
   const auto geoid = table.optional_input_file("geoid");
   if (!geoid) return;
@@ -495,7 +494,7 @@ void add_ellipsoidal_height(const Config& table, Survey& survey, const MemoryBud
   survey.columns.push_back({"ellipsoidal_height", "m", "height above the ellipsoid", std::move(height)});
 }
 
-/// Of a job whose stations are metres.  mesh: the table [mesh]. Throws InputError there.
+/// The projection of a job whose stations are in metres.  mesh: the table [mesh]. Throws InputError there.
 Projection projection_of(const Config& mesh, const std::string& definition) {
   if (definition == "utm")
     throw mesh.wrong("projection", "\"utm\" needs stations in longitude and latitude",
@@ -507,7 +506,7 @@ Projection projection_of(const Config& mesh, const std::string& definition) {
   }
 }
 
-/// Whether numbers of a column of this name say which station it is.
+/// Whether the numbers in a column of this name identify stations.
 bool names_stations(std::string_view name) {
   constexpr std::string_view names[] = {"id", "name", "site", "station", "label"};
   return std::find(std::begin(names), std::end(names), lower(name)) != std::end(names);

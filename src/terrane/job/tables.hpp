@@ -28,7 +28,7 @@ Enum chosen(const Config& table, std::string_view key, std::span<const std::stri
 Position read_position(const Config& table, std::string_view key);
 /// at = [[easting, northing, up], …]. Throws InputError.
 std::vector<Position> read_positions(const Config& table, std::string_view key);
-/// Of the stations of a survey.
+/// The positions of a survey's stations.
 std::vector<Position> positions_of(const Survey& survey);
 
 /// The mesh of a model of cells. Throws InputError at [mesh]: "direct current needs a mesh of cells, not a
@@ -36,8 +36,8 @@ std::vector<Position> positions_of(const Survey& survey);
 const TensorMesh& mesh_of_cells(const EarthModel& model, const Config& job, std::string_view needs,
                                 std::string next = "Take mesh.kind = \"regular\" or \"tensor\".");
 
-/// S/m of all cells [up, north, east] along an axis ("east", "north", "up"), or, "", where it is the same
-/// along all (model/conductivity.hpp). Those of which `needed` is 0 may have none; empty: none of them.
+/// Conductivity in S/m of all cells [up, north, east] along an axis ("east", "north", "up"), or, "", where it
+/// is the same along all (model/conductivity.hpp). Cells whose `needed` is 0 may lack it; empty: no cell may.
 /// Throws InputError at [model]: no cell has one, or how many cells have none above zero, with `next`.
 std::vector<double> conductivity_of_cells(const EarthModel& model, const Config& job, std::string_view axis,
                                           std::string next, const std::vector<double>& needed = {});

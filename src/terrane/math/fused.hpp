@@ -1,4 +1,4 @@
-// Products and sums whose rounding is written out.
+// Products and sums with a prescribed rounding.
 #pragma once
 
 #include <cmath>
@@ -7,8 +7,8 @@
 
 namespace terrane {
 
-/// a · b + c, rounded once. For sums whose bits are promised: of a · b − c · d a compiler may fuse the one
-/// product in one place of a loop and the other in another, such as a first turn that it has taken out.
+/// a · b + c, rounded once. For sums whose bits are promised: in a · b − c · d a compiler may fuse one
+/// product in some iterations of a loop and the other in others, such as a first one that it has peeled.
 TERRANE_FN double fused(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
   return __fma_rn(a, b, c);

@@ -1,4 +1,4 @@
-// Which few of many to look at.
+// Picks a few numbers, evenly spread over many.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Outline: which faces stay; the cells between them; the cells that are appended; finer cells; means.
+// Order of this file: faces that stay; the cells between them; cells appended outside; finer cells; means.
 #include "terrane/mesh/companion.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bool differ(double one, double other) {
   return std::abs(one - other) > 1e-6 * std::max(std::abs(one), std::abs(other));
 }
 
-/// Across which faces of an axis (0: easting, 1: northing, 2: up) rock changes anywhere.
+/// For each face of an axis (0: easting, 1: northing, 2: up), whether rock changes across it anywhere.
 std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
                                 std::span<const std::vector<double>* const> rock) {
   const std::size_t cells[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
@@ -30,7 +30,7 @@ std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
   return changes;
 }
 
-/// Of three and more that follow each other every second one, from the first.
+/// Of three or more changes in a row, keeps every second one, beginning with the first.
 void thin_out(std::vector<bool>& changes) {
   for (std::size_t n = 0; n < changes.size();) {
     if (!changes[n]) {
@@ -44,7 +44,7 @@ void thin_out(std::vector<bool>& changes) {
   }
 }
 
-/// Adds faces at places, where two cells or more lie between them and what is kept already.
+/// Adds faces at places where two cells or more lie between them and faces that are kept already.
 void keep_places(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
   std::sort(places.begin(), places.end());
   for (const double place : places) {
@@ -58,20 +58,20 @@ void keep_places(const std::vector<double>& faces, std::vector<double> places, s
   }
 }
 
-/// A place among cells that are counted from the lowest face: 1.5 is the middle of the second.
+/// The position of a count of cells from the lowest face: 1.5 is the middle of the second cell.
 double place_of(const std::vector<double>& faces, double count) {
   const auto cell = std::min(static_cast<std::size_t>(count), faces.size() - 2);
   return faces[cell] + (count - static_cast<double>(cell)) * (faces[cell + 1] - faces[cell]);
 }
 
-/// How fast cells beyond a wall grow, at least and at most.
+/// Limits of the growth of cells beyond a wall.
 struct Growth {
   double least, most;
 };
 constexpr Growth of_companions{1.6, 2.25}, of_finer{1.3, 1.5};
 
-/// Widths of cells beyond an end, outwards.  last, before: the outermost cells; away: from the wall to the
-/// survey
+/// Widths of the cells appended beyond an end, outwards.  last, before: the two outermost cells; away:
+/// distance from the wall to the survey
 std::vector<double> beyond(double last, double before, double away, const Growth& limits) {
   const double growth = std::clamp(last / before, limits.least, limits.most);
   std::vector<double> widths;
@@ -130,8 +130,8 @@ void append(const std::vector<double>& places, std::array<bool, 2> goes_on, std:
     }
 }
 
-/// Faces within [x₀, xₙ] of `pieces` cells in place of n, x as a smooth function of the count of cells: cubic
-/// between faces, with the harmonic means of neighbours' widths as slopes, which keep it ascending.
+/// Faces within [x₀, xₙ] of `pieces` cells in place of n: x is a smooth function of the number of cells,
+/// cubic between faces, with the harmonic means of neighbouring widths as slopes, which keep it ascending.
 void cut(std::span<const double> x, std::size_t pieces, std::vector<double>& faces) {
   const std::size_t cells = x.size() - 1;
   const auto width = [&](std::size_t n) { return x[n + 1] - x[n]; };

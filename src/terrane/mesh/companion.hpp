@@ -25,7 +25,7 @@
 
 namespace terrane {
 
-/// What lies at which end of each axis (easting, northing, up) and what is to be kept there.
+/// The points and walls of each axis (easting, northing, up) that a companion mesh has to respect.
 struct CompanionWish {
   std::array<std::vector<double>, 3> places;  ///< of sources and receivers, m
   /// {low, high}: whether the wall stands for an earth that goes on beyond it, and moves outwards.
@@ -33,38 +33,37 @@ struct CompanionWish {
   std::array<bool, 3> coarser{true, true,
                               true};  ///< axes whose cells are twice as wide; others are as they are
 
-  /// Nothing moves outwards.
+  /// The same, but no wall moves outwards.
   CompanionWish with_its_walls() const;
 };
 
-/// Which faces finer cells keep where rock changes: all, so that values of cells go on (values_on), or every
-/// second of three and more, where cells take means of the earth anew.
+/// Which faces a finer mesh keeps where rock changes: all, so that values of cells can be copied (values_on),
+/// or, of three and more in a row, every second one; then cells take new means of the earth.
 enum class KeptFaces { all, every_second };
 
-/// Cells factor[axis] times as wide, easting, northing, up; walls that go on move outwards until they are
-/// twice as far from the places.  rock: as of a companion
+/// A mesh with cells factor[axis] times as wide along easting, northing, up; walls that go on move outwards
+/// until they are twice as far from the places.  rock: as for a companion
 TensorMesh finer_mesh(const TensorMesh& mesh, std::span<const std::vector<double>* const> rock,
                       const CompanionWish& wish, const std::array<double, 3>& factor, KeptFaces keeps);
 
-/// Of the cells of another mesh what the mesh has where their centres are, and beyond it at its nearest side.
-/// Empty for empty.
+/// Values for the cells of another mesh: the mesh's value where their centres are, beyond it that at its
+/// nearest side. Empty where `values` is.
 std::vector<double> values_on(const TensorMesh& other, const TensorMesh& mesh,
                               const std::vector<double>& values);
 
 class Companion {
  public:
-  /// rock: values of cells, [up, north, east], of which faces are kept where they change; empty ones count
-  /// for nothing.
+  /// rock: values of cells, [up, north, east]; faces where they change are kept; empty ones are ignored.
   Companion(const TensorMesh& mesh, std::span<const std::vector<double>* const> rock,
             const CompanionWish& wish);
 
   const TensorMesh& mesh() const { return mesh_; }
 
-  /// Of cells of the companion, from those of the mesh. weight: of each cell beside its volume, or empty;
-  /// cells that have no weight or are no number count for nothing. Where all parts have one value, that one,
-  /// bit for bit. Empty for empty.
+  /// Means over the cells of the companion, of values in cells of the mesh. weight: of each cell, times its
+  /// volume, or empty; cells of weight 0 or with NaN are left out. Where all parts have one value, the mean
+  /// is that one, bit for bit. Empty where `values` is.
   std::vector<double> mean(const std::vector<double>& values, const std::vector<double>& weight = {}) const;
-  /// The same of logarithms, for conductivities.
+  /// The same means of logarithms, for conductivities.
   std::vector<double> geometric_mean(const std::vector<double>& values,
                                      const std::vector<double>& weight = {}) const;
 

@@ -7,7 +7,7 @@ namespace terrane {
 
 namespace {
 
-/// count(x): cells from the core's lower end to x; place(n): where that many end.
+/// count(x): number of cells from the core's lower end to x; place(n): the x with count n.
 struct Density {
   double low, high, h, below, above;  ///< below, above: ln g
 
@@ -25,7 +25,7 @@ struct Density {
   }
 };
 
-/// The same where some places have finer cells: by steps of an eighth of a cell.
+/// The same where some places have finer cells: integrated by steps of an eighth of a cell.
 class FineDensity {
  public:
   FineDensity(const GradedAxis& axis, const Density& even) : axis_(axis), even_(even) {}

@@ -6,7 +6,7 @@
 
 namespace terrane {
 
-/// Where cells shall be at most so wide; beyond they grow as beyond the core, or slower.
+/// A range where cells are at most this wide; beyond it they grow as beyond the core, or slower.
 struct FineCells {
   double low = 0, high = 0, cell = 1;  ///< m
 };
@@ -21,7 +21,7 @@ struct GradedAxis {
   std::vector<FineCells> fine = {};
 };
 
-/// Ascending, from axis.from to axis.to.
+/// The faces, ascending, from axis.from to axis.to.
 std::vector<double> graded_faces(const GradedAxis& axis);
 
 }  // namespace terrane

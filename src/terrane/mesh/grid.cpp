@@ -25,7 +25,7 @@ Place locate(const std::vector<double>& axis, double x) {
   return {i, (x - axis[i]) / (axis[i + 1] - axis[i])};
 }
 
-/// A gap counts only where it has weight: a node beside it keeps its own value.
+/// Linear interpolation. A gap (NaN) counts only where it has weight: a node beside it keeps its own value.
 double mix(double a, double b, double t) { return t == 0 ? a : t == 1 ? b : a + t * (b - a); }
 
 void check_axis(const std::vector<double>& axis, const char* name, const std::string& where) {

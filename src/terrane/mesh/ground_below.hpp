@@ -8,7 +8,8 @@
 
 namespace terrane {
 
-/// Which part of each cell lies below a surface, from 8 × 8 columns of it.  height: of the ground, m
+/// The part of each cell that lies below a surface, from 8 × 8 columns of the cell.  height: of the surface,
+/// m
 std::vector<double> ground_below(const TensorMesh& mesh,
                                  const std::function<double(double easting, double northing)>& height);
 

@@ -23,7 +23,7 @@ constexpr std::size_t together = 64;    // cells that one task cuts
 
 using Key = std::uint64_t;
 
-/// Bits of x at every third place.
+/// Spreads the bits of x to every third place.
 Key spread(Key x) {
   x &= 0x1fffff;
   x = (x | x << 32) & 0x1f00000000ffffU;
@@ -42,7 +42,8 @@ Octree::Cell cell(std::size_t first, std::size_t last, int level, bool flat) {
   return made;
 }
 
-/// Frames the centres by a cube, sorts the boxes by the octants of it, and cuts the cells level by level.
+/// Finds the least cube around the centres, sorts the boxes by its octants, and cuts the cells level by
+/// level.
 class Grower {
  public:
   Grower(const Boxes& boxes, std::size_t leaf, int threads, Progress& progress)
@@ -112,7 +113,7 @@ void Grower::frame() {
   if (!(side_ > 0)) side_ = 1;
 }
 
-/// The finest octant of a centre, of all levels in turn.
+/// The finest octant of a centre: the octants of all levels, one after the other.
 Key Grower::place(std::size_t n) const {
   const double finest = std::ldexp(1.0, deepest);
   Key bits = 0;
@@ -123,7 +124,7 @@ Key Grower::place(std::size_t n) const {
   return bits;
 }
 
-/// Of the finest cells that are at least half as long as the box: the octants down to there, and the level.
+/// The octants down to the finest cells that are at least half as long as the box, and that level.
 Key Grower::key(std::size_t n) const {
   double longest = 0;
   for (int a = 0; a < 3; ++a) longest = std::max(longest, boxes_.high[a][n] - boxes_.low[a][n]);
@@ -145,7 +146,7 @@ void Grower::sort() {
   sort_by_key(keys_, grown_.order, threads_, progress_);
 }
 
-/// Boxes of a cell that is not cut into octants: by the places of their centres.
+/// Sorts the boxes of a cell that is not cut into octants, by the places of their centres.
 void Grower::sort_flat(std::size_t first, std::size_t last) {
   auto& order = grown_.order;
   std::vector<std::pair<Key, std::uint32_t>> members;
@@ -187,7 +188,8 @@ void Grower::cut() {
   grown_.levels.push_back(cells.size());
 }
 
-/// Octants of the first level at which the boxes part, after those that are too large for it.
+/// Cuts a cell into the octants of the first level at which its boxes separate, after the boxes too large for
+/// it.
 void Grower::cut(const Octree::Cell& parent, Children& children) {
   int level = parent.level;
   std::size_t own = parent.first;  // first box that is small enough for the next level
@@ -223,7 +225,7 @@ void Grower::cut_into_octants(const Octree::Cell& parent, std::size_t own, int l
   }
 }
 
-/// Into at most eight parts of whole leaves.
+/// Cuts a cell into at most eight parts of whole leaves.
 void Grower::cut_equally(const Octree::Cell& parent, int level, Children& children) {
   const std::size_t leaves = (parent.size() + leaf_ - 1) / leaf_, parts = std::min<std::size_t>(8, leaves);
   for (std::size_t p = 0; p < parts; ++p) {

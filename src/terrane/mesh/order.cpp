@@ -19,7 +19,7 @@ using Points = std::span<const double>[3];
 
 using Segment = std::span<std::uint32_t>;
 
-/// Both halves, the first a whole number of tiles.
+/// Cuts a segment into halves, the first a whole number of tiles.
 std::pair<Segment, Segment> cut(Segment order, const Points& points, std::size_t tile_size) {
   int axis = 0;
   double longest = -1;

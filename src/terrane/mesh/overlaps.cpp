@@ -39,7 +39,7 @@ constexpr std::uint64_t work_per_prism = 2000;
 /// Overlap that counts, relative to the prism's thickness.
 constexpr double tolerance = 1e-9;
 
-/// Moves both ends inward by half of what does not count.
+/// Moves both ends inward by half of the overlap that does not count.
 bool shrink(double& low, double& high) {
   const double rounding =
       2 * std::numeric_limits<double>::epsilon() * std::max(std::fabs(low), std::fabs(high));

@@ -66,7 +66,7 @@ class Edges {
     std::swap(next_[a], next_[b]);
     std::swap(next_[alpha], next_[beta]);
   }
-  /// From the end of a to the origin of b, so that all three have the same face on the left.
+  /// Adds an edge from the end of a to the origin of b, so that all three have the same face on the left.
   Edge connect(Edge a, Edge b) {
     const Edge e = make(to(a), from(b));
     splice(e, along_left(a));
@@ -180,7 +180,7 @@ class Delaunay {
   Edges edges_;
 };
 
-/// Values once, ascending.
+/// The distinct values, ascending.
 std::vector<double> once(std::span<const double> values) {
   std::vector<double> all(values.begin(), values.end());
   std::sort(all.begin(), all.end());
@@ -242,7 +242,7 @@ void fill_triangle(Grid& grid, const std::array<Corner, 3>& t) {
     }
 }
 
-/// Nodes without a value take that of the nearest with one, by steps from node to node.
+/// Gives nodes without a value that of the nearest node with one, by steps from node to node.
 void fill_outside(Grid& grid) {
   const std::size_t columns = grid.n_east(), rows = grid.n_north();
   std::vector<std::size_t> front;

@@ -15,14 +15,14 @@
 
 namespace terrane {
 
-/// Corners of the triangles, counterclockwise; numbers of points. Points that lie on one line have none, and
-/// of points at one place (rounded) the first is taken.  x, y [n], finite
+/// Corners of the triangles, counterclockwise, as numbers of points. Points on one line have no triangles; of
+/// points at one place (rounded) the first is used.  x, y [n], finite
 std::vector<std::array<std::uint32_t, 3>> triangulate(std::span<const double> x, std::span<const double> y);
 
-/// A grid of what the triangles say, through all points where their places are those of a grid with gaps, and
-/// otherwise with four nodes for each point. Beyond the triangles nodes have what the nearest node (by steps
-/// along the axes) within has.  x, y, z [n], m. Throws ShapeError; InputError: a number that is not finite,
-/// fewer than three points, points on one line, or two heights at one place.
+/// A grid interpolated in the triangles, through all points where their places are those of a grid with gaps,
+/// and otherwise with four nodes for each point. Nodes outside of all triangles have the value of the nearest
+/// node (by steps along the axes) inside. x, y, z [n], m. Throws ShapeError; InputError: a number that is not
+/// finite, fewer than three points, points on one line, or two heights at one place.
 Grid grid_of_points(std::span<const double> x, std::span<const double> y, std::span<const double> z);
 
 }  // namespace terrane

@@ -1,4 +1,4 @@
-// Faces of cells whose width is asked for place by place.
+// Faces of cells whose widths are asked for at given places.
 //
 // A wish is a width h between two places and how fast cells may grow away from there: at the distance d no
 // more than h + d ln g, which is g times the neighbour. At each place of the core the smallest of all wishes
@@ -31,13 +31,13 @@ struct WidthAxis {
   std::vector<Least> least = {};
 };
 
-/// The wishes without those that others ask for already, to a tenth: fewer, for the same widths.
+/// The wishes without those that others already imply, to a tenth: fewer, for the same widths.
 std::vector<WidthWish> without_others(std::vector<WidthWish> wishes);
 
 /// The width at a place.
 double width_at(const WidthAxis& axis, double place);
 
-/// Ascending, from axis.from to axis.to.
+/// The faces, ascending, from axis.from to axis.to.
 std::vector<double> faces_of_widths(const WidthAxis& axis);
 
 }  // namespace terrane

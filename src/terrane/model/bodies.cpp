@@ -333,7 +333,7 @@ Runs overlay(const Runs& below, const Runs& above, OverlapRule rule) {
   return out;
 }
 
-/// A body as one property sees it.
+/// A body with its value of one property.
 struct Painted {
   std::size_t body;  ///< its place in the list of all
   const Shape* shape;
@@ -367,8 +367,8 @@ std::vector<std::string> names_of(std::span<const Body> bodies) {
   return names;
 }
 
-/// use(n, run, first, last): cells first … last − 1 of a run, of which the first is the n-th of all runs'; in
-/// pieces, on all threads.
+/// Calls use(n, run, first, last) for cells first … last − 1 of a run, where n is the number of the first
+/// among the cells of all runs; in pieces, on all threads.
 template <class Use>
 void in_pieces(const Runs& runs, const Use& use) {
   constexpr std::uint64_t piece = 1 << 18;

@@ -1,5 +1,5 @@
-// Bodies of constant properties, and how a mesh takes them: a cell has the properties of the body that holds
-// its centre.
+// Bodies of constant properties, and how they are put on a mesh: a cell has the properties of the body that
+// holds its centre.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct Polygon {
 /// the grid hold nothing).
 using Surface = std::variant<double, Grid>;
 
-/// Between two surfaces; where the bottom lies above the top there is nothing.
+/// The space between two surfaces; empty where the bottom lies above the top.
 struct Layer {
   Surface bottom = 0.0, top = 0.0;
 };
@@ -54,15 +54,14 @@ using Shape = std::variant<Sphere, Ellipsoid, Box, Polygon, Layer>;
 /// Directions of the axes a, b, c of an ellipsoid: unit vectors easting, northing, up.
 std::array<std::array<double, 3>, 3> axes_of(const Ellipsoid& ellipsoid);
 
-/// What a shape holds of a vertical line: all of it from bottom to top; nothing where top is not above
-/// bottom.
+/// The part of a vertical line that lies in a shape: from bottom to top; empty where top is not above bottom.
 struct Interval {
   double bottom = 0, top = 0;
   bool empty() const noexcept { return !(bottom < top); }
 };
 Interval along_vertical(const Shape& shape, double easting, double northing);
 
-/// The box around a shape; infinite where it has no end, as a layer between levels has none.
+/// The box around a shape; infinite where the shape is, as a layer between levels.
 Prism bounds(const Shape& shape);
 
 struct Body {
@@ -75,7 +74,7 @@ struct Body {
 /// Where bodies overlap: the last one painted replaces, or values add.
 enum class OverlapRule { replace, add };
 
-/// What to know of a painting beside its model.
+/// What painting found, beside the model.
 struct PaintReport {
   std::vector<std::size_t>
       cells;  ///< [bodies] cells whose centre the body holds; 0: finer than the mesh, or outside

@@ -1,4 +1,4 @@
-// How rock conducts along an axis: one rule for every physics, for models of any origin.
+// The conductivity of rock along an axis: one rule for every physics, for models of any origin.
 //
 // Along an axis rock has, of these, the first that it has a value of:
 //
@@ -20,7 +20,7 @@ namespace terrane {
 inline constexpr std::array<std::string_view, 3> axis_names{"east", "north", "up"};
 inline constexpr double conductivity_of_air = 1e-6;  ///< S/m; what conducts no more than this is air
 
-/// A property that tells how rock conducts.
+/// A property that gives the conductivity of rock.
 struct Conducts {
   std::string property;
   bool inverse;  ///< it is a resistivity
@@ -28,9 +28,9 @@ struct Conducts {
   double conductivity(double value) const { return inverse ? 1 / value : value; }
 };
 
-/// Those that count along an axis, the first before the next; "": along all.
+/// The properties that give the conductivity along an axis, the first before the next; "": along all axes.
 std::vector<Conducts> conducts_along(std::string_view axis);
-/// Whether one of these names is that of a property along an axis.
+/// Whether one of these properties holds along one axis only.
 bool conduct_by_axis(const std::vector<std::string>& properties);
 bool conducts_by_axis(const EarthModel& model);
 
@@ -38,12 +38,12 @@ bool conducts_by_axis(const EarthModel& model);
 /// where the model has none of these properties.
 std::vector<double> conductivity_along(const EarthModel& model, std::string_view axis);
 
-/// Columns of a file of cells, which conductivity_along() finds again: one, or one for each axis where they
-/// differ.  along: S/m along easting, northing, up, [cells]; the same array where it serves several axes ·
-/// with_values: else without values, to see what a file can hold
+/// The columns of conductivity in a file of cells, which conductivity_along() can read: one, or one for each
+/// axis where they differ.  along: S/m along easting, northing, up, [cells]; the same array where it serves
+/// several axes · with_values: false: without values, to see what a file can hold
 std::vector<Column> conductivity_columns(const std::array<const std::vector<double>*, 3>& along,
                                          bool with_values = true);
-/// The same of Cole and Cole's model of rock that stores charge; of those that are not empty.
+/// The same columns for the Cole-Cole model of chargeable rock; empty parameters have none.
 std::vector<Column> charge_columns(const std::vector<double>& chargeability, const std::vector<double>& time,
                                    const std::vector<double>& exponent, bool with_values = true);
 

@@ -24,7 +24,7 @@ constexpr double endless = std::numeric_limits<double>::infinity();
 // --- the medium along a vertical line
 // ------------------------------------------------------------------------------
 
-/// Kinds of media that lines meet: the values of all properties, and what covers what.
+/// The kinds of media that lines meet: the values of all properties for each combination of bodies and cells.
 class Kinds {
  public:
   Kinds(const Description& earth, std::vector<std::string> names) : earth_(earth), names_(std::move(names)) {
@@ -41,7 +41,8 @@ class Kinds {
 
   static constexpr std::uint64_t no_cell = ~std::uint64_t{0}, is_air = ~std::uint64_t{1};
 
-  /// cover: the held cell below (or no_cell), then the bodies that hold the point, in order, or is_air.
+  /// cover: the cell of `cells` at the point (or no_cell), then the bodies that hold the point, in order, or
+  /// is_air.
   std::uint32_t of(const std::vector<std::uint64_t>& cover) {
     if (const auto known = known_.find(cover); known != known_.end()) return known->second;
     auto values = values_of(cover);
@@ -134,7 +135,7 @@ class Lines {
     for (std::size_t n = 0; n < cells.cell.size(); ++n) held_[cells.cell[n]] = n;
   }
 
-  /// Bodies that reach into a column.
+  /// The bodies that reach into a column of cells.
   std::vector<std::uint32_t> near(double west, double east, double south, double north) const {
     std::vector<std::uint32_t> found;
     for (std::uint32_t n = 0; n < bounds_.size(); ++n)
@@ -143,7 +144,7 @@ class Lines {
     return found;
   }
 
-  /// Calls piece(bottom, top, kind) from `bottom` to `top`, upwards.
+  /// Calls piece(bottom, top, kind) for each medium from `bottom` to `top`, upwards.
   template <class Take>
   void walk(double x, double y, double bottom, double top, const std::vector<std::uint32_t>& bodies,
             Kinds& kinds, const Take& take) const {
@@ -187,7 +188,7 @@ class Lines {
   }
 
  private:
-  /// Whether the cells' mesh, or what goes on beyond it, holds a place along an axis; and in which cell.
+  /// Whether the mesh of `cells`, or its continuation, holds a place along an axis; and in which cell.
   bool holds(const std::vector<double>& faces, double x, std::size_t& cell) const {
     if (!earth_.cells_go_on && (!(x >= faces.front()) || !(x < faces.back()))) return false;
     cell =
@@ -204,7 +205,7 @@ class Lines {
 // --- parts of cells
 // ------------------------------------------------------------------------------------------
 
-/// Where lines have to end a part, so that each part's middle has its mean.
+/// The places where parts of cells have to end, so that the middle of each part has its mean.
 std::array<std::vector<double>, 2> edges_of(const Description& earth) {
   std::array<std::vector<double>, 2> edges;
   const auto add = [&](const std::vector<double>& easting, const std::vector<double>& northing) {
@@ -306,7 +307,8 @@ struct Mixed {
 
   double value(std::uint32_t kind, std::size_t p) const { return kinds[kind].values[p]; }
 
-  /// Σ share f(value) over what has a value, per its share; NaN where that is less than half of the cell.
+  /// The mean of f(value) over the parts of a cell that have a value; NaN where these are less than half of
+  /// it.
   template <class F>
   double sum(std::size_t p, const F& f) const {
     double total = 0, valued = 0, all = 0;
@@ -353,7 +355,7 @@ struct Mixed {
     return std::sqrt(1 / (soft * sum(p, rho)));
   }
 
-  /// For currents in any direction. conducts(value): σ of it.
+  /// The mean for currents in any direction. conducts(value): σ of it.
   template <class F>
   double conductance(std::size_t p, const F& conducts) const {
     double sigma = nothing, filled = 0, all = 0;
@@ -370,7 +372,7 @@ struct Mixed {
     return 2 * filled < all ? nothing : sigma;
   }
 
-  /// Along up: pieces of a line in series, lines in parallel.
+  /// The mean for currents along up: pieces of a line in series, lines in parallel.
   template <class F>
   double upwards(const F& conducts) const {
     std::vector<double> resistance(east.size() * north.size());
@@ -383,7 +385,8 @@ struct Mixed {
     return sigma;
   }
 
-  /// Along easting (or northing): slabs of the cell, in each the parts of a row in series, rows in parallel.
+  /// The mean for currents along easting (or northing): the cell is cut into slabs; in each the parts of a
+  /// row are in series, and rows in parallel.
   template <class F>
   double sideways(bool to_north, std::size_t slabs, const F& conducts) const {
     double sigma = 0;
@@ -425,7 +428,7 @@ struct Mixed {
   }
 };
 
-/// What a table of averages holds: the properties, and conductivities along axes that are added to them.
+/// The columns of a table of averages: the properties, and conductivities along axes that are added to them.
 struct Columns {
   std::vector<std::string> names;
   std::vector<Mean> means;
@@ -606,7 +609,7 @@ void complete_axes(EarthModel& cells) {
   }
 }
 
-/// A grid that goes on to the sides of a mesh as it is at its edge.
+/// A grid continued to the sides of a mesh with the values at its edge.
 Surface continued(const Surface& surface, const Prism& box) {
   const auto* given = std::get_if<Grid>(&surface);
   if (given == nullptr) return surface;
@@ -724,7 +727,7 @@ class CellAverages {
   }
 
  private:
-  /// Pieces of lines of one kind each, by the cell of the column that they lie in.
+  /// Cuts lines into pieces of one kind each, by the cells of the column in which they lie.
   void cut(std::size_t i, std::size_t j, Kinds& kinds, std::vector<std::vector<Piece>>& pieces,
            std::vector<std::size_t>& own) const {
     const auto &east = east_[i], &north = north_[j];

@@ -1,5 +1,4 @@
-// Prisms of a model by their numbers, made on all threads: a model of billions of cells is asked for its
-// sources.
+// Makes the prisms of a model that have given numbers, on all threads: models may have billions of cells.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Laws between properties: what one says about another, with its derivative and where it was published.
+// Laws between properties: one property computed from another, with the derivative and the publication.
 //
 //   maps = ["density from velocity_p by gardner", "resistivity from porosity by archie with water = 0.5"]
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace terrane {
 
-/// What a law needs beside the property: of the water in the pores, of the grains.
+/// A constant that a law needs beside the property: of the water in the pores, of the grains.
 struct LawParameter {
   std::string_view name;  ///< "water"
   double value = 0;       ///< SI; of a law of the table the usual one
@@ -50,9 +50,9 @@ std::string text_of(const Law& law);
 /// at `where`.
 Law law_from_text(std::string_view text, const std::string& where = "model.maps");
 
-/// Adds the property that the law gives, or puts it where the model has no value of it yet. Cells without a
-/// value of law.from stay without, and so do those of `except` (empty: none). Returns how many values lay
-/// outside what the law was made for. Throws InputError when the model has no law.from.
+/// Computes the law's property in cells that have no value of it yet. Cells without a value of law.from stay
+/// without, and so do those of `except` (empty: none). Returns how many values lay outside the range of the
+/// law. Throws InputError when the model has no law.from.
 std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& except = {});
 
 }  // namespace terrane

@@ -5,7 +5,7 @@
 
 namespace terrane {
 
-/// Which cells it holds, or prisms, and their properties. Bytes.
+/// Bytes of a model's cells or prisms, and of their properties.
 inline double bytes_of(const EarthModel& model) {
   const bool prisms = std::holds_alternative<PrismSet>(model.geometry);
   return 8 * static_cast<double>(model.size()) *

@@ -1,10 +1,10 @@
-// Rock that stores charge.
+// Induced polarization: rock that stores charge.
 //
 //   ρ(ω) = ρ₀ [1 − m (1 − 1/(1 + (iωτ)^c))]     Cole-Cole (Pelton et al. 1978, Geophysics 43, 588-609, eq. 2)
 //   σ∞ = σ₀/(1 − m)                             before charge is stored (Seigel 1959, Geophysics 24, 547-565)
 //
-// ρ₀ is the resistivity of currents that flow for long, m the chargeability, 0 ≤ m < 1, τ a time and c
-// between 0 and 1 its spread. Time is e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
+// ρ₀ is the resistivity for direct current, m the chargeability, 0 ≤ m < 1, τ a time and c between 0 and 1
+// its spread. Time is e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The table of all properties of rock that bodies paint, files hold and physics use.
+// The table of all properties of rock that bodies set, files hold and physics use.
 #pragma once
 
 #include <span>
@@ -27,7 +27,7 @@ const PropertyKind* find_property(std::string_view name);
 /// Throws InputError at `where` that lists the names and the nearest one.
 const PropertyKind& property_kind(std::string_view name, const std::string& where = "model");
 
-/// Throws InputError at `where`: `value` is not finite, or outside what the property allows.
+/// Throws InputError at `where`: `value` is not finite, or outside the property's range.
 void check_value(const PropertyKind& kind, double value, const std::string& where);
 
 /// Values of one property, SI.

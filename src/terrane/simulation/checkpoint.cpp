@@ -43,7 +43,7 @@ std::string_view name_of(io::ArrayType type) {
   return "nothing";
 }
 
-/// Opens what is there; what is wrong with the file is told with what to do about a checkpoint.
+/// Opens a checkpoint; errors of the file get advice about checkpoints.
 template <class... Arguments>
 io::ArrayFileReader opened(Arguments... arguments) {
   try {
@@ -56,7 +56,7 @@ io::ArrayFileReader opened(Arguments... arguments) {
   }
 }
 
-/// Its folder may be gone since the run began, and with it what was to be written there.
+/// Makes sure that the file's folder is there: it may have been removed since the run began.
 std::string in_folder(const std::filesystem::path& file) {
   std::error_code failed;  // the file says what is wrong
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), failed);
@@ -194,7 +194,7 @@ std::vector<T> CheckpointReader::array(std::string_view name, std::initializer_l
   return values;
 }
 
-// One line a type of values.
+// An instance for each type of values.
 template std::vector<double> CheckpointReader::array(std::string_view, std::initializer_list<std::size_t>);
 template std::vector<float> CheckpointReader::array(std::string_view, std::initializer_list<std::size_t>);
 template std::vector<std::int64_t> CheckpointReader::array(std::string_view,

@@ -27,7 +27,7 @@
 
 namespace terrane {
 
-/// One thing that determines bits: "accuracy" "1e-12"; of data, a hash of them.
+/// One setting or input that determines the bits of results: "accuracy" "1e-12"; for data, a hash of them.
 struct Determinant {
   std::string what, value;
   bool is_hash = false;  ///< a message says "for other prisms" and not what the hashes are
@@ -39,7 +39,7 @@ std::string hash(std::span<const std::span<const double>> columns);
 inline std::string hash(std::initializer_list<std::span<const double>> columns) {
   return hash(std::span<const std::span<const double>>(columns.begin(), columns.size()));
 }
-/// Program, version and commit: where every fingerprint begins.
+/// Program, version and commit: the first entry of every fingerprint.
 Determinant this_program();
 
 class CheckpointWriter {
@@ -48,13 +48,13 @@ class CheckpointWriter {
   /// FileError, as do all members.
   CheckpointWriter(const std::filesystem::path& file, const Fingerprint& of, std::size_t parts);
 
-  /// A whole list.  T: double, float, std::int64_t, unsigned char
+  /// Writes a whole list.  T: double, float, std::int64_t, unsigned char
   template <class T>
   void list(std::string_view name, std::span<const T> values) {
     look_at(name, values);
     out_.list(name, values);
   }
-  /// An array whose values come in pieces, in order.
+  /// Declares an array whose values come in pieces, in order.
   template <class T>
   void define(std::string_view name, std::initializer_list<std::size_t> shape) {
     out_.define<T>(name, {shape.begin(), shape.size()});
@@ -79,13 +79,14 @@ class CheckpointWriter {
   std::set<std::string, std::less<>> not_finite_;
 };
 
-/// What a run warns of that was to resume from a file that is not there.
+/// The warning of a run that was to resume from a file that does not exist.
 std::string no_checkpoint(const std::filesystem::path& file);
 
 class CheckpointReader {
  public:
-  /// Of a run of `all` parts, "steps", that resumes: with a note of how many are done; nothing where there is
-  /// no such file, with a warning. Throws InputError (of another problem), FileError.
+  /// Opens the checkpoint of a run that resumes, and adds a note of how many of its `all` parts ("steps") are
+  /// done; where there is no such file, returns nothing and adds a warning. Throws InputError (the file is of
+  /// another problem), FileError.
   template <class Told>
   static std::optional<CheckpointReader> resume(const std::filesystem::path& file, const Fingerprint& of,
                                                 std::size_t all, std::string_view parts, Told& told) {
@@ -107,19 +108,19 @@ class CheckpointReader {
   /// Throws FileError: more parts are done than there are.
   void expect_parts(std::size_t all) const;
 
-  /// Values of a list, or of an array in the order of memory.
+  /// Whether there is a list, or an array, of this name; and the number of its values.
   bool holds(std::string_view name) const;
   std::size_t size(std::string_view name) const;
   /// All values of an array of this shape. Throws FileError: it is not there, of another type, of another
   /// shape, or holds NaN or infinities of which the run that wrote it does not tell.
   template <class T>
   std::vector<T> array(std::string_view name, std::initializer_list<std::size_t> shape);
-  /// As many of its values as fit into `values`, from `first`.
+  /// Reads as many of the array's values as fit into `values`, from number `first` on.
   template <class T>
   void read(std::string_view name, std::initializer_list<std::size_t> shape, std::size_t first,
             std::span<T> values);
 
-  /// What a physics throws when its arrays make no sense.
+  /// The error that a physics throws when its arrays make no sense.
   FileError damaged(const std::string& how) const;
 
  private:

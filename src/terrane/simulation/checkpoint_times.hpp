@@ -1,4 +1,4 @@
-// When a run of steps, or of shots, keeps a checkpoint, and how its ranks come to one together.
+// When a run of steps, or of shots, writes a checkpoint, and how its ranks do so together.
 #pragma once
 
 #include <atomic>
@@ -13,26 +13,26 @@
 
 namespace terrane {
 
-/// Whether this process has work in memory that would be lost with it, and a checkpoint to put it into once
-/// the step that is under way has ended: a signal then waits for that (cli/watch.hpp).
+/// Whether this process holds results that would be lost with it, and can write a checkpoint of them once the
+/// current step has ended: a signal then waits for that (cli/watch.hpp).
 inline std::atomic<bool> work_to_keep{false};
 
-/// What a rank wants after steps that all have made, in the order in which wishes prevail.
+/// What a rank asks for after steps that all have made; of different wishes the first in this order prevails.
 enum class Wish { stop, keep_and_stop, keep, go_on };
 
-/// Of rank 0: when the next checkpoint is due, and what becomes of one that cannot be written.
+/// On rank 0: when the next checkpoint is due, and what happens where one cannot be written.
 class CheckpointTimes {
  public:
   CheckpointTimes(const CheckpointTimes&) = delete;
   CheckpointTimes& operator=(const CheckpointTimes&) = delete;
   ~CheckpointTimes() { work_to_keep = false; }
-  /// From here on time counts. first: steps that are done already, of `all`. A checkpoint that fails is told
-  /// in `warnings`, which must outlive this.
+  /// Time counts from this call on. first: steps that are done already, of `all`. A checkpoint that fails
+  /// adds a warning to `warnings`, which must outlive this.
   CheckpointTimes(CheckpointSettings settings, std::size_t first, std::size_t all,
                   std::vector<std::string>& warnings);
 
-  /// After `done` steps: whether a checkpoint is wanted, the last is old enough, and the run as a whole,
-  /// judged by the steps so far, will be long enough for any.
+  /// After `done` steps: whether to write a checkpoint now: one is wanted, the last is old enough, and the
+  /// whole run, judged by the steps so far, will be long enough to need any.
   bool due(std::size_t done) const;
   /// When the user stops the run after `done` steps: whether what was done since the last checkpoint is worth
   /// one, and what a rank then wishes.
@@ -40,7 +40,7 @@ class CheckpointTimes {
   Wish last_wish(std::size_t done) const { return due_last(done) ? Wish::keep_and_stop : Wish::stop; }
   /// write: may throw std::exception, after which no other is tried.
   void keep(std::size_t done, const std::function<void(const CheckpointSettings&)>& write);
-  /// Since the beginning.
+  /// Seconds since the construction.
   double seconds() const { return seconds_since(begin_); }
 
  private:
@@ -55,8 +55,8 @@ class CheckpointTimes {
   Clock::time_point begin_ = Clock::now(), last_ = begin_;
 };
 
-/// Collective: does what the wishes of all come to, keep() on every rank; false: the run ends here. Ranks
-/// wait for a checkpoint on hosts, as long as a disk takes; in kernels they would give up.
+/// Collective: carries out the wishes of all ranks, with keep() on every rank; false: the run ends here.
+/// Ranks wait on hosts while a checkpoint is written; kernels that waited so long would time out.
 template <class Keep>
 bool go_on(Comm& comm, Wish mine, const Keep& keep) {
   const auto wish = static_cast<Wish>(comm.lowest(static_cast<int>(mine)));

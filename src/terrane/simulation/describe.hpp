@@ -1,4 +1,4 @@
-// What plans, reports and results of several physics have in common.
+// The parts of plans, reports and results that several physics share.
 #pragma once
 
 #include <string>
@@ -21,13 +21,14 @@ MemoryBudget memory_budget(const Runtime& runtime);
 /// threads".
 std::string device_text(const Runtime& runtime);
 
-/// A result of which only the shape is known: its data set without values, and provenance.
+/// A result without values: its data set's shape, and provenance.
 Result outline_of(std::string_view physics, const JobOrigin& job, Dataset data);
 
 /// Adds the dimensions and coordinates of a mesh's cells and faces; returns those of a variable of cells.
 std::vector<std::string> add_cell_axes(Dataset& data, const TensorMesh& mesh);
 
-/// Puts what was known before the run in front of what it found: of a run whose report is made elsewhere.
+/// Puts notes and warnings from before the run in front of the run's own, for a run whose report is made
+/// elsewhere.
 void begin_with(RunFacts& facts, const std::vector<std::string>& notes,
                 const std::vector<std::string>& warnings);
 
@@ -35,7 +36,7 @@ void begin_with(RunFacts& facts, const std::vector<std::string>& notes,
 /// result has.
 void conclude(Result& result, std::string_view physics, const JobOrigin& job, Dataset data);
 
-/// Gives a result the columns of words of its stations; those that it has no room for are a note.
+/// Adds the columns of words of stations to a result; a note names those for which it has no place.
 void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFacts& facts);
 
 }  // namespace terrane

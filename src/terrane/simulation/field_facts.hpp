@@ -17,11 +17,11 @@
 
 namespace terrane {
 
-/// A value as numbers, all that decides bits of it; all: also what does not.
+/// Appends a value as numbers: all of it that affects the bits of results; all: also what does not.
 template <class T>
 void add_numbers(const T& value, std::vector<double>& numbers, bool all = false);
 
-/// Visitor: so of every field that travels.
+/// Visitor: appends every field that ranks are sent in this way.
 class NumbersOfFields {
  public:
   NumbersOfFields(std::vector<double>& numbers, bool all) : numbers_(numbers), all_(all) {}
@@ -59,7 +59,7 @@ void add_numbers(const T& value, std::vector<double>& numbers, bool all) {
 /// Visitor: one determinant for each key, and one hash for each group of fields that are carried.
 class FingerprintFields {
  public:
-  /// before: names of settings
+  /// before: a prefix of the names of settings
   explicit FingerprintFields(std::string before = {}) : before_(std::move(before)) {}
   template <class T, class Rule>
   void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view = {},
@@ -74,13 +74,13 @@ class FingerprintFields {
       if (decides_bits(rule)) settings_.push_back({before_ + std::string(name), text_of(value, rule)});
     }
   }
-  /// With the program in front.
+  /// The fingerprint: this program first, then all fields.
   Fingerprint all() const;
 
  private:
   using Columns = std::vector<std::span<const double>>;
   Columns& group(std::string_view name);
-  /// Large columns as they are, all else as a copy.
+  /// Adds large columns by reference, all else as a copy.
   template <class T>
   void add_columns(const T& value, Columns& columns) {
     if constexpr (ColumnOfNumbers<T>) return columns.push_back(value);
@@ -106,8 +106,8 @@ class FingerprintFields {
 
   std::vector<std::pair<std::string, Columns>> groups_;
   Fingerprint settings_;
-  std::string before_;                      // in front of names: of a table of its own
-  std::deque<std::vector<double>> copies_;  // they do not move
+  std::string before_;                      // prefix of names: the table they are in
+  std::deque<std::vector<double>> copies_;  // a deque, as references to them must stay valid
 };
 
 template <class... Problem>
@@ -117,13 +117,14 @@ Fingerprint fingerprint_of(const Problem&... problem) {
   return list.all();
 }
 
-/// The same to the fingerprint of what has this as a part: an inversion, with settings of a run's table.
+/// Adds these fields to the fingerprint of a run that has this problem as a part: an inversion, with settings
+/// of table `table`.
 template <class... Problem>
 void add_determinants(Fingerprint& fingerprint, std::string table, const Problem&... problem) {
   FingerprintFields list(std::move(table));
   (Problem::fields(problem, list), ...);
   const auto all = list.all();
-  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // its program is that of the whole
+  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first is this program
 }
 
 /// Visitor: every number and word among the keys as a fact of the report, without a line for people.

@@ -26,15 +26,17 @@ class FieldWatch {
   static constexpr double growth = 10;
   static constexpr std::size_t never = SIZE_MAX;
 
-  /// first: steps that were made before. quiet: after how many steps the run is quiet.
+  /// first: number of the first step of this run. quiet: the number of steps after which the run is quiet.
   explicit FieldWatch(std::size_t first = 0, std::size_t quiet = never) : looked_(first), quiet_(quiet) {}
-  /// Of a run whose sources act from step `first` to the one before `last`.
+  /// The number of steps after which a run is quiet, whose sources act from step `first` to the one before
+  /// `last`.
   static std::size_t quiet_after(std::size_t first, std::size_t last) {
     return last + (last > first ? last - first : 0) / 2 + 100;
   }
 
   bool due(std::size_t done) const noexcept { return done >= looked_ + between_looks; }
-  /// After `done` steps. largest: of the whole field, the same on all ranks, or no number.
+  /// After `done` steps: whether the field is lost. largest: of the whole field, the same on all ranks, or no
+  /// number.
   bool lost(std::size_t done, double largest) {
     if (done < quiet_) most_ = largest > most_ ? largest : most_;
     return lost_beyond(done, largest, done < quiet_ || most_ == 0 ? INFINITY : most_);
@@ -53,16 +55,15 @@ struct FieldPlace {
   double value = 0;
   std::array<double, 3> at{};
 
-  /// Whether a user is rather told of this one: of what is no number before what is one, then of the larger
-  /// one, then of the one whose coordinates are smaller. So it is the same place however ranks divide the
-  /// field.
+  /// Whether the user is told of this place rather than of the other: first values that are no number, then
+  /// the larger value, then the smaller coordinates. So it is the same place however ranks divide the field.
   bool comes_before(const FieldPlace& other) const noexcept;
 };
 
 /// Collective: the largest of the ranks' values, or one that is no number, on all ranks.
 FieldPlace largest_of(Comm& comm, const FieldPlace& mine);
 
-/// What the user is told.  where: "elastic: step"; field: "velocities", with the unit of place's value
+/// The error that the user sees.  where: "elastic: step"; field: "velocities", with the unit of place's value
 InputError lost_field(const std::string& where, const std::string& field, const std::string& unit,
                       std::size_t done, double time, const FieldPlace& place, const std::string& next);
 

@@ -31,7 +31,7 @@ std::array<Named, 3> all_of(const Output& output, bool plots) {
   return {{{"files", &output.files}, {"model", &output.model}, {"plots", plots ? &output.plots : &none}}};
 }
 
-/// One file, by whatever names.
+/// Whether two paths name the same file.
 bool same_file(const fs::path& a, const fs::path& b) {
   std::error_code failed;
   if (fs::equivalent(a, b, failed) && !failed) return true;
@@ -51,7 +51,7 @@ void refuse_input(const Config& job, const char* key, const fs::path& path) {
           "Name another file, or another output.folder.");
 }
 
-/// Each file once, and none of those that the job reads.
+/// Throws InputError where two outputs have one file, or an output is a file that the job reads.
 void check_names(const Config& job, const Output& output, bool plots) {
   const auto table = job.table("output");
   std::vector<fs::path> taken;
@@ -70,7 +70,7 @@ void check_names(const Config& job, const Output& output, bool plots) {
     }
 }
 
-/// A folder that is not there yet is made in the nearest one that is.
+/// Checks that a folder can be written, or, where it does not exist, made in its nearest existing parent.
 void check_folder(const fs::path& wanted) {
   std::error_code failed;
   auto folder = wanted.empty() ? fs::path(".") : wanted;
@@ -102,7 +102,7 @@ void check_places(const Output& output, bool plots) {
     }
 }
 
-/// Runs what may throw because of one file, and adds the line of the job.
+/// Calls a function that may throw because of one file; errors get the line of the job.
 template <class Function>
 auto of_file(const Config& job, const char* key, const fs::path& path, Function&& function) {
   const auto told = [&](const Error& error) {

@@ -19,9 +19,9 @@ struct RankPlace {
   int threads;
 };
 
-/// Rank 0 of runtime's ranks, while the others serve(): they do what `physics` does on every rank
-/// (Physics::serve), and get what `put` puts into a packet. work: rank 0's own part. Throws what work throws;
-/// OutOfStep where the others wait for it.
+/// Rank 0 of runtime's ranks, while the others serve(): all ranks do what `physics` declares
+/// (Physics::serve), with the task that `put` puts into a packet. work: rank 0's own part. Throws what work
+/// throws; OutOfStep where the others wait for it.
 template <class Put, class Work>
 auto lead_ranks(std::string_view physics, const Runtime& runtime, const Put& put, const Work& work) {
   Alone alone;
@@ -45,7 +45,8 @@ auto lead_ranks(std::string_view physics, const Runtime& runtime, const Put& put
   }
 }
 
-/// The other ranks.  take(packet): the task · work(task, place).  An error of all ranks is told by rank 0.
+/// The other ranks.  take(packet): reads the task · work(task, place): does it.  An error of all ranks is
+/// reported by rank 0.
 template <class Take, class Work>
 void follow_ranks(Comm& comm, const Take& take, const Work& work) {
   Packet packet;

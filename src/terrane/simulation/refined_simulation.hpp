@@ -36,7 +36,7 @@ namespace terrane {
 
 enum class ErrorsBeside { nothing, walls, steps };
 
-/// What a mesh gave, and its companion.
+/// The solution on a mesh, and that on its companion mesh.
 template <class Found>
 struct WithCompanion {
   Found mine{}, other{};
@@ -72,7 +72,7 @@ class RefinedSimulation : public SimulationOf<> {
       plan.warnings.push_back("no error will be stated: " + no_error_);
   }
 
-  /// To the same job on finer cells: what it said beside them.
+  /// Hands the job, settings, notes and warnings of this simulation to the same one on finer cells.
   std::unique_ptr<Self> continued_by(std::unique_ptr<Self> next) const {
     RefinedSimulation& made = *next;
     made.job_ = job_;
@@ -85,8 +85,8 @@ class RefinedSimulation : public SimulationOf<> {
     return next;
   }
 
-  /// On finer meshes, where the job asks for an accuracy and it is not kept: this becomes what it is on the
-  /// last of them.
+  /// Solves on finer and finer meshes, where the job asks for an accuracy that is not kept; this then becomes
+  /// the simulation on the last of them.
   Solved solved_in_rounds(Result& result, const Runtime& runtime, Rounds& rounds) {
     std::unique_ptr<Self> last;
     const auto& checkpoint = runtime.checkpoint;
@@ -126,8 +126,8 @@ class RefinedSimulation : public SimulationOf<> {
     runtime.checkpoint = {};
     return runtime;
   }
-  /// Each round is a part of the checkpoint: those that are done are kept whole. A run that goes on makes the
-  /// same meshes again, as these follow from what was found.
+  /// Gives each round a checkpoint of its own, kept whole when the round is done. A resumed run makes the
+  /// same meshes again, as these follow from earlier rounds.
   Runtime in_round(Runtime runtime, std::size_t round) const {
     if (accuracy_.verify != Verify::refine) return runtime;
     runtime.checkpoint = checkpoint_of_one(runtime.checkpoint, round, 1 + Rounds::most);
@@ -157,7 +157,8 @@ class RefinedSimulation : public SimulationOf<> {
     return stated.at_95();
   }
 
-  /// Of meshes with cells twice as wide along all axes, and along all but one.
+  /// The parts of the error by each axis and by walls or steps, from meshes with cells twice as wide along
+  /// all axes, and along all but one.
   ErrorShares shares_of_error(const Runtime& runtime) const {
     const auto here = without_checkpoint(runtime);
     Solved two;
@@ -206,7 +207,7 @@ class RefinedSimulation : public SimulationOf<> {
     return nullptr;
   }
 
-  /// nullopt: the memory does not suffice, of which an earlier round is left.
+  /// Solves one round; nullopt where memory does not suffice for it, but an earlier round has a solution.
   std::optional<Solved> one_round(const Runtime& runtime, Rounds& rounds) const {
     const bool first = rounds.all().empty();
     try {
@@ -221,8 +222,8 @@ class RefinedSimulation : public SimulationOf<> {
     return std::nullopt;
   }
 
-  /// What the last mesh gave; where the memory did not suffice for that, the one before. last: gets its
-  /// simulation, where it is not the first.
+  /// The solution on the last mesh; where memory did not suffice for that, on the one before. last: gets the
+  /// simulation on that mesh, unless it is the first.
   Solved rounds_of(std::unique_ptr<Self>& last, const Runtime& runtime, Rounds& rounds) const {
     const auto begin = Clock::now();
     std::unique_ptr<Self> before;

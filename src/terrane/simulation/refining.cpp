@@ -17,8 +17,8 @@ constexpr double most_at_once = 6;     // times the cells: errors far above what
 constexpr double little = 0.9;         // of an error, that a round leaves where it gains too little
 constexpr double most_foretold = 1e3;  // times the cells
 
-/// fₐ with eₐ fₐ² alike and Σ eₐ fₐ² = left, within their bounds: one that is at a bound leaves the others
-/// what it does not take.
+/// The factors fₐ with eₐ fₐ² equal on all axes and Σ eₐ fₐ² = left, within their bounds: where one is at a
+/// bound, the others get the rest.
 std::array<double, 3> factors_of(const std::array<double, 3>& errors, double left) {
   std::array<double, 3> factor{};
   std::array<bool, 3> bound{};
@@ -61,7 +61,7 @@ FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, d
   FinerWish wish;
   const double of_walls = sum > 0 ? shares.walls * scale : 0;
   wish.walls = of_walls > 0.3 * accuracy;
-  // What walls twice as far leave is less than half of what they did.
+  // Walls twice as far leave less than half of their error.
   const double left = aimed_at * accuracy - (wish.walls ? 0.25 : 1) * of_walls;
   wish.factor = factors_of(cells, std::max(left, 0.3 * accuracy));
   const auto& f = wish.factor;

@@ -38,9 +38,11 @@ struct FinerWish {
   std::array<double, 3> factor{1, 1, 1};  ///< widths of cells along easting, northing, up
   bool walls = false;                     ///< whether these move outwards until they are twice as far
 };
-/// error: what all shares come to, as the run states it; most: times the cells
+/// The next mesh, from the parts of the error. error: their total, as the run states it; most: how many times
+/// the cells
 FinerWish finer_wish(const ErrorShares& shares, double error, double accuracy, double most = 6);
-/// Times the cells that the next mesh may have: six, or what most_cells leaves, where that is worth a round.
+/// By how much the number of cells may grow in the next mesh: six times, or what most_cells allows, where
+/// that is worth a round.
 double most_times(std::uint64_t cells, std::uint64_t most_cells);
 
 /// One solution with its errors.
@@ -51,7 +53,7 @@ struct Round {
   double memory = 0;                                        ///< bytes
 };
 
-/// What rounds came to, for the result.
+/// All rounds of a run, for the result.
 class Rounds {
  public:
   static constexpr std::size_t most = 3;  ///< after the first mesh
@@ -61,15 +63,15 @@ class Rounds {
   void add(const Round& round) { all_.push_back(round); }
   /// Whether the last one keeps the accuracy.
   bool kept() const { return all_.back().error <= accuracy_.accuracy; }
-  /// Whether another one is to be tried; else why not is known.
+  /// Whether another round is to be tried; if not, remembers why.
   bool goes_on();
-  /// Whether the next mesh has no more cells than it may; else that is why it is not solved on.
+  /// Whether the next mesh has no more cells than allowed; if not, remembers that as the reason to end.
   bool takes(const Round& next);
-  /// The next mesh is not solved on.
+  /// Ends the rounds before the next mesh, for this reason.
   void stop(std::string why) { why_ = std::move(why); }
-  /// Where the errors of the last one come from, for the notes.
+  /// Takes the parts of the last round's error, for the notes.
   void come_from(const ErrorShares& shares, const FinerWish& next);
-  /// How long all took: solves, companions, and what tells where errors come from.
+  /// Takes the time of all rounds: solves, companions, and the runs that find the parts of the error.
   void took(double seconds) { seconds_ = seconds; }
   const Accuracy& accuracy() const { return accuracy_; }
   const std::vector<Round>& all() const { return all_; }
@@ -85,7 +87,7 @@ class Rounds {
   double seconds_ = 0;
 };
 
-/// Adds what is not there yet.
+/// Adds those lines that are not there yet.
 void add_lines(std::vector<std::string>& lines, const std::vector<std::string>& more);
 
 }  // namespace terrane

@@ -25,7 +25,7 @@ struct ValueText {
   }
 };
 
-/// Lines with what they are about in front.
+/// Lines of text, each with a label in front.
 class Lines {
  public:
   void add(std::string_view what, const std::string& text) {

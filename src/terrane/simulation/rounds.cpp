@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How many parts the next round takes, from what the last one took.
+/// Chooses how many parts the next round has, from the time of the last one.
 class Pace {
  public:
   Pace(std::size_t parts, std::size_t least, double expected_seconds, double wanted_seconds)
@@ -23,7 +23,7 @@ class Pace {
   Range next(std::size_t done) const {
     return {done, std::min(parts_, done + static_cast<std::size_t>(std::max(least_, next_)))};
   }
-  /// wanted_seconds: that the next should take
+  /// wanted_seconds: that the next round should take
   void took(const Range& round, double seconds, double wanted_seconds) {
     const double count = static_cast<double>(round.size());
     next_ = std::clamp(count * wanted_seconds / std::max(seconds, 1e-6), count / 4, count * 4);
@@ -34,7 +34,7 @@ class Pace {
   double least_, next_;
 };
 
-/// A round without parts ends the run.
+/// Tells the other ranks the next round; one without parts ends the run.
 void announce(Comm& comm, const Range& round, const std::vector<double>& shares) {
   if (comm.size() == 1) return;
   Packet packet;
@@ -43,7 +43,7 @@ void announce(Comm& comm, const Range& round, const std::vector<double>& shares)
   packet.broadcast(comm);
 }
 
-/// Collective: this rank's share of a round. What it took each rank, in seconds.
+/// Collective: computes this rank's share of a round; returns the seconds that each rank took.
 template <class Compute>
 std::vector<double> compute_together(InStep& ranks, const Compute& compute) {
   const auto begin = Clock::now();

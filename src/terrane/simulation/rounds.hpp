@@ -18,8 +18,8 @@
 
 namespace terrane {
 
-/// Ranks that do something in step. Between two agreements they wait for each other's messages, so an error
-/// there leaves the others waiting, and ends all.
+/// Ranks that work in step. Between two agreements they wait for each other's messages, so an error of one
+/// leaves the others waiting, and the program must end.
 class InStep {
  public:
   /// Collective: runs `work` with the ranks in step. Rank 0 throws what any rank throws in together(); the
@@ -41,10 +41,10 @@ class InStep {
   bool agreed_ = false;
 };
 
-/// The shares of the next round, from those of the last and the seconds that it took each rank: GPUs of one
-/// kind run at clocks that differ, and distant parts take unequal time. Even, where rounds are too short to
-/// tell, or of so few parts that whole parts are not what shares say; changes by more than half are not
-/// believed.  parts: of the round
+/// The shares of the next round, from those of the last and the seconds that each rank took: GPUs of one kind
+/// run at different clocks, and parts far away take unequal time. Equal shares, where rounds are too short to
+/// time, or have so few parts that whole parts cannot follow the shares; a share changes by no more than a
+/// half.  parts: of the round
 std::vector<double> next_shares(std::span<const double> shares, std::span<const double> seconds,
                                 std::size_t parts);
 
@@ -58,24 +58,26 @@ class RoundWork {
  public:
   virtual ~RoundWork() = default;
   virtual std::size_t parts() const = 0;
-  /// Does the next round begin with work that its parts do not share with those of the last? Then rounds are
-  /// few.
+  /// Whether the next round begins with work that the last one did not do already. Then rounds are few and
+  /// large.
   virtual bool slow_to_begin() const { return false; }
-  /// Rank 0, after a round: do the next ones take as long? Otherwise they stay as large as this was to be.
+  /// Rank 0, after a round: whether the next ones will take as long. If not, rounds keep the size that this
+  /// one had.
   virtual bool tells_pace() const { return true; }
-  /// Of the next round: which share of its work each rank should take, so that all are done at once, by how
-  /// long the last one took them; the same on all ranks. Whoever does a part, its bits are the same.
+  /// Sets the share of the next round's work that each rank should take, so that all finish at once, by the
+  /// times of the last round; the same on all ranks. A part has the same bits on any rank.
   virtual void set_shares(std::span<const double> /*of_ranks*/) {}
   /// This rank's share of a round; must not communicate. Advances by steps_per_part for each part.
   virtual void compute(const Range& round, Progress& progress) = 0;
   /// Ranks but 0: sends what compute() found, after wait_for_turn().
   virtual void hand_over(Comm& comm, const Range& round) = 0;
-  /// Rank 0: takes what its own compute() found, then what each other rank hands over; then all is there.
+  /// Rank 0: takes what its own compute() found; then take() what each other rank hands over, after which the
+  /// round is complete.
   virtual void take_own(const Range& round) = 0;
   virtual void take(Comm& comm, int rank, const Range& round) = 0;
   virtual void finish(const Range& round) = 0;
-  /// Of a process alone, after compute() was cancelled: how many of the round's parts, from the first on, are
-  /// done and can be taken.
+  /// For a single process, after compute() was cancelled: how many of the round's parts, from the first on,
+  /// are done and can be taken.
   virtual std::size_t done_in_order() const { return 0; }
 
   static constexpr std::uint64_t steps_per_part = 1024;
@@ -83,20 +85,20 @@ class RoundWork {
 
 struct RoundSettings {
   std::string_view what;        ///< for the user: "gravity"
-  std::size_t done = 0;         ///< parts that a checkpoint has
+  std::size_t done = 0;         ///< parts that a checkpoint already holds
   std::size_t least = 1;        ///< fewest parts of a round, enough for every rank, unless fewer are left
   double expected_seconds = 0;  ///< of all parts on all ranks
   double interval = 0;          ///< seconds between checkpoints, which stand between rounds
-  double round = 10;  ///< seconds of a round, at most: errors and progress of other ranks are known that late
+  double round = 10;  ///< the most seconds of a round: errors and progress of other ranks are known that late
 };
 
-/// Rank 0: all rounds. after_round(parts done) follows each. Throws Cancelled; before that it calls
-/// when_stopped(parts done), and does not wait for the other ranks, which may be busy, or gone.
+/// Rank 0: runs all rounds, and calls after_round(parts done) after each. Throws Cancelled; before that it
+/// calls when_stopped(parts done), and does not wait for the other ranks, which may be busy, or gone.
 void lead_rounds(
     InStep& ranks, RoundWork& work, const RoundSettings& settings, Progress& progress,
     const std::function<void(std::size_t done)>& after_round,
     const std::function<void(std::size_t done)>& when_stopped = [](std::size_t) {});
-/// The other ranks.
+/// The other ranks: do their share of all rounds.
 void follow_rounds(InStep& ranks, RoundWork& work);
 
 }  // namespace terrane

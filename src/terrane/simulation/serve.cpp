@@ -14,10 +14,11 @@ void say(Comm& comm, std::string_view physics) {
   packet.broadcast(comm);
 }
 
-/// In place of a physics: what foretell() says.
+/// The word that foretell() sends in place of a physics' name.
 constexpr std::string_view a_device = "a device";
 
-/// The first word with a GPU takes a third of a second. What is wrong with it is said when it is to compute.
+/// Initialises the GPU early, as that takes a third of a second. Errors are ignored here: they recur when it
+/// is used.
 void begin_with_gpu(Device wanted, const Comm& comm) {
   if (wanted.kind != Device::Kind::cuda && wanted.kind != Device::Kind::automatic) return;
   if (const int count = gpu_count(); count == 0 || comm.on_node().sharing(count) > 1) return;

@@ -13,19 +13,19 @@ namespace terrane {
 /// aborts.
 void serve(const Registry& registry, Comm& comm);
 
-/// Rank 0: the others start what `physics` does on every rank (Physics::serve).
+/// Rank 0: makes the others start the work that `physics` declares for every rank (Physics::serve).
 void call(Comm& comm, std::string_view physics);
 
-/// Rank 0: the same, and hands them `packet`, which they take by Packet::broadcast().
+/// Rank 0: the same, and sends them `packet`, which they take by Packet::broadcast().
 void call(Comm& comm, std::string_view physics, Packet packet);
 
-/// Rank 0, before it reads what takes long: which device a job asks for. The others then begin with their
-/// GPU, where it may be one and each has one for itself.
+/// Rank 0, before long reading of input: tells the others which device a job asks for. They then initialise
+/// their GPUs meanwhile, where the job may use them and each rank has one for itself.
 void foretell(Comm& comm, Device wanted);
 
 /// Any rank: runs its part of some work. An error on which all ranks agreed (together(), Groups::in_step()),
-/// and Cancelled, goes on as it is; any other is of this rank alone, for which the rest would wait:
-/// OutOfStep.
+/// and Cancelled, is thrown as it is; any other is known to this rank alone, and the others would wait: it
+/// becomes OutOfStep.
 void keep_in_step(Comm& comm, const std::function<void()>& work);
 
 /// A rank but 0: the same; false after an error of all ranks, which rank 0 tells the user.
@@ -37,8 +37,8 @@ void dismiss(Comm& comm);
 /// The device of this rank: `wanted` as the ranks of its node share it, found by the rank's place there.
 Device device_of_rank(Device wanted, const Comm& comm);
 
-/// What rank 0 tells the others, who make device_of_rank() of it: the kind that `wanted` stands for at rank
-/// 0, and the number of the GPU where `wanted` has one.
+/// Rank 0: the device to send to the others, for device_of_rank(): the kind that `wanted` means on rank 0,
+/// and the number of the GPU where `wanted` has one.
 Device device_for_ranks(Device wanted, const Comm& comm);
 
 }  // namespace terrane

@@ -16,7 +16,7 @@ struct Sharing {
   std::string reason;      ///< for people
 };
 
-/// Ranks of a run, and what they may take.
+/// The ranks of a run, and the memory that they may take.
 struct RanksOfRun {
   int all = 1, on_node = 1;  ///< on_node: of these on the machine of rank 0
   double bytes = 0;          ///< of its memory
@@ -27,31 +27,31 @@ struct RanksOfRun {
 
 RanksOfRun ranks_of(const Runtime& runtime);
 
-/// What ranks share, and what it takes.
+/// The solves that ranks share, and the memory that they need.
 struct SolvesToShare {
   std::size_t count = 1;
   int ranks_per_field = 0;   ///< as asked for, at least; 0: as is best
   double unknowns = 0;       ///< of a solve
-  double worth_sharing = 0;  ///< unknowns from which on several GPUs are quicker than one
-  double at_rank_0 = 0;      ///< bytes of what all solves find
-  /// Bytes of a machine with on_node of the ranks, which have so many fields at once: of its memory beside
-  /// at_rank_0, not that of GPUs.
+  double worth_sharing = 0;  ///< number of unknowns above which several GPUs are quicker than one
+  double at_rank_0 = 0;      ///< bytes on rank 0 for the results of all solves
+  /// Bytes of host memory that a machine with on_node of the ranks needs, beside at_rank_0, with so many
+  /// fields at once.
   std::function<double(int fields, const RanksOfRun& ranks)> of_machine;
-  /// Bytes of the GPU of each rank of the smallest group.
+  /// Bytes that each rank of the smallest group needs on its GPU.
   std::function<double(int fields, const RanksOfRun& ranks)> of_gpu;
 };
 
-/// As many fields at once as there are solves and ranks and memory; but GPUs have nothing to do where a field
-/// is as quick on one as on several.
+/// As many fields at once as solves, ranks and memory allow; but some GPUs stay idle where a field is as
+/// quick on one as on several.
 Sharing share_ranks(const SolvesToShare& solves, const RanksOfRun& ranks);
 
-/// Bytes that the ranks of this machine need, of its memory, not that of GPUs.
+/// Bytes of host memory that the ranks of this machine need.
 double memory_needed(const SolvesToShare& solves, const RanksOfRun& ranks);
 
 /// Throws MemoryError: `what` takes more than there is, here or on the GPU of a rank.
 void require_memory(const SolvesToShare& solves, const Runtime& runtime, const std::string& what);
 
-/// What a rank may take of its GPU: its share of what is free; 0 on CPUs.
+/// Bytes that a rank may take of its GPU: its share of what is free; 0 on CPUs.
 double free_of_gpu(const Runtime& runtime);
 
 /// "1 of 2 for one field: no messages are needed"

@@ -19,7 +19,7 @@ namespace terrane {
 class Simulation {
  public:
   virtual ~Simulation() = default;
-  /// Everything except the computation. Throws what run() would throw for bad input, and MemoryError.
+  /// Does everything except the computation. Throws what run() would throw for bad input, and MemoryError.
   virtual Plan check(const Runtime& runtime = {}) = 0;
   /// Throws Cancelled when runtime.progress asks for it; nothing is written here.
   /// On rank 0 of runtime's ranks; the others serve() meanwhile (serve.hpp).
@@ -50,12 +50,13 @@ struct Physics {
   std::string_view shortest = {};
   /// What its channels are called, here and by other programs; null: it has no channels at stations.
   const Conventions* conventions = nullptr;
-  /// From the physics' tables. What runtime says of memory already holds for reading the job.
+  /// Makes a simulation from the physics' tables. runtime: its memory limit already holds while the job is
+  /// read.
   std::function<std::unique_ptr<Simulation>(const Config& job, const Runtime& runtime)> make;
   std::function<void(Comm&)> serve;  ///< what ranks other than 0 do during a run
 };
 
-/// That of jobs which name none: they were written when there was no other.
+/// The physics of jobs that name none: they were written when there was no other.
 inline constexpr std::string_view unnamed_physics = "gravity";
 
 /// A job that was read and is ready to run.
@@ -63,9 +64,9 @@ struct Job {
   std::unique_ptr<Simulation> simulation;
   Runtime runtime;  ///< device, threads, memory and checkpoint as the job asks; ranks and progress are added
   Output output;
-  std::vector<std::string> notes = {};  ///< what reading it took for granted
+  std::vector<std::string> notes = {};  ///< assumptions that reading the job made
 
-  /// As of the simulation, with these notes.
+  /// As check() and run() of the simulation, with these notes.
   Plan check(const Runtime& where) const;
   Result run(const Runtime& where) const;
 };
@@ -79,14 +80,14 @@ class Registry {
   std::span<const Physics> all() const noexcept { return all_; }
   /// Throws InputError that lists the names and the nearest one.
   const Physics& find(std::string_view name) const;
-  /// Those of all physics, for files of unknown origin.
+  /// The conventions of all physics, for files of unknown origin.
   Conventions conventions() const;
-  /// The job that a file describes, by the physics that simulation.physics names. Every key of the file has
-  /// been read when this returns; keys without effect stop it. ahead: is told where it will run, before the
-  /// model is made, which may take long. Throws InputError, FileError, MemoryError.
+  /// Makes the job that a file describes, with the physics that simulation.physics names. Every key of the
+  /// file has been read when this returns; keys without effect are an error. ahead: called with the runtime
+  /// before the model is made, which may take long. Throws InputError, FileError, MemoryError.
   Job make(const Config& job, const std::function<void(const Runtime&)>& ahead = {}) const;
-  /// The simulations of a job, each as a job that make() takes; of a job of one simulation that one, without
-  /// a name. only: the names of those that are wanted; none: all. Throws InputError.
+  /// The simulations of a job, each as a job that make() takes; a job of one simulation gives that one,
+  /// without a name. only: the names of those that are wanted; none: all. Throws InputError.
   std::vector<Config::Part> parts(const Config& job, const std::vector<std::string>& only = {}) const;
 
  private:

@@ -17,7 +17,7 @@
 
 namespace terrane {
 
-/// A physics that decides nothing: its Choice is the memory that a run may take.
+/// The Choice of a physics that decides nothing else: the memory that a run may take.
 using MemoryAlone = MemoryBudget;
 
 template <class Choice = MemoryAlone>
@@ -38,7 +38,7 @@ class SimulationOf : public Simulation {
   }
 
   Result run(const Runtime& runtime = {}) override {
-    date_text();  // what the result will bear: found now when it cannot be
+    date_text();  // the date for the result: an error should come now, before the run
     const Choice choice = choose(runtime);
     Result result;
     auto& report = result.report;
@@ -85,13 +85,13 @@ class SimulationOf : public Simulation {
   virtual Choice choose(const Runtime& runtime) const = 0;
   /// What plan and report have in common, beside the notes.
   virtual void describe(RunFacts& facts, const Choice& choice, const Runtime& runtime) const = 0;
-  /// Of the plan alone: how long it takes. Throws what a run would: there is too little memory.
+  /// Adds to the plan alone how long the run takes. Throws what a run would: there is too little memory.
   virtual void foresee(Plan& plan, const Choice& choice, const Runtime& runtime) const = 0;
-  /// Whether compute() does what foresee() does.
+  /// Whether compute() itself does what foresee() does, so that a run need not call that.
   virtual bool plans_by_itself() const { return false; }
-  /// The run: its data set. Adds to the report and the attributes what it found.
+  /// The run: returns its data set, and adds its findings to the report and the attributes.
   virtual Dataset compute(Result& result, const Choice& choice, const Runtime& runtime) = 0;
-  /// The model with provenance, for its files; or only what it is made of.
+  /// The model with provenance, for its files; with_values = false: its columns without values.
   virtual io::Content model(bool with_values) const = 0;
 
   std::string physics_;

@@ -65,7 +65,7 @@ void refuse_errors_of_waves(const Config& table, const std::string& next) {
 
 namespace {
 
-/// No datum has less than the mean of those like it that stand next to it.
+/// Raises the floor of each datum's error to the mean error of its neighbours in the same group.
 void raise_by_those_alike(const JudgedData& data, const std::vector<double>& relative,
                           std::vector<double>& floor) {
   std::map<std::size_t, std::size_t> last;  // of each group

@@ -1,4 +1,4 @@
-// What a run says of the error of its data: an error beside every datum, and what all of them come to.
+// The errors of data that a run states: one beside every datum, and a summary of all.
 //
 // A physics computes its data again on a companion mesh (mesh/companion.hpp) and hands over how far both are
 // apart, divided by what makes of it an error: e₁ = |d_c − d|/s. The difference crosses zero, as data do; so
@@ -54,13 +54,14 @@ struct Accuracy {
   friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };
 
-/// Of the job of an inversion, its table [simulation]: whether errors of its mesh count beside those of data,
-/// and finer meshes follow. Throws InputError: it asks for an accuracy, which is that of the data; for errors
-/// where none are stated, or for finer meshes where it gives its own.
+/// The accuracy settings of an inversion, from its table [simulation]: whether errors of its mesh count
+/// beside those of data, and whether finer meshes follow. Throws InputError where the job asks for an
+/// accuracy, which is that of the data; for errors where the physics states none; or for finer meshes where
+/// the job gives its own.
 Accuracy errors_counted(const Config& table, bool states_some, bool plans_mesh);
 
-/// Of the table [simulation] of waves, which state no error of their mesh. Throws InputError: it asks for
-/// one. next: how to see it
+/// For the table [simulation] of waves, which state no error of their mesh: throws InputError where it asks
+/// for one. next: how the user can see that error
 void refuse_errors_of_waves(const Config& table, const std::string& next);
 
 /// Data that are judged together: numbers of one kind, each of one source.
@@ -71,29 +72,29 @@ struct JudgedData {
   std::vector<std::size_t> source;                ///< of each datum
   std::function<std::string(std::size_t)> place;  ///< of a datum, for people: "array 12"
   bool in_order = false;  ///< data of a source are neighbours in the order in which they stand here
-  double least = 1e-4;    ///< relative: what sampling, walls and residuals may leave where both meshes agree
-  /// Which data measure alike beside each other, as arrays of one shape along a line, in the order in which
-  /// they stand: their errors are of one size. Of each datum its group, or empty.
+  double least = 1e-4;    ///< relative: what sampling, walls and residuals may add where both meshes agree
+  /// The group of each datum, or empty. Data of one group have errors of similar size, as arrays of one shape
+  /// along a line; they stand in the order of their places.
   std::vector<std::size_t> alike = {};
 };
 
 class StatedErrors {
  public:
-  /// Above it two meshes show no more than that the first is too coarse.
+  /// Largest relative error that is stated: above it two meshes show only that the first is too coarse.
   static constexpr double largest_told = 0.2;
 
   /// why_none: no error can be stated, because of this; empty: some can
   explicit StatedErrors(const Accuracy& accuracy, std::string why_none = {})
       : accuracy_(accuracy), why_none_(std::move(why_none)) {}
 
-  /// The error of each datum, in its unit: e₁, no less than half of what its source's data have, and than
-  /// what closed forms and solves leave.  NaN where there is no difference.
+  /// The error of each datum, in its unit: e₁, but at least half the typical error of its source's data, and
+  /// at least the error that closed forms and solves leave.  NaN where there is no difference.
   std::vector<double> of(const JudgedData& data);
 
-  /// What 95 % of all data so far have at most, relative; NaN where none can be stated.
+  /// The relative error that 95 % of all data so far do not exceed; NaN where none can be stated.
   double at_95() const;
 
-  /// Attributes, facts, a line and warnings.  seconds: of the companion's run, and of all
+  /// Adds attributes, facts, a line and warnings.  seconds: of the companion's run, and of both runs
   void tell(Result& result, double companion_seconds, double seconds) const;
 
  private:
@@ -104,7 +105,7 @@ class StatedErrors {
   std::string first_above_;
 };
 
-/// "voltage per current" → what the column of its errors is called: NAME_error.
+/// The column of errors of a column: "voltage per current" -> NAME_error.
 Column error_column(const Column& of, std::vector<double> errors);
 
 }  // namespace terrane

@@ -11,13 +11,14 @@ namespace terrane {
 
 namespace {
 
-/// What NetCDF takes for a name: a slash parts groups, and "complex" is the dimension of complex values.
+/// A name that NetCDF allows: without slashes, which separate groups, and not "complex", the dimension of
+/// complex values.
 std::string clean(std::string name) {
   std::replace(name.begin(), name.end(), '/', '_');
   return name == "complex" ? "complex_" : name;
 }
 
-/// Of the survey's columns whose names NetCDF does not take, names that nothing else has.
+/// Gives survey columns whose names NetCDF does not allow new ones that are unique.
 void clean_names(StationFields& stations) {
   const auto taken = [&](const std::string& name) {
     for (const auto* columns : {&stations.survey.columns, &stations.fields, &stations.residuals})
@@ -34,7 +35,7 @@ void clean_names(StationFields& stations) {
   }
 }
 
-/// Whether a column of a survey says where or on which line a station is.
+/// Whether a column of a survey gives the place or the line of a station.
 bool is_place(std::string_view name) {
   if (name == "longitude" || name == "latitude" || name == "line" || name == "distance") return true;
   const bool of_electrode = name.size() > 2 && std::string_view("abmn").find(name[0]) != name.npos;

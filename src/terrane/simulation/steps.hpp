@@ -19,8 +19,9 @@
 
 namespace terrane {
 
-/// From step `first` to the last; why they ended before: the error to throw when the parts are gone, on all
-/// ranks together. ask(before, done): what this rank wants then · keep(done): on all ranks.
+/// Takes steps from number `first` on. Returns null at the end, else the error to throw, on all ranks, once
+/// the parts are freed. ask(before, done): this rank's wish after these steps · keep(done): on all ranks, for
+/// a checkpoint.
 template <class Rank, class Ask, class Keep>
 std::exception_ptr take_steps(Rank& rank, std::size_t first, std::size_t steps, Comm& comm, const Ask& ask,
                               const Keep& keep) {
@@ -33,8 +34,8 @@ std::exception_ptr take_steps(Rank& rank, std::size_t first, std::size_t steps, 
   return nullptr;
 }
 
-/// Rank 0.  gather(done): the state, from all ranks · write(file, done): it, as a checkpoint · seconds: that
-/// the steps took
+/// Takes all steps on rank 0.  gather(done): collects the state from all ranks · write(file, done): writes it
+/// as a checkpoint · seconds: gets the time that the steps took
 template <class Rank, class Gather, class Write>
 std::exception_ptr lead_steps(std::string_view physics, Rank& rank, std::size_t first, std::size_t steps,
                               Comm& comm, const Runtime& runtime, std::vector<std::string>& warnings,
@@ -59,7 +60,7 @@ std::exception_ptr lead_steps(std::string_view physics, Rank& rank, std::size_t 
   return stopped;
 }
 
-/// The other ranks; whether they came to the end.
+/// Takes all steps on another rank; returns whether it came to the end.
 template <class Rank, class Gather>
 bool follow_steps(Rank& rank, std::size_t first, std::size_t steps, Comm& comm, const Gather& gather) {
   return !take_steps(

@@ -15,7 +15,7 @@ namespace terrane {
 
 namespace {
 
-/// A data set of which some variables come entry by entry.
+/// Writes a data set of which some variables are computed entry by entry.
 void write_entries(const Result& result, Sink& sink) {
   const auto& data = result.data;
   sink.define(data);
@@ -69,7 +69,7 @@ Dataset to_dataset(const Result& result) {
   return sink.take();
 }
 
-/// Formats that take entries are given them; all others, what is in memory.
+/// Writes entries one by one where the format can; other formats are given what is in memory.
 void write_result(const std::string& path, const Result& result) {
   if (result.entries.empty()) return io::write(path, result.data, options_of(result));
   const auto format = io::format_to_write(path).name;

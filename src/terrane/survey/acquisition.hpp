@@ -43,7 +43,7 @@ struct TimeAxis {
   double operator[](std::size_t n) const noexcept { return first + step * static_cast<double>(n); }
 };
 
-/// Frequencies in Hz, or times: nothing for physics that know neither.
+/// Frequencies in Hz, or times; neither, for physics that need none.
 using SpectralAxis = std::variant<std::monostate, std::vector<double>, TimeAxis>;
 
 /// What was recorded: one number per entry, NaN where nothing was.

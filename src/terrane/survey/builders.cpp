@@ -64,7 +64,7 @@ struct SineCosine {
   double sine, cosine;
 };
 
-/// Exact for lines that run north, east, south or west.
+/// Sine and cosine of an azimuth; exact for lines that run north, east, south or west.
 SineCosine direction(double azimuth) {
   const double quarter = std::remainder(azimuth, 360) / 90;
   if (quarter == std::nearbyint(quarter)) {
@@ -148,7 +148,7 @@ Survey list_survey(std::vector<double> easting, std::vector<double> northing, st
 
 Survey list_survey(std::vector<double> easting, std::vector<double> northing, const StationHeight& height,
                    std::vector<Column> columns) {
-  // The coordinates first, so that a NaN is not taken for a station outside the elevation grid.
+  // Checks the coordinates first, so that a NaN is not reported as a station outside the elevation grid.
   std::vector<double> up(easting.size());
   auto survey = list_survey(std::move(easting), std::move(northing), std::move(up), std::move(columns));
   survey.up = heights(survey.easting, survey.northing, height);

@@ -1,4 +1,4 @@
-// What programs call the quantities that a physics computes at stations: names, axes, signs and units, as
+// The names, axes, signs and units that programs give to the quantities which a physics computes at stations:
 // tables that each physics fills (Physics::conventions) and general code takes as an argument.
 #pragma once
 
@@ -18,7 +18,7 @@ enum class UnitSystem { si, geo };
 /// "si" or "geo". Throws InputError.
 UnitSystem unit_system_from_name(std::string_view name);
 
-/// One channel as one convention has it: value there = sign · value in Terrane.
+/// One channel in one convention: the convention's value = sign · Terrane's value.
 struct ConventionChannel {
   std::string_view channel;  ///< Terrane's own name: "g_u"
   std::string_view name;     ///< there: "g_z"
@@ -38,12 +38,12 @@ struct Convention {
   std::vector<ConventionChannel> channels;
   UnitSystem usual = UnitSystem::geo;  ///< what the program itself reads and writes
 
-  /// By the name there, or by Terrane's own; null when it has no such channel.
+  /// The channel with this name there, or with this name in Terrane; null when there is none.
   const ConventionChannel* find(std::string_view name) const;
   const ConventionChannel* of_channel(std::string_view channel) const;
 };
 
-/// All that a physics knows; the first one is Terrane's own.
+/// All conventions of a physics; the first one is Terrane's own.
 struct Conventions {
   std::vector<Convention> all;
 
@@ -53,10 +53,10 @@ struct Conventions {
   const Convention& named(std::string_view name) const;
 };
 
-/// Of several physics: conventions of one name become one, with the channels of all.
+/// The conventions of several physics: those of one name become one, with the channels of all.
 Conventions joined(std::span<const Conventions* const> of_physics);
 
-/// Values as Terrane has them (own axes, SI) [n] → the column that programs of the convention expect.
+/// Converts Terrane's values [n] (own axes, SI) to the column that programs of the convention expect.
 Column in_convention(const ConventionChannel& there, std::span<const double> values, UnitSystem units);
 
 }  // namespace terrane

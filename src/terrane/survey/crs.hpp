@@ -1,4 +1,4 @@
-// Map projections in words that other programs read.
+// Map projections as text that other programs read.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace terrane {
 /// or run to the west or south: such numbers would not be Terrane's.
 std::string crs_wkt(const std::string& definition);
 
-/// What the axes of a coordinate reference system are.
+/// The kind and unit of the axes of a coordinate reference system.
 struct CrsAxes {
   enum class Kind { projected, geographic, vertical, other };
   Kind kind = Kind::other;
   double unit = 1;     ///< of the axes, in metres; of a geographic system in radians
   bool usual = false;  ///< they run east and north, or up
 };
-/// Of an EPSG code, a PROJ string or WKT; empty where PROJ does not know it.
+/// The axes of the system of an EPSG code, a PROJ string or WKT; empty where PROJ does not know it.
 std::optional<CrsAxes> crs_axes(const std::string& definition);
 
 }  // namespace terrane

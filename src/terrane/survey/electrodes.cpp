@@ -12,7 +12,7 @@ namespace terrane::electric {
 
 namespace {
 
-/// Places that rounding does not tell from each other.
+/// Compares places up to rounding.
 class SamePlace {
  public:
   explicit SamePlace(const std::vector<Point>& places) {
@@ -35,7 +35,7 @@ class SamePlace {
   double across_ = 0, largest_ = 0;
 };
 
-/// Arrays of which two electrodes lie at one place have no or an infinite voltage. Throws InputError.
+/// Throws InputError for arrays with two electrodes at one place, whose voltage is zero or infinite.
 void refuse_one_place(const Electrodes& electrodes) {
   const SamePlace same(electrodes.place);
   constexpr const char* letters[4] = {"a", "b", "m", "n"};

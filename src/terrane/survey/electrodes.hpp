@@ -1,4 +1,4 @@
-// Places of electrodes, and which four of them an array takes.
+// Places of electrodes, and the four electrodes of each array.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// Current flows from a to b, the voltage is that of m above n; places in the list of electrodes, or
-/// far_away.
+/// Current flows from a to b, the voltage is that of m minus that of n; each is a number in the list of
+/// electrodes, or far_away.
 struct Array {
   static constexpr int far_away = -1;
   int a = far_away, b = far_away, m = far_away, n = far_away;
@@ -22,8 +22,8 @@ struct Electrodes {
   std::vector<Point> place;  ///< m
   std::vector<Array> arrays;
 
-  /// Throws InputError: an array that names an electrode there is not, has a current electrode for a
-  /// potential one, has neither current or neither potential electrode, or one twice.
+  /// Throws InputError: an array with an electrode that is not in the list, with a current electrode that is
+  /// also a potential electrode, without any current or any potential electrode, or with one twice.
   void check() const;
 };
 

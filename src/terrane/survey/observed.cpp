@@ -71,7 +71,7 @@ std::optional<Column> in_other_frame(const Column& column, const Convention& fro
   const int sign = what->role == Role::uncertainty ? 1 : there->sign * here->sign;
   Column made{column_name(*what, to), std::string(here->unit(units)), description(*here, what->role),
               column.values, column.single};
-  // Numbers that keep their unit keep their digits.
+  // Values that keep their unit keep their digits.
   if (factor != one_unit)
     for (double& v : made.values) v = v * factor / one_unit;
   if (sign < 0)
@@ -84,7 +84,7 @@ ObservedColumns observed_columns(const Survey& survey, const Conventions& known,
   ObservedColumns parted;
   std::vector<bool> used(survey.columns.size(), false);
   const auto frames = frames_of(survey, known, frame);
-  // The first column of a role for a channel, and in which frame it was found.
+  // The first column with this role for a channel, in the first frame that has it.
   const auto find = [&](std::string_view channel, Role role) -> std::optional<Column> {
     for (const auto* from : frames)
       for (std::size_t c = 0; c < survey.columns.size(); ++c) {

@@ -35,7 +35,7 @@ void same_length(std::size_t a, std::size_t b, const std::string& where) {
       "\"utm\".");
 }
 
-/// Longitude moved by whole turns to lie in the 360 degrees from `west`.
+/// Longitude shifted by full turns into the 360 degrees from `west`.
 double wrapped(double longitude, double west) {
   const double turns = std::floor((longitude - west) / 360);
   return turns == 0 ? longitude : longitude - 360 * turns;
@@ -246,7 +246,7 @@ Grid project_grid(const Grid& geographic, const Projection& projection, std::arr
         "grid: region",
         fmt::format("west {}, east {}, south {}, north {}", area.west, area.east, area.south, area.north),
         "Finite metres with west < east and south < north.");
-  // The source's own spacing, in the plane, where the region has its middle.
+  // The source's own spacing, projected at the middle of the region.
   if (spacing[0] == 0 || spacing[1] == 0) {
     std::array<double, 1> x{0.5 * (area.west + area.east)}, y{0.5 * (area.south + area.north)};
     projection.inverse(x, y, x, y);

@@ -1,4 +1,4 @@
-// Between longitude, latitude (degrees, WGS84) and easting, northing (metres), by PROJ.
+// Conversion between longitude, latitude (degrees, WGS84) and easting, northing (metres), by PROJ.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class Projection {
   static Projection for_points(const std::string& definition, std::span<const double> longitude,
                                std::span<const double> latitude);
 
-  /// Its definition, with "utm" replaced by the EPSG code: the value for Survey::projection.
+  /// The definition, with "utm" replaced by the EPSG code: the value for Survey::projection.
   const std::string& definition() const noexcept;
 
   /// All arrays [n]; output may be the input. Throws ShapeError (lengths differ), InputError that names the
@@ -54,7 +54,7 @@ std::string utm_zone(std::span<const double> longitude, std::span<const double> 
 /// "longitude" and "latitude" are added, projection is set, a grid is dropped (its lines bend).
 void project(Survey& survey, const Projection& projection);
 
-/// The rectangle around the image of a geographic grid's edge.
+/// The rectangle around a geographic grid's edge after projection.
 Region projected_region(const Grid& geographic, const Projection& projection);
 
 /// A geographic grid resampled onto even nodes in the plane, bilinearly in longitude and latitude; NaN

@@ -27,12 +27,12 @@ class Forward {
   virtual ~Forward() = default;
   virtual std::size_t rows() const = 0;
   virtual std::size_t columns() const = 0;
-  /// The same bits for the same model, on any number of threads; without a jacobian where the model is out of
-  /// all bounds. Throws InputError, MemoryError, Cancelled.
+  /// F and J at a model, with the same bits on any number of threads; J is null where the model is beyond all
+  /// bounds. Throws InputError, MemoryError, Cancelled.
   virtual Linearised at(std::span<const double> model, Progress* progress = nullptr) const = 0;
 };
 
-/// J diag(slope), of some of J's columns.
+/// J diag(slope), for some of J's columns.
 class Chained final : public solve::LinearOperator {
  public:
   /// columns: of J, ascending; empty: all · slope: [those]
@@ -54,7 +54,7 @@ class Chained final : public solve::LinearOperator {
   std::vector<double> slope_;
 };
 
-/// A physics whose property is p = e^m of the model: F(e^m), J diag(p). Out of bounds beyond 1e±30.
+/// For physics whose property is p = e^m, m the model: F(e^m), J diag(p). p beyond 1e±30 is out of bounds.
 class LogarithmForward final : public Forward {
  public:
   explicit LogarithmForward(std::shared_ptr<const Forward> physics) : physics_(std::move(physics)) {}
@@ -67,7 +67,7 @@ class LogarithmForward final : public Forward {
 };
 
 /// All entries of an operator in memory, made by a product with its transpose for each row: worth it for some
-/// hundred data, where products are many.
+/// hundred data, when there are many products.
 std::shared_ptr<const solve::LinearOperator> in_memory(const solve::LinearOperator& g, int threads);
 /// The operator that has these entries, [rows, columns].
 std::shared_ptr<const solve::LinearOperator> in_memory(std::size_t rows, std::size_t columns,

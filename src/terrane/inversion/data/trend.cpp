@@ -7,7 +7,7 @@ namespace terrane::inversion {
 
 namespace {
 
-/// Where x lies between the least and the largest of all: −1 … 1.
+/// Scales x to −1 … 1 between its least and greatest value.
 std::vector<double> scaled(std::span<const double> x) {
   const auto [least, most] = std::minmax_element(x.begin(), x.end());
   const double middle = 0.5 * (*least + *most), half = 0.5 * (*most - *least);
@@ -104,7 +104,8 @@ void Detrended::weighted_diagonal(std::span<const double> weight, std::span<doub
     g_->apply_transpose(trends_.weighted_column(k), seen);
     for (std::size_t c = 0; c < seen.size(); ++c) diagonal[c] -= seen[c] * seen[c];
   }
-  // A cell that does as a trend does: nothing but rounding may be left of it.
+  // The diagonal of a cell whose field the trend explains fully: only rounding errors are left, which may be
+  // negative.
   for (std::size_t c = 0; c < seen.size(); ++c) diagonal[c] = std::max(diagonal[c], 0.0);
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 constexpr double mesh_tolerance = 1e-3;  // of the thinnest cell: files have faces in few digits, or widths
 
-/// Faces of two meshes along one axis, which programs write with more or fewer digits.
+/// Whether faces of two meshes along one axis agree: programs write them with more or fewer digits.
 bool alike(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) return false;
   double thinnest = std::numeric_limits<double>::infinity();
@@ -53,7 +53,7 @@ void expect_mesh(const Config& table, const char* key, const std::string& path, 
                       faces.first.front(), faces.first.back()));
 }
 
-/// Of a mesh file with an octree: which cell of the file each cell of the mesh is part of.
+/// For a mesh file with an octree: the octree cell in which each cell of the mesh lies.
 io::Octree octree_of(const std::string& mesh_file) {
   if (mesh_file.empty() || io::format_of(mesh_file).name != "ubc-mesh") return {};
   auto in = io::TextReader::open(mesh_file);
@@ -85,7 +85,7 @@ std::optional<std::size_t> cell_at(const TensorMesh& mesh, double e, double n, d
   return mesh.index(place[0], place[1], place[2]);
 }
 
-/// One row a cell: its centre, and the value in the column `named`, or the last.
+/// Values of cells from rows with a cell's centre and the value in the column `named`, or the last.
 std::vector<double> of_table(const Config& table, const char* key, const std::string& path,
                              const io::Table& rows, const std::string& named, const TensorMesh& mesh) {
   const Column* column = rows.find(named);
@@ -112,8 +112,8 @@ std::vector<double> of_table(const Config& table, const char* key, const std::st
   return values;
 }
 
-/// Cells as prisms, as tables of models have them: those that are not there hold what no rock has, 0 of a
-/// density.
+/// Values of cells from a table of prisms; cells that it does not have get the property's `absent`, such as
+/// density 0.
 std::vector<double> of_prisms(const Config& table, const char* key, const std::string& path,
                               const io::PrismData& data, const std::string& property,
                               const TensorMesh& mesh) {
@@ -146,8 +146,7 @@ std::vector<double> of_prisms(const Config& table, const char* key, const std::s
   return values;
 }
 
-/// Whether nothing but numbers, blanks and UBC's comments stands in the first lines, one number in each, or
-/// UBC's 3*1.
+/// Whether the first lines hold nothing but numbers, one in each (or UBC's 3*1), blanks and UBC's comments.
 bool begins_with_bare_numbers(std::string_view head) {
   std::size_t numbers = 0;
   while (!head.empty()) {

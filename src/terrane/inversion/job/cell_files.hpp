@@ -9,11 +9,11 @@
 
 namespace terrane::inversion {
 
-/// Whether a file, or none where the name is empty, holds an octree mesh.
+/// Whether a file holds an octree mesh; false for an empty name.
 bool is_octree(const std::string& mesh_file);
 
-/// A property of the cells of the mesh, SI.  mesh_file: of the mesh, or empty where the job has it.  Throws
-/// InputError at table.key.
+/// A property of the cells of the mesh, SI.  mesh_file: the file of the mesh; empty where the job gives the
+/// mesh.  Throws InputError at table.key.
 std::vector<double> values_of_file(const Config& table, const char* key, const std::string& property,
                                    const TensorMesh& mesh, const std::string& mesh_file);
 

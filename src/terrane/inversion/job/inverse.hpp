@@ -1,4 +1,4 @@
-// What a physics offers to inversions, and the list of all.
+// The inversion that a physics declares, and the list of all of them.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace terrane::inversion {
 
-/// An inversion to start from, with what its data are made of: `terrane new inversion --of NAME`.
+/// An example of an inversion, with the job that computes its data: `terrane new inversion --of NAME`.
 struct ExampleJob {
   std::string_view name;   ///< "electric"
   std::string_view job;    ///< with comments; reads data
@@ -22,9 +22,9 @@ struct ExampleJob {
 
 /// The inverse of one physics: its folder inverse/ declares it (docs/workshop/new_physics.md).
 struct Inverse {
-  Physics job;       ///< as a physics whose simulations are inversions
-  std::string data;  ///< from which data models are found, for people: "gravity and its gradients"
-  /// What the page of all inversions has of it: tables [simulation], and others of its own.
+  Physics job;       ///< the inversion as a Physics, whose simulations are inversions
+  std::string data;  ///< the kinds of data that it takes, for people: "gravity and its gradients"
+  /// The tables [simulation], and others of its own, that the reference page of all inversions shows.
   std::vector<Section> on_page = {};
   std::vector<Service> services = {};  ///< what ranks other than 0 do
   std::vector<ExampleJob> examples = {};
@@ -36,10 +36,10 @@ class Inverses {
   /// A physics that this program was built without.
   void leave_out(std::string name) { registry_.leave_out(std::move(name)); }
 
-  /// What `terrane invert` reads jobs with.
+  /// The physics with which `terrane invert` reads jobs.
   const Registry& registry() const noexcept { return registry_; }
-  /// All as one of the name "inversion", which must not outlive them: for the template, the reference, and
-  /// the ranks other than 0. Without tables where there is none.
+  /// All of them as one Physics named "inversion", which must not outlive this object: for the template, the
+  /// reference, and the ranks other than 0. It has no tables where there is no inversion.
   Physics job() const;
   std::span<const ExampleJob> examples() const noexcept { return examples_; }
 

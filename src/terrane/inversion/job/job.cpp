@@ -32,8 +32,8 @@ namespace {
 
 constexpr double of_cut_cells = 2;  // memory: cells of half the width along one axis
 
-/// Two of some seven models are solved for on three meshes of twice the cells and one with farther walls,
-/// too.
+/// Adds the cost of errors of the mesh: of about seven models, two are also solved for on three meshes with
+/// twice the cells and on one with farther walls.
 void foresee_errors(Plan& plan, const Accuracy& asked, double memory) {
   constexpr double of_errors = 3 * 2 + 1.2, models = 7;
   plan.seconds *= 1 + 2 * of_errors / models;
@@ -133,7 +133,7 @@ double misfit_by(const Problem& p, const std::vector<double>& predicted, const s
   return sum;
 }
 
-/// What 95 % of data have at most of the one relative to the other.
+/// The ratio one/other that 95 % of data do not exceed.
 double ratio_at_95(const std::vector<double>& one, const std::vector<double>& other) {
   std::vector<double> ratio(one.size());
   for (std::size_t n = 0; n < one.size(); ++n) ratio[n] = one[n] / other[n];
@@ -254,7 +254,7 @@ std::vector<double> InversionJob::errors_of_mesh(const std::vector<double>& mode
   return {};
 }
 
-/// As of runs (refining.hpp), relative to uncertainties.
+/// The wish for a finer mesh, as for simulations (refining.hpp), with errors relative to uncertainties.
 FinerWish InversionJob::finer_wish_of(const OnMesh& on) const {
   const auto share = [&](const std::vector<double>& change) {
     return ratio_at_95(of_->errors_by(on.outcome.predicted, change), on.own);

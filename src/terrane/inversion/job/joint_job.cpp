@@ -15,11 +15,11 @@ namespace terrane::inversion {
 namespace {
 
 constexpr int usual_rounds = 5;  // 3 to 12 in examples and tests
-// What a round takes, in parts of the time of the models found apart, where R has an exact inverse (example
+// The time of a round relative to that of the models found one by one, where R has an exact inverse (example
 // 23).
 constexpr double of_the_first = 1.8;
 
-/// What the simulations share.
+/// The state that the simulations of a joint inversion share.
 struct Shared {
   std::vector<std::string> name;
   std::vector<std::unique_ptr<InversionJob>> job;
@@ -32,7 +32,7 @@ struct Shared {
   void run(const Runtime& of_run);
 
  private:
-  /// A note of job `index`, of its check and of its run.
+  /// A note for job `index`, in its check and in its run.
   std::string note_of(std::size_t index) const;
   void require_devices();
   Fingerprint fingerprint();
@@ -47,8 +47,8 @@ std::string Shared::note_of(std::size_t index) const {
                      settings.coupling, settings.rocks, settings.most_rounds);
 }
 
-/// All are in memory at once, on every rank of this machine what it has of them; and each is found again in
-/// every round.
+/// The plans of all jobs: all models are in memory at once, on every rank of this machine with that rank's
+/// part, and each is found again in every round.
 const std::vector<Plan>& Shared::check(Comm* comm) {
   if (!plan.empty()) return plan;
   std::vector<Plan> plans;
@@ -68,7 +68,7 @@ const std::vector<Plan>& Shared::check(Comm* comm) {
   return plan = std::move(plans);
 }
 
-/// What all that compute on one device hold there at once. Throws MemoryError.
+/// Throws MemoryError where all inversions that compute on one device need more memory than it has.
 void Shared::require_devices() {
   std::vector<DeviceLoad> loads;
   for (std::size_t p = 0; p < job.size(); ++p) {
@@ -175,7 +175,7 @@ class Side final : public Simulation {
   std::size_t index_;
 };
 
-/// An error of one of the jobs, at its place in the file.
+/// Calls a check; an error gets the place of the job in its file.
 template <class Check>
 void at(const Member& member, const Check& check) {
   try {

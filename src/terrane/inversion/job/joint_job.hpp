@@ -1,4 +1,5 @@
-// Jobs whose models are found together (joint.hpp): simulations of which the first one that runs runs all.
+// Jobs whose models are found together (joint.hpp): the first of their simulations that runs computes all of
+// them.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ struct Member {
   Job* job = nullptr;
 };
 
-/// What models hold on one device at once.
+/// The bytes that models hold on one device at the same time.
 struct DeviceLoad {
   Device device;
   double bytes = 0;
@@ -29,8 +30,8 @@ struct DeviceLoad {
 /// by each rank ("cuda"); of the numbers of processes that share it, the larger one counts.
 void add_load(std::vector<DeviceLoad>& loads, const Device& device, double bytes);
 
-/// Whether the simulations of a job are found together: it has a table [joint]. Throws InputError: and one
-/// simulation only.
+/// Whether the simulations of a job are inverted jointly: it has a table [joint]. Throws InputError where it
+/// has but one simulation.
 bool asks_for_joint(const Config& job);
 
 /// Gives each job, in place of its simulation, one that is found together with the others. Each keeps to its
@@ -39,7 +40,7 @@ bool asks_for_joint(const Config& job);
 /// what is of one model alone, rocks that are missing. They run in one process.
 void join(const std::vector<Member>& members, std::optional<double> coupling = std::nullopt);
 
-/// The inversion that a simulation is, by itself or together with others; null: it is none.
+/// The inversion behind a simulation, single or joint; null: it is none.
 const InversionJob* inversion_of(const Simulation& simulation);
 
 }  // namespace terrane::inversion

@@ -11,8 +11,8 @@
 
 namespace terrane::inversion {
 
-/// Numbers of "7" or "12-20", counted from 1, as a first one from 0 and one behind the last.  things: what is
-/// counted, "arrays";  also: another word that is allowed, or empty.  Throws InputError.
+/// The range that "7" or "12-20" stands for, counted from 1: its first number from 0, and one past its last.
+/// things: the counted things, "arrays";  also: another word that is allowed, or empty.  Throws InputError.
 std::pair<std::size_t, std::size_t> numbers_left_out(const Config& table, const std::string& word,
                                                      std::size_t count, std::string_view things,
                                                      std::string_view also = {});

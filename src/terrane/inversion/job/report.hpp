@@ -1,5 +1,5 @@
-// What the jobs of all physics say of an inversion alike: report, attributes of files, columns of cells, and
-// what determines the bits.
+// The parts of a result that inversions of all physics share: report, attributes of files, columns of cells,
+// and the fingerprint of settings.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ namespace terrane::inversion {
 
 inline constexpr std::array<std::string_view, 4> weighting_names{"none", "depth", "distance", "sensitivity"};
 
-/// property, values: of the model, [active], as people know it
+/// Adds the outcome to the report. property, values: of the model, [active], in the units that users see
 void report_outcome(Report& report, const Problem& problem, const Settings& settings, const Outcome& outcome,
                     const std::string& property, const std::vector<double>& values);
 
-/// The table of iterations, the curve and what was reached; nothing before there is an outcome.
+/// Adds the table of iterations, the curve and the misfits as attributes; nothing before there is an outcome.
 void add_attributes(Result& result, const Outcome& outcome);
 
 /// The model, weights, which cells take part, and deviations, on the cells of the mesh. What was not computed
@@ -28,7 +28,7 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
                                  const std::string& property, const std::vector<double>& values,
                                  const std::vector<double>& apart);
 
-/// Beside data and operator all that determines the bits of the model.
+/// Adds all that determines the bits of the model, beside data and operator.
 void add_settings(Fingerprint& fingerprint, const Problem& problem, const Settings& settings);
 
 }  // namespace terrane::inversion

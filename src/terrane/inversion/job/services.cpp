@@ -23,7 +23,7 @@ const Service& named(const std::vector<Service>& services, const std::string& na
   return *found;
 }
 
-/// Without a first operator: for workers that stay, who take commands, too.
+/// Serves products of operators. Without a first operator: for workers that stay and also take commands.
 void serve_operators(const std::vector<Service>& services, std::shared_ptr<const solve::PartedOperator> first,
                      Comm& comm) {
   std::map<std::string, Service::Work> commands;

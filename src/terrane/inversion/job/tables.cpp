@@ -279,7 +279,7 @@ Settings read_common_settings(const Config& table, const MeshOfJob& mesh) {
 
 namespace {
 
-/// Of cells that are not seen from stations.
+/// Reads the weighting of cells for data without stations.
 Weighting read_weighting(const Config& table, Weighting otherwise) {
   if (!table.has("weighting")) return otherwise;
   const auto given = table.text("weighting");
@@ -289,7 +289,7 @@ Weighting read_weighting(const Config& table, Weighting otherwise) {
   return given == "none" ? Weighting::none : Weighting::sensitivity;
 }
 
-/// Beside what all have.
+/// Reads the settings of linear inversions beside the common ones.
 void read_linear_settings(const Config& table, Settings& s) {
   const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
   std::copy(norms.begin(), norms.end(), s.norms.p.begin());
@@ -526,7 +526,7 @@ std::vector<double> exponentials_of(std::vector<double> logarithms) {
 
 namespace {
 
-/// Throws InputError: a datum whose square may be no number; NaN is a gap.
+/// Throws InputError: a datum so large that its square may overflow; NaN is a gap.
 void expect_measurable(const Column& column, const std::string& data) {
   constexpr double most = 1e30;  // in any unit that instruments have
   for (std::size_t n = 0; n < column.values.size(); ++n)
@@ -537,8 +537,8 @@ void expect_measurable(const Column& column, const std::string& data) {
                        "Leave entries without a datum empty.");
 }
 
-/// σ² = σ_d² + (part d)², in quadrature: what the mesh and the physics leave out has nothing to do with
-/// noise. no_datum: from which on σ marks a gap
+/// Adds a model error: σ² = σ_d² + (part d)², as errors of mesh and physics are independent of noise.
+/// no_datum: the σ from which on a datum counts as a gap
 void add_model_error(double part, ObservedColumn& column, double no_datum, std::vector<std::string>& notes) {
   if (part == 0) return;
   auto& sigma = column.uncertainty->values;
@@ -555,7 +555,7 @@ void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observ
   for (const auto& column : observed) expect_measurable(column.observed, data);
   constexpr double no_datum = 1e15;  // the uncertainty of missing data in files: they stay missing
   auto floor = table.numbers("floor"), percent = table.numbers("percent");
-  // One number is that of all channels; a floor of all that have one unit.
+  // A single percentage holds for all channels; a single floor only where all have one unit.
   if (percent.size() == 1) percent.assign(observed.size(), percent[0]);
   const bool one_unit = std::all_of(observed.begin(), observed.end(), [&](const ObservedColumn& column) {
     return column.observed.unit == observed.front().observed.unit;

@@ -1,4 +1,4 @@
-// The keys of [inversion] and what they make.
+// Reads the keys of [inversion] into settings and problems.
 #pragma once
 
 #include <array>
@@ -20,20 +20,20 @@ namespace terrane::inversion {
 
 const Section& inversion_section();
 const Section& joint_section();
-/// [model] of what takes the ground of it and nothing else.
+/// The section [model] of an inversion that uses only its ground.
 const Section& ground_section();
 
-/// The table [joint] but for the rocks, which are each model's.
+/// Reads the table [joint], except the rocks, which each inversion has in its own table.
 JointSettings read_joint(const Config& job);
 /// inversion.rocks in SI units.
 std::optional<TwoRocks> read_rocks(const Config& table, const std::string& property);
-/// And as logarithms. Throws InputError: not above zero.
+/// inversion.rocks as natural logarithms. Throws InputError: a value is not above zero.
 std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std::string& property);
 
 struct MeshOfJob {
   TensorMesh mesh;
   std::string file = {};                ///< from which it was read
-  std::array<double, 3> smooth = {};    ///< of a planned one, m; 0: by the widths of the cells
+  std::array<double, 3> smooth = {};    ///< smoothing lengths of a planned mesh, m; 0: from cell widths
   std::vector<std::string> notes = {};  ///< how it was planned
 };
 /// The mesh of the job: regular, tensor, from a file, or planned, where there is no [mesh] or kind =
@@ -41,13 +41,15 @@ struct MeshOfJob {
 MeshOfJob read_mesh(const Config& job, const MemoryBudget& memory,
                     const std::function<CellsPlan(const MeshWish& wish)>& plan);
 
-/// What all physics have; for default lengths the widths of the cells, unless the mesh was planned.
+/// Reads the settings of all physics; default lengths are the widths of the cells, unless the mesh was
+/// planned.
 Settings read_common_settings(const Config& table, const MeshOfJob& mesh);
-/// The same of Gauss and Newton's steps, whose weights are none unless by sensitivity.
+/// Reads the settings of Gauss-Newton inversions, whose weights are none unless by sensitivity.
 Settings read_steps(const Config& table, const MeshOfJob& mesh);
-/// And of linear physics without stations; weighting: where none is asked for.
+/// Reads the settings of linear physics without stations; weighting: the default.
 Settings read_linear(const Config& table, const MeshOfJob& mesh, Weighting weighting);
-/// Of linear physics with stations.  exponent: with which fields decay, of depth and distance weights
+/// Reads those of linear physics with stations.  exponent: of the fields' decay, for depth and distance
+/// weights
 Settings read_at_stations(const Config& table, double exponent, const MeshOfJob& mesh);
 
 /// Cells whose centres lie below inversion.topography, or that inversion.active_file marks; empty: all.
@@ -61,7 +63,7 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
 /// another; the whole mesh is air.
 Ground take_ground(const Config& job, const Config& other, const char* key,
                    const std::optional<Projection>& projection, const MemoryBudget& memory, Problem& problem);
-/// The same of a ground that was read already.
+/// The same with a ground that was read already.
 void put_ground(const Ground& height, std::string where, Problem& problem);
 
 /// A number with a unit, or a file of a property, for every active cell; empty when the key is not there.
@@ -69,7 +71,7 @@ std::vector<double> read_cells(const Config& table, const char* key, const std::
                                const TensorMesh& mesh, const std::string& mesh_file,
                                std::span<const std::uint32_t> active);
 
-/// Logarithms of a property that must be above zero, as read_cells; and back.
+/// Reads natural logarithms of a property that must be above zero, as read_cells(); then turns them back.
 std::vector<double> read_logarithms(const Config& table, const char* key, const std::string& property,
                                     const TensorMesh& mesh, const std::string& mesh_file,
                                     std::span<const std::uint32_t> active);
@@ -81,10 +83,10 @@ std::optional<Factors> read_weights(const Config& table, const TensorMesh& mesh,
 /// The file that [mesh] names, where it holds an octree; empty: none.
 std::string octree_file_of(const Config& job);
 
-/// Bounds of which one side was given: the other is far away.
 /// w of the active cells from a file of numbers; empty: none.
 std::vector<double> read_own_weight(const Config& table, const Problem& problem,
                                     const std::string& mesh_file);
+/// Completes bounds of which one side was given: the other one is set far away.
 void complete(Bounds& bounds, std::size_t cells);
 
 /// Whether the text of a key is the name of a file.

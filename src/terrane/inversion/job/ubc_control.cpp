@@ -13,7 +13,7 @@ namespace terrane::inversion {
 
 namespace {
 
-/// The lines of a control file that say something, one after the other.
+/// Reads the lines of a control file, without comments and empty lines.
 class Control {
  public:
   explicit Control(const std::string& path)
@@ -36,7 +36,7 @@ class Control {
     return found;
   }
 
-  /// Of the words from `first` on; between `least` and `most` of them.
+  /// The words from number `first` on as numbers; between `least` and `most` of them.
   std::vector<double> numbers(const std::vector<std::string>& words, std::size_t first, std::size_t least,
                               std::size_t most, std::string_view what) {
     std::vector<double> values;

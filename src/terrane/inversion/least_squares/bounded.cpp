@@ -11,7 +11,7 @@ void Bounds::clip(std::span<double> model) const {
 
 namespace {
 
-/// A model with its gradient g = A m − b and W G m, which follow every move.
+/// A model with its gradient g = A m − b and W G m, both updated with every move.
 class Place {
  public:
   Place(NormalEquations& equations, const Bounds& bounds, std::span<double> start, Progress* progress)
@@ -67,9 +67,9 @@ class Place {
     return sum;
   }
 
-  /// Moves to P(m + α dir) with the largest α ≤ first of first, first/2, … that descends enough; a_dir = A
-  /// dir, w_dir = W G dir. Returns what q gained; α is what was taken, and `whole` whether nothing bent and α
-  /// = first.
+  /// Moves to P(m + α dir), P the projection onto the bounds, with the largest α of first, first/2, … that
+  /// descends enough; a_dir = A dir, w_dir = W G dir. Returns the decrease of q; whole: gets whether α =
+  /// first.
   double search(std::span<const double> dir, std::span<const double> a_dir, std::span<const double> w_dir,
                 double first, bool& whole) {
     for (double alpha = first; alpha > 1e-12 * first; alpha /= 2) {
@@ -119,7 +119,7 @@ class Place {
   std::vector<double> change_, a_change_, w_change_;
 };
 
-/// Phase 1.
+/// Phase 1: gradient projection.
 void project_gradients(NormalEquations& equations, Place& place) {
   const std::size_t n = place.model.size();
   std::vector<double> dir(n), a_dir(n), w_dir(place.weighted.size());

@@ -38,13 +38,15 @@ struct Descent {
   std::size_t on_bounds = 0;
 };
 
-/// From `model`, which it moves, until the projected gradient has fallen by `tolerance`, or is `least`.
+/// Moves `model` to the minimum within bounds, until the projected gradient has fallen by `tolerance`, or to
+/// `least`.
 Descent minimise_within(NormalEquations& equations, const Bounds& bounds, std::span<double> model,
                         double tolerance, double least = 0, int most_products = 2000,
                         Progress* progress = nullptr);
 
-/// Without bounds: A m = b by conjugate gradients from `model`, with the diagonal before them or the fast
-/// inverse of R; until √(rᵀM⁻¹r) has fallen by `tolerance`. The slow twin of the data-space solvers.
+/// Without bounds: solves A m = b by conjugate gradients from `model`, preconditioned with the diagonal or
+/// the fast inverse of R, until √(rᵀM⁻¹r) has fallen by `tolerance`. A slow alternative to the data-space
+/// solvers, for comparison.
 Descent minimise(NormalEquations& equations, std::span<double> model, double tolerance, bool fast_inverse,
                  int most_products = 5000, Progress* progress = nullptr);
 

@@ -40,7 +40,7 @@ double bisect(double low, double high, const F& f) {
 
 // ---- Lanczos ----
 
-/// v₁; whether there is anything to do.
+/// Sets v₁; returns whether any steps are needed.
 bool Lanczos::begin(double target) {
   auto r = objective_.weighted_residual(objective_.centre);
   s_.length = solve::norm(r);
@@ -120,8 +120,9 @@ std::vector<double> Lanczos::coefficients(double beta) const {
   return y;
 }
 
-/// β²‖y‖² grows with β. 0 when even the least has more than the target.  beyond: b_{k+1} v_{k+1}, for a
-/// misfit of the residuals themselves, W (d − G m) = β V y − y_k b_{k+1} v_{k+1}
+/// The β with this φ_d, β²‖y‖², which grows with β; 0 when even the smallest β exceeds the target.  beyond:
+/// b_{k+1} v_{k+1}, for a misfit that is a function of the residuals, W (d − G m) = β V y − y_k b_{k+1}
+/// v_{k+1}
 double Lanczos::beta_for(double target, std::span<const double> beyond) const {
   const double top = std::log(largest_eigenvalue());
   std::vector<double> r(settings_.misfit ? beyond.size() : 0);
@@ -287,7 +288,7 @@ double DenseDataSpace::gcv_minimum() const {
   return best([&](double beta) { return gcv(beta); });
 }
 
-/// Where φ_d and φ_m both still change: at the ends of the curve rounding has corners of its own.
+/// The corner of the L-curve, where φ_d and φ_m both still change: at its ends rounding makes false corners.
 double DenseDataSpace::l_curve_corner() const {
   const double all = solve::dot(c_, c_);
   return best([&](double beta) {

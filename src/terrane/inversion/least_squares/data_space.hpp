@@ -25,18 +25,19 @@ namespace terrane::inversion {
 
 struct LanczosSettings {
   int most_steps = 500;
-  double tolerance = 1e-3;        ///< of what φ_d may still move, relative to its target, and of β
+  double tolerance = 1e-3;        ///< how much φ_d, relative to its target, and β may still change
   double inner_tolerance = 1e-6;  ///< of R⁻¹ where that is not exact
   double beta = 0;                ///< above 0: the β asked for, in place of that of the target
-  /// What is to be the target, of the residuals W (d − G m) [rows], in place of the sum of their squares.
+  /// Replaces ‖W (d − G m)‖² as the misfit that has to reach the target: a function of the residuals W (d − G
+  /// m) [rows].
   std::function<double(std::span<const double>)> misfit;
 };
 
-/// One value of β of all that were considered: before any model is made.
+/// One value of β that was considered, before any model is made.
 struct Step {
   int steps = 0;
   double beta = 0;
-  double phi_d = 0;  ///< of the model at this β after so many steps
+  double phi_d = 0;  ///< of the model at this β after these steps
   double phi_m = 0;
 
   template <class Self, class Field>
@@ -48,13 +49,13 @@ struct Step {
   }
 };
 
-/// Where it stands between two steps.
+/// The state of Lanczos' method between two steps.
 struct LanczosState {
   double length = 0;                   ///< ‖r‖
   std::vector<double> a, b;            ///< T: diagonal [k], beside [k]
   std::vector<std::vector<double>> v;  ///< [k + 1][rows]
   Step last;
-  int still = 0;  ///< steps in a row in which β hardly moved
+  int still = 0;  ///< number of latest steps in which β hardly changed
   int inner_steps = 0;
 
   template <class Self, class Field>
@@ -89,8 +90,8 @@ class Lanczos {
 
   /// φ_d and φ_m for any β, without a product.
   Step at(double beta) const;
-  /// What of that φ_d further steps will change, (b_{k+1} y_k)²: for β far below that of the target it is
-  /// much.
+  /// The part of φ_d that further steps may still change, (b_{k+1} y_k)²: large for β far below that of the
+  /// target.
   double unsettled(double beta) const;
   /// The model, with one product by Gᵀ.
   std::vector<double> model(double beta) const;
@@ -122,16 +123,16 @@ class DenseDataSpace {
   double gcv(double beta) const;        ///< N φ_d / (Σ β/(λ+β))²
   double curvature(double beta) const;  ///< of (ln φ_d, ln φ_m)
   std::vector<double> model(double beta) const;
-  /// φ_d(β) = target; nothing when no β has it.
+  /// The β with φ_d(β) = target; 0 when no β has it.
   double discrepancy(double target) const;
   double gcv_minimum() const;
   double l_curve_corner() const;
   /// [columns] each.
   struct Posterior {
-    std::vector<double> deviation;   ///< standard deviation of each cell: φ read as −2 ln of the density
-    std::vector<double> resolution;  ///< what part of a change of each cell alone the model would show
+    std::vector<double> deviation;   ///< standard deviation of each cell: exp(−φ/2) as a density
+    std::vector<double> resolution;  ///< how much of a change of one cell the model shows
   };
-  /// β as known.
+  /// The deviations and resolution for this β, taken as exact.
   Posterior posterior(double beta) const;
 
  private:

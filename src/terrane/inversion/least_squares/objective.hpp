@@ -15,7 +15,7 @@
 
 namespace terrane::inversion {
 
-/// Between products: shows that the work goes on. Throws Cancelled.
+/// To be called between products: shows progress. Throws Cancelled.
 void go_on(Progress* progress);
 
 struct Objective {
@@ -26,7 +26,7 @@ struct Objective {
   std::span<const double>
       centre;  ///< [columns] m̃: the reference model, or what stands for it (see invert.hpp)
 
-  std::size_t used() const;  ///< data that count
+  std::size_t used() const;  ///< number of data whose weight is not 0
   int threads() const { return regulariser->threads(); }
   /// W (d − G m), with one product.
   std::vector<double> weighted_residual(std::span<const double> model) const;
@@ -41,7 +41,7 @@ class NormalEquations {
   void set_beta(double beta);
   double beta() const { return beta_; }
   std::size_t size() const { return objective_.g->columns(); }
-  /// out = A v; also keeps W G v, by which φ_d follows along without further products.  weighted: [rows]
+  /// out = A v; weighted = W G v, with which φ_d is updated without further products.  weighted: [rows]
   void apply(std::span<const double> v, std::span<double> out, std::span<double> weighted) const;
   const std::vector<double>& right_side() const { return b_; }
   /// diag(GᵀW²G) + β diag(R)

@@ -1,4 +1,4 @@
-// What is refused before an inversion begins.
+// Checks of the problem and settings before an inversion begins.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void check_outliers(const Problem& p, const Settings& s) {
   }
 }
 
-/// What Gauss-Newton steps do not do.
+/// Throws InputError for settings that Gauss-Newton inversions do not have.
 void check_steps(const Problem& p, const Settings& s) {
   if (!p.start.empty() && p.start.size() != p.columns())
     throw ShapeError("inversion: start", "there must be one value for every active cell");
@@ -86,7 +86,8 @@ void check_bounds(const Problem& p) {
   }
 }
 
-/// Where all bounds allow one sign only, data of the wrong sign cannot be fitted: a uniform model tells.
+/// Throws InputError where all bounds allow one sign only, and the data have the wrong one: tested with a
+/// uniform model.
 void check_sign(const Problem& p, Trend trend) {
   const auto& b = p.bounds;
   if (!b.any()) return;

@@ -21,7 +21,7 @@ std::vector<double> difference(std::span<const double> a, std::span<const double
   return u;
 }
 
-/// One inversion on its way: a model with its data, and the table.
+/// A running inversion: the present model with its data, and the table of iterations.
 class Steps {
  public:
   Steps(const Problem& problem, const Settings& settings, const std::function<void(const Iteration&)>& seen,
@@ -58,7 +58,7 @@ class Steps {
   void take_best();
   void finish();
 
-  /// The objective itself, about the model: its data are d, its operator is J there.
+  /// The objective linearised at the present model: its data are d, its operator is J there.
   Objective objective() const { return {here_.jacobian.get(), data_, weight_, regulariser_.get(), centre_}; }
   std::vector<double> residual() const;
   double misfit() const;
@@ -80,7 +80,7 @@ class Steps {
   Linearised here_;                                 ///< F and J at the model
   int number_ = 0;
   std::vector<double> misfits_;  ///< after each step
-  /// The model that fits best so far: where the misfit goes up and down, the last is not what is wanted.
+  /// The model that fits best so far: the misfit may rise and fall, so the last model need not be the best.
   struct Best {
     int number = 0;
     double phi_d = INFINITY, beta = 0, beta_relative = 0;
@@ -99,7 +99,7 @@ class Steps {
   Outcome out_;
 };
 
-/// W (d − F), of data that count.
+/// W (d − F), for data that are used.
 std::vector<double> Steps::residual() const {
   std::vector<double> r;
   for (std::size_t i = 0; i < data_.size(); ++i)
@@ -107,13 +107,14 @@ std::vector<double> Steps::residual() const {
   return r;
 }
 
-/// s² times Huber's misfit of residuals over s: for s = 1 it hardly tells two models far from the data.
+/// s² times Huber's misfit of residuals / s: with s = 1, far from the data, it hardly distinguishes two
+/// models.
 double huber_misfit_of(std::vector<double> r, double s, double huber) {
   for (double& one : r) one /= s;
   return s * s * huber_misfit(r, huber);
 }
 
-/// φ_d; with Huber's norm that of residuals as large as they are, until the next step may reach the target.
+/// φ_d; with Huber's norm, of scaled residuals until the next step may reach the target.
 double Steps::misfit() const {
   const auto r = residual();
   if (!(settings_.huber > 0)) return solve::dot(r, r);
@@ -126,7 +127,7 @@ double Steps::misfit() const {
   return settings_.cooling * far > out_.target ? far : huber_misfit(r, settings_.huber);
 }
 
-/// F and J at a model, which becomes the present one.
+/// Computes F and J at a model, which becomes the present one.
 void Steps::look_around(std::vector<double> model) {
   here_ = {};  // its memory is free for the next one
   here_ = problem_.forward->at(model, progress_);
@@ -197,7 +198,7 @@ void Steps::restore(const Standing& from) {
 
 // ---- a step ----
 
-/// ω of Huber's norm from the present residuals, for those that the step aims at.
+/// Sets ω of Huber's norm from the present residuals, scaled for the misfit that the step aims at.
 void Steps::doubt_outliers(double scale) {
   doubt_ = 0;
   if (!(settings_.huber > 0)) return;
@@ -209,7 +210,7 @@ void Steps::doubt_outliers(double scale) {
   }
 }
 
-/// Without bounds. Where no β has the misfit that is aimed at, a tenth of the last.
+/// β of a step without bounds. Where every β has too large a misfit, a tenth of the last β.
 double Steps::choose_beta(const Lanczos& lanczos) {
   if (settings_.choice == Choice::fixed) return settings_.beta;
   const double found = lanczos.beta();
@@ -223,7 +224,7 @@ double Steps::choose_beta(const Lanczos& lanczos) {
   return first ? found : std::max(found, 1e-2 * out_.beta);
 }
 
-/// Of φ_d of the linear data and β φ_m; sets β.
+/// The minimum of φ_d of the linearised data plus β φ_m; sets β.
 std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, double scale) {
   LanczosSettings s;
   s.tolerance = settings_.tolerance;
@@ -248,7 +249,8 @@ std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, d
   return model;
 }
 
-/// Bounds move β by a factor of 0.7 to 0.8, which is kept from step to step.
+/// Applies the bounds to a linear minimum. Bounds change β by a factor of 0.7 to 0.8, which is kept from step
+/// to step.
 void Steps::within_bounds(const Objective& linear, double aim, std::vector<double>& model) {
   NormalEquations equations(linear);
   const bool few = settings_.most_products > 0;
@@ -266,8 +268,8 @@ void Steps::within_bounds(const Objective& linear, double aim, std::vector<doubl
   out_.products += equations.products();
 }
 
-/// Of φ_d of the linear data and β φ_m, by conjugate gradients from the model itself: a few products lower
-/// it. Lanczos begins at the centre, and what it has found when it is cut short may be worse than the model.
+/// Lowers φ_d of the linearised data plus β φ_m by a few products of conjugate gradients from the present
+/// model. Lanczos begins at the centre, and its result, when cut short, may be worse than that model.
 std::vector<double> Steps::descent(const Objective& linear) {
   NormalEquations equations(linear);
   equations.set_beta(out_.beta);
@@ -284,8 +286,8 @@ std::vector<double> Steps::descent(const Objective& linear) {
   return model;
 }
 
-/// Along the way from the model to another, until φ is low enough. False: nowhere, and the model is as it
-/// was.
+/// Line search from the model towards another, until φ is low enough. False: no step was, and the model is
+/// unchanged.
 bool Steps::search(const std::vector<double>& to, double slope) {
   const auto from = out_.model;
   const auto before = here_;
@@ -306,8 +308,8 @@ bool Steps::search(const std::vector<double>& to, double slope) {
   return false;
 }
 
-/// φ_d is its target, and the next step would lower φ by less than the tolerance. A linear minimum that was
-/// cut short may lie uphill, which says nothing about how far down one could go.
+/// Whether φ_d is at its target and the next step would lower φ by less than the tolerance. A linear minimum
+/// that was cut short may lie uphill, which does not tell how much lower φ could get.
 bool Steps::arrived(double slope) {
   if (slope > 0 && settings_.most_products > 0) return false;
   const bool still =
@@ -317,8 +319,8 @@ bool Steps::arrived(double slope) {
   return still && fits && doubt_ < 0.03;
 }
 
-/// The misfit is above its target and has not fallen by 2 % in three steps; nor was it there already, from
-/// where β lets it rise.
+/// Whether the misfit is above its target and has not fallen by 2 % in three steps, without having been at
+/// the target before (from there β may let it rise).
 bool Steps::stuck() const {
   const std::size_t n = misfits_.size();
   if (settings_.choice != Choice::discrepancy || n <= 3) return false;
@@ -377,7 +379,8 @@ void Steps::step() {
         "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
 }
 
-/// The first model is another one, and data that are linear about it say that the centre explains enough.
+/// Moves to the centre: called where the first model is another one, and data linearised about it are fitted
+/// well enough by the centre.
 void Steps::go_to_centre() {
   look_around(centre_);
   ++out_.forwards;
@@ -398,7 +401,7 @@ void Steps::line() {
   if (seen_) seen_(out_.iterations.back());
 }
 
-/// Of models that fit as well as they should, the last.
+/// Remembers the best model; of those that reach the target, the last.
 void Steps::remember() {
   const double now = std::max(out_.phi_d, out_.target);
   if (settings_.choice != Choice::discrepancy || now > std::max(best_.phi_d, out_.target)) return;

@@ -1,5 +1,5 @@
-// Data that are no linear function of the model: steps of Gauss and Newton, each a linear problem of this
-// component.
+// Gauss-Newton inversion, where data are no linear function of the model: each step is a linear problem of
+// this component.
 //
 //   φ(m) = ‖W (F(m) − d)‖² + β (m − m̃)ᵀ R (m − m̃)
 //
@@ -21,7 +21,7 @@
 
 namespace terrane::inversion {
 
-/// φ at a model, for data weights that stay, and its gradient.
+/// φ_d and φ_m at a model, with data weights held.
 struct Value {
   double phi_d = 0, phi_m = 0;
   double phi(double beta) const { return phi_d + beta * phi_m; }
@@ -32,7 +32,7 @@ Value value_at(std::span<const double> predicted, std::span<const double> model,
 std::vector<double> gradient_at(std::span<const double> predicted, std::span<const double> model,
                                 const Objective& objective, double beta);
 
-/// As invert(), of a problem that has `forward`; called by it.
+/// Does what invert() does, for a problem that has `forward`; invert() calls it.
 Outcome gauss_newton(const Problem& problem, const Settings& settings,
                      const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,
                      Keeper* keeper = nullptr);

@@ -17,7 +17,7 @@ namespace terrane::inversion {
 
 namespace {
 
-/// NaN where one of them is.
+/// The largest magnitude; NaN where a value is NaN.
 double largest_size(std::span<const double> values) {
   double most = 0;
   for (const double v : values) {
@@ -80,13 +80,14 @@ class Group {
   std::size_t size() const { return problems_.size(); }
   double weight(Term term) const { return term == structure ? joint_.coupling : joint_.rocks; }
   const std::vector<double>& model(std::size_t p) const { return out_.together[p].model; }
-  /// Of model p, with the other in its place.
+  /// The coupling of model p to another, which is held.
   std::shared_ptr<const Coupling> form(Term term, std::size_t p, std::size_t other, double factor) const;
   double& apart(Term term, std::size_t p, std::size_t q) {
     return apart_[term][std::min(p, q) * size() + std::max(p, q)];
   }
   void measure_apart();
-  /// Of all pairs that have any: their mean, of what it is of the models found apart.
+  /// The mean of a term over all pairs that have one, each relative to its value for the models found one by
+  /// one.
   double mean_of_pairs(Term term);
   void expect_numbers(const Outcome& found, std::size_t p) const;
   double renew(std::size_t p);
@@ -164,7 +165,7 @@ void Group::expect_numbers(const Outcome& found, std::size_t p) const {
       "Look for one in its reference, bounds and weights; a smaller joint.coupling changes models less.");
 }
 
-/// One model anew, the others in their places; by how much it changes, relative to its largest value.
+/// Finds one model again, with the others held; returns its change relative to its largest value.
 double Group::renew(std::size_t p) {
   Problem coupled = *problems_[p];
   for (const auto term : {structure, rocks})
@@ -180,7 +181,7 @@ double Group::renew(std::size_t p) {
   return largest_size(difference) / std::max(largest_size(model(p)), 1e-300);
 }
 
-/// The next model; after the last the round is done.
+/// Renews the next model; after the last one the round is done.
 void Group::step() {
   change_.push_back(renew(change_.size()));
   if (change_.size() < size()) return;

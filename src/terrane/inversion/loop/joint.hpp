@@ -4,10 +4,10 @@
 //   Σ_i φ_m,i/n_i + Σ_{i<j} (λ φ_c,ij/n_ij + μ φ_r,ij/n'_ij)  as small as can be, with φ_d,i = χ_i N_i for
 //   each
 //
-// φ_c: the cross-gradient, φ_r: the unlike shares of the rocks (coupling.hpp). n: what the terms are of the
-// models found apart, so that λ and μ are numbers without units. One model after the other is found anew,
-// with the others in their places, until they stay: with multipliers held none of these steps can raise the
-// sum. A model of data that are no linear function of it starts from what it was.
+// φ_c: the cross-gradient, φ_r: the difference of the shares of rocks (coupling.hpp). n: the values of these
+// terms for the models found one by one, so that λ and μ are numbers without units. The models are found in
+// turn, each with the others held, until none changes: with multipliers held none of these steps can raise
+// the sum. Where data are no linear function of a model, it starts from its last state.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ struct JointSettings {
   double rocks = 0;     ///< μ
   int most_rounds = 12;
   double tolerance = 0.02;        ///< of the models' change in a round, relative to their largest value
-  std::vector<TwoRocks> of = {};  ///< each model's; empty without μ
+  std::vector<TwoRocks> of = {};  ///< the two rocks of each model; empty without μ
 };
 
 /// One line for each round.
@@ -49,11 +49,12 @@ struct JointOutcome {
 
 /// Throws InputError: the meshes, grounds or active cells are not the same.
 void expect_same_cells(const Problem& a, const Problem& b);
-/// Throws InputError: what is of one model alone. invert_jointly() calls both.
+/// Throws InputError where settings ask for results that only a single model has: deviations, sparse norms.
+/// invert_jointly() calls both.
 void expect_joinable(const Settings& settings);
 
-/// Throws InputError, as these do, and what invert() throws. keeper: keeps the models after each that is
-/// found, and goes on from there with the bits of a run that was not stopped
+/// Runs the joint inversion. Throws what these and invert() throw. keeper: writes a checkpoint after each
+/// model that is found, and resumes with the bits of a run that was not stopped
 JointOutcome invert_jointly(const std::vector<const Problem*>& problems,
                             const std::vector<const Settings*>& settings, const JointSettings& joint,
                             Progress* progress = nullptr, Keeper* keeper = nullptr);

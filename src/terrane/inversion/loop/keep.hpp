@@ -1,5 +1,5 @@
-// Where a long inversion stands, in a file, so that it can go on: named lists of numbers between two of its
-// steps. What is read back gives the bits of a run that was never stopped.
+// Checkpoints of a long inversion: its state between two steps, as named lists of numbers in a file. An
+// inversion that resumes has the bits of one that was never stopped.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace terrane::inversion {
 
-/// All that determines what comes next, beside the problem: lists of numbers and of texts by the names of
-/// what they are (state.hpp).
+/// The state: all that determines the next steps, beside the problem: lists of numbers and of texts by their
+/// names (state.hpp).
 struct Standing {
   std::map<std::string, std::vector<double>> lists;
   std::map<std::string, std::vector<std::string>> texts;
-  std::size_t steps = 0;  ///< so far
+  std::size_t steps = 0;  ///< taken so far
 
   /// Whether there is a struct of this name.
   bool has(const std::string& name) const {
@@ -31,8 +31,8 @@ struct Standing {
 /// Throws InputError: the checkpoint was made by something else.
 [[noreturn]] void refuse_checkpoint();
 
-/// Keeps it from time to time, by the time that was spent: how long the whole will take is an estimate, which
-/// may be far too short. Without a file it does nothing.
+/// Writes checkpoints at intervals of time, from the first: how long the whole run will take is an estimate,
+/// which may be far too short. Without a file it does nothing.
 class Keeper {
  public:
   Keeper() = default;
@@ -43,14 +43,15 @@ class Keeper {
   ~Keeper();
 
   bool keeps() const noexcept { return keeps_; }
-  /// What the file has, where the run is to go on from it; else nothing. Throws FileError, InputError: made
-  /// for another inversion.
+  /// Starts the clock; returns the state in the file where the run is to resume, else nothing. Throws
+  /// FileError, InputError: made for another inversion.
   std::optional<Standing> begin();
-  /// Where it stands now: whether the interval has passed since the last.
+  /// Whether the interval has passed since the last checkpoint.
   bool due() const;
-  /// A disk that is full ends the keeping, with a warning, and not the run.
+  /// Writes the state. A full disk ends the checkpoints, with a warning, but not the run.
   void write(const Standing& standing);
-  /// When the run is stopped: unless it has hardly begun, of a job that does not say how often.
+  /// Writes the state when the run is stopped; not where the run has lasted only seconds and the job does not
+  /// say how often to write.
   void keep_last(const Standing& standing);
 
   std::vector<std::string> notes, warnings;

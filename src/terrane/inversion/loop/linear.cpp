@@ -1,6 +1,5 @@
-// The order of a linear inversion:
-//   weights → R → m̃ → β and the smooth model (data space), again while outliers lose weight → sparse norms,
-//   or bounds → what is reported
+// The order of a linear inversion: weights; R; m̃; β and the smooth model (data space), repeated while
+// outliers lose weight; sparse norms, or bounds; results.
 #include "terrane/inversion/loop/linear.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// What an inversion is given, what it finds, and what all loops do alike. It knows no physics: G is an
-// operator, a model is a number for each active cell. Where data are no linear function of the model there is
-// F in place of G.
+// The input and the result of an inversion, and what all loops share. Nothing here depends on the physics: G
+// is an operator, a model is a number for each active cell. Where data are no linear function of the model
+// there is F in place of G.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ namespace terrane::inversion {
 struct Problem {
   TensorMesh mesh;
   std::vector<std::uint32_t> active;  ///< cells of the mesh, ascending; empty: all
-  std::vector<double> ground;         ///< share of each cell of the mesh that is no air; empty: all are whole
-  std::string ground_key;             ///< the key that says so, "job.toml:14: model.topography"
+  std::vector<double> ground;         ///< fraction of each cell of the mesh below the ground; empty: all 1
+  std::string ground_key;             ///< the key that gives the ground, "job.toml:14: model.topography"
   std::shared_ptr<const solve::LinearOperator> g;
   std::shared_ptr<const Forward> forward;  ///< in place of g, where data are no linear function of the model
   std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference
@@ -34,10 +34,10 @@ struct Problem {
   std::vector<double> easting, northing, up;  ///< [stations] m; set by set, rows are stations
   std::vector<double> reference;              ///< [active]; empty: 0
   Bounds bounds;                              ///< [active] each, or none
-  Couplings couplings;                        ///< to other models: beside φ_m, with the same β
+  Couplings couplings;                        ///< coupling to other models: added to φ_m, with the same β
   std::optional<Factors> weights;  ///< of the summands of φ_m: cells and faces [cells of the mesh]
   std::vector<double> own_weight;  ///< [active] w of the cells, in place of Settings::weighting; empty: none
-  bool whole_cells = false;        ///< of a physics that takes no share of a cell
+  bool whole_cells = false;        ///< true: the physics cannot use a part of a cell
 
   bool defined() const { return g != nullptr || forward != nullptr; }
   std::size_t rows() const { return forward ? forward->rows() : g->rows(); }
@@ -45,7 +45,7 @@ struct Problem {
 };
 
 enum class Weighting { none, depth, distance, sensitivity };
-/// How β is chosen: so that φ_d = χ N; as given; at the minimum of generalised cross-validation; at the
+/// The choice of β: so that φ_d = χ N; as given; at the minimum of generalised cross-validation; at the
 /// corner of the L-curve.
 enum class Choice { discrepancy, fixed, gcv, l_curve };
 /// data_space: Lanczos for all β at once, then GPCG where there are bounds. model_space: the usual cooling of
@@ -61,19 +61,19 @@ struct Settings {
   bool reference_in_gradients = true;
   Choice choice = Choice::discrepancy;
   double chi = 1;                  ///< target of φ_d / N
-  double misfit_tolerance = 0.02;  ///< of φ_d / (χ N), where β is found by trial
+  double misfit_tolerance = 0.02;  ///< relative, of φ_d / (χ N), where β is found by trial
   double beta = 0;                 ///< of Choice::fixed
-  Trend trend = Trend::none;       ///< of the stations' places, found beside the model
-  double huber = 0;                ///< residuals in σ beyond which data count less; 0: squares throughout
+  Trend trend = Trend::none;       ///< polynomial of the stations' places, found together with the model
+  double huber = 0;                ///< number of σ above which a residual counts less; 0: squares throughout
   SparseNorms norms;
-  double epsilon = 0.02;  ///< of sparse norms, in parts of the largest value of the smooth model
+  double epsilon = 0.02;  ///< ε of sparse norms, relative to the largest value of the smooth model
   Solver solver = Solver::data_space;
   double tolerance = 1e-3;  ///< of Lanczos and of the last descent within bounds
   bool posterior = false;   ///< deviations and resolution of the cells, for up to `most_dense` data
   std::size_t most_dense = 2000;
-  int most_steps = 30;             ///< of Gauss and Newton
-  int most_products = 0;           ///< with J and Jᵀ, of a step or of a linear problem; 0: what is needed
-  double cooling = 0.1;            ///< the part of the misfit that a step of theirs aims at
+  int most_steps = 30;             ///< Gauss-Newton steps
+  int most_products = 0;           ///< products with J and Jᵀ, in a step or a linear problem; 0: as needed
+  double cooling = 0.1;            ///< of a Gauss-Newton step: its target, as a part of the misfit
   bool jacobian_in_memory = true;  ///< all entries of J; false: products as the physics makes them
   int threads = 0;
   Device device{Device::Kind::cpu, -1};  ///< with memory of its own: applies the regulariser's exact inverse
@@ -81,7 +81,7 @@ struct Settings {
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-/// One line of the table.
+/// One row of the table of iterations.
 struct Iteration {
   std::string what;  ///< "lanczos", "dense", "robust", "bounds", "sparse", "cooling", "newton"
   int number = 0;
@@ -110,7 +110,7 @@ struct Outcome {
   std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
   std::vector<double>
       resolution;             ///< [active] 1 where the data alone tell the cell, 0 where they tell nothing
-  std::vector<double> apart;  ///< [active] the model of its own data alone; only of joint inversions
+  std::vector<double> apart;  ///< the model of its own data alone; joint inversions only
   double beta = 0, phi_d = 0, target = 0;
   Terms phi_m;
   double z0 = 0;
@@ -162,19 +162,19 @@ void check(const Problem& problem, const Settings& settings);
 /// The weights of the cells, and z₀ where it was fitted.
 std::vector<double> cell_weights(const Problem& problem, const Settings& settings, double& z0);
 
-/// m̃ of φ_m = (m − m̃)ᵀ R (m − m̃): the reference, or what stands for it where φ_m has it in the smallness
-/// alone, or is coupled to another model; couples the regulariser.
+/// m̃ of φ_m = (m − m̃)ᵀ R (m − m̃): the reference, or another m̃ where the reference enters the smallness
+/// alone, or the model is coupled to another; also gives the regulariser these couplings.
 std::vector<double> centre_of(const Problem& problem, const Settings& settings,
                               const std::vector<double>& reference, Regulariser& regulariser);
 
-/// What the model and the data predicted by it are like: φ_d, χ² set by set, φ_m, cells on bounds.
+/// Computes the measures of a model and its predicted data: φ_d, χ² of each set, φ_m, cells on bounds.
 /// deviation: 1/σ, or 0
 void judge(const Problem& problem, const Settings& settings, const std::vector<double>& deviation,
            const std::vector<double>& reference, Regulariser& regulariser, Outcome& outcome);
 
 // ---- what all inversions do alike ----
 
-/// Shows the last line of the table, and how much of the way to the target it is.
+/// Shows the last row of the table, and how close the misfit is to the target.
 void show_nearness(Progress* progress, const Outcome& outcome);
 
 }  // namespace terrane::inversion

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t cells_per_task = 4096;
 
-/// body(c) for every cell, on the threads.
+/// Calls body(c) for every cell, on the threads.
 template <class Body>
 void for_all(std::size_t cells, int threads, const Body& body) {
   for_each((cells + cells_per_task - 1) / cells_per_task, threads, [&](std::size_t task) {

@@ -1,4 +1,5 @@
-// What ties a model to another of the same mesh: a quadratic form of each while the other stays.
+// Couplings of a model to another on the same mesh: each is a quadratic form of one model while the other is
+// held.
 //
 // Structure, by the cross-gradient (Gallardo & Meju 2003):
 //
@@ -29,7 +30,7 @@
 
 namespace terrane::inversion {
 
-/// vᵀ C v − 2 vᵀ c + a constant, with a factor that it was made with.
+/// The quadratic form vᵀ C v − 2 vᵀ c + a constant, times a factor that it was made with.
 class Coupling {
  public:
   virtual ~Coupling() = default;
@@ -40,7 +41,7 @@ class Coupling {
   virtual void add_diagonal(std::span<double> out) const = 0;
   /// out += c
   virtual void add_centre(std::span<double> out) const = 0;
-  /// With the constant: 0 at best.
+  /// The form's value with the constant: 0 at best.
   virtual double value(std::span<const double> v) const = 0;
 };
 
@@ -82,7 +83,7 @@ class CrossGradient final : public Coupling {
   std::vector<Vector> other_;                                ///< differences of `other` towards the next
 };
 
-/// What a model is in two rocks.
+/// The values of a model's property in the two rocks.
 struct TwoRocks {
   double first = 0, second = 1;
 
@@ -90,7 +91,7 @@ struct TwoRocks {
   double mixed(double share) const { return first + share * (second - first); }
 };
 
-/// `factor` φ_r of a model, the other's shares given.
+/// `factor` φ_r as a form of one model, while the other one's shares are held.
 class SharedMixture final : public Coupling {
  public:
   /// active: cells of the mesh, ascending; empty: all · other: [active] · of_other: the rocks of that model
@@ -105,10 +106,10 @@ class SharedMixture final : public Coupling {
 
  private:
   std::vector<double> weight_;  ///< factor V / (m_B − m_A)²
-  std::vector<double> aim_;     ///< the model of the other's shares
+  std::vector<double> aim_;     ///< the value for each cell that gives the other model's share
 };
 
-/// To several other models.
+/// Couplings to several other models.
 using Couplings = std::vector<std::shared_ptr<const Coupling>>;
 
 }  // namespace terrane::inversion

@@ -103,7 +103,7 @@ double Regulariser::face(std::size_t axis, std::size_t cell, const std::array<st
   return factor;
 }
 
-/// body(cell, place) for every active cell of the mesh, layer by layer on the threads.
+/// Calls body(cell, place) for every active cell of the mesh, layer by layer on the threads.
 template <class Body>
 void Regulariser::for_cells(const Body& body) const {
   for_each(n_[2], threads_, [&](std::size_t k) {

@@ -1,4 +1,4 @@
-// What an inversion asks of a model beside the data: to be small and flat.
+// The regulariser φ_m of an inversion: the model is to be small and flat.
 //
 //   φ_m = α_s Σ_j V_j [w_j u_j]² + Σ_{c=x,y,z} α_c Σ_{faces f ⟂ c} (A_f/δ_f) [(w u)_{j+} − (w u)_{j−}]²  = uᵀ
 //   R u
@@ -62,10 +62,10 @@ class Regulariser {
   Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> active, const Alphas& alphas,
               std::vector<double> weight = {}, bool weights_in_gradients = true, int threads = 0);
 
-  /// The exact inverse is applied on a device from now on: resolved, with memory of its own. Throws
-  /// MemoryError.
+  /// Moves the exact inverse to a device, which applies it from now on: resolved, with memory of its own.
+  /// Throws MemoryError.
   void move_to(Device device) { inverse_.move_to(device); }
-  /// What it holds there.
+  /// Bytes that the inverse takes there.
   static double bytes_on_device(const TensorMesh& mesh);
 
   std::size_t size() const { return weight_.size(); }
@@ -94,7 +94,7 @@ class Regulariser {
   /// the axis with most cells (solve/matrices/layered.hpp). Throws InputError: the model is coupled to
   /// others.
   void diagonal_of_inverse(std::span<double> out) const;
-  /// What that takes where there is no exact inverse: bytes, and seconds of one core.
+  /// What diagonal_of_inverse() costs where there is no exact inverse: bytes, and seconds of one core.
   static std::pair<double, double> cost_of_diagonal(const TensorMesh& mesh);
 
   /// Factors of its own for every cell and face, above zero: R and its terms with them from now on. Throws
@@ -104,9 +104,9 @@ class Regulariser {
   void reweight(std::optional<Factors> factors);
   /// R with the forms that couple the model to others; terms() leaves them out.
   void couple(Couplings couplings) { couplings_ = std::move(couplings); }
-  /// What sparse norms weigh: u, and the differences over δ of u or, with the weights inside, of w u, in the
-  /// places of Factors; NaN where there is no cell or face. And what each stands for: w² V, and A δ times w²
-  /// of the face where the differences have no w; times own factors.
+  /// magnitudes(): the values whose norm is taken: u, and the differences over δ of u or, with the weights
+  /// inside, of w u, in the places of Factors; NaN where there is no cell or face. measures(): the weight of
+  /// each in the norm: w² V, and A δ times w² of the face where the differences have no w; times own factors.
   Factors magnitudes(std::span<const double> u) const;
   Factors measures() const;
 

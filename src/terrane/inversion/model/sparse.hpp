@@ -22,7 +22,7 @@ struct SparseNorms {
   friend bool operator==(const SparseNorms&, const SparseNorms&) = default;
 };
 
-/// One stage: ε and s are held while β and ε are.
+/// One stage of reweighting: ε and s are held until the steps at this β and ε are done.
 struct SparseStage {
   std::array<double, 4> epsilon{1, 1, 1, 1};
   std::array<double, 4> scale{1, 1, 1, 1};

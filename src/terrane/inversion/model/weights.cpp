@@ -18,13 +18,13 @@ std::size_t cell(std::span<const std::uint32_t> active, std::size_t c) {
   return active.empty() ? c : active[c];
 }
 
-/// Up of what is no air in a cell, at most.  ground: share of each cell of the mesh; empty: all are whole
+/// Height of the ground in a cell.  ground: fraction of each cell of the mesh below it; empty: all 1
 double top_of_rock(const TensorMesh& mesh, std::span<const double> ground, std::size_t at, std::size_t k) {
   const double share = ground.empty() ? 1 : ground[at];
   return share < 1 ? mesh.up()[k] + share * (mesh.up()[k + 1] - mesh.up()[k]) : mesh.up()[k + 1];
 }
 
-/// Up of the ground above the active cells of each column, m.
+/// Height of the ground above the active cells of each column, m.
 std::vector<double> tops(const TensorMesh& mesh, std::span<const std::uint32_t> active,
                          std::span<const double> ground) {
   const std::size_t columns = mesh.n_east() * mesh.n_north();

@@ -1,5 +1,5 @@
-// Weights of cells: what keeps an inversion from putting everything at the surface, where data are most
-// sensitive. All are what enters φ_m squared (regulariser.hpp), divided by their maximum.
+// Weights of cells, without which an inversion would put all bodies at the surface, where data are most
+// sensitive. All enter φ_m squared (regulariser.hpp), and are divided by their maximum.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Ranges of indices in one, two or three dimensions: what a kernel runs over, what a rank holds, what a halo
-// exchange carries.
+// Ranges of indices in one, two or three dimensions: the points of a kernel, of a rank, or of a halo
+// exchange.
 //
 // Axes are ordered as in arrays: the last one is contiguous in memory. Indices are those of the whole
 // problem, on every rank: a kernel does not know which other ranks work on it.
@@ -43,13 +43,13 @@ struct IndexBox {
       if (other.first[a] < first[a] || other.last[a] > last[a]) return false;
     return true;
   }
-  /// Grown by `points` on every side; shrunk when negative.
+  /// The box enlarged by `points` on every side; reduced when negative.
   constexpr IndexBox grown(Index points) const {
     IndexBox box = *this;
     for (int a = 0; a < N; ++a) box = box.grown(a, points, points);
     return box;
   }
-  /// Grown on one axis by these numbers of points, below and above.
+  /// The box enlarged on one axis by these numbers of points, below and above.
   constexpr IndexBox grown(int axis, Index below, Index above) const {
     IndexBox box = *this;
     box.first[axis] -= below;

@@ -1,18 +1,19 @@
-// How far apart the elements of an array lie in memory, where there is a box of indices but no array.
+// Distances in memory between the elements of an array, for a box of indices without an array.
 #pragma once
 
 #include "terrane/parallel/arrays/index_box.hpp"
 
 namespace terrane {
 
-/// Of a row-major array over a box: the last axis is contiguous.
+/// The strides of a row-major array over a box: the last axis is contiguous.
 template <int N>
 struct Strides {
   Index along[N] = {};
 
   /// Elements from one index of an axis to the next.
   constexpr Index operator[](int axis) const { return along[axis]; }
-  /// Elements from where that with indices 0 is, or would be, to that with these indices: at[axis].
+  /// The distance from the element with indices 0, whether there is one or not, to that with these indices:
+  /// at[axis].
   template <class At>
   constexpr Index to(const At& at) const {
     Index offset = 0;

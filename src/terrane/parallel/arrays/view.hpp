@@ -22,9 +22,9 @@ struct View {
   TERRANE_FN View(T* first, const IndexBox<N>& box) : box_(box) {
     stride_[N - 1] = 1;
     for (int a = N - 2; a >= 0; --a) stride_[a] = stride_[a + 1] * box.size(a + 1);
-    zero_ = first == nullptr ? first : first - offset_of(box.first);  // of nothing: strides alone
+    zero_ = first == nullptr ? first : first - offset_of(box.first);  // null stays null
   }
-  /// Whoever may write may also just look.
+  /// A view for writing converts to one for reading.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN View(const View<Other, N>& other)
       : View(other.zero_, other.box_, other.stride_) {}
@@ -91,8 +91,8 @@ struct View {
   Index stride_[N] = {};
 };
 
-/// A row: v[n] is element n of size, v(i) the element with this index of box(), which is i again where box()
-/// begins at 0.
+/// A one-dimensional view: v[n] is element n of size, v(i) the element with this index of box(); the same
+/// where box() begins at 0.
 template <class T>
 struct View<T, 1> {
   T* data = nullptr;
@@ -102,7 +102,7 @@ struct View<T, 1> {
   TERRANE_FN View(T* first, std::size_t count) : data(first), size(count) {}
   TERRANE_FN View(T* first, const IndexBox<1>& box)
       : data(first), size(static_cast<std::size_t>(box.size(0))), from(box.first[0]) {}
-  /// Whoever may write may also just look.
+  /// A view for writing converts to one for reading.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN View(const View<Other>& other)
       : data(other.data), size(other.size), from(other.from) {}

@@ -18,7 +18,7 @@ namespace {
   throw UnsupportedError("ranks", "there is no other rank to speak to", "Start the program with mpirun.");
 }
 
-/// Of the messages of gather(): out of the way of those that a caller posts.
+/// The tag of messages of gather(): none that a caller may use.
 constexpr int gather_tag = 10'001;
 
 void check_ends(std::size_t sent, std::size_t received) {
@@ -119,7 +119,7 @@ class Alone::Posting final : public Message::State {
   std::shared_ptr<bool> done_;
 };
 
-/// The first that waits for its other end. A message that was dropped before it found it is none.
+/// The first posted message that waits for its counterpart. Messages dropped before that do not count.
 std::vector<Alone::Posted>::iterator Alone::waiting(bool sends, int tag) {
   return std::find_if(posted_.begin(), posted_.end(), [&](const Posted& p) {
     return p.sends == sends && p.tag == tag && p.done.use_count() > 1;

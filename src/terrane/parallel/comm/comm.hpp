@@ -22,8 +22,8 @@ namespace terrane {
 
 class DirectLink;
 
-/// A message on its way. Do not touch its bytes until wait() has returned or done() has returned true. The
-/// destructor waits, too.
+/// A message that is being sent or received. Do not touch its bytes until wait() has returned or done() has
+/// returned true. The destructor waits, too.
 class Message {
  public:
   class State {
@@ -55,8 +55,8 @@ class Comm {
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  /// This rank among those that share its machine ("node"), in whatever order ranks are numbered over the
-  /// nodes. It decides which GPU a rank takes, and how many ranks share the memory.
+  /// This rank's number among those on the same machine ("node"), however ranks are numbered over the nodes.
+  /// It decides which GPU a rank takes, and how many ranks share the memory.
   struct Place {
     int index = 0, count = 1;
     /// Number of ranks on this node that share a resource with this rank when `things` resources are dealt
@@ -68,10 +68,10 @@ class Comm {
   virtual Place on_node() const noexcept = 0;
 
   /// Collective, for a Comm that has a faster way for large arrays: announces that `bytes` bytes will be
-  /// broadcast among ranks that have these devices, of one kind. Returns a note about the way they will go;
-  /// empty when there is nothing to say.
+  /// broadcast among ranks that have these devices, of one kind. Returns a note for the user on how they will
+  /// be sent; empty when there is nothing to say.
   virtual std::string prepare(Device /*device*/, std::size_t /*bytes*/, int /*threads*/) { return {}; }
-  /// Collective, soon after those broadcasts: gives back what prepare() took.
+  /// Collective, soon after those broadcasts: frees what prepare() allocated.
   virtual void release() {}
   /// Collective: copies the bytes of `root` to all ranks. Every rank passes the same number of bytes.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
@@ -152,8 +152,8 @@ class Alone final : public Comm {
   struct Posted {
     int tag;
     bool sends;
-    std::byte* to;          // where it wants what is sent
-    const std::byte* from;  // where what it sends is
+    std::byte* to;          // where that rank wants to receive
+    const std::byte* from;  // what that rank sends
     std::size_t bytes;
     std::shared_ptr<bool> done;
   };

@@ -1,6 +1,6 @@
-// What goes through the memory of the ranks' GPUs, whose links are much faster than messages between
-// processes: broadcasts of large arrays, because it takes long to start, and direct messages. Both need one
-// GPU per rank. Everything else goes through the Comm below. comm_nccl.hpp has the links.
+// Transfers through the memory of the ranks' GPUs, whose links are much faster than messages between
+// processes: broadcasts of large arrays, because a link takes long to start, and direct messages. Both need
+// one GPU per rank. Everything else uses the Comm below. comm_nccl.hpp has the links.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace terrane {
 
-/// For broadcasts. Arrays go in pieces, through slots that are used in turn, so that one is filled or emptied
-/// while another is on its way.
+/// A link for broadcasts. Arrays are sent in pieces, through slots that are used in turn, so that one is
+/// filled or emptied while another is being sent.
 class GpuLink : public GpuGroup {
  public:
   static constexpr int slots = 2;
@@ -29,8 +29,8 @@ class GpuLink : public GpuGroup {
 
 enum class GpuLinkUse { never, when_worth_it, always };
 
-/// Of broadcasts and of direct messages, which are worth it where they can be.
-/// "0": never, "1": always, null or empty: when it is faster. Throws an InputError that names `where`.
+/// Whether to use a link for broadcasts: "0": never, "1": always, null or empty: when it is faster. Direct
+/// messages are then used wherever possible. Throws an InputError that names `where`.
 GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where);
 
 /// A Comm that broadcasts large arrays through a GpuLink where there can be one, and otherwise as `below`
@@ -67,7 +67,7 @@ class GpuComm final : public Comm {
   }
   /// The link stays from the first call on.
   Direct direct(Device device) override;
-  /// Of the split Comm all goes through the Comm below.
+  /// The split Comm uses the Comm below for everything.
   std::unique_ptr<Comm> split(int colour, int key) override { return below_.split(colour, key); }
   bool takes_gpu_memory() const noexcept override { return below_.takes_gpu_memory(); }
   void abort(int status) override { below_.abort(status); }
@@ -82,7 +82,7 @@ class GpuComm final : public Comm {
   MakeDirect make_direct_;
   GpuLinkUse use_;
   std::unique_ptr<GpuLink> link_;  // from prepare() to release(), on all ranks or on none
-  std::string failure_;            // of the last start; the same on all ranks
+  std::string failure_;            // error of the last start; the same on all ranks
   std::optional<Device> direct_device_;
   Direct direct_;
 };

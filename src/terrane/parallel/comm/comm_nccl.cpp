@@ -20,12 +20,12 @@ namespace {
 
 namespace cuda = detail::cuda;
 
-/// Large enough for the full speed of a transfer; a few of them are little beside what is worth this.
+/// Bytes of a piece: enough for the full speed of a transfer, and few beside the arrays that use the link.
 constexpr std::size_t piece_bytes = std::size_t{64} << 20;
-/// A rank that failed, or is out of reach, would keep the others waiting.
+/// Time limits: a rank that failed, or cannot be reached, would keep the others waiting.
 constexpr std::chrono::seconds longest_start(60), longest_piece(60), longest_end(10);
-/// Most calls are through at once, and a piece takes 3 ms: nothing is lost by so short a sleep, and the core
-/// is free for those who copy.
+/// Intervals between questions: most calls are done at once, and a piece takes 3 ms. A sleep so short loses
+/// no time, and frees the core for threads that copy.
 constexpr std::chrono::microseconds awake(100), nap(50);
 
 struct FreePinned {
@@ -35,7 +35,7 @@ struct DropEvent {
   void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
 };
 
-/// By several threads: one copies 10 GB/s.
+/// Copies on several threads: one copies 10 GB/s.
 void copy(std::span<const std::byte> from, std::byte* to, int threads) {
   constexpr std::size_t some = std::size_t{4} << 20;
   for_each((from.size() + some - 1) / some, threads, [&](std::size_t n) {

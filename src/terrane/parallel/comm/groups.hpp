@@ -1,5 +1,5 @@
-// Ranks that share solves: in groups, each with a solve of its own at a time. Ranks of a group share the
-// unknowns of that solve.
+// Groups of ranks that divide solves among themselves: each group does one solve at a time, and its ranks
+// share the unknowns of that solve.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ class Groups {
   /// Collective: all ranks of comm pass the same numbers. Groups differ by a rank at most. Comm must outlive
   /// it.  groups: 1 … ranks; 0: one for each rank, or each solve where these are fewer
   Groups(Comm& comm, std::size_t solves, int groups);
-  /// The same, where each rank checks and counts what it has to solve: in together(), so that all throw.
+  /// The same, where `solves` is a function that checks and counts a rank's solves: called in together(), so
+  /// that all ranks throw.
   template <class Count>
   requires std::invocable<const Count&> Groups(Comm& comm, const Count& solves, int groups)
       : Groups(comm, counted(comm, solves), groups) {}
@@ -30,8 +31,8 @@ class Groups {
   std::size_t own() const { return own_; }
   /// The ranks of this group; null: this rank alone.
   Comm* sharing() const { return sharing_; }
-  /// Whether this rank hands over what its group finds. Rank 0 is in group 0, and the group that is n-th
-  /// among groups is n-th among these ranks.
+  /// Whether this rank sends the results of its group to rank 0. Rank 0 is in group 0, and the senders have
+  /// the order of their groups.
   bool hands_over() const { return sharing_ == nullptr || sharing_->rank() == 0; }
 
   /// Collective: does this rank's part of some work, and agrees with all ranks as together() does. Where

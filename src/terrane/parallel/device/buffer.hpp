@@ -40,8 +40,8 @@ struct Recording : std::enable_shared_from_this<Recording> {
 /// earlier work are thrown by later calls, as Error.
 class Stream {
  public:
-  /// device: resolved. urgent: its work goes before that of other streams. threads: number of CPU threads
-  /// that do its work where the device is the CPU or the debug device; 0: all.
+  /// device: resolved. urgent: its work takes precedence over that of other streams. threads: number of CPU
+  /// threads that do its work where the device is the CPU or the debug device; 0: all.
   explicit Stream(Device device, bool urgent = false, int threads = 0);
   ~Stream();
   Stream(const Stream&) = delete;
@@ -57,7 +57,7 @@ class Stream {
   void* handle() const noexcept { return handle_; }
 
   /// For launchers, on the CPU and on the debug device: does `work` now, or, while a Graph is recorded,
-  /// records it. So `work` must own what it needs.
+  /// records it. So `work` must own all that it uses.
   template <class Work>
   void do_on_host(const Work& work) {
     if (handle_) not_for_gpus();

@@ -1,4 +1,4 @@
-// The calls to the CUDA runtime that the rest of the room needs. device_cuda.cpp implements them in a build
+// The calls to the CUDA runtime that the rest of parallel/ needs. device_cuda.cpp implements them in a build
 // with CUDA, device_no_cuda.cpp in one without.
 #pragma once
 

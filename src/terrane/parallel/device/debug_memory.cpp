@@ -18,7 +18,7 @@ struct Block {
   std::size_t bytes;  // of the pages that may be opened, without the guard behind them
 };
 
-/// What the process has of it: like the heap, there is one.
+/// The memory of the debug device: like the heap, the process has one.
 struct Heap {
   std::mutex mutex;
   std::map<void*, Block> blocks;
@@ -30,8 +30,8 @@ struct Heap {
   void enter() {
     if (inside++ == 0 && !open) protect(true);
   }
-  /// Closing takes a system call for every block, more time than a small kernel: after the first thousand
-  /// times, in which most programs have been everywhere, the memory is closed every 17th time.
+  /// Closing takes a system call for every block, longer than a small kernel: after the first thousand calls,
+  /// in which most programs have run all of their code, memory is closed every 17th time.
   void leave() {
     constexpr std::uint64_t always = 1000, then_every = 17;
     if (--inside == 0 && (++left <= always || left % then_every == 0)) protect(false);

@@ -74,7 +74,7 @@ std::string why_not(const Gpu& gpu) {
                      gpu.capability[0], gpu.capability[1], least / 10, least % 10);
 }
 
-/// A GPU if one can be had, without a word when not.
+/// A GPU if there is one, else silently the CPU.
 Device any_device(int place, int shared_by) {
   const Device cpu{Device::Kind::cpu, -1};
   try {

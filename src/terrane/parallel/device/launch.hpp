@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(box_threads)
 
 }  // namespace detail
 
-/// kernel(i) for every i below count, in any order.
+/// Calls kernel(i) for every i below count, in any order.
 template <class Kernel>
 void for_each([[maybe_unused]] Stream& stream, std::size_t count, const Kernel& kernel) {
   if (count == 0) return;

@@ -1,12 +1,12 @@
 // for_each over a box (launch.hpp) for kernels that read their neighbours and follow each other closely, such
 // as the steps of a multigrid cycle.
 //
-// On a GPU a thread goes through several planes, one after the other, so that it finds those beside its own
-// in the cache of its multiprocessor; and a kernel is brought to the GPU while the one before it still runs
-// (programmatic dependent launch), which is worth more than a microsecond to each.
+// On a GPU a thread computes several planes, one after the other, so that it finds the neighbours of its
+// points in the cache of its multiprocessor; and a kernel is launched while the one before it still runs
+// (programmatic dependent launch), which saves each more than a microsecond.
 //
-// On a CPU its rows are compiled for wide registers, too (AVX2, eight numbers of single precision), and these
-// run where the CPU has them. Products and sums are not fused, so the bits are the same for any width.
+// On a CPU its rows are also compiled for wide registers (AVX2, eight numbers of single precision), which are
+// used where the CPU has them. Products and sums are not fused, so the bits are the same for any width.
 //
 // For files of device code (*.cu), as device/launch.hpp.
 #pragma once
@@ -49,10 +49,10 @@ inline constexpr int threads_of_one_block = 512;
 
 #if defined(__CUDACC__)
 
-/// What comes before it does not depend on earlier kernels, and is done while the last of them ends.
+/// A kernel's code before this call must not depend on earlier kernels; it runs while the last of them ends.
 __device__ __forceinline__ void wait_for_earlier_kernels() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();  // for all that they have written
+  cudaGridDependencySynchronize();  // all that earlier kernels have written can be read now
 #endif
 }
 __device__ __forceinline__ void let_the_next_begin() {
@@ -61,12 +61,13 @@ __device__ __forceinline__ void let_the_next_begin() {
 #endif
 }
 
-/// What a kernel reads that no kernel writes may be asked for early: kernel(k, j, i, kernel.ahead(k, j, i)).
+/// Values that no kernel writes may be loaded early, by kernel.ahead(): kernel(k, j, i, kernel.ahead(k, j,
+/// i)).
 template <class Kernel>
 __global__ void __launch_bounds__(box_threads)
     run_sweep(const IndexBox<3> box, const int planes, const __grid_constant__ Kernel kernel) {
   let_the_next_begin();
-  // As int, so that the compiler sees that the indices of a GridView need no more.
+  // The indices are int, so that the compiler sees that those of a GridView need no more bits.
   const int i = static_cast<int>(box.first[2]) + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
             j = static_cast<int>(box.first[1]) + static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
             k = static_cast<int>(box.first[0]) +
@@ -88,7 +89,8 @@ __global__ void __launch_bounds__(box_threads)
   }
 }
 
-/// For kernels that work through several boxes: the points of one, and then all threads wait.
+/// For kernels that compute several boxes in turn: computes the points of one box, then waits for all
+/// threads.
 struct PointsOfBlock {
   template <class Step>
   __device__ __forceinline__ void operator()(const IndexBox<3>& box, const Step& step) const {
@@ -147,8 +149,9 @@ inline void sweep_points(const Kernel& kernel, Index k, Index j, Index first, In
 #endif
   for (Index i = first; i < last; ++i) kernel(k, j, i);
 }
-/// `kernel` is a copy: the compiler sees that nothing written changes it. No loop with a branch in it is
-/// vectorised: a kernel whose points all take the same one says which, choice(), before the loop.
+/// `kernel` is a copy: the compiler sees that nothing written changes it. Compilers do not vectorise a loop
+/// with a branch in it: a kernel whose points all take the same branch says which, by choice(), before the
+/// loop.
 template <class Kernel>
 inline void sweep_row(const Kernel kernel, Index k, Index j, Index first, Index last) {
   if constexpr (requires { kernel.choice(); }) {
@@ -159,7 +162,7 @@ inline void sweep_row(const Kernel kernel, Index k, Index j, Index first, Index 
   }
 }
 
-/// A box in the tiles that threads share.
+/// Computes a box on the CPU, in tiles that threads share.
 template <class Kernel>
 struct SweepOfTiles {
   const Kernel& kernel;
@@ -192,7 +195,7 @@ void sweep_on_host(const IndexBox<3>& box, int threads, const Kernel& kernel) {
            &work);
 }
 
-/// What PointsOfBlock is to a GPU.
+/// PointsOfBlock for the CPU.
 struct PointsOnHost {
   int threads;
   template <class Step>
@@ -205,8 +208,8 @@ struct PointsOnHost {
 
 enum class After { kernel, events };
 
-/// kernel(k, j, i) for every point of the box, in any order. after: what comes before on the stream; a kernel
-/// after events of other streams is not brought early.
+/// Calls kernel(k, j, i) for every point of the box, in any order. after: what precedes it on the stream; a
+/// kernel after events of other streams is not launched early.
 template <class Kernel>
 void sweep(Stream& stream, const IndexBox<3>& box, const Kernel& kernel,
            [[maybe_unused]] After after = After::kernel) {
@@ -225,9 +228,9 @@ void sweep(Stream& stream, const IndexBox<3>& box, const Kernel& kernel,
   stream.do_on_host([=, threads = stream.threads()] { detail::sweep_on_host(box, threads, kernel); });
 }
 
-/// kernel.work(points) where points(box, step) calls step(k, j, i) for every point of the box, in any order,
-/// and returns when all are done. On a GPU by one block of threads: for boxes of so few points that to launch
-/// a kernel would take longer than what it does.
+/// Calls kernel.work(points); there points(box, step) calls step(k, j, i) for every point of the box, in any
+/// order, and returns when all are done. On a GPU one block of threads does it: for boxes of so few points
+/// that launches of kernels would take longer than the work.
 template <class Kernel>
 void in_one_block(Stream& stream, const Kernel& kernel, [[maybe_unused]] After after = After::kernel) {
 #if defined(__CUDACC__)

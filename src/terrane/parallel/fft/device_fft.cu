@@ -54,7 +54,7 @@ struct DeviceFft::Plans {
   std::unique_ptr<CufftPlan> forward, inverse;  // of a GPU
   Buffer<char> work;
 
-  /// Bytes of work space.
+  /// Makes a plan; returns the bytes of its work space.
   std::size_t make(std::unique_ptr<CufftPlan>& plan, cufftType type) {
     plan = std::make_unique<CufftPlan>();
     check(cufftSetAutoAllocation(plan->handle(), 0), "cufftSetAutoAllocation");

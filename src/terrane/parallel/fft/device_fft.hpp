@@ -8,22 +8,23 @@
 
 namespace terrane {
 
-/// Of arrays [rows][2 (columns / 2 + 1)] doubles, one after the other; a transform and its inverse multiply
-/// by rows · columns. There must be an even number of columns: of odd rows cuFFT makes the real and the
-/// imaginary part of one transform, two arrays at a time, and the larger leaves its rounding in the smaller.
+/// For arrays [rows][2 (columns / 2 + 1)] of doubles, one after the other; a transform and its inverse
+/// multiply by rows · columns. The number of columns must be even: for an odd one cuFFT transforms two arrays
+/// at a time, as the real and the imaginary part of one transform, and the larger one leaves rounding errors
+/// in the smaller.
 class DeviceFft {
  public:
   /// threads: of the debug device, 0 for all. Throws ShapeError, MemoryError.
   DeviceFft(Stream& stream, std::size_t columns, std::size_t rows, int threads);
   ~DeviceFft();
 
-  /// How many arrays are always transformed together: it depends on the size alone, so that an array has the
-  /// same bits in whatever company.
+  /// The number of arrays that are always transformed together: it depends on the size alone, so that an
+  /// array's bits do not depend on the others.
   static std::size_t at_once(std::size_t columns, std::size_t rows);
-  /// Arrays that must be there for `count` of them.
+  /// The number of arrays that must be allocated for `count` of them.
   std::size_t rounded(std::size_t count) const;
 
-  /// The first `count` arrays; those up to rounded(count) are changed too.
+  /// Transforms the first `count` arrays; those up to rounded(count) are changed too.
   void forward(View<double> arrays, std::size_t count);
   void inverse(View<double> arrays, std::size_t count);
 

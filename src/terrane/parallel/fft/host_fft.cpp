@@ -27,7 +27,7 @@ HostFft::HostFft(std::size_t columns, std::size_t rows) {
                                                          [](double* p) { fftw_free(p); });
   if (!array) throw std::bad_alloc();
   const std::lock_guard lock(planning());
-  // Measuring plans would change with the load of the machine, and the last bits with them.
+  // FFTW's measured plans would vary with the load of the machine, and so would the last bits.
   forward_ = fftw_plan_dft_r2c(2, n, array.get(), complex(array.get()), FFTW_ESTIMATE);
   inverse_ = fftw_plan_dft_c2r(2, n, complex(array.get()), array.get(), FFTW_ESTIMATE);
 }

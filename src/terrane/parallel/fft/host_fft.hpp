@@ -5,8 +5,8 @@
 
 namespace terrane {
 
-/// Of arrays [rows][2 (columns / 2 + 1)] doubles, aligned to 16 bytes; a transform and its inverse multiply
-/// by rows · columns. Any number of threads may use one at once.
+/// For arrays [rows][2 (columns / 2 + 1)] of doubles, aligned to 16 bytes; a transform and its inverse
+/// multiply by rows · columns. Several threads may use one object at the same time.
 class HostFft {
  public:
   HostFft(std::size_t columns, std::size_t rows);

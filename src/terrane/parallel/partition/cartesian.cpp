@@ -26,7 +26,7 @@ bool leaves_some_idle(const Places& places) {
   return std::adjacent_find(places.begin(), places.end()) != places.end();
 }
 
-/// Whole units, as many as in the other pieces or one more.
+/// Cuts an axis into pieces of whole units, each with as many units as the others or one more.
 Places in_units(Index first, Index last, Index unit, int pieces) {
   const Index begin = first >= 0 ? first / unit : -((-first + unit - 1) / unit);
   const Index units = (last - begin * unit + unit - 1) / unit;
@@ -42,7 +42,7 @@ Places in_units(Index first, Index last, Index unit, int pieces) {
   return places;
 }
 
-/// At the multiples of a unit that are nearest to pieces of one size.
+/// Cuts an axis at the multiples of a unit that are nearest to equal pieces.
 Places at_nearest(Index first, Index last, Index unit, int pieces) {
   Places places{first};
   for (int p = 1; p < pieces; ++p)

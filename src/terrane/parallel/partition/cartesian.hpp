@@ -19,7 +19,7 @@ struct Cartesian {
 
   int ranks() const noexcept { return static_cast<int>(parts.size()); }
   const IndexBox<N>& part(int rank) const { return parts[static_cast<std::size_t>(rank)]; }
-  /// The place of a rank among the pieces.
+  /// The place of a rank along each axis, counted in pieces.
   std::array<int, N> place(int rank) const;
   /// The rank that is `step` places further on an axis; −1 beyond the ends.
   int neighbour(int rank, int axis, int step) const;
@@ -27,7 +27,8 @@ struct Cartesian {
 
 template <int N>
 struct CartesianSettings {
-  /// Cuts lie at multiples of these. 0: of a block of a Reduction, or of 4 or 16 where that costs little.
+  /// Cuts lie at multiples of these. 0: at multiples of a Reduction's block, or of 4 or 16 blocks where that
+  /// costs little.
   std::array<Index, N> unit{};
   /// Parts on each axis; their product is the number of ranks. 0: chosen here, such that the largest part
   /// is as small as possible, and then the faces between parts.

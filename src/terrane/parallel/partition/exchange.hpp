@@ -1,4 +1,4 @@
-// Arrays that ranks pack on their devices and bring to each other: halos, and values at shared points.
+// Arrays that ranks pack on their devices and send to each other: halos, and values at shared points.
 //
 //   exchange.begin(stream, 1, pack);     // after the kernels that compute what others need
 //   ... kernels on what needs nothing from others ...
@@ -32,12 +32,12 @@ class Exchange {
     Index first;  ///< of its elements in the packed array
     Index count;
   };
-  /// Packs into, or unpacks from, the packed array. Where the parcels of a call are so many times as long,
-  /// they also begin so many times further on.
+  /// Packs into, or unpacks from, the packed array. A call may make all parcels several times as long; then
+  /// they also begin that many times further on.
   using Move = std::function<void(Stream& stream, T* packed)>;
 
-  /// Collective. stream: its device has the arrays. most: the longest that parcels become. Its messages are
-  /// apart from all others of the Comm, which must outlive it. Throws MemoryError.
+  /// Collective. stream: its device has the arrays. most: the largest such multiple of a parcel's length. Its
+  /// messages are separate from all others of the Comm, which must outlive it. Throws MemoryError.
   Exchange(Stream& stream, std::vector<Parcel> out, std::vector<Parcel> in, Index most, Comm& comm);
 
   /// Collective: begins to send what `pack` packs after the work begun on the stream.

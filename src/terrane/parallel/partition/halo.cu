@@ -9,7 +9,7 @@ namespace terrane {
 
 namespace {
 
-/// One field of a parcel, packed or unpacked. In a message the fields follow each other.
+/// Packs or unpacks one field of a parcel. In a message the fields follow each other.
 template <class T, int N, bool to_packed>
 struct Move {
   View<T, N> field;
@@ -21,8 +21,8 @@ struct Move {
   }
 };
 
-/// Number of a shift by −1, 0 or 1 wholes on each axis, as the receiver sees it: tells messages between two
-/// ranks apart.
+/// The tag of a message: the number of its shift, by −1, 0 or 1 times the whole box on each axis, as the
+/// receiver sees it. It distinguishes messages between two ranks.
 template <int N>
 int tag_of(const int (&shift)[N]) {
   int tag = 0;
@@ -46,7 +46,7 @@ IndexBox<N> with_halo(IndexBox<N> part, const Cartesian<N>& partition, const Hal
   return part;
 }
 
-/// Axes on which the box lies outside of the part.
+/// The number of axes on which the box lies outside of the part.
 template <int N>
 int axes_outside(const IndexBox<N>& box, const IndexBox<N>& part) {
   int axes = 0;
@@ -54,7 +54,7 @@ int axes_outside(const IndexBox<N>& box, const IndexBox<N>& part) {
   return axes;
 }
 
-/// Calls use(tag, points) for all that `to` gets from `from`, in indices of `to` and of the other.
+/// Calls use(tag, points) for all boxes that `to` receives from `from`, in indices of `to` and of `from`.
 template <int N, class Use>
 void for_each_parcel(const Cartesian<N>& partition, const HaloSettings<N>& settings, int from, int to,
                      const Use& use) {
@@ -135,7 +135,8 @@ void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& sett
   }
 }
 
-/// What peers write where: all know what each of them receives, and in which order.
+/// Makes the link by which peers write into each other's memory: all ranks compute what each of them
+/// receives, and in which order.
 template <class T, int N>
 void Halo<T, N>::meet_peers([[maybe_unused]] Stream& stream, [[maybe_unused]] const Cartesian<N>& partition,
                             [[maybe_unused]] const HaloSettings<N>& settings, [[maybe_unused]] Comm& comm) {

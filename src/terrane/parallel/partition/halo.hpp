@@ -33,7 +33,7 @@ struct HaloSettings {
   /// Also the points that are next to the part on two or more axes at once (edges and corners); star-shaped
   /// stencils do not need them.
   bool corners = true;
-  /// exchange() alone is called, of one field where it is to be quick.
+  /// Only exchange() is called; it is quick for one field alone.
   bool at_once = false;
   /// In place of widths: every rank needs all points, also one whose part is empty.
   bool whole = false;
@@ -83,7 +83,7 @@ class Halo {
   /// early: as of sweep().
   void exchange(Stream& stream, std::span<const View<T, N>> fields, bool early = false);
 
-  /// As of an Exchange.
+  /// As for an Exchange.
   bool direct() const noexcept { return peers_ || exchange_->direct(); }
   std::string transport() const;
   void wait(Stream& stream);

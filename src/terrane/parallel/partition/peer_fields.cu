@@ -18,7 +18,8 @@ namespace {
 using namespace detail::peers;
 
 constexpr int most_neighbours = 8, most_fields = 4;
-/// In place of a minute: within a shot a rank may have pictures, or waves, to write to a disk.
+/// Minutes to wait for a neighbour, in place of one: within a shot a rank may have pictures, or waves, to
+/// write to a disk.
 constexpr std::uint64_t minutes = 10;
 
 struct Meeting {
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(most_neighbours) meet_neighbours(const __grid_
   wait_for(all.patience, all.here[threadIdx.x], meeting);
 }
 
-/// What ranks tell each other at first.
+/// The first message between ranks: what each needs to know of the others' GPUs.
 struct Hello {
   char gpu[32];
   cudaIpcMemHandle_t flags, fields[most_fields];
@@ -117,7 +118,7 @@ class CudaPeerFields final : public PeerFields<T> {
     cudaGetLastError();  // or the next to ask for errors would find it
     return mine;
   }
-  /// Null where this GPU cannot reach it.
+  /// The address of another rank's memory on this GPU; null where this GPU cannot reach it.
   void* open(const cudaIpcMemHandle_t& handle) {
     void* memory = nullptr;
     if (cudaIpcOpenMemHandle(&memory, handle, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) {

@@ -22,7 +22,8 @@ using namespace detail::peers;
 
 constexpr unsigned warp = 32;
 
-/// A box of the field, and where its points are packed: here, or in the memory of the receiver. Two places.
+/// A box of the field, and the places of its packed points: here, or in the memory of the receiver. Two
+/// places, used in turn.
 template <class T>
 struct Move {
   IndexBox<3> box;
@@ -52,7 +53,7 @@ __device__ Two<double> fresh(const Two<double>* there) {
   return {both.x, both.y};
 }
 
-/// A row between a field and where it is packed, by a warp. U: T, or two of them at once.
+/// Copies a row between a field and its packed points, by a warp. U: T, or two of them at once.
 template <bool pack, class U>
 __device__ void move_row(U* at, U* there, int wide) {
 #pragma unroll 8
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(threads_of_block)
   for (int n = 0; n < all.outs; ++n) move<T, true>(all.field, all.out[n], place);
   say_and_wait(all.meeting, message);
 #if __CUDA_ARCH__ >= 900
-  // Not before: the blocks of the next kernel could leave no room for what other ranks wait for.
+  // Not earlier: the blocks of the next kernel could take the room of those for which other ranks wait.
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
   for (int n = 0; n < all.ins; ++n) move<T, false>(all.field, all.in[n], place);
@@ -109,14 +110,14 @@ class CudaPeerHalo final : public PeerHalo<T> {
                  static_cast<std::size_t>(received[static_cast<std::size_t>(comm.rank())]) * sizeof(T),
                  comm) {}
 
-  /// Collective: whether every rank can reach the memory of all.
+  /// Collective: whether every rank can access the memory of all others.
   bool meet(const std::vector<Piece>& out, const std::vector<Piece>& in) {
     Index arriving = 0, leaving = 0;
     for (const auto& piece : out) leaving += piece.box.count();
     for (const auto& piece : in) arriving += piece.box.count();
     return landing_.meet(std::max(arriving, leaving));
   }
-  /// What the kernel reads. It doesn't communicate.
+  /// Prepares what the kernel reads. It does not communicate.
   void prepare(Stream& stream, const std::vector<Piece>& out, const std::vector<Piece>& in,
                const std::vector<Index>& received) {
     std::vector<Move<T>> moves;

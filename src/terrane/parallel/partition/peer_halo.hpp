@@ -35,7 +35,7 @@ class PeerHalo {
 
   /// Collective: begins all of it on the stream; a Graph can record it. early: as of sweep().
   virtual void bring(Stream& stream, const View<T, 3>& field, bool early) = 0;
-  /// After the work was waited for: as check_peers() (lost_peers.hpp).
+  /// After the work was waited for: throws as check_peers() does (lost_peers.hpp).
   virtual void check() const = 0;
 };
 

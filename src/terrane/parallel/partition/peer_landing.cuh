@@ -1,9 +1,9 @@
-// Memory of a rank's GPU where others' kernels put what it receives, and the meeting of these kernels: each
-// block of a kernel writes its share into the memory of the others, says so there, waits until their blocks
-// have said so here, and takes what they brought.
+// Memory of a rank's GPU into which kernels of other ranks write the messages for it, and the meeting of
+// these kernels: each block of a kernel writes its share into the memory of the others, sets a flag there,
+// waits until their blocks have set theirs here, and takes what they wrote.
 //
-// What arrives has two places, used in turn: no rank begins message n + 1 before all have said that they have
-// begun n, so nobody writes where another still reads.
+// A message has two places, used in turn: no rank begins message n + 1 before all have told that they have
+// begun n, so no rank writes where another still reads.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,12 @@
 
 namespace terrane::detail::peers {
 
-/// So few blocks that those of several streams never keep others from running while they wait.
+/// The most blocks of a kernel: so few that those of several streams never keep others from running while
+/// they wait.
 inline constexpr unsigned most_blocks = 64, threads_of_block = 256;
 
-/// Where this rank says to a peer which message of each of its blocks has been written, and where the peer
-/// says so.
+/// The flags between this rank and a peer: there, this rank tells which message each of its blocks has
+/// written; here, the peer does.
 struct Peer {
   unsigned *there, *here;
   unsigned blocks;
@@ -26,7 +27,7 @@ struct Peer {
 struct MessageState {
   unsigned messages, blocks_done;
 };
-/// What a kernel of a message knows of the others.
+/// What a kernel of a message needs to know of the other ranks.
 struct Meeting {
   const Peer* peers;
   int count;
@@ -38,7 +39,7 @@ struct Meeting {
 __device__ inline unsigned next_message(const Meeting& all) {
   return *static_cast<const volatile unsigned*>(&all.state->messages) + 1;
 }
-/// After the block has written what it brings to others: then what they bring is there.
+/// To be called when the block has written its share for others: returns when theirs for it is there.
 __device__ inline void say_and_wait(const Meeting& all, unsigned message) {
   __threadfence_system();
   __syncthreads();
@@ -51,7 +52,7 @@ __device__ inline void say_and_wait(const Meeting& all, unsigned message) {
   }
   __syncthreads();
 }
-/// After the block has taken its share of what came.
+/// To be called when the block has taken its share of what arrived.
 __device__ inline void end_message(const Meeting& all, unsigned message) {
   __syncthreads();
   if (threadIdx.x > 0 || atomicAdd(&all.state->blocks_done, 1) + 1 < gridDim.x) return;
@@ -62,7 +63,7 @@ __device__ inline void end_message(const Meeting& all, unsigned message) {
 /// Its destruction is collective, unless an exception does it.
 class PeerLanding {
  public:
-  /// bytes: of one message that this rank receives. patience: times a minute. Throws MemoryError.
+  /// bytes: of one message that this rank receives. patience: minutes to wait. Throws MemoryError.
   PeerLanding(Stream& stream, std::size_t bytes, Comm& comm, std::uint64_t patience = 1)
       : comm_(comm),
         index_(stream.device().index),
@@ -89,7 +90,8 @@ class PeerLanding {
   PeerLanding(const PeerLanding&) = delete;
   PeerLanding& operator=(const PeerLanding&) = delete;
 
-  /// Collective: whether every rank can reach the memory of all. numbers: that this rank moves in a message.
+  /// Collective: whether every rank can access the memory of all others. numbers: that this rank moves in a
+  /// message.
   bool meet(Index numbers) {
     detail::cuda::use(index_);
     std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
@@ -99,7 +101,7 @@ class PeerLanding {
     for (const Hello& one : all) blocks_of_.push_back(one.blocks);
     return comm_.lowest(open(all) ? 1 : 0) == 1;
   }
-  /// With whom this rank has messages. It doesn't communicate.
+  /// peers: the ranks with which this one has messages. It does not communicate.
   void prepare(Stream& stream, const std::set<int>& peers) {
     std::vector<Peer> all;
     for (const int rank : peers) {
@@ -113,11 +115,11 @@ class PeerLanding {
   int rank() const { return comm_.rank(); }
   int ranks() const { return comm_.size(); }
   bool alone() const { return count_ == 0; }
-  /// Of kernels that meet: blocks of threads_of_block.
+  /// The number of blocks, of threads_of_block, of kernels that meet.
   unsigned blocks() const { return blocks_; }
   void use_gpu() const { detail::cuda::use(index_); }
   Meeting meeting() { return {peers_.view().data, count_, state_.view().data, lost_->patience(patience_)}; }
-  /// Where the first place of what a rank receives begins; its second one follows at once.
+  /// The address of the first place of what a rank receives; the second one follows it directly.
   std::byte* of(int rank) const {
     void* const memory = rank == comm_.rank() ? memory_.mine : opened_[static_cast<std::size_t>(rank)];
     return static_cast<std::byte*>(memory) + first_;
@@ -125,7 +127,7 @@ class PeerLanding {
   void check() const { lost_->check(); }
 
  private:
-  /// What ranks tell each other at first.
+  /// The first message between ranks: what each needs to know of the others' GPUs.
   struct Hello {
     char gpu[32];
     SharedPlace memory;
@@ -153,7 +155,7 @@ class PeerLanding {
     }
     return true;
   }
-  /// Those of the blocks of a rank.
+  /// The flags of a rank's blocks.
   static unsigned* flags(void* memory, int rank) {
     return static_cast<unsigned*>(memory) + static_cast<std::size_t>(rank) * most_blocks;
   }

@@ -17,15 +17,16 @@ namespace {
 
 using namespace detail::peers;
 
-/// In place of a minute: before its first message a rank may have a large state to put back.
+/// Minutes to wait for a rank, in place of one: before its first message a rank may have a large state to
+/// restore.
 constexpr std::uint64_t minutes = 10;
 
-/// Sixteen bytes, which one access takes.
+/// Sixteen bytes, which one access reads or writes.
 using Unit = uint4;
 template <class T>
 constexpr unsigned units_of_row = 4 * sizeof(T) / sizeof(Unit);
 
-/// Rows for one rank: which ones, and where they land. Two places.
+/// The rows for one rank: their numbers, and their two places in its memory.
 struct Sent {
   const std::uint32_t* rows;
   unsigned count;
@@ -72,7 +73,7 @@ class CudaPeerRows final : public PeerRows<T> {
         received_(count_of(in)),
         landing_(stream, static_cast<std::size_t>(received_) * bytes_of_row, comm, minutes) {}
 
-  /// Collective: whether every rank can reach the memory of all.
+  /// Collective: whether every rank can access the memory of all others.
   bool meet(std::span<const Parcel> in, Comm& comm) {
     // Of each rank: where what it receives from each begins, and how much it is.
     const auto ranks = static_cast<std::size_t>(comm.size());
@@ -83,7 +84,7 @@ class CudaPeerRows final : public PeerRows<T> {
     comm.gather_all(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(places_)));
     return landing_.meet(4 * std::max(count_of(out_), received_));
   }
-  /// What the kernel reads. It doesn't communicate.
+  /// Prepares what the kernel reads. It does not communicate.
   void prepare(Stream& stream, std::span<const std::uint32_t> send) {
     rows_ = Buffer<std::uint32_t>(stream, send);
     const std::size_t ranks = static_cast<std::size_t>(landing_.ranks()),

@@ -1,5 +1,6 @@
-// Rows of an array that ranks bring each other, GPUs of one machine that reach each other's memory, as one
-// kernel: each gathers what others need into their memory, and takes what they brought (peer_landing.cuh).
+// Rows of an array that ranks send each other, between GPUs of one machine that can access each other's
+// memory, in one kernel: each rank writes the rows that others need into their memory, and takes those that
+// they wrote into its own (peer_landing.cuh).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace terrane {
 template <class T>
 class PeerRows {
  public:
-  /// What goes to a rank, or comes from one: consecutive ones of all rows that are sent, or received.
+  /// The rows that go to a rank, or come from one: consecutive ones of all rows that are sent, or received.
   struct Parcel {
     int rank;
     Index first, count;
@@ -28,11 +29,11 @@ class PeerRows {
   /// Collective, unless it is reached by an exception.
   virtual ~PeerRows() = default;
 
-  /// Collective: begins all of it on the stream; a Graph can record it.
-  /// to: where the rows that are received go, one after the other
+  /// Collective: begins the exchange on the stream; a Graph can record it. to: memory for the received rows,
+  /// one after the other
   virtual void bring(Stream& stream, const T* from, T* to) = 0;
-  /// After the work was waited for: throws Error where a rank did not answer for ten minutes. From then on
-  /// nobody waits, and what rows hold is worth nothing.
+  /// To be called after the work was waited for: throws Error where a rank did not answer for ten minutes.
+  /// From then on no rank waits, and the rows' values are not valid.
   virtual void check() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// What kernels of ranks say to each other, GPUs of one machine that reach each other's memory: numbers of
-// messages, by flags in the memory of the other, and that one of them did not come.
+// Messages between kernels of ranks, on GPUs of one machine that can access each other's memory: flags in the
+// memory of the other rank hold numbers of messages, or tell that one did not come.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +22,19 @@
 
 namespace terrane::detail::peers {
 
-/// Memory that is shared by itself, as the runtime wants it.
+/// The size of memory that can be shared alone: the granularity of the runtime.
 inline constexpr std::size_t granularity = std::size_t{2} << 20;
 inline std::atomic<std::uint64_t> longest_wait{60'000'000'000};  // ns
 inline std::atomic<bool> may_share_gpus{false};                  // for tests
 
-/// How long a kernel waits, and where it says that it waited in vain.
+/// How long a kernel waits, and where it reports that it waited in vain.
 struct Patience {
   unsigned *lost, *lost_on_host;
   std::uint64_t longest;  // ns
 };
 
-/// What all halos of a Comm know: whether a message did not come. Nobody then waits for any other, or each
-/// halo would wait a minute of its own, with layers of the message before.
+/// Shared by all halos of a Comm: whether a message did not come. Then no kernel waits for another; otherwise
+/// each halo would wait its own minute, and use layers of the message before.
 struct Lost {
   Buffer<unsigned> on_device;
   PinnedBuffer<unsigned> on_host;
@@ -51,7 +51,7 @@ struct Lost {
     if (*static_cast<const volatile unsigned*>(on_host.data()) != 0)
       throw Error("GPUs", "a rank did not answer in time", "Did one of the processes end?");
   }
-  /// From another stream, for kernels wait in theirs: nobody waits any more.
+  /// Ends all waiting, from another stream, as kernels wait in their own.
   void give_up() {
     cudaStream_t aside = nullptr;
     if (cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) != cudaSuccess) return;
@@ -61,14 +61,14 @@ struct Lost {
   }
 };
 
-/// Where memory that other processes can open lies.
+/// The place of memory that other processes can open.
 struct SharedPlace {
   cudaIpcMemHandle_t handle;
   int chunk;  ///< that the handle opens; each has a number of its own
   std::size_t offset;
 };
 
-/// Of what ranks told each other at first: each can share memory, and none has the GPU of another, unless
+/// Whether, by the first messages of all ranks, each can share memory, and no two have the same GPU, unless
 /// tests allow it.
 template <class Hello>
 bool all_may_bring_messages(const std::vector<Hello>& all) {
@@ -112,7 +112,7 @@ class PeerMemory {
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  /// Zeros. Throws MemoryError.
+  /// Memory filled with zeros. Throws MemoryError.
   Piece take(Stream& stream, std::size_t bytes) {
     constexpr std::size_t line = 256;
     bytes = (bytes + line - 1) / line * line;
@@ -129,7 +129,8 @@ class PeerMemory {
     chunks_.push_back(std::move(chunk));
     return cut(stream, chunks_.size() - 1, chunks_.back().free.begin(), bytes);
   }
-  /// After all have met, and nobody writes there any more; chunks stay: others have them open.
+  /// To be called when all have met, and no rank writes there any more; chunks are kept, as others have them
+  /// open.
   void give_back(const Piece& piece) {
     for (auto& chunk : chunks_) {
       if (chunk.number != piece.place.chunk) continue;
@@ -146,7 +147,7 @@ class PeerMemory {
       }
     }
   }
-  /// That of another rank; null where this GPU cannot reach it.
+  /// The memory of another rank; null where this GPU cannot reach it.
   void* open(int rank, const SharedPlace& place) {
     auto& memory = opened_[{rank, place.chunk}];
     if (!memory &&
@@ -192,7 +193,7 @@ class PeerMemory {
   std::map<std::pair<int, int>, void*> opened_;  // of a rank, a chunk
 };
 
-/// What the halos of a Comm and a GPU share, as long as one of them has it.
+/// What the halos of a Comm and a GPU share: kept as long as one of them exists.
 template <class What>
 class AllPeers {
  public:
@@ -243,7 +244,8 @@ __device__ inline std::uint64_t nanoseconds() {
   return now;
 }
 
-/// Until a peer has said this message here, or any message is lost: this one when its time has passed.
+/// Waits until a peer has set the flag of this message, or any message is lost: this one, when its time has
+/// passed.
 __device__ inline void wait_for(const Patience& all, const unsigned* here, unsigned message) {
   if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
   const std::uint64_t begin = nanoseconds();

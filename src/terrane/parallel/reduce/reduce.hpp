@@ -1,9 +1,9 @@
 // Sums and maxima over boxes whose bits depend on the points alone: not on threads, thread blocks, the kind
 // of device, or how ranks share the box. tree.hpp says in which order they are added.
 //
-// The rule for ranks: the part of each begins and ends at multiples of a block (4 × 4 × 32 points in three
-// dimensions, 16 × 32 in two, 512 in one), counted from index 0 of the whole problem, or where the box begins
-// and ends. Parts that are cut at multiples of 4, 16, 64, … blocks send each other fewer values.
+// The rule for ranks: each rank's part of the box begins and ends at multiples of a block (4 × 4 × 32 points
+// in three dimensions, 16 × 32 in two, 512 in one), counted from index 0 of the whole problem, or at the ends
+// of the box. Parts that are cut at multiples of 4, 16, 64, … blocks send each other fewer values.
 //
 // For files of device code (*.cu), as device/launch.hpp.
 #pragma once
@@ -23,18 +23,19 @@ namespace detail {
 #if defined(__CUDACC__)
 
 inline constexpr unsigned warps_of_block = 8;
-/// Four warps have the rows of a block of points, so that there are enough of them to hide what memory takes.
+/// Four warps share the rows of a block of points: so many that they hide the latency of memory.
 inline constexpr unsigned warps_of_cell = 4, cells_of_block = warps_of_block / warps_of_cell;
 inline constexpr int rows_of_warp = block_rows / static_cast<int>(warps_of_cell);
 
-/// A kernel may say how many blocks a multiprocessor should hold, registers allowing.
+/// The number of thread blocks that a multiprocessor should hold, registers allowing: as the kernel says, if
+/// it does.
 template <class Kernel>
 constexpr int blocks_at_once() {
   if constexpr (requires { Kernel::blocks_at_once; }) return Kernel::blocks_at_once;
   else return 1;
 }
 
-/// One lane per column of the block. Its rows are added in their order by one of the warps.
+/// One lane per column of the block. The sums of its rows are added in a fixed order by one of the warps.
 template <int N, int M, class Op, class Kernel>
 __global__ void __launch_bounds__(warps_of_block* lanes, blocks_at_once<Kernel>())
     reduce_blocks(const IndexBox<N> cells, const IndexBox<N> points, const __grid_constant__ Kernel kernel,
@@ -97,10 +98,11 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
   if (number < next.count()) join_children<N, M, Op>(number, next, cells, values, out);
 }
 
-/// Levels of few cells, one after the other, by one block.
+/// The last levels of the tree, whose cells are few: one block of threads joins them, one level after the
+/// other.
 template <int N>
 struct FewCells {
-  static constexpr Index most = 8192;  // of the first
+  static constexpr Index most = 8192;  // cells of the first of these levels
   static constexpr int most_levels = 4;
   int levels = 0;
   IndexBox<N> cells;
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(warps_for_few_cells* lanes)
 /// work(n) for every n below count, on `threads` threads.
 template <class Work>
 void share_cells(Index count, int threads, const Work& work) {
-  constexpr Index some = 16;  // cells: about ten microseconds
+  constexpr Index some = 16;  // cells that a thread takes at once: about ten microseconds
   struct All {
     const Work& work;
     Index count;
@@ -146,9 +148,9 @@ void share_cells(Index count, int threads, const Work& work) {
       &all);
 }
 
-/// The blocks of a row of them, on the CPU. A kernel may compute a row of points by itself, for those whose
-/// loops over rows are not all alike: kernel.row(k, j, first, last, values), where values[m][i − first] are
-/// to be written.  block: with any last index · cells: of the row · out [cells of the row, M]
+/// Reduces a row of blocks of points on the CPU. Where a kernel's loops differ from row to row, it may
+/// compute a row of points itself: kernel.row(k, j, first, last, values), which writes values[m][i − first].
+/// block: the row's place, with any last index · cells: those of the row · out [cells of the row, M]
 template <int M, class Op, class Kernel>
 inline void reduce_row_of_blocks(const Kernel kernel, const Place<3>& block, const IndexBox<3>& cells,
                                  const IndexBox<3>& points, double* out) {
@@ -174,7 +176,7 @@ inline void reduce_row_of_blocks(const Kernel kernel, const Place<3>& block, con
           for (int m = 0; m < M; ++m) values[m][i - first] = value_of(answer, m);
         }
       }
-      // By way of memory, so that no compiler fuses a product of the kernel with the addition.
+      // Through memory, so that no compiler fuses a product of the kernel with the addition.
       asm volatile("" : : "r"(values) : "memory");
       for (int m = 0; m < M; ++m) {
         double* const here = sum[m] + (first - corner);
@@ -189,7 +191,7 @@ inline void reduce_row_of_blocks(const Kernel kernel, const Place<3>& block, con
   }
 }
 
-/// The blocks of a box, on the CPU.
+/// Reduces the blocks of a box on the CPU.
 template <int M, class Op, class Kernel>
 struct RowsOfBlocks {
   const Kernel& kernel;
@@ -234,7 +236,7 @@ void join_on_host(const IndexBox<N>& next, const IndexBox<N>& cells, const doubl
               [&](Index n) { join_cell<N, M, Op>(place_of<N>(n, next), cells, values, out + n * M); });
 }
 
-/// Which rank has which points, and up to which level of the tree every rank can add alone.
+/// Which rank has which points, and the highest level of the tree whose cells each lie within one rank.
 template <int N>
 struct Shares {
   IndexBox<N> whole;
@@ -278,7 +280,7 @@ class Reduction {
     begin<1, detail::Add>(kernel);
     return finish<1, detail::Add>()[0];
   }
-  /// Collective: the highest of them; NaN when there is one, −∞ when there are no points.
+  /// Collective: the highest of the kernel's values; NaN when there is one, −∞ when there are no points.
   template <class Kernel>
   double highest(const Kernel& kernel) {
     begin<1, detail::Highest>(kernel);
@@ -292,7 +294,7 @@ class Reduction {
   }
 
   /// The two halves of sums(): begin_sums() begins work on the stream, which a Graph may record; the second,
-  /// collective, waits for it. after: as of sweep().
+  /// collective, waits for it. after: as for sweep().
   template <int M, class Kernel>
   void begin_sums(const Kernel& kernel, After after = After::events) {
     begin<M, detail::Add>(kernel, nullptr, after);
@@ -302,12 +304,12 @@ class Reduction {
     return finish<M, detail::Add>();
   }
 
-  /// Whether sums_to() can be: one rank has all points.
+  /// Whether sums_to() can be called: one rank has all points.
   bool alone() const { return comm_.size() == 1; }
 
-  /// Where ranks reach each other's memory, their sums can stay on devices as well: each leaves those of the
-  /// cells that it adds up alone, M values of each; brings those of the others to room_of_all(), in the order
-  /// of cells_of_all(); and adds them up.
+  /// Where ranks reach each other's memory, their sums can stay on devices as well. Each rank computes the
+  /// sums of its own cells, M values of each, and gets a pointer to them; copies those of the other ranks to
+  /// room_of_all(), in the order of cells_of_all(); and adds them up with add_all_to().
   template <int M, class Kernel>
   const double* sums_of_cells(const Kernel& kernel, After after = After::events) {
     begin<M, detail::Add>(kernel, nullptr, after);
@@ -323,7 +325,7 @@ class Reduction {
     join_to<M>(to, cells_of_all(), room_of_all(), room_of_all() + cells_of_all().count() * most_);
   }
 
-  /// Begins work that leaves the same sums on the device, at `to`, where kernels that come after find them.
+  /// Begins work that leaves the same sums on the device, at `to`, for kernels that come later on the stream.
   template <int M, class Kernel>
   void sums_to(double* to, const Kernel& kernel, After after = After::events) {
     begin<M, detail::Add>(kernel, cells_.back().count() == 1 ? to : nullptr, after);
@@ -332,7 +334,8 @@ class Reduction {
   }
 
  private:
-  /// What these cells have, one or more, up to the last; next: room for what they are joined to.
+  /// Joins the values of these cells, one or more, level by level up to a single one; next: memory for the
+  /// levels between.
   template <int M>
   void join_to(double* to, IndexBox<N> cells, const double* from, double* next) {
     std::vector<IndexBox<N>> levels{cells};
@@ -370,7 +373,7 @@ class Reduction {
     });
   }
 
-  /// Values of each level from those of the one before; `values` of the first.
+  /// Computes the values of each level from those of the level below; `values` are those of the first.
   template <int M, class Op>
   void join_levels(const std::vector<IndexBox<N>>& cells, const double* values,
                    const std::vector<double*>& out) {
@@ -431,7 +434,8 @@ class Reduction {
     if (comm_.size() == 1) all = std::move(mine);
     else comm_.gather_all(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
 
-    // The same level of the whole, in order; and up to its last cell.
+    // The values of all ranks' cells of that level, in the order of the whole box; then joined to a single
+    // one.
     auto cells = cells_of(shares_.whole);
     std::vector<double> values(static_cast<std::size_t>(cells.count() * M), Op::nothing);
     for (std::size_t rank = 0; rank < shares_.parts.size(); ++rank) {
@@ -462,13 +466,13 @@ class Reduction {
   detail::Shares<N> shares_;
   IndexBox<N> mine_;
   int most_;
-  std::vector<IndexBox<N>> cells_;  // of this rank, of each level
-  std::vector<std::size_t> first_;  // where their values begin
-  std::size_t rest_ = 0;            // and cells of all ranks, then levels joined on the device
+  std::vector<IndexBox<N>> cells_;  // this rank's cells of each level
+  std::vector<std::size_t> first_;  // where the values of each level begin
+  std::size_t rest_ = 0;            // where all ranks' cells begin, then levels joined on the device
   Buffer<double> values_;
 };
 
-/// What the sums of solvers are made of.
+/// Kernels that solvers sum: products, magnitudes.
 template <int N>
 struct Product {
   View<const double, N> a, b;

@@ -52,7 +52,7 @@ Shares<N>::Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& c
   const auto all_closed = [&](int at) {
     return std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return closed(part, whole, at); });
   };
-  // The host adds the last few: on a GPU each level waits for the one before.
+  // The host joins the last few levels: on a GPU each level waits for the one before.
   for (auto cells = blocks_of(whole); cells.count() > fan_in && all_closed(level + 1); cells = joined(cells))
     ++level;
 }

@@ -17,7 +17,7 @@
 
 namespace terrane {
 
-/// Several values per point, each of which is reduced by itself: the parts of a complex product, or two dot
+/// Several values per point, each of which is reduced separately: the parts of a complex product, or two dot
 /// products in one pass over memory.
 template <int M>
 struct Several {
@@ -81,7 +81,7 @@ TERRANE_FN constexpr IndexBox<N> joined(const IndexBox<N>& cells) {
   return next;
 }
 
-/// Whether the tree has no edge that leads from `mine` to others of `whole` below this level.
+/// Whether, below this level, no cell of the tree joins points of `mine` with other points of `whole`.
 template <int N>
 constexpr bool closed(const IndexBox<N>& mine, const IndexBox<N>& whole, int level) {
   if (mine.empty()) return true;
@@ -115,14 +115,14 @@ TERRANE_FN constexpr Index number_of(const Place<N>& place, const IndexBox<N>& c
   return n;
 }
 
-/// Value m of a kernel's answer.
+/// Value m of a kernel's result.
 TERRANE_FN double value_of(double answer, int) { return answer; }
 template <int M>
 TERRANE_FN double value_of(const Several<M>& answer, int m) {
   return answer.value[m];
 }
 
-/// The kernel at row r of a block, 0 ≤ r < 16, and column i of it.
+/// Evaluates the kernel at row r of a block, 0 ≤ r < 16, and column i of it.
 template <int N>
 struct Rows {
   Place<N> corner;    // of the block, in points
@@ -155,7 +155,7 @@ struct Rows {
   }
 };
 
-/// 32 values become one.
+/// Joins 32 values into one, in a binary tree.
 template <class Op>
 TERRANE_FN double join_lanes(double (&value)[lanes]) {
   for (int half = lanes / 2; half > 0; half /= 2)
@@ -163,7 +163,7 @@ TERRANE_FN double join_lanes(double (&value)[lanes]) {
   return value[0];
 }
 
-/// One block, on the CPU.  out [M]
+/// Reduces one block, on the CPU.  out [M]
 template <int N, int M, class Op, class Kernel>
 void reduce_block(const Kernel kernel, const Place<N>& block, const IndexBox<N>& points, double* out) {
   const Rows<N> rows(block, points);
@@ -175,7 +175,7 @@ void reduce_block(const Kernel kernel, const Place<N>& block, const IndexBox<N>&
     const Index column = rows.column(r);
     const Index first = std::max<Index>(rows.first - column, 0),
                 last = std::min<Index>(rows.last - column, lanes);
-    // By way of memory, so that no compiler fuses a product of the kernel with the addition.
+    // Through memory, so that no compiler fuses a product of the kernel with the addition.
     double values[M][lanes];
 #if !defined(__CUDACC__)
 #pragma omp simd
@@ -216,7 +216,7 @@ TERRANE_FN constexpr bool holds(const IndexBox<N>& cells, const Place<N>& place)
   return true;
 }
 
-/// Value m of child c, or nothing where there is none.  values [cells, M]
+/// Value m of child c, or the neutral value where there is no such child.  values [cells, M]
 template <int N, int M, class Op>
 TERRANE_FN double child_value(const Place<N>& cell, int c, const IndexBox<N>& cells, const double* values,
                               int m) {
@@ -224,7 +224,7 @@ TERRANE_FN double child_value(const Place<N>& cell, int c, const IndexBox<N>& ce
   return holds<N>(cells, child) ? values[number_of<N>(child, cells) * M + m] : Op::nothing;
 }
 
-/// One cell, on the CPU.  values [cells, M] · out [M]
+/// Joins the children of one cell, on the CPU.  values [cells, M] · out [M]
 template <int N, int M, class Op>
 void join_cell(const Place<N>& cell, const IndexBox<N>& cells, const double* values, double* out) {
   for (int m = 0; m < M; ++m) {

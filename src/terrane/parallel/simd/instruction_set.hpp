@@ -1,4 +1,5 @@
-// Which of the instruction sets that kernels are compiled for this CPU runs: one decision for all kernels.
+// The instruction set for which kernels run on this CPU, of those that they are compiled for: one choice for
+// all kernels.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace terrane {
 /// be had.
 std::string_view instruction_set(std::string_view wanted = {});
 
-/// As people call it: "AVX-512", "AVX2"; "NEON", where plain code is compiled for that.
+/// Its usual name: "AVX-512", "AVX2"; "NEON", where plain code is compiled for that.
 std::string instruction_set_title(std::string_view name);
 
 }  // namespace terrane

@@ -7,10 +7,10 @@
 
 namespace terrane {
 
-/// Memory that will be written soon, on all threads where it is long. It holds what it held.
+/// Touches the pages of memory that will be written soon, on all threads where it is long. Its values stay.
 void ask_for_pages(void* memory, std::size_t bytes);
 
-/// count times the value.
+/// A list with `count` times the value.
 template <class T>
 std::vector<T> filled(std::size_t count, const T& value) {
   std::vector<T> all;

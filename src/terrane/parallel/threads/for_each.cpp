@@ -64,7 +64,7 @@ struct Work {
       if (!failed.exchange(true)) error = std::current_exception();
     }
   }
-  /// By the thread that called for_each, which hears of its user's wish to stop.
+  /// Runs on the thread that called for_each, which also asks whether the user wants to stop.
   void lead() {
     for (std::size_t index = 0; !failed.load(std::memory_order_relaxed);) {
       if (Interruptible::ends_now() && !failed.exchange(true)) error = std::make_exception_ptr(Cancelled());
@@ -104,11 +104,11 @@ class Helpers {
     withdraw(work);
   }
 
-  /// Never destroyed: threads that sleep at the end of the process must find it.
+  /// Never destroyed: threads that sleep when the process ends still use it.
   static Helpers& all() {
     static const bool once = [] {
       current() = new Helpers;
-      // Threads do not come along into a forked process.
+      // A forked process does not have the threads of its parent.
       pthread_atfork(nullptr, nullptr, [] { current() = new Helpers; });
       return true;
     }();

@@ -4,7 +4,8 @@ namespace terrane::detail {
 
 namespace {
 
-/// Points of a row that a tile takes at most: a multiple of every SIMD width, and little beside a call.
+/// The most points of a row in a tile: a multiple of every SIMD width, so many that the cost of a call is
+/// small.
 constexpr Index longest_row = 8192;
 /// Points of a plane of a tile: nine planes of three arrays in double are 0.9 MB, within the cache of a core.
 constexpr Index most_in_plane = 4096;

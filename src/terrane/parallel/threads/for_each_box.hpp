@@ -33,10 +33,10 @@ struct Tiles {
 };
 Tiles tiles_of(const Extents& box, int threads);
 
-/// call(with, n) for every n below count, on `team` threads.
+/// Calls call(with, n) for every n below count, on `team` threads.
 void run_team(Index count, int team, void (*call)(const void* with, Index n), const void* with);
 
-/// The points of one row. `kernel` is a copy: the compiler sees that nothing written changes it.
+/// Computes the points of one row. `kernel` is a copy: the compiler sees that nothing written changes it.
 template <int N, class Kernel>
 void run_row(const Kernel kernel, [[maybe_unused]] Index k, [[maybe_unused]] Index j, Index first,
              Index last) {
@@ -52,8 +52,8 @@ void run_row(const Kernel kernel, [[maybe_unused]] Index k, [[maybe_unused]] Ind
 
 }  // namespace detail
 
-/// kernel(i), kernel(j, i) or kernel(k, j, i) for every point of the box; i is the last index. threads: as
-/// for thread_count(). Results do not depend on it.
+/// Calls kernel(i), kernel(j, i) or kernel(k, j, i) for every point of the box; i is the last index. threads:
+/// as for thread_count(). Results do not depend on it.
 template <int N, class Kernel>
 void for_each(const IndexBox<N>& box, int threads, const Kernel& kernel) {
   if (box.empty()) return;

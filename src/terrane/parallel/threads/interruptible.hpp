@@ -1,4 +1,4 @@
-// How work that knows nothing of its user is stopped: between the tasks of for_each.
+// Stops work that does not itself ask whether the user wants to stop it: between the tasks of for_each.
 #pragma once
 
 #include <chrono>
@@ -6,10 +6,10 @@
 
 namespace terrane {
 
-/// While it lives, loops that this thread begins by for_each ask now and then whether to stop, on this thread
-/// alone and at most every 50 ms. A work that asks itself (Progress) has `grace` to end in its own order,
-/// with a last checkpoint; after that the next loop throws Cancelled. One for a thread at a time; an inner
-/// one takes the place of the outer one.
+/// While it exists, loops that this thread begins by for_each ask whether to stop, on this thread alone and
+/// at most every 50 ms. Work that asks itself (Progress) has the time `grace` to end in order, with a last
+/// checkpoint; after that the next loop throws Cancelled. A thread has one at a time; an inner one replaces
+/// the outer one.
 class Interruptible {
  public:
   using Clock = std::chrono::steady_clock;

@@ -9,7 +9,8 @@
 
 namespace terrane {
 
-/// Sums: what is added, by join(Sums& left, const Sums& right), left += right, found beside its type.
+/// Sums: the type of the summands, with a function join(Sums& left, const Sums& right), left += right, in its
+/// namespace.
 template <class Sums>
 class OrderedSum {
  public:
@@ -23,7 +24,7 @@ class OrderedSum {
 
   explicit OrderedSum(std::size_t pieces = 1) : pieces_(pieces) {}
 
-  /// The sums of a node that was not added before; it is joined with its neighbours as far as they are there.
+  /// Adds the sums of a node that was not added before, and joins it with neighbours that are there.
   void add(Node node, Sums&& sums) {
     for (; width(node.level) < pieces_; ++node.level, node.place /= 2) {
       const Node sibling{node.level, node.place ^ 1};
@@ -40,12 +41,12 @@ class OrderedSum {
     }
     nodes_.emplace(node, std::move(sums));
   }
-  /// What could not be joined yet; when all pieces were added, the whole alone.
+  /// The sums not joined yet; when all pieces were added, a single one.
   const std::map<Node, Sums>& nodes() const noexcept { return nodes_; }
   bool whole() const noexcept { return nodes_.size() == 1 && whole(nodes_.begin()->first); }
-  /// Is this node all pieces?
+  /// Whether this node holds all pieces.
   bool whole(Node node) const noexcept { return width(node.level) >= pieces_; }
-  /// Precondition: whole(). Nothing is left.
+  /// Precondition: whole(). Moves out the sum of all; nothing is left.
   Sums take() { return std::move(nodes_.extract(nodes_.begin()).mapped()); }
 
  private:

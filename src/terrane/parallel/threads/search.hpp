@@ -1,5 +1,5 @@
-// What a long list holds, found by the threads of this process: the first place where something is so, the
-// largest value. Models have billions of cells and are asked several times.
+// Searches in long lists by the threads of this process: the first place where a condition holds, the largest
+// value. Models have billions of cells and are searched several times.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace terrane {
 
-/// Of for_each_stretch, where nothing else is said.
+/// The length of stretches in for_each_stretch, unless another is given.
 inline constexpr std::size_t stretch_length = std::size_t{1} << 16;
 
 /// Calls piece(first, last) for stretches that together are 0 … count − 1. Threads: as for_each.
@@ -24,8 +24,8 @@ void for_each_stretch(std::size_t count, int threads, const Piece& piece,
            [&](std::size_t n) { piece(n * stretch, std::min((n + 1) * stretch, count)); });
 }
 
-/// The lowest n < count for which is_so(n); count where there is none. Stretches behind one that is found are
-/// left out.
+/// The lowest n < count for which is_so(n); count where there is none. Stretches beyond one that was found
+/// are not searched.
 template <class IsSo>
 std::size_t first_where(std::size_t count, int threads, const IsSo& is_so) {
   std::atomic<std::size_t> found{count};
@@ -41,7 +41,7 @@ std::size_t first_where(std::size_t count, int threads, const IsSo& is_so) {
   return found.load();
 }
 
-/// What lists of unlike lengths need that threads fill together: the sum of amount(n) before each stretch of
+/// For threads that together fill lists of unequal length: the sum of amount(n) before each stretch of
 /// for_each_stretch, by first / stretch_length; and, last, the sum of all.
 template <class Amount>
 std::vector<std::size_t> sums_before_stretches(std::size_t count, int threads, const Amount& amount) {
@@ -55,7 +55,7 @@ std::vector<std::size_t> sums_before_stretches(std::size_t count, int threads, c
   return before;
 }
 
-/// Every n < count for which is_so(n), ascending. Each is asked twice.
+/// Every n < count for which is_so(n), ascending. is_so is called twice for each.
 template <class IsSo>
 std::vector<std::size_t> all_where(std::size_t count, int threads, const IsSo& is_so) {
   const auto before = sums_before_stretches(count, threads, is_so);
@@ -68,7 +68,7 @@ std::vector<std::size_t> all_where(std::size_t count, int threads, const IsSo& i
   return all;
 }
 
-/// The largest value(n), n < count; −∞ of none. Values that are no numbers are passed over.
+/// The largest value(n), n < count; −∞ for count = 0. NaN is skipped.
 template <class Value>
 double largest_value(std::size_t count, int threads, const Value& value) {
   std::atomic<double> largest{-std::numeric_limits<double>::infinity()};

@@ -15,7 +15,7 @@ namespace terrane {
 
 namespace {
 
-/// By digits of 11 bits, the lowest first; bits that all keys share are left out.
+/// A radix sort by digits of 11 bits, the lowest first; bits that all keys share are skipped.
 class DigitSort {
  public:
   DigitSort(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& values, int threads,
@@ -52,7 +52,7 @@ class DigitSort {
     std::uint32_t* values = nullptr;
   };
 
-  /// work(s, first, last) of each stretch of keys.
+  /// Calls work(s, first, last) for each stretch of keys.
   template <class Work>
   void each(const Work& work) const {
     if (progress_.cancelled()) throw Cancelled();
@@ -76,8 +76,8 @@ class DigitSort {
     }
     return all[0] ^ any[0];
   }
-  /// Every thread counts the digits of its stretch; the counts, digit by digit and stretch after stretch, say
-  /// where each puts its own.
+  /// Every thread counts the digits of its stretch; from the counts, digit by digit and stretch after
+  /// stretch, follows where each thread puts its keys.
   void sort_by_digit(int shift) {
     const auto bucket_of = [&](std::size_t n) { return from_.keys[n] >> shift & (buckets - 1); };
     place_.resize(stretches_ * buckets);
