@@ -323,7 +323,8 @@ TEST(ReferenceInversion, ACompactBodyIsAtItsDepth) {
     s.norms.p = norms;
     const auto found = invert(p, s);
     EXPECT_NEAR(centroid(found.model), centroid(body), 25) << norms[1];
-    EXPECT_LT(found.products, 1500);  // 900 to 1300: how many follows the last bits of the mesh
+    // 331 of the first; of the second 714 to 1274 as one side of the mesh moves by 1e-9 m or less.
+    EXPECT_LT(found.products, norms[1] == 1 ? 400 : 1500);
   }
 }
 

@@ -401,6 +401,7 @@ TEST(MeshesOfSources, AreWarnedOfReceiversOnUnevenGroundThatCutsCells) {
   EXPECT_THAT(warned("\"" + file + "\"", 0),
               testing::Contains(
                   testing::AllOf(HasSubstr("3 of 3 receivers"), HasSubstr("uneven ground that cuts cells"))));
+  EXPECT_THAT(warned("\"" + file + "\"", 45), testing::Not(testing::Contains(HasSubstr("cuts cells"))));
   EXPECT_THAT(warned("\"" + file + "\"", 250), testing::Not(testing::Contains(HasSubstr("cuts cells"))));
   EXPECT_THAT(warned("0", 0), testing::Not(testing::Contains(HasSubstr("cuts"))));
 }
