@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "terrane/base/error.hpp"
+#include "terrane/io/deflated.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5_handle.hpp"
 #include "terrane/io/hdf5_image.hpp"
@@ -21,8 +22,6 @@ namespace {
 
 constexpr std::string_view format_key = "format", mesh_format = "terrane tensor mesh 1";
 constexpr std::array<const char*, 3> axis_names{"easting", "northing", "up"};
-constexpr std::size_t least_cells_to_compress = 4096;
-constexpr unsigned mesh_deflate_level = 4;
 
 using Handle = Hdf5Handle;
 
@@ -170,13 +169,10 @@ class MeshReader {
   Handle file_;
 };
 
-/// Builds the file in memory and writes it out whole: the HDF5 library does not survive a disk that fills up
-/// while one of its files is open.
+/// Builds the file in memory and writes it out whole.
 class MeshWriter {
  public:
-  explicit MeshWriter(const std::string& path) : file_out_(path), file_(create(path, image_), H5Fclose) {
-    check(file_);
-  }
+  explicit MeshWriter(const std::string& path) : file_out_(path), memory_(path) { check(memory_.file()); }
 
   void attribute(hid_t object, std::string_view name, std::string_view value) {
     const Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate(H5S_SCALAR), H5Sclose);
@@ -190,80 +186,53 @@ class MeshWriter {
   }
 
   void attributes(const Attributes& all, std::string_view format) {
-    const Handle root(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
+    const Handle root(H5Gopen2(memory_.file(), "/", H5P_DEFAULT), H5Gclose);
     check(root);
     attribute(root, format_key, format);
     for (const auto& [key, value] : all)
       if (key != format_key && !key.empty()) attribute(root, key, value);
   }
 
-  void dataset(const std::string& name, const std::vector<hsize_t>& shape, const std::vector<double>& values,
-               const std::string& unit, const std::string& description) {
-    const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
-    const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    if (values.size() >= least_cells_to_compress && shape.size() == 3) {
-      const std::vector<hsize_t> chunk{1, shape[1], shape[2]};
-      constexpr hsize_t most_in_chunk = hsize_t{1} << 27;
-      if (shape[1] * shape[2] < most_in_chunk) {
-        check(H5Pset_chunk(properties, 3, chunk.data()));
+  void dataset(const std::string& name, const std::vector<std::size_t>& shape,
+               const std::vector<double>& values, const std::string& unit, const std::string& description) {
+    const bool compressed = values.size() >= least_numbers_to_deflate && shape.size() == 3;
+    {
+      const std::vector<hsize_t> extents(shape.begin(), shape.end());
+      const Handle space(H5Screate_simple(static_cast<int>(shape.size()), extents.data(), nullptr), H5Sclose);
+      const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+      if (compressed) {
+        const auto counts = chunk_of(shape, sizeof(double));
+        const std::vector<hsize_t> chunk(counts.begin(), counts.end());
+        check(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()));
         check(H5Pset_shuffle(properties));
-        check(H5Pset_deflate(properties, mesh_deflate_level));
+        check(H5Pset_deflate(properties, deflate_level));
       }
+      const Handle data(H5Dcreate2(memory_.file(), name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT,
+                                   properties, H5P_DEFAULT),
+                        H5Dclose);
+      check(data);
+      if (!compressed) check(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+      if (!unit.empty()) attribute(data, "units", unit);
+      if (!description.empty()) attribute(data, "long_name", description);
     }
-    const Handle data(
-        H5Dcreate2(file_, name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT),
-        H5Dclose);
-    check(data);
-    check(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
-    if (!unit.empty()) attribute(data, "units", unit);
-    if (!description.empty()) attribute(data, "long_name", description);
+    const Deflated all{name, values.data(), sizeof(double), shape};
+    if (compressed && !store_deflated(memory_.file(), std::span(&all, 1))) check(-1);
   }
 
   void commit() {
-    check(H5Fflush(file_, H5F_SCOPE_LOCAL));
-    hsize_t bytes = 0;
-    check(H5Fget_filesize(file_, &bytes));
-    image_.size = static_cast<std::size_t>(bytes);
-    if (!file_.close() || image_.bytes.empty()) check(-1);
-    file_out_.write(image_.bytes);
+    const auto bytes = memory_.close();
+    if (bytes.empty()) check(-1);
+    file_out_.write(bytes);
     file_out_.commit();
   }
 
  private:
-  /// What the library held when the file was closed. (H5Fget_file_image spoils the checksum of the first
-  /// block.)
-  struct Image {
-    std::size_t size = 0;  ///< of the memory
-    std::string bytes;     ///< of the file
-
-    static herr_t take(void* memory, H5FD_file_image_op_t when, void* image) {
-      auto& self = *static_cast<Image*>(image);
-      if (when == H5FD_FILE_IMAGE_OP_FILE_CLOSE && self.size > 0) self.bytes = hdf5_image(memory, self.size);
-      return H5free_memory(memory);
-    }
-    static void* same(void* image) { return image; }
-    static herr_t keep(void*) { return 0; }
-  };
-
-  /// In the layout of HDF5 1.8, which holds texts of more than 64 KiB as attributes: a job may be long.
-  static hid_t create(const std::string& path, Image& image) {
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
-    constexpr std::size_t growth = 1 << 20;
-    H5Pset_fapl_core(access, growth, 0);
-    H5FD_file_image_callbacks_t callbacks{nullptr,     nullptr,     nullptr, Image::take,
-                                          Image::same, Image::keep, &image};
-    H5Pset_file_image_callbacks(access, &callbacks);
-    return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
-  }
-
   void check(hid_t status) const {
     if (status < 0)
       throw FileError(file_out_.path(), "cannot be written as HDF5", "Nothing was left behind.");
   }
   AtomicFile file_out_;
-  Image image_;  // before the file, which gives it its bytes when it closes
-  Handle file_;
+  Hdf5InMemory memory_;
 };
 
 }  // namespace

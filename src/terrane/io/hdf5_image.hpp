@@ -1,8 +1,12 @@
-// Where an HDF5 file ends inside the memory that the library built it in.
+// HDF5 files that are built in memory and written out whole: the library does not survive a disk that fills
+// up while one of its files is open.
 #pragma once
+
+#include <hdf5.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace terrane::io {
@@ -19,5 +23,30 @@ inline std::string_view hdf5_image(const void* memory, std::size_t size) {
   for (int i = 7; i >= 0; --i) used = used << 8 | end[i];
   return used > 0 && used <= size ? whole.substr(0, used) : whole;
 }
+
+/// A file in memory, while LibraryLock is held.
+class Hdf5InMemory {
+ public:
+  /// A new file, in the layout of HDF5 1.8, which holds texts of more than 64 KiB as attributes: a job may be
+  /// long.  path: its name, for the library's tables.
+  explicit Hdf5InMemory(const std::string& path) : Hdf5InMemory(path, {}) {}
+  /// A file to go on with, whose bytes are copied.
+  Hdf5InMemory(const std::string& path, std::string_view begun);
+  Hdf5InMemory(const Hdf5InMemory&) = delete;
+  Hdf5InMemory& operator=(const Hdf5InMemory&) = delete;
+  ~Hdf5InMemory();
+
+  /// Negative where the library cannot make or open it.
+  hid_t file() const { return file_; }
+  /// Closes the file. Its bytes, which live as long as this object; none where the library failed.
+  std::string_view close();
+
+ private:
+  static herr_t take(void* memory, H5FD_file_image_op_t when, void* self);
+
+  hid_t file_ = -1;
+  std::size_t size_ = 0;    ///< of the memory, once the file is complete
+  void* memory_ = nullptr;  ///< what the library held when the complete file was closed
+};
 
 }  // namespace terrane::io

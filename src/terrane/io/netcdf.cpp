@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <list>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -22,17 +24,15 @@
 #include "terrane/io/axes.hpp"
 #include "terrane/io/file.hpp"
 #include "terrane/io/hdf5_handle.hpp"
-#include "terrane/io/hdf5_image.hpp"
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
+#include "terrane/io/netcdf_deflated.hpp"
 #include "terrane/survey/crs.hpp"
 
 namespace terrane::io {
 
 namespace {
 
-constexpr std::size_t least_to_compress = 4096;
-constexpr int compression_level = 4;
 constexpr std::array gmt3_names{"x_range", "y_range", "spacing", "dimension", "z"};
 
 // --- reading
@@ -738,7 +738,11 @@ class NetcdfWriter {
     const nc_type type = single ? NC_FLOAT : NC_DOUBLE;
     check(nc_def_var(file_, fresh(name).c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(),
                      &id));
-    if (size >= least_to_compress) check(nc_def_var_deflate(file_, id, 1, 1, compression_level));
+    if (size >= least_numbers_to_deflate) {
+      std::vector<std::size_t> shape(dimensions.size());
+      for (std::size_t d = 0; d < shape.size(); ++d) check(nc_inq_dimlen(file_, dimensions[d], &shape[d]));
+      check(define_deflated(file_, id, std::move(shape), deflated_[id]));
+    }
     if (may_miss) check(nc_put_att_double(file_, id, "_FillValue", type, 1, &nan));
     return id;
   }
@@ -761,7 +765,10 @@ class NetcdfWriter {
     return id;
   }
 
+  /// The values of compressed variables must stay until commit().
   void put(int variable, const std::vector<double>& values) {
+    const auto found = deflated_.find(variable);
+    if (found != deflated_.end()) return keep(found->second, values);
     if (!values.empty()) check(nc_put_var_double(file_, variable, values.data()));
   }
   void put(int variable, const std::vector<std::string>& values) {
@@ -772,10 +779,7 @@ class NetcdfWriter {
 
   void commit() {
     open_ = false;
-    NC_memio image{};
-    check(nc_close_memio(file_, &image));
-    const std::unique_ptr<void, decltype(&std::free)> owner(image.memory, std::free);
-    file_out_.write(hdf5_image(image.memory, image.size));
+    write_closed(file_, kept_, file_out_);
     file_out_.commit();
   }
 
@@ -790,15 +794,28 @@ class NetcdfWriter {
   }
 
  private:
-  void check(int status) const {
-    if (status != NC_NOERR)
-      throw FileError(file_out_.path(), fmt::format("cannot be written as NetCDF: {}", nc_strerror(status)),
-                      "Nothing was left behind.");
+  void keep(const Deflated& variable, const std::vector<double>& values) {
+    kept_.push_back(variable);
+    kept_.back().numbers = values.data();
+    if (variable.width == sizeof(double)) return;
+    constexpr double most = std::numeric_limits<float>::max();
+    auto& single = single_.emplace_back(values.size());
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      if (std::abs(values[n]) > most) check(NC_ERANGE);
+      single[n] = static_cast<float>(values[n]);
+    }
+    kept_.back().numbers = single.data();
   }
+
+  void check(int status) const { check_written(status, file_out_.path()); }
+
   AtomicFile file_out_;
   std::set<std::string> given_;
   int file_ = -1;
   bool open_ = false;
+  std::map<int, Deflated> deflated_;  ///< by variable
+  std::vector<Deflated> kept_;
+  std::list<std::vector<float>> single_;
 };
 
 std::string description(const Column& c) { return c.description.empty() ? c.name : c.description; }

@@ -17,19 +17,18 @@
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
+#include "terrane/io/deflated.hpp"
 #include "terrane/io/file.hpp"
-#include "terrane/io/hdf5_image.hpp"
 #include "terrane/io/library_lock.hpp"
 #include "terrane/io/memory.hpp"
 #include "terrane/io/netcdf.hpp"
+#include "terrane/io/netcdf_deflated.hpp"
 #include "terrane/survey/crs.hpp"
 
 namespace terrane::io {
 
 namespace {
 
-constexpr std::size_t least_values_to_compress = 4096;
-constexpr int deflate_level = 4;
 constexpr const char* complex_name = "complex";
 
 template <class T>
@@ -146,8 +145,14 @@ class NetcdfSink::File {
     }
   }
 
+  /// In memory: all values at once.
   void put(const Variable& variable, const Slab& slab, const ValueSpan& values) {
     const int id = variables_.at(variable.name);
+    if (const auto found = deflated_.find(id); found != deflated_.end()) {
+      kept_.push_back(found->second);
+      std::visit([&](const auto& span) { kept_.back().numbers = span.data(); }, values);
+      return;
+    }
     const LibraryLock lock;
     std::visit([&](const auto& span) { put(id, slab, span); }, values);
   }
@@ -158,13 +163,11 @@ class NetcdfSink::File {
     check(nc_close(file_));
   }
 
+  /// Ends a file in memory: stores what was put to compressed variables, which must still be there.
   void close_into(AtomicFile& out) {
     open_ = false;
-    NC_memio image{};
     const LibraryLock lock;
-    check(nc_close_memio(file_, &image));
-    const std::unique_ptr<void, decltype(&std::free)> owner(image.memory, std::free);
-    out.write(hdf5_image(image.memory, image.size));
+    write_closed(file_, kept_, out);
   }
 
  private:
@@ -194,8 +197,11 @@ class NetcdfSink::File {
       if (is_complex<T>) ids.push_back(dimensions_.at(complex_name));
       const auto type = netcdf_type<T>();
       check(nc_def_var(file_, fresh(v.name).c_str(), type, static_cast<int>(ids.size()), ids.data(), &id));
-      if (compressed_ && type != NC_STRING && values_in(shape) >= least_values_to_compress)
-        check(nc_def_var_deflate(file_, id, 1, 1, deflate_level));
+      if (compressed_ && type != NC_STRING && values_in(shape) >= least_numbers_to_deflate) {
+        auto numbers = shape;
+        if (is_complex<T>) numbers.push_back(2);
+        check(define_deflated(file_, id, std::move(numbers), deflated_[id]));
+      }
       if ((is_real<T> || is_complex<T>)&&!coordinate)
         check(nc_put_att_double(file_, id, "_FillValue", type, 1, &nan));
       if (!v.unit.empty()) text(id, "units", v.unit);
@@ -247,15 +253,13 @@ class NetcdfSink::File {
     check(nc_put_att_double(file_, id, netcdf_name(a.name).c_str(), NC_DOUBLE, 1, &number));
   }
 
-  void check(int status) const {
-    if (status != NC_NOERR)
-      throw FileError(path_, fmt::format("cannot be written as NetCDF: {}", nc_strerror(status)),
-                      "Nothing was left behind.");
-  }
+  void check(int status) const { check_written(status, path_); }
 
   std::string path_, mapping_;
   bool compressed_, open_ = false;
   int file_ = -1;
+  std::map<int, Deflated> deflated_;  ///< by variable
+  std::vector<Deflated> kept_;
   std::map<std::string, int, std::less<>> dimensions_, variables_;
 };
 
