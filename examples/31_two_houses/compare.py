@@ -1,4 +1,4 @@
-"""Two houses, one tank: python compare.py output/acoustic.nc output/elastic.nc [picture.png]
+"""Two solvers, one tank: python compare.py output/acoustic.nc output/elastic.nc [picture.png]
 
 Prints by how much the pressures of both differ, in parts of the pressure (L2, all receivers together), up to some
 times. Both have the same time steps.
