@@ -514,6 +514,28 @@ TEST(ElasticRuns, GoOnFromACheckpointWithTheSameBits) {
   }
 }
 
+TEST(ElasticRuns, ThatEndInMotionAreTheBeginningOfLongerOnesToTheirLastSample) {
+  auto shorter = test::rough_earth(Precision::double_precision), longer = shorter;
+  longer.end = 1.5 * shorter.end;
+  longer.step = shorter.step;
+  longer.settle();
+  const std::size_t steps = shorter.steps(), all = longer.steps();
+  const auto one = march(shorter, {}), other = march(longer, {});
+  for (const auto quantity : {Quantity::displacement, Quantity::velocity}) {
+    const auto a = seismograms(shorter, one, quantity), b = seismograms(longer, other, quantity);
+    ASSERT_EQ(a.size() / steps, b.size() / all);
+    double most = 0, apart = 0, last = 0;
+    for (std::size_t trace = 0; trace < a.size() / steps; ++trace)
+      for (std::size_t n = 0; n < steps; ++n) {
+        most = std::max(most, std::fabs(b[trace * all + n]));
+        apart = worse(apart, std::fabs(a[trace * steps + n] - b[trace * all + n]));
+        if (n + 1 == steps) last = std::max(last, std::fabs(b[trace * all + n]));
+      }
+    EXPECT_GT(last, 0.1 * most);
+    EXPECT_LT(apart, 3e-4 * most);
+  }
+}
+
 TEST(ElasticSurface, WavesOnASlopeAreThoseOfAFlatEarthTurned) {
   // The same box of cubes, upright and turned by 30 degrees with everything in it; free above, open
   // elsewhere.

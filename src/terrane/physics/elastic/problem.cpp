@@ -523,6 +523,11 @@ std::size_t Problem::steps() const {
   return static_cast<std::size_t>(std::ceil((end - begin) / step * (1 - 1e-12)));
 }
 
+std::size_t Problem::steps_taken() const {
+  constexpr std::size_t beyond = 32;
+  return steps() + (remove_dispersion && !receivers.empty() ? beyond : 0);
+}
+
 namespace {
 
 /// Finds the coarsest element: the one with the lowest frequency that has five points per shortest

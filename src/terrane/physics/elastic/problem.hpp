@@ -162,7 +162,11 @@ struct Problem {
   /// Throws InputError: what check() of the mesh throws, an unstable step, a source or receiver outside,
   /// fewer than 2.5 points per wavelength, times that cannot be.
   void settle();
+  /// Samples of the seismograms: the steps from `begin` to `end`.
   std::size_t steps() const;
+  /// The steps that a run takes: where the error of time steps is taken out of seismograms, 32 more than it
+  /// records, because the last samples need what comes after them (source.hpp).
+  std::size_t steps_taken() const;
   std::size_t pictures() const { return snapshots.every == 0 ? 0 : steps() / snapshots.every; }
   std::size_t points_of_element() const;
 };

@@ -750,7 +750,7 @@ Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
                                                              // are loaded together
   const double host =
       elements * set_up + pictures +
-      8.0 * static_cast<double>(problem_.steps() *
+      8.0 * static_cast<double>(problem_.steps_taken() *
                                 (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
       static_cast<double>(problem_.sources.size()) * each * (64 + 3 * number);  // what each does to a point
   return resolve(runtime.device).has_own_memory() ? Bytes{host, fields} : Bytes{host + fields, 0};
@@ -765,7 +765,7 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.reason = fmt::format("steps of {:.4g} s, stable up to {:.4g} s, which {} limits", p.step,
                              p.stable_step, place_of(p.mesh, p.stiffest));
   facts.device = device_text(runtime);
-  facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.steps());
+  facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.steps_taken());
   facts.work_unit = "element steps";
   const auto bytes = memory_needed(runtime);
   facts.memory_bytes = static_cast<std::size_t>(bytes.host);

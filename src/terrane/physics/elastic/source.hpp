@@ -4,7 +4,8 @@
 //
 // Leapfrog steps oscillate too fast: what the discretised earth does at the angular frequency ω they do at
 // ϑ / Δt, where 2 sin(ϑ / 2) = ω Δt. Both are known, so the error is taken out exactly: sources are moved to
-// ϑ beforehand, seismograms back to ω afterwards. (The idea: Wang & Xu 2015, Geophysical Journal
+// ϑ beforehand, seismograms back to ω afterwards. What comes after the last step counts as zero: without more
+// steps that would make the last twenty samples wrong by some per cent. (The idea: Wang & Xu 2015, Geophysical Journal
 // International 201; Koene, Robertsson, Broggini & Andersson 2018, same journal 213.)
 #pragma once
 

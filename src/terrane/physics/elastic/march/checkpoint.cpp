@@ -1,5 +1,7 @@
 #include "terrane/physics/elastic/march/checkpoint.hpp"
 
+#include <algorithm>
+
 #include "terrane/physics/elastic/march/part.hpp"
 #include "terrane/simulation/field_facts.hpp"
 
@@ -9,7 +11,7 @@ namespace {
 
 /// Snapshots that were taken until `done` steps were done.
 std::size_t pictures_by(const Problem& problem, std::size_t done) {
-  return problem.pictures() == 0 ? 0 : done / problem.snapshots.every;
+  return problem.pictures() == 0 ? 0 : std::min(done / problem.snapshots.every, problem.pictures());
 }
 
 }  // namespace
@@ -33,7 +35,7 @@ void write_checkpoint(const std::filesystem::path& file, const Problem& problem,
 }
 
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, Outcome& state) {
-  auto in = CheckpointReader::resume(file, fingerprint_of(problem), problem.steps(), "steps", state);
+  auto in = CheckpointReader::resume(file, fingerprint_of(problem), problem.steps_taken(), "steps", state);
   if (!in) return 0;
   const std::size_t values = problem.mesh.size() * problem.points_of_element() * 3;
   state.displacement = in->array<double>("displacement", {values});

@@ -23,7 +23,7 @@ namespace {
 
 /// Value of every source's course where each step begins, [steps][sources].
 std::vector<double> courses_of(const Problem& problem) {
-  const std::size_t steps = problem.steps(), sources = problem.sources.size();
+  const std::size_t steps = problem.steps_taken(), sources = problem.sources.size();
   std::vector<double> all(steps * sources);
   const auto shift = FrequencyShift::to_leapfrog(steps);
   for_each(sources, 0, [&](std::size_t s) {
@@ -45,7 +45,7 @@ std::vector<double> courses_of(const Problem& problem) {
 
 /// The number of steps after which no source acts any more: each force is zero, each moment constant.
 std::size_t quiet_after(const Problem& problem, const std::vector<double>& courses) {
-  const std::size_t sources = problem.sources.size(), steps = problem.steps();
+  const std::size_t sources = problem.sources.size(), steps = problem.steps_taken();
   const auto push = [&](std::size_t n, std::size_t s) {
     const double now = courses[n * sources + s];
     return std::fabs(problem.sources[s].is_moment && n > 0 ? now - courses[(n - 1) * sources + s] : now);
@@ -107,7 +107,7 @@ class Rank {
   /// Does steps from `first` on, to the next snapshot at most, and collects their rows. Returns how many
   /// steps are done then.
   std::size_t advance(std::size_t first) {
-    std::size_t last = std::min(first + rows_at_once, problem_.steps());
+    std::size_t last = std::min(first + rows_at_once, problem_.steps_taken());
     if (const auto every = problem_.snapshots.every; every > 0)
       last = std::min(last, (first / every + 1) * every);
     const std::size_t sources = problem_.sources.size();
@@ -120,7 +120,7 @@ class Rank {
           [&](std::uint32_t receiver, std::size_t row, const double* value) {
             std::copy(value, value + 3, &out_.changes[(first + row) * all + 3 * receiver]);
           });
-    if (sight_ && last % problem_.snapshots.every == 0) {
+    if (sight_ && last % problem_.snapshots.every == 0 && last <= problem_.steps()) {
       std::vector<float> picture(comm_.rank() == 0 ? out_.pictures.numbers() : 0);
       bring(sight_->points(), sight_->values(), [&](std::uint32_t point, std::size_t, const float* value) {
         std::copy(value, value + 3, picture.begin() + 3 * std::ptrdiff_t{point});
@@ -133,7 +133,7 @@ class Rank {
   /// Collective, after `done` steps: the error, on all ranks, where velocities or potentials are no numbers
   /// or beyond their bound; else empty.
   std::optional<InputError> lost(std::size_t done) {
-    if (!solid_.due(done) && done < problem_.steps()) return {};
+    if (!solid_.due(done) && done < problem_.steps_taken()) return {};
     const auto mine = field_->largest();
     const std::array<double, 2> all{comm_.highest(mine[0]), comm_.highest(mine[1])};
     const bool lost[2] = {solid_.lost(done, all[0]), fluid_.lost(done, all[1])};
@@ -256,13 +256,13 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
     Rank rank(problem, place, out);
     if (const auto transport = rank.transport(); !transport.empty())
       out.notes.push_back("values at shared points " + transport);
-    out.changes.resize(problem.steps() * problem.receivers.size() * 3);
+    out.changes.resize(problem.steps_taken() * problem.receivers.size() * 3);
     const auto gather = [&](std::size_t) { rank.gather(out); };
     const auto write = [&](const auto& file, std::size_t done) {
       write_checkpoint(file, problem, done, out);
     };
-    auto why = lead_steps("elastic", rank, out.first_step, problem.steps(), place.comm, runtime, out.warnings,
-                          out.seconds, gather, write);
+    auto why = lead_steps("elastic", rank, out.first_step, problem.steps_taken(), place.comm, runtime,
+                          out.warnings, out.seconds, gather, write);
     if (!why && what == Keep::state) rank.gather(out);
     return why;
   });
@@ -287,7 +287,7 @@ void serve(Comm& comm) {
   follow_ranks(comm, take, [](Task& task, const RankPlace& place) {
     Rank rank(task.problem, place, task.before);
     const auto gather = [&](std::size_t) { rank.gather(task.before); };
-    const bool done = follow_steps(rank, task.before.first_step, task.problem.steps(), place.comm, gather);
+    const bool done = follow_steps(rank, task.before.first_step, task.problem.steps_taken(), place.comm, gather);
     if (done && task.what == Keep::state) rank.gather(task.before);
   });
 }
@@ -295,22 +295,22 @@ void serve(Comm& comm) {
 std::vector<double> seismograms(const Problem& problem, const Outcome& outcome, Quantity quantity,
                                 int threads) {
   const bool pressure = problem.records_pressure;
-  const std::size_t steps = problem.steps(), each = pressure ? 1 : 3,
+  const std::size_t steps = problem.steps(), taken = problem.steps_taken(), each = pressure ? 1 : 3,
                     traces = each * problem.receivers.size();
   std::vector<double> all(traces * steps);
-  const auto shift = FrequencyShift::from_leapfrog(steps, pressure                         ? Wanted::value
+  const auto shift = FrequencyShift::from_leapfrog(taken, pressure                         ? Wanted::value
                                                           : quantity == Quantity::velocity ? Wanted::rate
                                                                                            : Wanted::change);
   for_each(traces, threads, [&](std::size_t trace) {
-    std::vector<double> changes(steps);
-    for (std::size_t n = 0; n < steps; ++n)
+    std::vector<double> changes(taken);
+    for (std::size_t n = 0; n < taken; ++n)
       changes[n] = outcome.changes[n * 3 * problem.receivers.size() + 3 / each * trace];
     const bool rate = quantity == Quantity::velocity;
     if (pressure) {  // − χ̈, of leapfrog steps exactly the second difference
-      for (std::size_t n = steps; n-- > 0;)
+      for (std::size_t n = taken; n-- > 0;)
         changes[n] = ((n > 0 ? changes[n - 1] : 0) - changes[n]) / (problem.step * problem.step);
       if (problem.remove_dispersion) changes = shift(changes);
-      std::copy(changes.begin(), changes.end(), all.begin() + static_cast<std::ptrdiff_t>(trace * steps));
+      std::copy_n(changes.begin(), steps, all.begin() + static_cast<std::ptrdiff_t>(trace * steps));
       return;
     }
     if (problem.remove_dispersion) changes = shift(changes);

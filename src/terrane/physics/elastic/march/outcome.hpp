@@ -12,7 +12,7 @@ namespace terrane::elastic {
 /// The result on rank 0; the other ranks have nothing.
 struct Outcome {
   std::vector<double>
-      changes;  ///< of displacement at receivers over each step, as stepped [steps][receivers][3] m
+      changes;  ///< of displacement at receivers over each step, as stepped [steps taken][receivers][3] m
   /// u and w = Δt v where the run stopped, if they were asked for [elements][points of an element][3] m
   std::vector<double> displacement, change;
   std::vector<double>
