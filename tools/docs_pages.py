@@ -3,8 +3,9 @@
 examples/NAME.md      the README of each example, with links between examples turned into links between pages, its
                       picture, its jobs and its scripts
 examples/NAME.ipynb   the same as a notebook (tools/notebooks.py)
-reference/cpp/COMPONENT.md the headers of each component of src/terrane: what a file says of itself on top, and every
-                      declaration that has a comment (///), in the file's order
+reference/cpp/COMPONENT.md the headers of each component of src/terrane: what a file says of itself on top, every
+                      struct with its members, and every declaration that has a comment (///), in the file's
+                      order
 
 In mkdocs.yml an entry of nav may be a pattern, examples/*.md; it stands for the pages that fit and are not named.
 """
@@ -24,6 +25,8 @@ SOURCE = ROOT / "src" / "terrane"
 COMPONENT = re.compile(r"^\s*terrane_component\(\s*(\S+)", re.MULTILINE)
 # What a user of the library meets; the inner components of a physics are documented in the physics.
 ROLE = re.compile(r":(?:func|class|meth|mod|attr):(<code>)~?")
+# Of these a page shows what is in them. Classes have functions, which have comments of their own.
+MEMBERS = re.compile(r"(template\s*<[^{;]*>\s*)?(struct|union|enum)\b(?![^{]*;)")
 INNER = re.compile(r"(kernels|_device|device_|tables|detail)")
 
 
@@ -35,7 +38,7 @@ def components():
 
 
 def declarations(text):
-    """(comment, declaration) for each /// block of a header, and the comment on top of the file."""
+    """(comment, declaration) for each /// block of a header and each struct, and the comment on top of the file."""
     lines = text.splitlines()
     top = []
     for line in lines:
@@ -50,18 +53,33 @@ def declarations(text):
         elif stripped.startswith("///") and not stripped.startswith("///<"):
             comment.append(stripped[3:].strip())
             continue
-        elif comment and stripped:
+        elif (comment and stripped) or MEMBERS.match(line) and not line.startswith(" "):
             taking = [line]
         else:
             comment = []
             continue
         code = "\n".join(taking)
-        if re.search(r"[;{}]\s*(///<.*)?$", stripped) and code.count("(") <= code.count(")"):
-            code = re.sub(r"\s*(\{[^{]*\}|\{|;)\s*(///<.*)?$", "", code)
-            indent = min(len(row) - len(row.lstrip()) for row in code.splitlines() if row.strip())
-            found.append((comment, "\n".join(row[indent:] for row in code.splitlines())))
+        if MEMBERS.match(code.lstrip()):
+            bare = re.sub(r"//.*", "", code)
+            if bare.rstrip().endswith(";") and bare.count("{") == bare.count("}"):
+                found.append((comment, with_members(unindented(code))))
+                comment, taking = [], []
+        elif re.search(r"[;{}]\s*(///<.*)?$", stripped) and code.count("(") <= code.count(")"):
+            found.append((comment, unindented(re.sub(r"\s*(\{[^{]*\}|\{|;)\s*(///<.*)?$", "", code))))
             comment, taking = [], []
     return top, found
+
+
+def unindented(code):
+    rows = code.splitlines()
+    indent = min(len(row) - len(row.lstrip()) for row in rows if row.strip())
+    return "\n".join(row[indent:] for row in rows)
+
+
+def with_members(code):
+    """A struct with its members and what is said of each; without what is private, and bodies of several lines."""
+    code = re.sub(r"\n *private:\n.*?(?=\n *public:\n|\n\};)", "", code, flags=re.DOTALL)
+    return re.sub(r"^( +)(\S[^\n]*\)[^\n;{}]*?) *\{\n(?:\1 .*\n|\n)*\1\}$", r"\1\2;", code, flags=re.MULTILINE)
 
 
 def component_page(component):

@@ -18,7 +18,7 @@ import docs_pages  # noqa: E402
 
 
 class CppReference(unittest.TestCase):
-    def test_every_header_that_a_user_meets_has_its_place_on_the_page_of_its_room(self):
+    def test_every_header_that_a_user_meets_has_its_place_on_the_page_of_its_component(self):
         for component in docs_pages.components():
             page = docs_pages.component_page(component)
             for header in sorted((docs_pages.SOURCE / component).glob("*.hpp")):
@@ -27,7 +27,7 @@ class CppReference(unittest.TestCase):
                 with self.subTest(header=str(header.relative_to(ROOT))):
                     self.assertIn(f"## `terrane/{header.relative_to(docs_pages.SOURCE)}`", page)
 
-    def test_every_folder_with_headers_is_a_room_or_part_of_one(self):
+    def test_every_folder_with_headers_is_a_component_or_part_of_one(self):
         components = docs_pages.components()
         for header in sorted(docs_pages.SOURCE.rglob("*.hpp")):
             folder = header.parent.relative_to(docs_pages.SOURCE).as_posix()
@@ -43,6 +43,19 @@ class CppReference(unittest.TestCase):
     def test_a_declaration_of_several_lines_is_kept_whole(self):
         _, found = docs_pages.declarations("/// Adds.\nint add(int a,\n        int b);\n")
         self.assertEqual(found, [(["Adds."], "int add(int a,\n        int b)")])
+
+    def test_a_struct_is_shown_with_its_members_and_what_is_said_of_each(self):
+        header = ("/// Evenly spaced times.\nstruct TimeAxis {\n  double first = 0;  ///< s\n\n  /// Their sum, {s}.\n"
+                  "  double sum() const {\n    return 2 * first;\n  }\n private:\n  int hidden_;\n};\n"
+                  "struct Bare {\n  int n = 1;\n};\nstruct Later;  // below\n/// Which.\nenum class Kind { near, far };\n")
+        _, found = docs_pages.declarations(header)
+        self.assertEqual(found, [
+            (["Evenly spaced times."], "struct TimeAxis {\n  double first = 0;  ///< s\n\n  /// Their sum, {s}.\n"
+                                       "  double sum() const;\n};"),
+            ([], "struct Bare {\n  int n = 1;\n};"), (["Which."], "enum class Kind { near, far };")])
+        page = docs_pages.component_page("survey")
+        self.assertIn("std::vector<double> dip;                    ///< [n] degrees below the horizontal", page)
+        self.assertIn("  SpectralAxis axis;", page)  # of a struct without a comment of its own
 
     def test_a_table_in_the_comment_on_top_keeps_its_lines(self):
         top, _ = docs_pages.declarations("// Two products:\n//   G m   by rows\n//   d G   by columns\n// and no more.\n")
