@@ -75,10 +75,10 @@ class ExampleTest(CommandTest):
         return done.stdout.splitlines()
 
     def differences(self, row, *words):
-        """Of pressures of the two houses, found and promised, in percent."""
-        self.run_example("31_two_houses", *words)
-        done = self.python("31_two_houses/compare.py", "acoustic.nc", "elastic.nc")
-        readme = (EXAMPLES / "31_two_houses/README.md").read_text(encoding="utf-8")
+        """Of pressures by the two methods, found and promised, in percent."""
+        self.run_example("31_two_solvers", *words)
+        done = self.python("31_two_solvers/compare.py", "acoustic.nc", "elastic.nc")
+        readme = (EXAMPLES / "31_two_solvers/README.md").read_text(encoding="utf-8")
         (line,) = [line for line in readme.splitlines() if line.startswith(f"| {row} |")]
         promised = [float(cell.split()[0]) for cell in line.split("|")[4:7]]
         return zip([float(line.split()[-2]) for line in done], promised, strict=True)
@@ -322,7 +322,7 @@ class Examples(ExampleTest):
         self.assertLess(found[3], 0.9)
         self.assertGreater(found[5], 1.5)
 
-    def test_TheAcousticAndTheElasticHouseAgreeInATankOfFluids(self):
+    def test_AcousticAndElasticWavesAgreeInATankOfFluids(self):
         for found, promised in self.differences("coarse", "--set", "mesh.acoustic.shape=[40,32,24]", "--set",
                                                 "mesh.elastic.shape=[10,8,6]"):
             self.assertAlmostEqual(found, promised, delta=0.02 * promised)
@@ -380,7 +380,7 @@ class LongExamples(ExampleTest):
         for found, promised in self.ratios("ratio"):
             self.assertAlmostEqual(found, promised, delta=0.0101)
 
-    def test_TheAcousticAndTheElasticHouseDifferByLessThanAThirdOfAPercent(self):
+    def test_AcousticAndElasticWavesDifferByLessThanAThirdOfAPercent(self):
         for found, promised in self.differences("the job"):
             self.assertAlmostEqual(found, promised, delta=0.011)
             self.assertLess(found, 0.33)

@@ -1,4 +1,4 @@
-"""Houses check one another: where two physics obey one equation they give one answer, over one earth in one job."""
+"""Physics check one another: where two physics obey one equation they give one answer, over one earth in one job."""
 
 import math
 

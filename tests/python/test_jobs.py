@@ -91,9 +91,10 @@ def test_the_command_is_on_the_path_of_an_installed_package():
 
 #: Scripts that take long, twice here, with the job beside them; the command runs their jobs in tests/cli/examples.py.
 LONG = {"11_migrated_layers", "13_telluric_block", "17_loh1", "18_resistivities", "19_chunk", "23_grounded_wires",
-        "26_joint", "29_tilted_shot", "30_ridge", "31_two_houses", "34_velocities_from_waves"}
+        "26_joint", "29_tilted_shot", "30_ridge", "31_two_solvers", "34_velocities_from_waves",
+        "38_slow_light_conducting"}
 #: Of scripts that take --only, the simulation that is compared; else that of gravity.
-ONLY = {"31_two_houses": "acoustic"}
+ONLY = {"31_two_solvers": "acoustic"}
 SCRIPTS = [pytest.param(job.with_name("script.py"), id=job.parent.name,
                         marks=[pytest.mark.long] if job.parent.name in LONG else [])
            for job in sorted(EXAMPLES.glob("*/job.toml")) if job.with_name("script.py").exists()]

@@ -77,6 +77,26 @@ class Examples(unittest.TestCase):
                 self.assertEqual(page.count("```") % 2, 0)
 
 
+    def test_every_example_has_a_job_a_script_and_a_picture_or_a_reason(self):
+        without = {"job.toml": {
+            "16_viking_line": "reads, looks at and writes a file; nothing is computed",
+            "25_simpeg": "is an inversion of SimPEG", "36_line_from_python": "is Python alone",
+            "27_overthrust": "its six shots are computed one by one in Python; migrate.toml is the job of their image",
+            "35_clay_and_ore": "two jobs, of which the second takes the model of the first",
+            "37_equivalent_sources": "two jobs, layer.toml and continued.toml"},
+            "script.py": {"16_viking_line": "line.py", "27_overthrust": "line.py"}}
+        pictures = docs_pages.pictures_of_examples()
+        folders = sorted(path.parent for path in (ROOT / "examples").glob("[0-9]*/README.md"))
+        for file, reasons in without.items():
+            self.assertEqual({folder.name for folder in folders if not (folder / file).exists()}, set(reasons), file)
+        for folder in folders:
+            with self.subTest(example=folder.name):
+                self.assertTrue((ROOT / "docs/img" / pictures.get(folder.name, "none")).is_file(), "no picture")
+                self.assertIn("](../img/", docs_pages.example_page(folder, pictures.get(folder.name)))
+                if (script := without["script.py"].get(folder.name)):
+                    self.assertTrue((folder / script).is_file(), script)
+
+
 class PythonReference(unittest.TestCase):
     def test_parameters_described_together_are_shown_one_by_one(self):
         text = "Adds.\n\nParameters\n----------\na, b : int\n    A number.\nc\n    Else.\n\nReturns\n-------\nx, y\n    Two.\n"
