@@ -171,6 +171,8 @@ def test_fields_at_receivers_are_mapped_at_one_frequency_or_time():
     wire = Data("offsets", east, north, fields=[Field("e_e", "V/m", z[None])], frequency=[10.0, 0.1], source="wire.nc")
     figure = draw(wire, slice_at="frequency=10 Hz")
     np.testing.assert_allclose(figure.axes[1].collections[0].get_array(), 60)
+    wire.fields += [Field("e_e_error", "V/m", np.abs(z[None]))]
+    assert titles(terrane.plotting.axes_of(draw(wire, slice_at="frequency=10"))) == ["$E_{e}$ amplitude", "$E_{e}$ phase"]
     warm = Data("histories", east, north, up=0 * east, fields=[Field("temperature", "K", rho)], time=[0.0, 86400.0])
     figure = draw(warm, slice_at="time=90000")
     np.testing.assert_allclose(figure.axes[0].collections[0].get_array().ravel(), 100 * np.arange(1, 7))

@@ -481,6 +481,40 @@ def test_a_section_is_cut_along_the_line_of_the_stations():
     assert plotting.draw(data).axes[1].get_title() == plotting.draw(model_on_padded_cells()).axes[1].get_title()
 
 
+def test_fields_along_a_line_stay_curves_over_the_offset_at_one_frequency():
+    east = numpy.array([500.0, 1000, 2000, 4000])
+    field = 10.0 ** -numpy.array([[10, 11, 12, 13], [11, 13, 15, 17]]) * numpy.exp(-1j * east / [[2000], [1000]])
+    data = plotting.Data("offsets", east, 0 * east, frequency=[0.25, 1.0], source="line.nc",
+                         fields=[plotting.Field("e_e", "V/m", field[None]), plotting.Field("e_e_error", "V/m", abs(field[None]))])
+    amplitude, phase = panels(figure := plotting.draw(data, slice_at="frequency=1.1"))
+    assert amplitude.get_yscale() == "log" and figure._suptitle.get_text() == "frequency 1 Hz"
+    assert [one.get_label() for one in amplitude.lines] == ["1 Hz"]
+    assert numpy.allclose(amplitude.lines[0].get_ydata(), abs(field[1]))
+    assert numpy.allclose(phase.lines[0].get_ydata(), numpy.degrees(-east / 1000), atol=1e-9), "without jumps"
+
+
+def test_amplitudes_over_decades_are_mapped_on_a_logarithm_and_phases_in_degrees():
+    east, north = (a.ravel() for a in numpy.meshgrid([0.0, 100, 200], [0.0, 50]))
+    field = 10.0 ** -numpy.arange(9.0, 15)[None, None] * numpy.exp(1j)
+    data = plotting.Data("offsets", east, north, frequency=[1.0], fields=[plotting.Field("h_u", "A/m", field)])
+    figure = plotting.draw(data, slice_at="frequency=1")
+    amplitude, phase = panels(figure)
+    assert type(amplitude.collections[0].norm).__name__ == "LogNorm" and type(phase.collections[0].norm).__name__ == "Normalize"
+    assert [a.get_ylabel() for axes in (amplitude, phase) for a in axes.child_axes] == ["A/m", "°"]
+
+
+def test_cells_that_the_data_are_hardly_sensitive_to_are_pale():
+    data = model_on_padded_cells()
+    sensitivity = numpy.zeros_like(data.fields[2].values)
+    sensitivity[-3:], sensitivity[-4], sensitivity[-5] = 1.0, 0.05, 0.003
+    data.fields.append(plotting.Field("sensitivity", "1", sensitivity))
+    section = plotting.draw(data).axes[1].collections[0]
+    alpha = numpy.reshape(section.get_alpha(), section.get_array().shape)
+    assert numpy.allclose(alpha[-3:], 1) and numpy.allclose(alpha[:-5], 0.2)
+    assert numpy.allclose(alpha[-4], 0.2 + 0.8 * 1.5 * (1 + numpy.log10(0.05) / 3))
+    assert 0.2 < alpha[-5].min() < alpha[-4].min() < 1
+
+
 def test_cells_that_the_data_hardly_resolve_are_pale_and_air_is_not_drawn():
     data = model_on_padded_cells()
     values, resolution = data.fields[2].values, numpy.zeros_like(data.fields[2].values)

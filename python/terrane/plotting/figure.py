@@ -64,7 +64,7 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
                                                          "; viridis, magma, turbo, seismic and others are"))
     if wiggle and data.kind != "gathers":
         raise PlotError(f"{data.source}: --wiggle draws traces of shots, and it holds none")
-    if slice_at and (one := at_one(data, slice_at)) is not None:
+    if slice_at and (one := at_one(data, slice_at, channels)) is not None:
         data, where = one
         channels, slice_at, title = usual(data, channels), "", ", ".join(filter(None, [title, where]))
     with styled():

@@ -48,7 +48,7 @@ def draw_maps(pyplot, data: Data, fields, channels, title: str, look: Look = Loo
     fields = [f for row in fit for f in row] if fit else fields
     data = as_grid(replace(data, fields=fields))
     east, north = numpy.asarray(data.easting), numpy.asarray(data.northing)
-    line = _line_of(data)
+    line = line_of(data)
     if line is not None:
         return _draw_profile(pyplot, data, fit, title, look, *line)
     columns = max(map(len, fit)) if fit else columns_of(len(fields))
@@ -113,7 +113,7 @@ def _draw_map(figure, axes, data: Data, shown, scale: float, look: Look) -> None
     colour_bar(figure, axes, image, shown.unit, colours.extend)
 
 
-def _line_of(data: Data):
+def line_of(data: Data):
     """Of stations along one line, or a grid of one row or column: places along it [n], and what they are called."""
     numpy = need("numpy")
     east, north = numpy.asarray(data.easting, dtype=float), numpy.asarray(data.northing, dtype=float)

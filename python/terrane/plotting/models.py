@@ -130,15 +130,27 @@ def _cuts_of(cells: _Cells, name: str, slice_at: str, look: Look, through=None):
     return [(axis, _where_most_stands_out(cells, axis, by_log)) for axis in axes]
 
 
+#: From the sensitivity of what data see best down to that of what is drawn palest, in powers of ten.
+_DECADES = 3.0
+
+
 def _alpha_of(data: Data, cells: _Cells):
-    """How much of each cell's colour is seen [up, northing, easting]: all, or less where data do not resolve it."""
+    """How much of each cell's colour is seen [up, northing, easting]: all, or less where data do not resolve it, or hardly
+    change with it (``sensitivity``), such as beyond the rays of travel times."""
     numpy = need("numpy")
-    resolution = next((f.values for f in data.fields if f.name == "resolution"), None)
-    if resolution is None:
+    there = {f.name: f.values for f in data.fields if f.name in ("resolution", "sensitivity")}
+    if not there or not numpy.isfinite(cells.values).any():
         return None
-    seen = numpy.nan_to_num(numpy.asarray(resolution, dtype=float))
-    most = float(numpy.percentile(seen[numpy.isfinite(cells.values)], 95)) if numpy.isfinite(cells.values).any() else 0.0
-    return numpy.clip(0.2 + 0.8 * numpy.sqrt(numpy.clip(seen / most, 0, 1)), 0.2, 1) if most > 0 else None
+    seen = numpy.nan_to_num(numpy.asarray(there.get("resolution", there.get("sensitivity")), dtype=float))
+    most = float(numpy.percentile(seen[numpy.isfinite(cells.values) & (seen > 0)], 95)) if (seen > 0).any() else 0.0
+    if most <= 0:
+        return None
+    share = numpy.clip(seen / most, 0, 1)
+    if "resolution" in there:
+        share = numpy.sqrt(share)
+    else:  # it falls by powers of ten from electrodes and shots downwards: only what is far below is pale
+        share = numpy.clip(1.5 * (1 + numpy.log10(numpy.maximum(share, 1e-30)) / _DECADES), 0, 1)
+    return 0.2 + 0.8 * share
 
 
 def _grid_of_cuts(pyplot, ratios, title: str):
@@ -185,7 +197,7 @@ def draw_model(pyplot, data: Data, channels, title: str, slice_at: str, look: Lo
     """One property of a model: a map and a section through what stands out, or the cut that was asked for.
 
     Without a region what has small cells is drawn; cells that took no part (``active``) are left blank, those that the
-    data hardly resolve (``resolution``) are pale.
+    data hardly resolve (``resolution``) or are hardly sensitive to (``sensitivity``) are pale.
     """
     numpy = need("numpy")
     fields = choose(data, channels)

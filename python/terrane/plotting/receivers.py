@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .curves import complete
-from .data import Data, Field, PlotError, need
+from .data import Data, Field, PlotError, base_of, need
+from .maps import line_of
 
 _AT = re.compile(r"\s*(frequency|period|time)\s*=\s*([-+.\deE]+)\s*(?:Hz|s)?\s*")
 
 
-def at_one(data: Data, slice_at: str):
+def at_one(data: Data, slice_at: str, channels=None):
     """(fields at stations, "frequency 1 Hz") of the value nearest to the one asked for; None where a cut in space is.
 
-    Complex fields become an amplitude and a phase. Of several sources the first is taken.
+    Complex fields become an amplitude and a phase; their errors are left out where they are not asked for. Of several
+    sources the first is taken. Electromagnetic fields along a line stay curves over the offset, of one frequency.
     """
     numpy = need("numpy")
     match = _AT.fullmatch(slice_at)
@@ -31,8 +34,14 @@ def at_one(data: Data, slice_at: str):
     at = int(numpy.argmin(numpy.abs(axis - wanted) if along == "time" else numpy.abs(numpy.log(axis / wanted))))
     if along != "time" and wanted <= 0:
         raise PlotError(f"--slice {slice_at}: a {along} is above zero")
+    where = f"{along} {axis[at]:.4g} {'Hz' if along == 'frequency' else 's'}"
+    if data.kind == "offsets" and len(data.easting) > 1 and line_of(data) is not None:
+        fields = [Field(one.name, one.unit, one.values[:, at:at + 1]) for one in data.fields]
+        return replace(data, frequency=numpy.asarray(data.frequency)[at:at + 1], fields=fields), where
     fields = []
     for one in (complete(data) if data.kind == "curves" else data).fields:
+        if base_of(one.name) != one.name and one.name.endswith("_error") and one.name not in (channels or ()):
+            continue
         values = one.values[0, at] if data.kind == "offsets" else one.values[at]
         if numpy.iscomplexobj(values):
             fields += [Field(f"{one.name}_amplitude", one.unit, numpy.abs(values)),
@@ -40,7 +49,6 @@ def at_one(data: Data, slice_at: str):
         else:
             fields.append(Field(one.name, one.unit, values))
     sources = data.fields[0].values.shape[0] if data.kind == "offsets" else 1
-    where = f"{along} {axis[at]:.4g} {'Hz' if along == 'frequency' else 's'}"
     return (Data("stations", data.easting, data.northing, fields=fields, geographic=data.geographic, source=data.source),
             where + (f", source 1 of {sources}" if sources > 1 else ""))
 

@@ -50,7 +50,7 @@ def with_unit(name: str, unit: str) -> str:
 
 def unit_of(unit: str) -> str:
     """Units with raised exponents: m2/s2 → m²/s²; nothing of numbers without one."""
-    return "" if unit == "1" else re.sub(r"(?<=[a-z])([23])", lambda m: "²³"[int(m[1]) - 2], unit)
+    return "" if unit == "1" else "°" if unit in ("degree", "degrees") else re.sub(r"(?<=[a-z])([23])", lambda m: "²³"[int(m[1]) - 2], unit)
 
 
 @dataclass
@@ -112,7 +112,8 @@ def scale_of(values, name: str = "", look: Look = Look(), robust: bool = False, 
     if logarithmic is None:
         known = base_of(name).split("_east")[0].split("_north")[0].split("_up")[0] in LOGARITHMIC
         known = known or base_of(name) in ("rho_ne", "rho_en", "rho_ee", "rho_nn")
-        logarithmic = known and not name.endswith(("_residual", "_uncertainty", "_error")) and bool((finite > 0).any())
+        decays = name.endswith("_amplitude") and finite.size > 0 and finite.min() > 0 and finite.max() > 30 * finite.min()
+        logarithmic = decays or known and not name.endswith(("_residual", "_uncertainty", "_error")) and bool((finite > 0).any())
     if logarithmic:
         finite = finite[finite > 0]
     good = numpy.isfinite(values) & ((values > 0) | (not logarithmic))
