@@ -205,7 +205,7 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   // Files are written before text is printed: the reader of the text may be slow, or gone.
   Writing writing(progress);
   try {
-    make_folders(output, plots);  // which may be gone since the run began
+    make_folders(output, plots);  // folders may have been removed since the run began
   } catch (const FileError&) {    // each file says so
   }
   write_files(writing, result, simulation, output);
@@ -339,7 +339,7 @@ struct Sound {
   Config::Part part;
   std::vector<std::filesystem::path> files;
   std::filesystem::path checkpoint;
-  std::filesystem::path done;  ///< stands while the simulation's files are whole and others are still to come
+  std::filesystem::path done;  ///< a file that marks this simulation as done while others are still to run
 };
 
 /// Reads every simulation as far as `check` does, so that the last one is known to be sound before the first
@@ -382,16 +382,35 @@ bool is_done(const Sound& simulation) {
          !failed;
 }
 
+/// One of several simulations that an earlier run has done whole: --resume leaves it out, and says so.
+bool left_out(const Sound& simulation, const JobOptions& options) {
+  if (!options.resume || !is_done(simulation)) return false;
+  if (!options.quiet && !options.json)
+    say("{}: {} is done\n\n", printable(simulation.part.job.name()), simulation.part.name);
+  return true;
+}
+
+Runtime runtime_of(const Job& job, Comm& comm, Progress& progress, bool resumes) {
+  auto runtime = job.runtime;
+  runtime.comm = &comm;
+  runtime.progress = &progress;
+  runtime.checkpoint.resume = resumes;
+  return runtime;
+}
+
+std::string_view verb_of(const Registry& registry) {
+  return &registry == &physics::inversions().registry() ? "invert" : "run";
+}
+
 }  // namespace
 
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   using namespace std::chrono_literals;
   const auto progress = terminal_progress();
   std::filesystem::path checkpoint;
-  const std::string_view verb = &registry == &physics::inversions().registry() ? "invert" : "run";
   const auto last_words = [&] {
     progress->finish();  // the bar goes first
-    complain(interrupted(options, checkpoint, verb, comm));
+    complain(interrupted(options, checkpoint, verb_of(registry), comm));
   };
   std::optional<Watch> watch;
   const auto begin_reading = [&] {
@@ -418,18 +437,12 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   const bool several = simulations.size() > 1;
   int status = 0;
   for (const auto& simulation : simulations) {
-    if (several && options.resume && is_done(simulation)) {
-      if (!options.quiet && !options.json)
-        say("{}: {} is done\n\n", printable(simulation.part.job.name()), simulation.part.name);
-      continue;
-    }
+    if (several && left_out(simulation, options)) continue;
     begin_reading();
     const auto job =
         only ? std::move(*only) : InputPhase::within([&] { return registry.make(simulation.part.job); });
-    auto runtime = job.runtime;
-    runtime.comm = &comm;
-    runtime.progress = progress.get();
-    runtime.checkpoint.resume = options.resume && (!several || is_left(simulation.checkpoint));
+    const auto runtime =
+        runtime_of(job, comm, *progress, options.resume && (!several || is_left(simulation.checkpoint)));
     watch.reset();
     checkpoint = simulation.checkpoint;
     // Several ranks agree at the end of a round that all of them stop, unless that takes too long; launchers
@@ -447,9 +460,8 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
       return 130;
     }
   }
-  if (status == 0)
-    for (const auto& simulation : simulations)
-      if (several) std::filesystem::remove(simulation.done);
+  if (status == 0 && several)
+    for (const auto& simulation : simulations) std::filesystem::remove(simulation.done);
   return status;
 }
 

@@ -322,6 +322,48 @@ std::vector<double> columns_of_traces(const Config& table, const std::string& pa
   return values;
 }
 
+InputError wrong_size(const Config& table, const TensorMesh& mesh, std::size_t count) {
+  return table.wrong("file",
+                     fmt::format("\"{}\" has {} values, the mesh has {} × {} × {} = {} cells",
+                                 table.path("file").filename().string(), count, mesh.n_east(), mesh.n_north(),
+                                 mesh.n_up(), mesh.size()),
+                     "Cells run easting first, then northing, then up; arrays are [up, north, east].");
+}
+
+/// The property of every cell, SI, from an array, a column of a table, or traces.
+std::vector<double> values_of_cells(const Config& table, io::Content& content, const TensorMesh& mesh,
+                                    const PropertyKind& kind, const std::string& field) {
+  const auto path = table.input_file("file");
+  const auto unit = table.optional_text("unit");
+  std::vector<double> values;
+  double factor = unit ? si_factor(kind.quantity, *unit) : 1;  // the header of a table knows better
+  if (auto* array = std::get_if<io::Array>(&content)) {
+    if (array->values.size() != mesh.size() ||
+        (array->shape.size() == 3 && (array->shape[0] != mesh.n_up() || array->shape[1] != mesh.n_north() ||
+                                      array->shape[2] != mesh.n_east())))
+      throw wrong_size(table, mesh, array->values.size());
+    values = std::move(array->values);
+  } else if (auto* rows = std::get_if<io::Table>(&content)) {
+    const auto* column =
+        rows->columns.size() == 1 ? &rows->columns.front() : rows->find(field.empty() ? kind.name : field);
+    if (!column || column->values.size() != mesh.size()) throw wrong_size(table, mesh, rows->rows());
+    values = rows->si(column->name, kind.quantity, unit.value_or(std::string(si_unit(kind.quantity))),
+                      std::isnan(kind.absent));
+    factor = 1;
+  } else if (auto* data = std::get_if<Dataset>(&content)) {
+    values = columns_of_traces(table, path.string(), io::to_gathers(path.string(), *data, field), mesh);
+  } else {
+    throw table.wrong("file", fmt::format("\"{}\" holds no cells", path.filename().string()),
+                      "`terrane info FILE` tells what a file holds.");
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i]) && !(std::isnan(values[i]) && std::isnan(kind.absent)))
+      throw table.wrong("file", fmt::format("the {} of cell {} is {}", kind.name, i, values[i]));
+    values[i] *= factor;
+  }
+  return values;
+}
+
 /// Properties of a mesh from model.file, in the order and unit the file has.
 EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& memory,
                      const std::string& mesh_file, const std::string& mesh_format) {
@@ -338,52 +380,20 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
   options.memory = memory.bytes;
   if (unit) options.unit = *unit;
   options.property = property.value_or("");
-  const auto wrong_size = [&](std::size_t count) {
-    return table.wrong(
-        "file",
-        fmt::format("\"{}\" has {} values, the mesh has {} × {} × {} = {} cells", path.filename().string(),
-                    count, mesh.n_east(), mesh.n_north(), mesh.n_up(), mesh.size()),
-        "Cells run easting first, then northing, then up; arrays are [up, north, east].");
-  };
   auto content = io::read(path.string(), options);
   const auto* of_octree = std::get_if<io::MeshData>(&content);
   const bool said =
       of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();  // of mesh.file
   if (!said) tell_notes(table, "file", content);
   if (auto* data = std::get_if<io::MeshData>(&content)) {
-    if (data->mesh.size() != mesh.size()) throw wrong_size(data->mesh.size());
-    if (data->mesh.n_east() != mesh.n_east() || data->mesh.n_north() != mesh.n_north())
-      throw wrong_size(data->mesh.size());
+    if (data->mesh.size() != mesh.size() || data->mesh.n_east() != mesh.n_east() ||
+        data->mesh.n_north() != mesh.n_north())
+      throw wrong_size(table, mesh, data->mesh.size());
     data->mesh = std::move(mesh);
     return io::to_earth_model(*data, property.value_or("density"), field);
   }
   const auto& kind = property_kind(property.value_or("density"));
-  std::vector<double> values;
-  double factor = unit ? si_factor(kind.quantity, *unit) : 1;  // the header of a table knows better
-  if (auto* array = std::get_if<io::Array>(&content)) {
-    if (array->values.size() != mesh.size() ||
-        (array->shape.size() == 3 && (array->shape[0] != mesh.n_up() || array->shape[1] != mesh.n_north() ||
-                                      array->shape[2] != mesh.n_east())))
-      throw wrong_size(array->values.size());
-    values = std::move(array->values);
-  } else if (auto* rows = std::get_if<io::Table>(&content)) {
-    const auto* column =
-        rows->columns.size() == 1 ? &rows->columns.front() : rows->find(field.empty() ? kind.name : field);
-    if (!column || column->values.size() != mesh.size()) throw wrong_size(rows->rows());
-    values = rows->si(column->name, kind.quantity, unit.value_or(std::string(si_unit(kind.quantity))),
-                      std::isnan(kind.absent));
-    factor = 1;
-  } else if (auto* data = std::get_if<Dataset>(&content)) {
-    values = columns_of_traces(table, path.string(), io::to_gathers(path.string(), *data, field), mesh);
-  } else {
-    throw table.wrong("file", fmt::format("\"{}\" holds no cells", path.filename().string()),
-                      "`terrane info FILE` tells what a file holds.");
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i]) && !(std::isnan(values[i]) && std::isnan(kind.absent)))
-      throw table.wrong("file", fmt::format("the {} of cell {} is {}", kind.name, i, values[i]));
-    values[i] *= factor;
-  }
+  auto values = values_of_cells(table, content, mesh, kind, field);
   return from_dense(std::move(mesh), {{std::string(kind.name), std::move(values)}});
 }
 
@@ -403,7 +413,7 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   auto content = read_content(table, "file", options);
   tell_notes(table, "file", content);
   Earth earth;
-  if (auto* rows = std::get_if<io::Table>(&content))  // says which column is missing
+  if (auto* rows = std::get_if<io::Table>(&content))  // a table: says which column is missing
     content = io::to_prisms(*rows, options.length_unit, options.unit);
   auto* prisms = std::get_if<io::PrismData>(&content);
   if (!prisms)
@@ -601,7 +611,7 @@ TensorMesh planned(const Config& mesh, const Description& description, const Ear
 struct CellsOfJob {
   Config mesh, model;
   std::string kind;  // of the mesh
-  bool averages;     // of what is in a cell; else what is at its centre
+  bool averages;     // true: values are averages over cells; else those at their centres
 };
 
 CellsOfJob cells_of_job(const Config& job, const std::string& kind) {
@@ -903,7 +913,7 @@ Earth random_earth(const Config& job, const MemoryBudget& memory, const EarthReq
 /// The file of the mesh, when that also holds properties.
 struct CellsOfFile {
   std::string path, format;
-  std::optional<io::MeshData> data;  ///< the mesh and the values of its cells
+  std::optional<io::MeshData> data;  ///< mesh and values of the cells, where the file has both
 };
 
 TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfFile& file) {

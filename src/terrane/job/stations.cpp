@@ -389,6 +389,22 @@ std::optional<SurveyGrid> grid_of(const io::Table& rows, const Survey& survey) {
   return grid;
 }
 
+/// Adds the column of what was observed, and all that are not in use for places.
+void add_columns(const Config& table, const io::Table& rows, std::vector<std::string> used, Survey& survey) {
+  if (const auto observed = table.optional_text("observed_column")) {
+    survey.columns.push_back(
+        {"observed", "m/s2", "observed gravity",
+         rows.si(*observed, Quantity::acceleration, table.optional_text("observed_unit").value_or(""))});
+    used.push_back(*observed);
+  }
+  for (const auto& column : rows.columns) {
+    if (std::find(used.begin(), used.end(), column.name) != used.end()) continue;
+    // "observed" is what survey.observed_column names, and nothing else.
+    survey.columns.push_back(column);
+    if (column.name == "observed") survey.columns.back().name = "observed_survey";
+  }
+}
+
 /// The columns that the keys name, and all others as they are.
 Listed listed_in(const Config& table, const io::Table& rows) {
   Listed found;
@@ -434,19 +450,7 @@ Listed listed_in(const Config& table, const io::Table& rows) {
   } else {
     survey.up.assign(survey.easting.size(), constant.value_or(0.0));
   }
-  const auto observed = table.optional_text("observed_column");
-  if (observed) {
-    survey.columns.push_back(
-        {"observed", "m/s2", "observed gravity",
-         rows.si(*observed, Quantity::acceleration, table.optional_text("observed_unit").value_or(""))});
-    used.push_back(*observed);
-  }
-  for (const auto& column : rows.columns) {
-    if (std::find(used.begin(), used.end(), column.name) != used.end()) continue;
-    // "observed" is what survey.observed_column names, and nothing else.
-    survey.columns.push_back(column);
-    if (column.name == "observed") survey.columns.back().name = "observed_survey";
-  }
+  add_columns(table, rows, std::move(used), survey);
   if (const auto frame = rows.attributes.find("frame"); frame != rows.attributes.end())
     survey.frame = frame->second;
   if (!geographic) survey.grid = grid_of(rows, survey);

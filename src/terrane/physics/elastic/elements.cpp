@@ -175,7 +175,7 @@ class NamedMedia {
   struct One {
     Medium medium;
     std::optional<Tomography> tomography;
-    std::optional<std::uint32_t> number;  // among the media of the mesh
+    std::optional<std::uint32_t> number;  // number of the medium among those of the mesh
   };
 
   /// A medium of 21 constants.
@@ -338,24 +338,21 @@ RadialEarth read_earth(const Config& elements) {
   return {std::move(rows), elements.where("earth")};
 }
 
-Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out,
-                 const MemoryBudget& memory) {
+/// A chunk of the sphere from [elements], and the medium that each of its layers names, if any.
+Chunk read_chunk(const Config& elements, std::vector<std::string>& names) {
   if (!elements.has("width")) throw elements.wrong("width", "missing", "East and north, in degrees.");
   if (!elements.has("columns"))
     throw elements.wrong("columns", "missing", "Elements at the surface, east and north.");
-  if (out.surface) throw simulation.wrong("surface", "a chunk of the sphere has none", "Leave it out.");
-  constexpr double degree = pi / 180;
-  Chunk chunk;
   const auto width = elements.numbers("width", Quantity::angle, 2),
              centre = elements.numbers("centre", Quantity::angle, 2);
   if (!(std::fabs(centre[1]) <= 90))
     throw elements.wrong("centre", fmt::format("a latitude of {:g} degrees", centre[1]),
                          "The longitude comes first: [longitude, latitude].");
   const auto columns = elements.counts("columns", 2);
+  constexpr double degree = pi / 180;
+  Chunk chunk;
   chunk.width_east = width[0] * degree, chunk.width_north = width[1] * degree;
   chunk.columns_east = columns[0], chunk.columns_north = columns[1];
-  std::vector<std::string> names;
-  double rows = 0;
   for (const auto& given : elements.tables("layer")) {
     const auto table = given.describe({layer_keys});
     if (!table.has("bottom") || table.has("interface"))
@@ -363,10 +360,21 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
     chunk.layers.push_back(
         {table.number("bottom", Quantity::length), table.count("rows", 1, 100'000), table.flag("doubling")});
     names.push_back(table.optional_text("rock").value_or(""));
-    rows += static_cast<double>(chunk.layers.back().rows);
   }
-  memory.require("elements", "elements of the chunk",
-                 static_cast<double>(columns[0]) * static_cast<double>(columns[1]) * rows * 1200);
+  return chunk;
+}
+
+Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out,
+                 const MemoryBudget& memory) {
+  if (out.surface) throw simulation.wrong("surface", "a chunk of the sphere has none", "Leave it out.");
+  std::vector<std::string> names;
+  const auto chunk = read_chunk(elements, names);
+  double rows = 0;
+  for (const auto& layer : chunk.layers) rows += static_cast<double>(layer.rows);
+  memory.require(
+      "elements", "elements of the chunk",
+      static_cast<double>(chunk.columns_east) * static_cast<double>(chunk.columns_north) * rows * 1200);
+  const auto centre = elements.numbers("centre", Quantity::angle, 2);
   std::vector<std::uint32_t> layer_of;
   Mesh mesh;
   try {

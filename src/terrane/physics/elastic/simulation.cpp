@@ -652,6 +652,20 @@ Quantity recorded_quantity(const Config& table) {
                               : Quantity::displacement;
 }
 
+constexpr const char* to_see_the_error =
+    "Leave the key out. To see the error, run again with simulation.degree one lower: where "
+    "sides are boundary = \"pml\" and faces lie at interfaces, seismograms differ by about "
+    "six times the error; with other sides move these outwards and take smaller elements.";
+
+/// Throws MemoryError where the points of all elements do not fit into the machine.
+void require_memory_of_points(const Problem& p, const Runtime& runtime, const MemoryBudget& memory) {
+  const bool single = p.precision == Precision::single_precision,
+             on_device = resolve(runtime.device).has_own_memory();  // then fields are in the device's memory
+  const double bytes_of_point = on_device ? (single ? 35 : 43) : (single ? 64 : 90);
+  memory.require("run", fmt::format("{} elements", p.mesh.size()),
+                 static_cast<double>(p.mesh.size() * p.points_of_element()) * bytes_of_point);
+}
+
 }  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
@@ -659,11 +673,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   const Defaults defaults(job,
                           job.table("simulation").describe({simulation_keys(), Runtime::section().keys}));
   const auto table = job.table("simulation").describe({defaults.keys(), Runtime::section().keys});
-  refuse_errors_of_waves(
-      table,
-      "Leave the key out. To see the error, run again with simulation.degree one lower: where "
-      "sides are boundary = \"pml\" and faces lie at interfaces, seismograms differ by about "
-      "six times the error; with other sides move these outwards and take smaller elements.");
+  refuse_errors_of_waves(table, to_see_the_error);
   table.text("physics");
   auto stations = stations_of(job, table, memory);
   std::vector<std::string> notes;
@@ -673,7 +683,6 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
                                  request_for(job, table, defaults, stations.survey, of_files));
   Problem p;
   read_fields(table, p);
-  const bool single = p.precision == Precision::single_precision;
   const auto quantity = recorded_quantity(table);
   p.records_pressure = quantity == Quantity::pressure;
   p.mesh = std::move(elements.mesh);
@@ -683,10 +692,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
       if (!par->attenuation) medium.quality_kappa = medium.quality_mu = INFINITY;
   }
   add_boundary(p, table, elements.notes);
-  const bool on_device = resolve(runtime.device).has_own_memory();  // then the fields are there
-  const double bytes_of_point = on_device ? (single ? 35 : 43) : (single ? 64 : 90);
-  memory.require("run", fmt::format("{} elements", p.mesh.size()),
-                 static_cast<double>(p.mesh.size() * p.points_of_element()) * bytes_of_point);
+  require_memory_of_points(p, runtime, memory);
   if (elements.sphere && heights) refuse_heights(*defaults.par());
   std::optional<Locator> locator;  // made when a file has places
   const auto surface = [&](double easting, double northing) {

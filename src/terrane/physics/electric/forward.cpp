@@ -37,7 +37,7 @@ auto combine(const Array& array, const Value& value) {
   return sum;
 }
 
-constexpr double longest_factor = 1e6;  // m: beyond it an array is null
+constexpr double longest_factor = 1e6;  // m; arrays with a larger factor measure nothing in even ground
 
 double factor_or_nan(double factor) {
   return std::abs(factor) <= longest_factor ? factor : std::numeric_limits<double>::quiet_NaN();
@@ -182,6 +182,24 @@ Number transfer(const Array& array, const std::set<std::size_t>& held, const Hom
          });
 }
 
+/// ΔV/I of the first `count` arrays; each is the mean of its own and that of the array which exchanges its
+/// current and potential electrodes, where these follow the first.  potentials: of each electrode that gives
+/// current, at all electrodes
+std::vector<Number> means_of_arrays(std::size_t count, const std::vector<Array>& arrays,
+                                    const std::set<std::size_t>& held, const HomogeneousPotentials& known,
+                                    const std::map<std::size_t, std::vector<Number>>& potentials) {
+  const auto of_array = [&](const Array& array) {
+    return transfer(array, held, known,
+                    [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; });
+  };
+  std::vector<Number> all;
+  for (std::size_t n = 0; n < count; ++n) {
+    all.push_back(of_array(arrays[n]));
+    if (count + n < arrays.size()) all[n] = (all[n] + of_array(arrays[count + n])) / 2.0;
+  }
+  return all;
+}
+
 /// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted · secondary: gets potentials
 /// at all electrodes that were solved for as secondary ones
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
@@ -201,7 +219,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
     sources = sources_of(given, electrodes, parameters);
     if (wanted.arrays() > 0) of_volume = current_electrodes(given);
     auto all = electrodes;
-    for (const std::size_t one : sources)  // some for the volume alone
+    for (const std::size_t one : sources)  // some are solved for the volume alone
       all.arrays.push_back({static_cast<int>(one), Array::far_away, Array::far_away, Array::far_away});
     primaries = primaries_of(mesh, conductivity, parameters, all);
     held = held_against_homogeneous(primaries, conductivity, parameters);
@@ -209,7 +227,8 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
   add_potentials(mesh, conductivity, electrodes, parameters, stream, progress, groups, held, known);
   report.held_against = known.solved.size();
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, sources, groups);
-  std::map<std::size_t, std::vector<Number>> potentials;  // of each electrode that gives current
+  // Potentials at all electrodes, by the electrode that gives current.
+  std::map<std::size_t, std::vector<Number>> potentials;
   std::vector<CellValues> volume(wanted.arrays());
   turns.solve(
       progress,
@@ -234,18 +253,8 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
   if (groups.comm().rank() > 0) return {};
   report.operator_complexity = turns.solver().operator_complexity();
   if (cells != nullptr) *cells = std::move(volume);
-  const std::set<std::size_t> of_homogeneous(held.begin(), held.end());
-  const auto of_array = [&](const Array& array) {
-    return transfer(array, of_homogeneous, known,
-                    [&](std::size_t from, std::size_t to) { return potentials.at(from)[to]; });
-  };
-  std::vector<Number> all;
-  for (std::size_t n = 0; n < given.arrays.size(); ++n) {
-    const auto turned = given.arrays.size() + n;
-    all.push_back(of_array(electrodes.arrays[n]));
-    if (turned < electrodes.arrays.size()) all[n] = (all[n] + of_array(electrodes.arrays[turned])) / 2.0;
-  }
-  return all;
+  return means_of_arrays(given.arrays.size(), electrodes.arrays, {held.begin(), held.end()}, known,
+                         potentials);
 }
 
 /// Of a flat surface in closed form; else 1/ΔV of a ground of 1 S/m on the same mesh.

@@ -15,8 +15,8 @@
 namespace terrane::electric {
 
 namespace {
-constexpr double seen = 0.25;                 // of the survey's reach: how deep even cells go
-constexpr double far = 3;                     // reaches from an electrode to a wall
+constexpr double seen = 0.25;  // depth of even cells over the length of the survey
+constexpr double far = 3;      // distance from an electrode to a wall over the length of the survey
 constexpr double sideways = 1.4, down = 1.2;  // growth
 
 using Interval3 = std::array<std::array<double, 2>, 3>;  // easting, northing, up
@@ -27,7 +27,7 @@ struct Sides {
   Interval3 at{};
   std::array<bool, 3> even{};  // whether its sides are planes there
   double conductivity = 0;     // S/m; 0: it has none
-  double thinnest = INFINITY;  // of a layer between surfaces: m upwards
+  double thinnest = INFINITY;  // least height of a layer between surfaces, m
 };
 
 double conductivity_of(const std::vector<PropertyValue>& values) {
@@ -239,6 +239,21 @@ void add_electrodes(const std::vector<Position>& electrodes, std::size_t axis, d
       faces.push_back(place);
 }
 
+/// The width of cells at electrodes, m: what the job says, or half the least distance of two.
+double width_of_cells(const MeshWish& wish, double apart, double reach, std::vector<std::string>& reasons) {
+  const double cell = wish.cell.value_or(apart > 0 ? apart / 2 : reach / 40);
+  reasons.push_back(wish.cell   ? fmt::format("cells of {:.4g} m, as mesh.cell says", cell)
+                    : apart > 0 ? fmt::format("cells of {:.4g} m: half the distance between electrodes", cell)
+                                : fmt::format("cells of {:.4g} m: a fortieth of the holes' depth", cell));
+  return cell;
+}
+
+/// The walls beside a survey, east, west, south and north; bottom and top are left at zero.
+Prism walls_around(const Prism& box, double reach) {
+  return {
+      box.west - far * reach, box.east + far * reach, box.south - far * reach, box.north + far * reach, 0, 0};
+}
+
 }  // namespace
 
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::vector<Position>& electrodes) {
@@ -248,13 +263,8 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
   const double reach = std::max(
       {box.east - box.west, box.north - box.south, std::isfinite(box.bottom) ? box.top - box.bottom : 0.0});
   if (!(reach > 0)) throw InputError("mesh", "the electrodes are all at one place");
-  const double cell = wish.cell.value_or(apart > 0 ? apart / 2 : reach / 40);
-  plan.reasons.push_back(wish.cell ? fmt::format("cells of {:.4g} m, as mesh.cell says", cell)
-                         : apart > 0
-                             ? fmt::format("cells of {:.4g} m: half the distance between electrodes", cell)
-                             : fmt::format("cells of {:.4g} m: a fortieth of the holes' depth", cell));
-  Prism all = {
-      box.west - far * reach, box.east + far * reach, box.south - far * reach, box.north + far * reach, 0, 0};
+  const double cell = width_of_cells(wish, apart, reach, plan.reasons);
+  auto all = walls_around(box, reach);
   const auto land = relief(earth, all, std::isfinite(box.top) ? std::max(box.top, 0.0) : 0);
   const auto near = relief(earth, box, land.highest);
   all.top = land.highest;
@@ -335,6 +345,20 @@ Ground ground_of(const std::vector<Position>& electrodes, const Prism& box, doub
 constexpr double down_below = 1.15;          // growth of cells that are found, downwards
 constexpr std::size_t many_cells = 300'000;  // cells
 
+/// Even cells where electrodes are, down to the lowest place of the ground; beyond them cells that grow out
+/// to the walls `all`.
+TensorMesh cells_around(const Prism& box, const Prism& all, double lowest, double cell) {
+  const auto axis = [&](double low, double high, double from, double to) {
+    low = std::max(low - 2 * cell, from);
+    high = std::min(high + 2 * cell, to);
+    return graded_faces({low, std::max(high, low + cell), cell, sideways, sideways, from, to, {}, {}});
+  };
+  const double core = std::max(all.bottom + cell, std::min(lowest, all.top - cell) - cell);
+  return TensorMesh(axis(box.west, box.east, all.west, all.east),
+                    axis(box.south, box.north, all.south, all.north),
+                    graded_faces({core, all.top, cell, down_below, sideways, all.bottom, all.top, {}, {}}));
+}
+
 }  // namespace
 
 CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground& ground,
@@ -346,16 +370,11 @@ CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground
   const double reach =
       std::max({box.east - box.west, box.north - box.south, deep ? box.top - box.bottom : 0.0});
   if (!(reach > 0)) throw InputError("mesh", "the electrodes are all at one place");
-  double cell = wish.cell.value_or(apart > 0 ? apart / 2 : reach / 40);
-  plan.reasons.push_back(wish.cell ? fmt::format("cells of {:.4g} m, as mesh.cell says", cell)
-                         : apart > 0
-                             ? fmt::format("cells of {:.4g} m: half the distance between electrodes", cell)
-                             : fmt::format("cells of {:.4g} m: a fortieth of the holes' depth", cell));
+  double cell = width_of_cells(wish, apart, reach, plan.reasons);
   double level = 0;
   own = ground ? Ground{} : ground_of(electrodes, box, cell, level);
   const auto& surface = ground ? ground : own;
-  Prism all = {
-      box.west - far * reach, box.east + far * reach, box.south - far * reach, box.north + far * reach, 0, 0};
+  auto all = walls_around(box, reach);
   const auto land = surface ? relief(surface, all) : Relief{level, level};
   const auto near = surface ? relief(surface, box) : land;
   all.top = std::max(land.highest, std::isfinite(box.top) ? box.top : land.highest);
@@ -367,29 +386,11 @@ CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground
                              near.highest)
       : ground ? fmt::format("the ground is from {:.4g} to {:.4g} m", near.lowest, near.highest)
                : fmt::format("the ground is at {:.4g} m", level));
-  const auto faces = [&] {
-    const auto axis = [&](double low, double high, double from, double to) {
-      low = std::max(low - 2 * cell, from);
-      high = std::min(high + 2 * cell, to);
-      return graded_faces({low, std::max(high, low + cell), cell, sideways, sideways, from, to, {}, {}});
-    };
-    return TensorMesh(axis(box.west, box.east, all.west, all.east),
-                      axis(box.south, box.north, all.south, all.north),
-                      graded_faces({std::max(all.bottom + cell, std::min(lowest, all.top - cell) - cell),
-                                    all.top,
-                                    cell,
-                                    down_below,
-                                    sideways,
-                                    all.bottom,
-                                    all.top,
-                                    {},
-                                    {}}));
-  };
-  plan.mesh = faces();
+  plan.mesh = cells_around(box, all, lowest, cell);
   const double first = cell;
   while (!wish.cell && plan.mesh.size() > many_cells && cell < 4 * first) {
     cell *= 1.25;
-    plan.mesh = faces();
+    plan.mesh = cells_around(box, all, lowest, cell);
   }
   if (cell > first)
     plan.reasons.push_back(

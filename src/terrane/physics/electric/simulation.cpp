@@ -304,7 +304,7 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
 /// A warning of the error of potentials below slopes (docs/theory/electric.md), where arrays measure small
 /// differences of them; empty: none do.
 std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes) {
-  constexpr double left = 0.0015;  // of a potential, with two cells between electrodes
+  constexpr double left = 0.0015;  // error of a potential, relative, with two cells between electrodes
   constexpr double much = 0.045, nothing = 1;
   if (medium.ground.empty() || electrodes.place.empty()) return "";
   double low = INFINITY, high = -INFINITY;
@@ -545,6 +545,37 @@ std::vector<std::string_view> properties_read() {
           "chargeability", "cole_cole_time",    "cole_cole_exponent"};
 }
 
+/// The electrodes of a job over the ground that its earth describes.
+std::vector<Position> places_over(const Description& described, const Config& job) {
+  std::function<double(double, double)> ground;
+  if (described.topography) ground = [&](double e, double n) { return described.ground(e, n); };
+  std::vector<Position> places;
+  for (const auto& p : build_survey(job, ground).electrodes.place) places.push_back({p.e, p.n, p.u});
+  return places;
+}
+
+/// What is asked of the earth, on a planned mesh or on `instead`.  holds_all: becomes false where the mesh
+/// does not hold all layers and bodies; it must live as long as the request does
+EarthRequest request_for(const Config& job, const Settings& settings, const TensorMesh* instead,
+                         bool& holds_all) {
+  EarthRequest request;
+  request.cuts_ground = true;
+  request.along_axes_of_layers = true;
+  request.plan = [&job, instead](const Description& described, const MeshWish& wish) {
+    return instead ? MeshPlan{*instead, {}} : plan_mesh(described, wish, places_over(described, job));
+  };
+  request.warn = [&job, &holds_all](const Description& described, const TensorMesh& mesh,
+                                    const auto& tables) {
+    auto missed = what_mesh_misses(described, mesh, places_over(described, job), tables);
+    holds_all = holds_all && missed.empty();
+    return missed;
+  };
+  request.reads = properties_read();
+  if (!(settings.frequency > 0))
+    std::erase_if(request.reads, [](std::string_view name) { return name.starts_with("cole_cole"); });
+  return request;
+}
+
 }  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime) {
@@ -561,32 +592,12 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
   refuse_checkpoint(job);
   const auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
-  EarthRequest request;
-  request.cuts_ground = true;
-  request.along_axes_of_layers = true;
-  const auto places_over = [&](const Description& described) {
-    std::function<double(double, double)> ground;
-    if (described.topography) ground = [&](double e, double n) { return described.ground(e, n); };
-    std::vector<Position> places;
-    for (const auto& p : build_survey(job, ground).electrodes.place) places.push_back({p.e, p.n, p.u});
-    return places;
-  };
-  request.plan = [&](const Description& described, const MeshWish& wish) {
-    return instead ? MeshPlan{*instead, {}} : plan_mesh(described, wish, places_over(described));
-  };
   bool holds_all = true;
-  request.warn = [&](const Description& described, const TensorMesh& mesh, const auto& tables) {
-    auto missed = what_mesh_misses(described, mesh, places_over(described), tables);
-    holds_all = holds_all && missed.empty();
-    return missed;
-  };
+  const auto request = request_for(job, settings, instead, holds_all);
   expect_above_zero(job,
                     {"conductivity", "conductivity_east", "conductivity_north", "conductivity_up",
                      "resistivity", "resistivity_east", "resistivity_north", "resistivity_up"},
                     "currents need");
-  request.reads = properties_read();
-  if (!(settings.frequency > 0))
-    std::erase_if(request.reads, [](std::string_view name) { return name.starts_with("cole_cole"); });
   auto earth = build_earth(job, std::nullopt, memory, request);
   const auto mesh = mesh_of_cells(earth.model, job, "direct current needs");
   auto height = topography_of(job, memory);

@@ -365,7 +365,7 @@ Gridding read_sharing(const Config& table, const Config& job, const Problem& p) 
   return gridding;
 }
 
-constexpr int usual_iterations = 30;  // and fewer; the report asks why there are more
+constexpr int usual_iterations = 30;  // or fewer are usual; the report names a cause of more
 
 constexpr const char* gridding_keys[] = {
     "min_width_pps",  "min_width_limits", "stretching",   "domain",       "distance",          "center",
@@ -722,6 +722,75 @@ std::vector<std::string_view> properties_read() {
           "chargeability", "cole_cole_time",    "cole_cole_exponent"};
 }
 
+/// What a job asks for, whatever its medium and its meshes.
+struct Asked {
+  Problem problem;                     ///< without medium and mesh
+  bool plane = false;                  ///< its sources are plane waves
+  std::vector<std::string> responses;  ///< of plane waves
+  Accuracy accuracy;
+  Stations stations;
+  Gridding gridding = Gridding::same;
+};
+
+Asked read_asked(const Config& job, const Config& table, const MemoryBudget& memory) {
+  Asked asked;
+  auto& p = asked.problem;
+  table.text("physics");
+  read_sent(p, job, table);
+  asked.plane = p.sources.front().kind == Source::Kind::plane_wave;
+  if (asked.plane) asked.responses = read_responses(table);
+  else if (table.has("responses"))
+    throw table.wrong("responses", "these are of plane waves", "Take simulation.components.");
+  p.components = asked.plane ? recorded_of_plane_waves() : read_components(table);
+  read_volume(p, table);
+  read_fields(table, p);
+  read_fields(table, asked.accuracy);
+  if (p.parameters.strike != Strike::none && !asked.plane)
+    throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
+  asked.stations = build_survey(job, memory);
+  p.receivers = places_of(asked.stations.survey, asked.plane);
+  asked.gridding = read_sharing(table, job, p);
+  for (const char* key : gridding_keys)
+    if (asked.gridding == Gridding::same && table.has(key))
+      throw table.wrong(key, "the job has a mesh of its own",
+                        "Leave the key out, or [mesh], so that the mesh is planned.");
+  return asked;
+}
+
+/// What is asked of the earth for each mesh, which is planned, or one of `instead`.  holds_all: becomes false
+/// where a mesh does not hold all layers and bodies; it must live as long as the requests do
+std::vector<EarthRequest> requests_for(const std::vector<OnMesh>& meshes, const Config& table, bool isotropic,
+                                       const std::vector<TensorMesh>& instead, bool& holds_all) {
+  std::vector<EarthRequest> requests(meshes.size());
+  for (std::size_t n = 0; n < meshes.size(); ++n) {
+    requests[n].along_axes = !isotropic;
+    requests[n].cells_go_on = true;
+    requests[n].reads = properties_read();
+    requests[n].reads_beside = {{"cole_cole_time", "chargeability"}, {"cole_cole_exponent", "chargeability"}};
+    requests[n].plan = [&meshes, &table, &instead, n](const Description& described, const MeshWish& wish) {
+      if (!instead.empty()) return MeshPlan{instead.at(n), {}};
+      return plan_mesh(described, wish, request_of(meshes[n].problem, read_gridding(table)));
+    };
+    requests[n].look = [&meshes, &holds_all, n](const Description& described, const TensorMesh& mesh) {
+      auto places = meshes[n].problem.receivers;
+      for (const auto& source : meshes[n].problem.sources)
+        places.insert(places.end(), source.points.begin(), source.points.end());
+      auto lines = not_resolved(described, mesh, places);
+      holds_all = holds_all && lines.empty();
+      return lines;
+    };
+  }
+  return requests;
+}
+
+/// Takes mesh and medium from an earth.  with_air: plane waves come through air that is added above
+void take_medium(Problem& part, Earth& earth, const Config& job, bool with_air) {
+  part.conductivity = read_conductivity(earth.model, job);
+  part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
+  read_charges(part, earth.model, earth.warnings);
+  if (with_air) put_air(part, earth.notes);
+}
+
 }  // namespace
 
 std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, const Runtime& runtime,
@@ -738,77 +807,36 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
                                                     const std::vector<TensorMesh>& instead) {
   const auto memory = memory_budget(runtime);
   const auto table = job.table("simulation").describe({simulation_keys(), Runtime::section().keys});
-  table.text("physics");
-  Problem p;
-  read_sent(p, job, table);
-  const bool plane = p.sources.front().kind == Source::Kind::plane_wave;
-  std::vector<std::string> responses;
-  if (plane) responses = read_responses(table);
-  else if (table.has("responses"))
-    throw table.wrong("responses", "these are of plane waves", "Take simulation.components.");
-  p.components = plane ? recorded_of_plane_waves() : read_components(table);
-  read_volume(p, table);
-  read_fields(table, p);
-  Accuracy accuracy;
-  read_fields(table, accuracy);
-  if (p.parameters.strike != Strike::none && !plane)
-    throw table.wrong("strike", "these sources are no plane waves", "Leave the key out.");
-  auto stations = build_survey(job, memory);
-  p.receivers = places_of(stations.survey, plane);
-  const auto gridding = read_sharing(table, job, p);
-  for (const char* key : gridding_keys)
-    if (gridding == Gridding::same && table.has(key))
-      throw table.wrong(key, "the job has a mesh of its own",
-                        "Leave the key out, or [mesh], so that the mesh is planned.");
+  auto asked = read_asked(job, table, memory);
+  const auto gridding = asked.gridding;
   std::vector<OnMesh> meshes;
-  std::vector<std::vector<std::string>> notes, warnings;
-  double held = 0;
-  for (auto& share : shares_of(gridding, p.sources.size(), p.frequencies.size())) {
-    auto part = part_of(p, share);
+  for (auto& share : shares_of(gridding, asked.problem.sources.size(), asked.problem.frequencies.size())) {
+    auto part = part_of(asked.problem, share);
     meshes.push_back({std::move(share), std::move(part)});
   }
   bool holds_all = true;
-  std::vector<EarthRequest> requests(meshes.size());
-  for (std::size_t n = 0; n < meshes.size(); ++n) {
-    requests[n].along_axes = !isotropic;
-    requests[n].cells_go_on = true;
-    requests[n].reads = properties_read();
-    requests[n].reads_beside = {{"cole_cole_time", "chargeability"}, {"cole_cole_exponent", "chargeability"}};
-    requests[n].plan = [&, n](const Description& described, const MeshWish& wish) {
-      if (!instead.empty()) return MeshPlan{instead.at(n), {}};
-      return plan_mesh(described, wish, request_of(meshes[n].problem, read_gridding(table)));
-    };
-    requests[n].look = [&, n](const Description& described, const TensorMesh& mesh) {
-      auto places = meshes[n].problem.receivers;
-      for (const auto& source : meshes[n].problem.sources)
-        places.insert(places.end(), source.points.begin(), source.points.end());
-      auto lines = not_resolved(described, mesh, places);
-      holds_all = holds_all && lines.empty();
-      return lines;
-    };
-  }
+  const auto requests = requests_for(meshes, table, isotropic, instead, holds_all);
   expect_above_zero(job,
                     {"conductivity", "conductivity_east", "conductivity_north", "conductivity_up",
                      "resistivity", "resistivity_east", "resistivity_north", "resistivity_up"},
                     "currents need");
+  std::vector<std::vector<std::string>> notes, warnings;
+  double held = 0;
   const auto take = [&](std::size_t n, Earth earth) {
     auto& part = meshes[n].problem;
-    part.conductivity = read_conductivity(earth.model, job);
-    part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
     part.planned = gridding != Gridding::same;
-    read_charges(part, earth.model, earth.warnings);
-    if (plane && gridding != Gridding::same) put_air(part, earth.notes);
+    take_medium(part, earth, job, part.planned && asked.plane);
     held += part.model_memory();
     memory.require("simulation.gridding", fmt::format("models on {} meshes", n + 1), held);
     notes.push_back(std::move(earth.notes));
     warnings.push_back(std::move(earth.warnings));
   };
-  with_way_out([&] { build_earths(job, stations.projection, memory, requests, take); },
+  with_way_out([&] { build_earths(job, asked.stations.projection, memory, requests, take); },
                gridding != Gridding::same);
   const bool several = meshes.size() > 1;
   const auto of_earth = several ? told_of(meshes, gridding, notes) : notes.front(),
              warned = several ? told_of(meshes, gridding, warnings) : warnings.front();
-  JobOrigin origin{job.source(), stations.survey.projection};
+  JobOrigin origin{job.source(), asked.stations.survey.projection};
   std::unique_ptr<Simulation> made;
   try {
     made = several ? std::make_unique<Simulation>(std::move(meshes), gridding, std::move(origin))
@@ -817,16 +845,16 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
     throw_at_its_table(error, job);
   }
   made->gridding_ = gridding;
-  made->accuracy_ = accuracy;
-  if (accuracy.states_errors()) made->make_companion();
+  made->accuracy_ = asked.accuracy;
+  if (asked.accuracy.states_errors()) made->make_companion();
   if (!holds_all)
     made->no_error_ =
         "the mesh does not hold all layers and bodies (see the warnings), which no wider cells show";
-  if (plane) made->responses_ = std::move(responses);
-  if (plane) made->of_sites_ = names_of_sites(stations);
+  if (asked.plane) made->responses_ = std::move(asked.responses);
+  if (asked.plane) made->of_sites_ = names_of_sites(asked.stations);
   made->notes_.insert(made->notes_.begin(), of_earth.begin(), of_earth.end());
   made->warnings_.insert(made->warnings_.end(), warned.begin(), warned.end());
-  made->take_notes(stations);
+  made->take_notes(asked.stations);
   return made;
 }
 

@@ -179,7 +179,8 @@ Intent intent_of(const Stations& stations, const Parameters& parameters, const F
     wanted = as_in_checkpoint(runtime.checkpoint.file, stations, wanted);
   intent.method_of_checkpoint = wanted.method != parameters.method;
   intent.partition_of_checkpoint = wanted.partition != parameters.partition;
-  if (wanted.partition == Partition::prisms) wanted.method = Method::direct;  // the only one that can
+  // Only the direct sum is divided by prisms.
+  if (wanted.partition == Partition::prisms) wanted.method = Method::direct;
   if (runtime.comm) wanted.device = shared_device(wanted.device, *runtime.comm);
   return intent;
 }
@@ -265,6 +266,20 @@ void put_into(Report& report, const Verification& check) {
         "verified against the direct sum: quadruple precision would have taken too long");
 }
 
+/// Bytes that a run may take. What the machine has left is asked for before planning, which already takes
+/// some of it; a small run always fits.
+std::size_t budget_of(const Parameters& parameters, std::size_t prisms_and_stations) {
+  constexpr std::size_t large = 100000;
+  if (parameters.memory > 0) return parameters.memory;
+  return prisms_and_stations > large ? available_memory() : std::numeric_limits<std::size_t>::max();
+}
+
+void round_to_single(const Fields& out, Report& report) {
+  report.estimated_error += 0.5 * std::numeric_limits<float>::epsilon();
+  for (const auto& values : out.values)
+    for (double& v : values) v = static_cast<double>(static_cast<float>(v));
+}
+
 }  // namespace
 
 /// Check, plan (as the checkpoint says, where there is one), say what it will be, share the sum among ranks,
@@ -283,13 +298,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.sources = prisms.size();
   report.stations = stations.size();
   report.pairs = static_cast<double>(prisms.size()) * static_cast<double>(stations.size());
-  // The memory that the machine has left is asked for before planning, which already takes some of it; a
-  // small run always fits.
-  constexpr std::size_t large = 100000;
-  const std::size_t budget = parameters.memory > 0 ? parameters.memory
-                             : prisms.size() + stations.size() > large
-                                 ? available_memory()
-                                 : std::numeric_limits<std::size_t>::max();
+  const std::size_t budget = budget_of(parameters, prisms.size() + stations.size());
   auto intent = intent_of(stations, parameters, out, budget, runtime);
   auto chosen = planned(prisms, stations, intent, *progress, runtime);
   put_into(report, chosen, intent, runtime, parameters.threads);
@@ -307,7 +316,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   const auto look = [&](int on_threads, Progress& shown) {
     size = magnitude(prisms, stations, seconds_to_look(chosen.seconds, threads), on_threads, shown);
   };
-  ShareOfProgress quiet(*progress, 0);  // which tells of a run that is cancelled
+  ShareOfProgress quiet(*progress, 0);  // a share of nothing, which still tells of a run that is cancelled
   const bool beside = chosen.device.has_own_memory();
   auto distributed =
       distribute(chosen, runtime, *progress,
@@ -327,11 +336,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (parameters.verify > 0)
     put_into(report, verify(prisms, stations, wanted, parameters.verify, out, sums.contacts, *progress));
-  if (parameters.precision == Precision::single_precision) {
-    report.estimated_error += 0.5 * std::numeric_limits<float>::epsilon();
-    for (const auto& values : out.values)
-      for (double& v : values) v = static_cast<double>(static_cast<float>(v));
-  }
+  if (parameters.precision == Precision::single_precision) round_to_single(out, report);
   return report;
 }
 

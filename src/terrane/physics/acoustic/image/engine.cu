@@ -385,21 +385,25 @@ Buffer<T> Engine<T>::of_mesh(const std::vector<double>& values) {
   return Buffer<T>(stream_, std::span<const T>(here));
 }
 
+/// δm/Δt² of the nodes of this rank, over density where that varies. Collective; that of the whole mesh is
+/// freed before the steps.
+template <class T>
+Buffer<T> Engine<T>::over_step_squared(const std::vector<double>& change) {
+  std::vector<double> scaled;
+  if (comm_.rank() == 0) {
+    scaled = change;
+    for (double& value : scaled) value /= problem_.step * problem_.step;
+    by_density(scaled);
+  }
+  return of_mesh(comm_.size() == 1 ? scaled : shared(scaled));
+}
+
 template <class T>
 std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>& series,
                                     const std::vector<double>& change, Progress* progress,
                                     const Watch* watch) {
-  const auto over_step_squared = [&] {  // the whole mesh, which is gone before the steps
-    std::vector<double> scaled;
-    if (comm_.rank() == 0) {
-      scaled = change;
-      for (double& value : scaled) value /= problem_.step * problem_.step;
-      by_density(scaled);
-    }
-    return of_mesh(comm_.size() == 1 ? scaled : shared(scaled));
-  };
   const auto mesh = medium_.mesh();
-  const Buffer<T> change_here = over_step_squared();
+  const Buffer<T> change_here = over_step_squared(change);
   std::vector<Buffer<T>> before;
   for (int n = 0; n < problem_.fields(); ++n) before.emplace_back(stream_.device(), change_here.size());
   Wave<T> scattered(stream_, medium_, comm_);
@@ -544,27 +548,151 @@ void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const So
   wave_.pass(stream_, room_.passes, count, sources, nullptr, clock_, after);
 }
 
+namespace {
+
+/// Traces [steps, traces] from the last step to the first.
+std::vector<double> reversed_in_time(std::vector<double> traces, std::size_t steps, std::size_t places) {
+  if (traces.size() != steps * places)
+    throw ShapeError("acoustic: data", std::to_string(traces.size()) + " samples for " +
+                                           std::to_string(places) + " traces and " + std::to_string(steps) +
+                                           " steps");
+  for (std::size_t n = 0; n < steps / 2; ++n)
+    std::swap_ranges(traces.begin() + static_cast<std::ptrdiff_t>(n * places),
+                     traces.begin() + static_cast<std::ptrdiff_t>((n + 1) * places),
+                     traces.begin() + static_cast<std::ptrdiff_t>((steps - 1 - n) * places));
+  return traces;
+}
+
+}  // namespace
+
+/// Takes all steps of the source's wave, and keeps what the history needs of it.
+template <class T>
+void Engine<T>::keep_source_wave(History<T>& history, const Sources<T>& sources, FieldWatch field,
+                                 Progress* progress) {
+  Index looked = 0;
+  for (Index n = 0, count = 1; n < steps_; n += count) {
+    history.keep(stream_, wave_, n);
+    count = std::max<Index>(1, std::min({room_.passes.steps, history.steps_from(n), steps_ - 1 - n}));
+    if (count > 1) keep_in_pass(history, n, count, sources);
+    else if (n + 1 < steps_) wave_.step(stream_, &sources, clock_);
+    clock_.tick(stream_, count);
+    if (n < looked) continue;
+    if (!goes_on(progress, between_looks)) throw Cancelled();
+    look_at(field, wave_, n + count, static_cast<double>(n + count) * problem_.step);
+    looked += between_looks;
+  }
+}
+
+/// The receivers' wave, which sends their traces reversed in time, and its images with the source's wave.
+template <class T>
+struct Engine<T>::Backward {
+  Backward(Engine& engine, const Shot& shot, const std::vector<double>& reversed, Index lags)
+      : wave(engine.stream_, engine.medium_, engine.comm_),
+        senders(engine.stream_, engine.medium_, engine.problem_.taps(shot),
+                std::vector<double>(engine.problem_.traces(shot), 1.0)),
+        mesh(engine.medium_.mesh()),
+        kernel(engine.stream_.device(), static_cast<std::size_t>(mesh.count())),
+        correlation(engine.stream_.device(), kernel.size()),
+        illumination(engine.stream_.device(), kernel.size()),
+        apart(engine.stream_, mesh, lags),
+        per_square(static_cast<T>(1 / (engine.problem_.step * engine.problem_.step))) {
+    senders.send(engine.stream_, static_cast<std::size_t>(engine.steps_), reversed);
+    for (auto* image : {&kernel, &correlation, &illumination})
+      if (image->size() > 0) image->fill_zero(engine.stream_);
+  }
+  Wave<T> wave;
+  Sources<T> senders;
+  IndexBox<3> mesh;
+  Buffer<T> kernel, correlation, illumination;
+  ImagesAtLags<T> apart;
+  T per_square;  // 1/Δt²
+  FieldWatch watch;
+};
+
+/// Images of a step in a medium with an axis: that of the source's wave is n, of the receivers' N − 1 − n.
+template <class T>
+void Engine<T>::image_with_axis(Backward& back, History<T>& history, Index n) {
+  history.prepare(stream_, std::min(n, steps_ - 2));
+  if (!back.mesh.empty()) {
+    const auto p = history.at(n, 0), q = history.at(n, 1);
+    for_each(stream_, back.mesh,
+             CorrelateWithAxis<T>{p, q, back.wave.derived(stream_), back.kernel.view(back.mesh),
+                                  back.correlation.view(back.mesh), back.illumination.view(back.mesh),
+                                  back.per_square, static_cast<int>(medium_.kernel().points),
+                                  problem_.equation == Equation::tti});
+    back.senders.put_into_kernel(stream_, p, q, back.kernel.view(back.mesh), back.per_square, clock_);
+    back.apart.add(stream_, history, n, back.wave, true);
+  }
+  back.wave.step(stream_, &back.senders, clock_);
+}
+
+/// The same in an isotropic medium.
+template <class T>
+void Engine<T>::image(Backward& back, History<T>& history, Index n) {
+  back.wave.step(stream_, &back.senders, clock_);
+  history.prepare(stream_, n);
+  if (back.mesh.empty()) return;
+  for_each(stream_, back.mesh,
+           Correlate<T>{history.at(n + 1), history.at(n), history.at(n - 1), back.wave.now(),
+                        back.kernel.view(back.mesh), back.correlation.view(back.mesh),
+                        back.illumination.view(back.mesh), back.per_square});
+  back.apart.add(stream_, history, n, back.wave, false);
+}
+
+/// The same of several steps down from n in a pass over memory. Images take rows as they come; those at lags
+/// stay within a row.
+template <class T>
+void Engine<T>::image_in_pass(Backward& back, History<T>& history, Index n, Index count) {
+  const auto rows_of = [&, of = back.kernel.view(back.mesh), meets = back.correlation.view(back.mesh),
+                        shines = back.illumination.view(back.mesh)](
+                           const IndexBox<3>& nodes, const Around<T>& sent, const View<const T, 3>& back_p) {
+    const Correlate<T> rows{sent.after, sent.now, sent.before, back_p, of, meets, shines, back.per_square};
+    each_row(nodes, [&](Index k, Index j) {
+      rows.row(k, j, nodes.first[2], nodes.last[2]);
+      back.apart.add_row(k, j, sent.now, back_p);
+    });
+  };
+  history.meet(stream_, {back.wave, back.senders, clock_}, room_.passes, n, count, rows_of);
+}
+
+/// Takes the receivers' wave through all steps, while the history gives the source's wave from the last step
+/// to the first.
+template <class T>
+void Engine<T>::image_all(Backward& back, History<T>& history, Progress* progress) {
+  const bool axis = problem_.fields() == 2;
+  const auto look_back = [&](Index n) {
+    look_at(back.watch, back.wave, steps_ - n, static_cast<double>(n) * problem_.step);
+  };
+  for (Index n = steps_ - 1; axis && n >= 1; --n) {
+    image_with_axis(back, history, n);
+    clock_.tick(stream_, 1);
+    if (n % between_looks != 0) continue;
+    if (!goes_on(progress, between_looks)) throw Cancelled();
+    look_back(n);
+  }
+  Index looked = steps_ - 2;
+  for (Index n = steps_ - 2, count = 1; !axis && n >= 0; n -= count) {
+    count = std::min({room_.passes.steps, history.steps_down(n), n + 1});
+    if (count > 1) image_in_pass(back, history, n, count);
+    else image(back, history, n);
+    clock_.tick(stream_, count);
+    if (n > looked) continue;
+    if (!goes_on(progress, between_looks)) throw Cancelled();
+    look_back(n);
+    looked -= between_looks;
+  }
+  back.wave.wait(stream_);  // throws where a neighbour was lost
+  look_back(0);
+}
+
 template <class T>
 Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
                           const std::vector<double>& data, Keeping strategy, Progress* progress, Index lags) {
-  const auto samples = static_cast<std::size_t>(steps_), places = problem_.traces(shot);
-  auto reversed = shared(data);
-  if (reversed.size() != samples * places)
-    throw ShapeError("acoustic: data", std::to_string(reversed.size()) + " samples for " +
-                                           std::to_string(places) + " traces and " + std::to_string(samples) +
-                                           " steps");
-  for (std::size_t n = 0; n < samples / 2; ++n)
-    std::swap_ranges(reversed.begin() + static_cast<std::ptrdiff_t>(n * places),
-                     reversed.begin() + static_cast<std::ptrdiff_t>((n + 1) * places),
-                     reversed.begin() + static_cast<std::ptrdiff_t>((samples - 1 - n) * places));
-
+  const auto samples = static_cast<std::size_t>(steps_);
+  const auto reversed = reversed_in_time(shared(data), samples, problem_.traces(shot));
   Sources<T> sources(stream_, medium_, pressure_at(shot.sources), scales_of(shot.sources));
   const auto wavelet = shared(series);
   sources.send(stream_, samples, wavelet);
-  FieldWatch field(0, quiet_after(wavelet, steps_)), of_back;
-  const auto look_back = [&](const Wave<T>& wave, Index n) {
-    look_at(of_back, wave, steps_ - n, static_cast<double>(n) * problem_.step);
-  };
   wave_.rest(stream_);
   room_.passes = images_in_passes(problem_, strategy, room_.place) ? passes_ : Passes{};
   const bool walls = strategy == Keeping::random_walls;
@@ -577,85 +705,13 @@ Images Engine<T>::adjoint(const Shot& shot, const std::vector<double>& series,
       walls ? make_random_walls<T>(stream_, comm_, problem_, medium_.cut(), shot, shared(series))
             : make_history<T>(strategy, stream_, wave_, on_mesh ? *on_mesh : sources, room_);
   clock_.set(stream_, 0);
-  Index looked = 0;
-  for (Index n = 0, count = 1; n < steps_ && !walls; n += count) {
-    history->keep(stream_, wave_, n);
-    count = std::max<Index>(1, std::min({room_.passes.steps, history->steps_from(n), steps_ - 1 - n}));
-    if (count > 1) keep_in_pass(*history, n, count, sources);
-    else if (n + 1 < steps_) wave_.step(stream_, &sources, clock_);
-    clock_.tick(stream_, count);
-    if (n < looked) continue;
-    if (!goes_on(progress, between_looks)) throw Cancelled();
-    look_at(field, wave_, n + count, static_cast<double>(n + count) * problem_.step);
-    looked += between_looks;
-  }
+  if (!walls) keep_source_wave(*history, sources, FieldWatch(0, quiet_after(wavelet, steps_)), progress);
 
-  Wave<T> back(stream_, medium_, comm_);
-  Sources<T> senders(stream_, medium_, problem_.taps(shot), std::vector<double>(places, 1.0));
-  senders.send(stream_, samples, places == 1 ? std::vector<double>(reversed) : reversed);
-  const auto mesh = medium_.mesh();
-  Buffer<T> kernel(stream_.device(), static_cast<std::size_t>(mesh.count())),
-      correlation(stream_.device(), kernel.size()), illumination(stream_.device(), kernel.size());
-  for (auto* image : {&kernel, &correlation, &illumination})
-    if (image->size() > 0) image->fill_zero(stream_);
-  ImagesAtLags<T> apart(stream_, mesh, lags);
-  // In a pass images take rows as they come; those at lags stay within a row.
-  const auto per_square = static_cast<T>(1 / (problem_.step * problem_.step));
-  const auto image_rows = [&, of = kernel.view(mesh), meets = correlation.view(mesh),
-                           shines = illumination.view(mesh)](const IndexBox<3>& nodes, const Around<T>& sent,
-                                                             const View<const T, 3>& back_p) {
-    const Correlate<T> rows{sent.after, sent.now, sent.before, back_p, of, meets, shines, per_square};
-    each_row(nodes, [&](Index k, Index j) {
-      rows.row(k, j, nodes.first[2], nodes.last[2]);
-      apart.add_row(k, j, sent.now, back_p);
-    });
-  };
+  Backward back(*this, shot, reversed, lags);
   clock_.set(stream_, 0);
-  const bool axis = problem_.fields() == 2;
-  for (Index n = steps_ - 1; axis && n >= 1; --n) {  // back has p̃ of the step N − 1 − n
-    history->prepare(stream_, std::min(n, steps_ - 2));
-    if (!mesh.empty()) {
-      const auto p = history->at(n, 0), q = history->at(n, 1);
-      for_each(
-          stream_, mesh,
-          CorrelateWithAxis<T>{p, q, back.derived(stream_), kernel.view(mesh), correlation.view(mesh),
-                               illumination.view(mesh), per_square, static_cast<int>(medium_.kernel().points),
-                               problem_.equation == Equation::tti});
-      senders.put_into_kernel(stream_, p, q, kernel.view(mesh), per_square, clock_);
-      apart.add(stream_, *history, n, back, true);
-    }
-    back.step(stream_, &senders, clock_);
-    clock_.tick(stream_, 1);
-    if (n % between_looks != 0) continue;
-    if (!goes_on(progress, between_looks)) throw Cancelled();
-    look_back(back, n);
-  }
-  looked = steps_ - 2;
-  for (Index n = steps_ - 2, count = 1; !axis && n >= 0; n -= count) {
-    count = std::min({room_.passes.steps, history->steps_down(n), n + 1});
-    if (count > 1) {
-      history->meet(stream_, {back, senders, clock_}, room_.passes, n, count, image_rows);
-    } else {
-      back.step(stream_, &senders, clock_);
-      history->prepare(stream_, n);
-      if (!mesh.empty()) {
-        for_each(
-            stream_, mesh,
-            Correlate<T>{history->at(n + 1), history->at(n), history->at(n - 1), back.now(),
-                         kernel.view(mesh), correlation.view(mesh), illumination.view(mesh), per_square});
-        apart.add(stream_, *history, n, back, false);
-      }
-    }
-    clock_.tick(stream_, count);
-    if (n > looked) continue;
-    if (!goes_on(progress, between_looks)) throw Cancelled();
-    look_back(back, n);
-    looked -= between_looks;
-  }
-  back.wait(stream_);  // throws where a neighbour was lost
-  look_back(back, 0);
-  Images images{gather_mesh(kernel), gather_mesh(correlation), gather_mesh(illumination), {}};
-  for (const auto& image : apart.images()) {
+  image_all(back, *history, progress);
+  Images images{gather_mesh(back.kernel), gather_mesh(back.correlation), gather_mesh(back.illumination), {}};
+  for (const auto& image : back.apart.images()) {
     const auto one = gather_mesh(image);
     images.at_lags.insert(images.at_lags.end(), one.begin(), one.end());
   }

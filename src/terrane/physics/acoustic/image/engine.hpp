@@ -96,6 +96,13 @@ class Engine {
   void scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T>& sources, Receivers<T>& receivers,
                        std::vector<Buffer<T>>& before, const Buffer<T>& change);
   void keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources);
+  Buffer<T> over_step_squared(const std::vector<double>& change);
+  void keep_source_wave(History<T>& history, const Sources<T>& sources, FieldWatch field, Progress* progress);
+  struct Backward;
+  void image_with_axis(Backward& back, History<T>& history, Index n);
+  void image(Backward& back, History<T>& history, Index n);
+  void image_in_pass(Backward& back, History<T>& history, Index n, Index count);
+  void image_all(Backward& back, History<T>& history, Progress* progress);
 
   const Problem& problem_;
   Stream& stream_;

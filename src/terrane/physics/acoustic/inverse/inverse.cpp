@@ -146,12 +146,14 @@ class WaveData final : public inversion::Dependence {
   Fingerprint fingerprint(const Runtime& runtime) const override;
 
   const acoustic::Problem& waves() const { return fields_->problem(); }
+  void read_settings(const Config& table);
+  void read_gathers(const Config& table);
   void read_sigma(const Config& table);
   double bytes_of_vectors(const Runtime& runtime) const;
   double seconds_of_products(double models, double products, const Runtime& runtime) const;
   Dataset dataset() const;
 
-  std::unique_ptr<Simulation> fields_;  ///< of the model of the job
+  std::unique_ptr<Simulation> fields_;  ///< the waves of the job's first model
   acoustic::Settings waves_settings_;   ///< with the strategy by which waves are kept
   bool linear_ = false;
   std::vector<Follower> followers_;  ///< cells at sides
@@ -197,47 +199,56 @@ std::unique_ptr<terrane::Simulation> WaveData::from_job(const Config& job, const
                               "Leave the key out, or find velocities: kind = \"modelling\".");
       });
   p.whole_cells = true;
-  made->settings_ = inversion::read_steps(table, {p.mesh});
-  made->settings_.jacobian_in_memory = false;
-  made->settings_.most_products =
-      table.has("most_products") ? static_cast<int>(table.count("most_products", 1, 500)) : usual_products;
-  if (made->linear_ && (made->settings_.choice == inversion::Choice::gcv ||
-                        made->settings_.choice == inversion::Choice::l_curve))
-    throw table.wrong("choice", "curves of many betas would take a run of all shots for each datum",
-                      "Take discrepancy or fixed.");
-  if (made->settings_.weighting == inversion::Weighting::sensitivity)
-    throw table.wrong("weighting", "each sensitivity of a wave would be a run of its own",
-                      "Leave the key out, or weight cells by weights_file.");
+  made->read_settings(table);
   p.weights = inversion::read_weights(table, p.mesh, inversion::octree_file_of(job));
-  if (!table.has("observed"))
-    throw table.wrong("observed", "missing",
-                      "Name the gathers that were recorded: SEG-Y, SU, RSF, NetCDF, or .npy [shot, time, "
-                      "receiver] at the time steps of the run.");
-  made->notes_ = made->fields_->notes();
-  std::vector<std::vector<double>> gathers;
-  try {
-    gathers = observed_of(table.text("observed"), read_content(table, "observed"), made->waves(),
-                          made->notes_, Gaps::kept);
-  } catch (const InputError& error) {
-    throw table.wrong("observed", fmt::format("\"{}\": {}", error.where(), error.problem()), error.next());
-  }
-  const Shots shots(made->waves(), made->fields_->settings(), made->fields_->every(), {});
-  p.data = shots.rows_of(gathers);
-  made->gaps_ = static_cast<std::size_t>(
-      std::count_if(p.data.begin(), p.data.end(), [](double d) { return std::isnan(d); }));
-  if (made->gaps_ == p.data.size())
-    throw table.wrong("observed", "no sample of it is a number: all are gaps",
-                      "Name the gathers that were recorded.");
-  for (const double d : p.data)
-    if (std::fabs(d) > 1e30)  // its square is no number
-      throw table.wrong("observed", fmt::format("a sample of it is {:g}, which nobody measured", d),
-                        "Samples that are NaN are gaps.");
+  made->read_gathers(table);
   made->read_sigma(table);
   made->joint_ = inversion::read_joint(job);
   made->origin_ = made->fields_->origin();
   made->settings_.threads = runtime.threads;
   made->choose(runtime);
   return std::make_unique<inversion::InversionJob>(std::move(made));
+}
+
+void WaveData::read_settings(const Config& table) {
+  settings_ = inversion::read_steps(table, {problem_.mesh});
+  settings_.jacobian_in_memory = false;
+  settings_.most_products =
+      table.has("most_products") ? static_cast<int>(table.count("most_products", 1, 500)) : usual_products;
+  if (linear_ &&
+      (settings_.choice == inversion::Choice::gcv || settings_.choice == inversion::Choice::l_curve))
+    throw table.wrong("choice", "curves of many betas would take a run of all shots for each datum",
+                      "Take discrepancy or fixed.");
+  if (settings_.weighting == inversion::Weighting::sensitivity)
+    throw table.wrong("weighting", "each sensitivity of a wave would be a run of its own",
+                      "Leave the key out, or weight cells by weights_file.");
+}
+
+/// Reads what was recorded, at the time steps of the run; samples that are NaN are gaps.
+void WaveData::read_gathers(const Config& table) {
+  if (!table.has("observed"))
+    throw table.wrong("observed", "missing",
+                      "Name the gathers that were recorded: SEG-Y, SU, RSF, NetCDF, or .npy [shot, time, "
+                      "receiver] at the time steps of the run.");
+  notes_ = fields_->notes();
+  std::vector<std::vector<double>> gathers;
+  try {
+    gathers =
+        observed_of(table.text("observed"), read_content(table, "observed"), waves(), notes_, Gaps::kept);
+  } catch (const InputError& error) {
+    throw table.wrong("observed", fmt::format("\"{}\": {}", error.where(), error.problem()), error.next());
+  }
+  auto& data = problem_.data;
+  data = Shots(waves(), fields_->settings(), fields_->every(), {}).rows_of(gathers);
+  gaps_ = static_cast<std::size_t>(
+      std::count_if(data.begin(), data.end(), [](double d) { return std::isnan(d); }));
+  if (gaps_ == data.size())
+    throw table.wrong("observed", "no sample of it is a number: all are gaps",
+                      "Name the gathers that were recorded.");
+  for (const double d : data)
+    if (std::fabs(d) > 1e30)  // its square may overflow
+      throw table.wrong("observed", fmt::format("a sample of it is {:g}, which nobody measured", d),
+                        "Samples that are NaN are gaps.");
 }
 
 /// Reads σ of each component: floor + percent of the root mean square of the trace, so that samples near zero
@@ -433,7 +444,7 @@ void WaveData::describe_into(RunFacts& facts, const Runtime& runtime) const {
 
 Fingerprint WaveData::fingerprint(const Runtime& runtime) const {
   auto all = acoustic::fingerprint(waves(), waves_settings_);
-  all.erase(all.begin());  // the program, with which that of every inversion begins
+  all.erase(all.begin());  // removes the program: the fingerprint of every inversion begins with it
   const auto& mesh = problem_.mesh;
   all.push_back({"mesh", hash({mesh.easting(), mesh.northing(), mesh.up()}), true});
   all.push_back({"steps between samples", fmt::format("{}", fields_->every())});

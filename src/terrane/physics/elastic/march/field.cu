@@ -120,6 +120,7 @@ class FieldOf final : public Field {
   /// Points that take their step by leap(); on devices the others do where forces are computed.
   std::size_t leaping() const { return on_cpu() ? part_.points : part_.meeting; }
   void upload_elements(const Problem& problem);
+  void upload_tables(const Problem& problem);
   void upload_points();
   void upload_sources();
   void upload_receivers();
@@ -179,7 +180,7 @@ class FieldOf final : public Field {
   std::size_t receivers_ = 0, in_solid_ = 0, rows_ = 0;
   bool apart_ = true;  // no source pushes a point that a receiver reads
 
-  Alone alone_;  // this rank's points, for looks at them
+  Alone alone_;  // a Comm of this rank alone, for reductions over its own points
   std::optional<Reduction<1>> looks_;
   Buffer<std::uint8_t> in_fluid_;  // of each point; empty: none
 
@@ -222,6 +223,7 @@ FieldOf<T>::FieldOf(const Problem& problem, Part part, const FieldOptions& optio
   if (plain_ && !on_cpu()) throw InputError("elastic: plain", "the slow twin runs on the CPU");
   if (on_cpu() && !plain_) lanes_ = lane_kernels<T>().lanes;
   upload_elements(problem);
+  upload_tables(problem);
   upload_points();
   upload_sources();
   upload_receivers();
@@ -309,6 +311,11 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
   if (plain_)
     for (const auto number : part_.elements)
       plain_elements_.emplace_back(basis_, problem.mesh.element(number), problem.mesh.medium_of(number));
+}
+
+/// Derivatives, points and weights of an element, and the recursion of attenuation (attenuation.hpp).
+template <class T>
+void FieldOf<T>::upload_tables(const Problem& problem) {
   device_tables_.points = basis_.points();
   for (std::size_t i = 0; i < most_points; ++i) {
     device_tables_.x[i] = static_cast<T>(basis_.x[i]);
@@ -632,7 +639,7 @@ void FieldOf<T>::load_courses(std::span<const double> courses) {
   if (pushed_.size() == 0) return;
   const std::size_t steps = SumPushes<T>::steps, blocks = (courses.size() / sources_ + steps - 1) / steps;
   std::vector<T> rounded(courses.begin(), courses.end());
-  rounded.resize(sources_ * blocks * steps);  // rows that are not taken: zeros
+  rounded.resize(sources_ * blocks * steps);  // zeros for the rows that are not used
   courses_.upload(stream_, rounded);
   for_each(stream_, pushed_.size() * blocks,
            SumPushes<T>{push_first_.view().data, push_source_.view().data, push_change_.view().data,

@@ -61,6 +61,15 @@ class Builder {
   void add_mass();
   void hold_free_surfaces();
   void hold_margins();
+  /// Symmetric matrices that damp points, as inverse() takes them.
+  struct Damping {
+    std::vector<std::uint32_t> place;   // of a point in `points`; none: it is not damped
+    std::vector<std::uint32_t> points;  // in the order in which they are found
+    std::vector<std::array<double, 6>> matrix;
+    std::array<double, 6>& of(std::uint32_t point);
+  };
+  void add_absorbing_faces(Damping& damping);
+  void add_fading(Damping& damping);
   void add_absorbing();
   void add_contacts();
   void add_sources();
@@ -77,7 +86,7 @@ class Builder {
   }
 
   struct Contribution {
-    std::uint32_t near = 0, n = 0;  // place in near_, point of the element
+    std::uint32_t near = 0, n = 0;  // index of the element in near_; number of the point in the element
     bool operator<(const Contribution& o) const { return std::tie(near, n) < std::tie(o.near, o.n); }
   };
   bool fluid(std::size_t near) const { return problem_.mesh.medium_of(near_[near]).is_fluid(); }
@@ -103,12 +112,13 @@ class Builder {
   int rank_, threads_;
   std::vector<int> owner_;
   std::vector<std::uint32_t> near_, near_point_;
-  std::vector<std::uint32_t> partner_;  // of a point where a fluid and a solid touch: the point of the other
+  // Of a point at which a fluid and a solid touch, the point of the other medium.
+  std::vector<std::uint32_t> partner_;
   /// Sides of near elements, by 6 near + side: of solids at a fluid, of fluids at nothing.
   std::vector<bool> touches_fluid_, free_of_fluid_;
   std::map<std::uint32_t, std::array<double, 6>> leaving_;  // of all absorbing points
   std::map<std::uint32_t, std::size_t> contact_;            // by the fluid's point
-  std::vector<std::size_t> place_;  // of own elements in part.elements, by their place in near_
+  std::vector<std::size_t> place_;  // index in part.elements of each own element, by its index in near_
   std::vector<std::size_t> first_;
   std::vector<Contribution> all_;
 };
@@ -338,7 +348,7 @@ void Builder::exchange_lists() {
       if (mine(all_[c].near)) part.contribution[c] = place_[all_[c].near] * each_ + all_[c].n;
   });
   part.first = first_;
-  if (part.elements.size() == near_.size()) return;  // nobody else has an element at these
+  if (part.elements.size() == near_.size()) return;  // no other rank has elements here
   std::vector<int> others;
   for (std::size_t p = 0; p < part.points; ++p) {
     const auto begin = first_[p], end = first_[p + 1];
@@ -439,18 +449,20 @@ std::array<double, 6> inverse(const std::array<double, 6>& a) {
   return {yz[0] / det, zx[1] / det, xy[2] / det, xy[1] / det, yz[2] / det, yz[1] / det};
 }
 
-void Builder::add_absorbing() {
-  std::vector<std::uint32_t> at(part.points, none);
-  std::vector<std::array<double, 6>> damping;
+/// The matrix of a point, zero at first.
+std::array<double, 6>& Builder::Damping::of(std::uint32_t point) {
+  if (place[point] == none) {
+    place[point] = static_cast<std::uint32_t>(matrix.size());
+    points.push_back(point);
+    matrix.push_back({});
+  }
+  return matrix[place[point]];
+}
+
+/// Faces that absorb waves: a force against the velocity, ρ times the speeds of P and S waves across the
+/// face.
+void Builder::add_absorbing_faces(Damping& damping) {
   const int p = basis_.points();
-  const auto damping_of = [&](std::uint32_t point) -> std::array<double, 6>& {
-    if (at[point] == none) {
-      at[point] = static_cast<std::uint32_t>(damping.size());
-      part.absorbing.push_back(point);
-      damping.push_back({});
-    }
-    return damping[at[point]];
-  };
   for (const auto& face : problem_.mesh.absorbing) {
     const auto e = near_of(face.element);
     if (e == near_.size()) continue;
@@ -460,7 +472,7 @@ void Builder::add_absorbing() {
       const auto n = static_cast<std::size_t>(point_on_side(face.side, i % p, i / p, p));
       const auto point = point_of(e, n);
       if (point == none || part.factor[point] == 0) continue;
-      auto& here = damping_of(point);
+      auto& here = damping.of(point);
       const auto c = shape.map(xi(n)).cofactor[face.side / 2];
       const double size = norm(c), area = size * basis_.weight[static_cast<std::size_t>(i % p)] *
                                           basis_.weight[static_cast<std::size_t>(i / p)];
@@ -475,6 +487,10 @@ void Builder::add_absorbing() {
         here[k] += (k < 3 ? s : 0) + more * normal[pair[k][0]] * normal[pair[k][1]];
     }
   }
+}
+
+/// Perfectly matched layers: the rate β of kernels/matched.hpp and the damping of margin.hpp, times the mass.
+void Builder::add_fading(Damping& damping) {
   for (std::size_t e = 0; e < near_.size(); ++e) {
     const unsigned axes = problem_.mesh.fading_axes(near_[e]);
     if (axes == 0) continue;
@@ -482,7 +498,7 @@ void Builder::add_absorbing() {
     for (std::size_t n = 0; n < each_; ++n) {
       const auto point = point_of(e, n);
       if (point == none || part.factor[point] == 0) continue;
-      double rate = 0;  // β of kernels/matched.hpp and the damping of margin.hpp
+      double rate = 0;
       for (std::size_t d = 0; d < 3; ++d)
         if (axes >> d & 1) {
           const auto fading = fading_at(problem_.mesh, d, shape.at(xi(n))[d], problem_.fading_frequency);
@@ -490,13 +506,22 @@ void Builder::add_absorbing() {
         }
       if (rate == 0) continue;
       const double mass = problem_.mesh.medium_of(near_[e]).density * quadrature(n) * shape.map(xi(n)).det;
-      for (std::size_t k = 0; k < 3; ++k) damping_of(point)[k] += rate * mass;
+      for (std::size_t k = 0; k < 3; ++k) damping.of(point)[k] += rate * mass;
     }
   }
-  for (std::size_t n = 0; n < damping.size(); ++n) {
+}
+
+/// (1 + Δt C / 2M)⁻¹ at every point that absorbs, C: its damping, M: its mass.
+void Builder::add_absorbing() {
+  Damping damping{std::vector<std::uint32_t>(part.points, none), {}, {}};
+  add_absorbing_faces(damping);
+  add_fading(damping);
+  part.absorbing = std::move(damping.points);
+  for (std::size_t n = 0; n < part.absorbing.size(); ++n) {
+    auto& a = damping.matrix[n];
     const double half = 0.5 * problem_.step / part.mass[part.absorbing[n]];
-    for (std::size_t k = 0; k < 6; ++k) damping[n][k] = half * damping[n][k] + (k < 3 ? 1 : 0);
-    part.leaving.push_back(inverse(damping[n]));
+    for (std::size_t k = 0; k < 6; ++k) a[k] = half * a[k] + (k < 3 ? 1 : 0);
+    part.leaving.push_back(inverse(a));
     leaving_.emplace(part.absorbing[n], part.leaving.back());
   }
 }
@@ -575,7 +600,8 @@ void Builder::add_sources() {
       if (const auto r = leaving_.find(point); r != leaving_.end()) change = turned(r->second, change);
       if (change == Vector{}) continue;
       part.sources.push_back({point, s, change});
-      if (const auto at = contact_.find(point); at != contact_.end()) {  // the solid feels it at once
+      if (const auto at = contact_.find(point);
+          at != contact_.end()) {  // the source pushes the solid in the same step
         const auto& contact = part.contacts[at->second];
         Vector push;
         for (std::size_t d = 0; d < 3; ++d) push[d] = contact.area[d] * change[0] / part.mass[contact.solid];

@@ -207,89 +207,110 @@ std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Proble
   return sites;
 }
 
-/// Measured impedances and tippers from the survey's file, element by element.
-MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
-                              const MemoryBudget& memory, std::vector<inversion::DataSet>& sets,
-                              std::vector<std::string>& notes) {
-  constexpr double weighs_nothing = 1e15;  // the uncertainty of missing data in ModEM's lists
-  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
-  const auto survey = build_survey(job, memory).survey;
-  const auto sites = sites_of_rows(job, problem, survey, notes);
-  // In the order of the job, which is that of `floor` and `percent`.
-  const auto asked = table.texts("elements");
+/// The numbers of a transfer function that inversion.elements names, in its order, which is that of `floor`
+/// and `percent`; all where it names none.
+std::vector<std::size_t> wanted_elements(const Config& table) {
+  const std::span known(io::magnetotelluric::elements);
   std::vector<std::size_t> wanted;
-  for (const auto& one : asked) {
+  for (const auto& one : table.texts("elements")) {
     const auto found =
-        std::find_if(std::begin(io::magnetotelluric::elements), std::end(io::magnetotelluric::elements),
-                     [&](const auto& element) { return one == element.name; });
-    if (found == std::end(io::magnetotelluric::elements))
+        std::find_if(known.begin(), known.end(), [&](const auto& element) { return one == element.name; });
+    if (found == known.end())
       throw table.wrong("elements", fmt::format("\"{}\" is no number of a transfer function", one),
                         "Allowed: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n.");
-    const auto which = static_cast<std::size_t>(found - std::begin(io::magnetotelluric::elements));
+    const auto which = static_cast<std::size_t>(found - known.begin());
     if (std::find(wanted.begin(), wanted.end(), which) != wanted.end())
       throw table.wrong("elements", fmt::format("\"{}\" stands there twice", one), "Name each once.");
     wanted.push_back(which);
   }
-  for (std::size_t which = 0; asked.empty() && which < numbers_of_a_function; ++which)
+  for (std::size_t which = 0; table.texts("elements").empty() && which < numbers_of_a_function; ++which)
     wanted.push_back(which);
-  const auto column = [&](std::size_t which, const char* end) {
-    return survey.find(std::string(io::magnetotelluric::elements[which].name) + end);
-  };
+  return wanted;
+}
+
+const Column* column_of(const Survey& survey, std::size_t which, const char* end) {
+  return survey.find(std::string(io::magnetotelluric::elements[which].name) + end);
+}
+
+/// Whether a number of a transfer function is z_en or z_ne, which are not zero in a layered earth.
+bool off_diagonal(std::size_t which) { return which == 1 || which == 2; }
+
+/// The absolute values of a measured number, of which its percentages are. Those of z_ee and z_nn, which may
+/// be zero, are of the geometric mean of the others.
+ObservedColumn amplitudes_of(const Survey& survey, std::size_t which) {
+  ObservedColumn one;
+  one.field = io::magnetotelluric::elements[which].name;
+  one.observed = {one.field + "_observed", which < 4 ? "ohm" : "1", "", {}};
+  const auto *re = column_of(survey, which, "_real"), *im = column_of(survey, which, "_imag"),
+             *en = column_of(survey, 1, "_real"), *en_i = column_of(survey, 1, "_imag"),
+             *ne = column_of(survey, 2, "_real"), *ne_i = column_of(survey, 2, "_imag");
+  const bool diagonal = (which == 0 || which == 3) && en && en_i && ne && ne_i;
+  for (std::size_t row = 0; row < survey.size(); ++row)
+    one.observed.values.push_back(diagonal ? std::sqrt(std::hypot(en->values[row], en_i->values[row]) *
+                                                       std::hypot(ne->values[row], ne_i->values[row]))
+                                           : std::hypot(re->values[row], im->values[row]));
+  if (const auto* sigma = column_of(survey, which, "_uncertainty")) one.uncertainty = *sigma;
+  return one;
+}
+
+/// Adds what was measured of one number at the sites and frequencies of the job.  where: the survey's file in
+/// the job
+void add_measured(MeasuredFields& measured, const Survey& survey, const std::vector<long>& sites,
+                  std::size_t which, std::size_t all_sites, const ObservedColumn& one,
+                  const std::string& file) {
+  constexpr double weighs_nothing = 1e15;  // the uncertainty of missing data in ModEM's lists
+  const auto *re = column_of(survey, which, "_real"), *im = column_of(survey, which, "_imag");
+  for (std::size_t row = 0; row < survey.size(); ++row) {
+    const Z value(re->values[row], im->values[row]);
+    const double sigma = one.uncertainty->values[row];
+    if (sites[row] < 0 || std::isnan(value.real()) || std::isnan(value.imag()) || sigma >= weighs_nothing)
+      continue;
+    const auto where = fmt::format("{}: row {}", file, row + 1);
+    if (!(sigma > 0))
+      throw InputError(where, fmt::format("the uncertainty of {} is {:g}", one.field, sigma),
+                       "It must be above zero.");
+    if (off_diagonal(which) && value == 0.0)
+      throw InputError(where, one.field + " is zero: it has no phase", "Leave the entry empty.");
+    measured.place.push_back(which * all_sites + static_cast<std::size_t>(sites[row]));
+    measured.value.push_back(value);
+    measured.sigma.push_back(sigma);
+    measured.straight.push_back(!off_diagonal(which));
+  }
+}
+
+/// Measured impedances and tippers from the survey's file, element by element.
+MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
+                              const MemoryBudget& memory, std::vector<inversion::DataSet>& sets,
+                              std::vector<std::string>& notes) {
+  const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
+  const auto file = job.table("survey").where("file");
+  const auto survey = build_survey(job, memory).survey;
+  const auto sites = sites_of_rows(job, problem, survey, notes);
   std::vector<ObservedColumn> amplitudes;
   std::vector<std::size_t> taken;
-  for (const std::size_t which : wanted) {
-    const std::string name = io::magnetotelluric::elements[which].name;
-    const auto *re = column(which, "_real"), *im = column(which, "_imag");
-    if (re == nullptr || im == nullptr) {
-      if (!asked.empty())
-        throw table.wrong("elements", fmt::format("the file of the survey has no {}", name));
-      continue;
+  for (const std::size_t which : wanted_elements(table)) {
+    if (column_of(survey, which, "_real") && column_of(survey, which, "_imag")) {
+      taken.push_back(which);
+      amplitudes.push_back(amplitudes_of(survey, which));
+    } else if (!table.texts("elements").empty()) {
+      throw table.wrong("elements", fmt::format("the file of the survey has no {}",
+                                                io::magnetotelluric::elements[which].name));
     }
-    taken.push_back(which);
-    auto& one = amplitudes.emplace_back();
-    one.field = name;
-    one.observed = {name + "_observed", which < 4 ? "ohm" : "1", "", {}};
-    // Percentages of ee and nn, which may be zero, are of the geometric mean of the others.
-    const auto *en = column(1, "_real"), *en_i = column(1, "_imag"), *ne = column(2, "_real"),
-               *ne_i = column(2, "_imag");
-    const bool diagonal = (which == 0 || which == 3) && en && en_i && ne && ne_i;
-    for (std::size_t row = 0; row < survey.size(); ++row)
-      one.observed.values.push_back(diagonal ? std::sqrt(std::hypot(en->values[row], en_i->values[row]) *
-                                                         std::hypot(ne->values[row], ne_i->values[row]))
-                                             : std::hypot(re->values[row], im->values[row]));
-    if (const auto* sigma = column(which, "_uncertainty")) one.uncertainty = *sigma;
   }
   if (taken.empty())
-    throw InputError(job.table("survey").where("file"), "it has neither impedances nor tippers",
+    throw InputError(file, "it has neither impedances nor tippers",
                      "Name its columns z_en_real, z_en_imag, z_ne_real, … (ohm), tipper_e_real, …");
-  inversion::read_uncertainties(table, amplitudes, notes, job.table("survey").where("file"));
+  inversion::read_uncertainties(table, amplitudes, notes, file);
   MeasuredFields measured;
-  const std::size_t all_sites = problem.frequencies.size() * problem.receivers.size();
   for (std::size_t k = 0; k < taken.size(); ++k) {
     const auto& one = amplitudes[k];
     const std::size_t first = 2 * measured.size();
-    for (std::size_t row = 0; row < survey.size(); ++row) {
-      const Z value(column(taken[k], "_real")->values[row], column(taken[k], "_imag")->values[row]);
-      const double sigma = one.uncertainty->values[row];
-      if (sites[row] < 0 || std::isnan(value.real()) || std::isnan(value.imag()) || sigma >= weighs_nothing)
-        continue;
-      const auto where = fmt::format("{}: row {}", job.table("survey").where("file"), row + 1);
-      if (!(sigma > 0))
-        throw InputError(where, fmt::format("the uncertainty of {} is {:g}", one.field, sigma),
-                         "It must be above zero.");
-      const bool off_diagonal = taken[k] == 1 || taken[k] == 2;
-      if (off_diagonal && value == 0.0)
-        throw InputError(where, one.field + " is zero: it has no phase", "Leave the entry empty.");
-      measured.place.push_back(taken[k] * all_sites + static_cast<std::size_t>(sites[row]));
-      measured.value.push_back(value);
-      measured.sigma.push_back(sigma);
-      measured.straight.push_back(!off_diagonal);
-    }
+    add_measured(measured, survey, sites, taken[k], problem.frequencies.size() * problem.receivers.size(),
+                 one, file);
     sets.push_back({one.field, one.observed.unit, first, 2 * measured.size() - first});
   }
   if (measured.size() == 0)
-    throw InputError(job.table("survey").where("file"),
-                     "none of its data has a value and an uncertainty below 1e15");
+    throw InputError(file, "none of its data has a value and an uncertainty below 1e15");
   return measured;
 }
 
@@ -385,7 +406,8 @@ double error_of_impedances(const Config& job, const Survey& survey) {
     if (re == nullptr || im == nullptr || sigma == nullptr || std::isfinite(error)) continue;
     for (std::size_t row = 0; row < survey.size(); ++row) {
       const double part = sigma->values[row] / std::hypot(re->values[row], im->values[row]);
-      if (part > 0 && part < 1) all.push_back(part);  // others are gaps, or say nothing
+      // Other rows are gaps, or have errors larger than their values.
+      if (part > 0 && part < 1) all.push_back(part);
     }
   }
   if (!all.empty()) {
@@ -528,7 +550,7 @@ class FieldData final : public inversion::Dependence {
   void make_forward(const Runtime& runtime);
   Dataset dataset() const;
 
-  std::unique_ptr<Simulation> fields_;  ///< of the model of the job: the reference
+  std::unique_ptr<Simulation> fields_;  ///< fields of the job's model, which is the reference
   Plan foreseen_;                       ///< of fields_, by choose()
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
@@ -855,7 +877,7 @@ Dataset FieldData::dataset() const {
 }
 
 void FieldData::complete_cells(std::vector<Column>& columns) const {
-  auto& found = columns.front().values;  // what took no part is as it was
+  auto& found = columns.front().values;  // cells that took no part keep their values
   for (std::size_t c = 0, n = 0; c < found.size() && !problem_.active.empty(); ++c)
     if (n < problem_.active.size() && problem_.active[n] == c) ++n;
     else found[c] = 1 / earth().conductivity[0][c];

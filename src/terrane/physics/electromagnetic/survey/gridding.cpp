@@ -19,9 +19,9 @@ namespace {
 constexpr std::string_view axis_names[] = {"east", "north", "up"};
 
 constexpr double usually_farthest = 1e5;  // m, of walls
-constexpr double of_distance = 8;         // cells from a source to a receiver,
-constexpr double of_neighbours = 10;      // and where they grow from there
-constexpr double of_offset = 2.5;         // the largest, from it to a wall
+constexpr double of_distance = 8;         // number of cells from a source to a receiver
+constexpr double of_neighbours = 10;      // the same where cells grow from the source on
+constexpr double of_offset = 2.5;         // distance from a source to a wall over the largest offset
 
 void check_request(const GridRequest& r) {
   if (r.frequencies.empty() || r.sources.empty() || r.receivers.empty())
@@ -333,77 +333,92 @@ GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
   return plan;
 }
 
+/// The width of cells beside the sources, m: what was asked for, or a part of the skin depth, less where a
+/// receiver is near, within the limits of the job.
+double width_of_cells(const GridRequest& r, std::vector<std::string>& reasons) {
+  if (r.cell > 0) {
+    reasons.push_back(fmt::format("cells of {:.3g} m, as asked for", r.cell));
+    return r.cell;
+  }
+  const double fastest = *std::max_element(r.frequencies.begin(), r.frequencies.end()),
+               depth = skin_depth(r.at_sources, fastest);
+  double h = depth / r.cells_per_skin_depth;
+  reasons.push_back(
+      fmt::format("cells of {:.3g} m: {} in the skin depth of {:.3g} m at {:.4g} Hz beside the sources", h,
+                  r.cells_per_skin_depth, depth, fastest));
+  double nearest = INFINITY;
+  for (const auto& s : r.sources)
+    for (const auto& p : r.receivers) nearest = std::min(nearest, distance(s, p));
+  if (!has_core(r) && nearest > 0 && nearest / of_distance < h) {
+    h = nearest / of_distance;
+    reasons.push_back(
+        fmt::format("made {:.3g} m, an eighth of the {:.4g} m from a source to a receiver", h, nearest));
+  }
+  if (h < r.limits[0] || h > r.limits[1]) {
+    h = std::clamp(h, r.limits[0], r.limits[1]);
+    reasons.push_back(fmt::format("made {:.3g} m, as min_width_limits say", h));
+  }
+  return h;
+}
+
+/// The faces across an axis: cells of width h, half of it upwards, where sources and receivers are, and
+/// beyond them cells that grow out to the walls.  outside: the number of coordinates outside a domain that
+/// was given grows by those of this axis
+std::vector<double> faces_of_axis(const GridRequest& r, std::size_t a, double h, double slowest,
+                                  std::size_t& outside, std::vector<std::string>& reasons) {
+  const double cell = a == 2 ? h / 2 : h;
+  double low = INFINITY, high = -INFINITY, mean = 0;
+  for (const auto& p : r.sources) mean += p[a] / static_cast<double>(r.sources.size());
+  const auto& given = r.faces[a];
+  if (r.domain[a]) low = (*r.domain[a])[0], high = (*r.domain[a])[1];
+  else if (!given.empty()) low = given.front(), high = given.back();
+  for (const auto* points : {&r.sources, &r.receivers})
+    for (const auto& p : *points) {
+      if (r.domain[a] || !given.empty()) {
+        outside += p[a] < low || p[a] > high ? 1 : 0;
+      } else {
+        low = std::min(low, p[a] - 3 * cell);
+        high = std::max(high, p[a] + 3 * cell);
+      }
+    }
+  auto wanted = a == 2 ? r.heights : std::vector<double>{};
+  if (a == 2 && r.sea_surface) {
+    wanted.push_back(*r.sea_surface);
+    high = std::max(high, *r.sea_surface);
+  }
+  const double center = r.center ? (*r.center)[a] : mean;
+  if (given.empty() && r.center)
+    for (const double away : r.center_on_face ? std::vector<double>{0} : std::vector<double>{-0.5, 0.5})
+      wanted.push_back(center + away * cell);
+  const bool even = given.empty() && r.growth_in_domain.value_or(1) == 1;
+  if (even && !r.domain[a]) high = low + std::ceil((high - low) / cell) * cell;
+  const auto reach = reach_of(r, a, {low, high}, center, slowest);
+  const auto growing = [&](double growth) -> std::vector<double> {
+    if (even) return graded_faces({low, high, cell, growth, growth, reach.wall[0], reach.wall[1], wanted});
+    const double core = std::clamp(center, low, high),
+                 within = std::min(r.growth_in_domain.value_or(1), growth);
+    const auto middle = !given.empty()
+                            ? continued(given, reach.domain, within)
+                            : graded_faces({std::max(low, core - cell), std::min(high, core + cell), cell,
+                                            within, within, low, high, wanted});
+    return grown(middle, reach.wall, growth, wanted);
+  };
+  return of_allowed_number(r, a, growing, reasons);
+}
+
 }  // namespace
 
 GridPlan plan_mesh(const GridRequest& r) {
   check_request(r);
-  const auto [slowest, fastest] = std::minmax_element(r.frequencies.begin(), r.frequencies.end());
+  const auto slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
   GridPlan plan;
-  const double depth = skin_depth(r.at_sources, *fastest);
-  const bool around = has_core(r);
-  double nearest = INFINITY;
-  for (const auto& s : r.sources)
-    for (const auto& p : r.receivers) nearest = std::min(nearest, distance(s, p));
-  double h = r.cell > 0 ? r.cell : depth / r.cells_per_skin_depth;
-  if (r.cell > 0) plan.reasons.push_back(fmt::format("cells of {:.3g} m, as asked for", h));
-  else
-    plan.reasons.push_back(
-        fmt::format("cells of {:.3g} m: {} in the skin depth of {:.3g} m at {:.4g} Hz beside the sources", h,
-                    r.cells_per_skin_depth, depth, *fastest));
-  if (!around && r.cell == 0 && nearest > 0 && nearest / of_distance < h) {
-    h = nearest / of_distance;
-    plan.reasons.push_back(
-        fmt::format("made {:.3g} m, an eighth of the {:.4g} m from a source to a receiver", h, nearest));
-  }
-  if (r.cell == 0 && (h < r.limits[0] || h > r.limits[1])) {
-    h = std::clamp(h, r.limits[0], r.limits[1]);
-    plan.reasons.push_back(fmt::format("made {:.3g} m, as min_width_limits say", h));
-  }
-  if (around) return plan_around(r, h, std::move(plan));
+  const double h = width_of_cells(r, plan.reasons);
+  if (has_core(r)) return plan_around(r, h, std::move(plan));
   plan.reasons.push_back(walls_in_words(
-      r, std::min(r.wavelengths * 2 * std::numbers::pi * skin_depth(r.mean, *slowest), farthest_of(r))));
+      r, std::min(r.wavelengths * 2 * std::numbers::pi * skin_depth(r.mean, slowest), farthest_of(r))));
   std::array<std::vector<double>, 3> axes;
   std::size_t outside = 0;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const double cell = a == 2 ? h / 2 : h;
-    double low = INFINITY, high = -INFINITY, mean = 0;
-    for (const auto& p : r.sources) mean += p[a] / static_cast<double>(r.sources.size());
-    const auto& given = r.faces[a];
-    if (r.domain[a]) low = (*r.domain[a])[0], high = (*r.domain[a])[1];
-    else if (!given.empty()) low = given.front(), high = given.back();
-    for (const auto* points : {&r.sources, &r.receivers})
-      for (const auto& p : *points) {
-        if (r.domain[a] || !given.empty()) {
-          outside += p[a] < low || p[a] > high ? 1 : 0;
-        } else {
-          low = std::min(low, p[a] - 3 * cell);
-          high = std::max(high, p[a] + 3 * cell);
-        }
-      }
-    auto wanted = a == 2 ? r.heights : std::vector<double>{};
-    if (a == 2 && r.sea_surface) {
-      wanted.push_back(*r.sea_surface);
-      high = std::max(high, *r.sea_surface);
-    }
-    const double center = r.center ? (*r.center)[a] : mean;
-    if (given.empty() && r.center)
-      for (const double away : r.center_on_face ? std::vector<double>{0} : std::vector<double>{-0.5, 0.5})
-        wanted.push_back(center + away * cell);
-    const bool even = given.empty() && r.growth_in_domain.value_or(1) == 1;
-    if (even && !r.domain[a]) high = low + std::ceil((high - low) / cell) * cell;
-    const auto reach = reach_of(r, a, {low, high}, center, *slowest);
-    const auto growing = [&](double growth) -> std::vector<double> {
-      if (even) return graded_faces({low, high, cell, growth, growth, reach.wall[0], reach.wall[1], wanted});
-      const double core = std::clamp(center, low, high),
-                   within = std::min(r.growth_in_domain.value_or(1), growth);
-      const auto middle = !given.empty()
-                              ? continued(given, reach.domain, within)
-                              : graded_faces({std::max(low, core - cell), std::min(high, core + cell), cell,
-                                              within, within, low, high, wanted});
-      return grown(middle, reach.wall, growth, wanted);
-    };
-    axes[a] = of_allowed_number(r, a, growing, plan.reasons);
-  }
+  for (std::size_t a = 0; a < 3; ++a) axes[a] = faces_of_axis(r, a, h, slowest, outside, plan.reasons);
   tell_of_sea(r, axes[2], plan.reasons);
   if (outside > 0)
     plan.reasons.push_back(fmt::format(

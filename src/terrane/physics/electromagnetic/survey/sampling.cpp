@@ -360,9 +360,9 @@ std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge,
 /// The edges and weights of a receiver, before conductivities change the weights.
 struct Taken {
   std::array<Index, 3> cell{};  // the receiver's own
-  int axis = 0;                 // of the edges whose E is taken
+  int axis = 0;                 // axis of the edges whose E is taken
   std::vector<Point> edges;
-  double of_own = 0;  // not 0: times that and σ of the own cell along `axis`, by Ampère's law
+  double of_own = 0;  // not 0: the term is times this and σ of the own cell along `axis` (Ampère's law)
   EdgeSum curl;
 };
 
@@ -370,7 +370,7 @@ struct Taken {
 /// the rock below them, by the part of them that is rock.
 struct Column {
   Index whole = 0;    ///< the highest cell that is rock all through
-  double height = 0;  ///< of the ground, m: its mean in the column
+  double height = 0;  ///< mean height of the ground in the column, m
   Index top = 0;      ///< the highest cell that is no air
   double of_top = 0;  ///< its conductivity
 };
@@ -419,7 +419,7 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
                                   const std::array<Index, 3>& cell, double height) {
   constexpr double even = 0.2, of_a_cell = 0.25;
   constexpr double alike = 1.2;
-  constexpr Index reach = 3;  // of cubic functions, down a slope
+  constexpr Index reach = 3;  // reach of cubic functions, in cells, down a slope
   Column first;
   bool flat = true;  // also where rock under a cover resists less than it
   double low = INFINITY, high = -INFINITY;
@@ -439,7 +439,7 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
   }
   const double thick = axes.width(up, cell[up]);
   if (flat || high - low <= even * thick || height > high + of_a_cell * thick)
-    return {};  // even, or in the air
+    return {};  // the ground is even, or the place is in the air
   if (!ground_rises(axes, *conductivity[2], cell)) return {};
   if (cell[up] < whole - reach || whole < 1) return {};
   return std::min(whole, cell[up] + 1);
@@ -521,6 +521,71 @@ std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& 
   return turn;
 }
 
+void add_wire(const Axes& axes, const Source& source, const std::string& what,
+              const Conductivity* conductivity, EdgeSum& sum) {
+  if (source.points.size() < 2) throw InputError(what, "a wire has two points or more");
+  std::vector<Piece> all;
+  for (std::size_t n = 0; n + 1 < source.points.size(); ++n) {
+    const auto more =
+        pieces(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what));
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  // The same choice for the whole wire: where cubic functions meet linear ones, a charge would remain.
+  Cubic cubic{conductivity != nullptr, conductivity != nullptr};
+  for (std::size_t n = 0; n < all.size() && cubic.across; ++n) {
+    const auto here = uniform_around(axes, *conductivity, all[n].cell);
+    cubic = {cubic.upright && here.upright, cubic.across && here.across};
+  }
+  for (const auto& piece : all) add_piece(axes, piece, source.current, cubic, sum);
+}
+
+/// x: place; m: moment, A m
+void add_electric_dipole(const Axes& axes, const std::array<double, 3>& x, const std::array<double, 3>& m,
+                         const Conductivity* conductivity, EdgeSum& sum) {
+  const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
+  const auto cubic = conductivity ? uniform_around(axes, *conductivity, cell) : Cubic{};
+  auto shapes = shapes_at(axes, cell, x, cubic);
+  // Linear functions along a dipole do not depend on its place in the cell: so it goes to the two nearest
+  // edges.
+  for (std::size_t a = 0; a < 3 && conductivity; ++a) {
+    if (cubic.along(a)) continue;
+    const int axis = static_cast<int>(a);
+    auto next = cell;
+    next[a] += x[a] < axes.centre(axis, cell[a]) ? -1 : 1;
+    if (next[a] < 0 || next[a] >= axes.cells(axis) || !conduct_alike(axes, *conductivity, cell, next))
+      continue;
+    const Index low = std::min(cell[a], next[a]);
+    shapes[a].edges = stencil(low, low + 2, x[a], [&](Index p) { return axes.centre(axis, p); });
+  }
+  add_point(axes, shapes, m, sum);
+}
+
+/// Trilinear among the faces across each axis: between nodes along it, between centres of cells across it.
+/// x: place; m: moment, A m²
+void add_magnetic_dipole(const Axes& axes, const std::array<double, 3>& x, const std::array<double, 3>& m,
+                         EdgeSum& sum) {
+  for (int a = 0; a < 3; ++a) {
+    std::array<Stencil, 3> s;
+    for (int d = 0; d < 3; ++d) {
+      const auto n = static_cast<std::size_t>(d);
+      const Index cell = axes.cell(d, x[n]);
+      if (d == a) s[n] = stencil(cell, cell + 2, x[n], [&](Index p) { return axes.face(d, p); });
+      else {
+        const Index low =
+            std::clamp<Index>(x[n] < axes.centre(d, cell) ? cell - 1 : cell, 0, axes.cells(d) - 2);
+        s[n] = stencil(low, low + 2, x[n], [&](Index p) { return axes.centre(d, p); });
+      }
+    }
+    for (std::size_t k = 0; k < s[0].weight.size(); ++k)
+      for (std::size_t j = 0; j < s[1].weight.size(); ++j)
+        for (std::size_t i = 0; i < s[2].weight.size(); ++i)
+          add_face(axes, a,
+                   {s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
+                    s[2].first + static_cast<Index>(i)},
+                   m[static_cast<std::size_t>(a)] * s[0].weight[k] * s[1].weight[j] * s[2].weight[i], sum);
+  }
+}
+
 }  // namespace
 
 double height_on_its_side(const TensorMesh& mesh, const std::vector<double>& conductivity,
@@ -559,62 +624,13 @@ EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string&
   const Axes axes(mesh);
   EdgeSum sum;
   if (source.kind == Source::Kind::wire) {
-    if (source.points.size() < 2) throw InputError(what, "a wire has two points or more");
-    std::vector<Piece> all;
-    for (std::size_t n = 0; n + 1 < source.points.size(); ++n) {
-      const auto more =
-          pieces(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what));
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    // The same choice for the whole wire: where cubic functions meet linear ones, a charge would remain.
-    Cubic cubic{conductivity != nullptr, conductivity != nullptr};
-    for (std::size_t n = 0; n < all.size() && cubic.across; ++n) {
-      const auto here = uniform_around(axes, *conductivity, all[n].cell);
-      cubic = {cubic.upright && here.upright, cubic.across && here.across};
-    }
-    for (const auto& piece : all) add_piece(axes, piece, source.current, cubic, sum);
+    add_wire(axes, source, what, conductivity, sum);
     return sum;
   }
   if (source.points.size() != 1) throw InputError(what, "a dipole has one place");
   const auto x = inside(axes, source.points.front(), what), m = turned_over(source.moment);
-  const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
-  if (source.kind == Source::Kind::electric_dipole) {
-    const auto cubic = conductivity ? uniform_around(axes, *conductivity, cell) : Cubic{};
-    auto shapes = shapes_at(axes, cell, x, cubic);
-    // Linear functions along a dipole do not depend on its place in the cell: so it goes to the two nearest
-    // edges.
-    for (std::size_t a = 0; a < 3 && conductivity; ++a) {
-      if (cubic.along(a)) continue;
-      const int axis = static_cast<int>(a);
-      auto next = cell;
-      next[a] += x[a] < axes.centre(axis, cell[a]) ? -1 : 1;
-      if (next[a] < 0 || next[a] >= axes.cells(axis) || !conduct_alike(axes, *conductivity, cell, next))
-        continue;
-      const Index low = std::min(cell[a], next[a]);
-      shapes[a].edges = stencil(low, low + 2, x[a], [&](Index p) { return axes.centre(axis, p); });
-    }
-    add_point(axes, shapes, m, sum);
-    return sum;
-  }
-  for (int a = 0; a < 3; ++a) {  // trilinear among faces: nodes along the axis, centres across
-    std::array<Stencil, 3> s;
-    for (int d = 0; d < 3; ++d) {
-      const auto n = static_cast<std::size_t>(d);
-      if (d == a) s[n] = stencil(cell[n], cell[n] + 2, x[n], [&](Index p) { return axes.face(d, p); });
-      else {
-        const Index low =
-            std::clamp<Index>(x[n] < axes.centre(d, cell[n]) ? cell[n] - 1 : cell[n], 0, axes.cells(d) - 2);
-        s[n] = stencil(low, low + 2, x[n], [&](Index p) { return axes.centre(d, p); });
-      }
-    }
-    for (std::size_t k = 0; k < s[0].weight.size(); ++k)
-      for (std::size_t j = 0; j < s[1].weight.size(); ++j)
-        for (std::size_t i = 0; i < s[2].weight.size(); ++i)
-          add_face(axes, a,
-                   {s[0].first + static_cast<Index>(k), s[1].first + static_cast<Index>(j),
-                    s[2].first + static_cast<Index>(i)},
-                   m[static_cast<std::size_t>(a)] * s[0].weight[k] * s[1].weight[j] * s[2].weight[i], sum);
-  }
+  if (source.kind == Source::Kind::electric_dipole) add_electric_dipole(axes, x, m, conductivity, sum);
+  else add_magnetic_dipole(axes, x, m, sum);
   return sum;
 }
 

@@ -42,7 +42,7 @@ struct StorageChoice {
   Device device{Device::Kind::cpu, -1};
   std::string reason;
   double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;  ///< bytes: where the products are done
-  double bytes_to_make = 0;  ///< of the host, for what goes to a device then
+  double bytes_to_make = 0;  ///< bytes of the host, while the matrix of a device is made
   bool on_device() const { return device.has_own_memory(); }
 };
 
@@ -91,7 +91,7 @@ class StationData final : public inversion::Dependence {
   std::string chosen_for_;  ///< memory, threads, device and ranks that it was made for
   double seconds_to_make_ = 0;
   FixedCells fixed_;
-  std::vector<double> of_fixed_;  ///< [rows] the data that they give; empty: none
+  std::vector<double> of_fixed_;  ///< [rows] data that the fixed cells give; empty: there are none
 };
 
 constexpr std::array<std::string_view, 8> storage_names{"auto",  "lattice", "tree", "fmm",
@@ -108,9 +108,9 @@ constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3
 // on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
 constexpr double inverses_without_exact_one = 10;  // of steps that need no product with G
-constexpr double least_for_a_tree = 1e7;           // entries; below, all others are fast
-constexpr double least_for_fmm = 1e9;              // and clusters that serve boxes of stations
-constexpr double expected_products = 60;           // with each of G and Gᵀ, without bounds
+constexpr double least_for_a_tree = 1e7;           // entries; below, other storages are fast enough
+constexpr double least_for_fmm = 1e9;              // entries; above, fast multipoles are considered
+constexpr double expected_products = 60;  // products with G, and with Gᵀ, of an inversion without bounds
 
 /// The active cells as prisms; where air fills the upper part of a cell, only the part below it.
 PrismSet prisms_of_cells(const inversion::Problem& problem) {
@@ -147,7 +147,7 @@ void check_stations(const SensitivityColumns& source, std::vector<std::string>& 
                     inside.size(), up.size(), inside.front() + 1, up[inside.front()]));
 }
 
-constexpr std::size_t most_groups = 8;  // of stations at one height and place within the cells
+constexpr std::size_t most_groups = 8;  // most groups of stations that have one height and place within cells
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -222,6 +222,16 @@ StorageChoice on_device(Device device, Storage storage, double entries, double v
   return choice;
 }
 
+StorageChoice on_lattice(Device device, double bytes, double seconds_per_product, double team) {
+  StorageChoice choice;
+  choice.storage = Storage::lattice;
+  choice.device = device;
+  choice.bytes = bytes;
+  choice.seconds_to_make = bytes * 3e-9 / team;
+  choice.seconds_per_product = seconds_per_product;
+  return choice;
+}
+
 /// Bytes that each rank has of a matrix on devices.
 double part_of_rank(const StorageChoice& choice, const Runtime& runtime) {
   return choice.bytes / (runtime.comm ? runtime.comm->size() : 1);
@@ -275,22 +285,13 @@ std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const
     }
     if (!lattice && !automatic)
       throw InputError("inversion.storage", "there is no lattice: " + reason, "Take storage = \"auto\".");
-    StorageChoice choice;
-    choice.storage = Storage::lattice;
-    choice.bytes = lattice ? LatticeSensitivity::bytes(*lattice, source_->observables().size()) : 0;
-    choice.seconds_to_make = choice.bytes * 3e-9 / team;
     const std::string why =
         "cells and stations form a lattice: G and its transpose by FFT, exact to rounding";
-    if (lattice && device.has_own_memory()) {
-      choice.device = device;
-      choice.seconds_per_product = choice.bytes * 5 / device_bytes + vectors * 8 / bus_bytes;
-      add(choice, why);
-    }
-    if (lattice && !only_device) {
-      choice.device = {Device::Kind::cpu, -1};
-      choice.seconds_per_product = choice.bytes * 0.6e-9 / team;
-      add(choice, why);
-    }
+    const double bytes = lattice ? LatticeSensitivity::bytes(*lattice, source_->observables().size()) : 0;
+    if (lattice && device.has_own_memory())
+      add(on_lattice(device, bytes, bytes * 5 / device_bytes + vectors * 8 / bus_bytes, team), why);
+    if (lattice && !only_device)
+      add(on_lattice({Device::Kind::cpu, -1}, bytes, bytes * 0.6e-9 / team, team), why);
   }
   for (const auto storage : {Storage::single, Storage::dense, Storage::disk, Storage::none}) {
     if (!asked(storage) || (automatic && (storage == Storage::dense || storage == Storage::disk))) continue;

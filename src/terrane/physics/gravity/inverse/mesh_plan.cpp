@@ -18,6 +18,20 @@ double apart(const std::vector<Position>& stations, const Spread& spread) {
   const double sides = spread.length + spread.width, more = static_cast<double>(stations.size()) - 1;
   return (sides + std::sqrt(sides * sides + 4 * more * spread.length * spread.width)) / (2 * more);
 }
+
+/// Even cells below the stations, half as high as wide, down to the lowest place of the ground; beyond them
+/// cells that grow out to the walls `all`.
+TensorMesh cells_around(const Prism& box, const Prism& all, double lowest, double cell) {
+  const auto axis = [&](double low, double high, double from, double to) {
+    low = std::max(low - cell / 2, from);
+    high = std::min(high + cell / 2, to);
+    return graded_faces({low, std::max(high, low + cell), cell, beside, beside, from, to, {}, {}});
+  };
+  const double core = std::max(all.bottom + cell / 2, std::min(lowest, all.top - cell) - cell / 2);
+  return TensorMesh(axis(box.west, box.east, all.west, all.east),
+                    axis(box.south, box.north, all.south, all.north),
+                    graded_faces({core, all.top, cell / 2, down, beside, all.bottom, all.top, {}, {}}));
+}
 }  // namespace
 
 CellsPlan plan_cells(const std::vector<Position>& stations, const Ground& ground, bool steep,
@@ -42,21 +56,10 @@ CellsPlan plan_cells(const std::vector<Position>& stations, const Ground& ground
   Prism all{box.west - depth,  box.east + depth,    box.south - depth,
             box.north + depth, land.lowest - depth, land.highest};
   if (wish.box) all = *wish.box;
-  const auto faces = [&] {
-    const auto axis = [&](double low, double high, double from, double to) {
-      low = std::max(low - cell / 2, from);
-      high = std::min(high + cell / 2, to);
-      return graded_faces({low, std::max(high, low + cell), cell, beside, beside, from, to, {}, {}});
-    };
-    const double core = std::max(all.bottom + cell / 2, std::min(land.lowest, all.top - cell) - cell / 2);
-    return TensorMesh(axis(box.west, box.east, all.west, all.east),
-                      axis(box.south, box.north, all.south, all.north),
-                      graded_faces({core, all.top, cell / 2, down, beside, all.bottom, all.top, {}, {}}));
-  };
-  plan.mesh = faces();
+  plan.mesh = cells_around(box, all, land.lowest, cell);
   while (!wish.cell && plan.mesh.size() > most_cells) {
     cell *= 1.15;
-    plan.mesh = faces();
+    plan.mesh = cells_around(box, all, land.lowest, cell);
   }
   plan.reasons.push_back(
       wish.cell ? fmt::format("cells of {:.4g} m, as mesh.cell says", cell)

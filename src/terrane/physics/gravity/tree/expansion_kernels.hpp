@@ -181,6 +181,47 @@ void add_moments(const PackOfPrisms* prisms, int order, Pack* sums) {
   }
 }
 
+/// Sums of |m| r^2n at the corners of a pack of prisms, an eighth of the mass at each.
+void add_radial(const FacesOfPack& faces, Pack mass, int radials, Pack* sums) {
+  Pack corner[3][2];
+  for (int axis = 0; axis < 3; ++axis) {
+    corner[axis][0] = load(faces.low[axis]) * load(faces.low[axis]);
+    corner[axis][1] = load(faces.high[axis]) * load(faces.high[axis]);
+  }
+  const Pack eighth = absolute(mass) * Pack(0.125);
+  for (int i = 0; i < 8; ++i) {
+    const Pack r2 = corner[0][i & 1] + (corner[1][i >> 1 & 1] + corner[2][i >> 2 & 1]);
+    Pack power = eighth;
+    for (int n = 0; n < radials; ++n) {
+      sums[n] += power;
+      power *= r2;
+    }
+  }
+}
+
+/// Adds the sums of add_moments(), times (−1)^|k| / k!, to the coefficients that are left when ∂z² = −∂x² −
+/// ∂y² is put in from the highest c down.
+void add_folded(const Pack* at, int order, double* coefficients) {
+  const Factorials factorials(order);
+  const auto& inverse_factorial = factorials.inverse;
+  double by_c[most_order + 1][rows][rows];  // [c][m = a + b][a]
+  for (int a = 0; a <= order; ++a)
+    for (int b = 0; a + b <= order; ++b)
+      for (int c = 0; a + b + c <= order; ++c)
+        by_c[c][a + b][a] =
+            sum_of_lanes(*at++) * inverse_factorial[a] * inverse_factorial[b] * inverse_factorial[c];
+  for (int c = order; c >= 2; --c)
+    for (int m = 0; m + c <= order; ++m)
+      for (int a = 0; a <= m; ++a) {
+        by_c[c - 2][m + 2][a + 2] -= by_c[c][m][a];
+        by_c[c - 2][m + 2][a] -= by_c[c][m][a];
+      }
+  for (int n = 0; n <= order; ++n) {
+    for (int a = 0; a <= n; ++a) coefficients[n * n + a] += by_c[0][n][a];
+    for (int a = 0; a < n; ++a) coefficients[n * n + n + 1 + a] += by_c[1][n - 1][a];
+  }
+}
+
 void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
             const double (&centre)[3], double scale, int order, double* coefficients, double* radial) {
   constexpr int most = (most_order + 1) * (most_order + 2) * (most_order + 3) / 6;
@@ -205,49 +246,14 @@ void gather(const PrismColumns& prisms, const std::uint32_t* index, std::size_t 
         packs = 0;
       }
     }
-    if (!radial) continue;
-    Pack corner[3][2];
-    for (int axis = 0; axis < 3; ++axis) {
-      corner[axis][0] = load(faces.low[axis]) * load(faces.low[axis]);
-      corner[axis][1] = load(faces.high[axis]) * load(faces.high[axis]);
-    }
-    const Pack eighth = absolute(m) * Pack(0.125);
-    for (int i = 0; i < 8; ++i) {
-      const Pack r2 = corner[0][i & 1] + (corner[1][i >> 1 & 1] + corner[2][i >> 2 & 1]);
-      Pack power = eighth;
-      for (int n = 0; n < radials; ++n) {
-        radial_sums[n] += power;
-        power *= r2;
-      }
-    }
+    if (radial) add_radial(faces, m, radials, radial_sums);
   }
   if (packs == 1) add_moments<1>(waiting, order, sums);
   if (packs == 2) add_moments<2>(waiting, order, sums);
   if (packs == 3) add_moments<3>(waiting, order, sums);
   if (radial)
     for (int n = 0; n < radials; ++n) radial[n] += sum_of_lanes(radial_sums[n]);
-  if (!coefficients) return;
-
-  // (−1)^|k| / k!, then ∂z² = −∂x² − ∂y² from the highest c down.
-  const Factorials factorials(order);
-  const auto& inverse_factorial = factorials.inverse;
-  double by_c[most_order + 1][rows][rows];  // [c][m = a + b][a]
-  const Pack* at = sums;
-  for (int a = 0; a <= order; ++a)
-    for (int b = 0; a + b <= order; ++b)
-      for (int c = 0; a + b + c <= order; ++c)
-        by_c[c][a + b][a] =
-            sum_of_lanes(*at++) * inverse_factorial[a] * inverse_factorial[b] * inverse_factorial[c];
-  for (int c = order; c >= 2; --c)
-    for (int m = 0; m + c <= order; ++m)
-      for (int a = 0; a <= m; ++a) {
-        by_c[c - 2][m + 2][a + 2] -= by_c[c][m][a];
-        by_c[c - 2][m + 2][a] -= by_c[c][m][a];
-      }
-  for (int n = 0; n <= order; ++n) {
-    for (int a = 0; a <= n; ++a) coefficients[n * n + a] += by_c[0][n][a];
-    for (int a = 0; a < n; ++a) coefficients[n * n + n + 1 + a] += by_c[1][n - 1][a];
-  }
+  if (coefficients) add_folded(sums, order, coefficients);
 }
 
 /// C′ = exp(−d · D) C, one axis after the other; d: from the new centre to the old, in the new scale.
