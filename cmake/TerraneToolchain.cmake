@@ -99,8 +99,10 @@ set(terrane_cxx_options
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
   -fno-math-errno -fno-trapping-math -ffp-contract=fast)
 if(CMAKE_UNITY_BUILD)
-  # Sixteen files at once: what one of them names is global to the next, and none is the main file.
-  list(APPEND terrane_cxx_options -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  # Sixteen files at once: what one of them names is global to the next, and none is the main file. So only names of one
+  # function that hide each other are warned of; a build file by file warns of all.
+  list(APPEND terrane_cxx_options -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 if(TERRANE_WARNINGS_AS_ERRORS)
   # GCC 12 warns of what std::string does inside (its bug 105651 and the like).

@@ -150,7 +150,7 @@ int main_program(int argc, char** argv) {
         test::largest_error(some(values), right), before);
     if (count > 0)
       fmt::print(
-          ", \"pairs_per_second\": {:.4g}, \"instructions_a_pair\": {:.1f}, \"floor_seconds\": {:.6f}, "
+          ", \"pairs_per_second\": {:.4g}, \"instructions_per_pair\": {:.1f}, \"floor_seconds\": {:.6f}, "
           "\"share_of_floor\": {:.3f}",
           pairs / time, count / pairs, count / rate, count / rate / time);
     fmt::print("}}");

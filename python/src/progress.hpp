@@ -93,7 +93,7 @@ auto released(const nb::object& report, Work&& work) {
   try {
     const auto freely = [&] {
       const nb::gil_scoped_release free;
-      const Interruptible heard([&] { return progress.cancelled(); }, std::chrono::milliseconds(500));
+      const Interruptible interruptible([&] { return progress.cancelled(); }, std::chrono::milliseconds(500));
       return work(progress);
     };
     if constexpr (std::is_void_v<decltype(freely())>) {

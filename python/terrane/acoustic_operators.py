@@ -137,8 +137,8 @@ class Operators(Strict):
         if len(sources) != len(receivers):
             raise ShapeError("receivers", f"are those of {len(receivers)} shots, sources of {len(sources)}",
                              "Give an array [n, 3] of both for every shot.")
-        heard = [_places(at, "receivers") for at in receivers]
-        if counts := sorted({len(at) for at in heard}):
+        placed = [_places(at, "receivers") for at in receivers]
+        if counts := sorted({len(at) for at in placed}):
             if len(counts) > 1 or counts[0] == 0:
                 raise ShapeError("receivers", f"are {counts[0]} of one shot" +
                                  (f" and {counts[-1]} of another" if len(counts) > 1 else ""),
@@ -147,7 +147,7 @@ class Operators(Strict):
         made = cls.__new__(cls)
         made._engine = _core.acoustic_problem(
             velocity.ravel(), list(velocity.shape), widths, [float(x) for x in first],
-            [_places(at, "sources") for at in sources], heard,
+            [_places(at, "sources") for at in sources], placed,
             np.asarray(wavelet, dtype=float), float(sample_step), float(step), float(end),
             [given[side] for side in _SIDES],
             {"order": int(order), "layer_points": int(layer_points), "layer_frequency": float(layer_frequency),
@@ -298,7 +298,7 @@ class Operators(Strict):
         every : float
             Seconds between them, to the nearest step.
         stride : int
-            Take every so manieth node along each axis.
+            Take every n-th node along each axis.
         box : six floats, optional
             West, east, south, north, bottom, top, m: only nodes in it. A flat box is a slice, through the nearest nodes.
 

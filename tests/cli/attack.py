@@ -242,7 +242,7 @@ class Attack:
 
     # ------------------------------------------------------------------------------------ kills and signals
 
-    def house(self, physics):
+    def long_run(self, physics):
         """A folder with a job of a second or so; its result when nobody disturbs it; its seconds."""
         folder = self.folder / physics
         folder.mkdir()
@@ -292,16 +292,16 @@ class Attack:
 
     def kills_and_signals(self, share):
         kills, signals, slowest = Counter(), Counter(), 0.0
-        houses = [self.house(physics) for physics in LONGER]
+        runs = [self.long_run(physics) for physics in LONGER]
         checkpoints = Counter()
         while self.left(share):
-            folder, whole, seconds = self.random.choice(houses)
+            folder, whole, seconds = self.random.choice(runs)
             for _ in range(self.random.randint(1, 3)):
                 there, _, _ = self.stopped(folder, seconds, signal.SIGKILL)
                 kills["kills"] += there
             self.damaged(folder, checkpoints)
             self.goes_on(folder, whole, kills)
-            folder, whole, seconds = self.random.choice(houses)
+            folder, whole, seconds = self.random.choice(runs)
             name = self.random.choice(["SIGINT", "SIGTERM", "SIGHUP"])
             there, status, took = self.stopped(folder, seconds, getattr(signal, name))
             if there:

@@ -380,7 +380,7 @@ model = ["susceptibility.csv"]
                                 environment={"TERRANE_DEBUG_MEMORY": str(int(megabytes * 1e6))}, **more)
         out, _ = check(100)
         matrix = [float(size) for size in re.findall(r"matrix +([\d.]+) MB on the device", out)]
-        self.assertEqual(len(matrix), 2)  # resistivities are found on processors
+        self.assertEqual(len(matrix), 2)  # resistivities are found on the CPU
         _, message = check(1.5 * max(matrix), expect=1)  # enough for each of them
         needed = float(re.search(r"would need ([\d.]+) MB", message)[1])  # inverses of regularisers, too
         self.assertTrue(sum(matrix) < needed < 1.5 * sum(matrix), (matrix, needed))

@@ -138,14 +138,14 @@ CHARGES = {"chargeability": 0.02, "cole_cole_time": 0.1, "cole_cole_exponent": 0
 def electromagnetic(half, factor=1.5, rock=None, source="dipole", files=("fields.nc",), frequencies=(1,), **more):
     wave = source == "plane_wave"
     where = {} if wave else {"at": [-500, 30, -100], "azimuth": 90}
-    heard = {} if wave else {"components": ["e_e", "h_n"]}
+    recorded = {} if wave else {"components": ["e_e", "h_n"]}
     return (tensor(half, 250, factor, air=True) + "[model.background]\n" + keys(resistivity=100, **(rock or {}))
             + "[[model.body]]\n" + keys(kind="layer", bottom=0, top=1e6, resistivity=1e8)
             + "[[model.body]]\n" + keys(kind="box", box=[-500, 500, -1000, 1000, -2250, -250], resistivity=5)
             + "[[source]]\n" + keys(kind=source, **where)
             + "[survey]\n" + keys(kind="lines", start=[-1000, 0], end=[1000, 0], spacing=100, height=-1)
             + "[simulation]\n" + keys(physics="electromagnetic", frequencies=frequencies, tolerance=1e-2,
-                                      most_iterations=6, **heard, **more) + output(files))
+                                      most_iterations=6, **recorded, **more) + output(files))
 
 
 def inversion(physics, shape, stations, **more):

@@ -202,11 +202,11 @@ class PhysicsAgree(CommandTest):
             step = float(file["time"][1] - file["time"][0])
             times["elastic"] = later(np, up[0], up[1], step)
         expected = (643 - 400) / 2500 + (900 - 643) / 4000
-        for house, found in times.items():
-            self.assertAlmostEqual(found, expected, delta=2.5e-3, msg=house)
+        for physics, found in times.items():
+            self.assertAlmostEqual(found, expected, delta=2.5e-3, msg=physics)
         self.assertAlmostEqual(times["acoustic"], times["elastic"], delta=2.5e-3)
 
-    def test_AWaveHouseReadsTheReceiversOfTheOther(self):
+    def test_EachPhysicsOfWavesReadsTheReceiversOfTheOther(self):
         try:
             from netCDF4 import Dataset
         except ImportError:
@@ -215,8 +215,8 @@ class PhysicsAgree(CommandTest):
         self.write("job.toml", short)
         self.terrane("run", "job.toml")
 
-        def read(folder, house, name):
-            with Dataset(self.folder / folder / f"{house}.nc") as file:
+        def read(folder, physics, name):
+            with Dataset(self.folder / folder / f"{physics}.nc") as file:
                 return file[name][...].filled(math.nan).tolist()
 
         for writer, reader, field in (("acoustic", "elastic", "displacement"), ("elastic", "acoustic", "pressure")):
@@ -240,7 +240,7 @@ class PhysicsAgree(CommandTest):
                 expected = per_eotvos * sum(tensor[c + d][i] * moment[d] for d in "enu")
                 self.assertAlmostEqual(b, expected, delta=1e-10 * largest)
 
-    def test_AnotherHouseReadsTheStationsOfAResult(self):
+    def test_AnotherPhysicsReadsTheStationsOfAResult(self):
         self.write("job.toml", ORE_BODY.replace('["gravity.csv"]', '["gravity.csv", "gravity.nc"]'))
         self.terrane("run", "job.toml")
         expected = self.rows(self.folder / "output/magnetic.csv")

@@ -1,4 +1,4 @@
-// forward() on devices: what a caller sees is what the processors give, singular stations and reports
+// forward() on devices: what a caller sees is what the CPU gives, singular stations and reports
 // included.
 #include <gmock/gmock.h>
 

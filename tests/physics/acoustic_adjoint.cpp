@@ -102,8 +102,8 @@ TEST(AcousticAdjoint, OfModellingIsModellingWithTimeReversed) {
         turned.shots[0] = {{p.shots[0].receivers[r]}, p.shots[0].sources};
         std::vector<double> reversed;
         for (std::size_t n = steps; n-- > 0;) reversed.push_back(data[n * receivers + r]);
-        const auto heard = Bench<double>(turned).model(reversed);
-        for (std::size_t n = 0; n < steps; ++n) backward += heard[steps - 1 - n] * series[n];
+        const auto recorded = Bench<double>(turned).model(reversed);
+        for (std::size_t n = 0; n < steps; ++n) backward += recorded[steps - 1 - n] * series[n];
       }
       EXPECT_NEAR(forward / backward, 1, 1e-12);
     }
@@ -120,9 +120,9 @@ TEST(AcousticAdjoint, OfModellingInEveryRockIsModellingWithTimeReversed) {
       const double forward = dot(Bench<double>(p).model(series), data);
       auto turned = p;
       turned.shots[0] = {p.shots[0].receivers, p.shots[0].sources};
-      const auto heard = Bench<double>(turned).model({data.rbegin(), data.rend()});
+      const auto recorded = Bench<double>(turned).model({data.rbegin(), data.rend()});
       double backward = 0;
-      for (std::size_t n = 0; n < p.steps(); ++n) backward += heard[p.steps() - 1 - n] * series[n];
+      for (std::size_t n = 0; n < p.steps(); ++n) backward += recorded[p.steps() - 1 - n] * series[n];
       // A source is over the density at its place.
       backward *= p.source_factor(p.shots[0].sources[0]) / p.source_factor(p.shots[0].receivers[0]);
       EXPECT_NEAR(forward / backward, 1, 1e-12) << static_cast<int>(equation);
@@ -266,7 +266,7 @@ double farthest(const std::vector<double>& a, const std::vector<double>& b) {
   return most / largest;
 }
 
-/// Waves of a wavelet, and what receivers heard of them, back through the mesh.
+/// Waves of a wavelet, and what receivers recorded of them, back through the mesh.
 template <class T>
 void expect_the_stored_images(const Problem& p, std::initializer_list<Keeping> ways, double bound) {
   Bench<T> bench(p);

@@ -529,16 +529,16 @@ TEST(AcousticRun, TheMemoryOfAShotHasTheWeightsOfItsReceivers) {
   Stream stream(cpu);
   const Medium<float> medium(p, stream, cut_grid(p, 1), 0);
   const auto taps = p.taps(p.shots[0]);
-  const Receivers<float> heard(stream, medium, taps, p.steps());
+  const Receivers<float> recorded(stream, medium, taps, p.steps());
   Sources<float> sent(stream, medium, taps, std::vector<double>(taps.size(), 1.0));
   sent.send(stream, p.steps(), std::vector<double>(p.steps() * taps.size()));
   const auto more = [&](const Settings& settings) {
     return bytes_of_shot(p, settings, cpu) - bytes_of_shot(deaf, settings, cpu);
   };
-  EXPECT_GE(more(modelling), heard.bytes());
-  EXPECT_LE(more(modelling), 1.25 * heard.bytes());
-  EXPECT_GE(more(imaging), heard.bytes() + sent.bytes());
-  EXPECT_LE(more(imaging), 2.5 * (heard.bytes() + sent.bytes()));  // receivers that share nodes take less
+  EXPECT_GE(more(modelling), recorded.bytes());
+  EXPECT_LE(more(modelling), 1.25 * recorded.bytes());
+  EXPECT_GE(more(imaging), recorded.bytes() + sent.bytes());
+  EXPECT_LE(more(imaging), 2.5 * (recorded.bytes() + sent.bytes()));  // receivers that share nodes take less
   // Sums of passes over memory are of the CPU alone.
   auto large = test::even_box({90, 100, 110}, 10, 2000);
   large.end = 0.05;
@@ -795,11 +795,11 @@ TEST(AcousticRun, ASeriesThatSaysItIsAnotherIsNotTakenForTheOneThatIsRecorded) {
   const auto recording = [&](const std::string& name) {
     return read(with("end = 0.4", "end = 0.4\nrecord = [\"" + name + "\"]"));
   };
-  const auto heard = recording("pressure")->run(on_cpu()).data;
+  const auto recorded = recording("pressure")->run(on_cpu()).data;
   std::vector<std::string> notes;
   const auto takes = [&](const std::string& name, const std::string& unit, const std::string& record) {
     const auto made = recording(record);
-    auto data = heard;
+    auto data = recorded;
     data.variables.front().name = name;
     data.variables.front().unit = unit;
     notes.clear();

@@ -72,7 +72,7 @@ Film film_of(const Problem& p, const Snapshots& snapshots, Device::Kind kind, co
   return film;
 }
 
-/// Frames hold at the nodes of receivers what these hear at the same step.
+/// Frames hold at the nodes of receivers what these record at the same step.
 void expect_what_is_heard(const Film& film, const Problem& p, const Snapshots& snapshots,
                           const std::vector<std::size_t>& seen) {
   ASSERT_EQ(film.frames.size(), snapshots.count(p));
@@ -83,9 +83,9 @@ void expect_what_is_heard(const Film& film, const Problem& p, const Snapshots& s
     const std::size_t step = (f + 1) * snapshots.every;
     EXPECT_NEAR(snapshots.times(p)[f], static_cast<double>(step) * p.step, 1e-12);
     for (std::size_t r = 0; r < seen.size(); ++r) {
-      const double heard = film.traces[step * seen.size() + r];
-      most = std::max(most, std::abs(heard));
-      apart = std::max(apart, std::abs(heard - static_cast<double>(film.frames[f][seen[r]])));
+      const double recorded = film.traces[step * seen.size() + r];
+      most = std::max(most, std::abs(recorded));
+      apart = std::max(apart, std::abs(recorded - static_cast<double>(film.frames[f][seen[r]])));
     }
   }
   EXPECT_GT(most, 0);

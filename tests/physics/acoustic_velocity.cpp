@@ -62,7 +62,7 @@ TEST(AcousticVelocity, OfASphericalWaveIsAsOnPaper) {
   }
 }
 
-/// A line of sources across a flat box, in the middle of which waves are plane until its ends are heard.
+/// A line of sources across a flat box, in the middle of which waves are plane until waves of its ends come.
 Problem plane_wave(Index up_nodes, Index across) {
   auto p = test::even_box({up_nodes, 1, across}, 10, 2000);
   p.wavelet.frequency = 12.5;
@@ -320,14 +320,14 @@ TEST(AcousticVelocity, WithoutAnisotropyIsIsotropicWhateverTheTilt) {
 }
 
 TEST(AcousticVelocity, ChangesWithThePlacesOfSourceAndReceiver) {
-  // The pressure at B of a source at A and the velocity at B: what B's velocity hears of A is what A hears of
-  // a pair of opposite sources beside B, as far as they are near.
+  // The pressure at B of a source at A and the velocity at B: what B's velocity records of A is what A
+  // records of a pair of opposite sources beside B, as far as they are near.
   auto p = test::rough_box({26, 22, 24}, 0.25);
   const Place a{83.1, 71.3, 112.7}, b{131.9, 91.3, 121.3};
   p.record = {east_of};
   p.shots = {{{a}, {b}}};
   p.settle();
-  const auto heard = test::traces<double>(p, p.shots[0]);
+  const auto recorded = test::traces<double>(p, p.shots[0]);
   p.record = {Component::pressure};
   const double near = 0.05;
   std::vector<double> pair;
@@ -339,7 +339,7 @@ TEST(AcousticVelocity, ChangesWithThePlacesOfSourceAndReceiver) {
   }
   for (double& value : pair) value /= -p.even_density;
   integrate(pair, p.steps(), 0, 1, p.step);
-  EXPECT_LT(apart(heard, pair), 5e-3);
+  EXPECT_LT(apart(recorded, pair), 5e-3);
 }
 
 TEST(AcousticVelocity, IntegralsOfTracesAreRightAndHaveATranspose) {

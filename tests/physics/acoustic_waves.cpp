@@ -217,9 +217,9 @@ Problem beside_its_images(const Problem& p, int axis, Index turns) {
   return all;
 }
 
-/// What is heard of sources with alternating signs at a place and its images.
-std::vector<double> heard_of_images(const Problem& p, const Place& from, int axis, double width, Index turns,
-                                    Device::Kind kind) {
+/// What is recorded of sources with alternating signs at a place and its images.
+std::vector<double> recorded_of_images(const Problem& p, const Place& from, int axis, double width,
+                                       Index turns, Device::Kind kind) {
   Stream stream({kind, -1});
   Alone alone;
   const Medium<double> medium(p, stream, cut_grid(p, 1), 0);
@@ -266,9 +266,9 @@ TEST(AcousticWaves, BetweenTwoFreeSurfacesImagesHaveImages) {
       auto wide = beside_its_images(p, axis, turns);
       wide.settle();
       const double width = static_cast<double>(thin) * p.grid.spacing[static_cast<std::size_t>(axis)];
-      const auto exact = heard_of_images(wide, from, axis, width, turns, Device::Kind::cpu);
+      const auto exact = recorded_of_images(wide, from, axis, width, turns, Device::Kind::cpu);
       for (const auto kind : {Device::Kind::cpu, Device::Kind::debug})
-        EXPECT_LT(apart(heard_of_images(p, from, axis, width, 1, kind), exact), 1e-12)
+        EXPECT_LT(apart(recorded_of_images(p, from, axis, width, 1, kind), exact), 1e-12)
             << static_cast<int>(equation) << " " << axis;
     }
 }

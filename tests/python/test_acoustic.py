@@ -99,7 +99,7 @@ def test_gathers_of_a_run_are_those_of_the_job(waves, job):
     np.testing.assert_allclose(from_job, gathers.pressure[:, ::every], atol=2e-5 * float(abs(gathers.pressure).max()))
 
 
-def test_velocities_of_particles_are_heard_written_and_inverted(job, tmp_path, random):
+def test_velocities_of_particles_are_recorded_written_and_inverted(job, tmp_path, random):
     pytest.importorskip("scipy")
     settings = {"simulation.record": ["velocity_up", "pressure"]}
     gathers = terrane.run(job, settings=settings, output=tmp_path).dataset
@@ -113,9 +113,9 @@ def test_velocities_of_particles_are_heard_written_and_inverted(job, tmp_path, r
     jacobian = waves.jacobian("velocity")
     x, r = random.standard_normal(jacobian.shape[1]), random.standard_normal(jacobian.shape[0])
     assert (jacobian @ x) @ r == pytest.approx(x @ (jacobian.T @ r), rel=1e-11)
-    heard = waves.run()
-    assert waves.misfit(heard)[0] == 0
-    assert waves.misfit(np.stack([heard[name] for name in waves.record], axis=2))[0] == 0  # as simulation.observed
+    recorded = waves.run()
+    assert waves.misfit(recorded)[0] == 0
+    assert waves.misfit(np.stack([recorded[name] for name in waves.record], axis=2))[0] == 0  # as simulation.observed
 
 
 def test_a_plan_asks_no_disk_for_checkpoints_that_only_the_command_writes(job):
@@ -266,11 +266,11 @@ def test_snapshots_of_a_volume_hold_what_receivers_hear_and_a_plane_of_them_is_a
     film = waves.snapshots(every=10 * waves.step, stride=1)
     assert film.shape[1:] == (14, 12, 16) and film.dtype == np.float32
     assert not film.isel(time=0).any() and film.isel(time=-1).any()
-    heard = waves.run()["pressure"].isel(shot=0)
+    recorded = waves.run()["pressure"].isel(shot=0)
     for n, (east, north, up) in enumerate(places):
         there = film.sel(easting=east, northing=north, up=up).values
-        np.testing.assert_allclose(there, heard.isel(receiver=n).values[::10][:len(there)], rtol=0,
-                                   atol=1e-5 * float(abs(heard).max()))
+        np.testing.assert_allclose(there, recorded.isel(receiver=n).values[::10][:len(there)], rtol=0,
+                                   atol=1e-5 * float(abs(recorded).max()))
     plane = waves.snapshots(every=10 * waves.step, stride=2, box=[0, 100, 42, 42, -200, 0])
     np.testing.assert_array_equal(plane, film.isel(northing=[4], easting=slice(0, 11, 2), up=slice(0, 14, 2)))
     with pytest.raises(terrane.Error, match="no node of the mesh"):
@@ -477,16 +477,16 @@ def test_dask_takes_the_shots_of_a_job(job):
 def leapfrog(v, h, dt, f, source, receivers):
     """The scheme of order 4 in space as deepwave states it, without layers: far from the sides."""
     before, now = np.zeros_like(v), np.zeros_like(v)
-    heard = []
+    recorded = []
     for amplitude in f:
-        heard.append([now[tuple(r)] for r in receivers])
+        recorded.append([now[tuple(r)] for r in receivers])
         bend = np.zeros_like(v)
         for axis in (0, 1):
             for shift, weight in ((0, -5 / 2), (1, 4 / 3), (-1, 4 / 3), (2, -1 / 12), (-2, -1 / 12)):
                 bend += weight / h**2 * np.roll(now, shift, axis)
         bend[tuple(source)] -= amplitude
         before, now = now, 2 * now - before + v**2 * dt**2 * bend
-    return np.array(heard).T
+    return np.array(recorded).T
 
 
 def test_deepwaves_scalar_is_its_scheme(random):

@@ -32,13 +32,13 @@ def test_the_adjoint_of_amplitudes_is_the_transpose_of_the_waves(random, words):
     made = deepwave._Call(v, call["grid_spacing"], call["dt"], [amplitudes, locations, None], 4, 8, 20.0, None,
                           dict(words))
     assert made.resampling.ratio == (1 if not words else 2)
-    hearers = made.heard_at((at, None), "receivers")
-    heard = made.heard(hearers, deepwave._model)
-    slope = random.standard_normal(heard.shape)
-    back = made.of_amplitudes(hearers, slope, deepwave._model)
-    np.testing.assert_allclose((back * amplitudes).sum(), (slope * heard).sum(), rtol=1e-11)
-    change = made.of_rock(hearers, slope)
-    scattered = made.heard(hearers, lambda waves: waves.born(-2 / v**3))
+    recorders = made.recorders_at((at, None), "receivers")
+    recorded = made.recorded(recorders, deepwave._model)
+    slope = random.standard_normal(recorded.shape)
+    back = made.of_amplitudes(recorders, slope, deepwave._model)
+    np.testing.assert_allclose((back * amplitudes).sum(), (slope * recorded).sum(), rtol=1e-11)
+    change = made.of_rock(recorders, slope)
+    scattered = made.recorded(recorders, lambda waves: waves.born(-2 / v**3))
     np.testing.assert_allclose(change.sum(), (slope * scattered).sum(), rtol=1e-11)
 
 
@@ -134,10 +134,10 @@ def test_gradients_of_born_waves_are_those_of_linear_waves(random):
     dv = torch.tensor(random.standard_normal(v.shape), requires_grad=True)
     call["bg_receiver_locations"] = call["receiver_locations"][:, :1]
 
-    def heard(dv, f):
+    def recorded(dv, f):
         return deepwave.scalar_born(torch.tensor(v), h, dt, dv=dv, source_amplitudes=f, **call)[-2:]
 
-    below, scattered = heard(dv, f)
+    below, scattered = recorded(dv, f)
     weights = [torch.tensor(random.standard_normal(one.shape)) for one in (below, scattered)]
     sum((one * weight).sum() for one, weight in zip((below, scattered), weights)).backward()
     # Waves are linear in f, and scattered ones in dv: each is its slope times itself.
@@ -159,9 +159,9 @@ def test_gradients_of_batches_and_of_single_precision_have_their_kind(random):
         (deepwave.scalar(rock, **call)[-1] ** 2).sum().backward()
     torch.testing.assert_close(both.grad.sum(0), one.grad, rtol=1e-10, atol=1e-12 * float(one.grad.abs().max()))
     single = torch.tensor(v, dtype=torch.float32, requires_grad=True)
-    heard = deepwave.scalar(single, **call)[-1]
-    assert heard.dtype == torch.float32
-    (heard**2).sum().backward()
+    recorded = deepwave.scalar(single, **call)[-1]
+    assert recorded.dtype == torch.float32
+    (recorded**2).sum().backward()
     assert single.grad.dtype == torch.float32
     assert float((single.grad - one.grad).abs().max() / one.grad.abs().max()) < 1e-5
 
@@ -193,16 +193,16 @@ def test_waves_and_gradients_are_deepwaves(random, shape, dt, length, accuracy):
     found = []
     for module in (deepwave, theirs):
         rock, sent = torch.tensor(v, requires_grad=True), f.clone().requires_grad_()
-        heard = module.scalar(rock, source_amplitudes=sent, **call)
-        (heard[-1] ** 2).sum().backward()
+        recorded = module.scalar(rock, source_amplitudes=sent, **call)
+        (recorded[-1] ** 2).sum().backward()
         change, again = torch.tensor(dv, requires_grad=True), f.clone().requires_grad_()
         other = {name: value for name, value in call.items() if name not in ("grid_spacing", "dt")}
         at = other.pop("receiver_locations")
         born = module.scalar_born(torch.tensor(v), 10.0, dt, dv=change, source_amplitudes=again,
                                   sc_receiver_locations=at, bg_receiver_locations=at[:, :2], **other)
         (born[-1] ** 2).sum().backward()
-        assert len(heard) == 4 and len(born) == 7
-        found.append((heard[-1], rock.grad[inner], sent.grad, born[-2], born[-1], change.grad[inner], again.grad))
+        assert len(recorded) == 4 and len(born) == 7
+        found.append((recorded[-1], rock.grad[inner], sent.grad, born[-2], born[-1], change.grad[inner], again.grad))
     differences = [apart(*both) for both in zip(*found)]
     bounds = np.array([2e-4, 5e-5, 2e-4, 2e-4, 2e-4, 5e-4, 1e-3]) * (1 if len(shape) == 2 else 10)
     print(shape, dt, accuracy, [f"{d:.1e}" for d in differences])

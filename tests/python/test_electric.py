@@ -259,8 +259,8 @@ def test_simpegs_direct_current_with_one_changed_import():
 def test_the_simpeg_simulation_refuses_what_it_would_leave_out(source, receiver, message):
     discretize = pytest.importorskip("discretize")
     mesh = discretize.TensorMesh([8, 8, 8], x0="CCN")
-    heard = SimpleNamespace(**{"locations": [[0.1, 0, 0]], "data_type": "volt", **receiver})
-    survey = SimpleNamespace(source_list=[SimpleNamespace(receiver_list=[heard], **source)])
+    recorded = SimpleNamespace(**{"locations": [[0.1, 0, 0]], "data_type": "volt", **receiver})
+    survey = SimpleNamespace(source_list=[SimpleNamespace(receiver_list=[recorded], **source)])
     with pytest.raises(terrane.UnsupportedError, match=message):
         terrane.compat.Simulation3DNodal(mesh, survey=survey, sigma=0.01).dpred()
 

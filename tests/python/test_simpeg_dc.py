@@ -235,11 +235,11 @@ def of_simpeg(random, kind, receivers):
     sources = []
     for n in range(3):
         m, other, a, b = random.uniform(low, high, (4, 3, 3))
-        heard = [dc.receivers.Dipole(m, other, data_type=receivers)]
+        recorded = [dc.receivers.Dipole(m, other, data_type=receivers)]
         if kind != "Neumann":
-            heard.append(dc.receivers.Pole(m, data_type=receivers))
-            sources.append(dc.sources.Pole(heard[1:], a[1], current=0.3))
-        sources.append(dc.sources.Dipole(heard, a[0], b[0], current=2.5))
+            recorded.append(dc.receivers.Pole(m, data_type=receivers))
+            sources.append(dc.sources.Pole(recorded[1:], a[1], current=0.3))
+        sources.append(dc.sources.Dipole(recorded, a[0], b[0], current=2.5))
     survey = dc.survey.Survey(sources)
     if receivers != "volt":
         survey.set_geometric_factor()

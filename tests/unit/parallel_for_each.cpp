@@ -139,7 +139,7 @@ TEST(Interruptible, ALoopThatKnowsNothingOfItsUserEndsBetweenTasks) {
   for (const int threads : {1, 3}) {
     std::atomic<bool> stop{false};
     std::atomic<std::size_t> done{0};
-    const Interruptible heard([&] { return stop.load(); });
+    const Interruptible interruptible([&] { return stop.load(); });
     EXPECT_THROW(for_each(100'000, threads,
                           [&](std::size_t n) {
                             if (n == 20) stop = true;
@@ -156,7 +156,7 @@ TEST(Interruptible, ALoopThatKnowsNothingOfItsUserEndsBetweenTasks) {
 
 TEST(Interruptible, WhatEndsByItselfIsGivenTheTimeToDoSo) {
   using namespace std::chrono_literals;
-  const Interruptible heard([] { return true; }, 10s);
+  const Interruptible interruptible([] { return true; }, 10s);
   std::this_thread::sleep_for(60ms);
   std::size_t done = 0;
   for_each(50, 1, [&](std::size_t) { ++done; });

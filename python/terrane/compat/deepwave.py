@@ -227,7 +227,7 @@ class _Call:
         across = at[..., 1] if self.axes == 3 else np.zeros(at.shape[:-1])
         return list(np.stack([at[..., -1], across, at[..., 0]], axis=-1))
 
-    def heard_at(self, given: Sequence[Any], name: str) -> Optional[tuple[Any, Any]]:
+    def recorders_at(self, given: Sequence[Any], name: str) -> Optional[tuple[Any, Any]]:
         locations, mask = given
         if locations is None:
             return None
@@ -240,13 +240,13 @@ class _Call:
         """Each, and its shots."""
         return [(v, slice(n, n + 1)) for n, v in enumerate(self.v)] if self.batched else [(self.v, slice(None))]
 
-    def waves(self, v: Any, shots: slice, series: Any, senders: tuple[Any, Any], hearers: tuple[Any, Any]) -> Operators:
+    def waves(self, v: Any, shots: slice, series: Any, senders: tuple[Any, Any], recorders: tuple[Any, Any]) -> Operators:
         """That send series [shot, sender, step] and are recorded."""
         shape = v.shape if self.axes == 3 else (v.shape[0], 1, v.shape[1])
         spacing = self.h if self.axes == 3 else (self.h[0], self.h[1], self.h[1])
         made = Operators.of(
             v.reshape(shape), spacing, sources=self._places(senders[0][shots], senders[1][shots]),
-            receivers=self._places(hearers[0][shots], hearers[1][shots]), wavelet=self._loudest(),
+            receivers=self._places(recorders[0][shots], recorders[1][shots]), wavelet=self._loudest(),
             sample_step=self.step, end=(self.steps - 1) * self.step, step=self.step, sides=self.sides,
             order=self.order, layer_points=self.points, layer_frequency=self.frequency, exact_time=False,
             precision=self.precision)
@@ -260,35 +260,35 @@ class _Call:
             spectrum[min(1, len(spectrum) - 1)] = 1
         return np.fft.fftshift(np.fft.irfft(spectrum, n=self.steps))
 
-    def heard(self, hearers: tuple[Any, Any], compute: Callable[[Operators], Any]) -> Any:
+    def recorded(self, recorders: tuple[Any, Any], compute: Callable[[Operators], Any]) -> Any:
         """What compute() has of the sources' waves → [shot, receiver, time]."""
         series = self.resampling.up(self.amplitudes)
-        return self.resampling.down(self._sent(series, (self.sources, self.sending), hearers, compute))
+        return self.resampling.down(self._sent(series, (self.sources, self.sending), recorders, compute))
 
-    def _sent(self, series: Any, senders: tuple[Any, Any], hearers: tuple[Any, Any],
+    def _sent(self, series: Any, senders: tuple[Any, Any], recorders: tuple[Any, Any],
               compute: Callable[[Operators], Any]) -> Any:
-        out = np.zeros((*hearers[1].shape, self.steps))
-        if hearers[1].any():
+        out = np.zeros((*recorders[1].shape, self.steps))
+        if recorders[1].any():
             for v, shots in self.rocks():
-                simulation = self.waves(v, shots, series, senders, hearers)
+                simulation = self.waves(v, shots, series, senders, recorders)
                 out[shots] = np.asarray(compute(simulation)).reshape(simulation.shape).transpose(0, 2, 1)
-        return out * hearers[1][..., None]
+        return out * recorders[1][..., None]
 
-    def of_amplitudes(self, hearers: tuple[Any, Any], slope: Any, compute: Callable[[Operators], Any]) -> Any:
+    def of_amplitudes(self, recorders: tuple[Any, Any], slope: Any, compute: Callable[[Operators], Any]) -> Any:
         """The gradient of source amplitudes of one by amplitudes: slope [shot, receiver, time] is sent, from the last
         to the first, from the receivers to the sources."""
-        back = (self.resampling.up(slope) / self.resampling.ratio * hearers[1][..., None])[..., ::-1]
-        found = self._sent(back, hearers, (self.sources, self.sending), compute)[..., ::-1]
+        back = (self.resampling.up(slope) / self.resampling.ratio * recorders[1][..., None])[..., ::-1]
+        found = self._sent(back, recorders, (self.sources, self.sending), compute)[..., ::-1]
         return _longer(self.resampling.ratio * self.resampling.down(found), self.given_samples)
 
-    def of_rock(self, hearers: tuple[Any, Any], slope: Any) -> Any:
+    def of_rock(self, recorders: tuple[Any, Any], slope: Any) -> Any:
         """The gradient of v: ∂m/∂v Jᵀ slope, m = 1/v²."""
         series = self.resampling.up(self.amplitudes)
-        traces = self.resampling.up(slope) / self.resampling.ratio * hearers[1][..., None]
+        traces = self.resampling.up(slope) / self.resampling.ratio * recorders[1][..., None]
         found = np.zeros(self.v.shape)
-        if hearers[1].any():
+        if recorders[1].any():
             for n, (v, shots) in enumerate(self.rocks()):
-                simulation = self.waves(v, shots, series, (self.sources, self.sending), hearers)
+                simulation = self.waves(v, shots, series, (self.sources, self.sending), recorders)
                 kernel = simulation.adjoint(traces[shots].transpose(0, 2, 1)).reshape(v.shape)
                 found[n if self.batched else slice(None)] = kernel
         return -2 * found / self.v**3
@@ -355,17 +355,17 @@ def scalar(v: Any, grid_spacing: Union[float, Sequence[float]], dt: float, sourc
         are None. Of torch tensors it has gradients of v and of source_amplitudes, once.
     """
     source = _channel(sources, "sources", (source_amplitudes, source_locations, source_mask))
-    heard = _channel(receivers, "receivers", (receiver_locations, receiver_mask))
+    recorded = _channel(receivers, "receivers", (receiver_locations, receiver_mask))
     call = _Call(v, grid_spacing, dt, source, accuracy, pml_width, pml_freq, nt, others)
-    hearers = call.heard_at(heard, "receiver_locations")
-    if hearers is None:
+    recorders = call.recorders_at(recorded, "receiver_locations")
+    if recorders is None:
         raise InputError("receiver_locations", "missing", "Without receivers nothing is returned here.")
 
     def pull(slopes: Sequence[Any], wanted: Sequence[bool]) -> tuple[Any, ...]:
-        return (call.of_rock(hearers, slopes[0]) if wanted[0] else None,
-                call.of_amplitudes(hearers, slopes[0], _model) if wanted[1] else None)
+        return (call.of_rock(recorders, slopes[0]) if wanted[0] else None,
+                call.of_amplitudes(recorders, slopes[0], _model) if wanted[1] else None)
 
-    return Scalar(None, None, None, *_linked(lambda: (call.heard(hearers, _model),), pull, v, source[0]))
+    return Scalar(None, None, None, *_linked(lambda: (call.recorded(recorders, _model),), pull, v, source[0]))
 
 
 def scalar_born(v: Any, *places: Any, grid_spacing: Any = None, dt: Any = None, dv: Any = None, scatter: Any = None,
@@ -420,8 +420,8 @@ def scalar_born(v: Any, *places: Any, grid_spacing: Any = None, dt: Any = None, 
         raise ShapeError("dv", f"has shape {faster.shape}", f"v has {call.v.shape}.")
     rock = -2 * np.broadcast_to(faster, call.v.shape) / call.v**3
     nothing = np.zeros((call.shots, 0, call.axes), int), np.zeros((call.shots, 0), bool)
-    at_bg = call.heard_at(below, "bg_receiver_locations") or nothing
-    at_sc = call.heard_at(scattered, "receiver_locations") or nothing
+    at_bg = call.recorders_at(below, "bg_receiver_locations") or nothing
+    at_sc = call.recorders_at(scattered, "receiver_locations") or nothing
     changes = iter(())
 
     def scatter_once(simulation: Operators) -> Any:
@@ -444,4 +444,4 @@ def scalar_born(v: Any, *places: Any, grid_spacing: Any = None, dt: Any = None, 
         return None, of_amplitudes, of_change
 
     return Born(None, None, None, None, None,
-                *_linked(lambda: (call.heard(at_bg, _model), born(call.heard, at_sc)), pull, v, source[0], change))
+                *_linked(lambda: (call.recorded(at_bg, _model), born(call.recorded, at_sc)), pull, v, source[0], change))

@@ -256,13 +256,13 @@ class _Solves:
 
     def apply_transpose(self, data: Floats) -> Floats:
         """[data] → [cells]"""
-        heard = np.zeros((len(self.survey.mixed), len(self.cells)))  # what each place counts, by source
+        amounts = np.zeros((len(self.survey.mixed), len(self.cells)))  # what each place counts, by source
         for (source, m, n, factor), value in zip(self.survey.data, data):
-            heard[source, m] += factor * value
+            amounts[source, m] += factor * value
             if n >= 0:
-                heard[source, n] -= factor * value
+                amounts[source, n] -= factor * value
         slope = np.zeros(self.size)
-        for phi, counts in zip(self.potentials, self.survey.mixed.T @ heard):
+        for phi, counts in zip(self.potentials, self.survey.mixed.T @ amounts):
             seen = self._spread(self.cells.ravel(), (counts[:, None] * self.weights).ravel())
             slope += self.engine.slope(phi, self._found(self.engine.potential(seen)))
         return slope

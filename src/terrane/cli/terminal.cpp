@@ -13,8 +13,8 @@ namespace terrane::cli {
 
 namespace {
 
-int first_failure = 0;  // of standard output; the command speaks from one thread
-bool closed = false;    // it was closed when the program started
+int first_failure = 0;  // errno of the first failed write to standard output; only one thread writes
+bool closed = false;    // standard output was closed when the program started
 
 }  // namespace
 

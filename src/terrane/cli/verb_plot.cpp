@@ -61,8 +61,9 @@ std::string python() {
   return "python3";
 }
 
-volatile std::sig_atomic_t caught = 0;  ///< SIGINT or SIGTERM, while InterruptsWait
-volatile pid_t drawing = 0;             ///< the script, while it runs
+/// The signal that came while InterruptsWait exists, SIGINT or SIGTERM; 0: none.
+volatile std::sig_atomic_t caught = 0;
+volatile pid_t drawing = 0;  ///< process of the script while it runs
 
 /// Delays the signals that end the command until temporary files are removed. A terminal sends SIGINT to the
 /// script as well; SIGTERM is passed on to it.
@@ -109,7 +110,7 @@ int run_python(std::vector<std::string> words, bool speaks) {
     _exit(127);
   }
   drawing = child;
-  if (caught != 0) kill(child, SIGTERM);  // it came before `drawing` said whom to tell
+  if (caught != 0) kill(child, SIGTERM);  // the signal came before `drawing` was set
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -164,7 +165,7 @@ io::Content content_of(const std::string& file) {
     try {
       auto in = io::TextReader::open(file);
       return io::to_table(io::read_arrays(in));
-    } catch (const Error&) {  // it is none of these: the first error says more
+    } catch (const Error&) {  // the file is none of these; the first error says more
     }
     throw;
   }

@@ -157,7 +157,8 @@ void add_fields(const TextReader& in, std::string_view text, std::size_t& at, st
   if (!layout)
     in.fail(fmt::format("column {} has the layout \"{}\"", shown(parts[0]), shown(parts[1])),
             "Allowed: An, In, Fn.d, En.d, with a number of times before it.");
-  constexpr std::size_t most = 100'000;  // no survey has so many; a few bytes could ask for more
+  // More than any survey has: a broken file must not ask for more memory.
+  constexpr std::size_t most = 100'000;
   if (fields.size() + layout->times > most) in.fail(fmt::format("more than {} columns are defined", most));
   Field field;
   for (std::size_t p = 2; p < parts.size(); ++p)

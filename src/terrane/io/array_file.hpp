@@ -90,10 +90,10 @@ class ArrayFileReader {
 
  private:
   struct Piece {
-    std::uint64_t at;          // of its first value, in the file
+    std::uint64_t at;          // byte of the file at which its first value begins
     std::size_t first, count;  // values of the array
-    std::uint64_t before;      // checksum up to its first value
-    std::uint64_t after;       // and up to its end
+    std::uint64_t before;      // checksum of the file up to its first value
+    std::uint64_t after;       // checksum of the file up to its last value
   };
   struct Head;
 

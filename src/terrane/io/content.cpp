@@ -250,7 +250,7 @@ std::optional<GridData> to_grid(const Table& table) {
   for (const auto& c : table.columns) {
     if (&c == x || &c == y) continue;
     Column field{nodes.bare ? "up" : c.name, c.unit, c.description, {}};
-    if (!c.values.empty()) {  // it is, in an outline
+    if (!c.values.empty()) {  // the values are empty in an outline
       field.values.reserve(n);
       for (const auto row : row_of) field.values.push_back(c.values[row]);
     }

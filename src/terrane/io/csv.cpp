@@ -106,7 +106,7 @@ class Splitter {
   }
 
   char separator_;
-  std::deque<std::string> unwrapped_;  // a deque: views into it stay
+  std::deque<std::string> unwrapped_;  // a deque, as views into it must stay valid
 };
 
 /// The name and unit of a column, from "g_u [mGal]" or "g_u (mGal)".

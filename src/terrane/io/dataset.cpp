@@ -233,7 +233,7 @@ Content stations_of(const Dataset& data, bool all_columns) {
   GridData grid;
   grid.easting = std::move(table.columns[0].values);
   grid.northing = std::move(table.columns[1].values);
-  if (!table.texts.empty()) {  // which grids have no room for
+  if (!table.texts.empty()) {  // grids cannot hold texts
     for (auto& column : table.columns) column.values.reserve(grid.size());
     table.columns[0].values.clear(), table.columns[1].values.clear();
     for (const double north : grid.northing)

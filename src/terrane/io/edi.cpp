@@ -515,7 +515,7 @@ void write_edi(const std::string& path, const Table& table) {
     AtomicFile file(files.front());
     return write_site(file, rows, 0);
   }
-  std::deque<PendingPath> pending;  // none takes its name before all are written
+  std::deque<PendingPath> pending;  // files take their names only when all are written
   for (std::size_t site = 0; site < files.size(); ++site) {
     AtomicFile file(pending.emplace_back(files[site]).temporary());
     write_site(file, rows, site);

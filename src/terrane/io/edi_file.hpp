@@ -22,8 +22,9 @@ using Options = std::map<std::string, Option>;
 /// A block of numbers, ">ZXYR ROT=ZROT //20".
 struct Block {
   Options options;
-  std::vector<double> values;         ///< NaN: a word of stars
-  std::size_t line = 0, counted = 0;  ///< counted: number of values that its line states; 0: none
+  std::vector<double> values;  ///< NaN: a word of stars
+  std::size_t line = 0,
+              counted = 0;  ///< counted: number of values that its first line states; 0: it states none
 };
 
 /// A channel, ">HMEAS ID=11.001 CHTYPE=HX X=0 Y=0 AZM=0".
@@ -33,7 +34,7 @@ struct Channel {
 };
 
 struct File {
-  Options head, measured, section;  ///< of >HEAD, >=DEFINEMEAS, and >=MTSECT or >=SPECTRASECT
+  Options head, measured, section;  ///< options of >HEAD, of >=DEFINEMEAS, and of >=MTSECT or >=SPECTRASECT
   std::string info;                 ///< lines of >INFO, in small letters
   std::vector<Channel> channels;
   std::vector<std::string> order;       ///< names of the channels of spectra

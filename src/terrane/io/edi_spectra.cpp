@@ -38,7 +38,7 @@ class Powers {
 
 /// How many independent estimates were averaged; 0: not known.
 double estimates(const TextReader& in, const Block& block) {
-  constexpr double fewest = 4;  // two complex numbers were found from them
+  constexpr double fewest = 4;  // least number of averages, as two complex numbers are found from them
   const double averages = number_in(in, block.options, "avgt").value_or(0),
                width = number_in(in, block.options, "bw").value_or(0);
   double best = 0;

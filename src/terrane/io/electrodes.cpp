@@ -160,7 +160,7 @@ std::vector<double> first_block(TextReader& in, bool& polarized, std::string& la
         in.fail("two lines of text begin the file", "A title of one line may stand before the blocks.");
       title = true;
     } else if (title && numbers->size() == 3) {
-      title = false;  // number of sources, and two more
+      title = false;  // skipped: the number of sources, and two more numbers
     } else {
       return *numbers;
     }
@@ -847,7 +847,7 @@ void expect_arrays(const std::string& path, std::string_view format, const Table
 /// The columns other than places and those that are written.
 std::vector<std::string> beside(const Table& table, std::set<const Column*> written) {
   for (std::size_t x = 0; x < 3; ++x) {
-    written.insert(table.find(axes[x]));  // where a value is drawn
+    written.insert(table.find(axes[x]));  // place at which a value is drawn
     for (const char letter : letters) written.insert(table.find(name_of(letter, x)));
   }
   std::vector<std::string> names;
@@ -1210,7 +1210,7 @@ bool begins_ubc_dcip(std::string_view head) {
   if (of_row != width) return true;
   if (width == 3 || !broken || prisms || words_of_title == width || head.find_first_of(",;") != head.npos)
     return false;
-  constexpr std::size_t enough = 4;  // lines of one block, whose count fits hardly by chance
+  constexpr std::size_t enough = 4;  // number of lines of a block that hardly fits its count by chance
   return whole ? rows == 0 && (blocks > 1 || lines.size() >= enough) : blocks > 1;
 }
 

@@ -36,7 +36,7 @@ struct Entry;
 /// A node of the tree: a table, a text, numbers, or something that is not read (complex data).
 struct Node {
   std::vector<Entry> entries;
-  std::unordered_map<std::string, std::size_t> places;  ///< of entries, by their names
+  std::unordered_map<std::string, std::size_t> places;  ///< places of entries, by their names
   bool table = false;
   std::optional<std::string> text;
   std::optional<Array> numbers;
@@ -385,7 +385,7 @@ class Hdf5Tree {
     const Hdf5Handle type(H5Dget_type(data), H5Tclose), space(H5Dget_space(data), H5Sclose);
     const auto kind = H5Tget_class(type);
     if (kind == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) node.text = text(data, type);
-    if (kind == H5T_FLOAT || kind == H5T_INTEGER) {  // truths (H5T_ENUM) are not needed
+    if (kind == H5T_FLOAT || kind == H5T_INTEGER) {  // booleans (H5T_ENUM) are not needed
       Array array;
       const int axes = H5Sget_simple_extent_ndims(space);
       std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(axes, 0)));
@@ -431,7 +431,7 @@ class Hdf5Tree {
 Node tree_of(const std::string& name, const std::string& bytes, std::size_t memory) {
   ReadBudget budget(memory);
   if (bytes.starts_with(std::string_view("PK", 2))) return tree_of_npz(name, bytes, budget);
-  budget.take(name, bytes.size());  // a number of three letters becomes eight bytes
+  budget.take(name, bytes.size());  // numbers take more memory than their text: eight bytes each
   return JsonReader(name, bytes, budget).read();
 }
 Node tree_of(const std::string& path, std::size_t memory) {

@@ -227,7 +227,8 @@ class GmshReader {
   std::string name_, bytes_, last_;
   std::size_t at_ = 0;
   bool binary_ = false;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::string> names_;      // of dimension and physical tag
+  // Names of physical groups, by dimension and tag.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> names_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> physical_;  // of dimension and entity
   std::unordered_map<std::int64_t, std::uint32_t> node_;
   HexahedraFile mesh_;

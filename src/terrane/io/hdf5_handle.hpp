@@ -15,7 +15,7 @@ class Hdf5Handle {
   ~Hdf5Handle() {
     if (id_ >= 0) close_(id_);
   }
-  operator hid_t() const { return id_; }  // NOLINT: the C library takes it everywhere
+  operator hid_t() const { return id_; }  // NOLINT: implicit, as functions of the C library take it
   bool valid() const { return id_ >= 0; }
   /// Closes now and says whether that went well.
   bool close() {

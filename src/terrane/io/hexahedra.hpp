@@ -15,11 +15,13 @@ namespace terrane::io {
 
 struct HexahedraFile {
   std::vector<std::array<double, 3>> nodes;  ///< m: east, north, up
-  std::vector<std::uint32_t> element_nodes;  ///< of all elements, one after the other: 8, 20 or 27 each
-  std::vector<std::size_t> first = {0};      ///< of each element in it, and its end
+  /// Nodes of all elements, one element after the other: 8, 20 or 27 each.
+  std::vector<std::uint32_t> element_nodes;
+  std::vector<std::size_t> first = {
+      0};  ///< index of each element's first node in element_nodes, and its size
   /// Where the k-th node of an element lies in the cube [−1, 1]³: ξ + 3 η + 9 ζ with 0, 1, 2 for −1, 0, 1.
   std::array<int, 27> order{};
-  std::vector<std::uint32_t> group;  ///< of each element, in `groups`
+  std::vector<std::uint32_t> group;  ///< group of each element, as an index into `groups`
   std::vector<std::string> groups;   ///< names: of volumes; of SPECFEM3D's materials their numbers
 
   /// Properties of a group, where the file has them: numbers, or the name of a tomography file.

@@ -252,7 +252,7 @@ class DataList {
  private:
   struct Row {
     magnetotelluric::Transfer numbers;
-    std::array<magnetotelluric::Axes, 2> axes;  ///< of impedance, and of tipper
+    std::array<magnetotelluric::Axes, 2> axes;  ///< axes of the impedance, and of the tipper
     std::array<bool, 2> has{};
     std::size_t line = 0;
   };
@@ -540,7 +540,8 @@ MeshData read_modem_model(TextReader& in) {
   const auto north = static_cast<std::size_t>(count[0]), east = static_cast<std::size_t>(count[1]),
              deep = static_cast<std::size_t>(count[2]);
   std::size_t n = 0;
-  for (std::size_t k = deep; k-- > 0;)  // from the top, east outside, and from north to south
+  for (std::size_t k = deep;
+       k-- > 0;)  // order of the file: from the top; east slowest, north to south fastest
     for (std::size_t i = 0; i < east; ++i)
       for (std::size_t j = north; j-- > 0;)
         data.cells[0].values[data.mesh.index(i, j, k)] = header.value(read[n++]);

@@ -60,9 +60,9 @@ struct FileVariable {
 
 struct Axis {
   std::vector<double> values;  ///< ascending; metres or degrees
-  bool reversed = false;       ///< the file runs the other way
+  bool reversed = false;       ///< true: the file has the axis in descending order
   bool geographic = false;
-  bool unit_is_assumed = false;  ///< metres, where the file says nothing
+  bool unit_is_assumed = false;  ///< true: the file gives no unit, and metres are assumed
 };
 
 class NetcdfReader {
@@ -342,7 +342,7 @@ class NetcdfReader {
 
   struct Valid {
     double low = -std::numeric_limits<double>::infinity(), high = -low;
-    bool unpacked = false;  ///< of what the values mean, not of what is stored
+    bool unpacked = false;  ///< true: the range is of unpacked values, not of stored ones
   };
 
   /// The range of valid values. NetCDF User's Guide, "Attribute Conventions": a range of the type of unpacked

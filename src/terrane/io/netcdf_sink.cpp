@@ -279,7 +279,7 @@ void NetcdfSink::do_define(const Dataset& header) {
   constexpr double for_metadata = 1 << 20;
   pending_ = std::make_unique<PendingPath>(path_);
   const auto room = static_cast<std::size_t>(bytes + for_metadata);
-  pending_->reserve(room);  // before the library opens the file, which gives the room back
+  pending_->reserve(room);  // before the library opens the file, as that frees what was reserved
   file_ = std::make_unique<File>(path_, pending_.get());
   file_->define(header);
   pending_->reserve(room);

@@ -86,8 +86,8 @@ struct Source {
   TextReader text() const { return TextReader::open(path, options.memory); }
   std::string bytes() const { return read_bytes(path, options.memory); }
   std::string property() const { return unnamed(path, options.property); }
-  MeshData mesh() const;                 ///< of cell values that come without one
-  GridData scaled(GridData grid) const;  ///< of a file that does not say in what its coordinates are
+  MeshData mesh() const;                 ///< the mesh of cell values that come without one
+  GridData scaled(GridData grid) const;  ///< for files that give no unit of coordinates
 };
 
 /// The content to write, converted where possible to the kind that a format holds.
@@ -979,7 +979,7 @@ const Format* by_content(std::string_view head, const Format* by_name) {
 struct Foreign {
   std::string_view name, next;
   bool (*begins)(std::string_view head);
-  std::string_view only = {};  ///< the extension, where first bytes leave doubts
+  std::string_view only = {};  ///< the extension, where first bytes do not decide
 };
 
 template <std::size_t N>

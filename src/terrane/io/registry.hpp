@@ -12,13 +12,13 @@
 namespace terrane::io {
 
 struct ReadOptions {
-  std::string format;  ///< name of a format; empty: by extension and by the first bytes
-  std::string mesh;    ///< file with the mesh of cell values that come without one (.den, .sus, .npy)
-  std::string unit;    ///< of values whose file gives none; empty: left empty, or an error where SI is needed
-  std::string length_unit;  ///< of coordinates whose file gives none; empty: as the format has it
+  std::string format;       ///< name of a format; empty: by extension and by the first bytes
+  std::string mesh;         ///< file with the mesh of cell values that come without one (.den, .sus, .npy)
+  std::string unit;         ///< of values whose file has no unit; empty: none, or an error where SI is needed
+  std::string length_unit;  ///< unit of coordinates whose file gives none; empty: that of the format
   std::string field;        ///< which variable to read; empty: all
-  std::string mesh_format;  ///< of the file with the mesh; empty: by extension and by the first bytes
-  std::string property;     ///< what values without a name are; empty: what the extension says, or density
+  std::string mesh_format;  ///< format of the file with the mesh; empty: by extension and by the first bytes
+  std::string property;     ///< property of values without a name; empty: what the extension says, or density
   std::size_t memory = 0;   ///< bytes that reading may take; 0: what the machine has left
 };
 
@@ -29,7 +29,7 @@ struct WriteOptions {
   const Conventions* conventions = nullptr;
 };
 
-struct Source;       // what a format reads from, and
+struct Source;       // what a format reads from and writes to
 struct Destination;  // what it writes: registry.cpp
 
 /// One format: all that Terrane knows of it. A new format is a file that reads and writes it, and one row of
@@ -41,8 +41,8 @@ struct Format {
   std::string_view holds;       ///< "mesh", "grid", "table", "prisms", "array", "dataset"; several by blanks
   bool all_columns = false;  ///< holds every column of a table or grid by its name, not only values of some
   bool takes_rows = false;   ///< takes data sets as tables of their rows (dataset.hpp), where they suit
-  bool (*begins)(std::string_view head) = nullptr;     ///< whether first bytes leave no doubt
-  bool (*resembles)(std::string_view head) = nullptr;  ///< whether they may be, where no name says more
+  bool (*begins)(std::string_view head) = nullptr;     ///< whether a file that begins so has this format
+  bool (*resembles)(std::string_view head) = nullptr;  ///< whether it may, if no name tells
   Content (*read)(const Source& from) = nullptr;       ///< null: it can be written and not read
   void (*write)(const Destination& to) = nullptr;      ///< null: it can be read and not written
   /// Names of the columns that a file would not hold. Throws what write would throw because of the content.

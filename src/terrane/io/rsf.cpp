@@ -30,7 +30,8 @@ class RsfHeader {
       if (begin == std::string_view::npos) break;
       text.remove_prefix(begin);
       const auto stop = text.find_first_of("= \t\r\n");
-      if (stop == std::string_view::npos || text[stop] != '=') {  // a word of the history of the file
+      if (stop == std::string_view::npos ||
+          text[stop] != '=') {  // no key = value: a word of the file's history
         text.remove_prefix(std::min(stop, text.size()));
         continue;
       }

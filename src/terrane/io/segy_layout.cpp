@@ -26,7 +26,7 @@ bool alike(const Layout& layout, std::string_view bytes) {
 
 struct Reading {
   Layout layout;
-  std::size_t texts = 0;  ///< between the binary header and the first trace
+  std::size_t texts = 0;  ///< number of text headers between the binary header and the first trace
 };
 
 /// The first reading that is alike(); else the first that fills the file with whole traces; else the first.

@@ -186,7 +186,7 @@ bool resembles_specfem_stations(std::string_view head) {
   const bool cut = !head.empty() && head.back() != '\n' && head.find('\n') != head.npos;
   std::size_t rows = 0;
   const auto lines = specfem_lines(std::string(head));
-  for (std::size_t n = 0; n + (cut ? 1 : 0) < lines.size(); ++n) {  // the last may be half a line
+  for (std::size_t n = 0; n + (cut ? 1 : 0) < lines.size(); ++n) {  // the last line may be cut off
     if (lines[n].empty() || lines[n].front() == '#') continue;
     std::istringstream words(lines[n]);
     std::string name, network, word;

@@ -21,8 +21,9 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double blank = 1.70141e38;    // Surfer 6; Surfer 7 files name their own
-constexpr double least_blank = 1.7e38;  // however few digits it is printed with
+constexpr double blank = 1.70141e38;  // of Surfer 6; files of Surfer 7 state theirs
+// Values from here on are blank, as that may be printed with few digits.
+constexpr double least_blank = 1.7e38;
 constexpr std::int64_t most_surfer_nodes = 100'000'000;
 constexpr std::int32_t tag_header = 0x42525344, tag_grid = 0x44495247, tag_data = 0x41544144;
 

@@ -23,8 +23,8 @@ struct TomographyFile {
   static constexpr std::size_t most = 5;  ///< v_P, v_S, ρ, Q_P, Q_S
   std::array<double, 3> origin{}, spacing{};
   std::array<std::size_t, 3> count{};
-  std::array<double, 6> limits{};  ///< of v_P, v_S and ρ, from and to
-  std::size_t columns = 3;         ///< of them or of all five
+  std::array<double, 6> limits{};  ///< least and greatest v_P, v_S and ρ
+  std::size_t columns = 3;         ///< number of columns of properties: three or all five
   std::vector<std::array<double, most>> values;
 };
 

@@ -461,7 +461,7 @@ bool begins_ubc_magnetic(std::string_view head) {
     }
   }
   if (lines.size() < 4 || lines[0].size() != 3 || lines[1].size() != 3 || lines[2].size() != 1) return false;
-  constexpr double weakest = 1000;  // nT; nowhere on the Earth is it less than 20,000
+  constexpr double weakest = 1000;  // least main field, nT: the Earth's is 20,000 or more everywhere
   const auto is_direction = [](const std::vector<double>& line) {
     return std::abs(line[0]) <= 90 && std::abs(line[1]) <= 360;
   };

@@ -41,9 +41,9 @@ bool is_octree_number(double value) { return value == std::floor(value) && value
 
 /// The counts in the head of an octree file; {} where the head is another.
 struct OctreeHead {
-  std::vector<double> cells;  ///< smallest ones, along each axis
+  std::vector<double> cells;  ///< number of smallest cells along each axis
   double octree_cells = 0;
-  std::size_t numbers = 0;  ///< behind the corner, in three lines
+  std::size_t numbers = 0;  ///< count of numbers behind the corner, in three lines
 };
 OctreeHead octree_head(TextReader& in) {
   OctreeHead head;
@@ -204,7 +204,7 @@ MeshData read_ubc_octree(TextReader& in) {
     cells[axis] = static_cast<std::int64_t>(faces[axis].size()) - 1;
   }
   const auto all = checked_product(in.where(), cells);
-  in.expect_memory(all + all / 2);  // which octree cell, and the values of one property
+  in.expect_memory(all + all / 2);  // memory of the cells' octree cells, and of one property
   std::array<std::vector<double>, 3> places;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (const auto face : faces[axis])

@@ -20,12 +20,12 @@ namespace {
 
 constexpr std::array<const char*, 3> place_names{"point_easting", "point_northing", "point_up"};
 constexpr unsigned char quadrilateral = 9, brick = 12;  // VTK's numbers
-constexpr std::size_t at_once = std::size_t{1} << 20;   // points, or numbers of points, put into shape
+constexpr std::size_t at_once = std::size_t{1} << 20;   // number of points that are converted at once
 
 /// The parts of a data set that the file holds.
 struct Film {
   std::vector<std::string> fields;
-  std::string time;  // dimension; empty: the fields are of no time
+  std::string time;  // name of the dimension of time; empty: fields have none
   std::size_t steps = 1, points = 0, cells = 0, corners = 0;
 };
 
@@ -268,7 +268,7 @@ class VtkhdfSink::File {
   }
 
   static hid_t open(PendingPath& pending, std::size_t bytes) {
-    pending.reserve(bytes);  // before the library opens the file, which gives the room back
+    pending.reserve(bytes);  // before the library opens the file, as that frees what was reserved
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     return H5Fcreate(pending.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
@@ -279,7 +279,7 @@ class VtkhdfSink::File {
 
   Dataset header_;
   Film film_;
-  MemorySink places_;  // coordinates, until they stand beside each other
+  MemorySink places_;  // coordinates, held until east, north and up of a point are written together
   PendingPath pending_;
   Hdf5Handle file_;
   hid_t root_ = -1;

@@ -297,7 +297,7 @@ class KeyDepth {
   static constexpr int most = 100;
   const std::string& name_;
   std::size_t line_ = 1;
-  std::vector<int> open_{0};  // dots of the key at hand, within each pair of braces
+  std::vector<int> open_{0};  // number of dots of the present key, for each pair of braces that is open
   int depth_ = 0, word_ = 0;
   bool on_command_line_, plain_word_ = false;
   std::string nesting_;   // the brackets and braces that are open
@@ -537,14 +537,14 @@ namespace {
 double largest_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::length:
-      return 1e15;        // as far as the formulas go: a tenth of a light year
-    case Quantity::time:  // twice the age of the universe
+      return 1e15;        // m; larger lengths are beyond the formulas: a tenth of a light year
+    case Quantity::time:  // s; twice the age of the universe
     case Quantity::frequency:
       return 1e18;
     case Quantity::velocity:
       return 299'792'458;  // light
     case Quantity::conductivity:
-      return 1e12;  // a hundred thousand times that of silver
+      return 1e12;  // S/m; a hundred thousand times that of silver
     case Quantity::dimensionless:
       return 1e100;
     default:

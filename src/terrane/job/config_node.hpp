@@ -17,7 +17,7 @@ namespace terrane {
 // A tree of our own: toml++ stays in this file, and every node knows whether it was read.
 struct Config::Node {
   using List = std::vector<Node>;
-  struct Entry;  // not a pair: Clang wants a pair's parts complete
+  struct Entry;  // a struct, as Clang takes no incomplete type in a pair
   using Table = std::vector<Entry>;
   std::variant<bool, std::int64_t, double, std::string, List, Table> value;
   std::string place;  ///< "job.toml:14"

@@ -95,7 +95,7 @@ class KeyList {
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::vector<Key> keys_;
-  std::deque<std::string> texts_;  // the defaults as texts; a deque does not move them
+  std::deque<std::string> texts_;  // the defaults as texts; in a deque, as views of them must stay valid
 };
 
 /// Visitor: takes the values of a table of the job file. Throws InputError at the key.

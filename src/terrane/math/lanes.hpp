@@ -33,7 +33,7 @@ struct VectorOf {
 template <int N>
 class LanesMask {
  public:
-  using Bits = typename VectorOf<std::int64_t, N>::Type;  // each all ones or all zeros
+  using Bits = typename VectorOf<std::int64_t, N>::Type;  // a mask: each lane all ones or zeros
 
   TERRANE_FN explicit LanesMask(const Bits& bits) : bits_(bits) {}
   TERRANE_FN const Bits& bits() const { return bits_; }

@@ -6,7 +6,7 @@
 // math/lanes.hpp takes its place, and with TERRANE_OWN_LANES everywhere.
 #pragma once
 
-#include <cstddef>  // tells which standard library this is
+#include <cstddef>  // defines the macro that names the standard library
 
 #include "terrane/math/lanes.hpp"
 #include "terrane/math/number.hpp"

@@ -27,7 +27,7 @@ namespace terrane {
 
 /// The points and walls of each axis (easting, northing, up) that a companion mesh has to respect.
 struct CompanionWish {
-  std::array<std::vector<double>, 3> places;  ///< of sources and receivers, m
+  std::array<std::vector<double>, 3> places;  ///< coordinates of sources and receivers along each axis, m
   /// {low, high}: whether the wall stands for an earth that goes on beyond it, and moves outwards.
   std::array<std::array<bool, 2>, 3> goes_on{{{true, true}, {true, true}, {true, true}}};
   std::array<bool, 3> coarser{true, true,
@@ -75,7 +75,7 @@ class Companion {
   std::vector<double> folded(const std::vector<double>& values, const std::vector<double>& weight,
                              const Read& read, double (*write)(double)) const;
 
-  std::array<std::size_t, 2> of_{};          // cells of the mesh along easting and northing
+  std::array<std::size_t, 2> of_{};          // number of cells of the mesh along easting and northing
   std::array<std::vector<Parts>, 3> parts_;  // easting, northing, up
   TensorMesh mesh_;
 };

@@ -16,7 +16,7 @@ struct GradedAxis {
   double cell = 1;                  ///< h, of the core, m
   double growth_low = 1.3;          ///< g below the core, above 1
   double growth_high = 1.3;         ///< g above it
-  double from = 0, to = 1;          ///< where the axis ends, m
+  double from = 0, to = 1;          ///< ends of the axis, m
   std::vector<double> wanted = {};  ///< where faces shall be
   std::vector<FineCells> fine = {};
 };

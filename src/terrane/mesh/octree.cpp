@@ -17,7 +17,7 @@ namespace terrane {
 
 namespace {
 
-constexpr int deepest = 19;             // levels; 3 · 19 bits of place and 5 of level make a key
+constexpr int deepest = 19;             // most levels: a key has 3 · 19 bits of place and 5 of level
 constexpr std::size_t chunk = 1 << 14;  // boxes of a task
 constexpr std::size_t together = 64;    // cells that one task cuts
 
@@ -171,7 +171,7 @@ void Grower::cut() {
         if (parent->size() <= leaf_) continue;
         const auto known = children.size();
         cut(*parent, children);
-        parent->child = static_cast<std::uint32_t>(known);  // of those of the stretch
+        parent->child = static_cast<std::uint32_t>(known);  // index among the cells of this stretch
         parent->children = static_cast<std::uint8_t>(children.size() - known);
       }
     };

@@ -14,8 +14,8 @@ namespace terrane {
 
 struct Octree {
   struct Cell {
-    std::uint32_t first = 0, last = 0;  ///< its boxes: places in `order`
-    std::uint32_t child = 0;            ///< the first; the others follow
+    std::uint32_t first = 0, last = 0;  ///< its boxes: the range [first, last) of `order`
+    std::uint32_t child = 0;            ///< index of its first child; the others follow
     std::uint8_t children = 0;          ///< none: a leaf
     std::uint8_t level = 0;
     bool flat = false;  ///< boxes too large for finer cells: cut in equal parts

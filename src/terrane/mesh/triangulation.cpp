@@ -15,7 +15,7 @@ namespace terrane {
 
 namespace {
 
-__extension__ using Wide = __int128;  // a circle test takes 112 bits
+__extension__ using Wide = __int128;  // the test whether a point is in a circle takes 112 bits
 
 struct PointOnGrid {
   std::int64_t x = 0, y = 0;
@@ -203,7 +203,7 @@ void lay_axes(Grid& grid, std::span<const double> x, std::span<const double> y) 
   grid.easting = once(x);
   grid.northing = once(y);
   const std::size_t most = nodes_per_point * x.size();
-  if (grid.easting.size() <= most / grid.northing.size()) return;  // their places are those of a grid
+  if (grid.easting.size() <= most / grid.northing.size()) return;  // the points are the nodes of a grid
   const double width = grid.easting.back() - grid.easting.front(),
                height = grid.northing.back() - grid.northing.front();
   const double spacing = std::sqrt(width * height / static_cast<double>(most));

@@ -12,16 +12,16 @@
 namespace terrane {
 
 struct WidthWish {
-  double low = 0, high = 0;  ///< m, from where to where
+  double low = 0, high = 0;  ///< interval with cells of this width, m
   double width = 1;          ///< h, m
-  double growth = 1.3;       ///< g away from there, above 1
+  double growth = 1.3;       ///< growth of cells away from the interval, above 1
 };
 
 struct WidthAxis {
   std::vector<WidthWish> wishes;    ///< at least one
   double low = 0, high = 1;         ///< the core, m
   double growth = 1.3;              ///< beyond it, above 1
-  double from = 0, to = 1;          ///< where the axis ends, m; not inside the core
+  double from = 0, to = 1;          ///< ends of the axis, m, not inside the core
   std::vector<double> wanted = {};  ///< where faces shall be
   /// Pairs of wanted faces, from below: the cells between them, at least so many.
   struct Least {

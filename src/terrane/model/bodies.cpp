@@ -243,7 +243,7 @@ class Painter {
       std::size_t j;
       Range i;
     };
-    std::vector<RowRange> plan;  // the same at every depth
+    std::vector<RowRange> plan;  // ranges that are the same at every depth
     const auto [south, north] = std::minmax_element(p.northing.begin(), p.northing.end());
     const auto [j_begin, j_end] = within(north_, *south, *north);
     std::vector<double> crossings;
@@ -287,7 +287,7 @@ class Painter {
       for (std::size_t j = 0; j < north_.size(); ++j) {
         const double* low = bottom.data() + bottom_step * j * east_.size();
         const double* high = top.data() + top_step * j * east_.size();
-        std::size_t begin = 0;  // of the run that is open; the run is empty while begin == i
+        std::size_t begin = 0;  // first cell of the run that is open; begin == i: the run is empty
         for (std::size_t i = 0; i < east_.size(); ++i)
           if (!(low[bottom_step * i] <= up_[k] && up_[k] < high[top_step * i])) {
             add(begin, i, j, k);
@@ -335,7 +335,7 @@ Runs overlay(const Runs& below, const Runs& above, OverlapRule rule) {
 
 /// A body with its value of one property.
 struct Painted {
-  std::size_t body;  ///< its place in the list of all
+  std::size_t body;  ///< index of the body in the list of all
   const Shape* shape;
   double value;
 };
@@ -558,7 +558,7 @@ EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRu
   std::vector<std::size_t> cells(bodies.size());
   const Painter painter(mesh);
   const auto names = names_of(bodies);
-  std::vector<Runs> painted;  // [properties], without what is absent
+  std::vector<Runs> painted;  // [properties] runs of cells, without those of absent values
   for (const auto& name : names) {
     std::vector<Painted> own;
     for (std::size_t n = 0; n < bodies.size(); ++n)

@@ -67,7 +67,7 @@ Prism bounds(const Shape& shape);
 struct Body {
   Shape shape;
   std::vector<PropertyValue>
-      values;        ///< SI; what it does not name stays as it was. A density of 0 carves a hole
+      values;        ///< values in SI; other properties stay as they were. A density of 0 makes a hole
   std::string name;  ///< for messages; may be empty
 };
 

@@ -58,7 +58,7 @@ class Kinds {
 
   struct Kind {
     std::vector<double> values;  ///< [properties]
-    std::uint64_t layer;         ///< what lies in what: a higher number was painted later
+    std::uint64_t layer;         ///< order of painting: a higher number was painted later
     bool air;
   };
   const Kind& operator[](std::uint32_t kind) const { return media_[kind]; }
@@ -199,7 +199,7 @@ class Lines {
   const Description& earth_;
   bool above_ground_;
   std::vector<Prism> bounds_;
-  std::vector<std::uint64_t> held_;  // of each cell of the mesh: its place among those held
+  std::vector<std::uint64_t> held_;  // index of each cell of the mesh among the cells held
 };
 
 // --- parts of cells
@@ -287,7 +287,7 @@ struct Mixed {
   std::span<const Piece> pieces;
   const Kinds& kinds;
   std::vector<std::pair<std::uint32_t, double>>
-      shares;  ///< of the volume, by kind; painted first comes first
+      shares;  ///< shares of the volume, by kind, in the order of painting
 
   Mixed(const std::vector<Part>& east_parts, const std::vector<Part>& north_parts, double from, double to,
         std::span<const Piece> all, const Kinds& all_kinds)
@@ -432,7 +432,7 @@ struct Mixed {
 struct Columns {
   std::vector<std::string> names;
   std::vector<Mean> means;
-  std::size_t density, isotropic;  ///< places; names.size(): there is none
+  std::size_t density, isotropic;  ///< indices of these columns; names.size(): there is none
   std::size_t added;               ///< columns from here on are added ones
   bool resistive;                  ///< whether `isotropic` is a resistivity
 
@@ -569,7 +569,7 @@ Prism Description::bounds() const {
       add(terrane::bounds(body.shape));
       continue;
     }
-    for (const auto* surface : {&layer->bottom, &layer->top})  // levels go on for ever
+    for (const auto* surface : {&layer->bottom, &layer->top})  // a level has no edge
       if (surface->index() == 1) add(terrane::bounds(Layer{*surface, *surface}));
   }
   if (cells) add(std::get<MeshCells>(cells->geometry).mesh.bounds());
@@ -786,7 +786,8 @@ class CellAverages {
   std::vector<std::string> known_;
   Columns columns_;
   Lines lines_;
-  std::vector<std::vector<Part>> east_, north_;  ///< where the lines stand in the cells
+  std::vector<std::vector<Part>> east_,
+      north_;  ///< places of the vertical lines in cells, along easting and northing
   std::mutex counting_;
 
  public:

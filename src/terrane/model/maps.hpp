@@ -16,11 +16,11 @@ namespace terrane {
 /// A constant that a law needs beside the property: of the water in the pores, of the grains.
 struct LawParameter {
   std::string_view name;  ///< "water"
-  double value = 0;       ///< SI; of a law of the table the usual one
+  double value = 0;       ///< the usual value of the parameter, SI
   std::string_view unit;
   std::string_view meaning;
 };
-using LawParameters = std::array<LawParameter, 3>;  ///< those without a name do not count
+using LawParameters = std::array<LawParameter, 3>;  ///< those without a name are not used
 
 /// y = value(x), SI on both sides.
 struct Law {
@@ -28,8 +28,8 @@ struct Law {
   std::string_view to, from;  ///< properties: "density", "velocity_p"
   double (*formula_of)(double, const LawParameters&);
   double (*derivative_of)(double, const LawParameters&);
-  double least, most;        ///< of x, where the law was fitted or makes sense
-  std::string_view formula;  ///< in the units of the source
+  double least, most;        ///< range of x in which the law was fitted or makes sense
+  std::string_view formula;  ///< the formula in the units of the publication
   std::string_view source;
   LawParameters parameters = {};
 

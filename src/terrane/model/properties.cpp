@@ -16,7 +16,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr double strongest = 1e9;  // A/m: the strongest magnets have 1e6
+constexpr double strongest = 1e9;  // A/m; the strongest magnets have 1e6
 
 // name, quantity, least, most, absent, meaning
 constexpr std::array kinds{

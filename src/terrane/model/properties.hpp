@@ -14,7 +14,7 @@ struct PropertyKind {
   std::string_view name;  ///< "density": key of job files, name of columns, attribute in Python
   Quantity quantity;
   double least, most;        ///< values allowed, both included
-  double absent;             ///< of a cell where nobody set it; NaN: such a cell has no value
+  double absent;             ///< value of cells for which none is given; NaN: they have no value
   std::string_view meaning;  ///< one phrase
 };
 

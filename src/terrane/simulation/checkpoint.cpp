@@ -58,7 +58,7 @@ io::ArrayFileReader opened(Arguments... arguments) {
 
 /// Makes sure that the file's folder is there: it may have been removed since the run began.
 std::string in_folder(const std::filesystem::path& file) {
-  std::error_code failed;  // the file says what is wrong
+  std::error_code failed;  // reading the file will throw what is wrong
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), failed);
   return file.string();
 }

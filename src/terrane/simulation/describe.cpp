@@ -100,7 +100,7 @@ void add_words(Result& result, const std::vector<io::TextColumn>& words, RunFact
   for (const auto& column : words) {
     const auto* taken = data.find(column.name);
     if (taken != nullptr && taken->role == VariableRole::given)
-      continue;  // its numbers are a column of the survey
+      continue;  // the data have this column already, as numbers of the survey
     if (taken != nullptr || on.empty() || column.values.size() != stations)
       left_out += (left_out.empty() ? "" : ", ") + column.name;
     else data.coordinates.push_back({column.name, "", column.name, on, column.values, {}});

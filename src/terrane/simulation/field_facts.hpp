@@ -106,7 +106,7 @@ class FingerprintFields {
 
   std::vector<std::pair<std::string, Columns>> groups_;
   Fingerprint settings_;
-  std::string before_;                      // prefix of names: the table they are in
+  std::string before_;                      // prefix of names: the table of the job that they are in
   std::deque<std::vector<double>> copies_;  // a deque, as references to them must stay valid
 };
 
@@ -124,7 +124,7 @@ void add_determinants(Fingerprint& fingerprint, std::string table, const Problem
   FingerprintFields list(std::move(table));
   (Problem::fields(problem, list), ...);
   const auto all = list.all();
-  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first is this program
+  fingerprint.insert(fingerprint.end(), all.begin() + 1, all.end());  // the first, the program, is there
 }
 
 /// Visitor: every number and word among the keys as a fact of the report, without a line for people.

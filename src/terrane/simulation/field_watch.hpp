@@ -22,7 +22,7 @@ namespace terrane {
 
 class FieldWatch {
  public:
-  static constexpr std::size_t between_looks = 30;  ///< steps, or a few more
+  static constexpr std::size_t between_looks = 30;  ///< least number of steps from one look to the next
   static constexpr double growth = 10;
   static constexpr std::size_t never = SIZE_MAX;
 

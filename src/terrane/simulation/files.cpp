@@ -96,7 +96,7 @@ void check_places(const Output& output, bool plots) {
       std::error_code failed;
       if (fs::is_directory(path, failed))
         throw FileError(path.string(), "is a folder", "Give the name of a file in it.");
-      constexpr std::size_t longest = 255;  // bytes of a name on every file system in use
+      constexpr std::size_t longest = 255;  // most bytes of a name on usual file systems
       if (path.filename().string().size() > longest)
         throw FileError(path.string(), fmt::format("its name has more than {} bytes", longest));
     }
@@ -139,7 +139,7 @@ void check_plots(const Config& job, const Output& output, const Result& outline)
 std::vector<std::string> check_files(const Config& job, const Simulation& simulation, const Output& output,
                                      bool plots) {
   const auto outline = simulation.outline();
-  auto made = output;  // with the files that there will be
+  auto made = output;  // the output with all files that the run will write
   made.files.clear();
   for (const auto& path : output.files)
     for (auto& file : of_file(job, "files", path, [&] { return written_files(path.string(), outline); }))
@@ -181,7 +181,7 @@ void make_folders(const Output& output, bool plots) {
         throw FileError(folder.string(), "the folder cannot be made: " + failed.message(),
                         "Name another with --output FOLDER.");
       if (fs::is_regular_file(fs::symlink_status(path, failed)) || !fs::exists(path, failed))
-        io::PendingPath(path.string());  // made beside it, and removed again
+        io::PendingPath(path.string());  // tries to make a file beside it, which is removed again
     }
 }
 

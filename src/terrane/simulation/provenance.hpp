@@ -9,8 +9,8 @@ namespace terrane {
 
 /// What the files of a run repeat of the job that asked for it.
 struct JobOrigin {
-  std::string text;        ///< of the job file; empty when there was none
-  std::string projection;  ///< of the coordinates, as PROJ takes it; empty when they are local
+  std::string text;        ///< text of the job file; empty when there was none
+  std::string projection;  ///< projection of the coordinates, as PROJ takes it; empty when they are local
 };
 
 /// program, version, build, date, physics, and where there are such the job and its projection.

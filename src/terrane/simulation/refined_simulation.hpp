@@ -41,7 +41,7 @@ template <class Found>
 struct WithCompanion {
   Found mine{}, other{};
   double seconds = 0, of_companion = 0;
-  std::string why = {};  ///< no error can be stated
+  std::string why = {};  ///< why no error can be stated; empty: it can
 };
 
 template <class Self, class Found>
@@ -114,8 +114,8 @@ class RefinedSimulation : public SimulationOf<> {
   }
 
   Accuracy accuracy_;
-  std::unique_ptr<Self> companion_;  // on cells twice as wide
-  std::string no_error_;             // why none can be stated
+  std::unique_ptr<Self> companion_;  // the same simulation on cells twice as wide
+  std::string no_error_;             // why no error can be stated; empty: it can
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -11,10 +11,11 @@ namespace terrane {
 
 namespace {
 
-constexpr double aimed_at = 0.6;  // of the accuracy: estimates of shares are rough
+constexpr double aimed_at = 0.6;  // part of the accuracy that a round aims at, as estimates are rough
 constexpr double narrowest = 0.35, widest = 1.15;
-constexpr double most_at_once = 6;     // times the cells: errors far above what is asked say less of how many
-constexpr double little = 0.9;         // of an error, that a round leaves where it gains too little
+// Most cells of a round over those of the last, as large errors say less of how many are needed.
+constexpr double most_at_once = 6;
+constexpr double little = 0.9;         // a round that leaves more of an error gains too little
 constexpr double most_foretold = 1e3;  // times the cells
 
 /// The factors fₐ with eₐ fₐ² equal on all axes and Σ eₐ fₐ² = left, within their bounds: where one is at a

@@ -36,7 +36,7 @@ struct ErrorShares {
 /// What the next mesh is to be.
 struct FinerWish {
   std::array<double, 3> factor{1, 1, 1};  ///< widths of cells along easting, northing, up
-  bool walls = false;                     ///< whether these move outwards until they are twice as far
+  bool walls = false;                     ///< true: walls move outwards until they are twice as far away
 };
 /// The next mesh, from the parts of the error. error: their total, as the run states it; most: how many times
 /// the cells

@@ -59,7 +59,7 @@ struct Plan : RunFacts {
 struct Misfit {
   std::string field, unit;
   std::size_t count = 0;     ///< stations that have an observation
-  double mean = 0, rms = 0;  ///< of the residual, in `unit`
+  double mean = 0, rms = 0;  ///< mean and root mean square of the residual, in `unit`
   std::size_t weighted = 0;  ///< stations whose observation has an uncertainty above zero
   double chi_squared = 0;    ///< sum of (residual / uncertainty)² over these
 };

@@ -17,7 +17,7 @@ namespace terrane {
 /// A variable of single precision that is too large for memory: its values are read when a file is written,
 /// one entry of its first dimension after another.
 struct Entries {
-  std::string variable;  ///< of `data`, where it has no values
+  std::string variable;  ///< name of a variable of `data` whose values are on disk
   std::function<void(std::size_t entry, std::span<float> values)> read;
 };
 
@@ -25,7 +25,7 @@ struct Entries {
 /// times, complex values, cells. Values are in the units and the frame that were asked for.
 struct Result {
   Dataset data;
-  std::vector<Entries> entries;  ///< of variables of `data` that are on disk
+  std::vector<Entries> entries;  ///< places of those variables of `data` whose values are on disk
   /// Program, version, frame, gravitational constant, the whole job: conclude() (describe.hpp) makes them
   /// those of `data`, which go into every file.
   std::map<std::string, std::string> attributes;

@@ -87,7 +87,7 @@ struct RoundSettings {
   std::string_view what;        ///< for the user: "gravity"
   std::size_t done = 0;         ///< parts that a checkpoint already holds
   std::size_t least = 1;        ///< fewest parts of a round, enough for every rank, unless fewer are left
-  double expected_seconds = 0;  ///< of all parts on all ranks
+  double expected_seconds = 0;  ///< expected seconds of all parts on all ranks together
   double interval = 0;          ///< seconds between checkpoints, which stand between rounds
   double round = 10;  ///< the most seconds of a round: errors and progress of other ranks are known that late
 };

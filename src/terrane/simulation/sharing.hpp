@@ -18,9 +18,9 @@ struct Sharing {
 
 /// The ranks of a run, and the memory that they may take.
 struct RanksOfRun {
-  int all = 1, on_node = 1;  ///< on_node: of these on the machine of rank 0
+  int all = 1, on_node = 1;  ///< on_node: number of these on the machine of rank 0
   double bytes = 0;          ///< of its memory
-  double device_bytes = 0;   ///< of the GPU of each rank; 0: fields are on CPUs
+  double device_bytes = 0;   ///< bytes of each rank's GPU; 0: fields are in the memory of CPUs
 
   bool on_gpus() const { return device_bytes > 0; }
 };
@@ -30,7 +30,7 @@ RanksOfRun ranks_of(const Runtime& runtime);
 /// The solves that ranks share, and the memory that they need.
 struct SolvesToShare {
   std::size_t count = 1;
-  int ranks_per_field = 0;   ///< as asked for, at least; 0: as is best
+  int ranks_per_field = 0;   ///< least number that was asked for; 0: the best is chosen
   double unknowns = 0;       ///< of a solve
   double worth_sharing = 0;  ///< number of unknowns above which several GPUs are quicker than one
   double at_rank_0 = 0;      ///< bytes on rank 0 for the results of all solves

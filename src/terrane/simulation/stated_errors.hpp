@@ -31,9 +31,9 @@ inline constexpr std::array<std::string_view, 3> verify_names{"off", "estimate",
 
 /// Keys of the table [simulation] that every physics with a mesh has.
 struct Accuracy {
-  double accuracy = 0.01;  ///< relative, of the scale of each datum
+  double accuracy = 0.01;  ///< accuracy asked for, relative to the scale of each datum
   Verify verify = Verify::off;
-  std::uint64_t most_cells = 1'000'000;  ///< of meshes that refine makes
+  std::uint64_t most_cells = 1'000'000;  ///< most cells of the meshes that refining makes
 
   bool states_errors() const { return verify != Verify::off; }
   template <class Self, class Field>
@@ -70,7 +70,7 @@ struct JudgedData {
   std::vector<double> difference;                 ///< e₁ in the unit of the data; NaN: there is none
   std::vector<double> scale;                      ///< what errors are relative to, in that unit; above zero
   std::vector<std::size_t> source;                ///< of each datum
-  std::function<std::string(std::size_t)> place;  ///< of a datum, for people: "array 12"
+  std::function<std::string(std::size_t)> place;  ///< name of a datum, for people: "array 12"
   bool in_order = false;  ///< data of a source are neighbours in the order in which they stand here
   double least = 1e-4;    ///< relative: what sampling, walls and residuals may add where both meshes agree
   /// The group of each datum, or empty. Data of one group have errors of similar size, as arrays of one shape

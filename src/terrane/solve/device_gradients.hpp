@@ -119,7 +119,7 @@ class DeviceGradients {
     void direction() const { kernels.direction(numbers); }
     void product() const { kernels.product(numbers); }
     bool find_alpha() const {
-      kernels.one(FindAlpha<Number>{numbers});  // 0 where no step can follow
+      kernels.one(FindAlpha<Number>{numbers});  // α is 0 where no step can follow
       return true;
     }
     void advance() const { kernels.advance(numbers); }

@@ -212,7 +212,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
   };
   double error = anew(), change = std::numeric_limits<double>::infinity();
   StepDone<Number> done;
-  bool fresh = true;  // r is b − A x, and p begins anew
+  bool fresh = true;  // true: r was computed as b − A x, and p begins anew
   if (!stopping.change) change = 0;
   course.reached(0, error);
 
@@ -338,7 +338,7 @@ SolveReport stabilised_bi_conjugate_gradients(Space& space, const Apply& apply,
   space.subtract(b, t, r);
   course.report.residual = space.norm(r) * scale;
   if (course.report.converged() && course.report.residual > 10 * stopping.relative)
-    course.report.reason = Reason::stagnated;  // what is carried has left the residual
+    course.report.reason = Reason::stagnated;  // the r of the recurrence is no longer b − A x
   return course.report;
 }
 

@@ -161,7 +161,7 @@ struct Values<Complex<T>> {
   TERRANE_FN static Complex<T> stored(T amount, Complex<T> u) { return {-amount * u.im, amount * u.re}; }
   /// u/(diagonal + i amount); 0 where the diagonal is 0.
   TERRANE_FN static Complex<T> divided(Complex<T> u, T diagonal, T amount) {
-    const T tilt = quotient(amount, diagonal);  // so that no square leaves single precision
+    const T tilt = quotient(amount, diagonal);  // a quotient, so that no square overflows single precision
     const T inverse = quotient(T(1), diagonal + amount * tilt);
     const T re = (u.re + tilt * u.im) * inverse, im = (u.im - tilt * u.re) * inverse;
     return {diagonal > T(0) ? re : T(0), diagonal > T(0) ? im : T(0)};

@@ -45,8 +45,8 @@ struct FlightLines {
   double easting = 0, northing = 0;
   double azimuth = 0;
   double length = 0;        ///< m
-  double spacing = 0;       ///< m, between stations along a line
-  double line_spacing = 0;  ///< m; may be 0 for a single line
+  double spacing = 0;       ///< distance between stations along a line, m
+  double line_spacing = 0;  ///< distance between lines, m; may be 0 for a single line
   std::size_t lines = 1;
   bool there_and_back = false;  ///< every second line is flown the other way
 

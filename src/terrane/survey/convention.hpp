@@ -34,9 +34,9 @@ struct ConventionChannel {
 
 /// The names of one program, or of Terrane itself.
 struct Convention {
-  std::string_view name;  ///< of the frame: "enu", "harmonica"
+  std::string_view name;  ///< name of the frame: "enu", "harmonica"
   std::vector<ConventionChannel> channels;
-  UnitSystem usual = UnitSystem::geo;  ///< what the program itself reads and writes
+  UnitSystem usual = UnitSystem::geo;  ///< units that the program of this frame reads and writes
 
   /// The channel with this name there, or with this name in Terrane; null when there is none.
   const ConventionChannel* find(std::string_view name) const;

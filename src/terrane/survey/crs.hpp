@@ -15,8 +15,8 @@ std::string crs_wkt(const std::string& definition);
 struct CrsAxes {
   enum class Kind { projected, geographic, vertical, other };
   Kind kind = Kind::other;
-  double unit = 1;     ///< of the axes, in metres; of a geographic system in radians
-  bool usual = false;  ///< they run east and north, or up
+  double unit = 1;     ///< unit of the axes in metres, in a geographic system in radians
+  bool usual = false;  ///< true: axes run east and north, or up
 };
 /// The axes of the system of an EPSG code, a PROJ string or WKT; empty where PROJ does not know it.
 std::optional<CrsAxes> crs_axes(const std::string& definition);

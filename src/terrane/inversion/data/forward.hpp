@@ -19,7 +19,7 @@ namespace terrane::inversion {
 struct Linearised {
   std::vector<double> data;                               ///< F(m), [rows]
   std::shared_ptr<const solve::LinearOperator> jacobian;  ///< J at m, [rows, columns]
-  std::vector<std::string> warnings;                      ///< such as solves that did not converge
+  std::vector<std::string> warnings;  ///< of the computation, as of solves that did not converge
 };
 
 class Forward {

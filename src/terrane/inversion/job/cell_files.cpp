@@ -25,7 +25,8 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr double mesh_tolerance = 1e-3;  // of the thinnest cell: files have faces in few digits, or widths
+// Tolerance of faces, in thinnest cells: files have faces with few digits, or widths.
+constexpr double mesh_tolerance = 1e-3;
 
 /// Whether faces of two meshes along one axis agree: programs write them with more or fewer digits.
 bool alike(std::span<const double> a, std::span<const double> b) {
@@ -175,7 +176,7 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   const std::string_view format = given ? std::string_view() : io::format_of(path).name;
   if (format == "npy") return of_array(table, key, path, io::read_npy(path), mesh, mesh_file);
   if (format.starts_with("ubc-") && format != "ubc-mesh" && mesh_file.empty()) {
-    auto in = io::TextReader::open(path);  // of the job's own mesh
+    auto in = io::TextReader::open(path);  // the file has values of the job's own mesh
     return io::read_ubc_property(in, io::MeshData{mesh, {}, {}}, property).cells.front().values;
   }
   io::ReadOptions options;

@@ -16,8 +16,8 @@ namespace terrane::inversion {
 struct ExampleJob {
   std::string_view name;   ///< "electric"
   std::string_view job;    ///< with comments; reads data
-  std::string_view truth;  ///< a job that computes them into the same folder
-  std::string_view data;   ///< a file that truth writes: "line.ohm"
+  std::string_view truth;  ///< text of a job that computes these data into the same folder
+  std::string_view data;   ///< the file of data that this job writes: "line.ohm"
 };
 
 /// The inverse of one physics: its folder inverse/ declares it (docs/workshop/new_physics.md).

@@ -14,7 +14,7 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr int usual_rounds = 5;  // 3 to 12 in examples and tests
+constexpr int usual_rounds = 5;  // rounds of examples and tests were 3 to 12
 // The time of a round relative to that of the models found one by one, where R has an exact inverse (example
 // 23).
 constexpr double of_the_first = 1.8;

@@ -15,7 +15,7 @@ namespace terrane::inversion {
 
 /// One of the jobs, as inversions() makes them.
 struct Member {
-  std::string name;   ///< of its simulation, or of its file
+  std::string name;   ///< name of its simulation, or of its job file
   std::string where;  ///< "job.toml:20: simulation"
   Job* job = nullptr;
 };

@@ -459,7 +459,7 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
 void put_ground(const Ground& height, std::string where, Problem& problem) {
   auto& ground = problem.ground;
   ground = ground_below(problem.mesh, height);
-  for (double& share : ground)  // faces at the ground, but for rounding, leave no slivers
+  for (double& share : ground)  // shares that differ from 0 or 1 by rounding alone become 0 or 1
     share = share < 1e-9 ? 0 : share > 1 - 1e-9 ? 1 : share;
   if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; }))
     return ground.clear();
@@ -528,7 +528,7 @@ namespace {
 
 /// Throws InputError: a datum so large that its square may overflow; NaN is a gap.
 void expect_measurable(const Column& column, const std::string& data) {
-  constexpr double most = 1e30;  // in any unit that instruments have
+  constexpr double most = 1e30;  // larger than any datum in the unit of any instrument
   for (std::size_t n = 0; n < column.values.size(); ++n)
     if (std::fabs(column.values[n]) > most)
       throw InputError(data,
@@ -553,7 +553,7 @@ void add_model_error(double part, ObservedColumn& column, double no_datum, std::
 void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observed,
                         std::vector<std::string>& notes, const std::string& data) {
   for (const auto& column : observed) expect_measurable(column.observed, data);
-  constexpr double no_datum = 1e15;  // the uncertainty of missing data in files: they stay missing
+  constexpr double no_datum = 1e15;  // the uncertainty by which files mark missing data
   auto floor = table.numbers("floor"), percent = table.numbers("percent");
   // A single percentage holds for all channels; a single floor only where all have one unit.
   if (percent.size() == 1) percent.assign(observed.size(), percent[0]);

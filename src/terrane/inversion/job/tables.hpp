@@ -32,7 +32,7 @@ std::optional<TwoRocks> read_rocks_of_logarithms(const Config& table, const std:
 
 struct MeshOfJob {
   TensorMesh mesh;
-  std::string file = {};                ///< from which it was read
+  std::string file = {};                ///< the file that the mesh was read from; empty: none
   std::array<double, 3> smooth = {};    ///< smoothing lengths of a planned mesh, m; 0: from cell widths
   std::vector<std::string> notes = {};  ///< how it was planned
 };

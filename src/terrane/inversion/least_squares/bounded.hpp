@@ -30,8 +30,8 @@ struct Bounds {
 };
 
 struct Descent {
-  int products = 0;     ///< with each of G and Gᵀ
-  double began = 0;     ///< √(g_Pᵀ D g_P) at the start
+  int products = 0;     ///< number of products with G, and of those with Gᵀ
+  double began = 0;     ///< the scaled norm of the gradient, √(g_Pᵀ D g_P), at the start
   double gradient = 0;  ///< and at the end
   double phi_d = 0;
   bool converged = false;

@@ -26,8 +26,8 @@ namespace terrane::inversion {
 struct LanczosSettings {
   int most_steps = 500;
   double tolerance = 1e-3;        ///< how much φ_d, relative to its target, and β may still change
-  double inner_tolerance = 1e-6;  ///< of R⁻¹ where that is not exact
-  double beta = 0;                ///< above 0: the β asked for, in place of that of the target
+  double inner_tolerance = 1e-6;  ///< relative tolerance of R⁻¹ where that is found by iteration
+  double beta = 0;                ///< above 0: this β, instead of the one at which φ_d has its target
   /// Replaces ‖W (d − G m)‖² as the misfit that has to reach the target: a function of the residuals W (d − G
   /// m) [rows].
   std::function<double(std::span<const double>)> misfit;
@@ -37,7 +37,7 @@ struct LanczosSettings {
 struct Step {
   int steps = 0;
   double beta = 0;
-  double phi_d = 0;  ///< of the model at this β after these steps
+  double phi_d = 0;  ///< φ_d of the model at this β after these steps
   double phi_m = 0;
 
   template <class Self, class Field>
@@ -52,7 +52,7 @@ struct Step {
 /// The state of Lanczos' method between two steps.
 struct LanczosState {
   double length = 0;                   ///< ‖r‖
-  std::vector<double> a, b;            ///< T: diagonal [k], beside [k]
+  std::vector<double> a, b;            ///< T: its diagonal [k] and the numbers beside that [k]
   std::vector<std::vector<double>> v;  ///< [k + 1][rows]
   Step last;
   int still = 0;  ///< number of latest steps in which β hardly changed
@@ -84,7 +84,7 @@ class Lanczos {
   const std::string& reason() const { return reason_; }
   bool converged() const { return converged_; }
   double beta() const { return s_.last.beta; }
-  double largest_eigenvalue() const;  ///< of T, and so nearly of K
+  double largest_eigenvalue() const;  ///< largest eigenvalue of T, which is nearly that of K
   int steps() const { return static_cast<int>(s_.a.size()); }
   int inner_steps() const { return s_.inner_steps; }
 
@@ -116,12 +116,12 @@ class DenseDataSpace {
   explicit DenseDataSpace(const Objective& objective, double inner_tolerance = 1e-10,
                           Progress* progress = nullptr);
 
-  const std::vector<double>& eigenvalues() const { return lambda_; }  ///< descending, those below 0 as 0
+  const std::vector<double>& eigenvalues() const { return lambda_; }  ///< descending; 0 for negative ones
   double phi_d(double beta) const;
   double phi_m(double beta) const;
   double degrees_of_freedom(double beta) const;
-  double gcv(double beta) const;        ///< N φ_d / (Σ β/(λ+β))²
-  double curvature(double beta) const;  ///< of (ln φ_d, ln φ_m)
+  double gcv(double beta) const;        ///< generalised cross-validation: N φ_d / (Σ β/(λ+β))²
+  double curvature(double beta) const;  ///< curvature of the curve (ln φ_d, ln φ_m) at β
   std::vector<double> model(double beta) const;
   /// The β with φ_d(β) = target; 0 when no β has it.
   double discrepancy(double target) const;

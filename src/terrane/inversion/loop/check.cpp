@@ -97,7 +97,7 @@ void check_sign(const Problem& p, Trend trend) {
   std::vector<double> ones(p.columns(), positive ? 1.0 : -1.0), field(p.rows());
   p.g->apply(ones, field);
   auto observed = p.data;
-  if (trend != Trend::none) {  // which is neither the model's nor of a sign
+  if (trend != Trend::none) {  // the trend is no part of the model, and has any sign
     std::vector<double> weight;
     for (std::size_t i = 0; i < observed.size(); ++i) {
       weight.push_back(std::isnan(observed[i]) ? 0 : 1 / p.sigma[i]);

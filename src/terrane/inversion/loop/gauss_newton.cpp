@@ -31,8 +31,8 @@ class Steps {
 
  private:
   void prepare();
-  void restore(const Standing& from);
-  void stand();
+  void restore(const State& from);
+  void save_state();
   template <class Self, class Field>
   static void fields(Self& s, const Field& field) {
     field("number", s.number_);
@@ -68,15 +68,15 @@ class Steps {
   const std::function<void(const Iteration&)>& seen_;
   Progress* progress_;
   Keeper* keeper_;
-  std::optional<Standing> last_;
+  std::optional<State> last_;
   double seconds_before_ = 0;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 
   std::unique_ptr<Regulariser> regulariser_;
   std::vector<double> reference_, centre_, data_;
   std::vector<double> deviation_, trust_, weight_;  ///< 1/σ, or 0; ω; 1/σ √ω
-  double doubt_ = 0;                                ///< by which ω last changed
-  double factor_ = 1;                               ///< of β within bounds, to that without
+  double doubt_ = 0;                                ///< largest change of ω in the last step
+  double factor_ = 1;                               ///< β within bounds over β without
   Linearised here_;                                 ///< F and J at the model
   int number_ = 0;
   std::vector<double> misfits_;  ///< after each step
@@ -129,7 +129,7 @@ double Steps::misfit() const {
 
 /// Computes F and J at a model, which becomes the present one.
 void Steps::look_around(std::vector<double> model) {
-  here_ = {};  // its memory is free for the next one
+  here_ = {};  // frees the memory of J for the next one
   here_ = problem_.forward->at(model, progress_);
   out_.model = std::move(model);
   if (here_.jacobian && settings_.jacobian_in_memory)
@@ -151,7 +151,7 @@ void Steps::prepare() {
   out_.target = settings_.chi * static_cast<double>(out_.data);
   auto model = p.start.empty() ? reference_ : p.start;
   p.bounds.clip(model);
-  std::optional<Standing> from;
+  std::optional<State> from;
   if (keeper_ != nullptr && (from = keeper_->begin())) {
     restore(*from);
     model = out_.model;
@@ -161,7 +161,7 @@ void Steps::prepare() {
     throw InputError("inversion.start", "the first model is beyond what numbers can be computed for");
   if (!from) {
     out_.forwards = 1;
-    auto linear = p;  // weights by sensitivity are those of the first model
+    auto linear = p;  // weights by sensitivity stay those of the first model
     linear.forward.reset();
     linear.g = here_.jacobian;
     out_.weight = cell_weights(linear, settings_, out_.z0);
@@ -175,11 +175,11 @@ void Steps::prepare() {
   if (!from) line();
 }
 
-// ---- where it stands ----
+// ---- its state, for checkpoints ----
 
-void Steps::stand() {
+void Steps::save_state() {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
-  Standing s;
+  State s;
   s.steps = static_cast<std::size_t>(number_);
   fields(*this, PutState(s));
   last_ = std::move(s);
@@ -188,7 +188,7 @@ void Steps::stand() {
   last_.reset();
 }
 
-void Steps::restore(const Standing& from) {
+void Steps::restore(const State& from) {
   fields(*this, TakeState(from));
   if (out_.model.size() != problem_.columns() || out_.weight.size() != out_.model.size() ||
       trust_.size() != data_.size())
@@ -262,7 +262,7 @@ void Steps::within_bounds(const Objective& linear, double aim, std::vector<doubl
                                       few ? settings_.most_products : 3000, progress_);
     if (settings_.choice == Choice::fixed || (few && !done.converged) ||
         std::fabs(done.phi_d / aim - 1) <= 0.5 * settings_.misfit_tolerance)
-      break;  // what is unfinished tells nothing about β
+      break;  // an unfinished step tells nothing about β
     factor_ = std::clamp(factor_ * std::clamp(std::pow(aim / done.phi_d, 1 / 0.7), 0.1, 10.0), 1e-3, 10.0);
   }
   out_.products += equations.products();
@@ -432,7 +432,7 @@ Outcome Steps::all() {
   prepare();
   try {
     while (out_.reason.empty()) {
-      stand();
+      save_state();
       if (number_ == settings_.most_steps) out_.reason = "most steps";
       else step();
     }

@@ -93,8 +93,8 @@ class Group {
   double renew(std::size_t p);
   void step();
   bool settled() const { return out_.converged || std::cmp_equal(out_.rounds.size(), joint_.most_rounds); }
-  void stand();
-  void restore(const Standing& from);
+  void save_state();
+  void restore(const State& from);
   template <class Self, class Field>
   static void fields(Self& g, const Field& field) {
     field("apart", g.out_.apart);
@@ -108,10 +108,10 @@ class Group {
   const JointSettings& joint_;
   Progress* progress_;
   Keeper* keeper_;
-  std::optional<Standing> last_;
+  std::optional<State> last_;
   std::array<std::vector<double>, 2> apart_;
   std::vector<double> norm_;
-  std::vector<double> change_;  ///< of the models that the present round has found so far
+  std::vector<double> change_;  ///< changes of the models that this round has found so far
   JointOutcome out_;
 };
 
@@ -193,9 +193,9 @@ void Group::step() {
   out_.rounds.push_back(std::move(line));
 }
 
-void Group::stand() {
+void Group::save_state() {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
-  Standing s;
+  State s;
   fields(*this, PutState(s));
   s.steps = out_.apart.size() + out_.rounds.size() * size() + change_.size();
   last_ = std::move(s);
@@ -204,7 +204,7 @@ void Group::stand() {
   last_.reset();
 }
 
-void Group::restore(const Standing& from) {
+void Group::restore(const State& from) {
   fields(*this, TakeState(from));
   auto &apart = out_.apart, &together = out_.together;
   const bool all = apart.size() == size() && together.size() == size();
@@ -232,12 +232,12 @@ JointOutcome Group::all() {
       const std::size_t p = out_.apart.size();
       out_.apart.push_back(invert(*problems_[p], *settings_[p], {}, progress_));
       expect_numbers(out_.apart.back(), p);
-      stand();
+      save_state();
     }
     if (out_.together.empty()) measure_apart();
     while (!settled()) {
       step();
-      stand();
+      save_state();
     }
   } catch (const Cancelled&) {
     if (keeper_ != nullptr && last_) keeper_->keep_last(*last_);

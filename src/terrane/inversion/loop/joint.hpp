@@ -20,7 +20,8 @@ struct JointSettings {
   double coupling = 1;  ///< λ
   double rocks = 0;     ///< μ
   int most_rounds = 12;
-  double tolerance = 0.02;        ///< of the models' change in a round, relative to their largest value
+  /// A round that changes models by less, relative to their largest value, is the last.
+  double tolerance = 0.02;
   std::vector<TwoRocks> of = {};  ///< the two rocks of each model; empty without μ
 };
 
@@ -28,7 +29,7 @@ struct JointSettings {
 struct JointRound {
   double cross_gradient = 0;   ///< φ_c / n_c, mean of all pairs
   double unlike_shares = 0;    ///< φ_r / n_r, likewise
-  std::vector<double> change;  ///< of the models, relative to their largest value
+  std::vector<double> change;  ///< change of each model in the round, relative to its largest value
 
   template <class Self, class Field>
   static void fields(Self& r, const Field& field) {

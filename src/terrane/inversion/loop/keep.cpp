@@ -48,7 +48,7 @@ Keeper::Keeper(CheckpointSettings settings, Fingerprint of)
       keeps_(!settings_.file.empty() &&
              (settings_.resume || settings_.interval < CheckpointSettings::never)) {}
 
-std::optional<Standing> Keeper::begin() {
+std::optional<State> Keeper::begin() {
   begin_ = last_ = Clock::now();
   if (!keeps_ || !settings_.resume) return std::nullopt;
   auto in = CheckpointReader::open(settings_.file);
@@ -57,16 +57,16 @@ std::optional<Standing> Keeper::begin() {
     return std::nullopt;
   }
   in->expect(of_);
-  Standing standing;
-  standing.steps = in->parts();
+  State state;
+  state.steps = in->parts();
   const auto texts = [&](std::string_view name) {
     return texts_of(in->array<unsigned char>(name, {in->size(name)}));
   };
   for (const auto& name : texts(names_of_lists))
-    standing.lists[name] = in->array<double>(name, {in->size(name)});
-  for (const auto& name : texts(names_of_texts)) standing.texts[name] = texts(name);
-  notes.push_back(fmt::format("resumed from {}, after {} steps", settings_.file.string(), standing.steps));
-  return standing;
+    state.lists[name] = in->array<double>(name, {in->size(name)});
+  for (const auto& name : texts(names_of_texts)) state.texts[name] = texts(name);
+  notes.push_back(fmt::format("resumed from {}, after {} steps", settings_.file.string(), state.steps));
+  return state;
 }
 
 Keeper::~Keeper() { work_to_keep = false; }
@@ -76,22 +76,22 @@ bool Keeper::due() const {
   return keeps_ && seconds_since(last_) >= settings_.interval;
 }
 
-void Keeper::keep_last(const Standing& standing) {
+void Keeper::keep_last(const State& state) {
   if (settings_.interval == CheckpointSettings::never) return;
   if (settings_.resume || settings_.least_run == 0 || seconds_since(begin_) >= worth_keeping(settings_))
-    write(standing);
+    write(state);
 }
 
-void Keeper::write(const Standing& standing) {
+void Keeper::write(const State& state) {
   if (!keeps_) return;
   try {
-    CheckpointWriter out(settings_.file, of_, standing.steps);
+    CheckpointWriter out(settings_.file, of_, state.steps);
     std::vector<std::string> lists, texts;
-    for (const auto& [name, values] : standing.lists) {
+    for (const auto& [name, values] : state.lists) {
       lists.push_back(name);
       out.list<double>(name, values);
     }
-    for (const auto& [name, values] : standing.texts) {
+    for (const auto& [name, values] : state.texts) {
       texts.push_back(name);
       out.list<unsigned char>(name, joined_bytes(values));
     }

@@ -16,7 +16,7 @@ namespace terrane::inversion {
 
 /// The state: all that determines the next steps, beside the problem: lists of numbers and of texts by their
 /// names (state.hpp).
-struct Standing {
+struct State {
   std::map<std::string, std::vector<double>> lists;
   std::map<std::string, std::vector<std::string>> texts;
   std::size_t steps = 0;  ///< taken so far
@@ -45,14 +45,14 @@ class Keeper {
   bool keeps() const noexcept { return keeps_; }
   /// Starts the clock; returns the state in the file where the run is to resume, else nothing. Throws
   /// FileError, InputError: made for another inversion.
-  std::optional<Standing> begin();
+  std::optional<State> begin();
   /// Whether the interval has passed since the last checkpoint.
   bool due() const;
   /// Writes the state. A full disk ends the checkpoints, with a warning, but not the run.
-  void write(const Standing& standing);
+  void write(const State& state);
   /// Writes the state when the run is stopped; not where the run has lasted only seconds and the job does not
   /// say how often to write.
-  void keep_last(const Standing& standing);
+  void keep_last(const State& state);
 
   std::vector<std::string> notes, warnings;
 

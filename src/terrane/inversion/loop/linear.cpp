@@ -53,11 +53,11 @@ struct SparseState {
   }
 };
 
-/// Where descents within bounds stand.
+/// The state of descents within bounds.
 struct BoundedState {
   Secant secant;
   int number = 0;
-  double least = 0;  ///< of the gradient: what the tolerance leaves of that at the start
+  double least = 0;  ///< norm of the gradient at which descents end: the tolerance times that at the start
 
   template <class Self, class Field>
   static void fields(Self& w, const Field& field) {
@@ -78,10 +78,10 @@ class Run {
  private:
   void prepare();
   void weigh();
-  void restore(const Standing& from);
-  Standing standing() const;
+  void restore(const State& from);
+  State common_state() const;
   template <class Phase>
-  void stand(const char* name, const Phase& phase);
+  void save_state(const char* name, const Phase& phase);
   /// Whether a checkpoint was saved in the phase of this name; then `phase` gets the state that it had.
   template <class Phase>
   bool resumed(const char* name, Phase& phase) const;
@@ -121,8 +121,8 @@ class Run {
   const std::function<void(const Iteration&)>& seen_;
   Progress* progress_;
   Keeper* keeper_;
-  std::optional<Standing> from_, last_;  ///< what a checkpoint had; where the run stood last
-  double seconds_before_ = 0;            ///< of runs that were stopped
+  std::optional<State> from_, last_;  ///< of a checkpoint; the last of this run
+  double seconds_before_ = 0;         ///< seconds of earlier runs, which were stopped
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 
   std::unique_ptr<Regulariser> regulariser_;
@@ -130,7 +130,7 @@ class Run {
   std::vector<double> weight_, data_, reference_, centre_;
   std::optional<Trends> trends_;
   std::shared_ptr<const solve::LinearOperator> g_;
-  double target_ = 0;  ///< of φ_d as the descents count it
+  double target_ = 0;  ///< target of φ_d, as descents count it
   /// The model met whose φ_d is nearest to the target: that of trials of β, or of the last stage of sparse
   /// norms.
   struct Best {
@@ -145,7 +145,7 @@ class Run {
     }
   } best_;
   int round_ = 0;
-  bool smooth_ = false;  ///< the smooth model is there
+  bool smooth_ = false;  ///< true: the smooth model is found
   Objective objective_;
   std::unique_ptr<NormalEquations> equations_;
   Outcome out_;
@@ -202,21 +202,21 @@ void Run::weigh() {
   equations_.reset();
 }
 
-// ---- where it stands ----
+// ---- its state, for checkpoints ----
 
-/// All but what `stand` and Lanczos add.
-Standing Run::standing() const {
-  Standing s;
+/// The part of the state that all phases have.
+State Run::common_state() const {
+  State s;
   s.steps = out_.iterations.size();
   fields(*this, PutState(s));
   return s;
 }
 
-/// Between two steps of a phase.
+/// Between two steps of a phase: keeps the state, and writes it into the checkpoint when that is due.
 template <class Phase>
-void Run::stand(const char* name, const Phase& phase) {
+void Run::save_state(const char* name, const Phase& phase) {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
-  last_ = standing();
+  last_ = common_state();
   PutState{*last_}(name, phase);
   if (keeper_->due()) {
     keeper_->write(*last_);
@@ -231,7 +231,7 @@ bool Run::resumed(const char* name, Phase& phase) const {
   return true;
 }
 
-void Run::restore(const Standing& from) {
+void Run::restore(const State& from) {
   const auto trust = trust_;
   fields(*this, TakeState(from));
   if (trust_.size() != trust.size() || (!out_.model.empty() && out_.model.size() != g_->columns()))
@@ -256,7 +256,7 @@ void Run::smooth() {
 bool Run::doubt_outliers(int round) {
   constexpr int most_rounds = 30;
   auto r = objective_.weighted_residual(out_.model);
-  target_ = solve::dot(r, r);  // what the descents within bounds count
+  target_ = solve::dot(r, r);  // target of the descents within bounds
   double change = 0;
   auto trust = trust_;
   for (std::size_t i = 0; i < r.size(); ++i) {
@@ -314,7 +314,7 @@ void Run::smooth_in_data_space() {
       [&](const LanczosState& at, bool stops) {
         if (keeper_ == nullptr || !keeper_->keeps()) return;
         if (!stops && !keeper_->due()) return;
-        last_ = standing();
+        last_ = common_state();
         PutState{*last_}("lanczos", at);
         if (stops) return;
         keeper_->write(*last_);
@@ -456,7 +456,7 @@ void Run::sparse() {
   from_.reset();
   constexpr int most_steps = 80;
   for (; state.step < most_steps; ++state.step) {
-    stand("sparse", state);
+    save_state("sparse", state);
     if (!sparse_step(state)) break;
   }
   out_.reason = out_.converged ? "converged" : "most steps of sparse norms";
@@ -529,7 +529,7 @@ void Run::bounded() {
     const bool near = settings_.choice != Choice::discrepancy || std::fabs(rough / target_ - 1) < 0.1;
     return near && last.gradient > least ? descend(beta, 0) : rough;
   };
-  const auto between = [&](const Secant& now) { stand("bounds", BoundedState{now, number, least}); };
+  const auto between = [&](const Secant& now) { save_state("bounds", BoundedState{now, number, least}); };
   if (settings_.choice == Choice::discrepancy)
     out_.beta = find_beta(state.secant, std::log(10.0), at, between);
   else at(out_.beta);

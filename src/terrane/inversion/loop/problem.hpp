@@ -35,7 +35,7 @@ struct Problem {
   std::vector<double> reference;              ///< [active]; empty: 0
   Bounds bounds;                              ///< [active] each, or none
   Couplings couplings;                        ///< coupling to other models: added to φ_m, with the same β
-  std::optional<Factors> weights;  ///< of the summands of φ_m: cells and faces [cells of the mesh]
+  std::optional<Factors> weights;  ///< weights of the summands of φ_m: of cells and faces [cells of the mesh]
   std::vector<double> own_weight;  ///< [active] w of the cells, in place of Settings::weighting; empty: none
   bool whole_cells = false;        ///< true: the physics cannot use a part of a cell
 
@@ -56,7 +56,7 @@ struct Settings {
   Alphas alphas;
   bool weights_in_gradients = true;
   Weighting weighting = Weighting::depth;
-  double exponent = 2;  ///< of depth and distance weights: 2 for gravity, 3 for gradients and magnetics
+  double exponent = 2;  ///< of depth and distance weights: 2 for gravity, 3 for gradients, magnetics
   double z0 = 0;        ///< m, of depth weights; 0: fitted to the decay of G below the middle station
   bool reference_in_gradients = true;
   Choice choice = Choice::discrepancy;
@@ -68,15 +68,15 @@ struct Settings {
   SparseNorms norms;
   double epsilon = 0.02;  ///< ε of sparse norms, relative to the largest value of the smooth model
   Solver solver = Solver::data_space;
-  double tolerance = 1e-3;  ///< of Lanczos and of the last descent within bounds
+  double tolerance = 1e-3;  ///< relative tolerance of Lanczos and of the last descent within bounds
   bool posterior = false;   ///< deviations and resolution of the cells, for up to `most_dense` data
   std::size_t most_dense = 2000;
   int most_steps = 30;             ///< Gauss-Newton steps
   int most_products = 0;           ///< products with J and Jᵀ, in a step or a linear problem; 0: as needed
-  double cooling = 0.1;            ///< of a Gauss-Newton step: its target, as a part of the misfit
+  double cooling = 0.1;            ///< target of a Gauss-Newton step: this fraction of the misfit before it
   bool jacobian_in_memory = true;  ///< all entries of J; false: products as the physics makes them
   int threads = 0;
-  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: applies the regulariser's exact inverse
+  Device device{Device::Kind::cpu, -1};  ///< a GPU applies the regulariser's exact inverse
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -86,7 +86,7 @@ struct Iteration {
   std::string what;  ///< "lanczos", "dense", "robust", "bounds", "sparse", "cooling", "newton"
   int number = 0;
   double beta = 0, phi_d = 0, phi_m = 0;
-  int products = 0;    ///< with each of G and Gᵀ, so far
+  int products = 0;    ///< number of products with G so far, and of those with Gᵀ
   double seconds = 0;  ///< so far
 
   template <class Self, class Field>
@@ -115,7 +115,7 @@ struct Outcome {
   Terms phi_m;
   double z0 = 0;
   double beta_relative = 0;         ///< β / λ_max(K): a number without units
-  std::vector<double> chi_squared;  ///< of each set, divided by its number of data
+  std::vector<double> chi_squared;  ///< φ_d of each set of data, divided by its number of data
   std::size_t data = 0, on_bounds = 0;
   int products = 0;
   int forwards = 0;  ///< how often F and J were computed

@@ -13,8 +13,8 @@
 //   };
 //
 // Members are numbers, texts, lists of both, structs with fields of their own, and lists of those. Of a list
-// of structs each number or text is a list under the member's name, and each list stands there with the
-// struct's number.
+// of structs each number or text is a list under the member's name, and each list has a name of its own, with
+// the struct's number.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 
 namespace terrane::inversion {
 
-/// Where a member stands: its path, and the number of its struct in a list.
+/// The place of a member in the state: its path, and the number of its struct in a list.
 class StatePath {
  public:
   explicit StatePath(std::string path = {}, std::optional<std::size_t> number = {})
@@ -57,7 +57,7 @@ concept StructsOfState = requires(typename T::value_type one) {
 /// Writes members into a checkpoint.
 class PutState {
  public:
-  explicit PutState(Standing& to, StatePath at = StatePath()) : to_(to), at_(std::move(at)) {}
+  explicit PutState(State& to, StatePath at = StatePath()) : to_(to), at_(std::move(at)) {}
 
   template <class T>
   void operator()(const char* name, const T& value) const {
@@ -84,14 +84,14 @@ class PutState {
   }
 
  private:
-  Standing& to_;
+  State& to_;
   StatePath at_;
 };
 
 /// Reads them again. Throws as refuse_checkpoint(): a member is not there.
 class TakeState {
  public:
-  explicit TakeState(const Standing& from, StatePath at = StatePath()) : from_(from), at_(std::move(at)) {}
+  explicit TakeState(const State& from, StatePath at = StatePath()) : from_(from), at_(std::move(at)) {}
 
   template <class T>
   void operator()(const char* name, T& value) const {
@@ -139,7 +139,7 @@ class TakeState {
     std::copy(from.begin(), from.end(), to.begin());
   }
 
-  const Standing& from_;
+  const State& from_;
   StatePath at_;
 };
 

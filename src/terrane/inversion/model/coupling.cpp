@@ -28,7 +28,8 @@ CrossGradient::CrossGradient(const TensorMesh& mesh, std::span<const std::uint32
     : factor_(factor), threads_(threads) {
   const std::size_t cells = active.empty() ? mesh.size() : active.size();
   if (other.size() != cells) throw ShapeError("inversion: coupling", "the models are of other cells");
-  std::vector<std::uint32_t> at(mesh.size(), nothing);  // active cell of a cell of the mesh
+  std::vector<std::uint32_t> at(mesh.size(),
+                                nothing);  // number of each cell of the mesh among active cells, or `nothing`
   for (std::size_t c = 0; c < cells; ++c) at[active.empty() ? c : active[c]] = static_cast<std::uint32_t>(c);
   const std::size_t n[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
   const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};

@@ -78,9 +78,9 @@ class CrossGradient final : public Coupling {
   double factor_;
   int threads_;
   std::vector<double> volume_;
-  std::vector<std::array<std::uint32_t, 3>> next_, before_;  ///< active cells beside each; or nothing
-  std::vector<Vector> per_distance_;                         ///< 1/δ towards the next; 0 where there is none
-  std::vector<Vector> other_;                                ///< differences of `other` towards the next
+  std::vector<std::array<std::uint32_t, 3>> next_, before_;  ///< active cells beside each; or `nothing`
+  std::vector<Vector> per_distance_;  ///< 1/distance to the next cell along each axis; 0 where there is none
+  std::vector<Vector> other_;         ///< differences of the other model to the next cell along each axis
 };
 
 /// The values of a model's property in the two rocks.

@@ -299,7 +299,7 @@ double Regulariser::bytes_on_device(const TensorMesh& mesh) {
   double values = 2 * static_cast<double>(mesh.size());  // the vector, and room
   for (const auto n : {mesh.n_east(), mesh.n_north(), mesh.n_up()}) {
     const double modes = static_cast<double>(n);
-    values += 2 * modes * modes + modes;  // Q, Qᵀ and Λ of an axis
+    values += 2 * modes * modes + modes;  // numbers of Q, Qᵀ and Λ of an axis
   }
   return 8 * values;
 }

@@ -126,12 +126,12 @@ class Regulariser {
   std::vector<std::uint32_t> active_;
   Alphas alphas_;
   std::vector<double> weight_, volume_;
-  std::vector<double> whole_weight_;  ///< on the mesh, 0 in cells that are not active
+  std::vector<double> whole_weight_;  ///< weights of all cells of the mesh; 0 in those that are not active
   bool weights_in_gradients_;
   int threads_;
   solve::KroneckerInverse inverse_;
   std::optional<Factors> own_;      ///< weights of cells and faces
-  std::optional<Factors> factors_;  ///< these, times those of sparse norms
+  std::optional<Factors> factors_;  ///< the same, times the factors of sparse norms
   Couplings couplings_;
 };
 

@@ -17,7 +17,7 @@
 namespace terrane::inversion {
 
 struct SparseNorms {
-  std::array<double, 4> p{2, 2, 2, 2};  ///< of smallness and of flatness along easting, northing, up
+  std::array<double, 4> p{2, 2, 2, 2};  ///< exponents of smallness, of flatness along e, n and up
   bool square() const { return p[0] == 2 && p[1] == 2 && p[2] == 2 && p[3] == 2; }
   friend bool operator==(const SparseNorms&, const SparseNorms&) = default;
 };

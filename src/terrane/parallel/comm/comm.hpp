@@ -108,8 +108,8 @@ class Comm {
 
   /// Messages between the memory of the ranks' devices, as work of a stream (direct_link.hpp).
   struct Direct {
-    std::shared_ptr<DirectLink> link;  ///< null: there are none, on any rank
-    std::string why_not;               ///< empty where there is nothing to say
+    std::shared_ptr<DirectLink> link;  ///< null: ranks have no direct links
+    std::string why_not;               ///< why there is no link; may be empty
   };
   /// Collective: for ranks that have these devices, of one kind.
   virtual Direct direct(Device /*device*/) { return {}; }
@@ -152,7 +152,7 @@ class Alone final : public Comm {
   struct Posted {
     int tag;
     bool sends;
-    std::byte* to;          // where that rank wants to receive
+    std::byte* to;          // address at which that rank receives
     const std::byte* from;  // what that rank sends
     std::size_t bytes;
     std::shared_ptr<bool> done;

@@ -12,7 +12,7 @@ namespace terrane {
 
 namespace {
 
-constexpr int tag = 1, first_tag = 16;  // of send() and receive(), and of isend() and irecv()
+constexpr int tag = 1, first_tag = 16;  // tag of send() and receive(); the first tag of isend() and irecv()
 
 /// Waits for a message of this many bytes. Most MPI libraries spin, and move a message only while they are
 /// asked about it: without the kernel's help in pieces of 32 kB, of which a second has time for 0.3 GB when

@@ -122,7 +122,7 @@ class NcclLink final : public GpuLink {
       if (!end_.joined) throw Error("ncclCommInitRank", "was not done");
       settle(ncclCommFinalize(end_.comm), "ncclCommFinalize", longest_end);
       ncclCommDestroy(end_.comm);
-    } catch (const Error&) {  // nobody is left to tell
+    } catch (const Error&) {  // a destructor has nobody to report the error to
       ncclCommAbort(end_.comm);
     }
   }
@@ -168,7 +168,7 @@ class NcclLink final : public GpuLink {
       const auto status = cudaEventQuery(slot.done.get());
       end_.state("ncclBroadcast");  // a peer or a network that fails leaves the event waiting for ever
       if (status == cudaErrorNotReady) {
-        cudaGetLastError();  // or the next to ask for errors would find it
+        cudaGetLastError();  // clears the error, which a later call would report
         return false;
       }
       cuda::check(status, "cudaEventQuery");
@@ -208,7 +208,7 @@ class NcclDirectLink final : public DirectLink {
       elsewhere("ncclCommFinalize", longest_end,
                 [comm = end_.comm](Answer& answer) { answer.result = ncclCommFinalize(comm); });
       ncclCommDestroy(end_.comm);
-    } catch (const Error&) {  // nobody is left to tell
+    } catch (const Error&) {  // a destructor has nobody to report the error to
       ncclCommAbort(end_.comm);
     }
   }
@@ -235,7 +235,7 @@ class NcclDirectLink final : public DirectLink {
     cuda::use(index_);
     const auto on = static_cast<cudaStream_t>(stream.handle());
     end_.check(ncclGroupStart(), "ncclGroupStart");
-    auto result = ncclSuccess;  // of the first that fails: the group must be ended all the same
+    auto result = ncclSuccess;  // the first error: the group must be ended all the same
     for (const auto& piece : out)
       if (result == ncclSuccess)
         result = ncclSend(piece.data, piece.bytes, ncclUint8, piece.rank, end_.comm, on);

@@ -37,7 +37,7 @@ class DirectLink : public GpuGroup {
  public:
   /// Memory of the device.
   struct Piece {
-    int rank;  ///< to or from which it goes
+    int rank;  ///< the rank that it is sent to or comes from
     std::byte* data;
     std::size_t bytes;
   };
@@ -59,7 +59,7 @@ class DebugLink final : public DirectLink {
   void exchange(Stream& stream, std::span<const Piece> out, std::span<const Piece> in) override;
 
  private:
-  std::shared_ptr<Comm> comm_;  // recorded work has it, too
+  std::shared_ptr<Comm> comm_;  // shared with work recorded in graphs
 };
 
 }  // namespace terrane

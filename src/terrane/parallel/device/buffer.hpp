@@ -74,7 +74,7 @@ class Stream {
   Device device_;
   int threads_;
   void* handle_ = nullptr;
-  detail::Recording* recording_ = nullptr;  // of the Graph that is being recorded
+  detail::Recording* recording_ = nullptr;  // the recording of the Graph that is being made; null: none
 };
 
 namespace detail {
@@ -170,7 +170,7 @@ Buffer(Stream&, const std::vector<T>&) -> Buffer<T>;
 template <class T>
 void enlarge(Stream& stream, Buffer<T>& buffer, std::size_t size) {
   if (buffer.size() >= size) return;
-  buffer = {};  // gives the memory back before asking for more
+  buffer = {};  // frees the memory before more is allocated
   buffer = Buffer<T>(stream.device(), size);
 }
 

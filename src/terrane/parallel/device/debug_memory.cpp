@@ -15,7 +15,7 @@ namespace {
 
 struct Block {
   char* pages;
-  std::size_t bytes;  // of the pages that may be opened, without the guard behind them
+  std::size_t bytes;  // bytes of the pages that may be opened, without the guard page behind them
 };
 
 /// The memory of the debug device: like the heap, the process has one.

@@ -10,7 +10,7 @@ namespace terrane::detail::cuda {
 void check(int status, const char* call) {
   const auto error = static_cast<cudaError_t>(status);
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // or later calls report it again, though somebody may go on without this GPU
+  cudaGetLastError();  // clears the error, which later calls would report: a run may go on without this GPU
   throw Error(fmt::format("cuda: {}", call), cudaGetErrorString(error),
               "Run the same job with device = \"cpu\" to see whether the GPU is at fault; compute-sanitizer "
               "names the place.");
@@ -22,7 +22,7 @@ int count(std::string& why) {
   int found = 0;
   const auto error = cudaGetDeviceCount(&found);
   if (error != cudaSuccess) {
-    cudaGetLastError();  // or later calls report it again
+    cudaGetLastError();  // clears the error, which later calls would report
     why = fmt::format("no GPU found: {}", cudaGetErrorString(error));
     return 0;
   }

@@ -31,7 +31,7 @@ class Event {
   friend class Stream;
   Device device_;
   void* handle_ = nullptr;
-  std::weak_ptr<detail::Recording> recording_;  // that the stream was in when this was recorded
+  std::weak_ptr<detail::Recording> recording_;  // the recording of the stream at that time
   std::chrono::steady_clock::time_point at_;
 };
 

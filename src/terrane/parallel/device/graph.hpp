@@ -27,7 +27,7 @@ class Graph {
  private:
   Device device_;
   void* handle_ = nullptr;
-  std::vector<std::function<void()>> work_;  // of the CPU and the debug device
+  std::vector<std::function<void()>> work_;  // recorded work, on the CPU and the debug device
 };
 
 }  // namespace terrane

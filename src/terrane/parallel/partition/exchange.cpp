@@ -54,7 +54,7 @@ std::vector<DirectLink::Piece> Exchange<T>::pieces(const std::vector<Parcel>& pa
 template <class T>
 void Exchange<T>::begin(Stream& stream, Index times, const Move& pack) {
   if (!link_) {
-    filled_.wait();  // what the last exchange brought is out of the arrays that receive
+    filled_.wait();  // the last exchange's values were copied out of the receiving arrays
     T* const to = through_host_ ? host_in_.data() : packed_in_.view().data;
     for (const Parcel& parcel : in_) {
       const std::span bytes(to + parcel.first * times, static_cast<std::size_t>(parcel.count * times));
@@ -119,7 +119,7 @@ void Exchange<T>::wait(Stream& stream) {
     link_->check();
     std::this_thread::sleep_for(nap);
   }
-  stream.wait();  // for errors of its work
+  stream.wait();  // so that errors of its work are thrown here
 }
 
 template class Exchange<float>;

@@ -29,7 +29,7 @@ class Exchange {
   /// tags, 0 … 10000, where messages go through the host.
   struct Parcel {
     int rank, tag;
-    Index first;  ///< of its elements in the packed array
+    Index first;  ///< index of its first element in the packed array
     Index count;
   };
   /// Packs into, or unpacks from, the packed array. A call may make all parcels several times as long; then

@@ -23,7 +23,8 @@ constexpr int most_neighbours = 8, most_fields = 4;
 constexpr std::uint64_t minutes = 10;
 
 struct Meeting {
-  unsigned* there[most_neighbours];  ///< where this rank says to a neighbour which meeting it has come to
+  unsigned* there[most_neighbours];  ///< flags in the neighbours' memory: the number of the meeting that this
+                                     ///< rank has come to
   const unsigned* here[most_neighbours];
   int count;
   unsigned* meetings;
@@ -65,7 +66,7 @@ class CudaPeerFields final : public PeerFields<T> {
       cudaDeviceSynchronize();
       for (void* const memory : opened_) cudaIpcCloseMemHandle(memory);
     }
-    meet_at_the_end(comm_);  // fields go when nobody has them open any more
+    meet_at_the_end(comm_);  // fields are freed when no rank has them open any more
   }
   CudaPeerFields(const CudaPeerFields&) = delete;
   CudaPeerFields& operator=(const CudaPeerFields&) = delete;
@@ -115,7 +116,7 @@ class CudaPeerFields final : public PeerFields<T> {
                fields.size() <= most_fields && share(mine.flags, flags_.view().data);
     for (std::size_t f = 0; f < fields.size() && mine.can != 0; ++f)
       mine.can = share(mine.fields[f], fields[f]->view().data);
-    cudaGetLastError();  // or the next to ask for errors would find it
+    cudaGetLastError();  // clears the error, which a later call would report
     return mine;
   }
   /// The address of another rank's memory on this GPU; null where this GPU cannot reach it.

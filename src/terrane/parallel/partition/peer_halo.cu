@@ -59,7 +59,7 @@ __device__ void move_row(U* at, U* there, int wide) {
 #pragma unroll 8
   for (int n = static_cast<int>(threadIdx.x % warp); n < wide; n += static_cast<int>(warp)) {
     if constexpr (pack) there[n] = at[n];
-    else at[n] = fresh(there + n);  // others have written it: the first cache does not know
+    else at[n] = fresh(there + n);  // other GPUs have written it, so the L1 cache may be out of date
   }
 }
 
@@ -148,7 +148,7 @@ class CudaPeerHalo final : public PeerHalo<T> {
  private:
   int outs_ = 0, ins_ = 0;
   Buffer<Move<T>> moves_;
-  PeerLanding landing_;  // goes first: a kernel may still wait
+  PeerLanding landing_;  // the last member, destroyed first, as a kernel may still wait in it
 };
 
 }  // namespace

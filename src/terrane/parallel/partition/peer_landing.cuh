@@ -143,7 +143,7 @@ class PeerLanding {
     mine.can = memory_.can_be_shared &&
                cudaDeviceGetPCIBusId(mine.gpu, sizeof mine.gpu, index_) == cudaSuccess &&
                comm_.on_node().count >= comm_.size() && comm_.size() <= static_cast<int>(threads_of_block);
-    cudaGetLastError();  // or the next to ask for errors would find it
+    cudaGetLastError();  // clears the error, which a later call would report
     return mine;
   }
   bool open(const std::vector<Hello>& all) {

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(threads_of_block) bring_rows(const __grid_cons
   const Unit* const landed = all.landed + (place != 0 ? all.received : 0);
 #pragma unroll 4
   for (Index i = first; i < all.received; i += apart)
-    all.to[i] = __ldcg(landed + i);  // others have written it: the first cache does not know
+    all.to[i] = __ldcg(landed + i);  // other GPUs have written it, so the L1 cache may be out of date
   end_message(all.meeting, message);
 }
 
@@ -133,7 +133,7 @@ class CudaPeerRows final : public PeerRows<T> {
   std::vector<Index> places_;  // [ranks][ranks + 1]
   Buffer<std::uint32_t> rows_;
   Buffer<Sent> sent_;
-  PeerLanding landing_;  // goes first: a kernel may still wait
+  PeerLanding landing_;  // the last member, destroyed first, as a kernel may still wait in it
 };
 
 }  // namespace

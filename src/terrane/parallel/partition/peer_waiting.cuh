@@ -57,14 +57,14 @@ struct Lost {
     if (cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) != cudaSuccess) return;
     cudaMemsetAsync(on_device.view().data, 1, sizeof(unsigned), aside);
     cudaStreamDestroy(aside);
-    on_host[0] = 1;  // whoever goes on all the same is told
+    on_host[0] = 1;  // so that calls after this one fail
   }
 };
 
 /// The place of memory that other processes can open.
 struct SharedPlace {
   cudaIpcMemHandle_t handle;
-  int chunk;  ///< that the handle opens; each has a number of its own
+  int chunk;  ///< number of the piece of memory that the handle opens
   std::size_t offset;
 };
 
@@ -107,7 +107,7 @@ class PeerMemory {
       cudaDeviceSynchronize();
       for (const auto& [of, memory] : opened_) cudaIpcCloseMemHandle(memory);
     }
-    meet_at_the_end(comm_);  // memory goes when nobody has it open any more
+    meet_at_the_end(comm_);  // memory is freed when no rank has it open any more
   }
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
@@ -124,7 +124,7 @@ class PeerMemory {
     const std::size_t size = std::max(least_chunk, (bytes + granularity - 1) / granularity * granularity);
     chunk.memory = Buffer<std::byte>(stream.device(), size);
     chunk.can_be_shared = cudaIpcGetMemHandle(&chunk.handle, chunk.memory.view().data) == cudaSuccess;
-    cudaGetLastError();  // or the next to ask for errors would find it
+    cudaGetLastError();  // clears the error, which a later call would report
     chunk.free.emplace(0, size);
     chunks_.push_back(std::move(chunk));
     return cut(stream, chunks_.size() - 1, chunks_.back().free.begin(), bytes);
@@ -161,7 +161,7 @@ class PeerMemory {
 
  private:
   static constexpr std::size_t least_chunk = std::size_t{16} << 20;
-  using Gaps = std::map<std::size_t, std::size_t>;  // where they begin, and bytes
+  using Gaps = std::map<std::size_t, std::size_t>;  // first byte of each gap, and its bytes
   struct Chunk {
     int number = 0;
     Buffer<std::byte> memory;
@@ -190,7 +190,7 @@ class PeerMemory {
   Comm& comm_;
   int index_, next_ = 0;
   std::vector<Chunk> chunks_;
-  std::map<std::pair<int, int>, void*> opened_;  // of a rank, a chunk
+  std::map<std::pair<int, int>, void*> opened_;  // addresses of opened memory, by rank and chunk
 };
 
 /// What the halos of a Comm and a GPU share: kept as long as one of them exists.
@@ -228,7 +228,7 @@ __device__ inline void say(unsigned* there, unsigned message) {
   *static_cast<volatile unsigned*>(there) = message;
 #endif
 }
-__device__ inline unsigned hear(const unsigned* here) {
+__device__ inline unsigned read_flag(const unsigned* here) {
   unsigned message = 0;
 #if __CUDA_ARCH__ >= 700
   asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(message) : "l"(here) : "memory");
@@ -249,7 +249,7 @@ __device__ inline std::uint64_t nanoseconds() {
 __device__ inline void wait_for(const Patience& all, const unsigned* here, unsigned message) {
   if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
   const std::uint64_t begin = nanoseconds();
-  for (unsigned n = 1; static_cast<int>(hear(here) - message) < 0; ++n) {
+  for (unsigned n = 1; static_cast<int>(read_flag(here) - message) < 0; ++n) {
     if (n % 1024 != 0) continue;
     if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
     if (nanoseconds() - begin < all.longest) continue;

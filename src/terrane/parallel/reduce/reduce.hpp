@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
 /// other.
 template <int N>
 struct FewCells {
-  static constexpr Index most = 8192;  // cells of the first of these levels
+  static constexpr Index most = 8192;  // most cells of the first of these levels
   static constexpr int most_levels = 4;
   int levels = 0;
   IndexBox<N> cells;

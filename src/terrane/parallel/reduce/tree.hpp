@@ -51,7 +51,7 @@ struct Add {
 #endif
   }
 };
-struct Highest {  // NaN when there is one
+struct Highest {  // the largest value, or NaN where there is one
   static constexpr double nothing = -std::numeric_limits<double>::infinity();
   TERRANE_FN static double join(double a, double b) { return a > b || a != a ? a : b; }
 };
@@ -125,7 +125,7 @@ TERRANE_FN double value_of(const Several<M>& answer, int m) {
 /// Evaluates the kernel at row r of a block, 0 ≤ r < 16, and column i of it.
 template <int N>
 struct Rows {
-  Place<N> corner;    // of the block, in points
+  Place<N> corner;    // index of the block's first point on each axis
   Index first, last;  // columns of the block that are in the box
 
   TERRANE_FN Rows(const Place<N>& block, const IndexBox<N>& points) : corner(block) {

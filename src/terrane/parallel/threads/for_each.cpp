@@ -37,7 +37,7 @@ int thread_count(int wanted) {
 void share_cores(int processes) {
   if (processes < 2 || std::getenv("OMP_NUM_THREADS")) return;
   if (omp_get_num_procs() < sysconf(_SC_NPROCESSORS_ONLN))
-    return;  // bound: what is left is this process's own
+    return;  // the process is bound to these cores, which it has for itself
   omp_set_num_threads(std::max(1, omp_get_num_procs() / processes));
 }
 
@@ -126,7 +126,7 @@ class Helpers {
     const std::lock_guard lock(mutex_);
     for (; threads_ < work.wanted; ++threads_) try {
         std::thread([this] { help(); }).detach();
-      } catch (const std::system_error&) {  // the system has no more: those that are there will do
+      } catch (const std::system_error&) {  // the system gives no more threads; go on with those that exist
         break;
       }
     open_.push_back(&work);

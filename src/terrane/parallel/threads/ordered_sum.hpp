@@ -28,7 +28,7 @@ class OrderedSum {
   void add(Node node, Sums&& sums) {
     for (; width(node.level) < pieces_; ++node.level, node.place /= 2) {
       const Node sibling{node.level, node.place ^ 1};
-      if (sibling.place * width(sibling.level) >= pieces_) continue;  // there are no such pieces
+      if (sibling.place * width(sibling.level) >= pieces_) continue;  // the sibling has no pieces
       const auto found = nodes_.find(sibling);
       if (found == nodes_.end()) break;
       if (node < sibling) {

@@ -104,7 +104,7 @@ class DigitSort {
   int threads_;
   Progress& progress_;
   Pairs from_, to_;
-  std::vector<std::size_t> place_;  // of the next key of each stretch and digit
+  std::vector<std::size_t> place_;  // place of the next key, of each stretch and digit
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ void smooth_axis(const Grid& grid, std::vector<double>& values, int axis, double
   if (!grid.there(axis) || weights.size() == 1) return;
   const auto box = grid.box();
   const Index planes = box.size(0), rows = box.size(1), width = box.size(2);
-  constexpr Index columns = 512;  // of planes, taken together along up
+  constexpr Index columns = 512;  // columns that are smoothed together along up
   const auto tasks = axis == 0 ? (rows * width + columns - 1) / columns : planes;
   for_each(static_cast<std::size_t>(tasks), threads, [&](std::size_t task) {
     std::vector<double> room;

@@ -24,7 +24,7 @@ inline Image image_of(const Problem& p, int axis, Index node) {
 /// The node of the mesh whose medium a node has.
 struct MediumNode {
   std::size_t node;
-  std::array<bool, 3> mirrored;  ///< at a free surface of this axis
+  std::array<bool, 3> mirrored;  ///< whether values are mirrored at a free surface of each axis
 };
 
 inline MediumNode medium_node(const Problem& p, const std::array<Index, 3>& at) {

@@ -113,7 +113,7 @@ std::vector<std::vector<std::size_t>> traces_of(const std::string& path, const i
   return std::move(found);
 }
 
-double bessel_0(double x) {  // modified, of the first kind
+double bessel_0(double x) {  // the modified Bessel function of the first kind
   double sum = 1, term = 1;
   for (int n = 1; n < 60 && term > 1e-17 * sum; ++n) {
     term *= x * x / (4.0 * n * n);

@@ -150,7 +150,7 @@ struct Problem {
   Layers layers;
   int order = 8;
   Coefficients coefficients = Coefficients::taylor;
-  int radius = 4;  ///< of the interpolation of sources and receivers, nodes
+  int radius = 4;  ///< radius of the interpolation of sources and receivers, in nodes
   Wavelet wavelet;
   double end = 0;          ///< s
   double step = 0;         ///< s; 0: 0.9 of the longest stable one
@@ -202,7 +202,7 @@ struct Problem {
   double slowest() const;     ///< the least velocity, over all nodes and directions
   double fastest() const;
   double longest_step() const;
-  double points_per_wavelength() const;  ///< of the highest frequency in the slowest medium
+  double points_per_wavelength() const;  ///< of the shortest wave: the highest frequency where v is least
   double group_error() const;            ///< relative error of that wave's group velocity
   /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
   std::vector<double> source_series() const;

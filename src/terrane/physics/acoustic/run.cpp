@@ -411,7 +411,7 @@ std::pair<double, double> size_of_tap(const Problem& problem, Component componen
 /// Most memory of a shot's receivers (samples, weights, rows) and of the sources that send their data back.
 double bytes_of_receivers(const Problem& problem, const Settings& settings, const Device& device) {
   const double e = settings.double_precision ? 8 : 4, steps = static_cast<double>(problem.steps());
-  double traces = 0, rows = 0, weights = 0;  // of each kind, as many as the largest shot has
+  double traces = 0, rows = 0, weights = 0;  // numbers of the shot that has the most of each
   std::size_t receivers = 0;
   for (const auto& shot : problem.shots) receivers = std::max(receivers, shot.receivers.size());
   for (const auto component : problem.record) {

@@ -15,7 +15,7 @@ namespace terrane::acoustic {
 
 /// The results of a run, on rank 0.
 struct Outcome {
-  std::vector<std::vector<float>> gathers;  ///< [shots][steps, receivers], Pa; of a migration those migrated
+  std::vector<std::vector<float>> gathers;  ///< [shots][steps, receivers], Pa; what a migration migrated
   Images images;                            ///< of a migration, sums over shots
   Pictures pictures;                        ///< snapshots, each [nodes that are shown], Pa
   std::size_t first_shot = 0;  ///< the first shot that a resumed run did not find in the checkpoint

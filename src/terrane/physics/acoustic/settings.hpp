@@ -25,7 +25,7 @@ struct Settings {
   /// the gathers to which the task adjoint applies Jᵀ.
   std::vector<std::vector<double>> data;
 
-  Snapshots snapshots;  ///< settled; in modelling and Born modelling, of the wave that receivers record
+  Snapshots snapshots;  ///< settled; of the wave that receivers record, in modelling and Born modelling
 
   /// Whether each rank computes shots of its own: if there are at least as many shots as ranks, and no
   /// snapshots. Else all ranks compute each shot together, the grid cut among them.

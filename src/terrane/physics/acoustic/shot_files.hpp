@@ -15,7 +15,7 @@ namespace terrane::acoustic {
 struct ShotResult {
   std::vector<float> gather;
   Images images;
-  bool kept = false;         ///< it was read from a file of an earlier run
+  bool kept = false;         ///< the shot was read from a file of an earlier run
   std::string why_not_kept;  ///< the message of ShotFiles::keep()
 
   template <class Self, class Field>
@@ -32,11 +32,12 @@ std::filesystem::path folder_of(const std::filesystem::path& file);
 
 /// The most that a run writes to disk beside its results.
 struct DiskUse {
-  double shot = 0;        ///< bytes of the file of a finished shot
-  double shots = 0;       ///< the number of such files, of all ranks, at one time
-  double seconds = 0;     ///< a shot that took a rank less than this gets no file
-  double checkpoint = 0;  ///< bytes; an old one goes when a new one is whole; 0: none is written
-  double film = 0;        ///< bytes of snapshots: in a temporary file, and in a file of results
+  double shot = 0;     ///< bytes of the file of a finished shot
+  double shots = 0;    ///< the number of such files, of all ranks, at one time
+  double seconds = 0;  ///< a shot that took a rank less than this gets no file
+  /// Bytes of the checkpoint, whose old file is removed when the new one is whole; 0: none.
+  double checkpoint = 0;
+  double film = 0;  ///< bytes of snapshots: in a temporary file, and in a file of results
   double bytes() const { return shots * shot + 2 * checkpoint + film; }
 };
 /// seconds: time of a shot on a rank; 0: the shortest with which a shot gets a file.

@@ -51,7 +51,7 @@ struct Snapshots {
   std::size_t count(const Problem& problem) const;
   std::vector<double> times(const Problem& problem) const;  ///< s
   ShownNodes nodes(const Grid& grid) const;
-  double bytes(const Problem& problem) const;  ///< of all snapshots, in a file
+  double bytes(const Problem& problem) const;  ///< bytes of all snapshots in a file
 };
 
 }  // namespace terrane::acoustic

@@ -21,9 +21,9 @@ std::span<const Section> element_sections();
 
 struct Elements {
   Mesh mesh;
-  TensorMesh cells;  ///< of which they were made, one each; or empty
+  TensorMesh cells;  ///< the cells of which elements were made, one of each; or empty
   std::function<double(double easting, double northing)> surface;  ///< m up; empty: flat
-  std::optional<Placement> sphere;                                 ///< where a chunk of the sphere lies
+  std::optional<Placement> sphere;                                 ///< place of a chunk of the sphere
   std::vector<std::string> notes, warnings;
 };
 

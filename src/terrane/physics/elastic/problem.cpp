@@ -21,7 +21,7 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
   const auto& mass = element.mass();
   const std::size_t size = 3 * mass.size();
   std::vector<double> u(size), f(size);
-  unsigned random = 12345;  // any start that is not smooth
+  unsigned random = 12345;  // the start of the iteration: any vector that is not smooth
   for (auto& value : u) value = static_cast<double>((random = random * 1664525u + 1013904223u) >> 8) - 0x1p23;
   double largest = 0;
   for (int iteration = 0; iteration < iterations; ++iteration) {
@@ -42,7 +42,7 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
     if (most == 0 || (iteration > 20 && std::fabs(largest - before) <= 1e-6 * largest)) break;
     for (auto& value : u) value /= most;
   }
-  return 1.01 * largest;  // what the iteration may still lack
+  return 1.01 * largest;  // one percent more, which the iteration may not have reached
 }
 
 namespace {
@@ -177,7 +177,7 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
                    [&](std::uint32_t a, std::uint32_t b) { return measure[a] > measure[b]; });
   std::map<std::vector<double>, std::uint32_t> shapes;
   std::vector<std::uint32_t> chosen;
-  constexpr std::size_t most = 4000;     // a second of work or two
+  constexpr std::size_t most = 4000;     // number that takes a second of work or two
   constexpr std::size_t some = 1 << 15;  // keys are made by all threads, and looked up in order
   std::vector<std::vector<double>> keys(std::min(some, candidates.size()));
   for (std::size_t first = 0; first < candidates.size() && chosen.size() < most; first += some) {
@@ -356,7 +356,8 @@ Locator::Locator(const Mesh& mesh) : mesh_(mesh) {
     for (std::size_t d = 0; d < 3; ++d) {
       low_[d] = std::min(low_[d], box[2 * d]);
       high_[d] = std::max(high_[d], box[2 * d + 1]);
-      const double room = (box[2 * d + 1] - box[2 * d]) / 12;  // a tenth on each side of what is there
+      // around() adds a tenth of the element's width on each side
+      const double room = (box[2 * d + 1] - box[2 * d]) / 12;
       extent_[2 * d] = std::min(extent_[2 * d], box[2 * d] + room);
       extent_[2 * d + 1] = std::max(extent_[2 * d + 1], box[2 * d + 1] - room);
     }

@@ -100,11 +100,11 @@ struct Problem {
   double begin = NAN;
   double end = 0;                  ///< s
   double step = 0;                 ///< s; 0: 0.97 of the longest stable one
-  double reference_frequency = 1;  ///< at which media with a Q have their speeds, Hz
+  double reference_frequency = 1;  ///< frequency at which media with a Q have their given speeds, Hz
   double fading_frequency = 0;     ///< f of margin.hpp, Hz; 0: from the sources' highest frequency
-  double relaxation_middle = 0;    ///< of the band in which Q is constant, Hz; 0: it ends with the sources
-  bool records_pressure = false;   ///< receivers, all in fluids, record potential and not displacement
-  bool remove_dispersion = true;   ///< the error of time steps, from sources and seismograms
+  double relaxation_middle = 0;   ///< middle of the band of constant Q, Hz; 0: it ends with the sources' band
+  bool records_pressure = false;  ///< receivers, all in fluids, record potential and not displacement
+  bool remove_dispersion = true;  ///< the error of time steps, from sources and seismograms
   std::vector<Source> sources;
   std::vector<Vector> receivers;
   Snapshots snapshots;
@@ -115,7 +115,7 @@ struct Problem {
   double stable_step = 0;            ///< s
   std::uint32_t stiffest = 0;        ///< the element that sets this limit
   double points_per_wavelength = 0;  ///< at the sources' highest frequency, of the worst element
-  std::uint32_t coarsest = 0;        ///< the element with the fewest
+  std::uint32_t coarsest = 0;        ///< the element with the fewest points per wavelength
   double resolved_frequency = 0;     ///< at which the worst element has five points per wavelength, Hz
   double highest_frequency = 0;      ///< of the sources, Hz
 
@@ -205,7 +205,7 @@ class Locator {
 
   const Mesh& mesh_;
   Vector low_{INFINITY, INFINITY, INFINITY}, high_{-INFINITY, -INFINITY, -INFINITY};
-  std::array<double, 6> extent_;  // of the elements, without that tenth
+  std::array<double, 6> extent_;  // box around the elements, without the margin of a tenth that each has
   std::array<std::size_t, 3> bins_{1, 1, 1};
   std::vector<std::size_t> first_;       // where each bin begins in elements_
   std::vector<std::uint32_t> elements_;  // elements whose around() meets a bin, ascending

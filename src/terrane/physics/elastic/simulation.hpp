@@ -38,7 +38,7 @@ class Simulation final : public SimulationOf<> {
   void add_shaking(Dataset& data) const;
   void add_pictures(Dataset& data, const Pictures& pictures) const;
   struct Bytes {
-    double host = 0, device = 0;  ///< device: where it has memory of its own
+    double host = 0, device = 0;  ///< device: bytes of a device that has memory of its own
   };
   Bytes memory_needed(const Runtime& runtime) const;
 
@@ -51,7 +51,7 @@ class Simulation final : public SimulationOf<> {
   } worst_shape_;
   Picture shown_;                         // in snapshots
   std::vector<std::string> names_;        // of receivers
-  std::vector<Placement::Frame> frames_;  // in which receivers record; empty: the axes of the mesh
+  std::vector<Placement::Frame> frames_;  // axes in which receivers record; empty: those of the mesh
 };
 
 }  // namespace terrane::elastic

@@ -32,8 +32,8 @@ inline constexpr std::array<std::string_view, 4> pulse_names{"ricker", "gaussian
 
 struct Course {
   Pulse pulse = Pulse::ricker;
-  double width = 1;             ///< Hz or s; of samples their spacing, s
-  double delay = 0;             ///< s
+  double width = 1;  ///< frequency, Hz, or duration, s, of the time function; of samples their interval, s
+  double delay = 0;  ///< s
   std::vector<double> samples;  ///< of Pulse::samples
 
   template <class Self, class Field>

@@ -73,7 +73,7 @@ struct CellPotentials::Solver {
   solve::Network<double> network;
   solve::SharedMemory lent;
   solve::Multigrid<float> multigrid;
-  solve::SplitNetwork halves;  // of the network, which is gone
+  solve::SplitNetwork halves;  // halves of the network, whose own memory is freed
   solve::Field<double> b, x;
 };
 

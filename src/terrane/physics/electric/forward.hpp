@@ -27,26 +27,26 @@ namespace terrane::electric {
 /// Data, one entry per array, except the volume.
 struct DirectCurrentData {
   std::vector<double> resistance;            ///< ΔV/I, V/A; its real part
-  std::vector<double> geometric_factor;      ///< m; NaN where the array is null or beyond 1e6 m
-  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN where the factor is. Of complex data the magnitude
+  std::vector<double> geometric_factor;      ///< m; NaN beyond 1e6 m: homogeneous ground gives no voltage
+  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN where the factor is; of complex data the magnitude
   std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I where conductivity is complex
-  std::vector<double> phase;                 ///< rad, positive where the voltage lags; where it is complex
-  std::vector<double> chargeability;         ///< V/V; where the medium has one
+  std::vector<double> phase;  ///< rad, positive where the voltage lags; empty where conductivity is real
+  std::vector<double> chargeability;  ///< V/V; empty where the medium has none
   /// As Potentials::in_cells() has them, each [source, up, north, east] in the order of the report's sources.
   std::vector<CellValues> volume;
 };
 
 /// Values of the cells of a mesh, owned by this struct (Conductivity points at them): [cells] each, or empty.
 struct Medium {
-  std::vector<double> conductivity;   ///< S/m, of all axes, or along easting
+  std::vector<double> conductivity;   ///< S/m, along all axes, or along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
-  std::vector<double> chargeability;  ///< V/V, below 1; conductivity is that of long currents
+  std::vector<double> chargeability;  ///< V/V, below 1; `conductivity` is then that after long currents
   std::vector<double> ground;         ///< share of the cell that is not air (grid/ground.hpp)
   /// Conductivity and quadrature along northing and up, S/m; an empty array: as along easting.
   std::vector<double> conductivity_north = {}, conductivity_up = {};
   std::vector<double> quadrature_north = {}, quadrature_up = {};
   std::vector<double> slopes =
-      {};  ///< of the ground at the electrodes (grid/ground.hpp); empty: as cells show it
+      {};  ///< slopes of the ground at the electrodes (grid/ground.hpp); empty: those that cells show
 
   /// All members, once: job/fields.hpp says what follows from this list.
   template <class Self, class Field>

@@ -70,8 +70,8 @@ struct Volume {
 /// The choices that `automatic` made on another mesh of the same earth and this mesh repeats, so that both
 /// have similar errors. Empty, or negative: this mesh chooses itself.
 struct TakenElsewhere {
-  std::vector<int> turned;   ///< of each array: 1 where current and potential electrodes changed places
-  std::vector<int> primary;  ///< of each electrode: Primary::candidate, 0: the total potential
+  std::vector<int> turned;   ///< for each array: 1 where its current and potential electrodes are exchanged
+  std::vector<int> primary;  ///< for each electrode: Primary::candidate; 0: the total potential
 
   template <class Self, class Field>
   static void fields(Self& t, Field& field) {
@@ -85,7 +85,7 @@ struct Parameters {
   Boundaries boundary = {};
   Potential potential = Potential::automatic;
   double tolerance = 1e-8;    ///< of the residual, relative
-  int most_iterations = 200;  ///< of conjugate gradients; 7 to 25 are usual
+  int most_iterations = 200;  ///< most iterations of conjugate gradients; 7 to 25 are usual
   Volume volume = {};         ///< read by direct_current() only
   TakenElsewhere taken = {};  ///< set for companion meshes only
   int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: share_ranks() chooses

@@ -315,7 +315,7 @@ struct RealSolver final : Potentials::Solver {
   double operator_complexity() const override { return multigrid.operator_complexity(); }
 
   solve::Multigrid<float> multigrid;
-  solve::SplitNetwork halves;  // of the network, which is gone
+  solve::SplitNetwork halves;  // halves of the network, whose own memory is freed
   solve::Field<double> b, x;
 };
 

@@ -73,9 +73,9 @@ class Potentials {
 
  private:
   std::unique_ptr<Solver> solver_;
-  std::size_t source_ = 0;                // electrode of the last solve
-  std::optional<Primary> secondary_;      // its primary, where the secondary potential was solved for
-  std::vector<double> real_, imaginary_;  // its potential on the nodes
+  std::size_t source_ = 0;            // the electrode of the last solve
+  std::optional<Primary> secondary_;  // primary of the last solve, where that was for the secondary potential
+  std::vector<double> real_, imaginary_;  // potential of the last solve on the nodes
 };
 
 }  // namespace terrane::electric

@@ -17,9 +17,9 @@ struct Load {
   std::size_t solves = 1;  ///< number of electrodes; each has a field
   double nodes = 0;        ///< of the mesh
   bool complex = false;
-  double bytes_of_rank = 0;  ///< the earth, on every rank
+  double bytes_of_rank = 0;  ///< bytes that every rank needs, for the earth
   int ranks_per_field = 0;   ///< as Parameters have it
-  double bytes_found = 0;    ///< of the results of a solve, where they are large
+  double bytes_found = 0;    ///< bytes of the results of a solve, where they are large
   double coarser = 1.5;      ///< points of coarser levels, as a multiple of nodes
 
   /// Bytes of a machine with `ranks` ranks that share `fields` fields; rank 0 has all results on top.

@@ -106,7 +106,7 @@ void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const E
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, named(electrodes, keep != nullptr),
               groups);
   const std::size_t halves = conductivity.complex() ? 2 : 1, places = electrodes.place.size();
-  std::vector<double> nodes;  // of the last solve, where it is dealt out
+  std::vector<double> nodes;  // field of the last solve, where other ranks need it
   std::map<std::size_t, std::vector<double>> at;
   Turns::Deal hand_out;
   if (keep != nullptr)

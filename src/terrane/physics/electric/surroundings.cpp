@@ -24,7 +24,7 @@ namespace {
 
 using Ranges = std::array<std::pair<std::size_t, std::size_t>, 3>;
 
-constexpr std::size_t reach = 12;  // cells that are looked at on each side
+constexpr std::size_t reach = 12;  // number of cells that are looked at on each side
 /// Relative errors of total potentials that are corrected by those of homogeneous ground: where another
 /// medium begins more than a cell from the electrode, and where it begins nearer.
 constexpr double as_total = 0.03, as_total_at_contact = 0.08;
@@ -292,7 +292,7 @@ class Errors {
   const Point& source_;
   const std::vector<Point>& measured_;
   Ranges near_;
-  std::array<std::vector<double>, 3> gap_squared_;  // in cells, from the electrode
+  std::array<std::vector<double>, 3> gap_squared_;  // squares of distances from the electrode, in cells
 };
 
 /// The medium of a cell at a point that has some.

@@ -337,7 +337,7 @@ double cells_between(const std::vector<double>& faces, double low, double high) 
 
 /// A layer of ground or water in which a source lies, or on which, under air.
 struct OwnLayer {
-  double bottom = -INFINITY, top = INFINITY;  ///< where a medium begins that is not nearly alike
+  double bottom = -INFINITY, top = INFINITY;  ///< heights at which a medium begins that is not nearly alike
   double own = 0, beside = 0;                 ///< S/m: its own, and of the better of what is above and below
 };
 

@@ -13,7 +13,8 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-constexpr double least_contrast = 1.5;  // of media above and below, that a mesh has a face for
+// Ratio of conductivities above and below from which a mesh has a face.
+constexpr double least_contrast = 1.5;
 
 /// Whether media above and below a face differ by more than what changes from cell to cell in the result of
 /// an inversion, or one of the two has no conductivity.
@@ -97,7 +98,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   if (const double ground =
           wanted.plane_waves && wish.cell ? ground_without_air(earth, wanted.receivers) : std::nan("");
       !std::isnan(ground))
-    wanted.heights.push_back(ground);  // above which air is put
+    wanted.heights.push_back(ground);  // air is added above this height
   if (earth.cells)
     for (const double height : contrasts_of_cells(*earth.cells, east, north))
       wanted.heights.push_back(height);

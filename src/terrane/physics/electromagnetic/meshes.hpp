@@ -31,7 +31,7 @@ std::vector<Share> shares_of(Gridding gridding, std::size_t sources, std::size_t
 /// Some of a job's solves, and the mesh that they have for themselves.
 struct OnMesh {
   Share share;
-  Problem problem;  ///< of these sources and frequencies
+  Problem problem;  ///< the problem with these sources and frequencies alone
 
   /// The name of a mesh where there are several: "0.5 Hz", "source 2", "source 2 at 0.5 Hz".
   std::string name(Gridding gridding) const;

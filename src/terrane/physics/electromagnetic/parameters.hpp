@@ -26,8 +26,8 @@ inline constexpr std::array<std::string_view, 3> strike_names{"none", "north", "
 
 struct Parameters {
   double tolerance = 1e-8;           ///< of the residual, relative
-  double receiver_tolerance = 1e-5;  ///< of what the last iteration changed at a receiver, relative
-  int most_iterations = 300;         ///< of COCG; 7 to 20 are usual
+  double receiver_tolerance = 1e-5;  ///< largest relative change at a receiver in the last iteration
+  int most_iterations = 300;         ///< most iterations of COCG; 7 to 20 are usual
   Rough rough = Rough::automatic;
   Field field = Field::total;
   Strike strike = Strike::none;  ///< of plane waves

@@ -153,7 +153,8 @@ double Problem::host_memory(double ranks) const {
   const bool plane_waves = !sources.empty() && sources.front().kind == Source::Kind::plane_wave;
   const double beside_field =
       model_memory() + (plane_waves ? 28 * cells : 0) + (stores_charge() ? 16 * cells : 0);
-  constexpr double copies_of_volume = 3.6;  // as found, of all solves, and as a format is given it
+  // Copies of the volume: of each solve, of all solves, and for the file format.
+  constexpr double copies_of_volume = 3.6;
   return ranks * std::max(of_section - field_memory(false), beside_field) +
          16 * static_cast<double>(solves()) *
              (static_cast<double>(data_of_a_solve()) +

@@ -21,7 +21,8 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
   if (share_it == 1) return problem.field_memory(true);
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
                    of_halos = 40.0 * (1 << 21),  // bytes: of a cell, of a cell, of a point, of all
-      of_own_levels = 27;  // of a cell: the potential's levels, which shared components have no place for
+      // Bytes of a cell: levels of the potential, which do not fit beside shared components.
+      of_own_levels = 27;
   // Points; through NCCL only where all ranks share one field over several machines: a split Comm has none.
   const double most_on_every_rank = fields == 1 && ranks > on_node ? 1 << 22 : 1 << 19;
   const auto whole = problem.cells();

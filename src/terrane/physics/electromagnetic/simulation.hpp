@@ -72,12 +72,14 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
 
   Problem problem_;
   std::vector<OnMesh> meshes_;
-  Gridding gridding_ = Gridding::same;  // where solves have own meshes, results name the cells of each
+  // Which solves share a mesh; unless all do, results name the cells of each mesh.
+  Gridding gridding_ = Gridding::same;
   std::vector<std::string> responses_;  // of plane waves
   /// Makes the same job on other cells, whose means are taken from the earth anew; empty: new cells take the
   /// values of those that they are parts of.
   std::function<std::unique_ptr<Simulation>(const std::vector<TensorMesh>&, const Runtime&)> on_cells_;
-  std::vector<Variable> of_sites_;  // of the receivers of plane waves, from their file: names, degrees
+  // names, longitudes and latitudes of the receivers of plane waves, from their file
+  std::vector<Variable> of_sites_;
 };
 
 }  // namespace terrane::electromagnetic

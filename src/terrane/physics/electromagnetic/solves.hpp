@@ -91,7 +91,7 @@ class Solves {
   EdgeVector b_, x_;
   double omega_mu_ = 0;
   EdgeField primary_;                        // empty: no primary field
-  std::vector<std::complex<double>> known_;  // at the receivers: the primary field, which x_ lacks
+  std::vector<std::complex<double>> known_;  // the primary field at the receivers, which x_ does not hold
   std::vector<std::complex<double>> seen_;
   int settled_ = 0;  // iterations in a row with changes at receivers below a tenth of the tolerance
 };

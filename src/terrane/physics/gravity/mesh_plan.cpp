@@ -15,7 +15,7 @@ MeshPlan plan_prisms(const Description& earth, const MeshWish& wish, const std::
   MeshPlan plan;
   const auto survey = box_around(stations);
   auto rock = earth.bounds();
-  for (const double level : levels_of(earth)) {  // of layers, which end there
+  for (const double level : levels_of(earth)) {  // levels at which layers end
     rock.bottom = std::min(rock.bottom, level);
     rock.top = std::max(rock.top, level);
   }

@@ -11,7 +11,7 @@ namespace terrane::gravity {
 struct Report : terrane::Report {
   std::size_t sources = 0, stations = 0;
   double pairs = 0;            ///< source-station pairs the direct sum has
-  double estimated_error = 0;  ///< relative to the largest value of each kind of channel, at most
+  double estimated_error = 0;  ///< bound of the error, relative to the largest value of each kind of channel
   /// The part of this error that rounding may cause, at most, for each kind of channel asked for
   /// ("potential", "vector", "tensor"), because contributions cancel more in one than in another.
   std::map<std::string, double> rounding_floor;

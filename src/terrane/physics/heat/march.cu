@@ -286,7 +286,7 @@ March march(const Problem& problem, const Runtime& runtime) {
     rank.report(out);
     return why;
   });
-  if (stopped) std::rethrow_exception(stopped);  // now that the parts are gone, on all ranks together
+  if (stopped) std::rethrow_exception(stopped);  // the parts are freed by now, on all ranks together
   double power = 0, production = 0;
   for (const double watt : problem.power) power += watt;
   for (const double watt : problem.production) production += watt;

@@ -9,12 +9,12 @@ namespace terrane::heat {
 
 /// Results on rank 0; on other ranks empty.
 struct March {
-  std::vector<double> temperature;                          ///< at the end [cells], K
-  std::vector<double> series;                               ///< [steps + 1, receivers], K
-  std::size_t first_step = 0;                               ///< where a resumed run went on
-  std::size_t iterations = 0;                               ///< of the implicit solver
-  double residual = 0;                                      ///< the largest that it left
-  bool converged = true;                                    ///< in every step
+  std::vector<double> temperature;  ///< temperature at the end [cells], K
+  std::vector<double> series;       ///< temperatures of receivers [steps + 1, receivers], K
+  std::size_t first_step = 0;       ///< the first step of a resumed run
+  std::size_t iterations = 0;       ///< iterations of the implicit solver, in all steps together
+  double residual = 0;              ///< the solver's largest residual, ‖r‖/‖b‖
+  bool converged = true;            ///< whether the solver converged in every step
   double heat_before = 0, heat_put_in = 0, heat_after = 0;  ///< J above the surroundings
   std::vector<std::string> notes, warnings;
 };

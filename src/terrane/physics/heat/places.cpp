@@ -23,7 +23,7 @@ struct Line {
   std::array<double, 3> k{};
   double west = 0, east = 0;  // faces of the cell − s
   int fixed = 0;  // -1, 1: the cell is the first beside a side at T = 0 below, above, and has a neighbour
-  bool single = false;  // no neighbours, and no heat passes: the axis does not count
+  bool single = false;  // true: an axis of one cell with insulated sides, along which nothing changes
 
   bool is_even() const {
     return std::abs(k[0] - k[1]) <= 1e-12 * k[1] && std::abs(k[2] - k[1]) <= 1e-12 * k[1];

@@ -14,8 +14,8 @@ namespace terrane::heat {
 namespace {
 
 constexpr double beside_source = 10;  // cells: farther away the mesh is right to a few parts in a thousand
-constexpr double seen = 3.6;          // of √(4Dt): beyond it erfc is below 4e-7
-constexpr double most_terms = 1e8;    // of all sums: a few seconds
+constexpr double seen = 3.6;          // distance over √(4Dt), beyond which erfc is below 4e-7
+constexpr double most_terms = 1e8;    // most terms of all sums together: a few seconds
 
 using Faces = std::array<const std::vector<double>*, 3>;
 Faces faces_of(const TensorMesh& mesh) { return {&mesh.easting(), &mesh.northing(), &mesh.up()}; }
@@ -62,7 +62,7 @@ Rock rock_at(const Problem& p, const Place& at) {
   return {p.conductivity[n], p.capacity[n]};
 }
 
-/// How far the source is seen until the end, m.
+/// The distance that heat of the source diffuses over until the end, m.
 double reach(const Problem& p, const PointSource& source) {
   return seen * std::sqrt(4 * rock_at(p, source.at).diffusivity() * p.end);
 }
@@ -148,7 +148,7 @@ double cells_between(const TensorMesh& mesh, const Place& a, const Place& b) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto& f = *faces[axis];
     if (f.size() == 2) continue;
-    const auto along = [&](double s) {  // faces passed, with parts of cells
+    const auto along = [&](double s) {  // number of cells from the first face to s
       const auto n = cell_along(f, s);
       return static_cast<double>(n) + (s - f[n]) / (f[n + 1] - f[n]);
     };
@@ -172,7 +172,8 @@ std::vector<std::size_t> beside(const Problem& problem, const PointSource& sourc
                                 std::span<const Place> points) {
   std::vector<std::size_t> near;
   for (const auto* faces : faces_of(problem.mesh))
-    if (faces->size() == 2) return near;  // such an axis does not count: the source is a line or a plane
+    // One cell: nothing changes along the axis, so the source is a line or a plane.
+    if (faces->size() == 2) return near;
   for (std::size_t n = 0; n < points.size(); ++n) {
     const double cells = cells_between(problem.mesh, source.at, points[n]);
     if (cells < beside_source && distance(source.at, points[n]) > 0) near.push_back(n);

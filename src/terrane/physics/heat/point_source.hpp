@@ -31,7 +31,7 @@ using Place = std::array<double, 3>;  // easting, northing, up, m
 struct PointSource {
   Place at{};
   double power = 0;             ///< W, from time 0 on
-  std::optional<double> until;  ///< s, when it is turned off; else at the end
+  std::optional<double> until;  ///< when the power is turned off, s; without it at the end
   double heat = 0;              ///< J, at time 0
 };
 

@@ -32,9 +32,10 @@ struct MainField {
 
   /// f: unit vector east, north, up.
   std::array<double, 3> direction() const {
-    const auto sine = [](double degrees) {  // 0 where it is 0: components across the field take no part
-      return std::fmod(degrees, 180) == 0 ? 0.0 : std::sin(degrees * pi / 180);
-    };
+    const auto sine =
+        [](double degrees) {  // exactly 0 at 0° and 180°, so that components across the field take no part
+          return std::fmod(degrees, 180) == 0 ? 0.0 : std::sin(degrees * pi / 180);
+        };
     const auto cosine = [](double degrees) {
       return std::fabs(std::fmod(degrees, 180)) == 90 ? 0.0 : std::cos(degrees * pi / 180);
     };

@@ -80,7 +80,7 @@ class Simulation final : public SimulationOf<> {
   Survey survey_;
   Settings settings_;
   MemoryBudget memory_;
-  PrismSet prisms_;              ///< of the model, those that are magnetized
+  PrismSet prisms_;              ///< the prisms of the model that are magnetized
   Magnetization magnetization_;  ///< A/m
 };
 

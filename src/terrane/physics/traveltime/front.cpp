@@ -12,7 +12,8 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t by_shot = 1 << 12, all_axes = 7, all_octants = 0xff;
-constexpr std::array<std::uint32_t, 3> octants_above{0xaa, 0xcc, 0xf0};  // that look up along an axis
+constexpr std::array<std::uint32_t, 3> octants_above{
+    0xaa, 0xcc, 0xf0};  // bits of the octants that lie above the node along each axis
 
 /// One axis of a node's equation: σ ∂T = steep τ − r (c₁ τ₁ − c₂ τ₂).
 struct Term {
@@ -167,7 +168,7 @@ Root solve(const std::array<Term, 3>& terms, const std::array<double, 3>& b, std
     if (worst == 3) {
       const double root = ab * ab - aa * (bb - s * s);
       const double tau = root >= 0 ? (ab + std::sqrt(root)) / aa : ab / aa;
-      double least = root >= 0 ? 0 : infinite;  // no root: the axis that asks for most goes
+      double least = root >= 0 ? 0 : infinite;  // no root: the axis with the largest term is left out
       for (std::size_t a = 0; a < 3; ++a) {
         if ((axes >> a & 1) == 0) continue;
         const double along = terms[a].steep * tau - b[a];
@@ -197,7 +198,8 @@ class Marcher {
       const auto [time, node] = heap_.back();
       heap_.pop_back();
       if (accepted_[node] != 0 || time != time_[node]) continue;
-      if ((front_.stencil[node] >> 9 & 7) != 0) {  // it looks aside, where more may be known by now
+      if ((front_.stencil[node] >> 9 & 7) !=
+          0) {  // it uses neighbours aside, which may have been accepted since
         find(node, all_octants);
         if (time_[node] != time) continue;
       }
@@ -269,7 +271,8 @@ class Marcher {
     for (int a = 0; a < 3; ++a)
       if (!medium_.nodes().flat(a) && equations_.beside_shot(x, a) && !comes_along(x, a))
         still_ |= std::size_t{1} << a;
-    if (still_ != 0 || (known >> 9 & 7) != 0) changed = all_octants;  // what is known aside changes all
+    // Its time depends on nodes aside, too: all octants may change.
+    if (still_ != 0 || (known >> 9 & 7) != 0) changed = all_octants;
     const double had = front_.tau[node];
     const bool own = (changed >> (known & 7) & 1) != 0;  // the octant that the time is from
     double best = own ? infinite : had;
@@ -346,7 +349,7 @@ class Marcher {
   int order_;
   Front front_;
   std::vector<double> time_;
-  std::size_t still_ = 0;  // axes of the node that is looked at
+  std::size_t still_ = 0;  // bits of axes along which the shot lies in a cell at the node, and no front comes
   std::vector<std::uint8_t> accepted_;
   std::vector<Entry> heap_;
 };

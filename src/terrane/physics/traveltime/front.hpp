@@ -40,7 +40,7 @@ namespace terrane::traveltime {
 struct Front {
   Point shot{};
   std::vector<double> tau;           ///< mean slowness from the shot [nodes], s/m; infinite: not reached
-  std::vector<std::uint32_t> order;  ///< nodes as they were accepted
+  std::vector<std::uint32_t> order;  ///< nodes in the order in which they were accepted
   /// [nodes] bits: octant 0–2, axes 3–5, of second order 6–8, beside the shot 9–11, the axis that those look
   /// along 13–14, whether they have neighbours below and above from 16 on. Or 1 << 12, a corner of a cell of
   /// the shot: the cell's number among places(shot) in bits 0–2, the corner in 3–5.

@@ -20,7 +20,8 @@ namespace terrane::traveltime {
 struct Picked {
   std::vector<Point> shots, receivers;  ///< each place once; heights NaN: on the ground
   std::vector<Pick> picks;
-  std::vector<double> times, uncertainties;  ///< of each pick, s, NaN: not given; empty: of none
+  std::vector<double> times,
+      uncertainties;  ///< time and uncertainty of each pick, s; NaN: not given; empty: given for none
   std::vector<std::string> notes;
 };
 

@@ -24,7 +24,7 @@ namespace terrane::traveltime {
 
 namespace {
 
-constexpr double least_scale = 0.05;  // of the longest time of a shot: what errors are relative to at least
+constexpr double least_scale = 0.05;  // least scale of errors, over the longest time of the shot
 
 std::span<const Key> simulation_keys() {
   return keys_of<Problem, Accuracy>({{"physics", "text", "", "What is computed.", "\"traveltime\""}});
@@ -90,7 +90,7 @@ void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made
     p.picks = all_picks(p.shots.size(), p.receivers.size());
     made.notes = stations.notes;
     made.warnings = stations.warnings;
-    for (const auto& column : stations.words) {  // of each time that of its receiver
+    for (const auto& column : stations.words) {  // the words of each time's receiver
       made.words.push_back({column.name, {}, 0});
       for (const auto& pick : p.picks) made.words.back().values.push_back(column.values[pick.receiver]);
     }

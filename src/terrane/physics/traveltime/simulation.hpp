@@ -27,7 +27,7 @@ struct JobProblem {
   std::vector<double> times, uncertainties;  ///< observed, of each pick; empty: none
   std::string data;                          ///< file and line that they come from: "job.toml:9: source.file"
   std::vector<std::string> notes, warnings;
-  std::vector<io::TextColumn> words;  ///< of the receivers, for each pick
+  std::vector<io::TextColumn> words;  ///< text columns of the receivers, a row for each pick
   std::array<double, 3> smooth{};     ///< of a planned mesh: lengths over which models are smooth, m
 };
 

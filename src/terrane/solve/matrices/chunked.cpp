@@ -13,7 +13,7 @@ namespace terrane::solve {
 namespace {
 
 constexpr std::size_t row_block = 64, chunk_bytes = std::size_t{1} << 24;
-constexpr std::size_t most_parts = 64;  // whose sums of G m are held at once
+constexpr std::size_t most_parts = 64;  // most parts whose sums of G m are held at once
 
 }  // namespace
 
@@ -106,7 +106,8 @@ void ChunkedOperator::squares(const T* entries, std::size_t width, const double*
   std::fill_n(diagonal, width, 0.0);
   for (std::size_t i = 0; i < rows_; ++i)
     for (std::size_t j = 0; j < width; ++j) {
-      const double entry = static_cast<double>(entries[i * width + j]);  // its square may be no float
+      // Its square may overflow single precision.
+      const double entry = static_cast<double>(entries[i * width + j]);
       diagonal[j] += weight[i] * entry * entry;
     }
 }

@@ -59,7 +59,7 @@ class ChunkedOperator : public PartedOperator {
   ChunkedOperator(std::size_t rows, std::size_t columns, int threads, ShareOfParts share = {});
   /// One chunk, [rows, its columns], either in `scratch`, which the callee sizes, or where it is stored.
   struct Seen {
-    const double* wide = nullptr;  ///< one of the two is set
+    const double* wide = nullptr;  ///< the entries in double, or the ones below in single precision
     const float* narrow = nullptr;
   };
   struct Scratch {

@@ -9,7 +9,8 @@ namespace terrane::solve {
 
 namespace {
 
-constexpr std::size_t bytes_at_once = std::size_t{1} << 28;  // of entries being made, in double
+constexpr std::size_t bytes_at_once = std::size_t{1}
+                                      << 28;  // bytes of entries that are made at once, in double precision
 
 /// Entries as they are kept.
 template <class T>
@@ -35,7 +36,7 @@ struct SumColumns {
     const double* value = model.data + (first - begin);
     std::size_t left = last - first;
     double sum = 0;
-    constexpr int together = 8;  // loads on their way at once
+    constexpr int together = 8;  // number of loads that are under way at once
     for (; left >= together; left -= together) {
       double seen[together];
       unrolled<together>([&](auto k) { seen[k] = static_cast<double>(entry[k * rows]); });
@@ -68,7 +69,7 @@ struct SumRows {
     const T* const entry = entries.data + column * rows;
     double sum = 0;
     for (std::size_t i = static_cast<std::size_t>(t); i < rows; i += group_threads) {
-      const double seen = static_cast<double>(entry[i]);  // its square may be no float
+      const double seen = static_cast<double>(entry[i]);  // its square may overflow single precision
       sum += (squares ? seen * seen : seen) * values[i];
     }
     shared.sum[t] = sum;

@@ -45,7 +45,7 @@ class DeviceMatrix final : public PartedOperator {
   ShareOfParts share_;
   mutable Stream stream_;
   Buffer<T> entries_;
-  mutable Buffer<double> of_columns_, of_rows_;  ///< a model; data, or sums of parts
+  mutable Buffer<double> of_columns_, of_rows_;  ///< vectors on the device: a model; data, or sums of parts
 };
 
 /// Where part p of `parts` begins among n things.

@@ -24,7 +24,7 @@ struct LayeredMatrix {
   struct Layer {
     std::vector<double> diagonal;
     std::vector<Link> within;  ///< each once
-    std::vector<Link> up;      ///< second: in the next layer
+    std::vector<Link> up;      ///< second: the cell in the next layer
   };
   std::vector<Layer> layers;
 };

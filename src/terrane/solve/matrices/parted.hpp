@@ -79,7 +79,7 @@ class Workers {
   Comm& comm_;
   bool stays_ = false;
   std::size_t operators_ = 0, next_ = 0;  ///< number of operators that exist; number of the next one
-  bool parted_ = false;                   ///< a rank has failed: they have all left
+  bool parted_ = false;                   ///< true: a rank has failed, and all have left
 };
 
 /// Rank 0's side of a shared operator, used like any other. The other ranks hold their shares in
@@ -88,7 +88,7 @@ class SharedOperator final : public LinearOperator {
  public:
   /// own: the share of rank 0. workers: their ranks have just made the other shares
   SharedOperator(std::shared_ptr<Workers> workers, std::shared_ptr<const PartedOperator> own);
-  ~SharedOperator() override;  ///< with the last one the other ranks leave serve_products()
+  ~SharedOperator() override;  ///< destroying the last one ends serve_products() on the other ranks
   SharedOperator(const SharedOperator&) = delete;
   SharedOperator& operator=(const SharedOperator&) = delete;
 
@@ -106,7 +106,7 @@ class SharedOperator final : public LinearOperator {
   void expect_crew() const;
 
   std::shared_ptr<Workers> workers_;
-  std::size_t number_;  ///< by which all ranks name this operator
+  std::size_t number_;  ///< number by which all ranks name this operator
   std::shared_ptr<const PartedOperator> own_;
   std::vector<std::vector<std::uint32_t>> columns_;  ///< of each rank
 };

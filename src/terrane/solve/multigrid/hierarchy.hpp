@@ -44,7 +44,7 @@ inline std::vector<Index> thin(const AxisSpacing& axis, double target) {
 
 inline AxisSpacing thinned(const AxisSpacing& axis, const std::vector<Index>& kept) {
   AxisSpacing coarse{{}, axis.natural_low, axis.natural_high};
-  Index from = 0;  // the first spacing of the next coarse one
+  Index from = 0;  // index of the first fine spacing that belongs to the next coarse one
   const auto add_up_to = [&](Index last) {
     double sum = 0;
     for (; from <= last; ++from) sum += axis.spacing[static_cast<std::size_t>(from)];
@@ -292,7 +292,7 @@ struct Level {
   IndexBox<3> part;                     // points of this rank; all where it has the whole level
   IndexBox<3> held;                     // points that it computes: its part and those around it, or all
   bool shared = false;                  // ranks have parts of it; else each has all of it
-  std::unique_ptr<SharedGrid<T>> grid;  // of a shared level, and of one where each rank gets the whole b
+  std::unique_ptr<SharedGrid<T>> grid;  // sums and exchanges values of the ranks; null: it need not
   Net a;
   std::array<AxisSpacing, 3> spacing;
   bool smooth = true;            // false: only a step between levels that have smoothers
@@ -369,7 +369,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   std::vector<L> levels;
   Index together;                            // each rank has all of the levels with fewer points
   bool axis_by_axis;                         // transfers between levels: a kernel per axis; else one for all
-  bool in_passes;                            // on a CPU: by the passes of host_passes.hpp
+  bool in_passes;                            // true: smoothing by the passes of host_passes.hpp, on a CPU
   Index flat_up_to;                          // most points of levels whose transfers have no branches
   static constexpr Index few_points = 1728;  // most points of levels that one block of threads computes
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
@@ -941,7 +941,7 @@ std::unique_ptr<typename Multigrid<V>::Hierarchy> Multigrid<V>::make(
     Stream& stream, const Fine& fine, const std::array<AxisSpacing, 3>& spacing,
     const SharedGrid<double>* grid, Index together, Transfers transfers, InTurn memory) {
   using Made = Levels<Net>;
-  if (grid) grid->keep_memory(stream);  // for the halos of each level's links
+  if (grid) grid->keep_memory(stream);  // memory for the halos of each level's links
   return std::make_unique<Made>(stream, spacing, together, transfers, memory,
                                 [&](Made& levels) { return levels.finest(stream, fine, spacing, grid); });
 }

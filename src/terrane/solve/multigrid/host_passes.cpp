@@ -254,7 +254,7 @@ struct BlockDown {
   const P& pass;
   const A& a;
   Index k0, k1, j0, j1;  // of the block
-  Index west, end;       // of rows: held
+  Index west, end;       // range of points along east that rows hold
   Index coarse_k0 = 0, coarse_k1 = 0, coarse_j0 = 0, coarse_j1 = 0;
   Index rk0 = 0, rk1 = 0, rj0 = 0, rj1 = 0;  // residuals
   Index uk0 = 0, uk1 = 0, uj0 = 0, uj1 = 0;  // u
@@ -451,8 +451,8 @@ struct BlockUp {
   const P& pass;
   const A& a;
   Index k0, k1, j0, j1;
-  Index west, end;                 // of rows: held
-  Index cw, ce, cj0 = 0, cj1 = 0;  // of coarse rows, and rows
+  Index west, end;                 // range of points along east that rows hold
+  Index cw, ce, cj0 = 0, cj1 = 0;  // ranges of coarse points along east, and of coarse rows
   Planes<V> u, step, of_plane;
   RowOut<V> of_row, zeros, result;
   bool room_behind, coarse_room;
@@ -679,7 +679,7 @@ struct Work {
   __attribute__((target("avx2"), flatten)) static void run_avx2(const void* with, Index n) {
     static_cast<const Work*>(with)->block(n);
   }
-#if defined(__clang__)  // which does not know the width that is preferred
+#if defined(__clang__)  // Clang does not know the attribute for the preferred width
   __attribute__((target("avx512f,avx512vl,avx512dq"), flatten))
 #else
   __attribute__((target("avx512f,avx512vl,avx512dq,prefer-vector-width=512"), flatten))

@@ -37,8 +37,8 @@ struct PassDown {
   A a;
   RealOf<V> first, momentum, weight;  // of the smoother
   AxisStep<W> axis[3];
-  IndexBox<3> held, points;  // where b is known, and where u is wanted
-  IndexBox<3> coarse;        // where the restricted residual is wanted
+  IndexBox<3> held, points;  // points where b is known, and where u is wanted
+  IndexBox<3> coarse;        // coarse points where the restricted residual is wanted
   typename Values<V>::In b;
   typename Values<V>::Out u, right;  // u after both steps; the restricted residual
   PlacesOfRemoved removed = {};
@@ -50,7 +50,7 @@ struct PassUp {
   RealOf<V> first, momentum, weight;
   AxisStep<W> axis[3];
   IndexBox<3> held, between, points;  // where the corrected u, the first step and the second are computed
-  IndexBox<3> coarse;                 // where its correction is known; beyond, it is zero
+  IndexBox<3> coarse;                 // coarse points where the correction is known; beyond them it is zero
   typename Values<V>::In b, u, correction;
   typename Values<V>::Out next;
   PlacesOfRemoved removed = {};

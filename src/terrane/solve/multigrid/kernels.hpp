@@ -182,7 +182,7 @@ template <class W>
 struct AxisStep {
   bool thins = false;
   PackedThinning thinning;
-  W weights;  // of the level that has become coarser along the axes after this one
+  W weights;  // weights of the level that is already coarser along the axes after this one
 };
 
 /// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, nested, in its order. Begins: also
@@ -340,7 +340,7 @@ struct InterpolateTogether {
     const auto& step = axis[Axis];
     if (!step.thins) return {p.get<Axis>(), true};
     const std::int32_t lies = step.thinning.lies[static_cast<std::size_t>(p.get<Axis>())];
-    return {lies >> 1, (lies & 1) != 0};  // below may be −1: shifts keep the sign
+    return {lies >> 1, (lies & 1) != 0};  // below may be −1; >> keeps its sign
   }
   /// Place in `shares` of the weights of a point along an axis. Interpolations are nested: Path tells for
   /// which point of the axis before: 2 Path for that below, 2 Path + 1 for that above.
@@ -480,7 +480,7 @@ struct CycleOfFewPoints {
   };
   Level level[most];
   int count = 0;
-  bool begun = false;                 // v of the first level has the first step
+  bool begun = false;                 // true: v of the first level has the first step already
   RealOf<V> first, momentum, weight;  // of the smoother
 
 #if defined(__CUDACC__)

@@ -35,7 +35,7 @@ struct AdvanceComplex {
 /// v = α u + β v
 struct BlendComplex {
   Complex<double> alpha, beta;
-  bool anew;  // β is 0, and v may be anything
+  bool anew;  // true: β is 0, and the old v is not read
   ComplexView<const double> u;
   ComplexView<double> v;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {

@@ -67,7 +67,7 @@ class SharedMemory {
     auto& there = places_[number];
     if (!there) there = std::make_shared<Buffer<std::byte>>();
     if (there->size() < bytes) {
-      *there = {};  // gives the memory back before asking for more
+      *there = {};  // frees the memory before more is allocated
       *there = Buffer<std::byte>(stream.device(), bytes);
       there->fill_zero(stream);
     }
@@ -217,7 +217,7 @@ Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
 /// rounded.
 struct SplitNetwork {
   std::array<Field<float>, 3> rounded;       ///< in the memory of the finest level of a Multigrid
-  std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and those above the last
+  std::array<Field<std::int32_t>, 3> steps;  ///< steps at the points, and at those above the last
 
   const IndexBox<3>& points() const { return steps[0].points(); }
 };

@@ -14,8 +14,8 @@ namespace terrane::solve {
 /// Points that bring() gets from other ranks: those around a part, or all.
 struct Around {
   Index points = 1;
-  bool corners = false;  ///< also points beyond an edge or corner of the part
-  bool all = false;      ///< every rank gets the whole
+  bool corners = false;  ///< true: also values beyond edges and corners of the part
+  bool all = false;      ///< true: every rank gets the whole grid
 };
 
 /// T: float or double. All members are collective but whole(), part(), direct() and by_peers(), and so is its

@@ -87,7 +87,7 @@ std::array<double, 2> sine_sum(const std::vector<double>& weights, double shift,
   return sum;
 }
 
-constexpr int samples = 2000;  // of kh over 0 … π
+constexpr int samples = 2000;  // number of values of kh between 0 and π
 
 }  // namespace
 

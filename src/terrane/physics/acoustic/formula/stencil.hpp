@@ -18,7 +18,7 @@
 
 namespace terrane::acoustic {
 
-enum class Coefficients { taylor, optimised, optimised_fine };  ///< optimised: to 1e-3; fine: to 1e-4
+enum class Coefficients { taylor, optimised, optimised_fine };  ///< group velocity to 1e-3; fine: 1e-4
 inline constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
 
 /// Points on each side of the widest stencil, of order 16.

@@ -130,7 +130,7 @@ class SpectrumAt {
   std::size_t points_, middle_;
   std::vector<double> undone_;
   std::vector<Complex> turned_;
-  std::vector<std::size_t> first_;  ///< point of a bell, counted from −beyond
+  std::vector<std::size_t> first_;  ///< first point of each bell, counted from −beyond
   std::vector<std::array<double, bell>> weights_;
   HostFft fft_;
 };

@@ -46,7 +46,7 @@ void integrate_transposed(std::vector<double>& traces, std::size_t samples, std:
   std::vector<double> to(samples);
   for (std::size_t t = first; t < last; ++t) {
     std::fill(to.begin(), to.end(), 0.0);
-    double sum = 0;  // of all samples after n
+    double sum = 0;  // sum of all samples after n
     for (std::size_t n = samples - 1; n-- > 0;) {
       sum += traces[(n + 1) * count + t];
       const auto& c = weights_after(n, samples);

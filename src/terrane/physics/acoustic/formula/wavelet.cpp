@@ -110,7 +110,7 @@ class SincSum {
   }
 
   std::vector<double> samples_;
-  std::vector<std::array<double, terms>> moments_;  ///< of each block; zeros at first
+  std::vector<std::array<double, terms>> moments_;  ///< moments of each block; zero at first
 };
 
 }  // namespace

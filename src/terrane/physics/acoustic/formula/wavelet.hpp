@@ -24,9 +24,9 @@ struct Wavelet {
   WaveletKind kind = WaveletKind::ricker;
   double frequency = 0;             ///< Hz, of the peak (Ricker, Gabor)
   std::array<double, 4> corners{};  ///< Hz, of Ormsby, ascending
-  double delay = -1;                ///< t₀, s; below zero: as above
-  double amplitude = 1;             ///< of the peak, Pa m (3-D), Pa (2-D)
-  std::vector<double> samples;      ///< of a wavelet from a file
+  double delay = -1;                ///< t₀, s; below zero: the usual one of this kind, see above
+  double amplitude = 1;             ///< value at the peak, Pa m in 3-D, Pa in 2-D
+  std::vector<double> samples;      ///< samples of a wavelet from a file
   double sample_step = 0;           ///< s
 
   template <class Self, class Field>

@@ -127,7 +127,7 @@ class Stored final : public History<T> {
   const std::byte* at_[Records::in_use]{};
 };
 
-constexpr Index nodes_of_block = 32;  ///< of a row, with one factor
+constexpr Index nodes_of_block = 32;  ///< nodes of a row that share a factor
 constexpr T16 largest_number = 32767;
 
 /// Compresses a block of a row to 16 bits: x ≈ factor · number.
@@ -304,7 +304,7 @@ class Compressed final : public History<T> {
   bool in_memory_;  // of a CPU
   mutable Slots<T> slots_;
   std::shared_ptr<Records> records_;
-  Index lowest_;  // of the steps that the slots have
+  Index lowest_;  // the lowest step that the slots hold
 };
 
 template <class T>
@@ -324,7 +324,7 @@ class Checkpoints final : public History<T> {
     const auto count = static_cast<std::size_t>((steps_ + spacing_ - 1) / spacing_);
     const std::size_t bytes = count * wave.state_size() * sizeof(T);
     if (states_.size() >= bytes) return;
-    states_ = {};  // gives the memory back before asking for more
+    states_ = {};  // frees the memory before more is allocated
     states_ = PinnedBuffer<std::byte>(stream.device(), bytes);
   }
   void keep(Stream& stream, const Wave<T>& wave, Index n) override {
@@ -367,7 +367,7 @@ class Checkpoints final : public History<T> {
   Index steps_, spacing_;
   mutable Slots<T> slots_;
   Clock clock_;
-  Index first_;  // of the stretch that the slots have
+  Index first_;  // the first step of the stretch that the slots hold
   Passes passes_;
   PinnedBuffer<std::byte>& states_;
 };

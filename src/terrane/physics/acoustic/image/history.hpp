@@ -51,7 +51,7 @@ struct KeepingCost {
   Keeping strategy = Keeping::automatic;
   double device_bytes = 0, host_bytes = 0, disk_bytes = 0;
   double sweeps = 1;          ///< how often the source field is computed, the first time included
-  double bytes_per_step = 0;  ///< copied from the device, and later back to it
+  double bytes_per_step = 0;  ///< bytes copied from the device in a step, and later back to it
   std::string_view error{};   ///< error relative to store, in words
 };
 /// place: where records lie, not automatic.  device: on a device without memory of its own, `host` counts as
@@ -110,7 +110,7 @@ struct RecordRoom {
   RecordsWanted last;
   std::shared_ptr<Records> records;
   PinnedBuffer<std::byte> states;  ///< memory of checkpoints, used again likewise
-  Passes passes;                   ///< of waves that are computed again
+  Passes passes;                   ///< passes by which checkpoints compute waves again
 };
 
 /// Whether the waves of a migration may take several steps in each pass over memory, if passes_for() gives

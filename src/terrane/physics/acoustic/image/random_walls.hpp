@@ -24,7 +24,7 @@ namespace terrane::acoustic {
 
 struct RandomWalls {
   Index points = 30;    ///< thickness, nodes
-  Index grain = 5;      ///< nodes on a side of a cube of one velocity
+  Index grain = 5;      ///< nodes along an edge of a cube that has one velocity
   double slower = 0.6;  ///< greatest reduction of the velocity, as a fraction, in the outermost node
 };
 

@@ -138,7 +138,7 @@ class OnDisk final : public Records {
     worker_.join();
     try {
       ring_.wait();
-    } catch (...) {  // what it says was said by an earlier call
+    } catch (...) {  // an earlier call has thrown this error already
     }
   }
 
@@ -233,7 +233,7 @@ class OnDisk final : public Records {
   bool stop_ = false, busy_ = false;
   std::exception_ptr error_;
   Index written_ = 0, read_ = 0;  ///< records written, from the first; the last one that was read
-  Index wanted_ = 0;              ///< the last one that was asked for, of the calling thread
+  Index wanted_ = 0;              ///< the last record that the calling thread asked for
   std::thread worker_;            ///< the last member: it uses the others
 };
 

@@ -9,7 +9,7 @@ namespace terrane::acoustic::inverse {
 
 namespace {
 
-/// The run of shots is a part of the inversion, whose progress it shows and whose end it hears of.
+/// The run of shots is a part of the inversion, whose progress it shows, and with which it ends.
 class Within final : public Progress {
  public:
   explicit Within(Progress* whole) : whole_(whole) {}
@@ -28,7 +28,7 @@ class Within final : public Progress {
 
 Shots::Shots(Problem problem, Settings settings, std::size_t every, const Runtime& runtime)
     : problem_(std::move(problem)), settings_(std::move(settings)), every_(every), runtime_(runtime) {
-  runtime_.checkpoint = {};  // the inversion has its own
+  runtime_.checkpoint = {};  // the inversion writes its own checkpoints
   settings_.change.clear();
   settings_.data.clear();
 }

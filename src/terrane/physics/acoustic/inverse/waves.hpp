@@ -61,8 +61,9 @@ class Shots {
 /// Time lags between computed and observed traces, each at the largest correlation of the two. With lags of
 /// half a period and more, a descent fits the wrong cycle.
 struct Lags {
-  std::size_t traces = 0, far = 0;  ///< traces compared; those with lags of half a period and more
-  double largest = 0;               ///< s
+  std::size_t traces = 0,
+              far = 0;  ///< number of traces compared; of those whose lag is half a period or more
+  double largest = 0;   ///< s
 };
 /// The lags of up to a thousand traces, evenly chosen.  computed, observed: [rows]; gaps are NaN
 Lags lags_of(const Shots& shots, std::span<const double> computed, std::span<const double> observed);

@@ -165,7 +165,7 @@ struct TiltedBlock {
   const StepArguments<float>& g;
   const TiltedMaps& maps;
   Index k0, k1, j0, i0;
-  bool brings;  ///< whether this thread brings the planes
+  bool brings;  ///< whether this thread starts the copies of planes
 
   /// Begins to load the n-th plane of p and q, counted from k0 − 2M.
   __device__ __forceinline__ void stage(int n) const {

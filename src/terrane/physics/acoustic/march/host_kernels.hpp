@@ -21,7 +21,7 @@ template <class T>
 struct Climb {
   std::vector<T> kept;
   Index first_plane = 0;
-  IndexBox<3> tile;  ///< its nodes in one plane: regions have pieces of it
+  IndexBox<3> tile;  ///< nodes of the tile in one plane, which several regions may share
 };
 
 /// Functions for one equation, one order (M points on each side) and number type.

@@ -27,7 +27,7 @@ template <class T>
 struct LayerArrays {
   T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< addresses that node 0, 0, 0 would have
   Index stride[3] = {};                               ///< elements from a node to the next on each axis
-  const T *a = nullptr, *b = nullptr;                 ///< by the index on the layer's axis
+  const T *a = nullptr, *b = nullptr;                 ///< coefficients of the layer, by the index on its axis
   const T *a_psi = nullptr, *b_psi = nullptr;         ///< a and b of ψ
   Index first = 0, last = 0;                          ///< the layer's nodes on its axis: first ≤ n < last
 };
@@ -36,8 +36,8 @@ struct LayerArrays {
 /// stencils read: kernels that take it also write p⁺ and q⁺ of these planes into the neighbour's fields.
 template <class T>
 struct Beside {
-  Index first = 0, last = 0;  ///< planes first ≤ n < last; none without such a neighbour
-  T* next[2] = {};            ///< its p⁺ and q⁺, at the address of node 0, 0, 0
+  Index first = 0, last = 0;  ///< planes first ≤ n < last that it reads; none where there is no neighbour
+  T* next[2] = {};            ///< the neighbour's p⁺ and q⁺: addresses of node 0, 0, 0
   TERRANE_FN bool reads(Index plane) const { return plane >= first && plane < last; }
 };
 
@@ -59,7 +59,7 @@ struct StepArguments {
   IndexBox<3> held;                           ///< nodes in a field's memory: `part`, its halo, padding
   Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
   LayerArrays<T> layers[3][2];
-  bool sponge = false;       ///< whether any side has one
+  bool sponge = false;       ///< whether any side has a sponge
   const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
   Beside<T> beside[2];       ///< the neighbours below and above
 
@@ -109,7 +109,7 @@ TERRANE_FN T ratio(T a, T b) {
   if constexpr (sizeof(T) == 4) {
     T inverse;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
-    return __fmul_rn(a, inverse);  // not fused with what is added to it, whoever that is
+    return __fmul_rn(a, inverse);  // rounded here: the compiler may not fuse it with a later addition
   }
 #endif
   return a / b;

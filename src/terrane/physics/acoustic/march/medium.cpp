@@ -19,7 +19,7 @@ namespace {
 
 /// Elements of a cache line of a GPU in single precision, or of two of a CPU; rows begin at whole lines.
 constexpr Index line = 32;
-constexpr Index aside = 16;  ///< elements beyond a row's last node that may be read, or mirror others
+constexpr Index aside = 16;  ///< elements behind a row's last node: they may be read, or hold mirrored values
 
 template <class T>
 T* zero_of(View<T, 3> view) {
@@ -105,7 +105,8 @@ IndexBox<3> box_of(const Problem& problem, const IndexBox<3>& part) {
   for (int a = 0; a < 2; ++a)
     if (problem.grid.there(a)) box = box.grown(a, problem.reach(), problem.reach());
   Index row = line + (part.size(2) + aside + line - 1) / line * line;
-  if (row * static_cast<Index>(sizeof(T)) % 4096 == 0) row += line;  // neighbours in other sets of the cache
+  // So that neighbouring rows lie in different sets of the cache.
+  if (row * static_cast<Index>(sizeof(T)) % 4096 == 0) row += line;
   return box.with(2, part.first[2] - line, part.first[2] - line + row);
 }
 

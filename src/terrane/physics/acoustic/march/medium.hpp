@@ -17,7 +17,7 @@ namespace terrane::acoustic {
 /// This rank's part of an absorbing layer on one side of the grid.
 struct Slab {
   int axis, side;
-  IndexBox<3> layer;   ///< its nodes in this rank's part
+  IndexBox<3> layer;   ///< nodes of the layer in this rank's part
   IndexBox<3> arrays;  ///< nodes of ψ and ζ in memory: on a CPU also those stencils read around it
 };
 

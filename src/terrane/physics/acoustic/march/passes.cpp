@@ -12,9 +12,9 @@ namespace terrane::acoustic {
 
 namespace {
 
-constexpr Index rows_of_tile = 16;     ///< so that a core's cache of two megabytes holds a tile's planes
-constexpr Index rows_of_tilted = 8;    ///< around a tilted axis, which takes 12 arrays in place of three
-constexpr double cache_of_core = 4e6;  ///< bytes; fields that are smaller gain nothing
+constexpr Index rows_of_tile = 16;     ///< rows of a tile, whose planes fit a core's cache of two megabytes
+constexpr Index rows_of_tilted = 8;    ///< rows with a tilted axis, which takes 12 arrays instead of three
+constexpr double cache_of_core = 4e6;  ///< bytes; smaller fields gain nothing by passes
 
 /// Whether the part is so thick, along axes that are cut, that all steps of a pass compute the absorbing
 /// layers and most of the part.

@@ -58,7 +58,7 @@ Index most_steps_at_once(const Problem& problem);
 /// further up (north), where ψ of these axes is due; that of the first plane (tile) includes all nodes below
 /// (south).
 struct Stretch {
-  IndexBox<3> nodes;  ///< in the part; may be empty
+  IndexBox<3> nodes;  ///< nodes of this rank's part; may be empty
   std::array<IndexBox<3>, 2> ahead;
 };
 

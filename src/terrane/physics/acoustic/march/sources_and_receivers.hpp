@@ -83,7 +83,7 @@ class Sources {
   struct List {
     Buffer<Index> offset, first;  ///< each node's offset in a field, and its first contribution
     Buffer<int> source;
-    Buffer<Part> part;  ///< of each contribution; empty where all are pressures
+    Buffer<Part> part;  ///< the field that each contribution is of; empty where all are pressures
     Buffer<T> weight;
     std::size_t nodes = 0;
   };
@@ -116,7 +116,7 @@ class Receivers {
   /// Collective: [steps, places] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
-  double bytes() const;  ///< of all but the memory of passes
+  double bytes() const;  ///< bytes of all arrays but those of passes
   /// The next three are read() piece by piece in a pass (passes.hpp) on the CPU. Before the pass: makes room
   /// for this many steps.
   void prepare(Index steps);
@@ -134,10 +134,10 @@ class Receivers {
   std::vector<std::vector<int>> owner_;  ///< [places] the rank of each row, or one rank where it has all
   std::vector<std::vector<Index>> planes_;
   Buffer<ReceiverRow> rows_;
-  Buffer<Index> first_;  ///< [taps + 1] of rows
+  Buffer<Index> first_;  ///< [taps + 1] index of each tap's first row, and the number of rows
   Buffer<T> weights_, samples_;
   std::vector<std::pair<Index, Index>> in_memory_;  ///< for passes: offset and number of each row, sorted
-  std::vector<T> sums_;                             ///< of a pass: [steps, rows]
+  std::vector<T> sums_;                             ///< sums of rows in a pass: [steps, rows]
 };
 
 }  // namespace terrane::acoustic

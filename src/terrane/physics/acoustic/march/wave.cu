@@ -15,7 +15,7 @@ template <class T>
 struct Mirror {
   View<T, 3> field;
   int axis;
-  Index nodes;        ///< of the mesh on the axis
+  Index nodes;        ///< number of nodes of the mesh on the axis
   bool below, above;  ///< which of its sides are free surfaces
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const auto [node, odd] = image_of(axis == 0 ? k : axis == 1 ? j : i, nodes, below, above);
@@ -28,7 +28,7 @@ struct Mirror {
 template <class T>
 struct HandOn {
   const T* from[2];
-  T* to[2];  ///< where the node 0, 0, 0 is, as of `from`; q: none
+  T* to[2];  ///< addresses of node 0, 0, 0 in the neighbour's fields; null: no q
   Index stride[2];
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Index here = k * stride[0] + j * stride[1] + i;

@@ -139,7 +139,7 @@ class Wave {
   const Medium<T>& medium_;
   std::unique_ptr<Stream> urgent_;
   Event ready_;
-  std::optional<Halo<T, 3>> halo_;  // empty where peers_ are used
+  std::optional<Halo<T, 3>> halo_;  // copies halos; empty where peers_ do so
   int neighbour_[2] = {-1, -1};     // numbers in peers_ of the ranks below and above
   IndexBox<3> beginning_[2];        // boxes whose first node is that of these ranks' fields
   bool turned_ = false;             // whether now_ and before_ have changed places
@@ -149,7 +149,7 @@ class Wave {
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
   Work all_, mesh_all_;                         ///< used with peers_
-  std::array<std::vector<Border>, 2> borders_;  ///< of each step of a pass; forwards, back
+  std::array<std::vector<Border>, 2> borders_;  ///< of each step of a pass, forwards in time and back
 };
 
 }  // namespace terrane::acoustic

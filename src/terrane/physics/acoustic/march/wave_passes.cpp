@@ -193,7 +193,7 @@ void Wave<T>::pass_together(Stream& stream, const Passes& passes, Index count,
     boxes.push_back(taken_in_pass(medium.problem(), medium.part(), step));
   stream.do_on_host([passes, boxes, waves, &medium, first_of_mesh, threads = stream.threads()] {
     walk(boxes, passes, medium.kernel().points, threads, [&](Index step, const Stretch& stretch) {
-      static thread_local std::vector<Climb<T>> climbs;  // of the tile that the thread walks up
+      static thread_local std::vector<Climb<T>> climbs;  // state of the tile that the thread walks up
       const auto s = static_cast<std::size_t>(step);
       if (climbs.size() < (s + 1) * waves.size()) climbs.resize((s + 1) * waves.size());
       for (std::size_t w = 0; w < waves.size(); ++w) {

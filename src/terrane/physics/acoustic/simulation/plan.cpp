@@ -49,7 +49,7 @@ Choice Simulation::choose(const Runtime& runtime) const {
   // The device of this rank, as the ranks of its machine share it.
   choice.device = runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
   if (choice.together > 1) {
-    cut_of(problem_, settings_, choice.ranks);  // throws where they are too many
+    cut_of(problem_, settings_, choice.ranks);  // throws where there are too many ranks
     choice.share = choice.device.has_own_memory()
                        ? largest_share(problem_, choice.ranks)
                        : static_cast<double>(choice.ranks_on_machine) / choice.ranks;

@@ -157,7 +157,7 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   auto& [mesh, cells] = std::get<MeshCells>(earth.model.geometry);
   p.velocity = velocity_of(earth.model, job);
   read_medium(earth.model, job, p);
-  cells = {};  // the model is the problem's from here on
+  cells = {};  // frees the cells: the problem holds the model from here on
   try {
     p.grid = grid_of(mesh);
   } catch (const InputError& error) {

@@ -31,8 +31,8 @@ inline Vector of_27_points(int n) {
 
 struct Hexahedron {
   std::array<Vector, 8> corner;
-  std::array<Vector, 8> monomial;                 ///< m0 … m7; of curved elements those of their corners
-  const std::array<Vector, 27>* nodes = nullptr;  ///< of curved elements, kept elsewhere (Mesh::curves)
+  std::array<Vector, 8> monomial;  ///< m0 … m7, of curved elements those that their corners give
+  const std::array<Vector, 27>* nodes = nullptr;  ///< nodes of a curved element, in Mesh::curves
 
   /// all: as of_27_points()
   explicit Hexahedron(const std::array<Vector, 27>* all) : Hexahedron(corners_of_27(*all)) {

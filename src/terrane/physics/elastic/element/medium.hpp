@@ -19,8 +19,8 @@ using Stiffness = std::array<std::array<double, 6>, 6>;  ///< symmetric, Pa
 struct Medium {
   double density = 0;  ///< kg/m³
   Stiffness stiffness{};
-  bool isotropic = true;                                   ///< then stiffness follows from lambda() and mu()
-  double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< Q of the moduli, of 21 constants of their mean
+  bool isotropic = true;                                   ///< true: stiffness follows from lambda() and mu()
+  double quality_kappa = INFINITY, quality_mu = INFINITY;  ///< of 21 constants: Q of their mean κ and μ
   /// The part of κ and μ that each mechanism of attenuation.hpp relaxes, Pa; then stiffness is the unrelaxed
   /// one.
   std::array<double, 3> taken_kappa{}, taken_mu{};
@@ -58,7 +58,7 @@ struct Medium {
   std::array<double, 3> speeds(const std::array<double, 3>& direction) const;
   /// Speed of the fastest wave along the axes and the diagonals of faces and cubes.
   double fastest() const;
-  double slowest() const;  ///< of a fluid the speed of sound
+  double slowest() const;  ///< the least speed of a wave, m/s; of a fluid the speed of sound
   /// Throws InputError at `where`: a number that cannot be, or a strain that would release energy.
   void check(const std::string& where) const;
 

@@ -49,7 +49,7 @@ struct ElementsOfDevice {
   const T *shape, *medium;     // [element][…], from the element of group 0 on
   T* memory;      // of attenuating media and margins: [element][layer][numbers per point][points of a layer],
                   // from group 0
-  unsigned axes;  // of margins: along which waves fade
+  unsigned axes;  // axes along which waves fade in margins
   Vec4<T>*displacement, *change;
   Vec4<T>* force;        // fixed: from group 0, [element][forces_kept()]; else [points]
   Vec4<T>* inner_force;  // [points]: points within an element only get their forces here; null: take the step

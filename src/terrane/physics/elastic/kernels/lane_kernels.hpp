@@ -143,7 +143,7 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   // and then the flux along ζ.
   alignas(64) V u[components][most * most * most], z[components][most * most * most],
       x[components][most * most], y[components][most * most];
-  V inertia[rheology == Rheology::matched ? 3 : 1][most * most];  // of margins: what a layer's points add
+  V inertia[rheology == Rheology::matched ? 3 : 1][most * most];  // inertia of a layer's points, in margins
   const Contraction<T, N> derivative{tables.derivative, p}, transposed{tables.transposed, p};
   const T* const w = tables.w;
   for (std::size_t block = first; block < last; ++block) {

@@ -41,7 +41,7 @@ struct LaneWork {
   const T* medium;              ///< [block][numbers of the medium][lane]
   T* force;                     ///< [block][points of an element][3][lane]
   T* memory;  ///< of attenuating media and margins: [block][points of an element][numbers per point][lane]
-  unsigned axes;  ///< of margins: along which waves fade
+  unsigned axes;  ///< axes along which waves fade in margins
 };
 
 template <class T>

@@ -39,7 +39,8 @@ struct PencilForces {
   const DeviceTables<T>* spread;
   ElementsOfDevice<T> all;
 
-  static constexpr bool potential = rheology == Rheology::fluid;  // one component in place of three
+  // fluids: the potential, one component instead of three
+  static constexpr bool potential = rheology == Rheology::fluid;
   static constexpr int components = potential ? 1 : 3;
 
   /// Three components per point: one and two, which is a quarter less to move than four.

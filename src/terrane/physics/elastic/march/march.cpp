@@ -266,7 +266,7 @@ Outcome march(const Problem& problem, const Runtime& runtime, Keep what) {
     if (!why && what == Keep::state) rank.gather(out);
     return why;
   });
-  if (stopped) std::rethrow_exception(stopped);  // now that the parts are gone, on all ranks together
+  if (stopped) std::rethrow_exception(stopped);  // the parts are freed by now, on all ranks together
   return out;
 }
 

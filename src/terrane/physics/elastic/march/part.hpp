@@ -19,7 +19,7 @@ struct Segment {
   Shape shape;
   Rheology rheology;
   unsigned axes;  ///< axes along which waves fade
-  bool outer;     ///< shares points with other ranks: computed first
+  bool outer;     ///< true: shares points with other ranks, so it is computed first
   std::size_t first, count;
 };
 
@@ -31,7 +31,7 @@ struct Neighbour {
 
 struct PointSource {
   std::uint32_t point, source;
-  Vector change;  ///< of w per unit of the source's course, m
+  Vector change;  ///< change of w for a unit of the source's time function, m
 };
 
 struct PointReceiver {
@@ -44,14 +44,14 @@ struct PointReceiver {
 /// A place where a fluid and a solid touch: a point of each.
 struct Contact {
   std::uint32_t fluid, solid;
-  Vector area;           ///< outward of the solid, m²
+  Vector area;           ///< area with its normal, which points out of the solid, m²
   double leaving_fluid;  ///< R of these points, as of Part::leaving
   std::array<double, 6> leaving_solid;
 };
 
 /// A point to which no element of the part contributes, on the other side of a contact; and where it lies.
 struct FarPoint {
-  std::uint32_t point, element;  ///< in the part, in the mesh
+  std::uint32_t point, element;  ///< number of a point in the part, of an element in the mesh
   std::size_t n;                 ///< point of the element
 };
 
@@ -77,10 +77,10 @@ struct Part {
   std::vector<std::uint32_t> absorbing;
   std::vector<std::array<double, 6>> leaving;
 
-  std::vector<Contact> contacts;  ///< their points are not among the absorbing ones
+  std::vector<Contact> contacts;  ///< faces between solids and fluids; `absorbing` lacks their points
   std::vector<FarPoint> far;
 
-  std::vector<PointSource> sources;  ///< by points, then by sources
+  std::vector<PointSource> sources;  ///< in the order of points, then of sources
   std::vector<PointReceiver> receivers;
 };
 

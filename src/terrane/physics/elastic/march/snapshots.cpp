@@ -32,7 +32,7 @@ std::vector<std::uint32_t> candidates(const Problem& problem) {
 
 /// Sides of these elements that belong to no other element, absorb nothing, and look up.
 std::vector<AbsorbingFace> surface_of(const Mesh& mesh, const std::vector<std::uint32_t>& elements) {
-  constexpr std::size_t middles[6] = {12, 14, 10, 16, 4, 22};  // of faces, among 27 points
+  constexpr std::size_t middles[6] = {12, 14, 10, 16, 4, 22};  // middles of the faces, among 27 points
   constexpr double up_at_least = 0.5;
   std::vector<std::uint32_t> all(mesh.size());
   std::iota(all.begin(), all.end(), 0u);

@@ -14,7 +14,8 @@ namespace terrane::elastic {
 /// more upward than sideways. Where a fluid and a solid touch there are two at one place. Matched layers are
 /// not shown.
 struct Picture {
-  std::vector<std::uint32_t> element, n;  ///< of each point: the first element that has it, its point there
+  std::vector<std::uint32_t> element,
+      n;  ///< of each point the first element that has it, and its number in that element
   /// Quadrilaterals or bricks between neighbouring points, numbered as VTK does. [cells][corners]
   std::vector<std::int32_t> cells;
   std::size_t corners = 4;
@@ -46,7 +47,7 @@ class Sight {
   double factor_;
   Field::Of what_;
   std::vector<std::uint32_t> points_;
-  std::vector<std::uint32_t> watched_;  // of each point in a solid
+  std::vector<std::uint32_t> watched_;  // point of the part, for each point shown that lies in a solid
   std::vector<std::size_t> first_;  // gradients of point n: first_[n] … first_[n + 1] − 1; solids have none
   std::vector<Gradient> gradients_;
 };

@@ -64,7 +64,7 @@ CellMedia media_of(const EarthModel& model, const std::string& where) {
     std::array<double, property_names.size()> v, key;
     for (std::size_t n = 0; n < property_names.size(); ++n) {
       v[n] = columns[n].empty() ? NAN : columns[n][cell];
-      key[n] = std::isnan(v[n]) ? -1e300 : v[n];  // NaN has no place in an order
+      key[n] = std::isnan(v[n]) ? -1e300 : v[n];  // NaN cannot be sorted
     }
     const auto [at, is_new] = known.insert({key, static_cast<std::uint32_t>(known.size())});
     if (is_new)

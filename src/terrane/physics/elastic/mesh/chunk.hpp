@@ -26,7 +26,7 @@ struct ChunkLayer {
 
 struct Chunk {
   double radius = earth_radius;            ///< R, m
-  double width_east = 0, width_north = 0;  ///< of ξ and η, radians, up to π/2
+  double width_east = 0, width_north = 0;  ///< range of ξ and of η, radians, up to π/2
   std::size_t columns_east = 1, columns_north = 1;
   std::vector<ChunkLayer> layers;  ///< from the surface down
 };
@@ -39,12 +39,12 @@ Mesh chunk_of_sphere(const Chunk& chunk, const OpenSides& open, std::vector<std:
 /// from its centre, tan φ' = (1 − f)² tan φ, f = 1/298.257.
 struct Placement {
   double radius = earth_radius;
-  double longitude = 0, latitude = 0;      ///< of its middle, degrees, geodetic
+  double longitude = 0, latitude = 0;      ///< geodetic coordinates of its middle, degrees
   double azimuth = 0;                      ///< azimuth of its north axis, degrees, clockwise from north
-  double width_east = 0, width_north = 0;  ///< of the chunk, radians; 0: it has no sides
+  double width_east = 0, width_north = 0;  ///< widths of the chunk, radians; 0: it has no sides
   double depth = 0;                        ///< of its bottom, m
 
-  using Frame = std::array<Vector, 3>;  ///< east, north, up there, in the chunk's axes
+  using Frame = std::array<Vector, 3>;  ///< unit vectors east, north and up at a place, in the chunk's axes
   Vector at(double longitude, double latitude, double below) const;
   /// Throws InputError at `where`: at() of this lies outside the chunk, which reaches how far.
   void require_inside(double longitude, double latitude, double below, const std::string& where) const;

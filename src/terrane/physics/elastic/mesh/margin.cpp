@@ -53,7 +53,7 @@ void align(Mesh& mesh, std::size_t element, unsigned fixed) {
   const bool odd = (best[1] + 3 - best[0]) % 3 != 1;
   std::array<bool, 3> turned{};
   for (std::size_t d = 0; d < 3; ++d) turned[d] = share(best[d], d) < 0;
-  if (odd != (turned[0] != (turned[1] != turned[2])))  // then it would be left-handed
+  if (odd != (turned[0] != (turned[1] != turned[2])))  // so that the axes stay right-handed
     for (std::size_t d = 0; d < 3; ++d)
       if (!(fixed >> d & 1)) {
         turned[d] = !turned[d];
@@ -162,8 +162,9 @@ class Growth {
   Mesh& mesh_;
   std::size_t axis_, elements_;
   Margin& margin_;
-  std::set<std::uint32_t> of_media_;                            // of the side
-  std::map<std::uint32_t, std::vector<std::uint32_t>> beyond_;  // stays valid while others are added
+  std::set<std::uint32_t> of_media_;  // of the side
+  // A map, whose entries stay valid while others are added.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> beyond_;
 };
 
 }  // namespace

@@ -30,8 +30,8 @@ struct AbsorbingFace {
 /// Beyond a side: elements in which waves fade, a perfectly matched layer (margin.hpp).
 struct Margin {
   double from = 0, to = 0;  ///< m along the side's axis, outward; equal: there is none
-  double speed = 0;         ///< of the fastest wave at the side, m/s
-  double reflection = 0;    ///< of a wave at normal incidence, in theory
+  double speed = 0;         ///< speed of the fastest wave at the side, m/s
+  double reflection = 0;    ///< reflection coefficient at normal incidence, in theory
   double braking = 0;       ///< b / d: damping of the medium (margin.hpp)
 
   template <class Self, class Field>
@@ -55,7 +55,7 @@ struct Mesh {
   std::vector<Medium> media;
   /// Nodes of elements with curved sides, as of_27_points(), and which of them an element has, or `straight`.
   std::vector<std::array<Vector, 27>> curves;
-  std::vector<std::uint32_t> curve;  ///< of each element; empty: all are straight
+  std::vector<std::uint32_t> curve;  ///< index of each element in `curves`, or `straight`; empty: all are
   static constexpr std::uint32_t straight = UINT32_MAX;
   std::vector<AbsorbingFace> absorbing;  ///< ascending by element and side
   /// For periodic meshes: node n is the same node as vertex[n], though they lie apart. Empty: all nodes

@@ -16,11 +16,11 @@ namespace terrane::elastic {
 struct MeshFile {
   std::vector<Vector> nodes;                           ///< m
   std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes in the order of Hexahedron
-  std::vector<std::array<Vector, 27>> curves;          ///< of elements that are not straight; Mesh::curves
-  std::vector<std::uint32_t> curve;                    ///< of each element, or Mesh::straight
-  std::vector<std::uint32_t> group;                    ///< of each element, in `groups`
-  std::vector<std::string> groups;                     ///< names; SPECFEM3D's materials by their numbers
-  std::vector<Medium> media;                           ///< of the groups, where the file has them; or empty
+  std::vector<std::array<Vector, 27>> curves;  ///< nodes of elements that are not straight, as Mesh::curves
+  std::vector<std::uint32_t> curve;            ///< index of each element in `curves`, or Mesh::straight
+  std::vector<std::uint32_t> group;            ///< group of each element, as an index into `groups`
+  std::vector<std::string> groups;             ///< names; SPECFEM3D's materials by their numbers
+  std::vector<Medium> media;                   ///< media of the groups; empty where the file has none
   /// For groups of SPECFEM3D whose medium a file gives by place (tomography.hpp): the name of this file in
   /// the folder.
   std::vector<std::string> tomography;

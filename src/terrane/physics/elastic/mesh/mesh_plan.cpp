@@ -10,7 +10,7 @@ namespace terrane::elastic {
 
 namespace {
 constexpr double points = 5;  // in the shortest wave
-constexpr double margin = 2;  // shortest waves around sources and receivers
+constexpr double margin = 2;  // width around sources and receivers, in shortest wavelengths
 
 /// From one place of a span to one of the other, at most.
 double farthest(double low_a, double high_a, double low_b, double high_b) {

@@ -109,7 +109,8 @@ namespace {
 /// Numbers of what elements share, and where each kind begins: corners, then points on edges, on faces,
 /// inside.
 struct SharedNumbers {
-  std::vector<std::uint32_t> corner, edge, face;  // of nodes, of 12 edges and of 6 faces of each element
+  std::vector<std::uint32_t> corner, edge,
+      face;  // numbers of the nodes, the 12 edges and the 6 faces of each element
   std::size_t first_edge = 0, first_face = 0, first_inner = 0;
 
   SharedNumbers(const Mesh& mesh, std::span<const std::uint32_t> elements, std::size_t inner, int threads)

@@ -46,7 +46,7 @@ struct Bisection {
 constexpr std::uint32_t nobody = UINT32_MAX;
 std::vector<std::array<std::uint32_t, 6>> neighbours_of(const Mesh& mesh) {
   struct Face {
-    std::array<std::uint32_t, 3> lowest;  // of its four corners, which no other face has
+    std::array<std::uint32_t, 3> lowest;  // the lowest three numbers of its corners, which no other face has
     std::uint32_t element;
   };
   std::vector<Face> faces;

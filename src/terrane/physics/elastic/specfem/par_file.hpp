@@ -35,7 +35,7 @@ enum class KeyEffect {
 struct ParFileKey {
   std::string_view name;
   KeyEffect effect;
-  std::string_view neutral = {};  ///< with which the key asks for nothing
+  std::string_view neutral = {};  ///< value with which the key asks for nothing
   std::string_view text = {};     ///< of notes and refusals
   /// The subject of the key: where the job itself has this, the key asks for nothing.
   enum class About { run, sources, medium } about = About::run;
@@ -44,8 +44,8 @@ std::span<const ParFileKey> par_file_keys();
 
 struct ParFile {
   std::size_t steps = 0;
-  double step = 0;                     ///< s
-  bool own_step = false;               ///< its step is meant for other time steps: it only gives the end
+  double step = 0;        ///< s
+  bool own_step = false;  ///< its DT belongs to another time scheme, and gives only the end of the run
   std::vector<std::string> absorbing;  ///< sides, as simulation.absorbing names them
   bool matched = false;
   bool attenuation = false;
@@ -53,7 +53,7 @@ struct ParFile {
   std::string quantity = "displacement";
   bool forces = false;          ///< FORCESOLUTION in place of CMTSOLUTION
   bool ricker = false;          ///< all time functions are Ricker wavelets
-  bool heights = false;         ///< in place of depths and burials, m
+  bool heights = false;         ///< true: files have heights in m instead of depths and burials
   bool keeps_sign = false;      ///< of an implosion in a fluid (USE_SOURCE_ENCODING)
   std::optional<int> utm_zone;  ///< that latitudes and longitudes are projected with; below zero: southern
   bool in_metres = false;       ///< the file says that there is no projection

@@ -13,7 +13,8 @@ namespace terrane::elastic {
 
 namespace {
 
-constexpr double of_triangle = 1.628;  // its half duration over τ of the Gaussian that stands for it
+// Half duration of SPECFEM3D's triangle over τ of the Gaussian in its place.
+constexpr double of_triangle = 1.628;
 
 /// Makes sources of what a file has, and counts what it has to say.
 class Solution {

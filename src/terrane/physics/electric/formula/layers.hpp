@@ -20,8 +20,8 @@ namespace terrane::electric {
 
 /// Layers without end, the lowest first.
 struct Layers {
-  std::vector<double> between;                       ///< m, heights of the faces between them, ascending
-  std::vector<std::complex<double>> along, upwards;  ///< S/m: σ_h and σ_v of each
+  std::vector<double> between;                       ///< heights of the faces between layers, m, ascending
+  std::vector<std::complex<double>> along, upwards;  ///< σ_h and σ_v of each layer, S/m
 
   /// The layer at a height; of a face the one above it.
   std::size_t at(double up) const;

@@ -41,9 +41,9 @@ struct HalfSpace {
 
 /// A vertical plane, beyond which another medium begins.
 struct Contact {
-  std::size_t axis = 0;  ///< of its normal: 0 easting, 1 northing
+  std::size_t axis = 0;  ///< axis of its normal: 0 easting, 1 northing
   double at = 0;         ///< m along it
-  bool above = false;    ///< the other medium has the larger coordinates
+  bool above = false;    ///< true: the other medium is on the side of larger coordinates
   HalfSpace beyond;
 
   double coordinate(const Point& p) const { return axis == 0 ? p.e : p.n; }
@@ -73,9 +73,9 @@ struct LayeredMedium {
 struct Primary {
   HalfSpace own;
   std::optional<Contact> contact = {};
-  std::shared_ptr<const LayeredMedium> layered = {};  ///< layers, among them `own` at the electrode; or null
-  std::shared_ptr<const Slope> slope = {};            ///< of the surface above `own`; null: flat
-  int candidate = 0;  ///< number among its electrode's, the same on all meshes of an earth
+  std::shared_ptr<const LayeredMedium> layered = {};  ///< layers, with `own` at the electrode; null: none
+  std::shared_ptr<const Slope> slope = {};            ///< slope of the surface above `own`; null: it is flat
+  int candidate = 0;  ///< number among the electrode's primaries, the same on all meshes of an earth
 
   const HalfSpace& medium_at(double easting, double northing, double up) const {
     if (layered) return layered->medium[layered->layers.at(up)];
@@ -131,7 +131,7 @@ class PrimaryPotential {
     if (layered_) return layered_->potential(p.u, std::hypot(p.e - source_.e, p.n - source_.n));
     const double seen =
         slope_ ? slope_->potential(p) : half_space_potential(source_, p, surface_, stretch_, 1);
-    if (!std::isfinite(seen)) return seen;  // not infinity times a complex number
+    if (!std::isfinite(seen)) return seen;  // infinite: times a complex number it would be NaN
     if (!contact_) return seen * own_;
     if (contact_->is_beyond(contact_->coordinate(p))) return seen * beyond_;
     return seen * own_ + half_space_potential(image_, p, surface_, stretch_, 1) * mirrored_;

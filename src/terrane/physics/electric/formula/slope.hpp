@@ -21,10 +21,10 @@ struct Slope {
 
   Point tip;  ///< on the surface
   std::array<double, rays>
-      rise;  ///< of the surface along rays, m/m; the first to the east, then to the north
+      rise;  ///< rise of the surface along rays, m/m; the first ray goes east, the next ones turn north
   Point electrode;
   bool buried = false;
-  std::array<double, 2> gradient{};  ///< of the plane above a buried one
+  std::array<double, 2> gradient{};  ///< gradient of the plane above a buried electrode
   double solid_angle = 2 * std::numbers::pi;
 
   /// rise: of the true surface, [rays].  level: of the surface at the electrode, m · least: depths below this
@@ -88,7 +88,7 @@ struct Slope {
       return std::array{std::cos(angle(n)) / length, std::sin(angle(n)) / length, rise[n] / length};
     };
     const auto a = ray(one), b = ray(other);
-    const double volume = a[0] * b[1] - a[1] * b[0];  // of a, b and (0, 0, −1)
+    const double volume = a[0] * b[1] - a[1] * b[0];  // volume of the triple a, b, (0, 0, −1)
     return 2 * std::atan2(volume, 1 + a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - a[2] - b[2]);
   }
 };

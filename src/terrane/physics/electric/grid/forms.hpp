@@ -38,7 +38,7 @@ class CellForms {
 
   const TensorMesh& mesh_;
   std::size_t row_, plane_;
-  std::unordered_map<std::size_t, std::vector<Corner>> corners_;  // of a row of cells
+  std::unordered_map<std::size_t, std::vector<Corner>> corners_;  // corners of the cells of a row
 };
 
 /// K(δσ) of some layers of cells, on their nodes.

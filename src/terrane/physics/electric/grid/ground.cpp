@@ -12,7 +12,8 @@ namespace terrane::electric {
 
 namespace {
 
-constexpr double conductivity_of_air = 1e-8;  // of the ground's mean: far less changes nothing but iterations
+// Over the ground's mean; much less changes only the number of iterations.
+constexpr double conductivity_of_air = 1e-8;
 
 /// The cell along an axis that holds a place.
 std::size_t cell_of(const std::vector<double>& faces, double place) {

@@ -42,7 +42,7 @@ void check_ground(const TensorMesh& mesh, const std::vector<double>& ground);
 /// Conductivities of all cells, with those of air and of cut cells set. Values that the input has for cells
 /// of air are not used.
 struct CellsWithAir {
-  std::array<std::vector<double>, 3> along;  ///< easting, northing, up; the others empty where all are alike
+  std::array<std::vector<double>, 3> along;  ///< easting, northing, up; where all are alike, easting alone
   std::array<std::vector<double>, 3> quadrature;
   double air = 0;  ///< S/m
 

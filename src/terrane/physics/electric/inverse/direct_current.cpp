@@ -158,7 +158,7 @@ inversion::Linearised DirectCurrent::at(std::span<const double> resistivity, Pro
   }
   DirectCurrentReport report;
   auto known = unit();
-  auto mesh = mesh_;  // copies, for which there may be no room, before others wait
+  auto mesh = mesh_;  // copied first, as there may be no memory for it, before other ranks wait
   auto electrodes = electrodes_;
   Alone alone;
   Comm& comm = comm_ ? *comm_ : alone;

@@ -259,7 +259,7 @@ double ArrayData::entries_bytes() const {
 Load ArrayData::fields(const Runtime& runtime) const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
-  load.bytes_found = 4 * load.nodes;  // whoever found a field deals it out: there is no second copy of it
+  load.bytes_found = 4 * load.nodes;  // the rank that found a field sends it, and holds no second copy
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const auto potentials = [&](std::size_t electrodes) {
     return bytes_of_potentials(problem_.mesh, electrodes, false, ranks);
@@ -331,9 +331,9 @@ void ArrayData::describe_into(RunFacts& facts, const Runtime& runtime) const {
     facts.add("fields_at_once", std::uint64_t(shared.fields_at_once), "", "ranks", text_of(shared, ranks));
   }
   RunFacts arrays;
-  Runtime processors;
-  processors.device = {Device::Kind::cpu, -1};
-  arrays_->describe_into(arrays, processors);
+  Runtime on_cpu;
+  on_cpu.device = {Device::Kind::cpu, -1};
+  arrays_->describe_into(arrays, on_cpu);
   facts.notes = std::move(arrays.notes);
   facts.notes.insert(facts.notes.end(), notes_.begin(), notes_.end());
   facts.notes.insert(facts.notes.end(), left_out_.begin(), left_out_.end());

@@ -83,14 +83,15 @@ class ArrayData : public inversion::Dependence {
   Sharing sharing(const Runtime& runtime) const;
 
   Electrodes electrodes_;
-  Ground own_ground_;           ///< of a planned mesh, where the job names none
-  std::vector<double> slopes_;  ///< of the ground at the electrodes
+  Ground own_ground_;           ///< the ground of a planned mesh, where the job names none
+  std::vector<double> slopes_;  ///< slopes of the ground at the electrodes
   std::vector<std::string> left_out_;
   std::optional<Config> job_;  ///< for finer meshes
   Parameters parameters_;
   MeasuredArrays measured_;
   bool reference_is_median_ = false;
-  std::unique_ptr<Simulation> arrays_;  ///< of the reference: places, checks, cost of a solve
+  /// A simulation of the reference model: for places, checks and the cost of a solve.
+  std::unique_ptr<Simulation> arrays_;
 };
 
 /// The inversion with inversion.datum = "chargeability" (chargeability_job.cpp).

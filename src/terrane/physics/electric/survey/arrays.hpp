@@ -35,7 +35,7 @@ Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t
 
 /// Electrodes in two vertical holes, the deeper ones after the first.
 struct HolePair {
-  Point first, second;  ///< the highest electrode of each
+  Point first, second;  ///< the highest electrode of each hole
   double spacing = 1;   ///< m, downwards
   std::size_t count = 0;
 };

@@ -299,7 +299,7 @@ using Place = std::array<double, 3>;
 
 /// Where a receiver is seen from, moved aside where it is straight above or below.
 Offset aside(const Place& from, const Place& to) {
-  constexpr double least = 1e-5;  // of the height, by which fields change by as much
+  constexpr double least = 1e-5;  // least horizontal distance over the height; fields change by as much
   const double e = to[0] - from[0], n = to[1] - from[1], rho = std::hypot(e, n),
                nearest = least * std::max(std::abs(to[2] - from[2]), 1e-6);
   return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};
@@ -408,11 +408,11 @@ class Straight {
     const double sigma = std::max(std::abs(layer_at(earth_, in_conductor(earth_, middle)).horizontal),
                                   std::abs(layer_at(earth_, receiver_[2]).horizontal)),
                  skin = 503.292 / std::sqrt(sigma * hertz_);
-    constexpr double seen = 20;  // skin depths; what comes from farther came through other layers
+    constexpr double seen = 20;  // distance in skin depths: what comes from farther has passed other layers
     return length < 2 * skin || away > seen * skin;
   }
   void add(double begin, double end, DipoleField& out) const {
-    constexpr double on_the_wire = 1e-6;  // of its length: no nearer
+    constexpr double on_the_wire = 1e-6;  // least distance over the length of the wire
     const double length = (end - begin) * length_,
                  away = std::max(distance(begin, end), on_the_wire * length_), middle = (begin + end) / 2;
     if (!is_short(length, away, at(middle)[2])) {

@@ -312,8 +312,8 @@ struct MaxwellSolver<T>::Parts {
   std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary δV, where it is
   std::unique_ptr<Cycle> potential;                           // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
-  solve::Field<Complex<T>> phi;           // of the first cycle, while that of the second is made
-  EdgeVector left, correction, smoothed;  // of the Jacobi steps, after set_rough(true)
+  solve::Field<Complex<T>> phi;           // result of the first cycle, while the second is computed
+  EdgeVector left, correction, smoothed;  // vectors of the Jacobi steps, after set_rough(true)
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
       scale_there;  // what r is multiplied by, and z: read by kernels, so that a recorded block serves all
@@ -346,7 +346,7 @@ struct MaxwellSolver<T>::Parts {
         gradients(on.device()) {
     fill_volumes(conductivity, s);
     if (more[0] != nullptr) fill_beyond(more);
-    if (!on_cpu()) space.scratch();  // as long as it will be
+    if (!on_cpu()) space.scratch();  // allocated with its final size
     for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
     phi = potential->another_solution(on);
@@ -372,7 +372,7 @@ struct MaxwellSolver<T>::Parts {
       for_each(stream, overlap(volumes[a].box(), metric.edges(a)),
                EdgeVolume<a>{view(), cells, volumes[a].view()});
     });
-    stream.wait();  // for the conductivity, which goes
+    stream.wait();  // the conductivity is freed after this
   }
   void fill_beyond(const Beyond& more) {
     complex = true;
@@ -550,7 +550,7 @@ struct MaxwellSolver<T>::Parts {
     potential->cycle(stream, to_second);
     const BlockSum<T> sum{
         m, 1 / w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
-    potential->swap_solution(phi);  // so that the next block is as this one
+    potential->swap_solution(phi);  // so that the recorded block fits the next time, too
     return sum;
   }
   /// z = B r.

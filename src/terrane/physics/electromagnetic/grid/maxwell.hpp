@@ -61,7 +61,7 @@ struct MetricView;
 
 /// Distances of a mesh, on the host and on a device.
 struct Metric {
-  std::array<std::vector<double>, 3> width;     ///< [n] of cells: up, north, east
+  std::array<std::vector<double>, 3> width;     ///< [n] widths of cells along up, north, east
   std::array<std::vector<double>, 3> distance;  ///< [n − 1] of the centres beside each interior node
   std::array<Buffer<double>, 3> widths, inverses, distances;
 

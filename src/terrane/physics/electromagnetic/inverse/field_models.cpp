@@ -147,7 +147,7 @@ FieldRanks::FieldRanks(Comm& comm, const Problem& problem, const std::vector<std
       workers_(workers && workers->serves() ? std::move(workers) : nullptr) {
   Packet packet;  // made before ranks are called: they would wait for what rank 0 has no room for
   packet.put(std::string(fields_service));
-  packet.put(reinterpret_cast<std::uint64_t>(this));  // by which workers know it
+  packet.put(reinterpret_cast<std::uint64_t>(this));  // the number by which workers know the model
   packet.put(true);
   put(packet, problem);
   packet.put(places_);

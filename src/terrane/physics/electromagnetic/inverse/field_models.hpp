@@ -55,7 +55,7 @@ class FieldModel {
   friend class FieldServer;
   struct Site {
     std::vector<std::size_t> numbers;  // numbers of its data
-    std::vector<Z> rows;               // of each, one after the other
+    std::vector<Z> rows;               // rows of J of these data, one after the other
     std::vector<Solve> solves;
   };
   void make(Site& site, Progress* progress);
@@ -68,7 +68,7 @@ class FieldModel {
   Sensitivity sensitivity_;
   std::vector<FieldDatum> data_;
   Comm* comm_;
-  std::shared_ptr<FieldRanks> ranks_;  // on rank 0 of several
+  std::shared_ptr<FieldRanks> ranks_;  // the other ranks; null: there are none
   std::uint64_t number_ = 0;
 };
 
@@ -104,7 +104,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   int threads_;
   std::shared_ptr<solve::Workers> workers_;  // requests are their commands; null: of serve() alone
   std::uint64_t made_ = 0;
-  std::vector<std::uint64_t> gone_;  // models that the others may forget
+  std::vector<std::uint64_t> gone_;  // numbers of models that other ranks may free
   bool parted_ = false;
 };
 

@@ -35,9 +35,9 @@ struct MeasuredFields {
   /// The place of each datum in Outcome::data; of plane waves in [number, frequency, receiver], numbers of a
   /// transfer function.
   std::vector<std::size_t> place;
-  std::vector<std::complex<double>> value;  ///< V/m, A/m, ohm; with an amplitude and a phase not zero
+  std::vector<std::complex<double>> value;  ///< V/m, A/m, ohm; not zero where amplitude and phase are data
   std::vector<double> sigma;                ///< standard deviation of the real and of the imaginary part
-  std::vector<char> straight;               ///< 1: always real_imaginary; empty: none is
+  std::vector<char> straight;  ///< 1: its real and imaginary parts are data in any case; empty: of none
 
   std::size_t size() const { return place.size(); }
   Parts parts(std::size_t n, Parts of_others) const {
@@ -73,7 +73,7 @@ class ElectromagneticFields final : public inversion::Forward {
   int threads_;
   Comm* comm_;
   std::shared_ptr<solve::Workers> workers_;
-  mutable std::shared_ptr<FieldRanks> ranks_;  // from the first model on
+  mutable std::shared_ptr<FieldRanks> ranks_;  // the other ranks, from the first model on
 };
 
 }  // namespace terrane::electromagnetic::inverse

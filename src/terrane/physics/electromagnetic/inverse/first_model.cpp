@@ -15,8 +15,8 @@ namespace terrane::electromagnetic::inverse {
 namespace {
 
 constexpr double air = 1e-8;           // S/m
-constexpr std::size_t most_data = 50;  // more tell no more of one number
-constexpr double upright = 1e-9;       // horizontal part of a moment that is none
+constexpr std::size_t most_data = 50;  // more data would not tell more of one conductivity
+constexpr double upright = 1e-9;       // a smaller horizontal part of a moment is none
 
 struct Datum {
   std::size_t source, frequency, receiver;

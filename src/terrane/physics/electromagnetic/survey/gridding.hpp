@@ -35,16 +35,16 @@ struct GridRequest {
   double mean = 1;                  ///< mean conductivity of the earth, S/m
   std::vector<Vector3> sources = {}, receivers = {};
   std::vector<std::array<Vector3, 2>> parts = {};  ///< straight parts of wires, between two sources each
-  std::vector<bool> upright = {};                  ///< of sources: some of its current flows up or down
+  std::vector<bool> upright = {};    ///< for each source whether some of its current flows up or down
   bool plane_waves = false;          ///< sources are then the receivers; upright cells are those of `finer`
-  std::vector<double> heights = {};  ///< of contrasts of conductivity, m
+  std::vector<double> heights = {};  ///< heights at which conductivity changes, m
   /// Widths of cells that the earth needs along east, north, up, and faces that it needs along east and
   /// north; in a core only.
   std::array<std::vector<WidthWish>, 3> finer = {};
   std::array<std::vector<double>, 2> sides = {};
   std::vector<WidthAxis::Least> layers = {};  ///< least number of cells in the height of a layer
   double cells_per_skin_depth = 4;
-  double cell = 0;                         ///< m; 0: of the skin depth
+  double cell = 0;                         ///< width of cells, m; 0: a part of the skin depth
   std::array<double, 2> limits{0, 1e300};  ///< of that cell
   double growth = 1.3;
   double wavelengths = 1;               ///< where walls are: of the lowest frequency,
@@ -53,15 +53,17 @@ struct GridRequest {
       true;  ///< no nearer than 2.5 times the largest distance of source and receiver; a core only
   /// The domain that replaces the core around sources and receivers, {low, high} along east, north, up.
   std::array<std::optional<std::array<double, 2>>, 3> domain = {};
-  std::array<std::vector<double>, 3> faces = {};  ///< given ones, ascending, along east, north, up
-  std::optional<Vector3> center = {};             ///< on a face, or in the middle of a cell
+  std::array<std::vector<double>, 3> faces = {};  ///< faces that are given, ascending, along east, north, up
+  std::optional<Vector3> center = {};             ///< a place on a face, or in the middle of a cell
   bool center_on_face = true;
-  std::vector<std::size_t> cell_numbers = {};  ///< that each axis may have; none: any
+  std::vector<std::size_t> cell_numbers = {};  ///< numbers of cells that an axis may have; empty: any
   /// Away from the center, or from the mean source. none: 1 in a domain or around a center; a core is as
   /// above.
   std::optional<double> growth_in_domain = {};
-  bool wavelengths_of_way = false;  ///< from the center to a wall and back to the end of the domain: two
-  std::optional<double> sea_surface = {};  ///< a face; the domain reaches up to it
+  /// Two wavelengths fit on the way from the center to a wall and back to the end of the domain.
+  bool wavelengths_of_way = false;
+  /// Height of the sea's surface: a face, up to which the domain reaches.
+  std::optional<double> sea_surface = {};
   /// Conductivity by which the distance of each wall is chosen, S/m: west, east, south, north, down, up; 0:
   /// the mean.
   std::array<double, 6> beyond{};

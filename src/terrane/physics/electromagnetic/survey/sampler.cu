@@ -92,7 +92,7 @@ void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<
     amounts.insert(amounts.end(), terms.begin(), terms.end());
   }
   edges.insert(edges.end(),
-               {0, 0, 0, 0, static_cast<Index>(amounts.size() / 2)});  // where the last one's end
+               {0, 0, 0, 0, static_cast<Index>(amounts.size() / 2)});  // the end of the last edge's terms
   const auto places = list_on_device(stream, edges);
   const auto terms = list_on_device(stream, amounts);
   AddTo kernel;

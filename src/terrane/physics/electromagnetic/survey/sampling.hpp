@@ -58,7 +58,7 @@ struct Source {
   enum class Kind { electric_dipole, magnetic_dipole, wire, plane_wave };
   Kind kind = Kind::electric_dipole;
   std::vector<Vector3> points;  ///< the place of a dipole, the corners of a wire; a loop ends where it begins
-  Vector3 moment{};    ///< of a dipole: A m, or A m²; of a plane wave: E at the top, V/m, horizontal
+  Vector3 moment{};    ///< moment of a dipole, A m or A m²; of a plane wave the horizontal E at the top, V/m
   double current = 1;  ///< of a wire, A
 
   template <class Self, class Visitor>

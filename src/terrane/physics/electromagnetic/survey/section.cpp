@@ -164,7 +164,7 @@ EdgeField wave_across_strike(const TensorMesh& mesh, const CrossSection& section
     for (std::size_t k = 0; k < levels; ++k) {
       const auto here = number(k, i);
       a.at(here, here) += Z(0, omega_mu * c.wide[i] * c.high[k]);
-      // 0 below the lowest cell, 1 above the highest.
+      // Links of this cell with the cells below and above it.
       const Z below = c.wide[i] / (Cells::dual(c.high, k) * c.beside_level(across, k, i));
       if (k == 0) a.at(here, here) += below;
       else a.link(here, number(k - 1, i), below);

@@ -16,10 +16,10 @@
 namespace terrane::electromagnetic {
 
 struct CrossSection {
-  int strike = 1;  ///< axis along which it goes on: 1 north, 2 east
+  int strike = 1;  ///< axis along which nothing changes: 1 north, 2 east
   /// Conductivity along up, north, east, S/m, [n_up, cells across]: the geometric means of the two ends.
   std::array<std::vector<std::complex<double>>, 3> conductivity;
-  bool alike = true;  ///< both ends have the same conductivities
+  bool alike = true;  ///< the section has the same conductivities at both of its ends
 };
 
 /// Bytes that the solution for a wave over a section takes.

@@ -14,8 +14,8 @@ namespace terrane::gravity {
 /// prisms, never on the threads: so any number of threads gives the same bits.
 struct DirectPlan {
   std::size_t station_blocks, prism_chunks;  ///< tasks = station_blocks · prism_chunks
-  std::size_t blocks_at_once;                ///< bounds the memory for partial sums
-  std::size_t memory_bytes;                  ///< at most, beside the caller's arrays
+  std::size_t blocks_at_once;                ///< as many as the memory for partial sums holds
+  std::size_t memory_bytes;                  ///< bytes at most, without the caller's arrays
 
   DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet channels, int threads);
 };

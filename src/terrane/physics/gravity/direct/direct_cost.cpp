@@ -11,11 +11,11 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double seconds_to_sort = 25e-9;  // a point and halving
-constexpr double share_of_gpu = 0.8;       // of its FP64 rate that the kernels reach
+constexpr double share_of_gpu = 0.8;       // fraction of a GPU's double precision rate that kernels reach
 
 struct PairCost {
   double operations;  ///< of a pack
-  bool near;          ///< no one multipole serves both tiles
+  bool near;          ///< true: the tiles are too near for one multipole
   bool by_itself;     ///< in extended precision
 };
 

@@ -11,7 +11,7 @@ struct DirectCost {
   double arithmetic = 0, sorting = 0;
   double one_by_one = 0;  ///< part of the arithmetic: pairs in extended precision, which devices leave to the
                           ///< CPU
-  double near_share = 0;  ///< of all pairs: those of tiles too near for one multipole
+  double near_share = 0;  ///< fraction of pairs in tiles too near for one multipole
 
   /// speedup: of the arithmetic that devices do
   double seconds(double speedup = 1) const {

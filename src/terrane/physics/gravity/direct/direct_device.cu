@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint32_t most_chunks = 256;
 constexpr std::size_t tiles_per_chunk = 8;
-constexpr double most_groups_summed = 1 << 14;  // of stations: the host holds the sums of two launches
+// Most groups of stations in a launch: the host holds the sums of two.
+constexpr double most_groups_summed = 1 << 14;
 /// A launch should not keep Ctrl-C waiting: half a second, at some 125 multiply-adds a pair.
 double most_pairs(Device device) {
   return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 250 : 1e7;

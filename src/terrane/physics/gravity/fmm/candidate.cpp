@@ -10,7 +10,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double fmm_rounding = 1e-14;  // of expansions, relative to the largest value
+constexpr double fmm_rounding = 1e-14;  // rounding of expansions, relative to the largest value
 constexpr double fmm_seconds_per_prism = 35e-9, fmm_seconds_per_station = 0.25e-6;  // and decimal digit
 // Beside a device, and of this what is left when the planner has its answer: trees, lists, expansions.
 constexpr double setting_up_per_prism = 100e-9, setting_up_per_station = 0.25e-6;

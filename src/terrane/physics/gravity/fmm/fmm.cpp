@@ -18,13 +18,16 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::uint32_t tiles_per_part = 64;
-constexpr std::size_t most_sampled = 24;      // parts, to foretell the cost
-constexpr std::size_t bytes_per_part = 4096;  // of lists and a local expansion, before it is summed
+constexpr std::size_t most_sampled = 24;  // most parts that are sampled to estimate the cost
+// Bytes of a part's lists and local expansion before it is summed.
+constexpr std::size_t bytes_per_part = 4096;
 constexpr double split_if_larger = 1.5;  // a cluster this much larger than a box of stations is split first
-constexpr double close_pair_work = 600;  // operations of a pack: what remains is close
-constexpr std::size_t bytes_per_thread = 1100000;  // sums of a part, tables of a translation
-constexpr std::size_t group_of_device = 32;        // stations: device_tile of tiles/device_kernels.hpp
-constexpr double least_scale = 1e-8;  // of a local expansion, relative to all stations and prisms
+constexpr double close_pair_work = 600;  // operations for a pack of close pairs, the only ones left
+// Bytes of a thread: sums of a part, tables of a translation.
+constexpr std::size_t bytes_per_thread = 1100000;
+constexpr std::size_t group_of_device = 32;  // stations: device_tile of tiles/device_kernels.hpp
+// Least scale of a local expansion, over the size of all stations and prisms.
+constexpr double least_scale = 1e-8;
 
 /// Operations of a pack for a translation, and for taking an expansion of that degree down one level.
 double translation_terms(int p, int added) {
@@ -512,7 +515,7 @@ int Fmm::count(const Cell& cell, int above, const Served& served, const Switchin
 /// Parts walked in place of all, what their cells take, and which of them each cluster with an expansion
 /// meets.
 struct Fmm::Sample {
-  std::vector<std::uint8_t> parts;        // [parts] whether it is one of them
+  std::vector<std::uint8_t> parts;        // [parts] whether a part is in the sample
   std::vector<Counted> of_cell, of_part;  // of the cells that hold several parts; [parts]
   std::vector<std::uint32_t> met;  // [clusters] one bit for each part of the sample; all for cells above
 };

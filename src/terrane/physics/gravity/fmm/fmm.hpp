@@ -31,12 +31,13 @@ namespace terrane::gravity {
 
 /// The work of a sum, counted on a sample of its parts.
 struct FmmCost {
-  double translations = 0;        ///< multipole to local
-  double expansions = 0;          ///< multipole expansions evaluated, expansion · station
-  double near_pairs = 0;          ///< prism · station pairs summed directly
-  double operations = 0;          ///< of packs, in all
-  double seconds = 0;             ///< one core
-  double one_by_one_seconds = 0;  ///< part of it: pairs inside, on and close to stretched prisms
+  double translations = 0;  ///< multipole to local
+  double expansions = 0;    ///< multipole expansions evaluated, expansion · station
+  double near_pairs = 0;    ///< prism · station pairs summed directly
+  double operations = 0;    ///< of packs, in all
+  double seconds = 0;       ///< one core
+  /// The part of `seconds` for pairs inside, on and close to stretched prisms.
+  double one_by_one_seconds = 0;
   std::size_t memory_bytes = 0;
   std::size_t asked_bytes = 0;  ///< memory that this estimate itself takes
 };
@@ -85,7 +86,8 @@ class Fmm final : public Summation {
     std::uint32_t first, last;
     std::uint32_t child = 0, children = 0;
     std::uint32_t level = 0;
-    std::uint32_t first_part = 0, last_part = 0;  // parts that it holds, or the part that holds it
+    std::uint32_t first_part = 0,
+                  last_part = 0;  // range of parts within this box, or the part that this box lies in
     Bounds bounds{};
     LocalPlace place{};
     double radius = 0;
@@ -98,9 +100,10 @@ class Fmm final : public Summation {
   };
   /// What serves a cell.
   struct Served {
-    std::vector<Serving> local, far;  // by its local expansion; at the stations of a leaf
-    std::vector<std::uint32_t> near;  // leaves of the tree, pair by pair
-    std::vector<std::uint32_t> open;  // left to the cells that it holds
+    std::vector<Serving> local,
+        far;  // expansions that its local expansion serves; those evaluated at the stations of a leaf
+    std::vector<std::uint32_t> near;  // leaves of the tree that are summed pair by pair
+    std::vector<std::uint32_t> open;  // clusters left to the boxes within this one
   };
 
   /// All boxes, those that hold others before them, level by level.
@@ -168,7 +171,7 @@ class Fmm final : public Summation {
   double collect_work_[most_order + 1] = {};
   double pair_work_ = 0, close_pair_work_ = 0;
   bool at_stations_ = true;  // whether a multipole expansion may be evaluated there
-  int lanes_ = 1;            // of a pack, or threads of a group
+  int lanes_ = 1;            // lanes of a pack on the CPU, threads of a group on a GPU
   bool prepared_ = false;
   std::optional<FmmCost> cost_;
 };

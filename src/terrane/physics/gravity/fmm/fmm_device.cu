@@ -44,9 +44,9 @@ struct DevicePlace {
 
 struct DeviceBox {
   DevicePlace place;
-  std::uint64_t first, last;  ///< what it meets, places in the list
+  std::uint64_t first, last;  ///< range of its clusters in the list
   std::uint32_t parent;       ///< its number, or no_box where nothing comes from there
-  int degree, parent_degree;  ///< of local expansions; −1: none
+  int degree, parent_degree;  ///< degrees of the local expansions of the box and of its parent; −1: none
 };
 
 struct TranslatedCluster {
@@ -479,7 +479,7 @@ class FmmOnDevice final : public DeviceSummation {
   /// Lists of the groups first .. last − 1, unless they are there already.
   void list(std::size_t first, std::size_t last, Progress& progress) {
     if (first == listed_.first && last == listed_.last) return;
-    listed_ = {};  // nothing, until it is done
+    listed_ = {};  // no lists are on the device until this one is whole
     const auto served = fmm_->served(first, last, progress);
     const auto boxes = list_boxes(served, first, last);
     list_clusters(served, boxes, progress);
@@ -597,7 +597,7 @@ class FmmOnDevice final : public DeviceSummation {
   std::size_t groups_at_once_ = 1;
   Listed listed_;
   std::vector<std::uint32_t> leaf_cells_;  // of each group listed
-  std::vector<std::uint64_t> starts_;      // of what each box meets
+  std::vector<std::uint64_t> starts_;      // first place in the list of each box's clusters
   std::size_t box_count_ = 0;
   Buffer<DeviceBox> boxes_;
   Buffer<std::uint32_t> box_of_;

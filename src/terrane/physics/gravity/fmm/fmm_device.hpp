@@ -18,8 +18,8 @@ std::unique_ptr<Summation> fmm_sum_on_device(Device device, std::shared_ptr<Fmm>
 
 /// The memory that it takes, in bytes.
 struct FmmDeviceMemory {
-  double device = 0;  ///< what lies there all the time, and the sums of one part
-  double host = 0;    ///< beside FmmCost: lists of what boxes meet
+  double device = 0;  ///< bytes of the device: of arrays that stay there, and of the sums of one part
+  double host = 0;    ///< bytes of the host beside FmmCost: lists of the clusters that boxes meet
 };
 /// cost: its own.
 FmmDeviceMemory fmm_memory_on_device(const Fmm& fmm, const FmmCost& cost);

@@ -29,7 +29,7 @@ LaneOfPack lane_of(const ServedBox& b) { return {b.place.centre, b.factors, b.pl
 /// A pack of expansions as seen from one place, by degree: c0[m][a], c1[m][a] with m = a + b.
 struct SourcesOfPack {
   Pack c0[local_rows][local_rows], c1[local_rows][local_rows];
-  Pack at[3];  // from the multipoles to the local expansions, in units of the place
+  Pack at[3];  // vector from the multipole's centre to the local expansion's, in units of the latter
 
   /// Lanes beyond the last source hold a copy of it without mass. sign: −1 where the place is a multipole's
   template <class Source>

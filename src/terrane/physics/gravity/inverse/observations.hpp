@@ -28,9 +28,10 @@ struct Observations {
   std::vector<Column> others;             ///< the survey's other columns
   std::string property;
   std::string frame;
-  double exponent = 2;  ///< with which the fields decay: of depth and distance weights
-  bool steep = false;   ///< some grow beyond all bounds beside a cell: gradients, magnetic fields
-  SingularPolicy singular = SingularPolicy::nan;  ///< at stations on faces of cells
+  double exponent = 2;  ///< exponent with which the fields decay, for depth and distance weights
+  /// true: some fields are unbounded at a cell's edges, as gradients and magnetic fields
+  bool steep = false;
+  SingularPolicy singular = SingularPolicy::nan;  ///< what is done at stations on faces of cells
   std::vector<std::string> warnings;
 };
 

@@ -23,10 +23,10 @@ enum class Storage { automatic, lattice, tree, fmm, dense, single, disk, none };
 
 struct StorageSettings {
   Storage storage = Storage::automatic;
-  std::filesystem::path file;            ///< of Storage::disk
-  double accuracy = 1e-9;                ///< of every entry
-  double tree_accuracy = 1e-6;           ///< of products by tree and fmm, relative to the largest value
-  Device device{Device::Kind::cpu, -1};  ///< with memory of its own: of all but Storage::disk
+  std::filesystem::path file;   ///< of Storage::disk
+  double accuracy = 1e-9;       ///< of every entry
+  double tree_accuracy = 1e-6;  ///< accuracy of products by tree and fmm, relative to the largest value
+  Device device{Device::Kind::cpu, -1};  ///< a GPU computes products of every storage but Storage::disk
 };
 
 /// The service by which the other ranks do their shares of products.

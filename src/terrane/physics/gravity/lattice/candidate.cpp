@@ -11,7 +11,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double transform_rounding = 1e-14;  // of the transforms, relative to the largest value
+constexpr double transform_rounding = 1e-14;  // rounding of transforms, relative to the largest value
 
 /// Null, when there is no lattice; `reason` then says why. Throws InputError where one was asked for.
 std::shared_ptr<LatticeOperator> recognise(const Problem& problem, std::string& reason) {

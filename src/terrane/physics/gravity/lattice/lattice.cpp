@@ -34,7 +34,7 @@ std::size_t layer_bytes(const Convolution& sizes, std::size_t channels) {
 }  // namespace
 
 struct LatticeOperator::Spectra {
-  std::array<Array, channel_count> channel;  // of K, those that are known
+  std::array<Array, channel_count> channel;  // transforms of the kernel K that were computed already
 };
 
 LatticeOperator::LatticeOperator(Lattice lattice, ChannelSet channels, bool keep)
@@ -260,8 +260,8 @@ void LatticeOperator::OnCpu::values(Channel channel, std::span<double> values) {
 void LatticeOperator::sum(std::span<const double> density, std::size_t first, std::size_t last, int threads,
                           const Summation::Take& take, Progress& progress) {
   plan_->check(density);
-  OnCpu processors(*this, density, threads);
-  plan_->sum(processors, density, first, last, threads, take, progress);
+  OnCpu cores(*this, density, threads);
+  plan_->sum(cores, density, first, last, threads, take, progress);
 }
 
 PartSums LatticeOperator::apply(std::span<const double> density, std::size_t stations, int threads,

@@ -125,7 +125,8 @@ struct PlaceDensities {
   std::size_t width, reals;
   View<double> arrays;  ///< [layer]
   TERRANE_FN void operator()(std::size_t n) const {
-    const std::uint32_t layer = place[n] / plane - first;  // wraps around below the first
+    // Below the first layer it wraps around to a large number.
+    const std::uint32_t layer = place[n] / plane - first;
     if (layer >= layers) return;
     const std::uint32_t cell = place[n] % plane;
     arrays[layer * reals + cell / cells * width + cell % cells] = density[n];
@@ -241,7 +242,7 @@ class LatticeOnDevice final : public Summation, private Convolver {
   Buffer<double> device_density_;
   Buffer<std::uint32_t> place_;
   Work work_;
-  std::size_t group_ = 0;  // what is being computed, and then lies in work_.total
+  std::size_t group_ = 0;  // the group being computed, whose sums are then in work_.total
   ChannelSet channels_;
 };
 
@@ -260,7 +261,7 @@ std::size_t LatticeOnDevice::make_room(const Convolution& sizes, std::size_t cha
     } catch (const MemoryError&) {
       work_ = {};
       if (layers == 1) throw;
-      layers /= 2;  // others may use the device too
+      layers /= 2;  // as other processes may take memory, too
     }
 }
 
@@ -406,7 +407,7 @@ std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<
 }
 
 LatticeDeviceCost lattice_cost_on_device(const LatticePlan& plan) {
-  constexpr double bus = 8e9, memory = 2e12;                     // bytes a second that come through
+  constexpr double bus = 8e9, memory = 2e12;                     // bytes per second that are reached
   constexpr double entry = 50e-12, group = 5e-3, launch = 5e-6;  // s
   const Lattice& lattice = plan.lattice();
   const double prisms = static_cast<double>(lattice.place.size()),

@@ -18,8 +18,8 @@ std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<
                                                  double most_bytes = 4e9);
 
 struct LatticeDeviceCost {
-  double seconds = 0;  ///< on a large GPU, with the transfers
-  double bytes = 0;    ///< the least that it takes on the device
+  double seconds = 0;  ///< seconds on a large GPU, with the transfers
+  double bytes = 0;    ///< least bytes on the device
 };
 LatticeDeviceCost lattice_cost_on_device(const LatticePlan& plan);
 

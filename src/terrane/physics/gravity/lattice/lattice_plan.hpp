@@ -116,7 +116,8 @@ class LatticeContacts {
   const Lattice& lattice_;
   std::span<const double> density_;
   int threads_;
-  std::map<std::size_t, std::vector<std::uint32_t>> prisms_;  // of layers that stations met, by cell
+  // Prisms of the layers that stations lie in, by cell.
+  std::map<std::size_t, std::vector<std::uint32_t>> prisms_;
 };
 
 /// Interface of the convolutions on a device.

@@ -23,12 +23,12 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double rounding_of_pairs = 4e-15, rounding_of_sums = 5e-16;
-constexpr double finest_promise = 1e-14;         // below it, "best" is asked for
+constexpr double finest_promise = 1e-14;         // a smaller accuracy is taken as "best"
 constexpr double lost_to_best = 1e-12;           // where "best" has lost three digits
 constexpr double truncations_that_cancel = 1e3;  // measured: errors of pairs add up to less than S / 200
 // One core.
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
-constexpr double least_seconds_of_magnitudes = 1e-4;  // what any run may spend
+constexpr double least_seconds_of_magnitudes = 1e-4;  // seconds that any run may spend
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
 constexpr double gradient_of_a_point = 2.449489742783178;  // √6 m / r³
 
@@ -158,7 +158,8 @@ class Masses {
     const std::span<const Cluster> children(clusters_.data() + cell.child, cell.children);
     const std::span<const Body> own(bodies_.data() + cell.first,
                                     children.empty() ? cell.last - cell.first : 0);
-    const double* const anchor = bodies_[cell.first].centre;  // large coordinates cost no digits
+    // Coordinates relative to a body, so that large ones lose no digits.
+    const double* const anchor = bodies_[cell.first].centre;
     double weighted[3] = {};
     const auto add = [&](const double(&centre)[3], double mass) {
       for (int a = 0; a < 3; ++a) weighted[a] += mass * (centre[a] - anchor[a]);
@@ -253,7 +254,7 @@ struct Look {
 }  // namespace
 
 double seconds_to_look(double seconds_of_run, int threads) {
-  constexpr double share_of_run = 0.01, most = 4;  // of it; seconds of one core, which tell enough
+  constexpr double share_of_run = 0.01, most = 4;  // share of the run's time; most seconds of one core
   return std::min(most, share_of_run * seconds_of_run * threads);
 }
 

@@ -29,8 +29,8 @@ namespace terrane::gravity {
 /// Magnitudes for V, g and Γ, for G = 1: the largest over the stations looked at.
 struct Magnitude {
   std::array<double, 3> sum{};       ///< S
-  std::array<double, 3> rounding{};  ///< 4e-15 Q + 5e-16 S
-  std::size_t stations = 0;          ///< looked at, spread evenly over the list
+  std::array<double, 3> rounding{};  ///< error of rounding: 4e-15 Q + 5e-16 S
+  std::size_t stations = 0;          ///< number of stations that were looked at, spread evenly over the list
 };
 
 /// Within a factor of two; up to four times too large for the tensor close by. seconds: of one core, that it
@@ -52,7 +52,7 @@ std::array<double, 3> largest_values(const Fields& fields, int threads);
 /// The accuracy that a run promises, of every pair (the direct sum) or of the largest value (lattice, tree).
 struct Promise {
   double accuracy;   ///< asked for
-  double of_method;  ///< accuracy of the method, without rounding
+  double of_method;  ///< error of the method without that of rounding
   bool of_pairs;
 };
 

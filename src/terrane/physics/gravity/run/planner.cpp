@@ -32,9 +32,9 @@ namespace {
 /// Every method but the direct sum, those that are cheap to ask first.
 constexpr const MethodEntry* fast_methods[] = {&lattice_method, &tree_method, &fmm_method};
 
-constexpr double fast_enough = 2e-3;     // s: what no choice is worth thinking about
+constexpr double fast_enough = 2e-3;     // s; shorter runs need no comparison of methods
 constexpr double gpu_start = 0.3;        // s: what a GPU takes before it computes anything
-constexpr double share_of_memory = 0.8;  // of what a device has free, that it is chosen for
+constexpr double share_of_memory = 0.8;  // fraction of a device's free memory that a run may take
 
 double free_bytes(Device device) { return static_cast<double>(device_memory(device).free); }
 

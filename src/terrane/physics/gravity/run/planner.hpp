@@ -20,8 +20,8 @@ struct MethodPlan {
   Method method = Method::direct;
   Device device{Device::Kind::cpu, -1};
   double seconds = 0;            ///< expected, on the threads asked for
-  std::size_t memory_bytes = 0;  ///< beside the caller's arrays, to plan and to sum
-  double device_bytes = 0;       ///< on a device with memory of its own, at least
+  std::size_t memory_bytes = 0;  ///< bytes to plan and to sum, without the caller's arrays
+  double device_bytes = 0;       ///< least bytes on a device with memory of its own
   double estimated_error = 0;    ///< relative; see Parameters::accuracy
   std::string reason;
 

@@ -17,7 +17,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t most_prism_chunks = 256;  // of prisms; ranks beyond have nothing to do
+constexpr std::size_t most_prism_chunks = 256;  // most chunks of prisms; further ranks have nothing to do
 
 /// The task that all ranks must know before they get prisms and stations.
 struct Task {
@@ -141,7 +141,7 @@ Share spread(InStep& ranks, const MethodPlan& plan) {
   share.prisms = prisms.size();
   send_task(comm, plan);
   std::vector<std::uint32_t> order;
-  ranks.together([&] {  // before the others wait for prisms
+  ranks.together([&] {  // allocated before the other ranks wait for prisms
     if (share.by_prisms()) order = compact_order(boxes(prisms), tile_size, threads);
   });
   share.note = comm.prepare(plan.device,

@@ -44,7 +44,7 @@ struct Share {
   std::size_t prisms = 0;  ///< in all
   std::vector<double> station[3];
   std::shared_ptr<const OwnedPrisms> own;  ///< all, or by prisms those of this rank's chunks
-  std::string note;                        ///< about the way they came
+  std::string note;                        ///< how the prisms came to the ranks, for the user
 
   bool by_prisms() const noexcept { return parameters.partition == Partition::prisms; }
   Stations stations() const { return {station[0], station[1], station[2]}; }

@@ -98,15 +98,16 @@ Columns by_the_best_direct_sum(const Prisms& bars, const StationSample& sample, 
 double largest_error(int kind, const Fields& result, const Columns& truth, const StationSample& sample,
                      const std::vector<bool>& skipped) {
   const auto channels = result.channels.list();
-  const auto square = [&](const auto& value) {  // of the whole kind; value(channel)
-    double sum = 0;
-    for (std::size_t c = 0; c < channels.size(); ++c)
-      if (kind_of(channels[c]) == kind) {
-        const double v = value(c);
-        sum += weight_of(channels[c]) * v * v;
-      }
-    return sum;
-  };
+  const auto square =
+      [&](const auto& value) {  // magnitude of all channels of a kind; value(channel) gives each
+        double sum = 0;
+        for (std::size_t c = 0; c < channels.size(); ++c)
+          if (kind_of(channels[c]) == kind) {
+            const double v = value(c);
+            sum += weight_of(channels[c]) * v * v;
+          }
+        return sum;
+      };
   double largest = 0, error = 0;
   for (std::size_t n = 0; n < skipped.size(); ++n) {
     const double v = square([&](std::size_t c) { return result.values[c][n]; });

@@ -110,8 +110,9 @@ class ByPrisms final : public Worker {
   Stations stations_;
   Parameters parameters_;
   bool begun_ = false;
-  std::size_t free_at_first_;                     // of the device
-  std::vector<std::unique_ptr<Summation>> kept_;  // of the first chunks; the parts are the same for all
+  std::size_t free_at_first_;  // of the device
+  // Sums of the first chunks; parts are the same for all chunks.
+  std::vector<std::unique_ptr<Summation>> kept_;
 };
 
 }  // namespace

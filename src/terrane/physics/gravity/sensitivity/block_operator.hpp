@@ -107,7 +107,7 @@ class BlockOperator : public solve::PartedOperator {
   int threads_;
   std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns of each part
   Range held_;
-  std::vector<std::unique_ptr<Block>> made_;  ///< of the parts that are held
+  std::vector<std::unique_ptr<Block>> made_;  ///< blocks of the parts that this rank holds
 };
 
 }  // namespace terrane::gravity

@@ -51,17 +51,17 @@ class CellFmm {
   struct Cluster {
     LocalPlace place;
     std::uint32_t first, count, child, children;
-    int order = -1;           ///< −1: has no expansion that is used
-    bool moves = false;       ///< its expansion comes from those of its children
-    std::size_t numbers = 0;  ///< where they lie among those of all
+    int order = -1;           ///< order of the cluster's expansion; −1: none is used
+    bool moves = false;       ///< true: its expansion is made from those of its children
+    std::size_t numbers = 0;  ///< index of its coefficients in the array of all
     std::size_t first_box = 0, last_box = 0, first_gathered = 0, last_gathered = 0;
   };
   struct Box {
     LocalPlace place;
     double radius;
     std::uint32_t tile, child, children, parent;
-    int degree = -1;          ///< −1: has no local expansion
-    std::size_t numbers = 0;  ///< where they lie among those of all
+    int degree = -1;          ///< degree of the box's local expansion; −1: it has none
+    std::size_t numbers = 0;  ///< index of its coefficients in the array of all
     std::size_t first_source = 0, last_source = 0;
   };
   /// A cluster and a box that it serves.
@@ -110,7 +110,8 @@ class CellFmm {
   std::vector<Box> boxes_;
   std::vector<std::size_t> cluster_levels_, box_levels_;  ///< first of each level, and the end
   std::vector<std::uint32_t> box_of_tile_, leaves_;       ///< leaves: clusters without children
-  std::vector<Pair> by_box_, by_cluster_;                 ///< of each, the highest orders first
+  std::vector<Pair> by_box_,
+      by_cluster_;  ///< pairs of each box, and of each cluster; the highest orders first
   std::vector<Gathered> gathered_;
   std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] of gathered_, those that have some
   std::size_t cluster_numbers_ = 0, box_numbers_ = 0;

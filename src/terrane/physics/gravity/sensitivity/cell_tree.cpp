@@ -58,7 +58,7 @@ CellTree::CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const Sen
   cut_clusters();
   cut_tasks();
   const auto switching = Switching::for_accuracy(std::min(tree.pair_accuracy(), 1e-7));
-  sort_cells(tree.prism_order());  // the tree is of no use from here on
+  sort_cells(tree.prism_order());  // the tree is not needed from here on
   near_.make(cells_, *receivers_, observables_, switching, threads_, progress);
 }
 

@@ -64,8 +64,8 @@ class CellTree {
   /// A cluster that serves some stations from afar.
   struct Cluster {
     Expansion at;                 ///< without coefficients
-    std::uint32_t first, count;   ///< of its cells, in the order of the tree
-    int order;                    ///< the highest that is asked for
+    std::uint32_t first, count;   ///< range of its cells in the order of the tree
+    int order;                    ///< highest order that is asked of it
     std::size_t pieces, gathers;  ///< the first of its pieces, and of its gatherings
     std::size_t series;           ///< place of its numbers in the array of all
   };

@@ -83,7 +83,7 @@ struct SeriesMatrix {
           const auto column = static_cast<std::size_t>(moment_place(s, a, c));
           make_series(weight, 1, order, expansion_of(order, a, s - a, c).data(), top, series.data());
           const int n = s + c + derivatives;  // a moment of one degree gives harmonics of one degree
-          double odd = 1;                     // (2n − 1)!!, which that series has and this one has not
+          double odd = 1;                     // (2n − 1)!!, a factor of that series which this one lacks
           for (int i = 1; i < n; ++i) odd *= 2 * i + 1;
           for (int m = 0; m <= n; ++m) {
             int place = 0;
@@ -471,7 +471,7 @@ double bytes_of_trees_on_device(const Tree& whole, const TreeCost& counted,
                        taken.cells * (6 * sizeof(double) + sizeof(std::uint32_t)) +
                        (taken.cells / device_tile + all) * (taken.levels + 2) * sizeof(std::uint32_t) +
                        places * (3 * sizeof(double) + sizeof(std::uint32_t));
-  constexpr double largest = 1.5;  // of the trees, to their mean
+  constexpr double largest = 1.5;  // largest tree over the mean of all
   const double of_all = taken.cells + pieces * moments +
                         taken.gatherings * kinds * series_count(whole.order() + taken.degrees) +
                         (slices_of_far + 1) * kinds * places;

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t slices_of_far = 4;       // parts of a tile's lis
 /// The most cells whose moments one group gathers: so few that a GPU has enough groups, where a block has few
 /// clusters.
 inline constexpr std::uint32_t cells_of_piece = 512;
-inline constexpr std::uint32_t nobody = 0xffffffffU;  // in place of a station that fills a tile up
+inline constexpr std::uint32_t nobody = 0xffffffffU;  // stands for no station, where a tile is filled up
 inline constexpr int padded = device_tile + 1;  // rows of shared memory, so that columns lie in all banks
 inline constexpr int most_numbers = 2 * harmonic_count(most_degree);
 
@@ -50,7 +50,7 @@ struct Served {
 };
 /// At most device_tile cells near a tile.
 struct NearChunk {
-  std::uint64_t entries;  ///< of the first station and observable
+  std::uint64_t entries;  ///< index of the entry of the first station and observable
   std::uint32_t first, count, stride;
 };
 /// A tile near the cells of a leaf.
@@ -60,7 +60,7 @@ struct NearTile {
 };
 /// At most device_tile cells of a leaf.
 struct CellsOfLeaf {
-  std::uint32_t first, count, column;  ///< column: of the first, among those of the leaf
+  std::uint32_t first, count, column;  ///< column: that of the first of these cells in the leaf's matrix
   std::uint32_t first_tile, last_tile;
 };
 

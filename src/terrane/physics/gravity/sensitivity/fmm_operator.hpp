@@ -13,8 +13,10 @@ class FmmSensitivity final : public BlockOperator<CellFmm> {
   FmmSensitivity(const SensitivityColumns& source, double accuracy, int threads = 0,
                  Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-  static constexpr double most_accurate = 1e-7;  ///< what near entries in single precision allow
-  static constexpr std::size_t most_parts = 4;   ///< each evaluates local expansions at all stations
+  /// The best accuracy, as near entries are in single precision.
+  static constexpr double most_accurate = 1e-7;
+  /// Most parts of the cells, as each evaluates local expansions at all stations.
+  static constexpr std::size_t most_parts = 4;
 
   /// Estimated cost of an operator, from a sample of the stations; seconds of one core.
   struct Cost {

@@ -19,7 +19,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double most_bytes_at_once = 2e9;  // of transforms: more would not make them faster
+constexpr double most_bytes_at_once = 2e9;  // bytes of transforms at once; more would not be faster
 
 /// A model into arrays that were cleared, layer by layer.
 struct PlaceCells {

@@ -33,7 +33,7 @@ std::shared_ptr<double[]> Scratch::take(std::size_t numbers) {
   if (!array) {
     array = std::make_unique_for_overwrite<double[]>(numbers);
     const std::lock_guard lock(mutex_);
-    free_.reserve(arrays_ + 1);  // here, where it may throw: what gives an array back must not
+    free_.reserve(arrays_ + 1);  // here, where it may throw; returning an array must not
     ++arrays_;
   }
   return {array.release(), [this, numbers](double* used) {

@@ -15,7 +15,8 @@ class TreeSensitivity final : public BlockOperator<CellTree> {
   TreeSensitivity(const SensitivityColumns& source, double accuracy, int threads = 0,
                   Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-  static constexpr double most_accurate = 1e-7;  ///< what near entries in single precision allow
+  /// The best accuracy, as near entries are in single precision.
+  static constexpr double most_accurate = 1e-7;
   static constexpr std::size_t most_parts = 16;
 
   /// Estimated cost of an operator, from a sample of the stations: bytes, and seconds of one core and of a

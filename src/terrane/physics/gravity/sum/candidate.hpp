@@ -44,7 +44,7 @@ struct Candidate {
   double spent = 0;             ///< seconds spent on this answer, which the method need not spend again
   std::size_t host_bytes = 0;   ///< beside the caller's arrays
   std::size_t asked_bytes = 0;  ///< memory of the host that this answer took
-  double device_bytes = 0;      ///< on a device with memory of its own, at least
+  double device_bytes = 0;      ///< least bytes on a device with memory of its own
   double estimated_error = 0;   ///< relative; see Parameters::accuracy
   std::string reason;           ///< why it is impossible: "no lattice (the prisms differ in size)"
   std::string note;             ///< "251729 prisms merged into 5335 bars"

@@ -37,7 +37,7 @@ struct DeviceTile {
   double length, density;  ///< units of the tile, powers of two: m, kg/m³; in double 1
   double inverse_length;
   std::uint32_t first, count;
-  std::uint32_t shape;  ///< of all its prisms, or no_shape
+  std::uint32_t shape;  ///< shape of all its prisms, or no_shape
 };
 
 /// A prism as a source of multipoles.
@@ -227,7 +227,7 @@ struct SharedTile {
 /// One station, which a thread computes.
 struct StationThread {
   double x, y, z;
-  std::size_t first;  ///< place of the group's first tile in the lists: to find it takes a division
+  std::size_t first;  ///< place of the group's first tile in the lists, kept as it takes a division to find
   std::uint32_t steps;
   std::uint32_t known_shape;
 };

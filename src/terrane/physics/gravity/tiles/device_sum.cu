@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t near_tiles_expected = 16,
                       near_pieces_expected =
                           near_tiles_expected /
-                          tiles_per_piece;  // of a group of stations; there is room for more when needed
+                          tiles_per_piece;  // pieces of a group of stations; arrays grow where there are more
 
 /// Near tiles of each group of stations, chunk by chunk: counted, or listed once the counts have been made
 /// places.
@@ -259,7 +259,7 @@ void DeviceSources::prepare(Stream& stream, std::span<const MultipoleCoefficient
   std::vector<TileCoefficients<Real>> scaled(shapes.size() + 1);  // the last: of no shape
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const auto in_units = [&](const auto& from, auto& to, int power) {
-      const double unit = std::pow(length[s], -power);  // of a power of two: exact
+      const double unit = std::pow(length[s], -power);  // length is a power of two, so this is exact
       for (std::size_t i = 0; i < std::size(from); ++i) to[i] = static_cast<Real>(from[i] * unit);
     };
     in_units(shapes[s].t2, scaled[s].t2, 2);
@@ -438,7 +438,7 @@ void DeviceTileSum::run_in(const DeviceStations& stations, const TileLists& all,
     found_.fill_zero(near_stream_);
     kernels.near(near_stream_, earth, stations, near, near_sums_.view(), host_pairs_.view(), found_.view());
     found_.download(near_stream_, {&found, 1});
-    again = found > host_pairs_.size();  // more than there was room for
+    again = found > host_pairs_.size();  // there were more pairs than the array holds
     if (again) enlarge(near_stream_, host_pairs_, found + found / 4);
   }
   terrane::for_each(stream_, sums.size,
@@ -561,7 +561,7 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
         compute(*batch, progress);
       } catch (const MemoryError&) {
         if (size == 1) throw;
-        at_once = size / 2;  // others may use the device too
+        at_once = size / 2;  // as other processes may take memory, too
         stream_.wait();
         sums_ = {};
         sum_.release();

@@ -61,7 +61,7 @@ class DeviceSources {
   /// Prisms as multipoles see them, those of a shape once.
   struct Shapes {
     std::vector<MultipoleCoefficients> coefficients;
-    std::vector<double> length;  // unit of the tiles of a shape
+    std::vector<double> length;  // unit of length of the tiles of each shape
   };
   void upload_columns(Stream& stream, int threads);
   std::vector<DeviceTile> cut_into_tiles(const std::vector<PrismRange>& ranges);

@@ -144,7 +144,7 @@ struct AddNearField {
     const PackMask apart = h2 >= Pack(tile.stable_h2[p]);
     if (any(apart)) total.add_where(apart, density, stable<AnyDistance, uu_by_laplace>(prism));
     if (all(apart)) return;
-    const PackMask touching = h2 == zero;  // inside or on the surface
+    const PackMask touching = h2 == zero;  // stations inside prisms or on their surface
     const PackMask single = tile.stretched[p] ? !apart : touching;
     if (any(!apart && !single)) total.add_where(!apart && !single, density, near_form(prism));
     if (!any(single)) return;

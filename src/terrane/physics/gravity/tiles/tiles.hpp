@@ -24,7 +24,7 @@ struct PrismTile {
   alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // centres relative to the origin
   alignas(64) double longest[tile_size], multipole2[tile_size], stable_h2[tile_size];  // see PrismSwitching
   bool stretched[tile_size];
-  bool same_size = false;  // then coefficients[0] is that of all
+  bool same_size = false;  // true: coefficients[0] is that of all prisms
   MultipoleCoefficients coefficients[tile_size];
 
   const MultipoleCoefficients& multipole(int p) const { return coefficients[same_size ? 0 : p]; }

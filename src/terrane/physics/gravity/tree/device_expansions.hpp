@@ -29,7 +29,7 @@ class DeviceExpansions {
 
   /// An expansion whose coefficients are converted.
   struct Given {
-    double scale;             ///< of its Cartesian expansion, in units
+    double scale;             ///< unit of length of its Cartesian expansion
     std::uint32_t expansion;  ///< its number
   };
 
@@ -39,7 +39,7 @@ class DeviceExpansions {
   double unit_;
   std::vector<std::uint8_t> brought_;  // [clusters]
   Buffer<CartesianToHarmonic> table_;
-  Buffer<double> given_;  // expansions and of which clusters, while they are converted
+  Buffer<double> given_;  // Cartesian expansions, and the clusters that they are of, while they are converted
   Buffer<Given> which_;
   Buffer<ComplexNumber> coefficients_;
 };

@@ -20,7 +20,7 @@
 
 namespace terrane::gravity {
 
-inline constexpr int most_degree = most_order + 2;  ///< of a series in harmonics
+inline constexpr int most_degree = most_order + 2;  ///< highest degree of a series in harmonics
 
 /// Numbers in an expansion of order p.
 constexpr int coefficient_count(int p) { return (p + 1) * (p + 1); }

@@ -54,7 +54,7 @@ class TileSums {
   const Tree& tree_;
   const Tree::Expansions& expansions_;
   const Switching& switching_;
-  std::size_t set_, width_;  // of kernel_sets, for near pairs, and its channels
+  std::size_t set_, width_;  // number of the set in kernel_sets that computes near pairs, and of its channels
   std::vector<std::size_t> tiles_;
   std::vector<Meeting> meetings_;
   std::vector<double> far_, near_;  // [tiles][10 or width][tile_size]

@@ -24,7 +24,8 @@ namespace {
 /// Stations that one traversal serves: the fewer there are, the farther apart they stand.
 std::size_t tile_for(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_per_task = 512;
-constexpr double truncation_share = 1;  // of the tolerance; calibrated, see docs/theory/fast.md
+// Share of the tolerance that truncation takes; calibrated, see docs/theory/fast.md.
+constexpr double truncation_share = 1;
 
 double distance(const double (&a)[3], const double (&b)[3]) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
@@ -434,7 +435,7 @@ void Tree::find_tolerance(Progress& progress) {
     }
     if (clear) break;
   }
-  double pair = accuracy_;  // of one prism at one station
+  double pair = accuracy_;  // error of one prism at one station
   for (std::size_t k = 0; k < 3; ++k) {
     if (!wanted_[k]) continue;
     double absolute = 0;
@@ -584,7 +585,7 @@ TreeCost Tree::cost(Progress& progress) {
   struct Counted {
     double expansions = 0, terms = 0, prisms = 0, pairs_one_by_one = 0, work = 0;
   };
-  std::vector<Counted> counted(sample);  // of one station, but for the pairs
+  std::vector<Counted> counted(sample);  // work of one station, without that of pairs
   for_each(sample, threads_, [&](std::size_t i) {
     const std::size_t t = i * count / sample;
     auto& c = counted[i];

@@ -29,7 +29,7 @@ inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< in extended p
 /// The work of one evaluation, counted on a sample of the stations.
 struct TreeCost {
   double expansions = 0;       ///< evaluated, expansion · station
-  double expansion_terms = 0;  ///< Σ (order + 1)² of them
+  double expansion_terms = 0;  ///< Σ (order + 1)² of the expansions
   double near_pairs = 0;       ///< prism · station pairs summed directly
   double seconds = 0;          ///< one core: making the expansions and evaluating all
   /// Part of it: pairs inside, on and close to stretched prisms, which devices leave to the CPU.
@@ -71,7 +71,7 @@ class Tree final : public Summation {
   struct Expansions {
     int order = 0;
     std::unique_ptr<double[]> coefficients;  // [expansions][coefficient_count(order)]
-    std::vector<std::uint8_t> made;          // [nodes] whether they are there
+    std::vector<std::uint8_t> made;          // [nodes] whether the expansion of each was made
 
     Expansion of(const Node& node) const {
       return {{node.centre[0], node.centre[1], node.centre[2]},
@@ -82,10 +82,10 @@ class Tree final : public Summation {
 
   /// Settings for methods that are built on the tree; 0: as is best for the tree itself.
   struct Leaves {
-    std::size_t prisms = 0;            ///< the most in a leaf
+    std::size_t prisms = 0;            ///< most prisms in a leaf
     std::uint32_t least_expanded = 0;  ///< the fewest prisms of a leaf that has an expansion
     int order = 0;                     ///< the highest of expansions
-    std::size_t stations = 0;          ///< the most in a tile
+    std::size_t stations = 0;          ///< most stations in a tile
   };
 
   /// Sorts the prisms. Expansions are made when they are wanted. The views must outlive the tree.
@@ -229,7 +229,7 @@ class Tree final : public Summation {
   std::vector<Node> nodes_;          // children after their parents, level by level
   std::vector<std::size_t> levels_;  // first node of each level, and the end
   Expansions expansions_;
-  std::vector<float> radial_;                   // their bounds of the absolute moments, 0 .. order + 1
+  std::vector<float> radial_;  // bounds of the absolute moments of orders 0 .. order + 1, of each node
   std::vector<std::array<float, 3>> together_;  // [tiles] root of the sum of squares of absolute fields
   double largest_[3] = {};                      // lower bounds of the largest value over the survey
   double pair_accuracy_ = best_accuracy;

@@ -22,8 +22,8 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t most_groups_listed = 1 << 14;  // whose lists are held at once
-constexpr std::uint32_t slices = 16;  // of the expansions that a group meets, so that a GPU is filled
+constexpr std::size_t most_groups_listed = 1 << 14;  // most groups of stations whose lists are held at once
+constexpr std::uint32_t slices = 16;  // pieces of a group's list of expansions, so many that a GPU is filled
 constexpr std::uint32_t near_chunks = 8;
 
 // ---- on the device ----
@@ -216,7 +216,7 @@ class TreeOnDevice final : public DeviceSummation {
   /// Puts the interaction lists of the groups first .. last − 1 on the device, unless they are there already.
   void list(std::size_t first, std::size_t last, Progress& progress) {
     if (first == listed_[0] && last == listed_[1]) return;
-    listed_[1] = listed_[0];  // nothing, until it is done
+    listed_[1] = listed_[0];  // no lists are on the device until this one is whole
     const std::size_t groups = last - first;
     std::vector<Tree::Meetings> met(groups);
     std::vector<std::uint64_t> start(groups + 1);

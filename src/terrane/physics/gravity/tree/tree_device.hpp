@@ -21,7 +21,7 @@ std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tre
 struct TreeDeviceMemory {
   double device =
       0;  ///< at least: what lies there all the time, and the sums of one part, estimated from above
-  double host = 0;  ///< beside Tree::cost(): lists of what stations meet
+  double host = 0;  ///< bytes of the host beside Tree::cost(): lists of the clusters that stations meet
 };
 /// cost: its own.
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost);

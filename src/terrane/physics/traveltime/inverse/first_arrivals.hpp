@@ -18,10 +18,10 @@ namespace terrane::traveltime::inverse {
 
 /// Data of the picks that products and models share.
 struct Picks {
-  Problem problem;  ///< settled; the velocity is that of cells that are not found
+  Problem problem;  ///< settled; gives the velocity of the cells that the inversion leaves out
   std::vector<std::vector<std::size_t>> of_shots;
   std::vector<std::vector<Point>> receivers;  ///< of each shot's picks
-  std::vector<std::uint32_t> active;          ///< cells that are found, ascending; empty: all
+  std::vector<std::uint32_t> active;          ///< cells whose velocity is found, ascending; empty: all
   int threads = 0;
 
   std::size_t columns() const { return active.empty() ? problem.mesh.size() : active.size(); }

@@ -26,7 +26,8 @@ namespace terrane::traveltime::inverse {
 namespace {
 
 constexpr const char* velocity_found = "velocity_p";
-constexpr double bytes_of_kept_node = 16, seconds_of_pass = 3e-7;  // of a front, a node
+constexpr double bytes_of_kept_node = 16,
+                 seconds_of_pass = 3e-7;  // bytes of a front per node; seconds of a pass per node
 
 class TimeData final : public inversion::Dependence {
  public:
