@@ -1,5 +1,7 @@
 """Elastic seismograms through ObsPy."""
 
+import pathlib
+
 import numpy
 import pytest
 
@@ -54,6 +56,29 @@ def test_segy_brings_back_traces_in_single_precision(tmp_path):
     there = obspy.read(str(tmp_path / "up.segy"), format="SEGY")
     assert len(there) == 2 and there[0].stats.delta == pytest.approx(0.004)
     numpy.testing.assert_allclose(there[1].data, data["velocity"].sel(receiver="2", component="up"), rtol=1e-6)
+
+
+def test_stationxml_and_quakeml_become_what_jobs_read(tmp_path):
+    given = tmp_path / "GIVEN"
+    given.write_text("ANMO IU 34.9459 -106.4572 1820.0 100.0\nTAM G 22.7915 5.5284 1377.0 0.0\n")
+    there = terrane_obspy.inventory(given, terrane_obspy.stream(seismograms()).select(station="ANMO"))
+    there.write(str(tmp_path / "stations.xml"), format="STATIONXML")
+    terrane_obspy.stations(obspy.read_inventory(str(tmp_path / "stations.xml")), tmp_path / "STATIONS")
+    assert (tmp_path / "STATIONS").read_text().splitlines() == [
+        "ANMO IU 34.9459 -106.4572 1820.0 100.0", "TAM G 22.7915 5.5284 1377.0 0.0"]
+    there[0].stations.append(there[1][0])
+    there[0].stations[-1].code, there[0].stations[-1].latitude = "ANMO", 35.0
+    with pytest.raises(ValueError, match="IU.ANMO has two places"):
+        terrane_obspy.stations(there, tmp_path / "STATIONS")
+    cmt = pathlib.Path(__file__).parents[2] / "examples/19_chunk/CMTSOLUTION"
+    obspy.read_events(str(cmt)).write(str(tmp_path / "event.xml"), format="QUAKEML")
+    obspy.read_events(str(tmp_path / "event.xml")).write(str(tmp_path / "CMTSOLUTION"), format="CMTSOLUTION")
+
+    def numbers(path):
+        pairs = (line.split(":") for line in path.read_text().splitlines()[1:])
+        return {name.strip(): float(value) for name, value in pairs if name.strip() not in ("event name",)}
+
+    assert numbers(tmp_path / "CMTSOLUTION") == pytest.approx(numbers(cmt), rel=1e-4)
 
 
 def test_sac_brings_back_a_trace_in_single_precision(tmp_path):

@@ -12,6 +12,11 @@ Needs ObsPy, and pyasdf for ASDF. ``pip install obspy pyasdf``::
     asdf(terrane.run("job.toml"), "waves.h5", start="2010-02-27T06:34:14")
     inventory("STATIONS", waves).write("stations.xml", format="STATIONXML")
     obspy.read_events("CMTSOLUTION").write("event.xml", format="QUAKEML")  # ObsPy's own
+
+What a job reads, from StationXML and QuakeML (``survey.file``, ``source.file``)::
+
+    stations(obspy.read_inventory("stations.xml"), "STATIONS")
+    obspy.read_events("event.xml").write("CMTSOLUTION", format="CMTSOLUTION")  # of one event with a moment tensor
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from typing import Any, Union
 
 import numpy
 
-__all__ = ["asdf", "inventory", "stream"]
+__all__ = ["asdf", "inventory", "stations", "stream"]
 
 #: What ends a SEED channel's name, by component: ObsPy rotates, filters and draws by these letters.
 _LETTERS = {"east": "E", "north": "N", "up": "Z"}
@@ -167,6 +172,40 @@ def inventory(stations: Any, traces: Any = ()) -> Any:
             channels=list(channels[name].values())))
     return Inventory(networks=[Network(code=code, stations=all_of) for code, all_of in networks.items()],
                      source="Terrane")
+
+
+def stations(inventory: Any, path: Union[str, "PathLike[str]"]) -> None:
+    """Write the stations of an inventory as a file STATIONS of SPECFEM3D, which ``survey.file`` of elastic jobs takes.
+
+    Parameters
+    ----------
+    inventory : obspy.Inventory
+        Such as ``obspy.read_inventory("stations.xml")``; epochs of one station at one place are one.
+    path : path
+        Of the file.
+
+    Raises
+    ------
+    ValueError
+        There are no stations, or one has two places.
+
+    Notes
+    -----
+    The burial is the depth of the first channel, 0 where a station has none.
+    """
+    lines: dict[str, str] = {}
+    for network in inventory:
+        for station in network:
+            burial = next((float(channel.depth) for channel in station.channels if channel.depth is not None), 0.0)
+            line = " ".join([station.code, network.code, *(repr(float(v)) for v in (
+                station.latitude, station.longitude, station.elevation, burial))])
+            name = f"{network.code}.{station.code}"
+            if lines.setdefault(name, line) != line:
+                raise ValueError(f"{name} has two places: select one epoch with inventory.select(time=...)")
+    if not lines:
+        raise ValueError("the inventory has no stations: read it with level \"station\" or \"channel\"")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines.values()) + "\n")
 
 
 def asdf(dataset: Any, path: Union[str, "PathLike[str]"], *, start: Any = 0, variable: str = "", network: str = "XX",
