@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .earth import Earth, Results, Surface
     from .equivalent import EquivalentSources
     from .errors import Error, FileError, InputError, MemoryError, ShapeError, UnsupportedError
-    from .files import info, read
+    from .files import info, read, sample
     from .jobs import check, check_all, devices, run, run_all
     from .mesh import PrismLayer, PrismSet, TensorMesh
     from .result import Result
@@ -39,7 +39,7 @@ _HOMES = {
     "TensorMesh": "mesh", "PrismSet": "mesh", "PrismLayer": "mesh", "Survey": "survey", "Result": "result",
     "Earth": "earth", "Results": "earth", "Surface": "earth",
     "run": "jobs", "run_all": "jobs", "check": "jobs", "check_all": "jobs", "devices": "jobs",
-    "read": "files", "info": "files", "plot": "_pictured",
+    "read": "files", "info": "files", "sample": "files", "plot": "_pictured",
     "EquivalentSources": "equivalent", "read_dataset": "dataset", "write_dataset": "dataset",
     "Error": "errors", "InputError": "errors", "ShapeError": "errors", "FileError": "errors",
     "MemoryError": "errors", "UnsupportedError": "errors",
@@ -50,7 +50,7 @@ __all__ = [
     "Earth", "EquivalentSources", "Error", "FileError", "InputError", "MemoryError", "PrismLayer", "PrismSet", "Result",
     "Results", "ShapeError", "Surface", "Survey",
     "TensorMesh", "UnsupportedError", "check", "check_all", "compat", "devices", "errors", "gravity", "info",
-    "inversion", "plot", "plotting", "read", "read_dataset", "run", "run_all", "write_dataset",
+    "inversion", "plot", "plotting", "read", "read_dataset", "run", "run_all", "sample", "write_dataset",
 ]
 
 

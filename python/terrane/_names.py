@@ -15,6 +15,8 @@ GravityChannels = Union[GravityChannel, Sequence[GravityChannel]]
 MagneticChannel = Literal["b_e", "b_n", "b_u", "tmi", "bx", "by", "bz"]
 MagneticChannels = Union[MagneticChannel, Sequence[MagneticChannel]]
 Units = Literal["geo", "si"]
+SampleName = Literal[
+    "gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic", "traveltime"]
 Method = Literal["auto", "direct", "lattice", "tree", "fmm"]
 Precision = Literal["double", "single"]
 Singular = Literal["nan", "mean", "outside", "inside"]

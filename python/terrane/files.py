@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from os import PathLike
-from typing import Any, Optional, Union
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
 from . import _core
-from ._names import Format
+from ._names import Format, SampleName
+from .errors import InputError
 from .mesh import PrismSet, TensorMesh, say_note
 from .survey import Survey
 
-__all__ = ["info", "read"]
+__all__ = ["info", "read", "sample"]
 
 
 def read(path: Union[str, PathLike[str]], *, format: Optional[Format] = None, **options: str) -> Any:
@@ -78,3 +83,50 @@ def _fields_beside(path: str) -> Any:
 def info(path: Union[str, PathLike[str]]) -> str:
     """The text of ``terrane info``: shape, units, range, frame, projection, attributes."""
     return _core.describe(str(path))
+
+
+class Sample(NamedTuple):
+    """Files of :func:`sample`."""
+
+    data: "list[Path]"  #: what was measured, with noise
+    job: Path  #: the job that inverts it
+    truth: Path  #: the job with the earth that it was computed of
+
+
+def sample(name: SampleName, folder: Optional[Union[str, PathLike[str]]] = None) -> Sample:
+    """Sample data by name: computed of a known earth in a second or so, with a job that inverts them.
+
+    As ``terrane new inversion --of NAME -o FOLDER/job.toml`` writes them.
+
+    Parameters
+    ----------
+    name : {"gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic", "traveltime"}
+        Of what.
+    folder : path, optional
+        Where to; it must hold no job.toml. By default a new folder for temporary files.
+
+    Returns
+    -------
+    Sample
+        Files ``data`` (a list), ``job`` and ``truth``.
+
+    Examples
+    --------
+    >>> files = terrane.sample("electric")
+    >>> files.data[0].name
+    'line.ohm'
+    >>> terrane.electric.read_arrays(files.data[0]).a.size > 0
+    True
+    """
+    made = Path(tempfile.mkdtemp(prefix="terrane_sample_") if folder is None else folder)
+    made.mkdir(parents=True, exist_ok=True)
+    job = made / "job.toml"
+    if job.exists():
+        raise InputError("folder", f"{job} is there", "Name another folder.")
+    before = set(made.iterdir())
+    done = subprocess.run([sys.executable, "-m", "terrane._command", "new", "inversion", "--of", str(name), "-o", str(job)],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise InputError("name", done.stderr.replace("terrane: ", "").strip())
+    own = {job, made / "truth.toml"}
+    return Sample(sorted(set(made.iterdir()) - before - own), job, made / "truth.toml")

@@ -89,6 +89,20 @@ def test_the_command_is_on_the_path_of_an_installed_package():
     assert said.startswith("terrane ")
 
 
+def test_sample_data_by_name_are_read_and_come_with_their_job(tmp_path):
+    files = terrane.sample("electric", tmp_path / "line")
+    assert [path.name for path in files.data] == ["line.ohm"] and files.truth.exists()
+    assert terrane.electric.read_arrays(files.data[0]).columns
+    with pytest.raises(terrane.InputError, match="is there"):
+        terrane.sample("electric", tmp_path / "line")
+    with pytest.raises(terrane.InputError) as error:
+        terrane.sample("seismic")
+    from terrane import _names
+
+    allowed = str(error.value).split("Allowed:")[1].strip(" .\n").split(", ")
+    assert set(allowed) == set(_names.SampleName.__args__)
+
+
 #: Scripts that take long, twice here, with the job beside them; the command runs their jobs in tests/cli/examples.py.
 LONG = {"11_migrated_layers", "13_telluric_block", "17_loh1", "18_resistivities", "19_chunk", "23_grounded_wires",
         "26_joint", "29_tilted_shot", "30_ridge", "31_two_solvers", "34_velocities_from_waves",
