@@ -49,6 +49,21 @@ TEST(HeatFromJob, BodiesOfTheEarthModelConductAsTheySay) {
   EXPECT_THAT(p.capacity, ElementsAre(2.5e6, 2.5e6, 2.5e6, 2.5e6)) << "what the model leaves open";
 }
 
+TEST(HeatFromJob, WarnsOfFewImplicitSteps) {
+  const auto warnings = [](const std::string& step) {
+    const auto job = Config::parse(bar +
+                                   std::string("simulation = {physics = \"heat\", end = \"10 day\", method = "
+                                               "\"implicit\", step = \"") +
+                                   step +
+                                   "\"}\n[[model.body]]\nkind = \"box\"\nbox = [1, 3, 0, 1, -1, 0]\n"
+                                   "temperature = 40\n");
+    return Simulation::from_job(job, {})->check().warnings;
+  };
+  EXPECT_THAT(warnings("1e9 day"),
+              testing::Contains(testing::HasSubstr("1 step of 8.64e+05 s until the end")));
+  EXPECT_THAT(warnings("0.1 day"), testing::IsEmpty());
+}
+
 TEST(HeatFromJob, HeatFlowsThroughAWarmBodyAsThroughTheSameCells) {
   const std::string body =
       "[[model.body]]\nkind = \"box\"\nbox = [1, 3, 0, 1, -1, 0]\ntemperature = 40\nthermal_conductivity = 6";

@@ -176,8 +176,13 @@ Rank::Rank(const Problem& problem, const RankPlace& place, std::size_t first_ste
 }
 
 std::size_t Rank::advance(std::size_t n) {
-  const double dt = problem_.step;
-  const auto power = in(heats(problem_, n) ? heated_ : production_);
+  const double dt = problem_.step, share = heated_share(problem_, n);
+  if (share > 0 && share < 1) {  // the last step with heat
+    auto partly = problem_.production;
+    for (std::size_t cell = 0; cell < partly.size(); ++cell) partly[cell] += share * problem_.power[cell];
+    heated_ = of_part(partly);
+  }
+  const auto power = in(share > 0 ? heated_ : production_);
   if (problem_.method == Method::explicit_steps) {
     grid_.bring(stream_, now_);
     for_each(
@@ -254,8 +259,10 @@ void Rank::report(March& out) const {
 
 }  // namespace
 
-bool heats(const Problem& problem, std::size_t step) {
-  return static_cast<double>(step) * problem.step < problem.power_end * (1 - 1e-12);
+double heated_share(const Problem& problem, std::size_t step) {
+  constexpr double rounding = 1e-9;
+  const double share = problem.power_end / problem.step - static_cast<double>(step);
+  return share < rounding ? 0 : share > 1 - rounding ? 1 : share;
 }
 
 March march(const Problem& problem, const Runtime& runtime) {
@@ -291,7 +298,7 @@ March march(const Problem& problem, const Runtime& runtime) {
   for (const double watt : problem.power) power += watt;
   for (const double watt : problem.production) production += watt;
   for (std::size_t n = 0; n < problem.steps(); ++n)
-    out.heat_put_in += ((heats(problem, n) ? power : 0) + production) * problem.step;
+    out.heat_put_in += (heated_share(problem, n) * power + production) * problem.step;
   return out;
 }
 

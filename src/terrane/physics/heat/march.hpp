@@ -12,8 +12,8 @@ namespace terrane::heat {
 /// UnsupportedError.
 March march(const Problem& problem, const Runtime& runtime);
 
-/// Whether heat is put in during this step.
-bool heats(const Problem& problem, std::size_t step);
+/// The fraction of this step during which heat is put in.
+double heated_share(const Problem& problem, std::size_t step);
 
 /// Called by the other ranks, while rank 0 is in march().
 void serve(Comm& comm);
