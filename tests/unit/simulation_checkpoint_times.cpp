@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "support/files.hpp"
 #include "terrane/simulation/checkpoint_times.hpp"
 
 namespace terrane {
@@ -53,6 +56,37 @@ TEST(CheckpointTimes, ComeWhenTheLastIsOldEnough) {
   if (std::chrono::steady_clock::now() - before < std::chrono::milliseconds(50)) {
     EXPECT_FALSE(due);
   }
+}
+
+TEST(CheckpointTimes, OfARunThatBeginsAfreshTakeAwayWhatAnotherLeftOfTheRunsAfterIt) {
+  const testing_support::TemporaryFolder folder;
+  auto job = always();
+  job.file = folder / "job.checkpoint";
+  const auto parts = parts_beside(job.file);
+  const auto leave = [&] {
+    for (const auto* name : {"1", "2", "3"}) {
+      std::filesystem::create_directories(parts / (std::string(name) + ".parts"));
+      std::ofstream(parts / name) << "of another job";
+    }
+  };
+  const auto keep = [&](bool resume, std::size_t n) {
+    std::vector<std::string> warnings;
+    job.resume = resume;
+    CheckpointTimes(checkpoint_of_one(job, n, 4), 0, 1, warnings).keep(1, [](const auto& settings) {
+      std::ofstream(settings.file) << "of this job";
+    });
+  };
+  leave();
+  keep(true, 0);
+  for (const auto* name : {"2", "3", "3.parts"}) EXPECT_TRUE(std::filesystem::exists(parts / name)) << name;
+  keep(false, 0);
+  EXPECT_TRUE(std::filesystem::exists(parts / "1"));
+  for (const auto* name : {"2", "2.parts", "3", "3.parts"})
+    EXPECT_FALSE(std::filesystem::exists(parts / name)) << name;
+  leave();
+  keep(false, 1);
+  for (const auto* name : {"1", "2", "1.parts"}) EXPECT_TRUE(std::filesystem::exists(parts / name)) << name;
+  EXPECT_FALSE(std::filesystem::exists(parts / "3"));
 }
 
 TEST(CheckpointTimes, AreOfRunsThatTheStepsSoFarShowToBeLong) {

@@ -1,9 +1,28 @@
 #include "terrane/simulation/checkpoint_times.hpp"
 
+#include <charconv>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace terrane {
+
+void forget_later_runs(const CheckpointSettings& one) {
+  if (!one.also_whole || one.resume) return;
+  const auto number_of = [](const std::filesystem::path& file) {  // "2" and "2.parts"; else 0
+    unsigned long number = 0;
+    const auto name = file.stem().string();
+    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
+    return wrong == std::errc() && end == name.data() + name.size() ? number : 0;
+  };
+  std::error_code failed;
+  std::vector<std::filesystem::path> later;
+  for (const auto& entry : std::filesystem::directory_iterator(one.file.parent_path(), failed))
+    if (number_of(entry.path()) > number_of(one.file)) later.push_back(entry.path());
+  for (const auto& path : later) std::filesystem::remove_all(path, failed);
+}
 
 CheckpointTimes::CheckpointTimes(CheckpointSettings settings, std::size_t first, std::size_t all,
                                  std::vector<std::string>& warnings)
@@ -26,6 +45,7 @@ bool CheckpointTimes::due_last(std::size_t done) const {
 void CheckpointTimes::keep(std::size_t done, const std::function<void(const CheckpointSettings&)>& write) {
   try {
     write(settings_);
+    forget_later_runs(settings_);
     kept_ = done;
   } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
     warnings_.push_back(std::string("no checkpoint was kept: ") + error.what());

@@ -20,6 +20,10 @@ inline std::atomic<bool> work_to_keep{false};
 /// What a rank asks for after steps that all have made; of different wishes the first in this order prevails.
 enum class Wish { stop, keep_and_stop, keep, go_on };
 
+/// Once a run of several in one job, which was not resumed, keeps its work: takes away what an earlier job
+/// left of those after it, so that --resume does not find the parts of two. On rank 0.
+void forget_later_runs(const CheckpointSettings& one);
+
 /// On rank 0: when the next checkpoint is due, and what happens where one cannot be written.
 class CheckpointTimes {
  public:

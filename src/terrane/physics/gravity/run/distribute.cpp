@@ -15,6 +15,7 @@
 #include "terrane/physics/gravity/run/part_rounds.hpp"
 #include "terrane/physics/gravity/run/spread.hpp"
 #include "terrane/physics/gravity/run/worker.hpp"
+#include "terrane/simulation/checkpoint_times.hpp"
 
 namespace terrane::gravity {
 
@@ -80,6 +81,7 @@ class Keeper {
   void write(Distributed& out) {
     try {
       write_checkpoint(settings_.file, print_, plan_.parameters.channels, state);
+      forget_later_runs(settings_);
       written_ = state.parts;
     } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
       out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
