@@ -7,6 +7,7 @@
 
 #include "support/files.hpp"
 #include "terrane/io/csv.hpp"
+#include "terrane/io/notes.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane::io {
@@ -212,6 +213,23 @@ TEST(Csv, DecimalCommasAreReadWhereCommasDoNotPartEntries) {
   EXPECT_THAT(t.attributes.at("note"), HasSubstr("decimal signs"));
   EXPECT_THAT(message([&] { table("a;b\n1,5;2\n1.5;2\n"); }), HasSubstr("some numbers have decimal commas"));
   EXPECT_THAT(message([&] { table("Line 10\n1 2 3 4\n"); }), HasSubstr("Is it a table?"));
+}
+
+/// A dummy was a datum of -9999 mGal, or a station at a depth of 10 km.
+TEST(Csv, NumbersThatAreWrittenForNoValueAreFoundWhereTheyAreFarFromAllOthers) {
+  const TemporaryFolder folder;
+  const auto said = [&](const std::string& name, const std::vector<std::string>& values) {
+    std::string text = "easting," + name + "\n";
+    for (const auto& value : values) text += "1," + value + "\n";
+    return written_for_none(read(folder.put("table.csv", text)));
+  };
+  EXPECT_THAT(said("g_u", {"0.3", "0.1", "", "-9999", "0.4"}), HasSubstr("g_u: -9999 (value 4) is far"));
+  EXPECT_THAT(said("up", {"2200", "300", "-9999", "1500"}), HasSubstr("up: -9999"));
+  EXPECT_THAT(said("tmi", {"-1e32", "20", "-40", "12", "-1e32"}), HasSubstr("2 such in all"));
+  EXPECT_EQ(said("tmi", {"-9000", "20", "-9999", "12"}), "");
+  EXPECT_EQ(said("up", {"-10.5", "-9999.5", "-3", "-2"}), "");
+  EXPECT_EQ(said("b_easting", {"0", "10", "20", "-9999"}), "");
+  EXPECT_EQ(said("g_u", {"-999", "-9999"}), "");
 }
 
 TEST(GeosoftXyz, LinesHaveTheNamesOfTheLastCommentThatFits) {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "terrane/base/text.hpp"
+#include "terrane/io/notes.hpp"
 #include "terrane/io/registry.hpp"
 
 namespace terrane::io {
@@ -107,6 +108,7 @@ void describe_dataset(Lines& lines, const Dataset& data) {
 std::string describe(const Content& content, const std::string& path) {
   Lines lines;
   lines.add("file", path);
+  if (const auto text = written_for_none(content); !text.empty()) lines.add("note", text);
   if (const auto* grid = std::get_if<GridData>(&content)) {
     lines.add("holds", fmt::format("grid, {} north x {} east", grid->northing.size(), grid->easting.size()));
     const auto* unit = grid->geographic ? "degrees" : "m";

@@ -1,8 +1,70 @@
 #include "terrane/io/notes.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
 #include <variant>
 
 namespace terrane::io {
+
+namespace {
+
+bool is_dummy(double value) {
+  constexpr double nines[] = {-999,    -999.25,  -999.99,   -9999,  -9999.99, -99999,
+                              -999999, -9999999, -99999999, -32767, -32768};
+  return std::isfinite(value) &&
+         (std::abs(value) >= 1e29 || std::find(std::begin(nines), std::end(nines), value) != std::end(nines));
+}
+
+bool is_place(std::string lower) {
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view end : {"easting", "northing", "longitude", "latitude"})
+    if (lower.ends_with(end)) return true;
+  return lower.size() <= 2 && (lower.starts_with('x') || lower.starts_with('y'));
+}
+
+/// Words on the dummies of one column; empty: none that its other values do not explain.
+std::string dummies_of(const Column& column) {
+  constexpr std::size_t enough = 3;  // values, to judge by
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  double low = infinite, high = -infinite, nearest = infinite, dummy = 0;
+  std::size_t count = 0, others = 0, first = 0;
+  for (std::size_t n = 0; n < column.values.size(); ++n) {
+    const double value = column.values[n];
+    if (is_dummy(value)) {
+      if (count++ == 0) first = n, dummy = value;
+    } else if (std::isfinite(value)) {
+      low = std::min(low, value), high = std::max(high, value), ++others;
+    }
+  }
+  if (count == 0 || others < enough) return {};
+  for (const double value : column.values)
+    if (is_dummy(value)) nearest = std::min(nearest, std::max(low - value, value - high));
+  if (!(nearest > 2 * (high - low) && nearest > std::max(std::abs(low), std::abs(high)))) return {};
+  return fmt::format(
+      "{}: {:g} (value {}{}) is far from all others, {:g} to {:g}, and a number that programs write where "
+      "there is no value",
+      column.name, dummy, first + 1, count > 1 ? fmt::format(", {} such in all", count) : "", low, high);
+}
+
+}  // namespace
+
+std::string written_for_none(const Content& content) {
+  const std::vector<Column>* columns = nullptr;
+  if (const auto* table = std::get_if<Table>(&content)) columns = &table->columns;
+  if (const auto* grid = std::get_if<GridData>(&content)) columns = &grid->fields;
+  if (const auto* mesh = std::get_if<MeshData>(&content)) columns = &mesh->cells;
+  if (columns == nullptr) return {};
+  for (const auto& column : *columns)
+    if (!is_place(column.name))
+      if (auto text = dummies_of(column); !text.empty()) return text;
+  return {};
+}
 
 std::vector<std::string> notes_of(const Content& content) {
   std::vector<std::string> notes;
@@ -21,6 +83,7 @@ std::vector<std::string> notes_of(const Content& content) {
       content);
   if (const auto* grid = std::get_if<GridData>(&content); grid != nullptr && may_be_degrees(*grid))
     notes.emplace_back("it does not say the unit of its coordinates: give --length-unit m or degrees");
+  if (auto text = written_for_none(content); !text.empty()) notes.push_back(std::move(text));
   return notes;
 }
 

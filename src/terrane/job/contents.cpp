@@ -21,12 +21,16 @@ bool is_given(const Config& table, std::string_view key) {
 }
 
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options) {
+  const auto looked_at = [&](io::Content content) {
+    if (const auto text = io::written_for_none(content); !text.empty())
+      throw table.wrong(key, text, "Leave such entries empty, or name the no-data value as the format does.");
+    return content;
+  };
   if (!table.is_list(key))
-    if (const auto* content = given(table, key)) return *content;
+    if (const auto* content = given(table, key)) return looked_at(*content);
   std::vector<std::string> files;
   for (const auto& file : table.input_files(key)) files.push_back(file.string());
-  if (files.size() == 1) return io::read(files.front(), options);
-  return io::read_sites(files, options);
+  return looked_at(files.size() == 1 ? io::read(files.front(), options) : io::read_sites(files, options));
 }
 
 void tell_notes(const Config& table, std::string_view key, const io::Content& content) {
