@@ -197,10 +197,10 @@ def document(record):
     lines = [
         "# Beside other programs", "",
         f"Gravity of {record['prisms']:,} prisms at {record['stations']:,} stations, {record['threads']} threads, "
-        f"{record['machine']['processor']}; times after compilation, best of {record['repeat']} "
-        "(other programs on prisms: one run, with fewer stations where it would be long). " + ", ".join(f"{n} {v}" for n, v in record["versions"].items()) + ".", "",
+        f"{record['machine']['processor']}. Times exclude compilation and are the best of {record['repeat']} runs "
+        "(for other programs on prisms: of one run, with fewer stations if it would be long).\nVersions: " + ", ".join(f"{n} {v}" for n, v in record["versions"].items()) + ".", "",
         "![nanoseconds per prism and station](img/peers.svg)", "",
-        "| task | program | method | stations | seconds | ns per prism and station | speed of Terrane | memory | differs by |",
+        "| task | program | method | stations | seconds | ns per prism and station | speed of Terrane | memory | difference |",
         "|---|---|---|--:|--:|--:|--:|--:|--:|"]
     titles = {"one": "one channel", "all": "all ten", "mesh": "g_u, tensor mesh"}
     for task, title in titles.items():
@@ -213,20 +213,21 @@ def document(record):
                 f"| {row['nanoseconds']:.3g} | {'' if ours else format(row['nanoseconds'] / base, '.1f') + ' ×'} "
                 f"| {size_text(row['memory_bytes'])} | {row.get('difference', 0):.0e} |")
     lines += [
-        "", "\"Differs by\" is the largest difference from Terrane's direct sum, divided by the largest value, for potential, vector",
-        "and tensor separately. All compute in double precision with the same gravitational constant; Terrane at its",
-        "default accuracy of 1e-12. \"choclo loop\" is one compiled loop that calls choclo's kernels one after the other.", "",
+        "", "*Difference* is the largest difference from Terrane's direct sum, divided by the largest value, for potential, vector",
+        "and tensor separately. All programs compute in double precision with the same gravitational constant; Terrane's",
+        "accuracy is the default of 1e-12. *choclo loop* is one compiled loop that calls choclo's kernels one after the other.",
+        "",
         "## Accuracy", "",
-        "One prism, one station, against values in quadruple precision: the largest relative error (norm-wise: potential,",
-        "gravity vector and tensor separately). harmonica's kernels are choclo's; SimPEG's node-sharing engine uses them",
-        "too.", "", "| case | points | | Terrane | harmonica |", "|---|--:|---|--:|--:|"]
+        "The table gives the largest relative error for one prism and one station, compared with values in quadruple",
+        "precision (by norm, for potential, gravity vector and tensor separately). harmonica's kernels are choclo's;",
+        "SimPEG's node-sharing engine uses them too.", "", "| case | points | | Terrane | harmonica |", "|---|--:|---|--:|--:|"]
     for case, kinds in record["accuracy"]["errors"].items():
         for n, (kind, errors) in enumerate(kinds.items()):
             lines.append(f"| {case.replace('_', ' ') if not n else ''} "
                          f"| {record['accuracy']['points'][case] if not n else ''} | {kind} "
                          f"| {error_text(errors['terrane:direct'])} | {error_text(errors['harmonica'])} |")
     lines += ["", "The closed forms that other programs sum lose digits with distance: the terms of the eight corners grow "
-              "while their sum\nshrinks. Terrane takes these differences analytically.", "",
+              "while their sum\ndecreases. Terrane computes these differences analytically.", "",
               f"Written by `python benchmarks/peers/run.py` at commit {record['commit']}; the record is "
               "`benchmarks/records/peers.json`.", ""]
     return "\n".join(lines)

@@ -120,29 +120,22 @@ TEST(AccuracyReport, KeepsItsPromisesInEveryCategoryAndForRandomShapes) {
   if (!path) return;
   std::FILE* page = std::fopen(path, "w");
   ASSERT_NE(page, nullptr) << path;
-  std::fprintf(
-      page,
-      "# Accuracy of prism gravity\n\n"
-      "Made by `tools/accuracy_report`, instruction set %s. The largest relative errors of \\(V\\), "
-      "\\(\\mathbf g\\) "
-      "and "
-      "\\(\\mathsf\\Gamma\\)\nover the stations of each category, each taken as a whole:\n"
-      "\\(|\\delta V|/|V|\\), \\(|\\delta\\mathbf g|/|\\mathbf g|\\), "
-      "\\(\\lVert\\delta\\mathsf\\Gamma\\rVert_F/\\lVert\\mathsf\\Gamma\\rVert_F\\) (single components pass "
-      "through "
-      "zero, where no\nrelative error means anything). Inside a prism \\(|\\mathbf g|\\) is measured against "
-      "at "
-      "least "
-      "\\(G\\rho\\) times its shortest side.\n\n"
-      "* **best**: `accuracy = \"best\"`, promised: 2e-15 up to an aspect (longest side over shortest) of "
-      "10.\n"
-      "* **default**: `accuracy = 1e-12`, promised: 1e-12 for every shape up to an aspect of 10 000.\n"
-      "* **textbook**: Nagy, Papp & Benedek (2000) in double precision, with \\(\\ln(x+r)\\) made safe for "
-      "\\(x<0\\) "
-      "and\n"
-      "  nothing else done. This is what a program without further care gives.\n\n"
-      "[Gravity of prisms](gravity.md) explains the formulas.\n\n",
-      kernel_target().name);
+  std::fprintf(page,
+               "# Accuracy of prism gravity\n\n"
+               "Made by `tools/accuracy_report`, instruction set %s. The tables give the largest relative "
+               "errors of \\(V\\), \\(\\mathbf\ng\\) and \\(\\mathsf\\Gamma\\) over the stations of each "
+               "category. Errors are relative to the norm of the whole quantity:\n\\(|\\delta V|/|V|\\), "
+               "\\(|\\delta\\mathbf g|/|\\mathbf "
+               "g|\\),\n\\(\\lVert\\delta\\mathsf\\Gamma\\rVert_F/\\lVert\\mathsf\\Gamma\\rVert_F\\). "
+               "Single components vanish at some stations, where\ntheir relative errors have no meaning. "
+               "Inside a prism \\(|\\mathbf g|\\) is measured against at least \\(G\\rho\\) times "
+               "its\nshortest side.\n\n* **best**: `accuracy = \"best\"`, promised: 2e-15 up to an aspect "
+               "(longest side over shortest) of 10.\n* **default**: `accuracy = 1e-12`, promised: 1e-12 "
+               "for every shape up to an aspect of 10 000.\n* **textbook**: Nagy, Papp & Benedek (2000) "
+               "in double precision, with \\(\\ln(x+r)\\) made safe for \\(x<0\\) and no other\n  change. "
+               "This is the accuracy of a program that takes no further measures.\n\n"
+               "[Gravity of prisms](gravity.md) explains the formulas.\n\n",
+               kernel_target().name);
   const auto heading = [&](const char* first) {
     std::fprintf(page,
                  "| %s | pairs | best \\(V\\) | \\(\\mathbf g\\) | \\(\\mathsf\\Gamma\\) | default \\(V\\) | "
@@ -155,35 +148,31 @@ TEST(AccuracyReport, KeepsItsPromisesInEveryCategoryAndForRandomShapes) {
     std::fprintf(page, "| %s | %d | %s | %s | %s |\n", name.c_str(), line.rows, line.best.text().c_str(),
                  line.standard.text().c_str(), line.textbook.text().c_str());
   };
-  std::fprintf(
-      page,
-      "## The reference\n\n"
-      "956 prisms and stations in `tests/support/data/prism_quad_precision.csv`, computed in quadruple "
-      "precision "
-      "and checked\nagainst 110-digit arithmetic. Categories: *near* inside to 1.2 sides, *mid* 1 … 30, "
-      "*far* 30 … "
-      "1000, "
-      "*vfar* to 100 000 sides away;\nplates and needles have an aspect of 10 000; *faceplane* and "
-      "*edgeline* "
-      "stand exactly in the plane of a face or the line of\nan edge, *face*, *edge*, *corner* on the prism, "
-      "*nearface* and *nearedge* 1e-9 … 1e-2 sides off it; *utm* has offsets of\n5e5 and 4.5e6 m. Singular "
-      "components are left out; on a face the normal derivative is the mean of both sides.\n\n");
+  std::fprintf(page,
+               "## The reference\n\n"
+               "The reference is 956 prisms and stations in "
+               "`tests/support/data/prism_quad_precision.csv`, computed in quadruple\nprecision and "
+               "checked against 110-digit arithmetic. Categories: *near* from inside to 1.2 sides away, "
+               "*mid* 1 … 30,\n*far* 30 … 1000, *vfar* up to 100 000 sides away; plates and needles have "
+               "an aspect of 10 000; stations of *faceplane*\nand *edgeline* are exactly in the plane of "
+               "a face or on the line of an edge, *face*, *edge*, *corner* on the prism,\n*nearface* and "
+               "*nearedge* 1e-9 … 1e-2 sides off it; *utm* has coordinates with offsets of 5e5 and 4.5e6 "
+               "m. Singular\ncomponents are left out; on a face the normal derivative is the mean of both "
+               "sides.\n\n");
   heading("category");
   for (const auto& [name, line] : categories) print(name, line);
-  std::fprintf(
-      page,
-      "\n## Random shapes\n\n"
-      "%d random prisms and stations for each range of aspects, 0.001 … 1000 sides from the surface, against "
-      "quadruple\nprecision computed at the same time.\n\n",
-      pairs);
+  std::fprintf(page,
+               "\n## Random shapes\n\n"
+               "The table is for %d random prisms and stations for each range of aspects, 0.001 … 1000 "
+               "sides from the surface,\ncompared with quadruple precision computed in the same run.\n\n",
+               pairs);
   heading("aspect");
   for (std::size_t i = 0; i < std::size(shapes); ++i) print(shapes[i].name, random_lines[i]);
-  std::fprintf(
-      page,
-      "\n*Best* has a tail: between 3 and 30 sides away one pair in some thousands exceeds 2e-15, by up to a "
-      "quarter. Beyond an\naspect of 10 it loses up to a few 1e-13 in \\(\\mathsf\\Gamma\\) close to the "
-      "middle of plates, "
-      "where the tensors of\nthe pieces into which they are cut all but cancel.\n");
+  std::fprintf(page,
+               "\nWith *best*, one pair in some thousands between 3 and 30 sides away exceeds 2e-15, by "
+               "up to a quarter. Beyond an aspect\nof 10 *best* loses up to a few 1e-13 in "
+               "\\(\\mathsf\\Gamma\\) close to the middle of plates, where the tensors of the "
+               "pieces\ninto which they are divided nearly cancel.\n");
   std::fclose(page);
 }
 
