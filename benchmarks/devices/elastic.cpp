@@ -36,7 +36,7 @@ struct Case {
 
 Problem cube(const Case& what, std::size_t side) {
   Problem p;
-  const bool fluid = what.rheology == Rheology::fluid;
+  const bool fluid = is_potential(what.rheology);
   auto rock = fluid ? Medium::from_speeds(1500, 0, 1000) : test::granite();
   rock.isotropic = what.rheology != Rheology::anisotropic && what.rheology != Rheology::lossy;
   if (attenuates(what.rheology)) rock.quality_mu = 40, rock = unrelaxed(rock, 1, 1, "rock");
@@ -44,6 +44,10 @@ Problem cube(const Case& what, std::size_t side) {
   p.fading_frequency = 2;
   p.mesh = test::cubes({side, side, side}, 100, rock);
   if (what.trilinear) test::shake(p.mesh, 15);
+  for (std::uint32_t n = 0; n < p.mesh.size() && point_numbers(what.rheology) > 0; ++n) {
+    p.mesh.variation.push_back(n);
+    p.mesh.at_points.insert(p.mesh.at_points.end(), p.points_of_element(), rock.point());
+  }
   const std::size_t layer = side * side;
   if (what.sea) {
     p.mesh.media.push_back(Medium::from_speeds(1500, 0, 1000));
@@ -130,6 +134,9 @@ const std::vector<Case> cases{
     {.name = "21 constants with a Q", .rheology = Rheology::lossy, .receivers = 1},
     {.name = "21 constants with a Q", .rheology = Rheology::lossy, .precision = twice, .receivers = 1},
     {.name = "fluid", .rheology = Rheology::fluid, .receivers = 1},
+    {.name = "rock at points", .rheology = Rheology::varying, .receivers = 1},
+    {.name = "rock at points with a Q", .rheology = Rheology::varying_attenuating, .receivers = 1},
+    {.name = "fluid at points", .rheology = Rheology::varying_fluid, .receivers = 1},
     {.name = "a sea over rock", .receivers = 1, .sea = true},
     {.name = "five Stacey sides", .receivers = 10, .sides = Sides::stacey},
     {.name = "five matched sides", .receivers = 1, .sides = Sides::matched},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "terrane/physics/elastic/mesh/margin.hpp"
+#include "terrane/physics/elastic/mesh/variation.hpp"
 #include "terrane/physics/elastic/problem.hpp"
 
 namespace terrane::test {
@@ -47,10 +48,28 @@ inline void shake(elastic::Mesh& mesh, double most) {
   shake(mesh, most, [](const elastic::Vector&) { return false; });
 }
 
-/// Three rocks, one of them triclinic, one with a Q if `loses`, and a lake on top to the east; some elements
-/// are cubes and some are bent; a force and a moment tensor, one of them on a corner of elements; receivers
-/// inside, on faces and on the ground. Waves leave below and to the west; into margins of two elements, if
-/// they `fade`.
+/// Rock of every third element, where it is isotropic, varies by up to a fifth.
+inline void vary_every_third(elastic::Mesh& mesh, int degree) {
+  std::vector<elastic::MediumAt> media(mesh.size());
+  std::vector<const elastic::MediumAt*> at(mesh.size(), nullptr);
+  for (std::size_t n = 0; n < mesh.size(); n += 3) {
+    media[n] = [medium = mesh.medium_of(n)](const elastic::Vector& x, const elastic::Vector& middle) {
+      auto here = medium;
+      const double more = 1 + 0.2 * std::sin((x[0] - middle[0] + x[1] + 0.5 * x[2]) / 60);
+      for (auto& row : here.stiffness)
+        for (double& c : row) c *= more;
+      here.density *= 2 - more;
+      return here;
+    };
+    at[n] = &media[n];
+  }
+  elastic::vary_within(mesh, degree, at);
+}
+
+/// Three rocks, one of them triclinic, one with a Q if `loses`, and a lake on top to the east, all of which
+/// vary within some elements; some elements are cubes and some are bent; a force and a moment tensor, one of
+/// them on a corner of elements; receivers inside, on faces and on the ground. Waves leave below and to the
+/// west; into margins of two elements, if they `fade`.
 inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4, bool loses = true,
                                     bool fade = false) {
   elastic::Problem p;
@@ -71,11 +90,11 @@ inline elastic::Problem rough_earth(elastic::Precision precision, int degree = 4
     if (n % 6 == 0) mesh.absorbing.push_back({n, 0});
     if (n < 24) mesh.absorbing.push_back({n, 4});
   }
-  if (fade) {
+  if (fade)
     for (auto& node : mesh.nodes)
       if (node[2] < 50) node[2] = 0;
-    add_margins(mesh, 2);
-  }
+  vary_every_third(mesh, degree);
+  if (fade) add_margins(mesh, 2);
   p.mesh = std::move(mesh);
   p.degree = degree;
   p.precision = precision;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "terrane/base/constants.hpp"
 #include "terrane/base/error.hpp"
@@ -12,11 +13,13 @@
 #include "terrane/job/blame.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/physics/elastic/element/basis.hpp"
 #include "terrane/physics/elastic/medium/attenuation.hpp"
 #include "terrane/physics/elastic/medium/media.hpp"
 #include "terrane/physics/elastic/medium/tomography.hpp"
 #include "terrane/physics/elastic/mesh/layers.hpp"
 #include "terrane/physics/elastic/mesh/mesh_files.hpp"
+#include "terrane/physics/elastic/mesh/variation.hpp"
 
 namespace terrane::elastic {
 
@@ -76,7 +79,7 @@ constexpr Key rock_keys[] = {
     {"velocity_s", "velocity", "none", "Velocity of shear waves; 0: a fluid.", "3464"},
     {"tomography", "path", "none",
      "Instead of all numbers: a file tomography_model.xyz of SPECFEM3D, of which each element takes the rock "
-     "at its centre."},
+     "at its centre, or with simulation.properties = \"points\" at each of its points."},
     {"stiffness", "list of 21 pressures", "none",
      "In place of velocities: all constants of Hooke's law, in axes east, north, up: C11 … C16, C22 … C26, "
      "C33 … C36, C44 C45 C46, C55 C56, C66, where 4 is north-up, 5 east-up, 6 east-north. The list may end "
@@ -121,23 +124,94 @@ Surface read_surface(const Config& table, const char* key, const MemoryBudget& m
   };
 }
 
-/// The model's medium at a place: that of the cell around it, or of the nearest.
+/// The model's medium at a place: that of the cell around it, or of the nearest; or between the middles of
+/// cells.
 class Sampled {
  public:
   Sampled(const TensorMesh& cells, CellMedia media) : cells_(cells), media_(std::move(media)) {}
   std::uint32_t at(const Vector& x) const {
-    const auto index = [](const std::vector<double>& faces, double here) {
-      const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, here);
-      return static_cast<std::size_t>(above - faces.begin() - 1);
-    };
     return media_.medium[cells_.index(index(cells_.easting(), x[0]), index(cells_.northing(), x[1]),
                                       index(cells_.up(), x[2]))];
   }
   const std::vector<Medium>& media() const { return media_.media; }
 
+  /// Trilinear in density and velocities, of cells of the same kind as the one around `middle`: rock or
+  /// fluid.
+  Medium between(const Vector& x, const Vector& middle) const {
+    const auto& own = media_.media[at(middle)];
+    if (!own.isotropic) return own;
+    const Pair pairs[3] = {pair(cells_.easting(), x[0]), pair(cells_.northing(), x[1]),
+                           pair(cells_.up(), x[2])};
+    double sum = 0, density = 0, velocity_p = 0, velocity_s = 0;
+    for (std::size_t corner = 0; corner < 8; ++corner) {
+      std::size_t cell[3];
+      double weight = 1;
+      for (std::size_t d = 0; d < 3; ++d) {
+        const bool upper = corner >> d & 1;
+        cell[d] = pairs[d].low + (upper ? 1 : 0);
+        weight *= upper ? pairs[d].part : 1 - pairs[d].part;
+      }
+      if (weight == 0) continue;
+      const auto& here = media_.media[media_.medium[cells_.index(cell[0], cell[1], cell[2])]];
+      if (!here.isotropic || here.is_fluid() != own.is_fluid()) continue;
+      sum += weight;
+      density += weight * here.density;
+      velocity_p += weight * std::sqrt((here.lambda() + 2 * here.mu()) / here.density);
+      velocity_s += weight * std::sqrt(here.mu() / here.density);
+    }
+    if (sum == 0) return own;
+    return Medium::from_speeds(velocity_p / sum, velocity_s / sum, density / sum);
+  }
+
  private:
+  static std::size_t index(const std::vector<double>& faces, double here) {
+    const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, here);
+    return static_cast<std::size_t>(above - faces.begin() - 1);
+  }
+  /// Two cells between whose middles a coordinate lies, and how far from the first; outside those at the
+  /// edge.
+  struct Pair {
+    std::size_t low;
+    double part;
+  };
+  static Pair pair(const std::vector<double>& faces, double here) {
+    const auto middle = [&](std::size_t n) { return (faces[n] + faces[n + 1]) / 2; };
+    auto low = index(faces, here);
+    if (here < middle(low) && low > 0) --low;
+    if (low + 2 >= faces.size() || here <= middle(low)) return {low, 0};
+    return {low, std::min(1.0, (here - middle(low)) / (middle(low + 1) - middle(low)))};
+  }
+
   const TensorMesh& cells_;
   CellMedia media_;
+};
+
+/// Which elements have rock at their points, and where from: simulation.properties = "points".
+class AtPoints {
+ public:
+  explicit AtPoints(const Config& simulation)
+      : wanted_(simulation.choice("properties", {"elements", "points"}) == "points"),
+        degree_(static_cast<int>(simulation.count("degree", least_degree, most_degree))) {}
+  /// Element n takes its rock from there, where the job wants it; `from` must live until give().
+  void take(std::size_t n, const MediumAt* from) {
+    if (!wanted_) return;
+    if (from_.size() <= n) from_.resize(n + 1, nullptr);
+    from_[n] = from;
+  }
+  /// Throws MemoryError.
+  void give(Mesh& mesh, const MemoryBudget& memory, std::vector<std::string>& notes) {
+    if (!wanted_) return;
+    from_.resize(mesh.size(), nullptr);
+    const auto those = std::count_if(from_.begin(), from_.end(), [](const auto* from) { return from; });
+    memory.require("simulation.properties", "rock at the points of elements",
+                   static_cast<double>(those) * std::pow(degree_ + 1, 3) * sizeof(PointRock));
+    notes.push_back(vary_within(mesh, degree_, from_).text());
+  }
+
+ private:
+  bool wanted_;
+  int degree_;
+  std::vector<const MediumAt*> from_;
 };
 
 /// [[elements.rock]]: gives elements the media that have a name.
@@ -149,14 +223,22 @@ class NamedMedia {
       auto name = table.text("name");
       if (media_.count(name) > 0) throw table.wrong("name", "there is a rock of this name already");
       if (table.has("tomography")) add(std::move(name), Tomography::read(table.input_file("tomography")));
-      else media_.emplace(std::move(name), One{of_numbers(table), {}, {}});
+      else media_.emplace(std::move(name), One{of_numbers(table), {}, {}, {}});
     }
   }
   /// Adds the medium, unless the job has one of this name.
   void add(std::string name, Tomography tomography) {
-    media_.emplace(std::move(name), One{{}, std::move(tomography), {}});
+    One one;
+    one.tomography = std::make_shared<const Tomography>(std::move(tomography));
+    one.at = [kept = one.tomography](const Vector& x, const Vector&) { return kept->at(x); };
+    media_.emplace(std::move(name), std::move(one));
   }
   bool has(const std::string& name) const { return media_.count(name) > 0; }
+  /// Where rock of this name varies; null: it does not.
+  const MediumAt* varying(const std::string& name) const {
+    const auto found = media_.find(name);
+    return found == media_.end() || !found->second.tomography ? nullptr : &found->second.at;
+  }
   /// False: there is no medium of this name.
   bool give(Mesh& mesh, std::uint32_t n, const std::string& name) {
     const auto found = media_.find(name);
@@ -174,8 +256,9 @@ class NamedMedia {
  private:
   struct One {
     Medium medium;
-    std::optional<Tomography> tomography;
+    std::shared_ptr<const Tomography> tomography;
     std::optional<std::uint32_t> number;  // number of the medium among those of the mesh
+    MediumAt at;                          // of a tomography
   };
 
   /// A medium of 21 constants.
@@ -235,19 +318,25 @@ class NamedMedia {
 /// name(n): of element n; may be empty.
 template <class Name>
 void give_media(Mesh& mesh, const Config& elements, NamedMedia named, const std::optional<Sampled>& model,
+                AtPoints points, const MemoryBudget& memory, std::vector<std::string>& notes,
                 const Name& name) {
+  const MediumAt of_cells = [&](const Vector& x, const Vector& middle) { return model->between(x, middle); };
   const bool has_own = !mesh.media.empty();
   const auto of_model = static_cast<std::uint32_t>(mesh.media.size());
   if (!has_own && model) mesh.media = model->media();
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     const std::string& here = name(n);
-    if (named.give(mesh, n, here) || has_own) continue;
+    const bool has_name = named.give(mesh, n, here);
+    if (has_name) points.take(n, named.varying(here));
+    if (has_name || has_own) continue;
     if (!model || !(here.empty() || !elements.has("columns")))
       throw elements.wrong("rock", fmt::format("there is no rock \"{}\"", here),
                            model ? "Give an [[elements.rock]] of this name."
                                  : "Give an [[elements.rock]] of this name, or tables [mesh] and [model].");
     mesh.medium[n] = of_model + model->at(mesh.element(n).monomial[0]);
+    points.take(n, &of_cells);
   }
+  points.give(mesh, memory, notes);
 }
 
 Mesh build_layers(const Config& elements, const Config& simulation, const std::optional<Sampled>& model,
@@ -300,7 +389,7 @@ Mesh build_layers(const Config& elements, const Config& simulation, const std::o
   } catch (const InputError& error) {
     throw InputError(elements.where(), error.problem(), error.next());
   }
-  give_media(mesh, elements, NamedMedia(elements), model,
+  give_media(mesh, elements, NamedMedia(elements), model, AtPoints(simulation), memory, out.notes,
              [&](std::uint32_t n) -> const std::string& { return names[layer_of[n]]; });
   return mesh;
 }
@@ -394,11 +483,22 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
       std::none_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
   const auto earth = all_named ? RadialEarth::prem() : read_earth(elements);
   NamedMedia named(elements);
+  AtPoints points(simulation);
+  // Layers may end where the earth changes at once: a point has the medium on its element's side, of which
+  // the sphere is a little off the polynomials of its shape.
+  const MediumAt of_earth = [&](const Vector& x, const Vector& middle) {
+    const auto radius_of = [&](const Vector& v) { return norm({v[0], v[1], v[2] + chunk.radius}); };
+    const double here = radius_of(x), within = 1e-3;
+    return earth.at(here, here + within * (radius_of(middle) - here));
+  };
   std::map<long long, std::uint32_t> at_radius;
   for (std::uint32_t n = 0; n < mesh.size(); ++n) {
     const auto& name = names[layer_of[n]];
     if (!name.empty()) {
-      if (named.give(mesh, n, name)) continue;
+      if (named.give(mesh, n, name)) {
+        points.take(n, named.varying(name));
+        continue;
+      }
       throw elements.wrong("rock", fmt::format("there is no rock \"{}\"", name),
                            "Give an [[elements.rock]] of this name.");
     }
@@ -408,12 +508,14 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
         at_radius.emplace(std::llround(1000 * radius), static_cast<std::uint32_t>(mesh.media.size()));
     if (is_new) mesh.media.push_back(earth.at(radius));
     mesh.medium[n] = at->second;
+    points.take(n, &of_earth);
   }
+  points.give(mesh, memory, out.notes);
   return mesh;
 }
 
 Mesh build_from_file(const Config& elements, const Config& simulation, const std::optional<Sampled>& model,
-                     bool specfem, Elements& out) {
+                     bool specfem, Elements& out, const MemoryBudget& memory) {
   if (!elements.has("file"))
     throw elements.wrong("file", "missing", "The mesh file, or the folder of SPECFEM3D's files.");
   const auto path = specfem ? elements.path("file") : elements.input_file("file");
@@ -437,7 +539,7 @@ Mesh build_from_file(const Config& elements, const Config& simulation, const std
   for (std::size_t n = 0; n < file.tomography.size(); ++n)
     if (!file.tomography[n].empty() && !named.has(file.groups[n]))
       named.add(file.groups[n], Tomography::read(path / file.tomography[n]));
-  give_media(mesh, elements, std::move(named), model,
+  give_media(mesh, elements, std::move(named), model, AtPoints(simulation), memory, out.notes,
              [&](std::uint32_t n) -> const std::string& { return file.groups[groups[n]]; });
   out.notes.push_back(
       fmt::format("{}: {} elements, volumes {}; sides {}", path.filename().string(), mesh.size(),
@@ -481,6 +583,17 @@ Elements build_elements(const Config& job, const Config& simulation,
       medium.push_back(model->at({east, north, up}));
     }
     out.mesh = bricks(cells, model->media(), std::move(medium), read_sides(simulation), out.surface);
+    // Columns that are stretched up to a surface have their cells' rock wherever these come to lie.
+    const MediumAt of_cells = [&](Vector x, Vector middle) {
+      for (auto* const place : {&x, &middle})
+        if (out.surface && !request.cuts_ground)
+          (*place)[2] = bottom + ((*place)[2] - bottom) * (top - bottom) /
+                                     (out.surface((*place)[0], (*place)[1]) - bottom);
+      return model->between(x, middle);
+    };
+    AtPoints points(simulation);
+    for (std::size_t n = 0; n < out.mesh.size(); ++n) points.take(n, &of_cells);
+    points.give(out.mesh, memory, out.notes);
     out.cells = std::move(cells);
     return out;
   }
@@ -488,7 +601,7 @@ Elements build_elements(const Config& job, const Config& simulation,
   const auto kind = elements.choice("kind", {"layers", "chunk", "gmsh", "specfem"});
   if (kind == "layers") out.mesh = build_layers(elements, simulation, model, cells, out, memory);
   else if (kind == "chunk") out.mesh = build_chunk(elements, simulation, out, memory);
-  else out.mesh = build_from_file(elements, simulation, model, kind == "specfem", out);
+  else out.mesh = build_from_file(elements, simulation, model, kind == "specfem", out, memory);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -16,8 +17,9 @@
 
 namespace terrane::elastic {
 
-double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Medium& medium, int iterations) {
-  const PlainElement element(basis, shape, medium);
+double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Medium& medium, int iterations,
+                          const PointRock* rock) {
+  const PlainElement element(basis, shape, medium, rock);
   const auto& mass = element.mass();
   const std::size_t size = 3 * mass.size();
   std::vector<double> u(size), f(size);
@@ -80,8 +82,11 @@ std::vector<Touch> touching_points(const Mesh& mesh, const Basis& basis, std::ui
 
 double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
                           std::uint32_t in_fluid, double areas) {
-  const PlainElement solid(basis, mesh.element(in_solid), mesh.medium_of(in_solid)),
-      fluid(basis, mesh.element(in_fluid), mesh.medium_of(in_fluid));
+  const auto points = static_cast<std::size_t>(basis.points_of_element());
+  const auto plain = [&](std::uint32_t n) {
+    return PlainElement(basis, mesh.element(n), mesh.medium_of(n), mesh.rock_of(n, points));
+  };
+  const auto solid = plain(in_solid), fluid = plain(in_fluid);
   const auto& numbering = number_points(mesh, basis.points(), std::array{in_solid, in_fluid});
   const std::size_t each = solid.mass().size();
   std::vector<std::size_t> partner(numbering.count, SIZE_MAX);
@@ -144,9 +149,40 @@ double stiffness_measure(const Hexahedron& element, double fastest) {
   return most * fastest * fastest;
 }
 
+std::size_t points_of(const Basis& basis) { return static_cast<std::size_t>(basis.points_of_element()); }
+
+/// The fastest wave of an element, v_P at each of its points.
+double fastest_of(const Mesh& mesh, std::size_t n, std::size_t each) {
+  double most = 0;
+  const auto* const rock = mesh.rock_of(n, each);
+  for (std::size_t k = 0; k < each && rock; ++k)
+    most = std::max(most, (rock[k][1] + 2 * rock[k][2]) / rock[k][0]);
+  return rock ? std::sqrt(most) : mesh.medium_of(n).fastest();
+}
+/// The slowest: v_S, in a fluid the speed of sound.
+double slowest_of(const Mesh& mesh, std::size_t n, std::size_t each, double of_medium) {
+  double least = INFINITY;
+  const auto* const rock = mesh.rock_of(n, each);
+  const bool fluid = rock && mesh.medium_of(n).is_fluid();
+  for (std::size_t k = 0; k < each && rock; ++k) least = std::min(least, rock[k][fluid ? 1 : 2] / rock[k][0]);
+  return rock ? std::sqrt(least) : of_medium;
+}
+
+/// A number that two elements have in common where their rock is the same at all points, to the digits of
+/// single precision.
+double rock_key(const Mesh& mesh, std::size_t n, std::size_t each) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV
+  const auto* const rock = mesh.rock_of(n, each);
+  for (std::size_t k = 0; k < each && rock; ++k)
+    for (const double x : rock[k])
+      hash = (hash ^ std::bit_cast<std::uint32_t>(static_cast<float>(x))) * 1099511628211u;
+  return rock ? static_cast<double>(hash >> 12) : 0;
+}
+
 /// Elements of one shape and medium have one eigenvalue: the shape's numbers to nine digits.
-std::vector<double> shape_key(const Hexahedron& element, std::uint32_t medium) {
-  std::vector<double> key{static_cast<double>(medium)};
+std::vector<double> shape_key(const Mesh& mesh, std::uint32_t number, std::size_t each) {
+  const auto element = mesh.element(number);
+  std::vector<double> key{static_cast<double>(mesh.medium[number]), rock_key(mesh, number, each)};
   const double size = element.shortest();
   for (std::size_t m = 1; m < 8; ++m)
     for (const double x : element.monomial[m]) key.push_back(std::round(x / size * 1e6) + 0.0);
@@ -165,9 +201,12 @@ struct Stiffest {
 Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   std::vector<double> fastest;
   for (const auto& medium : mesh.media) fastest.push_back(medium.fastest());
+  const auto each = points_of(basis);
   std::vector<double> measure(mesh.size());
-  for_each(mesh.size(), 0,
-           [&](std::size_t n) { measure[n] = stiffness_measure(mesh.element(n), fastest[mesh.medium[n]]); });
+  for_each(mesh.size(), 0, [&](std::size_t n) {
+    const double here = mesh.varies(n) ? fastest_of(mesh, n, each) : fastest[mesh.medium[n]];
+    measure[n] = stiffness_measure(mesh.element(n), here);
+  });
   // An element with less than half of the largest measure cannot be the stiffest.
   const double least = 0.5 * *std::max_element(measure.begin(), measure.end());
   std::vector<std::uint32_t> candidates;
@@ -182,9 +221,7 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   std::vector<std::vector<double>> keys(std::min(some, candidates.size()));
   for (std::size_t first = 0; first < candidates.size() && chosen.size() < most; first += some) {
     const auto count = std::min(some, candidates.size() - first);
-    for_each(count, 0, [&](std::size_t n) {
-      keys[n] = shape_key(mesh.element(candidates[first + n]), mesh.medium[candidates[first + n]]);
-    });
+    for_each(count, 0, [&](std::size_t n) { keys[n] = shape_key(mesh, candidates[first + n], each); });
     for (std::size_t n = 0; n < count && chosen.size() < most; ++n)
       if (shapes.emplace(std::move(keys[n]), candidates[first + n]).second)
         chosen.push_back(candidates[first + n]);
@@ -192,7 +229,8 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   // Eight iterations reach 0.85 to 0.91 of the eigenvalue (6,000 elements of a hilly earth and of a sphere);
   // they go on where the largest may be.
   const auto iterate = [&](std::size_t n, int iterations) {
-    return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.medium_of(chosen[n]), iterations);
+    return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.medium_of(chosen[n]), iterations,
+                              mesh.rock_of(chosen[n], each));
   };
   std::vector<double> eigenvalues(chosen.size());
   for_each(chosen.size(), 0, [&](std::size_t n) { eigenvalues[n] = iterate(n, 8); });
@@ -237,12 +275,13 @@ std::vector<Touching> touching(const Mesh& mesh) {
 /// The stiffest pair of a solid and a fluid element that touch.
 Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   const auto all = touching(mesh);
+  const auto each = points_of(basis);
   std::map<std::uint32_t, int> faces;
   for (const auto& pair : all) ++faces[pair.solid], ++faces[pair.fluid];
   std::map<std::vector<double>, Touching> shapes;
   for (const auto& pair : all) {
-    auto key = shape_key(mesh.element(pair.solid), mesh.medium[pair.solid]);
-    const auto more = shape_key(mesh.element(pair.fluid), mesh.medium[pair.fluid]);
+    auto key = shape_key(mesh, pair.solid, each);
+    const auto more = shape_key(mesh, pair.fluid, each);
     key.insert(key.end(), more.begin(), more.end());
     key.push_back(faces[pair.solid] * faces[pair.fluid]);
     shapes.emplace(std::move(key), pair);
@@ -250,7 +289,7 @@ Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   std::vector<std::pair<double, Touching>> by_measure;
   for (const auto& [key, pair] : shapes) {
     const auto measure = [&](std::uint32_t n) {
-      return stiffness_measure(mesh.element(n), mesh.medium_of(n).fastest());
+      return stiffness_measure(mesh.element(n), fastest_of(mesh, n, each));
     };
     by_measure.push_back({std::max(measure(pair.solid), measure(pair.fluid)), pair});
   }
@@ -545,7 +584,8 @@ void find_coarsest(Problem& problem) {
   for_each_stretch(mesh.size(), 0, [&](std::size_t first, std::size_t last) {
     auto& least = found[first / stretch_length];
     for (std::size_t n = first; n < last; ++n) {
-      const double here = slowest[mesh.medium[n]] * problem.degree / (5 * longest_edge(mesh.element(n)));
+      const double speed = slowest_of(mesh, n, problem.points_of_element(), slowest[mesh.medium[n]]),
+                   here = speed * problem.degree / (5 * longest_edge(mesh.element(n)));
       if (here < least.frequency) least = {here, static_cast<std::uint32_t>(n)};
     }
   });
@@ -591,10 +631,25 @@ void settle_attenuation(Problem& p) {
     p.fading_frequency = (p.highest_frequency > 0 ? p.highest_frequency : p.resolved_frequency) / 2.5;
   if (p.relaxation_middle == 0)
     p.relaxation_middle = middle_below(p.highest_frequency > 0 ? p.highest_frequency : 1);
+  // Where rock varies its moduli become unrelaxed by the factors of the element's medium.
+  std::vector<std::array<double, 2>> more(p.mesh.media.size(), {1, 1});
   for (std::size_t n = 0; n < p.mesh.media.size(); ++n)
-    if (auto& medium = p.mesh.media[n]; !medium.loses_energy())
+    if (auto& medium = p.mesh.media[n]; !medium.loses_energy()) {
+      const double kappa = medium.kappa(), mu = medium.mu();
       medium = unrelaxed(medium, p.relaxation_middle, p.reference_frequency,
                          medium.name.empty() ? fmt::format("elastic: medium {}", n) : medium.name);
+      if (medium.loses_energy()) more[n] = {medium.kappa() / kappa, medium.mu() / mu};
+    }
+  const auto each = p.points_of_element();
+  for (std::size_t n = 0; n < p.mesh.variation.size(); ++n) {
+    if (!p.mesh.varies(n)) continue;
+    const auto [of_kappa, of_mu] = more[p.mesh.medium[n]];
+    for (std::size_t k = 0; k < each && (of_kappa != 1 || of_mu != 1); ++k) {
+      auto& [density, lambda, mu] = p.mesh.at_points[p.mesh.variation[n] * each + k];
+      lambda = (lambda + 2.0 / 3 * mu) * of_kappa - 2.0 / 3 * mu * of_mu;
+      mu *= of_mu;
+    }
+  }
 }
 
 /// The step, where it is not given: 0.97 of the longest stable one.
@@ -623,6 +678,7 @@ void Problem::settle() {
   const Basis basis(degree);
   check_numbers(*this);
   mesh.check();
+  mesh.check_variation(points_of_element());
   if (!mesh.curves.empty() && degree < 4)
     throw InputError(
         "elastic: mesh", fmt::format("elements with curved sides at degree {}", degree),

@@ -172,9 +172,9 @@ struct Problem {
 };
 
 /// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s², by at most so many iterations: fewer give
-/// less.
+/// less. rock: at its points, where it varies.
 double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& medium,
-                          int iterations = 120);
+                          int iterations = 120, const PointRock* rock = nullptr);
 
 /// The same for a pair of elements, one of a solid and one of a fluid, joined where they touch. areas: by
 /// which factor their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f)

@@ -51,6 +51,11 @@ std::span<const Key> simulation_keys() {
        {"surface", "path", "none",
         "Elevation grid of the ground: columns of cells are stretched from the bottom, which stays, up to "
         "it."},
+       {"properties", "text", "\"elements\"",
+        "Where rock is taken: elements, at the middle of each; points, at each of its points, so that it "
+        "varies "
+        "within elements, between the middles of cells of [mesh] and the points of a tomography as on lines. "
+        "Q is always that of the middle."},
        {"stations", "path", "none",
         "Receivers from a STATIONS file of SPECFEM3D, beside those of [survey], which may then be left "
         "out."}});
@@ -736,7 +741,9 @@ Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
   const double own = std::pow(problem_.degree, 3);  // points per element
   const double run = each * (4 + 3 * number + 4) + own * (8 * number + 4) + 21 * number;
   const double set_up = each * (27 + 2 * number) + own * 24;
+  const auto varying = static_cast<double>(problem_.mesh.varying());
   const double memory =
+      varying * each * 2 * number +  // λ and μ at points
       static_cast<double>(memory_begins(problem_).back()) * number +
       static_cast<double>(problem_.mesh.curves.size()) * (10 * each * number + sizeof(Vector) * 27);
   // Elements of layers that waves fade in keep filters of each axis, damping and where each point leaves.
@@ -755,7 +762,7 @@ Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
                         pushed * rows_at_once * 3 * number;  // what sources do to points in the steps that
                                                              // are loaded together
   const double host =
-      elements * set_up + pictures +
+      elements * set_up + pictures + varying * each * sizeof(PointRock) +
       8.0 * static_cast<double>(problem_.steps_taken() *
                                 (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
       static_cast<double>(problem_.sources.size()) * each * (64 + 3 * number);  // what each does to a point

@@ -5,6 +5,7 @@
 // 16 bytes in single precision, as long as the cache holds 2M + 1 planes of a tile's rows.
 #pragma once
 
+#include "terrane/parallel/simd/no_denormals.hpp"
 #include "terrane/physics/acoustic/march/host_kernels.hpp"
 
 namespace terrane::acoustic {
@@ -12,24 +13,6 @@ namespace TERRANE_SIMD_TARGET {
 
 // Functions with loops over rows inline all that they call (gnu::flatten): in a file of this size the
 // compiler would not inline every call, and it does not vectorise a loop with a call in it.
-
-/// While an object of this class exists, the thread's CPU treats denormal numbers as zero: fields ahead of a
-/// wave and deep in layers are full of them, and many CPUs take a hundred times as long for each.
-class NoDenormals {
- public:
-#if defined(__SSE__)
-  NoDenormals() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(before_ | 0x8040U); }
-  ~NoDenormals() { __builtin_ia32_ldmxcsr(before_); }
-#else
-  NoDenormals() = default;
-  ~NoDenormals() {}
-#endif
-  NoDenormals(const NoDenormals&) = delete;
-  NoDenormals& operator=(const NoDenormals&) = delete;
-
- private:
-  unsigned before_ = 0;
-};
 
 /// Updates ψ at the nodes of a row. a and b: of each node on the axis easting, else one value for all
 template <Equation equation, int M, bool along, class T>

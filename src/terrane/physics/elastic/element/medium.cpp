@@ -112,6 +112,16 @@ Medium Medium::mean() const {
   return medium;
 }
 
+Medium Medium::with(const PointRock& rock) const {
+  const auto [of_density, of_lambda, of_mu] = rock;
+  Medium medium = *this;
+  medium.density = of_density;
+  medium.isotropic = true;
+  medium.stiffness = {};
+  medium.stiffen(of_lambda + 2.0 / 3 * of_mu, of_mu);
+  return medium;
+}
+
 void Medium::stiffen(double kappa, double mu) {
   for (std::size_t p = 0; p < 3; ++p) {
     for (std::size_t q = 0; q < 3; ++q) stiffness[p][q] += kappa + (p == q ? 4.0 / 3 : -2.0 / 3) * mu;

@@ -16,6 +16,9 @@ namespace terrane::elastic {
 
 using Stiffness = std::array<std::array<double, 6>, 6>;  ///< symmetric, Pa
 
+/// Isotropic rock or a fluid at a point of an element: density, kg/m³, λ and μ, Pa.
+using PointRock = std::array<double, 3>;
+
 struct Medium {
   double density = 0;  ///< kg/m³
   Stiffness stiffness{};
@@ -44,6 +47,9 @@ struct Medium {
 
   /// Isotropic, with Voigt's mean κ and μ of the 21 constants and all else the same.
   Medium mean() const;
+  /// Isotropic, with these numbers of a point and all else the same.
+  Medium with(const PointRock& rock) const;
+  PointRock point() const { return {density, lambda(), mu()}; }
   /// Adds these values to κ and μ, Pa.
   void stiffen(double kappa, double mu);
 

@@ -25,14 +25,15 @@ inline std::array<double, 21> constants_of(const Medium& medium) {
 
 class PlainElement {
  public:
-  PlainElement(const Basis& basis, const Hexahedron& shape, const Medium& medium)
-      : basis_(basis),
-        points_(basis.points()),
-        constants_(constants_of(medium)),
-        lightness_(medium.is_fluid() ? 1 / medium.density : 0) {
+  /// rock: at each point, where it varies; or null.
+  PlainElement(const Basis& basis, const Hexahedron& shape, const Medium& medium,
+               const PointRock* rock = nullptr)
+      : basis_(basis), points_(basis.points()), fluid_(medium.is_fluid()) {
     for (int n = 0; n < basis.points_of_element(); ++n) {
+      const auto here = rock ? medium.with(rock[n]) : medium;
+      if (rock || n == 0) constants_.push_back(constants_of(here)), lightness_.push_back(1 / here.density);
       maps_.push_back(shape.map({x(n % points_), x(n / points_ % points_), x(n / points_ / points_)}));
-      mass_.push_back((medium.is_fluid() ? 1 / medium.lambda() : medium.density) * w(n % points_) *
+      mass_.push_back((fluid_ ? 1 / here.lambda() : here.density) * w(n % points_) *
                       w(n / points_ % points_) * w(n / points_ / points_) * maps_.back().det);
     }
   }
@@ -53,15 +54,17 @@ class PlainElement {
           for (int l = 0; l < p; ++l) along += d(at[r], l) * u[3 * (n + (l - at[r]) * stride[r]) + c];
           for (int a = 0; a < 3; ++a) gradient[c][a] += along * map.cofactor[index(r)][index(a)] / map.det;
         }
-      if (lightness_ > 0) {
+      const auto of_medium = constants_.size() > 1 ? index(n) : 0;
+      if (fluid_) {
         for (int r = 0; r < 3; ++r)
           for (int a = 0; a < 3; ++a)
-            fluxes[index(9 * n + 3 * r)] += lightness_ * gradient[0][a] * map.cofactor[index(r)][index(a)];
+            fluxes[index(9 * n + 3 * r)] +=
+                lightness_[of_medium] * gradient[0][a] * map.cofactor[index(r)][index(a)];
         continue;
       }
       double stress[6];
       anisotropic_stress(
-          gradient, 1.0, [&](int m) { return constants_[index(m)]; }, stress);
+          gradient, 1.0, [&](int m) { return constants_[of_medium][index(m)]; }, stress);
       for (int r = 0; r < 3; ++r) {
         const auto& a = map.cofactor[index(r)];
         double* const to = &fluxes[static_cast<std::size_t>(9 * n + 3 * r)];
@@ -90,8 +93,10 @@ class PlainElement {
 
   Basis basis_;
   int points_;
-  std::array<double, 21> constants_;
-  double lightness_;  // of a fluid: 1/ρ
+  bool fluid_;
+  // Of the element, or of each point.
+  std::vector<std::array<double, 21>> constants_;
+  std::vector<double> lightness_;  // 1/ρ
   std::vector<Hexahedron::Map> maps_;
   std::vector<double> mass_;
 };

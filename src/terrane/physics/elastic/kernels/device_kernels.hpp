@@ -197,6 +197,8 @@ struct GroupForces {
       map.rows(k, spread->x[k], a, factor);
       Here<T> here{};
       here.medium = all.medium + group * static_cast<std::size_t>(medium_numbers(rheology, p));
+      for (int m = 0; m < point_numbers(rheology); ++m)
+        here.varying[m] = here.medium[even_numbers(rheology, p) + m * each + k * p2 + q];
       if (all.memory) {
         const auto kept = static_cast<std::size_t>(memory_numbers_of(rheology, all.axes));
         here.memory = all.memory + (group * kept * static_cast<std::size_t>(each)) +

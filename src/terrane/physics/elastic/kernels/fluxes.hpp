@@ -9,11 +9,13 @@
 
 namespace terrane::elastic {
 
-/// The point at which fluxes are computed. memory: of this point, a number every `each`; axes, at: of
-/// margins, along which waves fade, and ξ, η, ζ of the point among `points`.
+/// The point at which fluxes are computed. varying: numbers of the medium that differ from point to point;
+/// memory: of this point, a number every `each`; axes, at: of margins, along which waves fade, and ξ, η, ζ of
+/// the point among `points`.
 template <class T>
 struct Here {
   const T* medium;
+  T varying[2];
   T* memory;
   std::size_t each;
   const Recursion<T>* recursion;
@@ -30,11 +32,12 @@ TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight,
                        Vec4<T> (&along)[3], Vec4<T>& inertia) {
   const T *const r = here.medium, scale = weight * factor;
   const auto kept = [&](int m) -> T& { return here.memory[static_cast<std::size_t>(m) * here.each]; };
-  if constexpr (rheology == Rheology::fluid) {  // the potential is the first component
+  if constexpr (is_potential(rheology)) {  // the potential is the first component
+    const T lightness = point_numbers(rheology) > 0 ? here.varying[0] : r[0];
     T g[3];
     TERRANE_UNROLL
     for (int d = 0; d < 3; ++d)
-      g[d] = r[0] * scale * (du[0][0] * a[d] + du[0][1] * a[3 + d] + du[0][2] * a[6 + d]);
+      g[d] = lightness * scale * (du[0][0] * a[d] + du[0][1] * a[3 + d] + du[0][2] * a[6 + d]);
     TERRANE_UNROLL
     for (int row = 0; row < 3; ++row)
       along[row] = {g[0] * a[3 * row] + g[1] * a[3 * row + 1] + g[2] * a[3 * row + 2], 0, 0, 0};
@@ -68,8 +71,16 @@ TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight,
     if constexpr (hooke_numbers(rheology) == 21)
       anisotropic_stress(
           gradient, scale, [&](int m) { return r[m]; }, stress);
+    else if constexpr (point_numbers(rheology) > 0)
+      isotropic_stress(gradient, here.varying[0] * scale, here.varying[1] * scale, stress);
     else isotropic_stress(gradient, r[0] * scale, r[1] * scale, stress);
-    if constexpr (attenuates(rheology)) {
+    if constexpr (rheology == Rheology::varying_attenuating) {
+      const auto& f = *here.recursion;
+      const T mu = here.varying[1], kappa = here.varying[0] + T(2.0 / 3) * mu;
+      relax<relaxations>(
+          gradient, scale, [&](int m) { return r[m] * (m < relaxations ? kappa : mu); }, f.a, f.b, f.c,
+          [&](int l, int m) -> T& { return kept(6 * l + m); }, stress);
+    } else if constexpr (attenuates(rheology)) {
       const auto& f = *here.recursion;
       relax<relaxations>(
           gradient, scale, [&](int m) { return r[hooke_numbers(rheology) + m]; }, f.a, f.b, f.c,

@@ -33,6 +33,12 @@ void begin_inner_forces(Stream& on, const GroupForcesWork<T>& work) {
       return with_shape(std::integral_constant<Rheology, Rheology::lossy>{});
     case Rheology::fluid:
       return with_shape(std::integral_constant<Rheology, Rheology::fluid>{});
+    case Rheology::varying:
+      return with_shape(std::integral_constant<Rheology, Rheology::varying>{});
+    case Rheology::varying_attenuating:
+      return with_shape(std::integral_constant<Rheology, Rheology::varying_attenuating>{});
+    case Rheology::varying_fluid:
+      return with_shape(std::integral_constant<Rheology, Rheology::varying_fluid>{});
     case Rheology::matched:
       return;  // begin_margin_forces
   }

@@ -137,7 +137,7 @@ struct ShapeOfLanes<T, Shape::trilinear> {
 template <class T, int N, Shape kind, Rheology rheology>
 void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size_t first, std::size_t last) {
   using V = Lanes<T>;
-  constexpr int W = lanes_of<T>, most = N ? N : most_points, components = rheology == Rheology::fluid ? 1 : 3;
+  constexpr int W = lanes_of<T>, most = N ? N : most_points, components = is_potential(rheology) ? 1 : 3;
   const int p = N ? N : tables.points, p2 = p * p, p3 = p2 * p;
   // u: displacement, and of layers that are done what two of three fluxes contribute. z: derivative along ζ,
   // and then the flux along ζ.
@@ -151,6 +151,7 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
     for (int n = 0; n < p3; ++n) gather<T, components>(work.displacement, point + n * W, u, n);
     const V* const medium = reinterpret_cast<const V*>(work.medium) +
                             block * static_cast<std::size_t>(medium_numbers(rheology, p));
+    const V* const at_points = medium + even_numbers(rheology, p);  // of media that vary: [number][point]
     ShapeOfLanes<T, kind> shape(reinterpret_cast<const V*>(work.shape) +
                                 block * static_cast<std::size_t>(shape_numbers(kind, p3)));
     for (int c = 0; c < components; ++c)
@@ -173,8 +174,8 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
           for (int c = 0; c < components; ++c)
             for (int d = 0; d < 3; ++d)
               gradient[c][d] = x[c][q] * a[d] + y[c][q] * a[3 + d] + z[c][n] * a[6 + d];
-          if constexpr (rheology == Rheology::fluid) {
-            const V lightness = medium[0] * shape.factor;
+          if constexpr (is_potential(rheology)) {
+            const V lightness = (point_numbers(rheology) > 0 ? at_points[n] : medium[0]) * shape.factor;
             V* const to[3] = {&x[0][q], &y[0][q], &z[0][n]};
             for (int r = 0; r < 3; ++r)
               *to[r] = lightness * (gradient[0][0] * a[3 * r] + gradient[0][1] * a[3 * r + 1] +
@@ -208,7 +209,9 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
               anisotropic_stress(
                   gradient, shape.factor, [&](int m) { return medium[m]; }, stress);
             } else {
-              const V lambda = medium[0] * shape.factor, mu = medium[1] * shape.factor;
+              const V* const hooke = point_numbers(rheology) > 0 ? at_points + n : medium;
+              const V lambda = hooke[0] * shape.factor,
+                      mu = hooke[point_numbers(rheology) > 0 ? p3 : 1] * shape.factor;
               isotropic_stress(gradient, lambda, mu, stress);
             }
             if constexpr (attenuates(rheology)) {
@@ -216,9 +219,14 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
                   reinterpret_cast<V*>(work.memory) +
                   (block * static_cast<std::size_t>(p3) + static_cast<std::size_t>(n)) * memory_of_point;
               const auto& r = tables.recursion;
+              const auto taken = [&](int m) -> V {
+                if constexpr (point_numbers(rheology) == 0) return medium[hooke_numbers(rheology) + m];
+                const V of_point = at_points[n + p3];
+                return medium[m] * (m < relaxations ? at_points[n] + T(2.0 / 3) * of_point : of_point);
+              };
               relax<relaxations>(
-                  gradient, shape.factor, [&](int m) { return medium[hooke_numbers(rheology) + m]; }, r.a,
-                  r.b, r.c, [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
+                  gradient, shape.factor, taken, r.a, r.b, r.c,
+                  [&](int l, int m) -> V& { return memory[6 * l + m]; }, stress);
             }
             flux(stress, a[0], a[1], a[2], x[0][q], x[1][q], x[2][q]);
             flux(stress, a[3], a[4], a[5], y[0][q], y[1][q], y[2][q]);
@@ -255,10 +263,15 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
 }
 
 template <class T, int N, Shape kind>
-inline constexpr LaneKernel<T> of_rheology[rheologies]{
-    lane_forces<T, N, kind, Rheology::isotropic>,           lane_forces<T, N, kind, Rheology::anisotropic>,
-    lane_forces<T, N, kind, Rheology::attenuating>,         lane_forces<T, N, kind, Rheology::fluid>,
-    lane_forces<T, N, Shape::trilinear, Rheology::matched>, lane_forces<T, N, kind, Rheology::lossy>};
+inline constexpr LaneKernel<T> of_rheology[rheologies]{lane_forces<T, N, kind, Rheology::isotropic>,
+                                                       lane_forces<T, N, kind, Rheology::anisotropic>,
+                                                       lane_forces<T, N, kind, Rheology::attenuating>,
+                                                       lane_forces<T, N, kind, Rheology::fluid>,
+                                                       lane_forces<T, N, Shape::trilinear, Rheology::matched>,
+                                                       lane_forces<T, N, kind, Rheology::lossy>,
+                                                       lane_forces<T, N, kind, Rheology::varying>,
+                                                       lane_forces<T, N, kind, Rheology::varying_attenuating>,
+                                                       lane_forces<T, N, kind, Rheology::varying_fluid>};
 template <class T, int N, Shape kind>
 void take(LaneKernels<T>& all, int degree_is_4) {
   for (int r = 0; r < rheologies; ++r)

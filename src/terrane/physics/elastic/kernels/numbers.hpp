@@ -19,11 +19,32 @@ inline constexpr int shape_numbers(Shape shape, int points) {
   return shape == Shape::parallel ? 10 : shape == Shape::trilinear ? 21 : 10 * points;
 }
 /// Kinds of media: isotropic, any 21 constants, isotropic with attenuation; fluids; the medium of a margin,
-/// where waves fade (matched.hpp), with the trilinear map alone; and any 21 constants with attenuation.
-enum class Rheology : unsigned char { isotropic, anisotropic, attenuating, fluid, matched, lossy };
-inline constexpr int rheologies = 6;
+/// where waves fade (matched.hpp), with the trilinear map alone; any 21 constants with attenuation; and
+/// isotropic media and fluids that vary from point to point of an element.
+enum class Rheology : unsigned char {
+  isotropic,
+  anisotropic,
+  attenuating,
+  fluid,
+  matched,
+  lossy,
+  varying,
+  varying_attenuating,
+  varying_fluid
+};
+inline constexpr int rheologies = 9;
 inline constexpr bool attenuates(Rheology rheology) {
-  return rheology == Rheology::attenuating || rheology == Rheology::lossy;
+  return rheology == Rheology::attenuating || rheology == Rheology::lossy ||
+         rheology == Rheology::varying_attenuating;
+}
+/// The unknown is a potential, the first component.
+inline constexpr bool is_potential(Rheology rheology) {
+  return rheology == Rheology::fluid || rheology == Rheology::varying_fluid;
+}
+/// Numbers of the medium that differ from point to point of an element: λ and μ; or 1/ρ.
+inline constexpr int point_numbers(Rheology rheology) {
+  if (rheology == Rheology::varying_fluid) return 1;
+  return rheology == Rheology::varying || rheology == Rheology::varying_attenuating ? 2 : 0;
 }
 /// Numbers of Hooke's law: λ and μ, or 21.
 inline constexpr int hooke_numbers(Rheology rheology) {
@@ -35,18 +56,28 @@ inline constexpr int memory_of_point = 6 * relaxations;
 inline constexpr int memory_numbers_of(Rheology rheology, unsigned axes) {
   return attenuates(rheology) ? memory_of_point : rheology == Rheology::matched ? matched_memory(axes) : 0;
 }
-/// λ, μ; or C11 … C66 row by row; or either and what the mechanisms take from κ and from μ; or 1/ρ; or the 21
-/// constants, ρ, and fading_numbers for each axis and point along it. points: of an element, in each
-/// direction
-inline constexpr int medium_numbers(Rheology rheology, int points) {
+/// Numbers of the medium that are the same in all of an element: λ, μ; or C11 … C66 row by row; or either and
+/// what the mechanisms take from κ and from μ; or 1/ρ; or the 21 constants, ρ, and fading_numbers for each
+/// axis and point along it; or, where media vary, which parts of κ and μ the mechanisms take. points: of an
+/// element, in each direction
+inline constexpr int even_numbers(Rheology rheology, int points) {
   switch (rheology) {
     case Rheology::fluid:
       return 1;
     case Rheology::matched:
       return 22 + 3 * fading_numbers * points;
+    case Rheology::varying:
+    case Rheology::varying_fluid:
+      return 0;
+    case Rheology::varying_attenuating:
+      return 2 * relaxations;
     default:
       return hooke_numbers(rheology) + (attenuates(rheology) ? 2 * relaxations : 0);
   }
+}
+/// All numbers of an element's medium: even ones, then those of points, [number][point].
+inline constexpr int medium_numbers(Rheology rheology, int points) {
+  return even_numbers(rheology, points) + point_numbers(rheology) * points * points * points;
 }
 /// Whether points within an element take their step where its forces are computed; in margins they also fade.
 inline constexpr bool uses_inner(Rheology rheology) { return rheology != Rheology::matched; }

@@ -33,14 +33,15 @@ struct PencilForces {
                                         : rheology == Rheology::matched ? 12
                                                                         : 28;
   static constexpr int shapes = kind == Shape::curved ? 0 : shape_numbers(kind, 0),
-                       media = medium_numbers(rheology, p);
+                       media = even_numbers(rheology, p), varying = point_numbers(rheology),
+                       numbers = medium_numbers(rheology, p);
 
   DeviceTables<T> tables;
   const DeviceTables<T>* spread;
   ElementsOfDevice<T> all;
 
   // fluids: the potential, one component instead of three
-  static constexpr bool potential = rheology == Rheology::fluid;
+  static constexpr bool potential = is_potential(rheology);
   static constexpr int components = potential ? 1 : 3;
 
   /// Three components per point: one and two, which is a quarter less to move than four.
@@ -98,7 +99,7 @@ struct PencilForces {
   TERRANE_FN void begin(Shared& shared, Thread& mine, std::size_t group, int thread) const {
     if (thread < shapes) shared.shape[thread] = all.shape[group * shapes + static_cast<std::size_t>(thread)];
     for (int n = thread; n < media; n += group_threads)
-      shared.medium[n] = all.medium[group * media + static_cast<std::size_t>(n)];
+      shared.medium[n] = all.medium[group * numbers + static_cast<std::size_t>(n)];
     if (thread >= pencils) return;
     const std::uint32_t* const points = all.points_of(group, p * p * p) + thread;
     TERRANE_UNROLL
@@ -137,6 +138,7 @@ struct PencilForces {
     here.points = p;
     here.at[0] = i, here.at[1] = j;
     constexpr int keeps = memory_numbers_of(rheology, axes);
+    const T* const at_points = all.medium + group * numbers + media + static_cast<std::size_t>(thread);
     T* const memory = keeps ? all.memory + group * static_cast<std::size_t>(keeps * each) + thread : nullptr;
     T kept[fades ? keeps : 1];
     if constexpr (fades) {
@@ -159,6 +161,8 @@ struct PencilForces {
       map.rows(k, tables.x[k], a, factor);
       here.at[2] = k;
       here.u = {mine.u[k][0], mine.u[k][1], mine.u[k][2], 0};
+      TERRANE_UNROLL
+      for (int m = 0; m < varying; ++m) here.varying[m] = at_points[m * each + k * pencils];
       T* const in_memory = memory + k * keeps * pencils;
       if constexpr (fades) {
         TERRANE_UNROLL

@@ -9,6 +9,7 @@
 #include "terrane/parallel/partition/exchange.hpp"
 #include "terrane/parallel/partition/peer_rows.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
+#include "terrane/parallel/simd/no_denormals.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/element/plain.hpp"
 #include "terrane/physics/elastic/kernels/forces.hpp"
@@ -66,6 +67,23 @@ std::vector<double> margin_of_kernel(const Problem& problem, const Basis& basis,
       const auto numbers = filters_of(fading, problem.step);
       all.insert(all.end(), numbers.begin(), numbers.end());
     }
+  return all;
+}
+/// Rock at the `each` points of an element, and which part of its moduli mechanisms take.
+std::vector<double> varying_medium_of_kernel(const Medium& medium, const PointRock* rock, std::size_t each,
+                                             Rheology rheology) {
+  std::vector<double> all;
+  if (attenuates(rheology)) {
+    for (const double taken : medium.taken_kappa) all.push_back(taken / medium.kappa());
+    for (const double taken : medium.taken_mu) all.push_back(taken / medium.mu());
+  }
+  const std::size_t before = all.size();
+  all.resize(before + static_cast<std::size_t>(point_numbers(rheology)) * each);
+  for (std::size_t n = 0; n < each; ++n) {
+    const auto [density, lambda, mu] = rock[n];
+    all[before + n] = rheology == Rheology::varying_fluid ? 1 / density : lambda;
+    if (point_numbers(rheology) == 2) all[before + each + n] = mu;
+  }
   return all;
 }
 std::vector<double> medium_of_kernel(const Medium& medium, Rheology rheology) {
@@ -283,9 +301,11 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
       const auto number = part_.elements[element];
       const auto s = shape_of_kernel(problem.mesh.element(number), segment.shape, basis_, on_cpu());
-      const auto r = segment.rheology == Rheology::matched
-                         ? margin_of_kernel(problem, basis_, number)
-                         : medium_of_kernel(problem.mesh.medium_of(number), segment.rheology);
+      const auto& own = problem.mesh.medium_of(number);
+      const auto* const rock = problem.mesh.rock_of(number, each_);
+      const auto r = segment.rheology == Rheology::matched ? margin_of_kernel(problem, basis_, number)
+                     : rock ? varying_medium_of_kernel(own, rock, each_, segment.rheology)
+                            : medium_of_kernel(own, segment.rheology);
       for (std::size_t k = 0; k < shapes; ++k) shape[(block * shapes + k) * w + lane] = static_cast<T>(s[k]);
       for (std::size_t k = 0; k < media; ++k) medium[(block * media + k) * w + lane] = static_cast<T>(r[k]);
       for (std::size_t k = 0; k < each_; ++k)
@@ -310,7 +330,8 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
   if (on_cpu()) own_ = blocks * each_;
   if (plain_)
     for (const auto number : part_.elements)
-      plain_elements_.emplace_back(basis_, problem.mesh.element(number), problem.mesh.medium_of(number));
+      plain_elements_.emplace_back(basis_, problem.mesh.element(number), problem.mesh.medium_of(number),
+                                   problem.mesh.rock_of(number, each_));
 }
 
 /// Derivatives, points and weights of an element, and the recursion of attenuation (attenuation.hpp).
@@ -501,6 +522,7 @@ void FieldOf<T>::compute_lanes(Batch<T>& batch) {
                          batch.kind.axes};
   constexpr std::size_t chunk = 8;  // blocks: a tenth of a millisecond of work
   for_each((batch.blocks + chunk - 1) / chunk, stream_.threads(), [&](std::size_t c) {
+    const NoDenormals zero;
     kernel(lane_tables_, work, c * chunk, std::min((c + 1) * chunk, batch.blocks));
   });
 }
@@ -690,8 +712,7 @@ std::array<double, 2> FieldOf<T>::largest() {
     std::vector<std::uint8_t> in_fluid(part_.points, 0);
     bool any = false;
     for (const auto& s : part_.segments)
-      for (std::size_t n = s.first * each_; s.rheology == Rheology::fluid && n < (s.first + s.count) * each_;
-           ++n)
+      for (std::size_t n = s.first * each_; is_potential(s.rheology) && n < (s.first + s.count) * each_; ++n)
         in_fluid[part_.point[n]] = any = true;
     if (any) in_fluid_ = Buffer<std::uint8_t>(stream_, in_fluid);
   }

@@ -74,6 +74,7 @@ class Builder {
   void add_contacts();
   void add_sources();
   void add_receivers();
+  PointRock rock_between(const Place& place, const std::array<Basis::Row, 3>& value) const;
 
   /// Calls use(n) for n < count, the numbers of elements, on all threads.
   template <class Use>
@@ -395,9 +396,14 @@ void Builder::add_mass() {
     each_of(count, [&](std::size_t e) {
       const auto shape = problem_.mesh.element(near_[first + e]);
       const auto& medium = problem_.mesh.medium_of(near_[first + e]);
-      const double density = medium.is_fluid() ? 1 / medium.lambda() : medium.density;
-      for (std::size_t n = 0; n < each_; ++n)
+      const bool is_fluid = medium.is_fluid();
+      const auto* const rock = problem_.mesh.rock_of(near_[first + e], each_);
+      const auto own = medium.point();
+      for (std::size_t n = 0; n < each_; ++n) {
+        const auto& here = rock ? rock[n] : own;
+        const double density = is_fluid ? 1 / here[1] : here[0];
         added[e * each_ + n] = density * quadrature(n) * shape.map(xi(n)).det;
+      }
     });
     for (std::size_t e = 0; e < count; ++e)
       for (std::size_t n = 0; n < each_; ++n)
@@ -467,7 +473,8 @@ void Builder::add_absorbing_faces(Damping& damping) {
     const auto e = near_of(face.element);
     if (e == near_.size()) continue;
     const auto shape = problem_.mesh.element(face.element);
-    const auto& medium = problem_.mesh.medium_of(face.element);
+    const auto& own = problem_.mesh.medium_of(face.element);
+    const auto* const rock = problem_.mesh.rock_of(face.element, each_);
     for (int i = 0; i < p * p; ++i) {
       const auto n = static_cast<std::size_t>(point_on_side(face.side, i % p, i / p, p));
       const auto point = point_of(e, n);
@@ -477,6 +484,7 @@ void Builder::add_absorbing_faces(Damping& damping) {
       const double size = norm(c), area = size * basis_.weight[static_cast<std::size_t>(i % p)] *
                                           basis_.weight[static_cast<std::size_t>(i / p)];
       const Vector normal{c[0] / size, c[1] / size, c[2] / size};
+      const auto medium = rock ? own.with(rock[n]) : own;
       const auto speeds = medium.speeds(normal);
       // P across the face beyond S; of a potential χ̇ / (ρ c)
       const double s = fluid(e) ? area / (medium.density * speeds[0])
@@ -570,6 +578,18 @@ Vector turned(const std::array<double, 6>& r, const Vector& by) {
           r[4] * by[0] + r[3] * by[1] + r[2] * by[2]};
 }
 
+/// Rock at a place: where it varies, that of the polynomials through the points. value: of these.
+PointRock Builder::rock_between(const Place& place, const std::array<Basis::Row, 3>& value) const {
+  const auto* const rock = problem_.mesh.rock_of(place.element, each_);
+  if (!rock) return problem_.mesh.medium_of(place.element).point();
+  const auto p = static_cast<std::size_t>(basis_.points());
+  PointRock sum{};
+  for (std::size_t n = 0; n < each_; ++n)
+    for (std::size_t k = 0; k < sum.size(); ++k)
+      sum[k] += value[0][n % p] * value[1][n / p % p] * value[2][n / p / p] * rock[n][k];
+  return sum;
+}
+
 void Builder::add_sources() {
   for (std::uint32_t s = 0; s < problem_.sources.size(); ++s) {
     const auto& source = problem_.sources[s];
@@ -579,6 +599,7 @@ void Builder::add_sources() {
     std::array<Basis::Row, 3> value, slope;
     for (std::size_t r = 0; r < 3; ++r) basis_.at(place.xi[r], value[r], slope[r]);
     const auto map = problem_.mesh.element(place.element).map(place.xi);
+    const auto rock = rock_between(place, value);
     const auto& m = source.strength;
     const Vector row[3] = {{m[0], m[5], m[4]}, {m[5], m[1], m[3]}, {m[4], m[3], m[2]}};
     const auto p = static_cast<std::size_t>(basis_.points());
@@ -595,8 +616,7 @@ void Builder::add_sources() {
       for (std::size_t d = 0; d < 3; ++d)
         change[d] = part.factor[point] * (source.is_moment ? dot(row[d], gradient) : m[d] * phi);
       // An explosion in a fluid: − M φ_n / κ
-      if (fluid(e))
-        change = {-part.factor[point] * m[0] * phi / problem_.mesh.medium_of(place.element).lambda(), 0, 0};
+      if (fluid(e)) change = {-part.factor[point] * m[0] * phi / rock[1], 0, 0};
       if (const auto r = leaving_.find(point); r != leaving_.end()) change = turned(r->second, change);
       if (change == Vector{}) continue;
       part.sources.push_back({point, s, change});
@@ -623,6 +643,7 @@ void Builder::add_receivers() {
     const auto p = static_cast<std::size_t>(basis_.points());
     PointReceiver receiver{r, place_[e], fluid(e), {}};
     const auto map = problem_.mesh.element(place.element).map(place.xi);
+    const auto rock = rock_between(place, value);
     for (std::size_t n = 0; n < each_; ++n) {
       const std::size_t i = n % p, j = n / p % p, k = n / p / p;
       const double phi = value[0][i] * value[1][j] * value[2][k];
@@ -637,7 +658,7 @@ void Builder::add_receivers() {
         if (!problem_.records_pressure) {
           of = 0;
           for (std::size_t t = 0; t < 3; ++t) of += along[t] * map.cofactor[t][d] / map.det;
-          of /= problem_.mesh.medium_of(place.element).density;
+          of /= rock[0];
         }
         receiver.weight.push_back(of);
       }
@@ -652,6 +673,10 @@ void Builder::add_receivers() {
 
 Rheology rheology_of(const Mesh& mesh, std::size_t element) {
   const auto& medium = mesh.medium_of(element);
+  if (mesh.varies(element))
+    return medium.is_fluid()       ? Rheology::varying_fluid
+           : medium.loses_energy() ? Rheology::varying_attenuating
+                                   : Rheology::varying;
   return mesh.fading_axes(element) ? Rheology::matched
          : medium.is_fluid()       ? Rheology::fluid
          : medium.loses_energy()   ? (medium.isotropic ? Rheology::attenuating : Rheology::lossy)

@@ -177,6 +177,8 @@ Sight::Sight(const Problem& problem, const Picture& picture, Field& field)
     const auto& medium = problem.mesh.medium_of(picture.element[at]);
     watched_.push_back(see(e, n));
     if (medium.is_fluid()) {
+      const auto* const rock = problem.mesh.rock_of(picture.element[at], each);
+      const double density = rock ? rock[n][0] : medium.density;
       const auto map = problem.mesh.element(picture.element[at]).map(place_in_cube(basis, n));
       const std::size_t stride[3] = {1, p, p * p};
       for (std::size_t r = 0; r < 3; ++r) {
@@ -184,7 +186,7 @@ Sight::Sight(const Problem& problem, const Picture& picture, Field& field)
         for (std::size_t l = 0; l < p; ++l) {
           Gradient one{see(e, n + l * stride[r] - i * stride[r]), {}};
           for (std::size_t d = 0; d < 3; ++d)
-            one.weight[d] = basis.derivative[i][l] * map.cofactor[r][d] / (map.det * medium.density);
+            one.weight[d] = basis.derivative[i][l] * map.cofactor[r][d] / (map.det * density);
           gradients_.push_back(one);
         }
       }

@@ -182,11 +182,11 @@ constexpr PremLayer prem_layers[] = {
     {6371, {2.6, 0, 0, 0}, {5.8, 0, 0, 0}, {3.2, 0, 0, 0}, 600},
 };
 
-Medium of_prem(double radius, bool attenuating) {
+Medium of_prem(double radius, double inside, bool attenuating) {
   constexpr double core = 1221.5, quality_kappa_of_core = 1327.7, quality_kappa = 57823;
   const double km = radius / 1000, x = km / 6371;
   const auto* layer = std::begin(prem_layers);
-  while (layer + 1 != std::end(prem_layers) && km > layer->top) ++layer;
+  while (layer + 1 != std::end(prem_layers) && inside / 1000 > layer->top) ++layer;
   const auto value = [x](const double(&c)[4]) { return 1000 * (c[0] + x * (c[1] + x * (c[2] + x * c[3]))); };
   auto medium =
       Medium::from_speeds(value(layer->velocity_p), value(layer->velocity_s), value(layer->density));
@@ -221,11 +221,11 @@ RadialEarth::RadialEarth(std::vector<Row> rows, const std::string& where) : rows
       throw InputError(where, fmt::format("row {} is not below the one before it", n + 1));
 }
 
-Medium RadialEarth::at(double radius) const {
-  if (rows_.empty()) return of_prem(radius, attenuating_);
+Medium RadialEarth::at(double radius, double inside) const {
+  if (rows_.empty()) return of_prem(radius, inside, attenuating_);
   const double depth = earth_radius - radius;
   std::size_t n = 1;
-  while (n + 1 < rows_.size() && depth > rows_[n].depth) ++n;
+  while (n + 1 < rows_.size() && earth_radius - inside > rows_[n].depth) ++n;
   const auto &a = rows_[n - 1], &b = rows_[n];
   const double t = b.depth > a.depth ? std::clamp((depth - a.depth) / (b.depth - a.depth), 0.0, 1.0) : 0;
   const auto between = [t](double from, double to) { return from + t * (to - from); };

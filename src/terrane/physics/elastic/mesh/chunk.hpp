@@ -69,8 +69,10 @@ class RadialEarth {
   /// Rows from the surface down; a depth twice where the medium changes at once. Throws InputError at
   /// `where`.
   RadialEarth(std::vector<Row> rows, const std::string& where);
-  /// radius: m. Fluids have no Q.
-  Medium at(double radius) const;
+  /// radius: m. Fluids have no Q. inside: a radius between this one and the middle of the element that asks;
+  /// where the earth changes at once between the two, the medium is that on its side.
+  Medium at(double radius) const { return at(radius, radius); }
+  Medium at(double radius, double inside) const;
 
  private:
   RadialEarth() = default;

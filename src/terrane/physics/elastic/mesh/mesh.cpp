@@ -93,6 +93,35 @@ void Mesh::check() const {
                        fmt::format("there is no side {} of element {}", face.side, face.element));
 }
 
+std::size_t Mesh::varying() const {
+  return static_cast<std::size_t>(
+      std::count_if(variation.begin(), variation.end(), [](std::uint32_t at) { return at != even; }));
+}
+
+void Mesh::check_variation(std::size_t each) const {
+  if (variation.size() > size())
+    throw ShapeError("elastic: mesh", fmt::format("rock within {} elements of {}", variation.size(), size()));
+  for (std::size_t n = 0; n < variation.size(); ++n) {
+    if (!varies(n)) continue;
+    const auto& own = medium_of(n);
+    const auto wrong = [&](const std::string& problem, const std::string& next) {
+      return InputError("elastic: mesh", fmt::format("rock within element {}: {}", n, problem), next);
+    };
+    if ((variation[n] + std::size_t{1}) * each > at_points.size())
+      throw wrong("it has no place among the points", fmt::format("There are {} points an element.", each));
+    if (!own.isotropic || fading_axes(n))
+      throw wrong("it is anisotropic, or in a matched layer", "Such elements have one medium each.");
+    for (const auto* rock = rock_of(n, each); rock != rock_of(n, each) + each; ++rock) {
+      const auto [density, lambda, mu] = *rock;
+      if (!(density > 0) || !(lambda + 2.0 / 3 * mu > 0) || !(own.is_fluid() ? mu == 0 : mu > 0) ||
+          !std::isfinite(density + lambda + mu))
+        throw wrong(
+            fmt::format("density {:g} kg/m3, lambda {:g} and mu {:g} Pa", density, lambda, mu),
+            "All points of an element are rock, or all are fluid, with a density and moduli above 0.");
+    }
+  }
+}
+
 Mesh bricks(const TensorMesh& cells, std::vector<Medium> media, std::vector<std::uint32_t> medium,
             const OpenSides& open, const std::function<double(double, double)>& surface) {
   Mesh mesh;

@@ -53,6 +53,12 @@ struct Mesh {
   std::vector<std::array<std::uint32_t, 8>> elements;  ///< nodes, in the order of Hexahedron
   std::vector<std::uint32_t> medium;                   ///< of each element
   std::vector<Medium> media;
+  /// Rock that varies within elements: at the points of the basis of each such element, ξ fastest, one
+  /// element after the other; and which of them an element is, or `even`. Q is that of the element's medium,
+  /// which also says whether it is a fluid. Elements without a place in `variation` are even.
+  std::vector<PointRock> at_points;
+  std::vector<std::uint32_t> variation;
+  static constexpr std::uint32_t even = UINT32_MAX;
   /// Nodes of elements with curved sides, as of_27_points(), and which of them an element has, or `straight`.
   std::vector<std::array<Vector, 27>> curves;
   std::vector<std::uint32_t> curve;  ///< index of each element in `curves`, or `straight`; empty: all are
@@ -71,6 +77,8 @@ struct Mesh {
     field("elements", m.elements, carried("elements"));
     field("medium", m.medium, carried("elements"));
     field("media", m.media, carried("media"));
+    field("at_points", m.at_points, carried("media"));
+    field("variation", m.variation, carried("media"));
     field("curves", m.curves, carried("elements"));
     field("curve", m.curve, carried("elements"));
     field("absorbing", m.absorbing, carried("elements"));
@@ -90,10 +98,18 @@ struct Mesh {
     return all;
   }
   const Medium& medium_of(std::size_t n) const { return media[medium[n]]; }
+  bool varies(std::size_t n) const { return n < variation.size() && variation[n] != even; }
+  std::size_t varying() const;  ///< elements whose rock varies
+  /// Rock at the points of an element, `each` of them; null where it is even.
+  const PointRock* rock_of(std::size_t n, std::size_t each) const {
+    return varies(n) ? &at_points[variation[n] * each] : nullptr;
+  }
 
   /// Throws InputError: a turned or folded element (which, where), an impossible medium, indices that do not
   /// exist.
   void check() const;
+  /// The same for rock that varies, at `each` points of an element.
+  void check_variation(std::size_t each) const;
 };
 
 /// Which outer faces of a box let waves out; the others are free surfaces.
