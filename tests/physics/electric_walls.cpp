@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <numbers>
 #include <random>
 #include <string>
@@ -318,6 +319,34 @@ TEST(AnisotropicRock, ThatStoresChargeAlikeAlongAllAxesMeasuresThat) {
   EXPECT_NEAR(direct_current(mesh, lagging, electrodes, exact, stream).phase.at(0), std::atan(0.05), 1e-8);
   medium.chargeability.assign(mesh.size(), 0.1);
   EXPECT_NEAR(direct_current(mesh, medium, electrodes, exact, stream).chargeability.at(0), 0.1, 1e-8);
+}
+
+// φ = I / (2π √(σ_e σ_n σ_u) √(x²/σ_e + y²/σ_n + z²/σ_u)), of complex σ as of real ones.
+TEST(AnisotropicRock, OfAComplexConductivityAlongEachAxisHasThePotentialOfItsHalfSpace) {
+  using Complex = std::complex<double>;
+  const TensorMesh mesh(stretched(16, 1, 14), stretched(16, 1, 14), stretched(12, 1, 14, -INFINITY, 0));
+  const Complex east(0.01, 0.0008), north(0.004, 0.0001), up(0.002, 0.0005);
+  Medium medium;
+  const auto everywhere = [&](double value) { return std::vector<double>(mesh.size(), value); };
+  medium.conductivity = everywhere(east.real()), medium.quadrature = everywhere(east.imag());
+  medium.conductivity_north = everywhere(north.real()), medium.quadrature_north = everywhere(north.imag());
+  medium.conductivity_up = everywhere(up.real()), medium.quadrature_up = everywhere(up.imag());
+  Electrodes electrodes{{{-7.5, -7.5, 0}}, {}};
+  const std::array<std::array<double, 2>, 4> offsets{{{12, 0}, {0, 12}, {10, 10}, {7, 13}}};
+  for (const auto& [x, y] : offsets) {
+    electrodes.place.push_back({x - 7.5, y - 7.5, 0});
+    electrodes.arrays.push_back({0, -1, static_cast<int>(electrodes.place.size()) - 1, -1});
+  }
+  Stream stream(processor);
+  const auto data = direct_current(mesh, medium, electrodes, {}, stream);
+  for (std::size_t n = 0; n < offsets.size(); ++n) {
+    const auto [x, y] = offsets[n];
+    const auto expected =
+        1.0 / (2 * std::numbers::pi * std::sqrt(east * north * up) * std::sqrt(x * x / east + y * y / north));
+    EXPECT_NEAR(data.resistance[n], expected.real(), 0.01 * std::abs(expected)) << n;
+    EXPECT_NEAR(data.phase[n], -std::arg(expected), 2e-3) << n;
+  }
+  EXPECT_GT(std::abs(data.phase[0] - data.phase[1]), 0.02);  // along east and along north
 }
 
 TEST(AnisotropicRock, MayDifferByAxisInOneOfBothPartsOfItsConductivity) {

@@ -4,8 +4,8 @@
 namespace terrane {
 
 /// While an object of this class exists, the thread's CPU treats denormal numbers as zero: fields ahead of a
-/// wave and deep in layers are full of them, and many CPUs take a hundred times as long for each. All of it is
-/// inlined, so that no instruction set's copy takes another's place.
+/// wave and deep in layers are full of them, and many CPUs take a hundred times as long for each. All of it
+/// is inlined, so that no instruction set's copy takes another's place.
 class NoDenormals {
  public:
 #if defined(__SSE__)
