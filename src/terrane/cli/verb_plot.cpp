@@ -222,7 +222,7 @@ int plot(const PlotOptions& options) {
   const auto picture = converted ? picture_beside(options.file) : std::string();
   add("--out", converted && options.out.empty() ? picture : options.out);
   add("--title", options.title);
-  // One word each: a region may begin with a minus.
+  // "--option=value" in one word, as the value of a region may begin with a minus.
   const auto join = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) words.push_back(option + "=" + value);
   };

@@ -601,7 +601,7 @@ TensorMesh planned(const Config& mesh, const Description& description, const Ear
     for (const auto& reason : plan.reasons) earth.notes.push_back("mesh: " + reason);
     return std::move(plan.mesh);
   } catch (const InputError& error) {
-    // What a file that the plan reads says stays at its line.
+    // An error in a file that the plan reads keeps its file and line.
     if (error.where().find(':') != std::string::npos) throw;
     throw InputError(table.where(), error.problem(), error.next());
   }

@@ -45,7 +45,7 @@ template <class T>
 struct GridView {
   GridView() = default;
   TERRANE_FN GridView(const View<T, 3>& view) : GridView(view, 1) {}
-  /// Whoever may write may also just look.
+  /// A view for reading, of one for writing.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN GridView(const GridView<Other>& other)
       : zero_(other.zero_), stride_{other.stride_[0], other.stride_[1]} {}
@@ -93,7 +93,7 @@ struct ComplexView {
   /// that keep each in an array of its own.
   ComplexView(const View<T, 3>& real, Device device, std::ptrdiff_t to_im)
       : real_(real, has_pairs(device) ? 2 : 1), to_im_(has_pairs(device) ? 1 : to_im) {}
-  /// Whoever may write may also just look.
+  /// A view for reading, of one for writing.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN ComplexView(const ComplexView<Other>& other)
       : real_(other.real_), to_im_(other.to_im_) {}

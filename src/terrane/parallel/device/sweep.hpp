@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(threads_of_one_block) run_one_block(const __gr
   kernel.work(PointsOfBlock{});
 }
 
-/// Whether the code that runs on this device, the one in use, waits for the kernel before it: that for
-/// compute capability 9.0 does. Devices of a machine may differ; each is asked once. function: of Kernel
+/// Whether a kernel's code for the device in use waits for the kernel before it, as code for compute
+/// capability 9.0 does. Devices of a machine may differ; each is asked once. function: of Kernel
 template <class Kernel, class Function>
 bool waits_itself(int device, Function function) {
   enum : signed char { unknown, no, yes };

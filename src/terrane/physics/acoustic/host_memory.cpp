@@ -48,7 +48,7 @@ double bytes_of_gathers(const Problem& problem, const Settings& settings, std::s
   const double of_shot = largest * (3 * (settings.double_precision ? 8 : 4) + 8 + 4);
   if (settings.task == Task::migration)
     return of_shot + samples * (4 + (settings.data.empty() ? 0 : 2 * sizeof(double)));
-  // In single precision as they are collected; what is written also as a data set, and by its writer.
+  // Samples are collected in single precision; those written are also held by a data set and by its writer.
   const double written = samples / static_cast<double>(every);
   return samples * 4 + std::max(of_shot, written * (4 + 4 + 8));
 }

@@ -425,7 +425,7 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
   const double at_once =
       device.kind == Device::Kind::cpu ? static_cast<double>(most_steps_at_once(problem)) : 1;
   if (at_once > 1) bytes += rows * (at_once * e + 2 * sizeof(Index));
-  // As sources: a series each, and of every weight its source and, at most, a node of its own.
+  // Receivers that send: a series of each, and for every weight its source and at most a node of its own.
   if (settings.runs_back())
     bytes += traces * steps * e + weights * (e + sizeof(int) + sizeof(Part) + 2 * sizeof(Index));
   return bytes;

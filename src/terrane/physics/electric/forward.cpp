@@ -387,7 +387,7 @@ void check_chargeability(const Medium& medium) {
                      "A phase at a frequency, or a chargeability without one.");
 }
 
-/// What is wrong is said first.
+/// The number of solves; electrodes and sides that are wrong are refused before it is used.
 std::size_t count_of_solves(const Electrodes& electrodes, const Parameters& parameters) {
   electrodes.check();
   check(parameters.boundary, electrodes, parameters.volume);

@@ -13,7 +13,7 @@ namespace terrane::electric {
 
 namespace {
 
-/// What rank 0 is told of a solve.
+/// What a group of ranks reports to rank 0 of a solve.
 struct Told {
   bool solved;
   bool secondary;

@@ -66,9 +66,9 @@ struct Problem {
   /// Whether conductivity is complex, and differs from frequency to frequency.
   bool stores_charge() const { return !quadrature[0].empty() || !chargeability.empty(); }
   Sigma sigma(double hertz) const { return sigma_of(along(), hertz); }
-  /// σ of the earth whose contrasts sources and receivers take.
+  /// σ by whose contrasts sources and receivers are interpolated.
   Sigma sigma_of_sides(double hertz) const { return sigma_of(sides(), hertz); }
-  /// The conductivities whose contrasts sources and receivers take.
+  /// The conductivities by whose contrasts sources and receivers are interpolated.
   Conductivity sides() const;
   /// Conductivity along up of the cell that holds a point of the mesh.
   double conductivity_at(const Vector3& point) const;

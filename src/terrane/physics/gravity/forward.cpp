@@ -302,7 +302,7 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
   auto intent = intent_of(stations, parameters, out, budget, runtime);
   auto chosen = planned(prisms, stations, intent, *progress, runtime);
   put_into(report, chosen, intent, runtime, parameters.threads);
-  // Asking what memory is left takes longer than a few prisms do: not for what any machine has.
+  // A small run has no budget (budget_of): asking what memory is left would take longer than its sum.
   MemoryBudget{budget}.require(
       "forward",
       fmt::format("{} prisms at {} stations by the {} method", prisms.size(), stations.size(), report.method),

@@ -135,7 +135,7 @@ class Difference {
     }
     return sum;
   }
-  /// Of the cell below a node along an axis; of that above, of the next node.
+  /// The width of the cell below a node along an axis; the cell above has that of the next node.
   double width(std::size_t a, Index node) const { return width_[a][static_cast<std::size_t>(node)]; }
 
   Axes axes_;

@@ -34,7 +34,7 @@ Datum read_datum(const Config& table) {
   return static_cast<Datum>(at - datum_names.begin());
 }
 
-/// What the survey has of the two that are resistivities.
+/// The resistances of the survey, or else its apparent resistivities.
 MeasuredArrays find_measured(const Measured& survey, const Config& job) {
   for (const char* name : {"resistance", "apparent_resistivity"})
     if (const auto* column = survey.find(name))

@@ -52,7 +52,8 @@ class ArrayData : public inversion::Dependence {
   double flat_surface() const;
   /// Geometric factors of a flat earth.
   void take_factors();
-  /// Geometric factors of uneven ground and its sides, which take a solve for each current electrode.
+  /// Takes the geometric factors of uneven ground and of the mesh's sides: a solve for each current
+  /// electrode.
   void take_factors_of(const DirectCurrent& physics);
   /// Makes `arrays_`, with this medium.
   void take_medium(Medium medium);

@@ -26,7 +26,7 @@ class Line {
   struct Answer {
     Z v, i;
   };
-  /// To a unit of i (shunt), or of v (series).
+  /// The voltage and current at a height, of a unit source of current (shunt) or of voltage (series).
   Answer answer(double source, double receiver, bool shunt) const {
     const std::size_t s = layer(source), r = layer(receiver);
     if (r == s) return in_source_layer(s, source, receiver, shunt);

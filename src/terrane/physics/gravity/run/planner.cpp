@@ -44,7 +44,7 @@ const MethodEntry& entry_of(Method method) {
   return direct_method;
 }
 
-/// Few enough pairs that to ask another method would take as long as the sum.
+/// Whether there are so few pairs that asking another method would take as long as the sum.
 bool few_pairs(const Problem& problem, double seconds) {
   return seconds < std::max(fast_enough, 60e-9 * static_cast<double>(problem.prisms.size()) +
                                              50e-9 * static_cast<double>(problem.stations.size()));

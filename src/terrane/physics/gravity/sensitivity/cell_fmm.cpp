@@ -372,7 +372,7 @@ void CellFmm::weigh(std::size_t t, std::span<const double> data, double* boxes) 
   local_kernels_.weigh(box.place, box.degree, tensor_, tile, weights.data(), boxes + box.numbers);
 }
 
-/// From the boxes that it holds.
+/// Adds up the values of a box from those of the boxes within it.
 void CellFmm::gather_boxes(const Box& box, double* boxes) const {
   if (box.degree < 0 || box.children == 0) return;
   std::fill_n(boxes + box.numbers, count_of(box.degree), 0.0);
