@@ -15,35 +15,36 @@ namespace terrane {
 namespace {
 
 constexpr Key unit_keys[] = {
-    {"name", "text", "", "What bodies call it: unit = \"salt\"."},
+    {"name", "text", "", "Name to which bodies refer: unit = \"salt\"."},
 };
 constexpr Key unit_map_keys[] = {
     {"maps", "list of texts", "none",
-     "Properties that it gets from others: [\"velocity_s from velocity_p by castagna\"], in order."},
+     "Properties that are computed from its others: [\"velocity_s from velocity_p by castagna\"], in order."},
 };
 constexpr Key surface_keys[] = {
-    {"name", "text", "", "What layers call it: top = \"floor\"."},
+    {"name", "text", "", "Name to which layers refer: top = \"floor\"."},
     {"elevation", "length or path", "none", "A grid of elevations in the job's coordinates, or a level."},
-    {"depth", "length or path", "none", "In place of elevation: how far below `below` it lies, downwards."},
+    {"depth", "length or path", "none",
+     "In place of elevation: depth below the surface `below`, positive downwards."},
     {"below", "length or path", "0",
-     "What depths count from: a level, a grid, or the name of a surface above."},
+     "Surface from which depths are measured: a level, a grid, or the name of a surface above."},
 };
 constexpr Key of_unit_keys[] = {
     {"unit", "text", "none",
-     "The rock it is made of, by the name of a [[model.unit]]; properties given here rule."},
+     "Its rock, by the name of a [[model.unit]]; properties given here take precedence."},
 };
 constexpr std::array<std::string_view, 5> body_kinds{"sphere", "ellipsoid", "box", "polygon", "layer"};
 constexpr Key body_keys[] = {
     {"kind", "text", "", "sphere, ellipsoid, box, polygon or layer.", "\"sphere\""},
     {"density", "density", "none",
-     "Of the body, or its contrast to what surrounds it; 0 carves a hole. A body has one property or "
+     "Density of the body, or its contrast to its surroundings; 0 makes a cavity. A body has one property or "
      "several.",
      "\"0.4 g/cm3\""},
     {"name", "text", "\"\"", "For messages."},
 };
 constexpr Key map_keys[] = {
     {"maps", "list of texts", "none",
-     "What one property says about another: [\"density from velocity_p by gardner\"], in order."},
+     "Properties that are computed from others: [\"density from velocity_p by gardner\"], in order."},
 };
 
 /// Keeps the text of keys that are made from the table of properties: a Key holds views only.
@@ -108,15 +109,16 @@ std::span<const Key> law_keys() { return map_keys; }
 std::span<const Section> description_sections() {
   static const std::array sections{
       Section{"model", "", "Between properties:", map_keys, false},
-      Section{"model.background", "", "What every cell is made of where no body and no file says otherwise.",
+      Section{"model.background", "", "Properties of every cell for which no body and no file gives others.",
               background_keys(), false},
       Section{"model.background", "", "Or:", of_unit_keys, false},
-      Section{"model.unit", "", "A kind of rock: its properties stand once, and bodies name it.", unit_keys,
+      Section{"model.unit", "",
+              "A kind of rock: its properties are given once, and bodies refer to it by name.", unit_keys,
               false},
       Section{"model.unit", "", "Properties:", background_keys(), false},
       Section{"model.unit", "", "Between properties:", unit_map_keys, false},
       Section{"model.surface", "", "A surface by its name.", surface_keys, false},
-      Section{"model.air", "", "What is above the topography.", background_keys(), false},
+      Section{"model.air", "", "Properties of the air above the topography.", background_keys(), false},
       Section{"model.air", "", "Or:", of_unit_keys, false},
       Section{"model.body", "", "A body; a cell belongs to it when its centre does.", body_keys},
       Section{"model.body", "", "Or:", of_unit_keys, false},
@@ -125,7 +127,7 @@ std::span<const Section> description_sections() {
       Section{"model.body", "ellipsoid", "An ellipsoid, turned any way.", ellipsoid_keys},
       Section{"model.body", "box", "A box.", box_keys},
       Section{"model.body", "polygon", "An outline between two levels.", polygon_keys},
-      Section{"model.body", "layer", "What lies between two surfaces.", layer_keys},
+      Section{"model.body", "layer", "The part between two surfaces.", layer_keys},
   };
   return sections;
 }

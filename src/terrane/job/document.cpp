@@ -202,9 +202,8 @@ std::string job_reference(std::string_view physics, std::string_view summary,
 
 std::string general_reference(std::span<const Section> general) {
   std::string text =
-      "# General tables\n\nTables that jobs of most physics have. The page of each physics leads here, and "
-      "has "
-      "its own tables.\n\nThis page is written by `terrane new tables --reference`.\n";
+      "# General tables\n\nThese tables are common to the jobs of most physics. The page of each physics has "
+      "the others.\n\nThis page is written by `terrane new tables --reference`.\n";
   text += tables_of(general, {}, true);
   const auto rock = std::find_if(general.begin(), general.end(), holds_rock);
   if (rock == general.end()) return text;

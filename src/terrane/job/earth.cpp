@@ -35,9 +35,8 @@ constexpr std::array<std::string_view, 7> mesh_kinds{"regular", "tensor", "file"
 constexpr Key mesh_keys[] = {
     {"kind", "text", "\"regular\"",
      "regular, tensor, file (a mesh), prisms (a list), terrain (columns below an elevation grid), random, or "
-     "planned (made by the physics; also where there is no [mesh]). Left out, other keys say it: "
-     "easting_widths "
-     "tensor, file a mesh, elevation terrain, cell planned.",
+     "planned (by the physics; also if there is no [mesh]). Without kind, other keys determine it: "
+     "easting_widths tensor, file a mesh, elevation terrain, cell planned.",
      "\"regular\""},
     {"projection", "text", "none",
      "Map projection of the job's coordinates, for longitudes and latitudes in its files: an EPSG code, a "
@@ -63,19 +62,19 @@ constexpr Key mesh_file_keys[] = {
      "A tensor mesh: UBC .msh, or .h5, .nc and .rsf that hold cells and may hold properties; a model or mesh "
      "of emg3d (.npz, .h5, .json)."},
     {"format", "text", "none",
-     "Format of the file, where neither its name nor its beginning says it: \"ubc-mesh\"."},
+     "Format of the file, if neither its name nor its first lines determine it: \"ubc-mesh\"."},
 };
 constexpr Key prisms_keys[] = {
     {"file", "path", "",
      "Prisms and densities: columns west, east, south, north, bottom, top, density, or x1 y1 z1 x2 y2 z2 rho "
      "in any corner order; also columns of other properties."},
-    {"length_unit", "text", "none", "Unit of the lengths, where the file's header does not say."},
-    {"density_unit", "text", "none", "Unit of the densities, where the file's header does not say."},
+    {"length_unit", "text", "none", "Unit of the lengths, if the file's header does not state it."},
+    {"density_unit", "text", "none", "Unit of the densities, if the file's header does not state it."},
 };
 constexpr Key terrain_keys[] = {
     {"elevation", "path", "", "Elevation grid, m: .nc, .tif, .grd, .asc, also packed by gzip or xz."},
-    {"field", "text", "\"\"", "Which variable of the file, when it has several."},
-    {"reference", "length or path", "0", "Level the columns start from, or a grid of it."},
+    {"field", "text", "\"\"", "Variable of the file, if it has several."},
+    {"reference", "length or path", "0", "Level at which the columns start, or a grid of such levels."},
     {"window", "list of 4 angles", "none",
      "Part of a geographic grid to use: longitudes west, east, latitudes south, north, in degrees."},
     {"region", "list of 4 lengths", "none", "Rectangle to cover after projection: west, east, south, north."},
@@ -83,10 +82,11 @@ constexpr Key terrain_keys[] = {
      "Width of the columns along easting and northing after projection; 0: as the grid has it."},
 };
 constexpr Key planned_keys[] = {
-    {"cell", "length", "none", "Width of the smallest cells; else what the survey and the rock ask for."},
-    {"depth", "length", "none", "How far the mesh goes below the ground."},
+    {"cell", "length", "none",
+     "Width of the smallest cells; by default it follows from the survey and the rock."},
+    {"depth", "length", "none", "Depth of the mesh below the ground."},
     {"box", "list of 6 lengths", "none",
-     "West, east, south, north, bottom, top, in place of what is planned."},
+     "West, east, south, north, bottom, top, in place of the planned ones."},
 };
 constexpr Key random_keys[] = {
     {"shape", "list of 3 counts", "[2, 2, 2]", "Cells along easting, northing and up."},
@@ -102,14 +102,14 @@ constexpr Key model_keys[] = {
      "SEG-Y, a trace per column from the top."},
     {"format", "text", "none", "Format of the file, where its name does not say it: \"ubc-density\"."},
     {"property", "text", "none",
-     "What values without a name are; without it what the extension says (.sus, .con, .chg), or density."},
+     "Property of values without a name; by default that of the extension (.sus, .con, .chg), or density."},
     {"field", "text", "none", "Which variable of the file is `property`, where it has another name."},
     {"unit", "text", "none", "Unit of values whose file does not say it."},
     {"overlap", "text", "\"replace\"",
-     "Where bodies overlap: the last one rules (replace), or they add (add)."},
+     "If bodies overlap: the last one counts (replace), or they are added (add)."},
     {"transfer", "text", "\"auto\"",
-     "What a cell takes: centre (what its centre is made of), or average (its mean, as is right for each "
-     "property). auto: average on planned meshes, else centre."},
+     "Properties of a cell: centre (those at its centre), or average (a mean that suits each property). "
+     "auto: average on planned meshes, else centre."},
     {"topography", "length or path", "none",
      "The ground, above which is air: an elevation grid, a level, or the name of a [[model.surface]]."},
     {"air", "table", "none", "[model.air]: properties of what is above the topography."},
@@ -123,7 +123,8 @@ constexpr Key model_keys[] = {
 constexpr Key model_terrain_keys[] = {
     {"rock", "density", "2670", "Density of the columns above the reference."},
     {"water", "density", "1040",
-     "What fills the columns below the reference; they count with water less rock. 0 for dry land."},
+     "Density of the filling of columns below the reference; their contrast is water minus rock. 0 for dry "
+     "land."},
 };
 constexpr Key model_random_keys[] = {
     {"densities", "list of 2 densities", "[0.1, 3.0, \"g/cm3\"]", "Smallest and largest density."},
@@ -150,7 +151,7 @@ std::span<const Section> all_sections() {
                 "One column per node of an elevation grid, from a reference to the surface.", terrain_keys},
         Section{"mesh", "random", "Blocks of random size, to test with.", random_keys},
         Section{"mesh", "planned",
-                "Made by the physics from its survey and the earth; `terrane check` says why so.",
+                "Planned by the physics from its survey and the earth; `terrane check` gives the reasons.",
                 planned_keys, false},
         Section{"model", "", "What the cells are made of: bodies painted into the mesh, or a file.",
                 model_keys},

@@ -14,20 +14,21 @@ namespace terrane {
 namespace {
 
 constexpr Key keys[] = {
-    {"folder", "path", "\"output\"", "Where the files go; made when it is not there."},
+    {"folder", "path", "\"output\"", "Folder of the files; it is created if it does not exist."},
     {"files", "list of file names", "[\"fields.nc\"]",
      "Files of the fields, the format by extension: .nc, .csv, .vts, .npy, .grd, ...",
      "[\"fields.nc\", \"fields.csv\"]"},
     {"model", "list of file names", "[]",
      "Files of the model, for viewers and other programs: .vtr, .h5, .nc, .csv."},
     {"plots", "list of file names", "[]", "Maps of the fields: .png, .svg, .pdf (needs matplotlib)."},
-    {"plot_channels", "list of names", "[]", "What to draw; nothing named: everything."},
+    {"plot_channels", "list of names", "[]", "Channels to draw; by default all."},
     {"checkpoint", "text", "\"auto\"",
-     "How often a long run keeps what is done, for `terrane run --resume`: \"5 min\", \"never\"; auto: every "
+     "Interval of the checkpoints of a long run, for `terrane run --resume`: \"5 min\", \"never\"; auto: "
+     "every "
      "5 minutes when more than 10 are expected, of inversions always."},
 };
 
-constexpr Section description{"output", "", "Which files are written.", keys};
+constexpr Section description{"output", "", "Files that are written.", keys};
 
 /// Whether a format with this extension can be written and holds one of `kinds`.
 bool writable(const std::string& extension, std::initializer_list<std::string_view> kinds) {

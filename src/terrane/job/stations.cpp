@@ -23,15 +23,15 @@ constexpr std::array<std::string_view, 3> kinds{"grid", "list", "lines"};
 
 constexpr Key survey_keys[] = {
     {"kind", "text", "\"grid\"",
-     "grid, list (of stations, from a file or here; also where one of these stands below) or lines "
-     "(flights).",
+     "grid, list (of stations, from a file or in the job; also the default if one of these is given) or "
+     "lines (flights).",
      "\"grid\""},
     {"height", "length", "none", "Height of all stations, up.", "\"100 m\""},
     {"clearance", "length", "none", "Height above survey.elevation, in place of height."},
-    {"elevation", "path", "none", "Elevation grid the clearance is counted from."},
+    {"elevation", "path", "none", "Elevation grid from which the clearance is measured."},
 };
 constexpr Key grid_keys[] = {
-    {"region", "list of 4 lengths", "none", "West, east, south, north; stations stand on the edges too.",
+    {"region", "list of 4 lengths", "none", "West, east, south, north; there are stations on the edges, too.",
      "[0, 22, 0, 22, \"km\"]"},
     {"shape", "list of 2 counts", "none", "Stations along easting and northing.", "[150, 100]"},
     {"spacing", "list of 2 lengths", "none", "Distance between stations, in place of shape."},
@@ -44,9 +44,9 @@ constexpr Key list_keys[] = {
      "of a survey of emg3d (.npz, .h5, .json); may be packed. Of magnetotelluric sites also several as one "
      "survey: a list of files, a folder of EDI files, or a pattern (\"sites/*.edi\")."},
     {"format", "text", "none",
-     "Format of the file, where neither its name nor its beginning says it: \"ubc-gravity\"."},
+     "Format of the file, if neither its name nor its first lines determine it: \"ubc-gravity\"."},
     {"stations", "list of 3 lengths each", "none",
-     "Stations here in place of a file: [[easting, northing, up], ...]."},
+     "Stations in the job in place of a file: [[easting, northing, up], ...]."},
     {"easting_column", "text", "\"easting\"", "Column of the file that holds the easting."},
     {"northing_column", "text", "\"northing\"", "Column that holds the northing."},
     {"up_column", "text", "\"up\"", "Column that holds the height, unless height or clearance is given."},
@@ -54,8 +54,8 @@ constexpr Key list_keys[] = {
      "Column with the longitude in degrees; used when there is no easting, with mesh.projection."},
     {"latitude_column", "text", "\"latitude\"", "Column with the latitude in degrees."},
     {"observed_column", "text", "none", "Column with absolute gravity observed, for gravity disturbances."},
-    {"length_unit", "text", "none", "Unit of the coordinates, where the header does not say."},
-    {"observed_unit", "text", "none", "Unit of the observed column, where the header does not say."},
+    {"length_unit", "text", "none", "Unit of the coordinates, if the header does not state it."},
+    {"observed_unit", "text", "none", "Unit of the observed column, if the header does not state it."},
     {"window", "list of 4 numbers", "none",
      "Keep only stations between: longitudes west, east, latitudes south, north; metres when coordinates are"
      " local."},

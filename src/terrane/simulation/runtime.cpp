@@ -8,13 +8,13 @@ namespace {
 
 constexpr Key keys[] = {
     {"device", "text", "\"auto\"",
-     "auto takes a GPU where there is one and the run is worth it; cpu; cuda, or cuda:1 for the second "
+     "auto: a GPU if there is one and the run is long enough; cpu; cuda, or cuda:1 for the second "
      "GPU; debug runs GPU code on the CPU, to find faults."},
     {"threads", "count", "0", "Number of threads; 0: all that the machine has."},
     {"memory", "text", "none",
-     "Most memory the run may take, \"2 GB\"; otherwise what the machine has left."},
+     "Largest memory that the run may use, \"2 GB\"; by default the free memory of the machine."},
 };
-constexpr Section description{"simulation", "", "Where it is computed.", keys};
+constexpr Section description{"simulation", "", "Device, threads and memory.", keys};
 
 }  // namespace
 

@@ -39,17 +39,17 @@ struct Accuracy {
   template <class Self, class Field>
   static void fields(Self& a, Field& field) {
     field("accuracy", a.accuracy, number(Allowed{1e-9, 0.5}).same_bits(),
-          "Relative error that is asked for. With verify = \"estimate\" a run warns of the first datum whose "
-          "error is larger, and says which share of data is.");
+          "Requested relative error. With verify = \"estimate\" a run warns of the first datum whose error "
+          "is larger, and gives the fraction of such data.");
     field(
         "verify", a.verify, one_of(verify_names).same_bits(),
-        "estimate: a second run on cells twice as wide, with walls twice as far, states an error beside "
-        "every datum (NAME_error). refine: where 95 % of data have a larger one than accuracy, finer meshes "
-        "follow, up to three. off: none is stated. In an inversion the errors count beside those of data; "
-        "with "
-        "refine a planned mesh becomes finer, up to twice, where they are larger than those.");
+        "estimate: a second run on cells twice as wide, with the boundary twice as far away, gives an error "
+        "for every datum (NAME_error). refine: if the error that 95 % of the data do not exceed is above "
+        "accuracy, up to three finer meshes follow. off: no errors. In an inversion the errors are added to "
+        "those of data; with refine a planned mesh is refined, up to twice, if they are larger than those.");
     field("most_cells", a.most_cells, count(1, std::uint64_t{1} << 40).same_bits(),
-          "Of a mesh that verify = \"refine\" makes; it ends before one that has more.");
+          "Largest number of cells of a mesh with verify = \"refine\"; refinement ends before a mesh with "
+          "more.");
   }
   friend bool operator==(const Accuracy&, const Accuracy&) = default;
 };

@@ -28,23 +28,22 @@ constexpr std::array<std::string_view, 2> solvers{"data_space", "model_space"};
 
 constexpr Key keys_of_inversion[] = {
     {"floor", "list of numbers", "[]",
-     "Least uncertainty of the data, in their unit, one for each channel. Where floor or percent is given it "
-     "rules over uncertainties of the survey; 0 in both keeps a channel's own. One number is that of all "
-     "channels, where they have one unit. Of waves for each recorded component, Pa or m/s.",
+     "Smallest uncertainty of the data, in their unit, one for each channel. If floor or percent is given it "
+     "replaces uncertainties of the survey; 0 in both keeps a channel's own. One number applies to all "
+     "channels, if they have one unit. Of waves for each recorded component, Pa or m/s.",
      "[0.01]"},
     {"percent", "list of numbers", "[]",
      "Percentage of each datum that is added to the floor, one for each channel or one for all; of waves, of "
      "the root mean square of each trace."},
     {"model_error", "number", "0",
-     "What mesh and physics leave out, as a percentage of each datum: added in quadrature to uncertainties, "
-     "the "
-     "job's and the survey's. Not of waves."},
+     "Errors of mesh and physics, as a percentage of each datum, added in quadrature to the uncertainties of "
+     "the job or the survey. Not for waves."},
     {"trend", "text", "\"none\"",
      "A regional field found together with the model, for each channel: none, constant, plane or "
      "quadratic."},
     {"huber", "number", "0",
-     "Outliers: residuals in standard deviations beyond which data count less, such as 1.5; 0: squares "
-     "throughout."},
+     "Outliers: residual in standard deviations beyond which data get less weight, such as 1.5; 0: squares "
+     "for all data."},
     {"chi", "number", "1", "Target of φ_d, as a multiple of the number of data."},
     {"choice", "text", "\"discrepancy\"",
      "How β is chosen: discrepancy (so that φ_d = chi N), gcv, l_curve, or fixed."},
@@ -80,7 +79,7 @@ constexpr Key keys_of_inversion[] = {
      "least-squares migration "
      "the change of velocity."},
     {"start", "property or path", "none",
-     "Of resistivities and velocities: the first model, where it is not the reference."},
+     "Starting model of resistivities and velocities, if it is not the reference."},
     {"observed", "path", "none",
      "Of electromagnetic fields: what was measured, a table as a run writes it, with the columns source, "
      "frequency, receiver and of each component e_e_real, e_e_imag and, where they are known, "
@@ -136,10 +135,10 @@ constexpr Key keys_of_inversion[] = {
      "file "
      "named by reference, whose field is part of gravity and magnetic data; otherwise they are empty."},
     {"storage", "text", "\"auto\"",
-     "How sensitivities are held: lattice (by FFT), tree (clusters of cells), fmm (clusters of cells at "
+     "Storage of sensitivities: lattice (by FFT), tree (clusters of cells), fmm (clusters of cells at "
      "boxes "
      "of stations, by fast multipoles on the CPU), single (memory, single precision), dense (double), disk, "
-     "none (made anew for each product)."},
+     "none (computed again for each product)."},
     {"storage_file", "path", "none", "File of storage = \"disk\"; reused by later runs of the same problem."},
     {"accuracy", "number", "1e-9", "Relative error allowed in every sensitivity."},
     {"tree_accuracy", "number", "1e-6",
@@ -159,34 +158,34 @@ constexpr Key keys_of_inversion[] = {
      "not see, such as a reference density.",
      ""},
 };
-constexpr Section table_of_inversion{"inversion", "", "How a model is found that explains the data.",
-                                     keys_of_inversion};
+constexpr Section table_of_inversion{"inversion", "", "Settings of the inversion.", keys_of_inversion};
 
 constexpr Key keys_of_joint[] = {
     {"coupling", "number", "1",
-     "How strongly models are held to one structure, by their cross-gradients; 0: not at all.", ""},
+     "Weight of the cross-gradients, which favour a common structure of the models; 0: none.", ""},
     {"rocks", "number", "0",
-     "How strongly models are held to mixtures of two rocks, whose properties are inversion.rocks.", ""},
-    {"most_rounds", "count", "12", "In a round every model is found anew, the others in their places.", ""},
+     "Weight of the term that favours mixtures of two rocks, whose properties are inversion.rocks.", ""},
+    {"most_rounds", "count", "12",
+     "Largest number of rounds; in a round every model is computed again with the others fixed.", ""},
     {"tolerance", "number", "0.02",
-     "Change of the models in a round, relative to their largest value, that counts as none.", ""},
+     "Change of the models in a round, relative to their largest value, below which the rounds end.", ""},
 };
 constexpr Section table_of_joint{
     "joint", "",
-    "Models found together, over one mesh; keys of [inversion] for one simulation stand in [inversion.NAME].",
+    "Joint inversion over one mesh; keys of [inversion] for one simulation are in [inversion.NAME].",
     keys_of_joint, false};
 
 constexpr Key keys_of_ground[] = {
     {"topography", "length or path", "none",
      "The ground, of all simulations: an elevation grid, a level, or the name of a [[model.surface]]. Cells "
-     "that hold any of it are found, and count by their share of it; electromagnetic fields take whole cells "
-     "alone. In place of inversion.topography and simulation.topography.",
+     "that contain any ground are unknowns, weighted by their fraction of ground; electromagnetic fields use "
+     "whole cells only. In place of inversion.topography and simulation.topography.",
      ""},
     {"surface", "tables", "none", "[[model.surface]]: surfaces by name.", ""},
 };
 constexpr Section table_of_ground{
     "model", "",
-    "Of an earth that is described there the ground is taken; `terrane run` computes fields of its rock.",
+    "If an earth is described there, its ground is used; `terrane run` computes fields of its rock.",
     keys_of_ground, false};
 
 constexpr std::array<std::string_view, 4> trends{"none", "constant", "plane", "quadratic"};

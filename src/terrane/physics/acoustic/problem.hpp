@@ -177,7 +177,7 @@ struct Problem {
         "What receivers record: pressure, and the velocities of particles velocity_east, velocity_north and "
         "velocity_up.");
     field("density", p.even_density, number(Quantity::density, positive).written("\"1000 kg/m3\""),
-          "What velocities of particles are over; equation = \"variable_density\" has that of the model.");
+          "Density for velocities of particles; equation = \"variable_density\" has that of the model.");
     field("step", p.step, number(Quantity::time, positive).or_open(),
           "Time step; without it, 0.9 of the longest stable one.");
     field("order", p.order, count(2, 16), "Order of the differences in space: 2, 4 ... 16.");

@@ -11,8 +11,7 @@ namespace {
 
 constexpr Key keys_of_gravity[] = {
     {"physics", "text", "\"gravity\"", "Which data are inverted: gravity or magnetic.", "\"gravity\""},
-    {"channels", "list of names", "[]",
-     "Which of the observed channels to invert; nothing named: all of them."},
+    {"channels", "list of names", "[]", "Observed channels to invert; by default all."},
     {"frame", "text", "\"enu\"",
      "Names, axes and signs of data and output: enu, harmonica, simpeg, ubc, tomofast."},
     {"units", "text", "\"geo\"", "Of data and output: geo (mGal, E) or si."},

@@ -18,8 +18,7 @@ namespace {
 
 constexpr Key keys_of_magnetics[] = {
     {"physics", "text", "\"gravity\"", "Which data are inverted: gravity or magnetic.", "\"magnetic\""},
-    {"channels", "list of names", "[]",
-     "Which of the observed channels to invert; nothing named: all of them."},
+    {"channels", "list of names", "[]", "Observed channels to invert; by default all."},
     {"intensity", "flux density", "\"50000 nT\"", "Strength of the earth's main field."},
     {"inclination", "number", "90", "Of the main field, degrees, positive downward."},
     {"declination", "number", "0", "Of the main field, degrees east of north."},
