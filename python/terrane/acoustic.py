@@ -70,7 +70,7 @@ class Simulation(simulation.Simulation):
         Length of the gathers: s, or ``"800 ms"``.
     kind : {"modelling", "born", "migration"}, optional
     smoothing : number or text, optional
-        Of born and migration: standard deviation of the Gaussian that smooths the model.
+        For born and migration: standard deviation of the Gaussian that smooths the model.
     observed : array_like [shot, time, receiver], optional
         Of migration: the gathers to migrate, at the time steps of the run.
     boundary : mapping, optional

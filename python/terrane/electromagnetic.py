@@ -104,7 +104,7 @@ class Simulation(simulation.Simulation):
     components : names, optional
         ``e_e e_n e_u`` (V/m) and ``h_e h_n h_u`` (A/m).
     responses : names, optional
-        Of plane waves, in place of components: ``impedance``, ``apparent_resistivity``, ``phase``, ``tipper``,
+        For plane waves, in place of components: ``impedance``, ``apparent_resistivity``, ``phase``, ``tipper``,
         ``phase_tensor``.
     volume : names, optional
         ``e``, ``h``: fields of all cells beside those at receivers, as ``e_e_cells`` and so on; the result then also

@@ -57,13 +57,13 @@ constexpr Key keys_of_inversion[] = {
     {"alpha_y", "number", "none", "Weight of flatness along northing."},
     {"alpha_z", "number", "none", "Weight of flatness along up."},
     {"weighting", "text", "\"depth\"",
-     "What counteracts the decay with depth: depth, distance, sensitivity, none; of resistivities none, "
-     "unless sensitivity is asked for; of chargeabilities sensitivity, or none; of velocities none."},
+     "Weights that counteract the decay with depth: depth, distance, sensitivity, none; for resistivities "
+     "none, unless sensitivity is requested; for chargeabilities sensitivity, or none; for velocities none."},
     {"weighting_file", "path", "none",
      "The weight w of each cell, in place of weighting: a model file of numbers above zero, such as UBC's "
      "distance_weight.txt. Of gravity and magnetics."},
     {"exponent", "number", "none",
-     "Exponent of depth and distance weights; without it, 2 for gravity, 3 for gradients and magnetic "
+     "Exponent of depth and distance weights; by default 2 for gravity, 3 for gradients and magnetic "
      "fields."},
     {"z0", "length", "0", "z0 of depth weights; 0 fits it to the decay below the middle station."},
     {"weights_in_gradients", "true or false", "true",
@@ -74,10 +74,9 @@ constexpr Key keys_of_inversion[] = {
      "Factors of the summands of the model norm, in the format of UBC's weights: cells (W.S), faces across "
      "easting, northing and up (W.E, W.N, W.Z)."},
     {"reference", "property or path", "0",
-     "Reference model: a number, or a file of the property. Of direct current without it the median of the "
-     "apparent resistivities, of chargeabilities 0, of electromagnetic fields and waves [model]; of a "
-     "least-squares migration "
-     "the change of velocity."},
+     "Reference model: a number, or a file of the property. By default for direct current the median of the "
+     "apparent resistivities, for chargeabilities 0, for electromagnetic fields and waves [model]. For a "
+     "least-squares migration it is the change of velocity."},
     {"start", "property or path", "none",
      "Starting model of resistivities and velocities, if it is not the reference."},
     {"observed", "path", "none",
@@ -89,7 +88,8 @@ constexpr Key keys_of_inversion[] = {
      "of "
      "a least-squares migration without what comes straight from the source."},
     {"elements", "list of texts", "[]",
-     "Of plane waves, which are inverted: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n; nothing named: all "
+     "For plane waves, the elements to invert: z_ee, z_en, z_ne, z_nn, tipper_e, tipper_n; nothing named: "
+     "all "
      "that the file has.",
      ""},
     {"datum", "text", "\"log_apparent_resistivity\"",
@@ -98,31 +98,31 @@ constexpr Key keys_of_inversion[] = {
      "default there; of impedances the apparent resistivity and "
      "the phase, but real and imaginary parts of ee, nn and tippers) or real_imaginary."},
     {"leave_out", "list of texts", "[]",
-     "Data that are left out, by their numbers, counted from 1, such as \"7\" or \"12-20\": of direct "
-     "current "
-     "arrays, of gravity and magnetics stations. Of direct current also \"unusable\": all arrays without a "
+     "Data that are left out, by their numbers, counted from 1, such as \"7\" or \"12-20\": for direct "
+     "current arrays, for gravity and magnetics stations. For direct current also \"unusable\": all arrays "
+     "without a "
      "datum, without a geometric factor below 1e6 m, or whose apparent "
      "resistivity is not "
      "above zero where its logarithm is fitted. A note names them.",
      ""},
     {"resistivity", "property or path", "none",
-     "Of datum = \"chargeability\": of the rock, a number or a model that an inversion of the resistances "
-     "has written.",
+     "For datum = \"chargeability\": resistivity of the rock, a number or a model written by an inversion of "
+     "the resistances.",
      ""},
     {"most_steps", "count", "30",
-     "Of resistivities and velocities: most steps of Gauss and Newton; 5 to 10 are usual."},
+     "For resistivities and velocities: largest number of Gauss-Newton steps; 5 to 10 are usual."},
     {"most_products", "count", "none",
-     "Of waves: most products with J and its transpose in a least-squares migration, or in each descent of a "
-     "step of Gauss and Newton, which has one, and up to three where bounds or its end ask for more; without "
-     "it, 20. Each models all shots, and migrates."},
+     "For waves: largest number of products with J and its transpose in a least-squares migration, or in "
+     "each descent of a Gauss-Newton step, which has one descent, and up to three with bounds or near its "
+     "end; by default 20. Each product models and migrates all shots."},
     {"reference_in_gradients", "true or false", "true",
      "Flatness of the difference from the reference (SMOOTH_MOD_DIF); false: of the model (SMOOTH_MOD)."},
     {"lower", "property or path", "none",
-     "Lower bound of every cell: a number, or a file of the property. Of chargeabilities without it 0, of "
-     "velocities what the cells resolve."},
+     "Lower bound of every cell: a number, or a file of the property. By default for chargeabilities 0, for "
+     "velocities the lowest that the cells resolve."},
     {"upper", "property or path", "none",
-     "Upper bound. Of chargeabilities without it 0.99, of velocities what the time steps bear, 1.37 times "
-     "the largest at first."},
+     "Upper bound. By default for chargeabilities 0.99, for velocities the largest for which the time step "
+     "is stable, 1.37 times the largest of the starting model."},
     {"norms", "list of 4 numbers", "[2, 2, 2, 2]",
      "p of smallness and of flatness along easting, northing and up, from 0 to 2; below 2 bodies become "
      "compact."},
@@ -142,20 +142,19 @@ constexpr Key keys_of_inversion[] = {
     {"storage_file", "path", "none", "File of storage = \"disk\"; reused by later runs of the same problem."},
     {"accuracy", "number", "1e-9", "Relative error allowed in every sensitivity."},
     {"tree_accuracy", "number", "1e-6",
-     "Of products by storage = \"tree\" and \"fmm\", relative to the largest value that cells all alike "
-     "give; 1e-7 at "
-     "best."},
+     "Accuracy of products by storage = \"tree\" and \"fmm\", relative to the largest value for equal cells; "
+     "1e-7 at best."},
     {"solver", "text", "\"data_space\"",
      "data_space: all β at once by Lanczos; model_space: β lowered step by step, for comparison."},
     {"tolerance", "number", "1e-3",
-     "Of the solver: relative change of φ_d and β that counts as converged. Of chargeabilities without it "
-     "1e-5."},
-    {"misfit_tolerance", "number", "0.02", "Relative error of φ_d where β is found by trial, within bounds."},
+     "Tolerance of the solver: relative change of φ_d and β below which it is converged. By default for "
+     "chargeabilities 1e-5."},
+    {"misfit_tolerance", "number", "0.02", "Relative error of φ_d if β is found by trial, within bounds."},
     {"posterior", "true or false", "false",
      "Adds the standard deviation and the resolution of every cell; for up to 2000 data."},
     {"rocks", "list of 2 properties", "none",
-     "Of joint.rocks: the property in the one rock and in the other, as differences from what the data do "
-     "not see, such as a reference density.",
+     "For joint.rocks: the property in the one rock and in the other, as differences from a part that does "
+     "not affect the data, such as a reference density.",
      ""},
 };
 constexpr Section table_of_inversion{"inversion", "", "Settings of the inversion.", keys_of_inversion};

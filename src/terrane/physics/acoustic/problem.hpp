@@ -172,21 +172,20 @@ struct Problem {
           "model.");
     field("end", p.end, number(Quantity::time, positive).must_be_given(),
           "Length of the gathers; they begin at time 0.", "\"1 s\"");
-    field(
-        "record", p.record, own_key("list of texts", "[\"pressure\"]", "record"),
-        "What receivers record: pressure, and the velocities of particles velocity_east, velocity_north and "
-        "velocity_up.");
+    field("record", p.record, own_key("list of texts", "[\"pressure\"]", "record"),
+          "Recorded quantities: pressure, and the particle velocities velocity_east, velocity_north and "
+          "velocity_up.");
     field("density", p.even_density, number(Quantity::density, positive).written("\"1000 kg/m3\""),
           "Density for velocities of particles; equation = \"variable_density\" has that of the model.");
     field("step", p.step, number(Quantity::time, positive).or_open(),
-          "Time step; without it, 0.9 of the longest stable one.");
+          "Time step; by default 0.9 of the longest stable one.");
     field("order", p.order, count(2, 16), "Order of the differences in space: 2, 4 ... 16.");
     field("coefficients", p.coefficients, one_of(coefficient_names),
           "taylor, or optimised (velocities to 1e-3 up to shorter waves) or optimised_fine (1e-4).");
     field("interpolation", p.radius, count(2, 8),
           "Cells on each side over which a source or receiver is spread, 2 to 8.");
     field("exact_time", p.exact_time, flag(),
-          "Remove the error of the time steps from the gathers: exactly where they have decayed at their "
+          "Remove the error of the time steps from the gathers; exact for traces that have decayed at their "
           "end.");
     field("sides", p.sides, carried("boundaries"));
     field("layers", p.layers, in_table("boundary"));

@@ -47,23 +47,23 @@ struct Settings {
           "one; migration: an image of that difference.");
     field("precision", s.double_precision, one_of(precision_names), "single or double.");
     field("wavefield", s.keeping, one_of(keeping_names).bits_of(keeping_bits),
-          "How a migration or an inversion gets the source wavefield backwards in time: store, checkpoints "
-          "(computes it twice), boundary (keeps the sides, computes back), random_walls (keeps nothing, adds "
-          "noise), compressed and boundary_compressed (keep 16 bits per node), or auto: the quickest for "
-          "which there is room, without an error beyond rounding. terrane check lists what each takes.");
-    field(
-        "kept_in", s.kept_in, one_of(kept_in_names).same_bits(),
-        "Of migration and inversions: where the steps lie that store, boundary and the compressed strategies "
-        "keep: in memory (of the device), on the host (of a GPU), on a disk, or auto, which takes no "
-        "disk.");
+          "Strategy by which a migration or an inversion obtains the source wavefield backward in time: "
+          "store, checkpoints (computes it twice), boundary (stores the sides, computes backward), "
+          "random_walls (stores nothing, adds noise), compressed and boundary_compressed (store 16 bits per "
+          "node), or auto: the fastest that fits into memory, without an error beyond rounding. terrane "
+          "check lists the cost of each.");
+    field("kept_in", s.kept_in, one_of(kept_in_names).same_bits(),
+          "For migration and inversions: storage of the steps of store, boundary and the compressed "
+          "strategies: in memory (of the device), on the host (of a GPU), on a disk, or auto, which uses no "
+          "disk.");
     field("scratch", s.scratch, own_key("path", "none", {}),
-          "Of migration and inversions: folder for kept_in = \"disk\", which is taken for one disk of all "
-          "ranks; without it, the folder of each machine for temporary files (TMPDIR), which must not lie in "
-          "memory (tmpfs). The files have no names and go with the run.");
+          "For migration and inversions: folder for kept_in = \"disk\", which is assumed to be one disk "
+          "shared by all ranks; by default the folder of each machine for temporary files (TMPDIR), which "
+          "must not be in memory (tmpfs). The files have no names and vanish with the run.");
     field("lags", s.lags, count(0, 10'000),
-          "Of migration: also images with the waves shifted along easting, the source's to the west and the "
-          "receivers' to the east, by up to this many cells, and back; where the velocity is right their "
-          "energy lies at zero lag.");
+          "For migration: additional images with the waves shifted along easting, the source's to the west "
+          "and the receivers' to the east, by up to this many cells, and vice versa; if the velocity is "
+          "right their energy lies at zero lag.");
     field("change", s.change, apart("medium"));
     field("data", s.data, carried("data"));
     field("snapshots", s.snapshots, carried("snapshots"));

@@ -95,14 +95,16 @@ struct Parameters {
   static void fields(Self& p, Field& field) {
     field("boundary", p.boundary, own_key("text", "\"mixed\"", "boundary"),
           "Sides and bottom: mixed, as if a half space continued (Dey & Morrison 1979); grounded "
-          "(Dirichlet); or insulated (Neumann). [sides] says it of single ones.");
+          "(Dirichlet); or insulated (Neumann). [sides] sets single ones.");
     field("potential", p.potential, one_of(potential_names),
-          "What is solved for: secondary, the difference from a half space, from horizontal layers or from "
-          "the images behind one vertical contact, right to 0.5 %; total, where eight cells lie between "
-          "electrodes; auto takes secondary where the medium around an electrode is such, else total, times "
-          "closed form over mesh of homogeneous ground, which takes a second solve.");
+          "Potential that is solved for: secondary, the difference from a half space, from horizontal layers "
+          "or from the images of one vertical contact, accurate to 0.5 %; total, if there are eight cells "
+          "between electrodes; auto selects secondary if the medium around an electrode is of these kinds, "
+          "else total, multiplied by the ratio of closed form to mesh for homogeneous ground, which needs a "
+          "second solve.");
     field("volume", p.volume, own_key("list of texts", "[]", "volume"),
-          "Of all cells, at their centres, for 1 A from each current electrode, beside what arrays measure: "
+          "Fields of all cells, at their centres, for 1 A from each current electrode, in addition to the "
+          "data: "
           "potential, e (electric field), j (current density). NetCDF holds both, .vtr (VTK) and .h5 (HDF5) "
           "those of cells.");
     field("taken", p.taken, carried("electrodes"));
@@ -110,9 +112,9 @@ struct Parameters {
     field("most_iterations", p.most_iterations, count(1, 100'000),
           "Most iterations of each solve; 7 to 25 are usual.");
     field("ranks_per_field", p.ranks_per_field, count(0, 1'000'000).same_bits(),
-          "Under mpirun: how many ranks share the mesh of one field, at least. 0: one, where there are as "
-          "many current electrodes (of inversions: electrodes) as ranks and the memory takes as many meshes; "
-          "else all ranks, evenly, but GPUs only where a mesh is so large that this is quicker.");
+          "Under mpirun: smallest number of ranks that share the mesh of one field. 0: one, if there are as "
+          "many current electrodes (in inversions: electrodes) as ranks and the memory holds as many meshes; "
+          "else all ranks, evenly, but GPUs only if a mesh is so large that this is faster.");
   }
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

@@ -201,12 +201,12 @@ Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& 
 const Section& Settings::section() {
   static const Section all{
       "simulation", "", "How potentials are computed.",
-      keys_of<Settings>(
-          {{"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""}},
-          {{"topography", "path", "none",
-            "Elevation grid of the ground: cells above it are air, those that it cuts conduct by their share "
-            "of ground. Without one the ground is the top of the mesh, or where cells of at most 1e-7 S/m "
-            "end that reach the top; those below ground, as of a cavity, are ground."}})};
+      keys_of<Settings>({{"physics", "text", "\"gravity\"", "What is computed.", "\"electric\""}},
+                        {{"topography", "path", "none",
+                          "Elevation grid of the ground: cells above it are air, the conductivity of those "
+                          "that it cuts is weighted by their fraction of ground. By default the ground is "
+                          "the top of the mesh, or the bottom of top cells of at most 1e-7 S/m; such cells "
+                          "below ground, as in a cavity, count as ground."}})};
   return all;
 }
 const Section& sides_section() { return sides_table; }

@@ -29,8 +29,8 @@ struct Settings {
   static void fields(Self& s, Field& field) {
     field("parameters", s.parameters, in_same_table());
     field("frequency", s.frequency, number(Quantity::frequency, not_negative),
-          "Of the current, where the medium has chargeability, cole_cole_time and cole_cole_exponent: data "
-          "have a phase. 0: currents that flow for long, and data have a chargeability.");
+          "Frequency of the current, for a medium with chargeability, cole_cole_time and cole_cole_exponent: "
+          "data have a phase. 0: steady currents, and data have a chargeability.");
     field("accuracy", s.accuracy, in_same_table());
   }
   /// Throws InputError.

@@ -43,18 +43,19 @@ struct Parameters {
     field("most_iterations", p.most_iterations, count(1, 100'000),
           "Most iterations; then a solve stops unconverged, and the report says so.");
     field("field", p.field, one_of(field_names),
-          "What is solved for: total; or secondary, the difference from the layers at the sides of the mesh, "
-          "right near sources, for dipoles and wires that lie in those layers.");
+          "Field that is solved for: total; or secondary, the difference from the layers at the sides of the "
+          "mesh, which is accurate near sources, for dipoles and wires in those layers.");
     field("strike", p.strike, one_of(strike_names),
-          "What plane waves come in over: none, the layers at the sides of the mesh; north or east, the "
-          "section that the mesh has at its two ends of that axis, as it goes on along it.");
+          "Earth of the incident plane waves: none, the layers at the sides of the mesh; north or east, the "
+          "section at the two ends of the mesh along that axis, which continues along it.");
     field("rough", p.rough, one_of(rough_names),
-          "Extra smoothing for models that differ by decades from cell to cell: auto (after 30 iterations), "
+          "Additional smoothing for models that differ by decades from cell to cell: auto (after 30 "
+          "iterations), "
           "never, always.");
     field("ranks_per_field", p.ranks_per_field, count(0, 1'000'000).same_bits(),
-          "Under mpirun: how many ranks share one field, at least. 0: one, where there are as many sources "
-          "times frequencies as ranks and the memory takes as many fields; else all ranks, evenly, but GPUs "
-          "only where a field is so large that this is quicker.");
+          "Under mpirun: smallest number of ranks that share one field. 0: one, if there are as many sources "
+          "times frequencies as ranks and the memory holds as many fields; else all ranks, evenly, but GPUs "
+          "only if a field is so large that this is faster.");
   }
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };

@@ -42,10 +42,11 @@ struct Problem {
           "Frequencies, Hz; none: those of the survey in source.file.", "[10, 30]");
     field("components", p.components,
           own_key("list of texts", R"(["e_e", "e_n", "e_u", "h_e", "h_n", "h_u"])", "receivers or channels"),
-          "What is recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up).");
+          "Fields recorded at every receiver: e (V/m) or h (A/m) along e (east), n (north), u (up).");
     field("volume", p.electric_volume, own_key("list of texts", "[]", "receivers or channels"),
-          "Fields of all cells, at their centres, beside those at receivers: e, h; or edges: E on the edges "
-          "of the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those of cells.");
+          "Fields of all cells, at their centres, in addition to those at receivers: e, h; or edges: E on "
+          "the edges of the mesh, where it is solved for. NetCDF holds all, .vtr (VTK) and .h5 (HDF5) those "
+          "of cells.");
     field("parameters", p.parameters, in_same_table());
     field("mesh", p.mesh, carried("mesh"));
     field("conductivity", p.conductivity, carried("medium"));

@@ -60,58 +60,58 @@ std::span<const Key> simulation_keys() {
   return keys_of<Problem, Accuracy>(
       {{"physics", "text", "", "What is computed.", "\"electromagnetic\""}},
       {{"responses", "list of texts", "all",
-        "Of plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, "
+        "For plane waves, in place of components: impedance, apparent_resistivity, phase, tipper, "
         "phase_tensor."},
        {"gridding", "text", "none",
-        "Which solves share a mesh: same (all, the job's own), or, where meshes are planned, single (all), "
-        "frequency, source or both (each frequency, source, or both has its own). none: same or single."},
+        "Solves that share a mesh: same (all, on the job's own mesh), or, for planned meshes, single (all), "
+        "frequency, source or both (each frequency, source, or pair has its own). none: same or single."},
        {"min_width_pps", "number", "4",
-        "Of planned meshes: cells in the skin depth of the highest frequency beside the sources. 4 for "
-        "errors of 1 to 2 % near the sources, 8 for 0.5 %; farther away stretching decides, too. Of plane "
-        "waves 1.6 times as many upright, in the medium they lie in: 4 for 1 % over layers."},
+        "For planned meshes: cells per skin depth of the highest frequency near the sources. 4 for errors of "
+        "1 to 2 % near the sources, 8 for 0.5 %; farther away stretching matters, too. For plane waves 1.6 "
+        "times as many vertically, in the surrounding medium: 4 for 1 % over layers."},
        {"min_width_limits", "length or list of 2 lengths", "none",
-        "Of planned meshes: least and largest width of the smallest cells; or their width."},
+        "For planned meshes: smallest and largest width of the smallest cells; or their width."},
        {"stretching", "number or list of 2 numbers", "1.3",
-        "Of planned meshes: how much cells grow from one to the next away from sources and receivers, up to "
-        "1.5; or [in the domain, beyond it]."},
+        "For planned meshes: factor by which cells grow away from sources and receivers, up to 1.5; or [in "
+        "the domain, beyond it]."},
        {"domain", "list of 3 pairs of lengths", "none",
-        "Of planned meshes: [[west, east], [south, north], [down, up]] where cells are even. none: what "
-        "holds sources and receivers, and three cells around them; cells are smaller where a source and a "
-        "receiver are near each other, and at bodies."},
+        "For planned meshes: [[west, east], [south, north], [down, up]] of the domain of uniform cells. "
+        "none: the box of sources and receivers, and three cells around them; cells are smaller where a "
+        "source and a receiver are near each other, and at bodies."},
        {"distance", "list of 3 pairs of lengths", "none",
-        "In place of domain: how far it reaches from center on each side."},
+        "In place of domain: its extent from center on each side."},
        {"center", "list of 3 lengths", "none",
-        "Of planned meshes: easting, northing, up at which a face is, and with stretching in the domain the "
+        "For planned meshes: easting, northing, up of a face, and with stretching in the domain of the "
         "smallest cells. none: the mean of the sources, without a face."},
        {"center_on_edge", "flag", "true", "Whether center is on a face, or in the middle of a cell."},
        {"vector_east", "list of lengths", "none",
-        "Of planned meshes: faces along easting that are taken as they are, and continued over the domain "
-        "and to the walls."},
-       {"vector_north", "list of lengths", "none", "As vector_east, along northing."},
+        "For planned meshes: given faces along easting, which are continued over the domain and to the "
+        "boundary."},
+       {"vector_north", "list of lengths", "none", "Like vector_east, along northing."},
        {"vector_up", "list of lengths", "none",
-        "As vector_east, upwards; contrasts have no faces of their own."},
+        "Like vector_east, upwards; contrasts get no additional faces."},
        {"seasurface", "length", "none",
-        "Of planned meshes: height of a face up to which the domain reaches. Contrasts of ground, sea and "
-        "air have faces without it."},
+        "For planned meshes: height of a face up to which the domain extends. Contrasts of ground, sea and "
+        "air always have faces."},
        {"properties", "number or list of numbers", "none",
-        "Of planned meshes, in place of the model's: p, of the medium at the sources; or [p, q], q of that "
-        "on the way "
-        "to the walls; or [p, down, else]; [p, horizontal, down, up]; [p, west, east, south, north, down, "
+        "For planned meshes, in place of the model's: p, of the medium at the sources; or [p, q], with q "
+        "between sources and boundary; or [p, down, else]; [p, horizontal, down, up]; [p, west, east, south, "
+        "north, down, "
         "up]."},
        {"mapping", "text", "\"Resistivity\"",
-        "What properties are: Resistivity (ohm m), Conductivity (S/m), or their logarithms: LgResistivity, "
+        "Meaning of properties: Resistivity (ohm m), Conductivity (S/m), or their logarithms: LgResistivity, "
         "LgConductivity (decimal), LnResistivity, LnConductivity (natural)."},
        {"lambda_factor", "number", "1",
-        "Of planned meshes: how many wavelengths (2 pi skin depths) of the lowest frequency the walls are "
-        "away. Where it is left out, they are no nearer than 2.5 times the largest distance from a source to "
-        "a receiver."},
+        "For planned meshes: distance of the boundary in wavelengths (2 pi skin depths) of the lowest "
+        "frequency. By default it is no nearer than 2.5 times the largest distance from a source to a "
+        "receiver."},
        {"lambda_from_center", "flag", "false",
-        "Of planned meshes: whether the way from center to a wall and back to the end of the domain has two "
-        "such lengths, so that walls are nearer."},
+        "For planned meshes: whether the path from center to the boundary and back to the end of the domain "
+        "has two such lengths, so that the boundary is nearer."},
        {"cell_numbers", "list of counts", "none",
-        "Of planned meshes: numbers of cells that an axis may have. Without it any: all are computed equally "
-        "fast."},
-       {"max_buffer", "length", "\"100 km\"", "Of planned meshes: how far away walls are at most."}});
+        "For planned meshes: numbers of cells that an axis may have; by default any, since all are computed "
+        "equally fast."},
+       {"max_buffer", "length", "\"100 km\"", "For planned meshes: largest distance of the boundary."}});
 }
 
 Source read_source(const Config& outer) {

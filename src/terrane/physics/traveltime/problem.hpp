@@ -38,7 +38,7 @@ struct Problem {
     field("receivers", p.receivers, carried("shots or receivers"));
     field("picks", p.picks, carried("shots or receivers"));
     field("order", p.order, count(1, 2),
-          "Of the differences in cells: 2, or 1, the slow twin that 2 is tested against.");
+          "Order of the differences in cells: 2, or 1, the slow reference implementation for tests.");
   }
 
   /// Throws InputError: a velocity that cannot be, a place outside the mesh ("survey: receiver 3",

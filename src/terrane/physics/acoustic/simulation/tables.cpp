@@ -73,10 +73,11 @@ std::span<const Key> simulation_keys() {
   return keys_of<Problem, Settings>(
       {{"physics", "text", "", "What is computed.", "\"acoustic\""}},
       {{"smoothing", "length", "none",
-        "Of born and migration: standard deviation of the Gaussian that smooths the model.", ""},
+        "For born and migration: standard deviation of the Gaussian that smooths the model.", ""},
        {"observed", "path", "none",
-        "Of migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and receivers, "
-        "or .npy [shot, time, receiver] at the time steps of the run; without it, gathers computed from the "
+        "For migration: gathers to migrate: SEG-Y, SU, RSF or NetCDF, with traces of all shots and "
+        "receivers, "
+        "or .npy [shot, time, receiver] at the time steps of the run; by default gathers computed from the "
         "model."},
        {"sample", "time", "none",
         "Time between the samples of gathers that are written, such as \"4 ms\"; it is a whole number of "

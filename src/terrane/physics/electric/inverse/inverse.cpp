@@ -27,7 +27,7 @@ inversion::Inverse inverse() {
   made.data = "direct current";
   made.examples = {example};
   auto sides = sides_section();
-  sides.summary = "With physics = \"electric\": what happens to currents at single sides of the mesh.";
+  sides.summary = "With physics = \"electric\": boundary conditions of single sides of the mesh.";
   sides.in_template = false;
   made.on_page = {
       {"simulation", "",
