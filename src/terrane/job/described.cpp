@@ -120,7 +120,7 @@ std::span<const Section> description_sections() {
       Section{"model.surface", "", "A surface by its name.", surface_keys, false},
       Section{"model.air", "", "Properties of the air above the topography.", background_keys(), false},
       Section{"model.air", "", "Or:", of_unit_keys, false},
-      Section{"model.body", "", "A body; a cell belongs to it when its centre does.", body_keys},
+      Section{"model.body", "", "A body; a cell belongs to it if the cell's centre is inside.", body_keys},
       Section{"model.body", "", "Or:", of_unit_keys, false},
       Section{"model.body", "", "Other properties that a body may have:", body_property_keys(), false},
       Section{"model.body", "sphere", "A sphere.", sphere_keys},

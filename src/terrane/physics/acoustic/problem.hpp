@@ -81,10 +81,10 @@ struct Layers {
   static void fields(Self& l, Field& field) {
     field("points", l.points, count(1, 1000), "Thickness of cpml and sponge, in cells outside the mesh.");
     field("reflection", l.reflection, number(between(0, 1)),
-          "Reflection that a cpml is designed for; take 1e-12 for twenty cells.");
-    field("power", l.power, number(not_negative), "Power with which the damping grows into a layer.");
+          "Reflection for which a cpml is designed; use 1e-12 for twenty cells.");
+    field("power", l.power, number(not_negative), "Exponent of the damping profile of a layer.");
     field("frequency", l.frequency, number(Quantity::frequency, positive).or_open(),
-          "Lowest frequency that matters, for a cpml; without it, that of the wavelet.");
+          "Lowest significant frequency, for a cpml; by default that of the wavelet.");
   }
 };
 

@@ -35,9 +35,9 @@ struct Snapshots {
   template <class Self, class Field>
   static void fields(Self& s, Field& field) {
     field("every", s.interval, number(Quantity::time, positive).must_be_given().same_bits(),
-          "From one to the next, rounded to whole time steps.", "\"50 ms\"");
+          "Time from one to the next, rounded to whole time steps.", "\"50 ms\"");
     field("shot", s.shot, own_key("count", "1", "snapshots"),
-          "The shot that they show; there are no others of the same run.");
+          "The shot of the snapshots; a run has snapshots of one shot only.");
     field("box", s.box, own_key("list of 6 lengths", "none", "snapshots"),
           "West, east, south, north, bottom, top: only cells with their middles in it. A flat box is a "
           "slice, through the middles nearest to it.");

@@ -31,29 +31,30 @@ constexpr Key element_keys[] = {
      "folder with "
      "an external mesh of SPECFEM3D. Without this table each cell of [mesh] is an element.",
      "\"layers\""},
-    {"file", "path", "none", "Of kind gmsh the file, of kind specfem the folder."},
+    {"file", "path", "none", "For kind gmsh the file, for kind specfem the folder."},
     {"curved", "true or false", "true",
-     "Of kinds gmsh and specfem: elements of 20 and 27 nodes have curved sides, from degree 4 on; false: "
-     "their corners "
-     "alone count."},
+     "For kinds gmsh and specfem: elements of 20 and 27 nodes have curved sides, from degree 4 on; false: "
+     "only their corners are used."},
     {"columns", "list of 2 counts", "none",
-     "Of kinds layers and chunk: elements at the surface, east and north.", "[40, 40]"},
-    {"box", "list of 4 lengths", "none", "Of kind layers: west, east, south, north; else those of [mesh]."},
+     "For kinds layers and chunk: numbers of elements at the surface, east and north.", "[40, 40]"},
+    {"box", "list of 4 lengths", "none",
+     "For kind layers: west, east, south, north; by default those of [mesh]."},
     {"top", "length", "none",
-     "Of kind layers: height of a flat surface, where there is no simulation.surface; without it, the top "
-     "of [mesh]."},
+     "For kind layers: height of a flat surface, if there is no simulation.surface; by default the top of "
+     "[mesh]."},
     {"width", "list of 2 angles", "none",
-     "Of kind chunk: how wide it is, seen from the centre, up to 90 degrees.", "[20, 20]"},
+     "For kind chunk: width as an angle at the Earth's centre, up to 90 degrees.", "[20, 20]"},
     {"centre", "list of 2 angles", "[0, 0]",
-     "Of kind chunk: longitude and latitude of its middle, as on maps."},
-    {"azimuth", "angle", "0", "Of kind chunk: where its north axis points, clockwise from north."},
+     "For kind chunk: longitude and geographic latitude of its middle."},
+    {"azimuth", "angle", "0", "For kind chunk: azimuth of its north axis, clockwise from north."},
     {"earth", "path", "none",
-     "Of kind chunk, for layers that name no rock: prem, ak135, or a CSV with depth, density, velocity_p and "
-     "velocity_s from the surface down, a depth twice where they change at once; and quality_kappa and "
-     "quality_mu, where it has them.",
+     "For kind chunk, for layers that name no rock: prem, ak135, or a CSV with depth, density, velocity_p "
+     "and "
+     "velocity_s from the surface down, a depth twice if they jump there; and optionally quality_kappa and "
+     "quality_mu.",
      "\"prem\""},
     {"attenuation", "true or false", "false",
-     "Of kind chunk: rock has the Q of prem, of ak135, or of the CSV."},
+     "For kind chunk: rock has the Q of prem, of ak135, or of the CSV."},
     {"layer", "tables", "none", "[[elements.layer]]: of kinds layers and chunk, from the surface down."},
     {"rock", "tables", "none",
      "[[elements.rock]]: rocks that layers and volumes name; all others take the properties of [model] at "
@@ -61,19 +62,19 @@ constexpr Key element_keys[] = {
 };
 constexpr Key layer_keys[] = {
     {"bottom", "length", "none", "Where the layer ends below.", "-1000"},
-    {"interface", "path", "none", "Of kind layers: elevation grid in place of bottom."},
+    {"interface", "path", "none", "For kind layers: elevation grid in place of bottom."},
     {"rows", "count", "1",
-     "Elements from the top to the bottom of the layer, the two rows of a doubling included."},
+     "Number of elements from the top to the bottom of the layer, including the two rows of a doubling."},
     {"doubling", "true or false", "false", "It begins with two rows in which columns become twice as wide."},
     {"rock", "text", "none",
-     "Name of its [[elements.rock]]; without it the properties of [model], in a chunk those of "
+     "Name of its [[elements.rock]]; by default the properties of [model], in a chunk those of "
      "elements.earth."},
 };
 constexpr Key rock_keys[] = {
     {"name", "text", "", "Name of layers, of physical volumes of Gmsh, or number of a material of SPECFEM3D.",
      "\"granite\""},
     {"density", "density", "none",
-     "Density; must be given, with both velocities or the stiffness, where there is no tomography.", "2700"},
+     "Density; must be given, with both velocities or the stiffness, unless there is a tomography.", "2700"},
     {"velocity_p", "velocity", "none", "Velocity of compressional waves, along the axis of anisotropic rock.",
      "6000"},
     {"velocity_s", "velocity", "none", "Velocity of shear waves; 0: a fluid.", "3464"},

@@ -76,7 +76,7 @@ struct Snapshots {
           "surface: the points under the free surface; volume: all points of elements, 1 kB per element and "
           "snapshot.");
     field("every", s.interval, number(terrane::Quantity::time, positive).must_be_given().same_bits(),
-          "From one to the next, rounded to whole time steps.", "0.1");
+          "Time from one to the next, rounded to whole time steps.", "0.1");
     field("quantity", s.velocity, one_of(shown_names), "What they show: velocity or displacement.");
     field("box", s.box, own_key("list of 6 lengths", "none", "snapshots"),
           "West, east, south, north, bottom, top: only elements with their middles in it. A flat box is a "
@@ -127,7 +127,7 @@ struct Problem {
     field("end", p.end, number(Quantity::time, finite).must_be_given(),
           "Last time. The run begins before the first source does, and no later than at time 0.", "2");
     field("begin", p.begin, number(Quantity::time, finite).or_open(NAN),
-          "First time, when all is at rest; without it, the sources decide.");
+          "First time, when everything is at rest; by default it follows from the sources.");
     field("step", p.step, number(Quantity::time, positive).or_open(),
           "Time step; without it, 0.97 of the longest stable one.");
     field("degree", p.degree, count(least_degree, most_degree),
@@ -138,7 +138,7 @@ struct Problem {
     field("time_dispersion", p.remove_dispersion, one_of(dispersion_names),
           "The error of time steps: removed from the seismograms, or kept.");
     field("reference_frequency", p.reference_frequency, number(Quantity::frequency, positive),
-          "Frequency at which a medium with a Q (quality_p, quality_s) has its velocities.");
+          "Frequency to which the velocities of a medium with a Q (quality_p, quality_s) refer.");
     field("quantity", p.records_pressure, own_key("text", "\"displacement\"", "quantities"),
           "What receivers record: displacement, velocity, or pressure, which only fluids have (velocity_s = "
           "0).",

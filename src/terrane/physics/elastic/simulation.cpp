@@ -39,9 +39,9 @@ std::span<const Key> simulation_keys() {
   return keys_of<Problem>(
       {{"physics", "text", "", "What is computed.", "\"elastic\""},
        {"par_file", "path", "none",
-        "Par_file of SPECFEM3D. What the job leaves out it takes from there: end, step, absorbing, boundary, "
-        "quantity, reference_frequency, the sources of CMTSOLUTION or FORCESOLUTION and the STATIONS beside "
-        "it, and snapshots."}},
+        "Par_file of SPECFEM3D. It sets keys that the job leaves out: end, step, absorbing, boundary, "
+        "quantity, reference_frequency, the sources of CMTSOLUTION or FORCESOLUTION and the STATIONS in the "
+        "same folder, and snapshots."}},
       {{"absorbing", "list of texts", "[\"west\", \"east\", \"south\", \"north\", \"bottom\"]",
         "Absorbing sides; the others are free surfaces."},
        {"boundary", "text", "\"stacey\"",
@@ -49,23 +49,22 @@ std::span<const Key> simulation_keys() {
         "layers of elements that are added beyond each side, which reflect some 0.3 % and take longer."},
        {"boundary_elements", "count", "3", "Elements of each perfectly matched layer, 2 to 8."},
        {"surface", "path", "none",
-        "Elevation grid of the ground: columns of cells are stretched from the bottom, which stays, up to "
-        "it."},
+        "Elevation grid of the ground: columns of cells are stretched from the fixed bottom up to it."},
        {"properties", "text", "\"elements\"",
         "Where rock is taken: elements, at the middle of each; points, at each of its points, so that it "
         "varies "
         "within elements, between the middles of cells of [mesh] and the points of a tomography as on lines. "
         "Q is always that of the middle."},
        {"stations", "path", "none",
-        "Receivers from a STATIONS file of SPECFEM3D, beside those of [survey], which may then be left "
-        "out."}});
+        "Receivers from a STATIONS file of SPECFEM3D, in addition to those of [survey], which may then be "
+        "left out."}});
 }
 std::span<const Key> source_keys() {
   return keys_of<Course>(
       {{"table", "path", "none",
         "CSV of many sources, as of a finite fault: easting, northing, up in m; ee, nn, uu, nu, eu, en in N "
-        "m, or force_east, force_north, force_up in N; delay and duration or frequency where they differ. "
-        "The pulse is that of this [[source]]."},
+        "m, or force_east, force_north, force_up in N; delay and duration or frequency if they differ. The "
+        "time function is that of this [[source]]."},
        {"file", "path", "none", "CMTSOLUTION or FORCESOLUTION of SPECFEM3D, in place of all other keys."},
        {"at", "list of 3 lengths", "none", "Easting, northing, up.", "[1000, 1000, -500]"},
        {"force", "list of 3 numbers", "none",

@@ -35,9 +35,9 @@ struct Wavelet {
     field("frequency", w.frequency, own_key("frequency", "none", "wavelet"),
           "Peak frequency of ricker and gabor.", "\"15 Hz\"");
     field("corners", w.corners, own_key("list of 4 numbers", "none", "wavelet"),
-          "Of ormsby: the four corners of its trapezoidal spectrum, Hz.");
+          "For ormsby: the four corners of its trapezoidal spectrum, Hz.");
     field("delay", w.delay, number(Quantity::time, not_negative).or_open(-1),
-          "Time of the wavelet's middle; without it, late enough for the wavelet to begin at zero.");
+          "Time of the wavelet's middle; by default late enough for the wavelet to begin at zero.");
     field("amplitude", w.amplitude, number(finite), "Peak amplitude, Pa m; in two dimensions Pa.");
     field("file", w.samples, own_key("path", "none", "wavelet"),
           "Samples of the wavelet: a table with one column, or .npy.");

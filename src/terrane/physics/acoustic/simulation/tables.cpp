@@ -81,7 +81,7 @@ std::span<const Key> simulation_keys() {
         "model."},
        {"sample", "time", "none",
         "Time between the samples of gathers that are written, such as \"4 ms\"; it is a whole number of "
-        "time steps. Without it, every step is written."}});
+        "time steps. By default every step is written."}});
 }
 
 Wavelet read_wavelet(const Config& table) {
