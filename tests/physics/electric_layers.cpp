@@ -172,6 +172,59 @@ TEST(PlannedMeshes, TellElectrodesInHolesUnderHillsFromEachOther) {
   for (std::size_t n = 0; n < found.size(); ++n) EXPECT_NEAR(found[n] / right[n], 1, 0.06) << n;
 }
 
+/// The ground of simulation.topography was not known to the plan, whose mesh then ended below the electrodes.
+TEST(PlannedMeshes, AreThoseOfTheGroundWhicheverTableNamesIt) {
+  const TemporaryFolder folder;
+  std::string grid = "easting [m],northing [m],up [m]\n";
+  for (int n = -8; n <= 8; ++n)
+    for (int e = -8; e <= 8; ++e)
+      grid += fmt::format("{},{},{:.6f}\n", 20 * e, 20 * n, 30 + 12 * std::exp(-e * e / 4.0));
+  const auto file = folder.put("hill.csv", grid);
+  const auto of = [&](const std::string& model, const std::string& simulation) {
+    return simulation_of(
+        fmt::format("[model]\n{}[model.background]\nresistivity = 100\n[survey]\nkind = "
+                    "\"line\"\nstart = [-35, 0]\nelectrodes = 8\nspacing = 10\narray = "
+                    "\"wenner\"\nlevels = 2\n[simulation]\nphysics = \"electric\"\n{}",
+                    model, simulation));
+  };
+  const auto named = fmt::format("topography = \"{}\"\n", file);
+  const auto one = of(named, "")->run(), other = of("", named)->run();
+  EXPECT_EQ(values(one, "resistance"), values(other, "resistance"));
+  EXPECT_THAT(message([&] { of(named, named); }), HasSubstr("a second ground"));
+}
+
+/// A crest of which cells know a mean left its electrode in the air where a face of small cells lay between.
+TEST(PlannedMeshes, HoldElectrodesOnACrestHoweverSmallCellsAre) {
+  const TemporaryFolder folder;
+  const auto height = [](double e) {
+    const double other = std::abs(e - 20) > 1.5 ? 12.3006 - 0.8 * std::abs(e - 20) : 11.1006;
+    return std::max({10 - 0.8 * std::abs(e), other, 0.4});
+  };
+  std::string grid = "easting [m],northing [m],up [m]\n", names;
+  for (const int n : {-400, 400})
+    for (int e = -60; e <= 60; ++e) grid += fmt::format("{},{},{:.6f}\n", e, n, height(e));
+  for (const auto* electrode : {"a", "b", "m", "n"})
+    for (const auto* axis : {"easting", "northing", "up"})
+      names += fmt::format("{}{}_{} [m]", names.empty() ? "" : ",", electrode, axis);
+  const auto made = [&](double cell, double above) {
+    const double at[4] = {-6, 6.1, 0, 3};
+    std::string array;
+    for (int k = 0; k < 4; ++k)
+      array += fmt::format("{}{},0,{:.6f}", k > 0 ? "," : "", at[k], height(at[k]) + (k == 2 ? above : 0));
+    return simulation_of(fmt::format(
+        "[mesh]\nkind = \"planned\"\ncell = {}\n[model]\ntopography = \"{}\"\n[model.background]\n"
+        "resistivity = 100\n[survey]\nkind = \"file\"\nfile = \"{}\"\n[simulation]\n"
+        "physics = \"electric\"\n",
+        cell, folder.put("crest.csv", grid), folder.put("arrays.csv", names + "\n" + array + "\n")));
+  };
+  const auto of_small = made(0.37, 0), of_large = made(1, 0);
+  EXPECT_THAT(of_small->check().notes,
+              testing::Contains(HasSubstr("1 electrodes on the ground are lowered")));
+  EXPECT_NEAR(values(of_small->run(), "resistance").front() / values(of_large->run(), "resistance").front(),
+              1, 0.15);
+  EXPECT_THAT(message([&] { made(0.37, 0.9); }), HasSubstr("hangs in the air"));
+}
+
 TEST(ReciprocalArrays, HaveTheSameData) {
   std::vector<double> faces, down;
   for (int n = -16; n <= 16; ++n) faces.push_back(2.5 * n + (n == -16 ? -200 : n == 16 ? 200 : 0));

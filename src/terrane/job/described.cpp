@@ -348,6 +348,11 @@ Body body_of(const Config& raw, const Units& units, const Surfaces& surfaces,
 
 }  // namespace
 
+Ground ground_of(const Description& earth) {
+  return [ground = Description{{}, {}, {}, {}, {}, earth.topography, {}}](
+             double easting, double northing) { return ground.ground(easting, northing); };
+}
+
 Description described(const Config& table, const std::optional<Projection>& projection,
                       const MemoryBudget& memory, Earth& earth) {
   Description made;
@@ -359,8 +364,7 @@ Description described(const Config& table, const std::optional<Projection>& proj
   if (table.choice("overlap", {"replace", "add"}) == "add") made.rule = OverlapRule::add;
   if (table.has("topography")) {
     made.topography = surface_of(table, "topography", projection, memory, surfaces);
-    earth.ground = [ground = Description{{}, {}, {}, {}, {}, made.topography, {}}](
-                       double easting, double northing) { return ground.ground(easting, northing); };
+    earth.ground = ground_of(made);
   }
   if (table.has("air")) {
     if (!made.topography)

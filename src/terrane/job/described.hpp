@@ -43,6 +43,9 @@ std::vector<PropertyValue> background_of(const Config& model);
 Description described(const Config& model, const std::optional<Projection>& projection,
                       const MemoryBudget& memory, Earth& earth);
 
+/// Height of the ground of an earth that has a topography.
+Ground ground_of(const Description& earth);
+
 /// Height of the ground that [model] describes, for jobs that use nothing else of it; empty where it
 /// describes none.
 /// Throws InputError, FileError.

@@ -597,8 +597,8 @@ TensorMesh planned(const Config& mesh, const Description& description, const Ear
   const auto wish = wish_of(table);
   try {
     auto plan = request.plan(description, wish);
-    memory.require(table.where(), fmt::format("{} cells", plan.mesh.size()),
-                   static_cast<double>(plan.mesh.size()) * 16);
+    memory.require(table.has("cell") ? table.where("cell") : table.where(),
+                   fmt::format("{} cells", plan.mesh.size()), static_cast<double>(plan.mesh.size()) * 16);
     for (const auto& reason : plan.reasons) earth.notes.push_back("mesh: " + reason);
     return std::move(plan.mesh);
   } catch (const InputError& error) {
@@ -626,6 +626,10 @@ CellsOfJob cells_of_job(const Config& job, const std::string& kind) {
 Description describe_earth(const CellsOfJob& of, const std::optional<Projection>& projection,
                            const MemoryBudget& memory, const EarthRequest& request, Earth& earth) {
   auto description = described(of.model, projection, memory, earth);
+  if (request.ground && !description.topography) {
+    description.topography = request.ground;
+    earth.ground = ground_of(description);
+  }
   if (!of.averages) return description;
   description.laws = laws_of(of.model);
   description.reference_density = request.reference_density;

@@ -48,6 +48,8 @@ struct EarthRequest {
                                          const std::vector<std::string>& tables)>
       warn = {};
   bool cuts_ground = false;  ///< its mesh cuts the ground itself: cells above have rock, too
+  /// The ground that a table of the physics names, where [model] names none.
+  std::optional<Surface> ground = {};
   /// The properties of rock that the physics reads; a note names others that a model has. Empty: no note.
   std::vector<std::string_view> reads = {};
   /// Properties that it reads only where the model has another one, too: {"density", "specific_heat"}.

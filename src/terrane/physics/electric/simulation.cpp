@@ -15,8 +15,10 @@
 #include "terrane/io/registry.hpp"
 #include "terrane/job/blame.hpp"
 #include "terrane/job/contents.hpp"
+#include "terrane/job/described.hpp"
 #include "terrane/job/earth.hpp"
 #include "terrane/job/fields.hpp"
+#include "terrane/job/mesh_plan.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/job/tables.hpp"
 #include "terrane/mesh/companion.hpp"
@@ -395,17 +397,33 @@ Measured build_survey(const Config& job, const std::function<double(double, doub
   }
 }
 
-std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory) {
+std::optional<Surface> named_ground(const Config& job, const MemoryBudget& memory) {
   const auto table = job.table("simulation");
   if (!table.has("topography") || table.text("topography") == "none") return {};
-  auto grid = std::make_shared<const Grid>(read_elevation(table, "topography", std::nullopt, memory));
-  for (const double value : grid->values)
+  if (job.has("model") && job.table("model").has("topography"))
+    throw table.wrong(
+        "topography",
+        fmt::format("a second ground, beside that of {}", job.table("model").where("topography")),
+        "Keep model.topography, from which all simulations take it.");
+  auto grid = read_elevation(table, "topography", std::nullopt, memory);
+  for (const double value : grid.values)
     if (std::isnan(value))
       throw table.wrong("topography", "the grid has gaps", "Fill them: the ground is somewhere everywhere.");
-  return [grid](double easting, double northing) {
-    return grid->interpolate(std::clamp(easting, grid->easting.front(), grid->easting.back()),
-                             std::clamp(northing, grid->northing.front(), grid->northing.back()));
-  };
+  return grid;
+}
+
+std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory) {
+  const auto named = named_ground(job, memory);
+  if (!named) return {};
+  Description earth;
+  earth.topography = named;
+  return ground_of(earth);
+}
+
+double height_of_feet(const Electrodes& electrodes) {
+  std::vector<Position> places;
+  for (const auto& p : electrodes.place) places.push_back({p.e, p.n, p.u});
+  return 0.05 * smallest_distance(places);
 }
 
 namespace {
@@ -593,15 +611,15 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
   const auto settings = Settings::read(job);
   const auto memory = memory_budget(runtime);
   bool holds_all = true;
-  const auto request = request_for(job, settings, instead, holds_all);
+  auto request = request_for(job, settings, instead, holds_all);
+  request.ground = named_ground(job, memory);
   expect_above_zero(job,
                     {"conductivity", "conductivity_east", "conductivity_north", "conductivity_up",
                      "resistivity", "resistivity_east", "resistivity_north", "resistivity_up"},
                     "currents need");
   auto earth = build_earth(job, std::nullopt, memory, request);
   const auto mesh = mesh_of_cells(earth.model, job, "direct current needs");
-  auto height = topography_of(job, memory);
-  if (!height) height = earth.ground;
+  const auto& height = earth.ground;
   std::vector<double> ground;
   if (height) {
     ground = ground_below(mesh, height);
@@ -614,7 +632,14 @@ std::unique_ptr<Simulation> Simulation::from_job_on(const Config& job, const Run
       p.u = height                  ? std::min(height(p.e, p.n), mesh.up().back())
             : medium.ground.empty() ? mesh.up().back()
                                     : ground_level(mesh, medium.ground, p);
-  if (height && !medium.ground.empty()) medium.slopes = slopes_at(mesh, survey.electrodes.place, height);
+  if (height && !medium.ground.empty()) {
+    auto& electrodes = survey.electrodes;
+    if (auto text =
+            lower_to_ground(mesh, medium.ground, height, height_of_feet(electrodes), electrodes.place);
+        !text.empty())
+      earth.notes.push_back(std::move(text));
+    medium.slopes = slopes_at(mesh, electrodes.place, height);
+  }
   std::unique_ptr<Simulation> made;
   try {
     made = std::make_unique<Simulation>(mesh, std::move(medium), std::move(survey.electrodes), settings);

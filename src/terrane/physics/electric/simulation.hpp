@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "terrane/job/config.hpp"
 #include "terrane/mesh/companion.hpp"
 #include "terrane/mesh/tensor_mesh.hpp"
+#include "terrane/model/bodies.hpp"
 #include "terrane/physics/electric/forward.hpp"
 #include "terrane/physics/electric/parameters.hpp"
 #include "terrane/physics/electric/ranks.hpp"
@@ -50,9 +52,15 @@ std::span<const Section> survey_sections();
 /// of NaN: on the ground. Throws InputError, FileError.
 Measured build_survey(const Config& job, const std::function<double(double, double)>& height = {});
 
-/// Height of the ground over easting and northing, where the job has simulation.topography; beyond the grid
-/// it is as at its edge. Throws InputError, FileError.
+/// The ground of simulation.topography; nothing where the job has none. Throws InputError (also where
+/// model.topography is another one), FileError.
+std::optional<Surface> named_ground(const Config& job, const MemoryBudget& memory);
+/// Its height over easting and northing, or empty; beyond the grid it is as at its edge.
 std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory);
+
+/// How far above the ground an electrode may be that stands on it, m: what heights of surveys and of grids
+/// differ by, a twentieth of the distance between electrodes.
+double height_of_feet(const Electrodes& electrodes);
 
 /// Throws InputError at the key of [survey] that places an electrode outside of the mesh.
 void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey);

@@ -204,8 +204,8 @@ NodeWeights node_weights(const TensorMesh& mesh, const Point& p, const std::stri
           fmt::format("{} m {} lies outside of the mesh, {} to {} m", place[a], names[a], faces.front(),
                       faces.back()),
           a == 0 && place[a] > faces.back()
-              ? "The top of the mesh is the ground: lower the electrode, or let the mesh reach above "
-                "the highest ground and give simulation.topography."
+              ? "Electrodes stand on the ground or in it: lower the electrode, or let the mesh reach above "
+                "the highest ground, and name that as model.topography."
               : "Move the electrode, or make the mesh larger.");
     const auto above = std::upper_bound(faces.begin(), faces.end() - 1, place[a]);
     cell[a] = static_cast<std::size_t>(above - faces.begin()) - 1;

@@ -158,16 +158,52 @@ Conductivity CellsWithAir::view() const {
   return all;
 }
 
-void refuse_air(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,
-                const std::string& what) {
-  const auto around = [](const std::vector<double>& faces, double place) {
-    const std::size_t cell = cell_of(faces, place);
-    return std::array{place == faces[cell] && cell > 0 ? cell - 1 : cell, cell};
-  };
-  for (const std::size_t k : around(mesh.up(), p.u))
+namespace {
+
+/// The cell that holds a place, or the two that it is between.
+std::array<std::size_t, 2> around(const std::vector<double>& faces, double place) {
+  const std::size_t cell = cell_of(faces, place);
+  return {place == faces[cell] && cell > 0 ? cell - 1 : cell, cell};
+}
+
+/// Whether a cell at p, of those from `lowest` to `highest` upwards, has ground.
+bool has_ground(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,
+                const std::array<std::size_t, 2>& levels) {
+  for (const std::size_t k : levels)
     for (const std::size_t j : around(mesh.northing(), p.n))
       for (const std::size_t i : around(mesh.easting(), p.e))
-        if (ground[mesh.index(i, j, k)] > 0) return;
+        if (ground[mesh.index(i, j, k)] > 0) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string lower_to_ground(const TensorMesh& mesh, const std::vector<double>& ground,
+                            const std::function<double(double, double)>& height, double most,
+                            std::vector<Point>& electrodes) {
+  std::size_t count = 0;
+  double furthest = 0;
+  const auto box = mesh.bounds();
+  for (auto& p : electrodes) {
+    if (!(p.e >= box.west && p.e <= box.east && p.n >= box.south && p.n <= box.north)) continue;
+    if (!(p.u >= box.bottom && p.u <= box.top) || p.u > height(p.e, p.n) + most) continue;
+    if (has_ground(mesh, ground, p, around(mesh.up(), p.u))) continue;
+    auto k = cell_of(mesh.up(), p.u);
+    while (k > 0 && !has_ground(mesh, ground, p, {k, k})) --k;
+    const double top = mesh.up()[k + 1];
+    furthest = std::max(furthest, p.u - top);
+    p.u = top;
+    ++count;
+  }
+  return count == 0 ? ""
+                    : fmt::format("{} electrodes on the ground are lowered by {:.3g} m or less, to the cells "
+                                  "that have ground",
+                                  count, furthest);
+}
+
+void refuse_air(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,
+                const std::string& what) {
+  if (has_ground(mesh, ground, p, around(mesh.up(), p.u))) return;
   const double level = ground_level(mesh, ground, p);
   throw InputError(
       what,

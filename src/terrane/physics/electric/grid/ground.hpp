@@ -51,6 +51,13 @@ struct CellsWithAir {
   Conductivity view() const;
 };
 
+/// Lowers electrodes that stand on the ground, or less than `most` above it, to the cells that have ground:
+/// these know the ground's mean height over an eighth of a cell, so that one on a crest would hang in the air
+/// of small cells. Returns a note of how many it lowered by how much; empty: none.
+std::string lower_to_ground(const TensorMesh& mesh, const std::vector<double>& ground,
+                            const std::function<double(double easting, double northing)>& height, double most,
+                            std::vector<Point>& electrodes);
+
 /// Throws InputError at `what` when no cell at p has ground.
 void refuse_air(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,
                 const std::string& what);

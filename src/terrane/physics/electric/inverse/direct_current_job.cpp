@@ -139,6 +139,11 @@ Measured ArrayData::read_ground_and_arrays(const Config& job, const Runtime& run
     if (std::isnan(place.u))
       place.u = height ? std::min(height(place.e, place.n), p.mesh.up().back()) : p.mesh.up().back();
   electric::expect_electrodes_inside(p.mesh, survey.electrodes, job.table("survey"));
+  if (height && !even())
+    if (auto text = lower_to_ground(p.mesh, p.ground, height, height_of_feet(survey.electrodes),
+                                    survey.electrodes.place);
+        !text.empty())
+      notes_.push_back(std::move(text));
   electrodes_ = survey.electrodes;
   parameters_ = simulation.parameters;
   leave_out(table, survey);
