@@ -24,6 +24,18 @@ struct Here {
   Vec4<T> u;
 };
 
+/// along[r] = weight det ∇χ·∇ξ_r / ρ of a fluid.  du: [ξ, η, ζ] of χ; lightness: 1/ρ
+template <class T>
+TERRANE_FN void fluxes_of_potential(const T (&du)[3], const T (&a)[9], T scale, T lightness,
+                                    Vec4<T> (&along)[3]) {
+  T g[3];
+  TERRANE_UNROLL
+  for (int d = 0; d < 3; ++d) g[d] = lightness * scale * (du[0] * a[d] + du[1] * a[3 + d] + du[2] * a[6 + d]);
+  TERRANE_UNROLL
+  for (int row = 0; row < 3; ++row)
+    along[row] = {g[0] * a[3 * row] + g[1] * a[3 * row + 1] + g[2] * a[3 * row + 2], 0, 0, 0};
+}
+
 /// along[r] = weight det σ·∇ξ_r, and of margins their inertia.
 /// du: [component][ξ, η, ζ]; a: rows proportional to ∇ξ_r; det σ·∇ξ_r is factor σ(du·a)·a; weight: of the
 /// quadrature.
@@ -32,17 +44,8 @@ TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight,
                        Vec4<T> (&along)[3], Vec4<T>& inertia) {
   const T *const r = here.medium, scale = weight * factor;
   const auto kept = [&](int m) -> T& { return here.memory[static_cast<std::size_t>(m) * here.each]; };
-  if constexpr (is_potential(rheology)) {  // the potential is the first component
-    const T lightness = point_numbers(rheology) > 0 ? here.varying[0] : r[0];
-    T g[3];
-    TERRANE_UNROLL
-    for (int d = 0; d < 3; ++d)
-      g[d] = lightness * scale * (du[0][0] * a[d] + du[0][1] * a[3 + d] + du[0][2] * a[6 + d]);
-    TERRANE_UNROLL
-    for (int row = 0; row < 3; ++row)
-      along[row] = {g[0] * a[3 * row] + g[1] * a[3 * row + 1] + g[2] * a[3 * row + 2], 0, 0, 0};
-    return;
-  }
+  if constexpr (is_potential(rheology))
+    return fluxes_of_potential(du[0], a, scale, point_numbers(rheology) > 0 ? here.varying[0] : r[0], along);
   T gradient[3][3];
   TERRANE_UNROLL
   for (int c = 0; c < 3; ++c)
