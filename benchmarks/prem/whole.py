@@ -1,6 +1,6 @@
 """PREM of figure 7 whole, 256² elements at the surface and ten rows: all steps on a GPU, the first of them on the CPU too.
 
-    python whole.py TERRANE [--steps 10000] [--cpu-steps 200] [--columns 256] [--begin -70]     prints JSON; needs h5py
+    python whole.py TERRANE [--steps 10000] [--cpu-steps 300] [--columns 256] [--begin -70]     prints JSON; needs h5py
 
 The seismograms of a GPU are compared with those of the CPU, both in single precision: the difference over the peak of
 the first steps. These begin within the wavelet, so that both receivers, some 300 km from the source, soon move.
@@ -29,7 +29,7 @@ def main():
     words = argparse.ArgumentParser()
     words.add_argument("terrane")
     words.add_argument("--steps", type=int, default=10000)
-    words.add_argument("--cpu-steps", type=int, default=200)
+    words.add_argument("--cpu-steps", type=int, default=300)
     words.add_argument("--begin", type=float, default=-70, help="s; the wavelet peaks at 0")
     words.add_argument("--columns", type=int, default=256)
     given = words.parse_args()
