@@ -477,6 +477,8 @@ def test_a_section_is_cut_along_the_line_of_the_stations():
     for east, north, cut in ((line, none + 45, "northing = 45 m"), (none - 45, line, "easting = \N{MINUS SIGN}45 m")):
         data.through = east, north
         assert plotting.draw(data).axes[1].get_title() == f"resistivity at {cut}"
+    data.through = line, none - 9e-16
+    assert plotting.draw(data).axes[1].get_title() == "resistivity at northing = 0 m"
     data.through = line, line[::-1]  # from corner to corner: through what stands out
     assert plotting.draw(data).axes[1].get_title() == plotting.draw(model_on_padded_cells()).axes[1].get_title()
 

@@ -212,6 +212,8 @@ def draw_model(pyplot, data: Data, channels, title: str, slice_at: str, look: Lo
     scale, unit = _length_of(cells.shown)
     for axes, (axis, position) in zip(grid, cuts):
         x, y, along = _ACROSS[axis]
+        if abs(position) < 1e-9 * numpy.ptp(cells.faces[axis]):  # the middle of faces that are not quite opposite
+            position = 0.0
         cell = int(numpy.clip(numpy.searchsorted(cells.faces[axis], position, side="right") - 1, 0,
                               cells.values.shape[along] - 1))
         image = axes.pcolormesh(cells.faces[x] / scale, cells.faces[y] / scale,
