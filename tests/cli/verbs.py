@@ -95,8 +95,10 @@ class Verbs(CommandTest):
             self.assertIn("is sound", out)
             short, _ = self.terrane("new", "inversion", "--of", name, "--short")
             self.assertNotIn("#", short)
-        self.terrane("invert", "gravity/job.toml")
-        self.assertTrue((self.folder / "gravity/output/model.nc").is_file())
+        for name, told in (("gravity", False), ("traveltime", True)):  # beyond the rays data tell nothing
+            self.terrane("invert", f"{name}/job.toml", "--set", 'output.model=["model.nc"]')
+            out, _ = self.terrane("info", f"{name}/output/model.nc")
+            self.assertEqual(bool(re.search(r"sensitivity +0 to 1 1$", out, re.MULTILINE)), told)
         _, message = self.terrane("new", "gravity", "--of", "electric", expect=2)
         self.assertIn("chooses among inversions", message)
 

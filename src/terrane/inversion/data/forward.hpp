@@ -43,6 +43,7 @@ class Chained final : public solve::LinearOperator {
   void apply(std::span<const double> model, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> model) const override;
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  bool has_quick_diagonal() const override { return jacobian_->has_quick_diagonal(); }
   void row(std::size_t i, std::span<double> out) const override;
 
  private:

@@ -98,6 +98,11 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
                        whole(std::vector<double>(problem.active.size(), 1.0))});
   if (!apart.empty())
     columns.push_back({property + "_apart", unit, "found from its own data alone", whole(apart)});
+  if (!outcome.sensitivity.empty())
+    columns.push_back({"sensitivity", "1",
+                       "how much data, in their uncertainties, change with a unit of volume of the cell; "
+                       "divided by the largest",
+                       whole(outcome.sensitivity)});
   if (settings.posterior) {
     columns.push_back(
         {property + "_deviation", unit, "standard deviation of the posterior", whole(outcome.deviation)});

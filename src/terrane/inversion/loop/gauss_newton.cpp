@@ -56,6 +56,7 @@ class Steps {
   void line();
   void remember();
   void take_best();
+  void tell_sensitivity();
   void finish();
 
   /// The objective linearised at the present model: its data are d, its operator is J there.
@@ -419,8 +420,18 @@ void Steps::take_best() {
       best_.phi_d / static_cast<double>(std::max<std::size_t>(1, out_.data)), number_));
 }
 
+/// Of the last J: of the best model's where that is another one, which it differs little from.
+void Steps::tell_sensitivity() {
+  if (!here_.jacobian || !here_.jacobian->has_quick_diagonal()) return;
+  std::vector<double> volume;
+  for (std::size_t c = 0; c < problem_.columns(); ++c)
+    volume.push_back(problem_.mesh.prism(problem_.active.empty() ? c : problem_.active[c]).volume());
+  out_.sensitivity = sensitivity_per_volume(*here_.jacobian, deviation_, volume);
+}
+
 void Steps::finish() {
   take_best();
+  tell_sensitivity();
   out_.predicted = here_.data;
   out_.warnings.insert(out_.warnings.end(), here_.warnings.begin(), here_.warnings.end());
   if (settings_.huber > 0) out_.trust = trust_;

@@ -107,6 +107,9 @@ struct Outcome {
   std::vector<double> trend;      ///< [rows]; empty unless asked for
   std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
   std::vector<double> weight;     ///< [active] w of the cells
+  /// [active] how much data, in their uncertainties, change with a unit of volume of the cell, divided by the
+  /// largest: of Gauss-Newton steps, where J knows it quickly; else empty.
+  std::vector<double> sensitivity;
   std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
   std::vector<double>
       resolution;             ///< [active] 1 where the data alone tell the cell, 0 where they tell nothing
@@ -132,6 +135,7 @@ struct Outcome {
     field("trend", o.trend);
     field("trust", o.trust);
     field("weight", o.weight);
+    field("sensitivity", o.sensitivity);
     field("deviation", o.deviation);
     field("resolution", o.resolution);
     field("apart", o.apart);

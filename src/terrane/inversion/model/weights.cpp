@@ -147,15 +147,24 @@ std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std
   return w;
 }
 
+std::vector<double> sensitivity_per_volume(const solve::LinearOperator& g, std::span<const double> weight,
+                                           std::span<const double> volume) {
+  std::vector<double> squares(weight.begin(), weight.end()), s(g.columns());
+  for (double& value : squares) value *= value;
+  g.weighted_diagonal(squares, s);
+  for (std::size_t c = 0; c < s.size(); ++c) s[c] = std::sqrt(s[c]) / volume[c];
+  const double most = s.empty() ? 0 : *std::max_element(s.begin(), s.end());
+  if (most > 0)
+    for (double& value : s) value /= most;
+  return s;
+}
+
 std::vector<double> sensitivity_weights(const solve::LinearOperator& g, std::span<const double> weight,
                                         std::span<const double> volume, double floor) {
-  std::vector<double> squares(weight.begin(), weight.end()), w(g.columns());
-  for (double& value : squares) value *= value;
-  g.weighted_diagonal(squares, w);
-  for (std::size_t c = 0; c < w.size(); ++c) w[c] = std::sqrt(w[c]) / volume[c];
-  const double most = *std::max_element(w.begin(), w.end());
-  if (!(most > 0)) throw InputError("inversion.weighting", "no datum is sensitive to any cell");
-  for (double& value : w) value = std::sqrt(std::max(value, floor * most) / most);
+  auto w = sensitivity_per_volume(g, weight, volume);
+  if (std::all_of(w.begin(), w.end(), [](double value) { return value == 0; }))
+    throw InputError("inversion.weighting", "no datum is sensitive to any cell");
+  for (double& value : w) value = std::sqrt(std::max(value, floor));
   return w;
 }
 

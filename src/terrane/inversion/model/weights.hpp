@@ -34,6 +34,11 @@ double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std
 std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active,
                                      const Points& stations, double exponent, int threads = 0);
 
+/// s / s_max,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j: how much data change with a unit of volume of each cell; all 0
+/// where no datum is sensitive to any.  weight: 1/σ [rows] · volume [active]
+std::vector<double> sensitivity_per_volume(const solve::LinearOperator& g, std::span<const double> weight,
+                                           std::span<const double> volume);
+
 /// w = [ max(s, η s_max) / s_max ]^½,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j.  weight: 1/σ [rows] · volume [active]
 std::vector<double> sensitivity_weights(const solve::LinearOperator& g, std::span<const double> weight,
                                         std::span<const double> volume, double floor = 1e-3);

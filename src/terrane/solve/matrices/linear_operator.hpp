@@ -24,6 +24,8 @@ class LinearOperator {
   virtual void apply_transpose(std::span<const double> data, std::span<double> model) const = 0;
   /// s_j = Σ_i w_i G_ij².  weight [rows], ≥ 0 · diagonal [columns], overwritten
   virtual void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const = 0;
+  /// Whether weighted_diagonal() is exact and takes no more than a few products do.
+  virtual bool has_quick_diagonal() const { return true; }
   /// Row i of G: Gᵀ e_i.  out [columns]
   virtual void row(std::size_t i, std::span<double> out) const;
 };

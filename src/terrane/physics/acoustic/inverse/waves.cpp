@@ -251,6 +251,7 @@ class WithFollowers final : public solve::LinearOperator {
     born_->apply_transpose(data, change);
     gather(change, model);
   }
+  bool has_quick_diagonal() const override { return born_->has_quick_diagonal(); }
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
     solve::expect_shapes(*this, diagonal.size(), weight.size());
     std::vector<double> of_cells(born_->columns());

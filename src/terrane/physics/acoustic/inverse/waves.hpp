@@ -81,6 +81,7 @@ class Born final : public solve::LinearOperator {
   /// An estimate from one product, the same for all cells: the exact diagonal would take a run for each
   /// datum.
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
+  bool has_quick_diagonal() const override { return false; }  // a mean over all cells
   void row(std::size_t i, std::span<double> out) const override;
 
  private:

@@ -53,6 +53,7 @@ class FieldJacobian final : public solve::LinearOperator {
     const auto gradient = made_->transposed_times(w);
     for (std::size_t c = 0; c < model.size(); ++c) model[c] = gradient[c].real();
   }
+  bool has_quick_diagonal() const override { return false; }  // solves for every receiver
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
     solve::expect_shapes(*this, diagonal.size(), weight.size());
     std::fill(diagonal.begin(), diagonal.end(), 0.0);
