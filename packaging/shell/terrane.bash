@@ -70,7 +70,7 @@ _terrane() {
       ;;
     check)
       if [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads --json" -- "$word"))
+        COMPREPLY=($(compgen -W "-h --help --data --arg --set --only --threads --json --no-plots" -- "$word"))
       else
         _terrane_files -f '*.toml'
       fi

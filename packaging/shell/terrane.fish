@@ -43,6 +43,7 @@ complete -c terrane -n '__fish_seen_subcommand_from check' -l set -x -d 'Set a k
 complete -c terrane -n '__fish_seen_subcommand_from check' -l only -x -d 'Of several simulations, run only this one; may be repeated.'
 complete -c terrane -n '__fish_seen_subcommand_from check' -l threads -x -d 'How many threads; as simulation.threads.'
 complete -c terrane -n '__fish_seen_subcommand_from check' -l json -d 'For programs: a JSON object for each simulation, one a line, in place of the report.'
+complete -c terrane -n '__fish_seen_subcommand_from check' -l no-plots -d 'As a run without the pictures of output.plots.'
 complete -c terrane -n '__fish_seen_subcommand_from check' -a '(__fish_complete_suffix .toml)'
 complete -c terrane -n '__fish_seen_subcommand_from new' -s h -l help -d 'Print this help message and exit'
 complete -c terrane -n '__fish_seen_subcommand_from new' -s o -l output -r -F -d 'File to write; otherwise to the terminal.'

@@ -1,6 +1,7 @@
 """The command on several ranks, and runs that are killed and go on."""
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -394,6 +395,18 @@ class Ranks(ClusterTest):
         self.write("job.toml", JOB)
         out, _ = self.run_on(3, "check", "job.toml")
         self.assertEqual(out.count("the job is sound"), 1)
+
+    def test_AreForetoldTheMemoryOfAllOnTheirMachine(self):
+        """Where each has shots of its own, it has a whole medium of its own."""
+        self.needs_mpi()
+        times = SHOTS.replace('frequency = "14 Hz"\n', "").replace('end = "2 s"\n', "").replace('"acoustic"', '"traveltime"')
+        times = times.replace('files = ["gathers.npy"]\ncheckpoint = "0 s"', 'files = ["times.csv"]')
+        for job in (SHOTS.replace('end = "2 s"', 'end = "0.1 s"'), times):
+            self.write("job.toml", job.replace("shape = [240, 1, 100]", "shape = [2400, 1, 1000]"))
+            outs = [self.run_on(ranks, "check", "job.toml", "--json")[0] for ranks in (0, 3)]
+            one, three = (json.loads(out)["memory_bytes"] for out in outs)
+            self.assertGreater(three, 2.4 * one)
+            self.assertLess(three, 3.2 * one)
 
     def test_FindModelsTogetherWithTheBitsOfOneProcessAndTheMemoryOfAllCounted(self):
         self.needs_mpi()

@@ -208,6 +208,12 @@ files = ["line.edi", "line.modem"]
         self.assertIn("line_S003.edi: is a folder", message)
         out, _ = self.terrane("info", "output/line_S002.edi")
         self.assertIn("table, 2 rows", out)
+        (self.folder / "sites").mkdir()
+        for name in ("line_S001.edi", "line_S002.edi"):
+            (self.folder / "sites" / name).write_bytes((self.folder / "output" / name).read_bytes())
+        if python := command.python_with("matplotlib", "netCDF4"):
+            out, _ = self.terrane("plot", "sites/", environment={"TERRANE_PYTHON": python})
+            self.assertIn("wrote sites.png", out)
         for name in ("line_S002.edi", "line.modem"):
             self.terrane("convert", f"output/{name}", "site.csv")
             lines = [line for line in (self.folder / "site.csv").read_text().splitlines() if not line.startswith("#")]
@@ -285,6 +291,12 @@ files = ["line.edi", "line.modem"]
                                   environment={"TERRANE_PYTHON": "/no/python"})
         self.assertIn("Python", message)
         self.assertFalse((self.folder / "output/fields.csv").exists())
+        plots = ("--set", 'output.plots=["a.png"]')
+        _, message = self.terrane("check", "job.toml", *plots, expect=2, environment={"TERRANE_PYTHON": "/no/python"})
+        self.assertIn("Python", message)
+        out, _ = self.terrane("check", "job.toml", *plots, "--no-plots", environment={"TERRANE_PYTHON": "/no/python"})
+        self.assertIn("fields.csv", out)
+        self.assertNotIn("a.png", out)
 
     # -- the terminal
 

@@ -164,6 +164,8 @@ TEST(EarthFromJob, ABackgroundOutsideTheRangeOfItsPropertyIsRefusedWithItsLine) 
   EXPECT_THAT(refused("background = {}"), HasSubstr("it names no property"));
   EXPECT_THAT(refused("background = {tilt = 200}"), HasSubstr("between -180 and 180"));
   EXPECT_THAT(refused("background = 3"), HasSubstr("a table is needed here"));
+  EXPECT_THAT(refused("[[model.background]]\ndensity = 3"),
+              AllOf(HasSubstr("of [[model.background]] there is one"), HasSubstr("density = [..., ...]")));
 }
 
 TEST(EarthFromJob, WidthsMakeTheMeshTheyDescribe) {

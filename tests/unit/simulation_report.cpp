@@ -33,6 +33,12 @@ TEST(Report, ShowsValuesWithALabelAndTheirUnits) {
                                      HasSubstr("12.5 s"), Not(HasSubstr("iterations"))));
 }
 
+TEST(Report, SaysNoRateOfARunThatWasResumed) {
+  auto resumed = report();
+  resumed.notes = {"resumed from f.nc.checkpoint, with 4 of 6 shots done"};
+  EXPECT_THAT(resumed.text(), AllOf(HasSubstr("2 s"), Not(HasSubstr("per second"))));
+}
+
 TEST(Report, NumbersAreFoundByTheirNames) {
   EXPECT_EQ(report().number("largest_step"), 12.5);
   EXPECT_EQ(report().number("iterations"), 7);

@@ -126,6 +126,8 @@ void add_check(CommandLine& line) {
   auto* verb =
       line.app.add_subcommand("check", "Do everything except compute, and say what a run would cost.");
   add_job_options(*verb, line.job);
+  verb->add_flag_callback(
+      "--no-plots", [&line] { line.job.plots = false; }, "As a run without the pictures of output.plots.");
   verb->footer("Example:\n  terrane check job.toml");
   verb->callback([&line] { line.status = check(line.registry, line.job, line.comm); });
 }

@@ -51,7 +51,7 @@ std::string commented_job(const Physics& physics, const NewOptions& options) {
       shown.push_back(section);
   return job_template(shown, kinds,
                       fmt::format("A job of {}. `terrane check` tells what it costs, `terrane {}` runs it,"
-                                  " `terrane plot` draws maps. Keys that stand behind # show their defaults.",
+                                  " `terrane plot` draws it. Keys that stand behind # show their defaults.",
                                   physics.name, physics.name == "inversion" ? "invert" : "run"),
                       kinds_are_own ? physics.examples : std::map<std::string, std::string>{});
 }

@@ -201,12 +201,18 @@ void convert(const std::string& file, const io::Content& content, const std::str
 
 }  // namespace
 
-int plot(const PlotOptions& options) {
-  if (!is_file(options.file))
+int plot(const PlotOptions& asked) {
+  auto options = asked;
+  while (options.file.size() > 1 && options.file.ends_with('/')) options.file.pop_back();
+  std::error_code failed;
+  const bool folder = fs::is_directory(options.file, failed);  // of EDI files: one survey
+  if (folder && fs::path(options.file).filename().string().find_first_not_of('.') == std::string::npos)
+    options.file = fs::canonical(options.file).string();  // its name is that of the picture
+  if (!folder && !is_file(options.file))
     throw InputError(options.file, "there is no such file", "`terrane run JOB` writes results to draw.");
   std::optional<TemporaryFolder> converted;
   std::string source = options.file;
-  if (!is_for_script(options.file)) {
+  if (folder || !is_for_script(options.file)) {
     const auto content = InputPhase::within([&] { return content_of(options.file); });
     converted.emplace();
     source = (converted->path() / fs::path(options.file).filename()).replace_extension(".nc").string();

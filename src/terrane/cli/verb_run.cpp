@@ -468,19 +468,20 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
 namespace {
 
 /// What one job would do, and the files that it would write.
-void say_plan(const Config::Part& part, const Job& job, const Plan& plan, bool json) {
-  const auto warnings = check_files(part.job, *job.simulation, job.output);
+void say_plan(const Config::Part& part, const Job& job, const Plan& plan, const JobOptions& options) {
+  const auto plots = options.plots ? job.output.plots : decltype(job.output.plots){};
+  const auto warnings = check_files(part.job, *job.simulation, job.output, !plots.empty());
   print_warnings(warnings);
-  if (!job.output.plots.empty()) check_drawing(plot_source(job.output).string());
-  if (json) {
+  if (!plots.empty()) check_drawing(plot_source(job.output).string());
+  if (options.json) {
     std::vector<std::filesystem::path> files;
-    for (const auto* more : {&job.output.files, &job.output.model, &job.output.plots})
+    for (const auto* more : {&job.output.files, &job.output.model, &plots})
       files.insert(files.end(), more->begin(), more->end());
     return say("{}\n", to_json(plan, {"check", part.job.name(), part.name, names_of(files), warnings}));
   }
   say("{}: {} is sound\n{}", printable(part.job.name()), part.name.empty() ? "the job" : part.name,
       printable(plan.text()));
-  for (const auto* files : {&job.output.files, &job.output.model, &job.output.plots})
+  for (const auto* files : {&job.output.files, &job.output.model, &plots})
     for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
 }
 
@@ -494,7 +495,7 @@ int check_joined(const Registry& registry, const std::vector<Config::Part>& part
     const auto plan = job.check(runtime);
     seconds += plan.seconds;
     bytes += static_cast<double>(plan.memory_bytes);
-    say_plan(part, job, plan, options.json);
+    say_plan(part, job, plan, options);
   }
   if (options.json) return 0;
   say("\nin all: {} models found together, about {:.2g} s of computing, {:.2g} GB\n", parts.size(), seconds,
@@ -516,7 +517,7 @@ int check(const Registry& registry, const JobOptions& options, Comm& comm) {
     const auto plan = job.check(job.runtime);
     seconds += plan.seconds;
     memory = std::max(memory, plan.memory_bytes);
-    say_plan(part, job, plan, options.json);
+    say_plan(part, job, plan, options);
   });
   if (simulations.size() > 1 && !options.json)
     say("\nin all: {} simulations, one after the other, about {:.2g} s of computing, {:.2g} GB at most\n",

@@ -114,7 +114,11 @@ std::string Report::text() const {
   lines.add("on", device);
   lines.add("method", with_reason(*this));
   auto time = fmt::format("{:.3g} s", seconds);
-  if (work > 0) time += fmt::format(", {:.3g} {} per second", seconds > 0 ? work / seconds : 0.0, work_unit);
+  // The work is that of the whole problem; a resumed run did a part of it in its seconds.
+  const bool resumed = std::any_of(notes.begin(), notes.end(),
+                                   [](const std::string& note) { return note.starts_with("resumed from"); });
+  if (work > 0 && !resumed)
+    time += fmt::format(", {:.3g} {} per second", seconds > 0 ? work / seconds : 0.0, work_unit);
   lines.add("time", time);
   lines.add("memory", bytes_text(static_cast<double>(peak_memory())));
   lines.add("note", notes);

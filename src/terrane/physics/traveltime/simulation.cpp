@@ -308,9 +308,10 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.device = device_text(on_cpu);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.shots.size());
   facts.work_unit = "cell shots";
+  const int here = runtime.comm ? runtime.comm->on_node().count : 1;  // each with the whole medium
   facts.memory_bytes =
-      static_cast<std::size_t>(bytes_of_medium(p) + static_cast<double>(at_once) * bytes_of_front(p) +
-                               64 * static_cast<double>(p.picks.size()));
+      static_cast<std::size_t>(here * (bytes_of_medium(p) + static_cast<double>(at_once) * bytes_of_front(p) +
+                                       64 * static_cast<double>(p.picks.size())));
   facts.add("cells", std::uint64_t{p.mesh.size()}, "", "cells");
   facts.add("shots", std::uint64_t{p.shots.size()}, "", "shots");
   facts.add("receivers", std::uint64_t{p.receivers.size()}, "", "receivers");

@@ -137,7 +137,7 @@ void describe_sizes(RunFacts& facts, const Problem& p) {
   facts.add(
       "nodes", static_cast<std::uint64_t>(whole.count()), "", "nodes",
       fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
-  facts.add("shots", std::uint64_t{p.shots.size()});
+  facts.add("shots", std::uint64_t{p.shots.size()}, "", "shots");
   facts.add("receivers", std::uint64_t{p.shots.front().receivers.size()}, "", "receivers");
   facts.add("steps", std::uint64_t{p.steps()}, "", "steps");
   facts.add("step", p.step, "s");
@@ -297,8 +297,8 @@ std::string less_memory(const Problem& problem, const Settings& settings) {
 
 }  // namespace
 
-/// Throws MemoryError: the host has too little for the ranks of this machine.
-void Simulation::check_host(const Plan& plan, const Choice& choice) const {
+/// Bytes on the host of the ranks of this machine. Throws MemoryError: it has too little.
+double Simulation::check_host(const Plan& plan, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto& device = choice.device;
   const int shots = choice.shots.on_machine;
@@ -308,15 +308,17 @@ void Simulation::check_host(const Plan& plan, const Choice& choice) const {
   const double needed = device.has_own_memory()
                             ? bytes_beside_waves(problem_, settings, every_, device, choice.on_disk())
                             : static_cast<double>(plan.memory_bytes);
+  // Gathers come together on one rank.
+  const double gathers = bytes_of_gathers(problem_, settings, every_);
+  const double others =
+      choice.together > 1 ? (choice.ranks_on_machine - 1) * bytes_of_other_rank(problem_, choice) : 0;
+  const double all = needed * shots - gathers * (shots - 1) + others;
   try {
-    // Gathers come together on one rank.
-    const double gathers = bytes_of_gathers(problem_, settings, every_);
-    const double others =
-        choice.together > 1 ? (choice.ranks_on_machine - 1) * bytes_of_other_rank(problem_, choice) : 0;
-    choice.memory.require("run", what, needed * shots - gathers * (shots - 1) + others);
+    choice.memory.require("run", what, all);
   } catch (const MemoryError& error) {
     throw MemoryError(error.where(), error.problem(), less_memory(problem_, settings));
   }
+  return all;
 }
 
 void Simulation::foresee(Plan& plan, const Choice& choice, const Runtime&) const {
@@ -337,7 +339,8 @@ void Simulation::foresee(Plan& plan, const Choice& choice, const Runtime&) const
                                     plan.problem, bytes_text(static_cast<double>(free))),
                         less_memory(problem_, choice.settings));
   }
-  check_host(plan, choice);
+  const double on_host = check_host(plan, choice);
+  if (!device.has_own_memory()) plan.memory_bytes = static_cast<std::size_t>(on_host);
 }
 
 }  // namespace terrane::acoustic

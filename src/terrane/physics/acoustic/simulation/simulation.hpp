@@ -86,7 +86,7 @@ class Simulation final : public SimulationOf<Choice> {
   double bytes_of_film(const Settings& settings) const;
   void check_disk(const Choice& choice) const;
   void check_checkpoints(Plan& plan, const Choice& choice) const;
-  void check_host(const Plan& plan, const Choice& choice) const;
+  double check_host(const Plan& plan, const Choice& choice) const;
   Dataset images(Outcome done) const;
   void add_pictures(Dataset& data, const Pictures& pictures) const;
   TensorMesh mesh() const;
