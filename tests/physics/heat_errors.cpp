@@ -130,9 +130,88 @@ TEST(ErrorsOfTemperatures, HoldAroundAPointSourceBesideOtherRock) {
   std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
                    ratios.end());
   EXPECT_GE(ratios[ratios.size() / 2], 0.5);
-  EXPECT_LE(ratios[ratios.size() / 2], 4);
+  EXPECT_LE(ratios[ratios.size() / 2], 3);
   EXPECT_LE(worst, 0.03);  // of the warmest: that nearest to the source
   EXPECT_THAT(result.report.text(), HasSubstr("at 95 % of data (asked 1 %)"));
+}
+
+using Places = std::vector<std::array<double, 3>>;
+
+/// A run in cells of half a metre; ratios of stated to true errors, ascending, of times after a tenth of all.
+template <class Truth>
+std::vector<double> ratios_of_errors(const Places& places, const std::string& rest, const Truth& truth) {
+  const auto job = fmt::format(
+      "[mesh]\nkind = \"regular\"\nbox = [-7.75, 7.75, -7.75, 7.75, -7.75, 7.75]\nshape = [31, 31, 31]\n"
+      "[model.background]\nthermal_conductivity = {}\nheat_capacity = {}\ntemperature = 0\n{}[survey]\nkind "
+      "= "
+      "\"list\"\nstations = [{}]\n[simulation]\nphysics = \"heat\"\nend = {}\nverify = \"estimate\"\n",
+      k, capacity, rest, list_of(places), end);
+  const auto result = Simulation::from_job(Config::parse(job, "job.toml", "."), {})->run();
+  const auto &found = result.data.real("temperature"), &error = result.data.real("temperature_error"),
+             &time = result.data.real("time");
+  std::vector<double> ratios;
+  for (std::size_t n = 0; n < found.size(); ++n)
+    if (const double t = time[n / places.size()]; t >= 0.1 * end)
+      ratios.push_back(error[n] / std::max(std::abs(found[n] - truth(places[n % places.size()], t)), 1e-6));
+  std::sort(ratios.begin(), ratios.end());
+  return ratios;
+}
+
+/// What is wrong beside other rock was stated of all receivers: 67 times the true errors in the median.
+TEST(ErrorsOfTemperatures, OfEachReceiverAreItsOwnAroundASource) {
+  constexpr double times = 0.3958, plane = -1.25, returned = (1 - times) / (1 + times);
+  const std::array<double, 3> source{-0.147, -0.232, 0.09};
+  const auto rest = fmt::format(
+      "[[model.body]]\nkind = \"box\"\nbox = [-7.75, 7.75, -7.75, 7.75, -7.75, {}]\nthermal_conductivity = "
+      "{}\n"
+      "heat_capacity = {}\n[source]\nat = [{}, {}, {}]\npower = {}\n",
+      plane, times * k, times * capacity, source[0], source[1], source[2], watts);
+  const auto ratios = ratios_of_errors(
+      {{-0.026, 0.317, -0.058},
+       {0.126, 1.713, -0.074},
+       {-1.04, -0.813, -0.28},
+       {0.029, -0.436, -0.454},
+       {-2.006, 1.993, -1.159},
+       {-0.811, -0.99, 0.319},
+       {-0.522, -0.724, 0.724},
+       {4.202, -0.519, -2.093}},
+      rest, [&](const auto& p, double t) {
+        const double flat = std::hypot(p[0] - source[0], p[1] - source[1]);
+        const double direct = point_source(std::hypot(flat, p[2] - source[2]), t);
+        if (p[2] < plane) return (1 + returned) * direct;
+        return direct + returned * point_source(std::hypot(flat, p[2] - 2 * plane + source[2]), t);
+      });
+  EXPECT_GE(ratios[ratios.size() / 20], 0.5);  // 95 % of data err by less than twice what is stated
+  EXPECT_GE(ratios[ratios.size() / 2], 0.5);
+  EXPECT_LE(ratios[ratios.size() / 2], 3);
+}
+
+/// A warm box in rock that is alike everywhere: a product of error functions. One of eight such boxes, of 21
+/// % of whose data the error had been more than twice what was stated.
+TEST(ErrorsOfTemperatures, HoldAroundAWarmBody) {
+  const double low[] = {-1.75, -1.75, -1.75}, high[] = {1.25, 1.75, 1.25};
+  const auto body =
+      fmt::format("[[model.body]]\nkind = \"box\"\nbox = [{}, {}, {}, {}, {}, {}]\ntemperature = 100\n",
+                  low[0], high[0], low[1], high[1], low[2], high[2]);
+  const auto ratios = ratios_of_errors(
+      {{-0.128, 0.050, -0.586},
+       {-0.298, -0.919, -0.376},
+       {1.719, -0.969, -2.857},
+       {0.980, 0.113, -1.034},
+       {-0.444, -0.013, -1.492},
+       {-0.317, 0.441, -0.441},
+       {-0.114, 0.963, -0.557},
+       {0.413, 0.069, 0.041}},
+      body, [&](const auto& p, double t) {
+        const double root = std::sqrt(4 * k / capacity * t);
+        double truth = 100;
+        for (std::size_t x = 0; x < 3; ++x)
+          truth *= (std::erf((p[x] - low[x]) / root) - std::erf((p[x] - high[x]) / root)) / 2;
+        return truth;
+      });
+  EXPECT_GE(ratios[ratios.size() / 20], 0.5);  // 95 % of data err by less than twice what is stated
+  EXPECT_GE(ratios[ratios.size() / 2], 0.5);
+  EXPECT_LE(ratios[ratios.size() / 2], 3);
 }
 
 TEST(ErrorsOfTemperatures, AreNotStatedWhereTheMeshDoesNotHoldABody) {

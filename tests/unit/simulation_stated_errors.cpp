@@ -39,6 +39,15 @@ TEST(StatedErrors, AreNoSmallerThanWhatSolvesLeaveAndNoNumberWhereThereIsNoDiffe
   EXPECT_TRUE(std::isnan(errors[1]));
 }
 
+TEST(StatedErrors, AreNoSmallerThanWhatAPhysicsKnowsOfEach) {
+  auto data = data_of({0.02, 0, 0.04}, false);
+  data.of_mean = 0;
+  data.floor = {0.03, 0.01, 0.01};
+  EXPECT_EQ(StatedErrors{Accuracy{}}.of(data), (std::vector<double>{0.03, 0.01, 0.04}));
+  data.of_mean = 1;
+  EXPECT_NEAR(StatedErrors{Accuracy{}}.of(data)[1], std::sqrt((0.02 * 0.02 + 0.04 * 0.04) / 3), 1e-15);
+}
+
 TEST(StatedErrors, AreNoSmallerThanTheMeanOfThoseAlikeNextToThem) {
   auto data = data_of({0.03, 0.2, 0.001, 0.2, 0.04, NAN}, true);
   data.alike = {0, 1, 0, 2, 0, 0};

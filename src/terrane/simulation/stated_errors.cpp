@@ -13,9 +13,8 @@ namespace terrane {
 
 namespace {
 
-constexpr double of_neighbours =
-    0.5;  // a datum's error is at least this part of its source's rms or neighbours' error
-constexpr double most_counted = 3;  // in that rms: a datum at a zero crossing is not to rule all others
+constexpr double of_neighbours = 0.5;  // a datum's error is at least this part of that of its neighbours
+constexpr double most_counted = 3;     // in that rms: a datum at a zero crossing is not to rule all others
 constexpr double told_as_number = StatedErrors::largest_told;
 
 double quantile(std::vector<double> values, double part) {
@@ -90,6 +89,7 @@ void raise_by_those_alike(const JudgedData& data, const std::vector<double>& rel
 std::vector<double> StatedErrors::of(const JudgedData& data) {
   const std::size_t count = data.difference.size();
   std::vector<double> relative(count), floor(count, data.least);
+  for (std::size_t n = 0; n < data.floor.size(); ++n) floor[n] = std::max(floor[n], data.floor[n]);
   std::map<std::size_t, std::vector<std::size_t>> of_source;
   for (std::size_t n = 0; n < count; ++n) {
     relative[n] = data.difference[n] / data.scale[n];
@@ -103,10 +103,11 @@ std::vector<double> StatedErrors::of(const JudgedData& data) {
     for (std::size_t m = 0; m < members.size(); ++m) sum += std::pow(capped(m), 2);
     const double mean = std::sqrt(sum / static_cast<double>(members.size()));
     for (std::size_t m = 0; m < members.size(); ++m) {
-      double others = mean;
+      double least = data.of_mean * mean;
       if (data.in_order)
-        others = std::max(m > 0 ? capped(m - 1) : 0, m + 1 < members.size() ? capped(m + 1) : 0);
-      floor[members[m]] = std::max(floor[members[m]], of_neighbours * others);
+        least =
+            of_neighbours * std::max(m > 0 ? capped(m - 1) : 0, m + 1 < members.size() ? capped(m + 1) : 0);
+      floor[members[m]] = std::max(floor[members[m]], least);
     }
   }
   raise_by_those_alike(data, relative, floor);

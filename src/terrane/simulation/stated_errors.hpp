@@ -4,7 +4,9 @@
 // apart, divided by what makes of it an error: e₁ = |d_c − d|/s. The difference crosses zero, as data do; so
 // no datum's error is below half the mean (rms) of those of the same source, relative to their scales; or,
 // where these have an order, as arrays along a line, below half of the larger one of its two neighbours;
-// where arrays of one shape stand side by side, below the mean of those next to it.
+// where arrays of one shape stand side by side, below the mean of those next to it. Temperatures around a
+// source err alone where other rock begins: none of them is below the mean of those just before and after it
+// (heat/simulation.cpp).
 //
 //   s = 1    direct current: undivided; with three times the error misses are few where the mesh is coarse
 //   s = 1.7  the same beside vertical contacts alone, which have no edges
@@ -76,6 +78,8 @@ struct JudgedData {
   /// The group of each datum, or empty. Data of one group have errors of similar size, as arrays of one shape
   /// along a line; they stand in the order of their places.
   std::vector<std::size_t> alike = {};
+  double of_mean = 0.5;            ///< the part of its source's mean error that a datum has at least
+  std::vector<double> floor = {};  ///< relative, of each datum, in addition; or empty
 };
 
 class StatedErrors {

@@ -19,8 +19,8 @@ namespace terrane::heat {
 
 namespace {
 
-constexpr int near_source = 3;           // cells
-constexpr double of_temperatures = 2.5;  // s of e = |T_c − T|/s
+constexpr int near_source = 3;                             // cells
+constexpr double of_temperatures = 2.5, of_warm_rock = 2;  // s of e = |T_c − T|/s
 
 /// Values of rock where the model has none.
 struct RockValues {
@@ -480,6 +480,41 @@ std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runti
   return continued_by(std::move(made));
 }
 
+namespace {
+
+/// Says which other data bound the error of each from below, [time, receiver]. Where rock is warm by itself,
+/// errors begin at the sides of warm bodies and reach all receivers: none is below their mean (rms). Around a
+/// source, whose closed form the data have, errors are of other rock, and differ a thousandfold from receiver
+/// to receiver: each has at least the mean of its own a quarter earlier to a quarter later.
+void judge_by_others(bool warm_rock, std::size_t receivers, JudgedData& judged) {
+  if (warm_rock) {
+    judged.of_mean = 1;
+    for (double& difference : judged.difference) difference *= of_temperatures / of_warm_rock;
+    return;
+  }
+  judged.of_mean = 0;
+  judged.least = 1e-5;
+  constexpr double around = 0.25;
+  const std::size_t times = judged.difference.size() / receivers;
+  judged.floor.resize(judged.difference.size());
+  for (std::size_t receiver = 0; receiver < receivers; ++receiver) {
+    std::vector<double> squares{0};  // up to each time
+    for (std::size_t time = 0; time < times; ++time) {
+      const std::size_t n = time * receivers + receiver;
+      squares.push_back(squares.back() + std::pow(judged.difference[n] / judged.scale[n], 2));
+    }
+    for (std::size_t time = 0; time < times; ++time) {
+      const auto at = static_cast<double>(time);
+      const auto from = static_cast<std::size_t>(at / (1 + around)),
+                 end = std::min(times, static_cast<std::size_t>(std::ceil(at * (1 + around))) + 1);
+      judged.floor[time * receivers + receiver] =
+          std::sqrt(std::max(0.0, squares[end] - squares[from]) / static_cast<double>(end - from));
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
   const auto &mine = solved.mine, &other = solved.other;
   const auto& temperatures = mine.series;
@@ -509,7 +544,14 @@ std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& st
     judged.scale.push_back(largest);
     judged.source.push_back(time);
   }
+  judge_by_others(has_warm_rock(), count, judged);
   return stated.of(judged);
+}
+
+bool Simulation::has_warm_rock() const {
+  const auto is_some = [](double value) { return value != 0; };
+  return std::any_of(initial_.begin(), initial_.end(), is_some) ||
+         std::any_of(problem_.production.begin(), problem_.production.end(), is_some);
 }
 
 Result Simulation::outline() const {

@@ -63,6 +63,8 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime&) const;
   /// Stated errors of each temperature, K, relative to the largest temperature of its time.
   std::vector<double> errors_of(const Solved& solved, StatedErrors& stated) const;
+  /// Whether rock is warm at time 0, or makes heat.
+  bool has_warm_rock() const;
 
   Problem problem_;
   Survey receivers_;
