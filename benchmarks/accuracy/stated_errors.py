@@ -10,10 +10,12 @@ little as can be had:
     dc_layers    direct current, potential = "total", which errs; the truth is the closed form
     dc_dykes     two or three vertical contacts; the truth is a system per wavenumber, here
     dc_boxes     a box in a layered earth; the truth is continued by h² from 4.5 and 9 cells between electrodes
-    dc_hills     a ridge of homogeneous or layered ground; the truth is a mesh of half the cells
+    dc_hills     a ridge of homogeneous or layered ground; the truth is a mesh of a quarter of the cells
     mt_layers    impedances; the truth is the recursion of layers, here
     mt_blocks    impedances over a block; the truth is a finer mesh
     csem_layers  a dipole in layers or under the sea; the truth is the closed form of layers, by field = "secondary"
+    csem_blocks  a block in those layers; the truth is field = "secondary", which is right to a tenth of a percent
+    heat_warm    a warm box in one rock; the truth is a product of error functions
     heat_points  a heater beside a contact of two rocks of one diffusivity; the truth is the point source of
                  Carslaw & Jaeger with its image
 
@@ -213,7 +215,7 @@ def dc_hills(terrane, rng):
         text = job({"resistivity": 100.0}, bodies, survey, electric(**more), mesh=mesh)
         return run(terrane, '[model]\ntopography = "hill.asc"\n' + text, {"hill.asc": grid})
     got, time = made(spacing / 2)
-    fine, _ = made(spacing / 4, verify="off")
+    fine, _ = made(spacing / 8, verify="off")
     return relative(got, fine["resistance"], "resistance"), time
 
 
@@ -289,7 +291,7 @@ def mt_blocks(terrane, rng):
 
 # ---- fields of sources
 
-def csem_layers(terrane, rng):
+def csem_layers(terrane, rng, with_block=False):
     if rng.random() < 0.5:  # under the sea
         sea = float(np.exp(rng.uniform(math.log(200), math.log(3000))))
         hertz, offsets = float(np.exp(rng.uniform(math.log(0.1), math.log(2)))), (1000, 2000, 3000, 4500)
@@ -308,6 +310,13 @@ def csem_layers(terrane, rng):
     bodies += [{"kind": "layer", "top": -float(t), "bottom": -float(b), "resistivity": float(r)}
                for t, b, r in zip(depths[:-1], depths[1:], rho)]
     angle = rng.uniform(0, math.pi / 2)
+    if with_block:
+        size = rng.uniform(0.3, 0.8, 3) * offsets[1]
+        middle, below = rng.uniform(0.3, 0.9) * offsets[2], top + rng.uniform(0.1, 0.4) * offsets[1]
+        east, north = middle * math.cos(angle) - size[0] / 2, middle * math.sin(angle) - size[1] / 2
+        bodies.append({"kind": "box", "box": [float(v) for v in (east, east + size[0], north, north + size[1],
+                                                                 -below - size[2] / 2, -below)],
+                       "resistivity": float(np.exp(rng.uniform(math.log(2), math.log(200))))})
     survey = sites(*((r * math.cos(angle), r * math.sin(angle), height) for r in offsets))
     components = ["e_e", "e_n", "h_e", "h_n"]
     sent = [{"kind": "dipole", "at": source, "azimuth": 90.0}]
@@ -326,7 +335,33 @@ def csem_layers(terrane, rng):
     return np.concatenate(pairs), time
 
 
+def csem_blocks(terrane, rng):
+    return csem_layers(terrane, rng, with_block=True)
+
+
 # ---- heat
+
+def heat_warm(terrane, rng):
+    k, capacity, end = 2.0, 2.3e6, 3e6
+    low, high = -0.25 - 0.5 * rng.integers(1, 5, 3), 0.25 + 0.5 * rng.integers(1, 5, 3)
+    directions = rng.normal(size=(8, 3))
+    radii = np.exp(rng.uniform(math.log(0.4), math.log(5), 8))
+    places = radii[:, None] * directions / np.linalg.norm(directions, axis=1)[:, None]
+    body = {"kind": "box", "box": [float(v) for pair in zip(low, high) for v in pair], "temperature": 100.0}
+    got, time = run(terrane, job(
+        {"thermal_conductivity": k, "heat_capacity": capacity, "temperature": 0.0}, [body], sites(*places),
+        {"physics": "heat", "end": end, "verify": VERIFY}, mesh={
+            "kind": "regular", "box": [-7.75, 7.75, -7.75, 7.75, -7.75, 7.75], "shape": [31, 31, 31]}))
+    good = got["time"] > 0.1 * end
+    at, seconds = got["receiver"][good].astype(int) - int(got["receiver"].min()), got["time"][good]
+    erf = np.vectorize(math.erf)
+    true = np.full(seconds.size, 100.0)
+    for a in range(3):
+        x, root = places[at, a], np.sqrt(4 * k / capacity * seconds)
+        true *= (erf((x - low[a]) / root) - erf((x - high[a]) / root)) / 2
+    scale = np.array([got["temperature"][good][seconds == t].max() for t in seconds])
+    return np.stack([np.abs(got["temperature"][good] - true) / scale, got["temperature_error"][good] / scale], 1), time
+
 
 def heat_points(terrane, rng):
     k, capacity, power, end = 2.0, 2.3e6, 500.0, 3e6
@@ -358,7 +393,7 @@ def heat_points(terrane, rng):
 # ---- statistics
 
 KINDS = {f.__name__: f for f in (dc_layers, dc_dykes, dc_boxes, dc_hills, mt_layers, mt_blocks,
-                                  csem_layers, heat_points)}
+                                  csem_layers, csem_blocks, heat_warm, heat_points)}
 
 
 def summary(pairs, reports):

@@ -66,6 +66,17 @@ TEST(Companions, KeepFacesAtElectrodesThatAreTwoCellsApartAndMoveWallsTwiceAsFar
   EXPECT_EQ(made.mean(alike), std::vector<double>(made.mesh().size(), 1.0));
 }
 
+TEST(Companions, KeepCellsBetweenNeighboursAlongAnAxisThatAsksForTwoOfThem) {
+  const TensorMesh mesh(even(20), even(12), even(12));
+  CompanionWish wish = none_moves;
+  wish.places = {{{3, 5, 7, 15}, {6, 8}, {12}}};
+  wish.two_between[0] = true;
+  const Companion made(mesh, {}, wish);
+  for (const double face : {3, 4, 5, 6, 7, 15}) EXPECT_TRUE(has(made.mesh().easting(), face)) << face;
+  for (const double face : {8, 10, 12, 14, 16, 18}) EXPECT_FALSE(has(made.mesh().easting(), face)) << face;
+  EXPECT_FALSE(has(made.mesh().northing(), 7));
+}
+
 TEST(Companions, SquareTheGrowthOfCells) {
   std::vector<double> faces{0};
   for (double width = 1; faces.size() < 14; width *= 1.3) faces.push_back(faces.back() + width);

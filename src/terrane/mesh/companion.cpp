@@ -58,6 +58,20 @@ void keep_places(const std::vector<double>& faces, std::vector<double> places, s
   }
 }
 
+/// Keeps all faces between neighbouring places that have fewer than four cells between them.
+void keep_between(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
+  std::sort(places.begin(), places.end());
+  const auto next_face = [&](double place) {
+    const auto width = (faces.back() - faces.front()) * 1e-9;
+    return static_cast<std::size_t>(std::lower_bound(faces.begin(), faces.end(), place - width) -
+                                    faces.begin());
+  };
+  for (std::size_t n = 1; n < places.size(); ++n) {
+    const std::size_t from = next_face(places[n - 1]), to = std::min(next_face(places[n]), faces.size() - 1);
+    for (std::size_t face = from; from < to && to < from + 4 && face <= to; ++face) kept[face] = true;
+  }
+}
+
 /// The position of a count of cells from the lowest face: 1.5 is the middle of the second cell.
 double place_of(const std::vector<double>& faces, double count) {
   const auto cell = std::min(static_cast<std::size_t>(count), faces.size() - 2);
@@ -215,6 +229,7 @@ Companion::Companion(const TensorMesh& mesh, std::span<const std::vector<double>
     auto kept = changes_along(a, mesh, rock);
     thin_out(kept);
     keep_places(*faces[a], wish.places[a], kept);
+    if (wish.two_between[a]) keep_between(*faces[a], wish.places[a], kept);
     if (!wish.coarser[a]) kept.assign(kept.size(), true);
     auto axis = coarser(*faces[a], kept);
     append(wish.places[a], wish.goes_on[a], faces[a]->size() - 2, of_companions, axis);

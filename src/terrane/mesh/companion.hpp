@@ -32,6 +32,8 @@ struct CompanionWish {
   std::array<std::array<bool, 2>, 3> goes_on{{{true, true}, {true, true}, {true, true}}};
   std::array<bool, 3> coarser{true, true,
                               true};  ///< axes whose cells are twice as wide; others are as they are
+  /// Axes whose cells stay where there would be fewer than two between neighbouring places.
+  std::array<bool, 3> two_between{};
 
   /// The same, but no wall moves outwards.
   CompanionWish with_its_walls() const;

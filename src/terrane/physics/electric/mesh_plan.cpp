@@ -15,8 +15,9 @@
 namespace terrane::electric {
 
 namespace {
-constexpr double seen = 0.25;  // depth of even cells over the length of the survey
-constexpr double far = 3;      // distance from an electrode to a wall over the length of the survey
+constexpr double seen = 0.25;    // depth of even cells over the length of the survey
+constexpr double far = 3;        // distance from an electrode to a wall over the length of the survey
+constexpr double farthest = 12;  // the same where a resistive dyke parts the ground
 constexpr double sideways = 1.4, down = 1.2;  // growth
 
 using Interval3 = std::array<std::array<double, 2>, 3>;  // easting, northing, up
@@ -98,6 +99,25 @@ double away(const Sides& sides, const Prism& survey) {
 double across(const Sides& sides, std::size_t axis) {
   const double whole = sides.at[axis][1] - sides.at[axis][0];
   return axis == 2 ? std::min(whole, sides.thinnest) : whole;
+}
+
+/// How far currents spread before they cross resistive rock that parts the ground from side to side, as a
+/// dyke does, m: its width w and resistivity ρ over that of the best conductor, w ρ / ρ₀. 0: there is none.
+double spread_at_barriers(const Description& earth, const Prism& survey, double reach) {
+  const auto all = sides_of(earth, survey, reach);
+  const double low[3] = {survey.west, survey.south, survey.bottom},
+               high[3] = {survey.east, survey.north, survey.top};
+  double best = conductivity_of(earth.background), most = 0;
+  for (const auto& one : all) best = std::max(best, one.conductivity);
+  for (const auto& one : all)
+    for (std::size_t a = 0; a < 2; ++a) {
+      const double width = across(one, a);
+      const auto other = 1 - a;
+      const bool parts = std::isfinite(width) && width < reach && one.at[other][0] < low[other] - reach &&
+                         one.at[other][1] > high[other] + reach && one.at[2][0] < low[2] - reach;
+      if (parts) most = std::max(most, width * best / one.conductivity);
+    }
+  return most;
 }
 
 /// What is asked of one axis.
@@ -249,9 +269,15 @@ double width_of_cells(const MeshWish& wish, double apart, double reach, std::vec
 }
 
 /// The walls beside a survey, east, west, south and north; bottom and top are left at zero.
-Prism walls_around(const Prism& box, double reach) {
-  return {
-      box.west - far * reach, box.east + far * reach, box.south - far * reach, box.north + far * reach, 0, 0};
+Prism walls_around(const Prism& box, double away) {
+  return {box.west - away, box.east + away, box.south - away, box.north + away, 0, 0};
+}
+
+/// From an electrode to a wall, m: as far as currents spread, where this is farther than usual.
+double distance_to_walls(const Description& earth, const Prism& box, double reach) {
+  Prism seen_from = box;
+  if (!std::isfinite(box.bottom)) seen_from.bottom = seen_from.top = 0;
+  return std::clamp(spread_at_barriers(earth, seen_from, reach), far * reach, farthest * reach);
 }
 
 }  // namespace
@@ -264,17 +290,21 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
       {box.east - box.west, box.north - box.south, std::isfinite(box.bottom) ? box.top - box.bottom : 0.0});
   if (!(reach > 0)) throw InputError("mesh", "the electrodes are all at one place");
   const double cell = width_of_cells(wish, apart, reach, plan.reasons);
-  auto all = walls_around(box, reach);
+  const double to_wall = distance_to_walls(earth, box, reach);
+  auto all = walls_around(box, to_wall);
   const auto land = relief(earth, all, std::isfinite(box.top) ? std::max(box.top, 0.0) : 0);
   const auto near = relief(earth, box, land.highest);
   all.top = land.highest;
+  if (earth.topography)  // crests between the places that relief() looks at
+    for (const auto& p : electrodes) all.top = std::max(all.top, earth.ground(p[0], p[1]));
   const double lowest = std::isfinite(box.bottom) ? std::min(near.lowest, box.bottom) : near.lowest;
   const double core = lowest - seen * reach;
-  all.bottom = wish.depth ? all.top - *wish.depth : lowest - far * reach;
-  plan.reasons.push_back(
-      fmt::format("even cells down to {:.4g} m, a quarter of the survey's {:.4g} m below it; walls "
-                  "{:.4g} m away, three times that",
-                  core, reach, far * reach));
+  all.bottom = wish.depth ? all.top - *wish.depth : lowest - to_wall;
+  plan.reasons.push_back(fmt::format(
+      "even cells down to {:.4g} m, a quarter of the survey's {:.4g} m below it; walls "
+      "{:.4g} m away, {}",
+      core, reach, to_wall,
+      to_wall > far * reach ? "as currents spread before they cross resistive rock" : "three times that"));
   if (wish.box) all = *wish.box;
   Prism survey = box;
   survey.bottom = lowest;
@@ -374,7 +404,7 @@ CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground
   double level = 0;
   own = ground ? Ground{} : ground_of(electrodes, box, cell, level);
   const auto& surface = ground ? ground : own;
-  auto all = walls_around(box, reach);
+  auto all = walls_around(box, far * reach);
   const auto land = surface ? relief(surface, all) : Relief{level, level};
   const auto near = surface ? relief(surface, box) : land;
   all.top = std::max(land.highest, std::isfinite(box.top) ? box.top : land.highest);

@@ -477,6 +477,23 @@ std::vector<std::string> warnings_of(const DirectCurrentReport& found) {
   return warnings;
 }
 
+namespace {
+
+/// The axis along which electrodes reach farthest. Below uneven ground potentials change from cell to cell
+/// beside their electrodes: with one cell between neighbours on a line they are wrong by more than what four
+/// times the error of two would be.
+std::size_t axis_of_line(const Electrodes& electrodes) {
+  const auto reach = [&](double Point::*along) {
+    const auto [low, high] =
+        std::minmax_element(electrodes.place.begin(), electrodes.place.end(),
+                            [&](const Point& p, const Point& q) { return p.*along < q.*along; });
+    return low == electrodes.place.end() ? 0.0 : (*high).*along - (*low).*along;
+  };
+  return reach(&Point::n) > reach(&Point::e) ? 1 : 0;
+}
+
+}  // namespace
+
 Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings)
     : RefinedSimulation("electric", {}),
       mesh_(std::move(mesh)),
@@ -506,8 +523,10 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
   if (!states_errors()) return;
   // Total potentials err beside their source in any cells: the choices of `automatic` show by how much.
   const auto asked = settings_.parameters.potential;
+  auto wish = wish_of_mesh();
+  if (!medium_.ground.empty()) wish.two_between[axis_of_line(electrodes_)] = true;
   make_companion(
-      [&] { return on_companion(wish_of_mesh(), asked == Potential::total ? Potential::automatic : asked); });
+      [&] { return on_companion(wish, asked == Potential::total ? Potential::automatic : asked); });
 }
 
 namespace {
@@ -958,6 +977,24 @@ double largest_of(const std::vector<double>& values) {
 
 }  // namespace
 
+namespace {
+
+/// What every datum of arrays on uneven ground errs by at least: a part of the mean (rms) error of all, as
+/// what errs are the cells that the surface cuts, beside each electrode others.
+double mean_part(const JudgedData& judged) {
+  constexpr double part = 0.7;
+  double squares = 0, count = 0;
+  for (std::size_t n = 0; n < judged.difference.size(); ++n) {
+    const double relative = judged.difference[n] / judged.scale[n];
+    if (!std::isfinite(relative)) continue;
+    squares += std::pow(std::min(relative, StatedErrors::largest_told), 2);
+    ++count;
+  }
+  return count > 0 ? part * std::sqrt(squares / count) : 0;
+}
+
+}  // namespace
+
 /// Columns of stated errors: of resistances relative, but to no less than a thousandth of the potentials
 /// whose difference they are; of phases relative to a radian; of chargeabilities relative to the largest.
 std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
@@ -978,7 +1015,9 @@ std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& st
   const auto shapes = shapes_of(electrodes_);
   std::vector<Column> columns;
   const bool of_contacts = settings_.parameters.potential != Potential::total && has_contacts_alone();
-  const double of_difference = of_contacts ? 1 / 1.7 : 1;
+  const bool uneven = !medium_.ground.empty();
+  // Below uneven ground the companion shows two axes of three (axis_of_line); the rest is as measured.
+  const double of_difference = uneven ? 1.65 : of_contacts ? 1 / 1.7 : 1;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
     const auto field = std::find_if(shape.fields.begin(), shape.fields.end(),
@@ -994,6 +1033,7 @@ std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& st
                       of_contacts ? std::vector<std::size_t>{} : shapes};
     for (std::size_t n = 0; n < count; ++n)
       judged.difference.push_back(solved.why.empty() ? of_difference * std::abs(mine[n] - its[n]) : NAN);
+    if (uneven) judged.floor.assign(count, mean_part(judged));
     auto errors = stated.of(judged);
     for (double& error : errors) error *= factor;
     columns.push_back(error_column(*field, std::move(errors)));
