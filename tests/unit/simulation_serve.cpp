@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "terrane/simulation/early_gpu.hpp"
 #include "terrane/simulation/serve.hpp"
 
 namespace terrane {
@@ -42,6 +43,15 @@ TEST(Serve, RanksOfAnAutomaticDeviceTakeTheKindOfTheFirstAndANumberOfTheirOwn) {
   if (gpu_count() > 1) {
     EXPECT_EQ(of_the_other({}).index, 1);
   }
+}
+
+TEST(Serve, AGpuThatAJobNamesBeginsAsideAndNobodyMindsOneThatIsNotThere) {
+  Alone alone;
+  auto named = begin_with_gpu_aside({Device::Kind::cuda, 1000}, alone);
+  ASSERT_TRUE(named.valid());
+  EXPECT_NO_THROW(named.get());
+  for (const Device other : {Device{}, Device{Device::Kind::cpu, -1}, Device{Device::Kind::debug, -1}})
+    EXPECT_FALSE(begin_with_gpu_aside(other, alone).valid());
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <iterator>
 #include <new>
 #include <optional>
@@ -19,6 +21,7 @@
 #include "terrane/io/file.hpp"
 #include "terrane/job/output.hpp"
 #include "terrane/physics/all.hpp"
+#include "terrane/simulation/early_gpu.hpp"
 #include "terrane/simulation/files.hpp"
 #include "terrane/simulation/serve.hpp"
 #include "terrane/simulation/write_result.hpp"
@@ -402,6 +405,15 @@ std::string_view verb_of(const Registry& registry) {
   return &registry == &physics::inversions().registry() ? "invert" : "run";
 }
 
+/// Tells other ranks which device a job asks for, before its model is made, and begins with the GPU of this
+/// one.
+std::function<void(const Runtime&)> begin_devices(Comm& comm, std::future<void>& gpu) {
+  return [&](const Runtime& runtime) {
+    foretell(comm, runtime.device);
+    if (!gpu.valid()) gpu = begin_with_gpu_aside(runtime.device, comm);
+  };
+}
+
 }  // namespace
 
 int run(const Registry& registry, const JobOptions& options, Comm& comm) {
@@ -420,6 +432,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   };
   begin_reading();
   std::optional<Job> only;
+  std::future<void> gpu;  // begins while the model is made
   const auto read = InputPhase::within([&] { return read_job(options); });
   const auto& offered = wanted(read, registry, options);
   if (const auto joined = InputPhase::within([&] { return joined_parts(offered, read, options); });
@@ -433,7 +446,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
         if (alone) only = std::move(job);
         else check_files(part.job, *job.simulation, job.output, options.plots && !job.output.plots.empty());
       },
-      [&](const Runtime& runtime) { foretell(comm, runtime.device); });
+      begin_devices(comm, gpu));
   const bool several = simulations.size() > 1;
   int status = 0;
   for (const auto& simulation : simulations) {
@@ -445,8 +458,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
         runtime_of(job, comm, *progress, options.resume && (!several || is_left(simulation.checkpoint)));
     watch.reset();
     checkpoint = simulation.checkpoint;
-    // Several ranks agree at the end of a round that all of them stop, unless that takes too long; launchers
-    // kill what is still there after a second.
+    // Ranks stop together at the end of a round, if it comes soon: launchers kill what is left after 1 s.
     watch.emplace(*progress, checkpoint, comm.size() == 1 ? 700ms : 400ms, last_words);
     try {
       prepare_files(simulation.part, job, options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "terrane/base/error.hpp"
+#include "terrane/simulation/early_gpu.hpp"
 
 namespace terrane {
 
@@ -16,17 +17,6 @@ void say(Comm& comm, std::string_view physics) {
 
 /// The word that foretell() sends in place of a physics' name.
 constexpr std::string_view a_device = "a device";
-
-/// Initialises the GPU early, as that takes a third of a second. Errors are ignored here: they recur when it
-/// is used.
-void begin_with_gpu(Device wanted, const Comm& comm) {
-  if (wanted.kind != Device::Kind::cuda && wanted.kind != Device::Kind::automatic) return;
-  if (const int count = gpu_count(); count == 0 || comm.on_node().sharing(count) > 1) return;
-  try {
-    device_of_rank(wanted, comm);
-  } catch (const Error&) {
-  }
-}
 
 }  // namespace
 

@@ -1,0 +1,29 @@
+#include "terrane/simulation/early_gpu.hpp"
+
+#include "terrane/base/error.hpp"
+
+namespace terrane {
+
+namespace {
+
+void begin(Device wanted, const Comm::Place& place) {
+  if (const int count = gpu_count(); count == 0 || place.sharing(count) > 1) return;
+  try {
+    resolve(wanted, place.index);
+  } catch (const Error&) {
+  }
+}
+
+}  // namespace
+
+void begin_with_gpu(Device wanted, const Comm& comm) {
+  if (wanted.kind == Device::Kind::cuda || wanted.kind == Device::Kind::automatic)
+    begin(wanted, comm.on_node());
+}
+
+std::future<void> begin_with_gpu_aside(Device wanted, const Comm& comm) {
+  if (wanted.kind != Device::Kind::cuda) return {};
+  return std::async(std::launch::async, [wanted, place = comm.on_node()] { begin(wanted, place); });
+}
+
+}  // namespace terrane
