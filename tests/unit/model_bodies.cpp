@@ -183,6 +183,31 @@ TEST(Bodies, ALayerStopsWhereItsSurfacesHaveGapsOrCross) {
   EXPECT_EQ(painted(mesh, {{Layer{0.0, 1.0}, rho(1), ""}}).cell.size(), 4U);
 }
 
+TEST(Bodies, OfManyPlanesOfCellsThatThreadsShareAreWhatEachCellSays) {
+  const auto mesh = TensorMesh::regular({0, 90, 0, 80, -70, 0}, {90, 80, 70});
+  const Grid top{{-1, 91}, {-1, 81}, {-30, -30, -30, -30}};
+  const std::vector<Body> bodies{{Sphere{40, 35, -30, 28.3}, rho(1), ""},
+                                 {Box{10, 70, 5, 75, -65, -3}, rho(2), ""},
+                                 {Layer{-60.0, -10.0}, rho(4), ""},
+                                 {Layer{-50.0, top}, rho(8), ""},
+                                 {Polygon{{20, 80, 80, 20}, {10, 10, 60, 60}, -69, -1}, rho(16), ""}};
+  const auto inside = [](double x, double y, double z) {
+    const auto within = [](double v, double low, double high) { return low <= v && v < high; };
+    const double square = (x - 40) * (x - 40) + (y - 35) * (y - 35) + (z + 30) * (z + 30);
+    return (square < 28.3 * 28.3 ? 1 : 0) +
+           (within(x, 10, 70) && within(y, 5, 75) && within(z, -65, -3) ? 2 : 0) +
+           (within(z, -60, -10) ? 4 : 0) + (within(z, -50, -30) ? 8 : 0) +
+           (within(x, 20, 80) && within(y, 10, 60) && within(z, -69, -1) ? 16 : 0);
+  };
+  const auto model = painted(mesh, bodies, OverlapRule::add);
+  ASSERT_EQ(model.cell, cells_where(mesh, [&](double x, double y, double z) { return inside(x, y, z) > 0; }));
+  for (std::size_t n = 0; n < model.cell.size(); n += 7) {
+    const auto p = mesh.prism(model.cell[n]);
+    ASSERT_EQ(model.density[n],
+              inside((p.west + p.east) / 2, (p.south + p.north) / 2, (p.bottom + p.top) / 2));
+  }
+}
+
 TEST(Bodies, TheLastOnePaintedRulesUnlessDensitiesAdd) {
   const auto mesh = uneven_mesh();
   const std::vector<Body> bodies{{Box{5, 40, 5, 40, -55, -20}, rho(300), ""},

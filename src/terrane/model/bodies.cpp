@@ -149,28 +149,52 @@ class Painter {
 
   Runs runs(const Shape& shape, double value) const {
     Runs out;
-    const auto add = [&](std::size_t i_begin, std::size_t i_end, std::size_t j, std::size_t k) {
-      if (i_begin < i_end)
-        append(out, {mesh_.index(i_begin, j, k), mesh_.index(i_begin, j, k) + (i_end - i_begin), value});
-    };
-    std::visit([&](const auto& solid) { rows(solid, add); }, shape);
+    std::visit(
+        [&](const auto& solid) {
+          rows(solid, [&](Range planes, const auto& row_of) { out = in_planes(planes, value, row_of); });
+        },
+        shape);
     return out;
   }
 
  private:
+  /// The runs of some planes of cells, which threads share.  plane(k, add): calls add(i_begin, i_end, j) for
+  /// the rows of plane k, in order.
+  template <class Plane>
+  Runs in_planes(Range planes, double value, const Plane& plane) const {
+    if (planes.begin >= planes.end) return {};
+    constexpr std::size_t some_cells = 1 << 16, most_pieces = 1024;
+    const auto count = planes.end - planes.begin,
+               pieces = std::min({count, count * east_.size() * north_.size() / some_cells + 1, most_pieces});
+    std::vector<Runs> made(pieces);
+    for_each(pieces, 0, [&](std::size_t piece) {
+      for (auto k = planes.begin + piece * count / pieces; k < planes.begin + (piece + 1) * count / pieces;
+           ++k)
+        plane(k, [&](std::size_t i_begin, std::size_t i_end, std::size_t j) {
+          if (i_begin < i_end)
+            append(made[piece],
+                   {mesh_.index(i_begin, j, k), mesh_.index(i_begin, j, k) + (i_end - i_begin), value});
+        });
+    });
+    auto& out = made.front();
+    for (std::size_t piece = 1; piece < pieces; ++piece)
+      for (const auto& run : made[piece]) append(out, run);
+    return std::move(out);
+  }
+
   /// Rows of a convex body: near the interval that `span(y, z)` computes, `contains(x, y, z)` decides.
-  template <class Span, class Contains, class Add>
+  template <class Span, class Contains, class Use>
   void convex_rows(double north_reach, double up_reach, const std::array<double, 3>& centre, const Span& span,
-                   const Contains& contains, const Add& add) const {
+                   const Contains& contains, const Use& use) const {
     // One centre more on either side: the reach is rounded, contains() is not.
-    auto [k, k_end] = within(up_, centre[2] - up_reach, centre[2] + up_reach);
-    auto [j_begin, j_end] = within(north_, centre[1] - north_reach, centre[1] + north_reach);
-    k -= k > 0;
-    k_end += k_end < up_.size();
-    j_begin -= j_begin > 0;
-    j_end += j_end < north_.size();
-    for (; k < k_end; ++k)
-      for (std::size_t j = j_begin; j < j_end; ++j) {
+    auto planes = within(up_, centre[2] - up_reach, centre[2] + up_reach),
+         north = within(north_, centre[1] - north_reach, centre[1] + north_reach);
+    planes.begin -= planes.begin > 0;
+    planes.end += planes.end < up_.size();
+    north.begin -= north.begin > 0;
+    north.end += north.end < north_.size();
+    use(planes, [&](std::size_t k, const auto& add) {
+      for (std::size_t j = north.begin; j < north.end; ++j) {
         const double y = north_[j], z = up_[k];
         const auto [from, to] = span(y, z);
         auto [i, i_end] = within(east_, from, to);
@@ -179,12 +203,13 @@ class Painter {
         i_end = std::max(i, i_end);
         while (i_end < east_.size() && contains(east_[i_end], y, z)) ++i_end;
         while (i_end > i && !contains(east_[i_end - 1], y, z)) --i_end;
-        add(i, i_end, j, k);
+        add(i, i_end, j);
       }
+    });
   }
 
-  template <class Add>
-  void rows(const Sphere& s, const Add& add) const {
+  template <class Use>
+  void rows(const Sphere& s, const Use& use) const {
     const auto span = [&](double y, double z) {
       const double dy = y - s.northing, dz = z - s.up;
       const double half = std::sqrt(std::max(0.0, s.radius * s.radius - dy * dy - dz * dz));
@@ -194,11 +219,11 @@ class Painter {
       const double dx = x - s.easting, dy = y - s.northing, dz = z - s.up;
       return dx * dx + dy * dy + dz * dz < s.radius * s.radius;
     };
-    convex_rows(s.radius, s.radius, {s.easting, s.northing, s.up}, span, contains, add);
+    convex_rows(s.radius, s.radius, {s.easting, s.northing, s.up}, span, contains, use);
   }
 
-  template <class Add>
-  void rows(const Ellipsoid& e, const Add& add) const {
+  template <class Use>
+  void rows(const Ellipsoid& e, const Use& use) const {
     using Vector = std::array<double, 3>;
     const auto [a, b, c] = axes_of(e);
     // In the body's own axes, each divided by its semi-axis, the ellipsoid is the unit sphere.
@@ -225,20 +250,19 @@ class Painter {
       const Vector v = image(x - e.easting, y - e.northing, z - e.up);
       return dot(v, v) < 1;
     };
-    convex_rows(reach[1], reach[2], {e.easting, e.northing, e.up}, span, contains, add);
+    convex_rows(reach[1], reach[2], {e.easting, e.northing, e.up}, span, contains, use);
   }
 
-  template <class Add>
-  void rows(const Box& b, const Add& add) const {
-    const auto [k_begin, k_end] = within(up_, b.bottom, b.top);
-    const auto [j_begin, j_end] = within(north_, b.south, b.north);
-    const auto [i_begin, i_end] = within(east_, b.west, b.east);
-    for (std::size_t k = k_begin; k < k_end; ++k)
-      for (std::size_t j = j_begin; j < j_end; ++j) add(i_begin, i_end, j, k);
+  template <class Use>
+  void rows(const Box& b, const Use& use) const {
+    const auto north = within(north_, b.south, b.north), east = within(east_, b.west, b.east);
+    use(within(up_, b.bottom, b.top), [&](std::size_t, const auto& add) {
+      for (std::size_t j = north.begin; j < north.end; ++j) add(east.begin, east.end, j);
+    });
   }
 
-  template <class Add>
-  void rows(const Polygon& p, const Add& add) const {
+  template <class Use>
+  void rows(const Polygon& p, const Use& use) const {
     struct RowRange {
       std::size_t j;
       Range i;
@@ -259,9 +283,9 @@ class Painter {
       for (std::size_t n = 0; n + 1 < crossings.size(); n += 2)
         plan.push_back({j, within(east_, crossings[n], crossings[n + 1])});
     }
-    const auto [k_begin, k_end] = within(up_, p.bottom, p.top);
-    for (std::size_t k = k_begin; k < k_end; ++k)
-      for (const auto& row : plan) add(row.i.begin, row.i.end, row.j, k);
+    use(within(up_, p.bottom, p.top), [&](std::size_t, const auto& add) {
+      for (const auto& row : plan) add(row.i.begin, row.i.end, row.j);
+    });
   }
 
   /// Elevation under every column of cells: one value, or [north, east].
@@ -275,26 +299,31 @@ class Painter {
     return values;
   }
 
-  template <class Add>
-  void rows(const Layer& l, const Add& add) const {
+  template <class Use>
+  void rows(const Layer& l, const Use& use) const {
     const auto bottom = sample(l.bottom), top = sample(l.top);
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     for (double z : bottom) lowest = std::fmin(lowest, z);
     for (double z : top) highest = std::fmax(highest, z);
-    const auto [k_begin, k_end] = within(up_, lowest, highest);
     const std::size_t bottom_step = bottom.size() > 1, top_step = top.size() > 1;
-    for (std::size_t k = k_begin; k < k_end; ++k)
+    const bool level = bottom_step == 0 && top_step == 0;
+    use(within(up_, lowest, highest), [&](std::size_t k, const auto& add) {
       for (std::size_t j = 0; j < north_.size(); ++j) {
+        if (level) {
+          add(0, east_.size(), j);
+          continue;
+        }
         const double* low = bottom.data() + bottom_step * j * east_.size();
         const double* high = top.data() + top_step * j * east_.size();
         std::size_t begin = 0;  // first cell of the run that is open; begin == i: the run is empty
         for (std::size_t i = 0; i < east_.size(); ++i)
           if (!(low[bottom_step * i] <= up_[k] && up_[k] < high[top_step * i])) {
-            add(begin, i, j, k);
+            add(begin, i, j);
             begin = i + 1;
           }
-        add(begin, east_.size(), j, k);
+        add(begin, east_.size(), j);
       }
+    });
   }
 
   const TensorMesh& mesh_;
