@@ -361,6 +361,16 @@ void DeviceReceivers::at(std::size_t place, double (&position)[3]) const {
 
 // ---- the sum ----
 
+namespace {
+
+/// For lists whose length differs from one call to the next: a quarter more than is asked for now.
+template <class T>
+void enlarge_amply(Stream& stream, Buffer<T>& buffer, std::size_t size) {
+  if (buffer.size() < size) enlarge(stream, buffer, size + size / 4);
+}
+
+}  // namespace
+
 DeviceTileSum::DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
                              const Turn& turn, std::size_t set)
     : stream_(stream),
@@ -385,6 +395,19 @@ void DeviceTileSum::release() {
   host_pairs_ = {};
 }
 
+void DeviceTileSum::make_room(std::size_t groups, const Lists& lists) {
+  const std::size_t values = groups * kernel_sets[set_].size() * device_tile;
+  enlarge(stream_, far_sums_, values * lists.chunks);
+  enlarge(near_stream_, near_start_, groups * lists.chunks + 1);
+  enlarge(near_stream_, near_list_, groups * near_tiles_expected);
+  enlarge(near_stream_, pieces_, groups * near_pieces_expected);
+  enlarge(near_stream_, near_sums_, near_pieces_expected * values);
+  enlarge(near_stream_, first_piece_, groups + 1);
+  enlarge(near_stream_, host_pairs_, std::size_t{1} << 14);
+  enlarge_amply(stream_, all_start_, lists.start.size());
+  enlarge_amply(stream_, all_list_, lists.tile.size());
+}
+
 /// Finds the near tiles and cuts them into pieces.
 template <class Real>
 void DeviceTileSum::list_near(const DeviceEarth<Real>& earth, const DeviceStations& stations,
@@ -396,7 +419,7 @@ void DeviceTileSum::list_near(const DeviceEarth<Real>& earth, const DeviceStatio
   std::exclusive_scan(start.begin(), start.end(), start.begin(), std::uint64_t{0});
   near_start_.upload(near_stream_, start);
   if (start.back() > 0) {
-    enlarge(near_stream_, near_list_, start.back());
+    enlarge_amply(near_stream_, near_list_, start.back());
     terrane::for_each(near_stream_, groups,
                       FindNear<Real>{earth, stations, all, {}, near_start_.view(), near_list_.view()});
   }
@@ -409,7 +432,7 @@ void DeviceTileSum::list_near(const DeviceEarth<Real>& earth, const DeviceStatio
       pieces.push_back({at, std::min(at + tiles_per_piece, last), g});
   }
   first_piece.push_back(pieces.size());
-  enlarge(near_stream_, pieces_, pieces.size());
+  enlarge_amply(near_stream_, pieces_, pieces.size());
   pieces_.upload(near_stream_, pieces);
   first_piece_.upload(near_stream_, first_piece);
   piece_count_ = pieces.size();
@@ -420,18 +443,10 @@ void DeviceTileSum::run_in(const DeviceStations& stations, const TileLists& all,
   const auto earth = sources_.view<Real>();
   const auto& kernels = device_kernels<Real>(set_);
   const std::size_t width = kernel_sets[set_].size();
-  enlarge(stream_, far_sums_, sums.size * all.chunks);
-  // Memory before work: to ask for some while a kernel runs may mean to wait for its end.
-  enlarge(near_stream_, near_start_, std::size_t{all.stations} * all.chunks + 1);
-  enlarge(near_stream_, near_list_, std::size_t{all.stations} * near_tiles_expected);
-  enlarge(near_stream_, pieces_, std::size_t{all.stations} * near_pieces_expected);
-  enlarge(near_stream_, near_sums_, std::size_t{all.stations} * near_pieces_expected * width * device_tile);
-  enlarge(near_stream_, first_piece_, std::size_t{all.stations} + 1);
-  enlarge(near_stream_, host_pairs_, std::size_t{1} << 14);
   kernels.far(stream_, earth, stations, all, far_sums_.view());
   // Beside it, in a stream of its own that goes first, what is near.
   list_near(earth, stations, all);
-  enlarge(near_stream_, near_sums_, piece_count_ * width * device_tile);
+  enlarge_amply(near_stream_, near_sums_, piece_count_ * width * device_tile);
   const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
   std::uint64_t found = 0;
   for (bool again = piece_count_ > 0; again;) {
@@ -458,9 +473,8 @@ void DeviceTileSum::run(std::size_t first, std::size_t last, const Lists& lists,
                 static_cast<std::uint32_t>(last - first),
                 {},
                 {}};
+  make_room(last - first, lists);
   if (!lists.start.empty()) {
-    enlarge(stream_, all_start_, lists.start.size());
-    enlarge(stream_, all_list_, lists.tile.size());
     all_start_.upload(stream_, lists.start);
     all_list_.upload(stream_, lists.tile);
     all.start = all_start_.view();

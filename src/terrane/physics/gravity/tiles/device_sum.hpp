@@ -124,6 +124,9 @@ class DeviceTileSum {
   };
   /// Device memory that run() takes for a group of stations, where few tiles are near.
   std::size_t bytes_per_group(std::uint32_t chunks) const;
+  /// Takes the memory that run() needs for so many groups, where few tiles are near. run() does it, too; but
+  /// to give memory back for more waits for kernels that were begun before.
+  void make_room(std::size_t groups, const Lists& lists);
   /// Gives back all memory that run() has taken. Nothing may be running.
   void release();
 

@@ -257,6 +257,7 @@ class TreeOnDevice final : public DeviceSummation {
     const std::size_t groups = last - first, row = groups * device_tile;
     list(first, last, progress);
     enlarge(stream_, far_sums_, slices * channel_count * row);
+    sum_.make_room(groups, near_);
     ExpansionField field{};
     field.stations = receivers_->view(first, last);
     field.clusters = clusters_.view();
