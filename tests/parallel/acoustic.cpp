@@ -51,7 +51,7 @@ TEST(AcousticOnRanks, HasTheSameBitsAsOneProcess) {
     settings.lags = 2;
     test::Chance chance(5);
     settings.change = chance.list(p.velocity.size());
-    for (double& m : settings.change) m *= 2e-9;
+    for (double& m : settings.change.own()) m *= 2e-9;
     for (const auto kind : {Device::Kind::cpu, Device::Kind::debug})
       for (const auto task : {Task::modelling, Task::born, Task::migration})
         for (const std::size_t shots :
@@ -132,7 +132,7 @@ TEST(AcousticOnRanks, ADiskThatWouldFillIsNamedBeforeTheRunAndTheRanksServeOn) {
   Settings settings;
   settings.task = Task::migration;
   settings.keeping = Keeping::store;
-  settings.change.assign(p.velocity.size(), 1e-10);
+  settings.change = std::vector<double>(p.velocity.size(), 1e-10);
   auto endless = p;
   endless.end = 1e8 * p.step;
   settings.kept_in = KeptIn::disk;
@@ -153,7 +153,7 @@ TEST(AcousticOnRanks, HasTheSameBitsWhenHalosGoFromDeviceToDevice) {
   settings.keeping = Keeping::checkpoints;
   test::Chance chance(5);
   settings.change = chance.list(p.velocity.size());
-  for (double& m : settings.change) m *= 2e-9;
+  for (double& m : settings.change.own()) m *= 2e-9;
   for (const auto device : test::devices_with_direct_messages(*comm))
     for (const auto task : {Task::modelling, Task::born, Task::migration}) {
       settings.task = task;

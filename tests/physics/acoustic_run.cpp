@@ -44,7 +44,7 @@ Settings migration(const Problem& p) {
   settings.keeping = Keeping::store;
   settings.lags = 1;
   settings.change = test::Chance(8).list(p.velocity.size());
-  for (double& m : settings.change) m *= 2e-9;
+  for (double& m : settings.change.own()) m *= 2e-9;
   return settings;
 }
 
@@ -204,7 +204,7 @@ TEST(AcousticRun, DataThatAreGivenMakeTheImageOfThoseThatAreMadeHere) {
   p.exact_time = false;  // or the data pass through both transforms
   auto settings = migration(p);
   const auto made = run_shots(p, settings, on_cpu());
-  for (const auto& gather : made.gathers) settings.data.emplace_back(gather.begin(), gather.end());
+  for (const auto& gather : made.gathers) settings.data.own().emplace_back(gather.begin(), gather.end());
   const auto given = run_shots(p, settings, on_cpu());
   EXPECT_EQ(given.images.kernel, made.images.kernel);
   EXPECT_EQ(given.images.illumination, made.images.illumination);
@@ -385,7 +385,7 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   runtime.threads = 2;
   Settings settings;
   settings.task = Task::migration;
-  settings.change.assign(p.velocity.size(), 1e-9);
+  settings.change = std::vector<double>(p.velocity.size(), 1e-9);
   settings.keeping = Keeping::checkpoints;
   EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("4 steps in each pass over memory\n"));
   settings.keeping = Keeping::boundary;
@@ -394,7 +394,7 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   EXPECT_THAT(Simulation(p, settings).check(runtime).text(), HasSubstr("over memory, of modelling alone"));
   // Of data nothing is modelled.
   p.settle();
-  settings.data.assign(1, std::vector<double>(p.steps()));
+  settings.data.own().assign(1, std::vector<double>(p.steps()));
   EXPECT_EQ(Simulation(p, settings).check(runtime).number("steps_at_once"), 1);
   settings.keeping = Keeping::store;
   EXPECT_EQ(Simulation(p, settings).check(runtime).number("steps_at_once"), 4);
@@ -402,7 +402,7 @@ TEST(AcousticRun, APlanSaysHowManyStepsAPassOverMemoryTakes) {
   p.equation = Equation::vti;
   p.epsilon.assign(p.velocity.size(), 0.1);
   p.delta = p.epsilon;
-  settings.data.clear();
+  settings.data = {};
   const auto vti = Simulation(p, settings).check(runtime).text();
   EXPECT_THAT(vti, HasSubstr("a migration takes more in isotropic media alone"));
   EXPECT_THAT(vti, Not(HasSubstr("with all that it keeps in memory")));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/for_each.hpp"
 
 namespace terrane::acoustic {
@@ -103,7 +104,7 @@ std::vector<double> smoothed(const Grid& grid, std::vector<double> velocity, dou
 std::vector<double> laplacian_of(const Grid& grid, const std::vector<double>& image, int threads) {
   const auto box = grid.box();
   const Index stride[3] = {box.size(1) * box.size(2), box.size(2), 1};
-  std::vector<double> out(image.size(), 0.0);
+  auto out = filled(image.size(), 0.0);
   for_each(static_cast<std::size_t>(box.size(0)), threads, [&](std::size_t plane) {
     const auto k = static_cast<Index>(plane);
     Index n = k * stride[0];

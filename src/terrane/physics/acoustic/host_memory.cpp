@@ -31,9 +31,9 @@ double bytes_of_planes(const Problem& problem, const Settings& settings) {
 
 double bytes_of_models(const Problem& problem, const Settings& settings) {
   double models = properties_of(problem);
-  // The medium in which data are computed; and the scatterers twice: in the job and in the run.
-  if (settings.task == Task::migration && settings.data.empty()) models *= 2;
-  if (settings.task == Task::born || (settings.task == Task::migration && settings.data.empty())) models += 2;
+  // The medium in which data are computed, and the scatterers.
+  if (settings.task == Task::migration && settings.data->empty()) models *= 2;
+  if (settings.task == Task::born || (settings.task == Task::migration && settings.data->empty())) ++models;
   return models * sizeof(double) * static_cast<double>(problem.velocity.size());
 }
 
@@ -47,7 +47,7 @@ double bytes_of_gathers(const Problem& problem, const Settings& settings, std::s
   // Of a shot as it comes from its receivers, three times, and as a gather, in double precision too.
   const double of_shot = largest * (3 * (settings.double_precision ? 8 : 4) + 8 + 4);
   if (settings.task == Task::migration)
-    return of_shot + samples * (4 + (settings.data.empty() ? 0 : 2 * sizeof(double)));
+    return of_shot + samples * (4 + (settings.data->empty() ? 0 : sizeof(double)));
   // Samples are collected in single precision; those written are also held by a data set and by its writer.
   const double written = samples / static_cast<double>(every);
   return samples * 4 + std::max(of_shot, written * (4 + 4 + 8));

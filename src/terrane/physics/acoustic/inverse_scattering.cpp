@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::acoustic {
@@ -12,7 +13,7 @@ std::vector<double> inverse_scattering_of(const Problem& problem, const std::vec
   const auto box = problem.grid.box();
   const Index strides[3] = {box.size(1) * box.size(2), box.size(2), 1};
   const bool dense = problem.equation == Equation::variable_density;
-  std::vector<double> out(correlation.size(), 0.0);
+  auto out = filled(correlation.size(), 0.0);
   for (int axis = 0; axis < 3; ++axis) {
     const Index nodes = box.size(axis), stride = strides[axis];
     if (nodes == 1) continue;

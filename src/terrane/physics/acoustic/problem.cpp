@@ -176,15 +176,15 @@ double Problem::source_factor(const Place& place) const {
   return 1 / density[static_cast<std::size_t>(cell)];
 }
 
-double Problem::points_per_wavelength() const {
+double Problem::points_per_wavelength(double slowest) const {
   double widest_step = 0;
   for (int a = 0; a < 3; ++a)
     if (grid.there(a)) widest_step = std::max(widest_step, grid.spacing[static_cast<std::size_t>(a)]);
-  return slowest() / (wavelet.highest_frequency() * widest_step);
+  return slowest / (wavelet.highest_frequency() * widest_step);
 }
 
-double Problem::group_error() const {
-  return differences(order, coefficients, equation).worst_group_error(points_per_wavelength());
+double Problem::group_error(double slowest) const {
+  return differences(order, coefficients, equation).worst_group_error(points_per_wavelength(slowest));
 }
 
 std::size_t Problem::steps() const { return static_cast<std::size_t>(std::llround(end / step)) + 1; }
@@ -265,12 +265,12 @@ void Problem::settle() {
   if (layers.frequency == 0) layers.frequency = wavelet.main_frequency();
   sinc_weights(0.5, radius);
   check_record(*this);
-  const double ppw = points_per_wavelength();
+  const double least = slowest(), ppw = points_per_wavelength(least);
   if (ppw < fewest_points_per_wavelength)
     throw InputError(
         "acoustic: grid",
         fmt::format("{:.3g} points per wavelength of {:.4g} Hz in a medium of {:.4g} m/s", ppw,
-                    wavelet.highest_frequency(), slowest()),
+                    wavelet.highest_frequency(), least),
         fastest() < slower_than_any_medium
             ? std::string("Velocities are in m/s; where a file has km/s, say so: model.unit = \"km/s\".")
             : fmt::format(

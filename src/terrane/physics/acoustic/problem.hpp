@@ -201,8 +201,9 @@ struct Problem {
   double slowest() const;     ///< the least velocity, over all nodes and directions
   double fastest() const;
   double longest_step() const;
-  double points_per_wavelength() const;  ///< of the shortest wave: the highest frequency where v is least
-  double group_error() const;            ///< relative error of that wave's group velocity
+  /// Of the shortest wave: the highest frequency in a medium of the velocity `slowest`, m/s.
+  double points_per_wavelength(double slowest) const;
+  double group_error(double slowest) const;  ///< relative error of that wave's group velocity
   /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
   std::vector<double> source_series() const;
   /// Warnings about the wavelet: the run begins or ends within it, or it is zero.

@@ -9,6 +9,7 @@
 
 #include "terrane/base/error.hpp"
 #include "terrane/base/memory.hpp"
+#include "terrane/parallel/threads/copied.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/acoustic/shot_files.hpp"
 #include "terrane/physics/acoustic/traces.hpp"
@@ -27,6 +28,25 @@ double seconds_since(SteadyClock::time_point begin) {
 
 std::vector<float> rounded(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
+/// Visitor that puts every member into a packet as PutFields does, except members declared apart().
+struct PutBareFields {
+  Packet& packet;
+  template <class T, class Rule>
+  void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view = {},
+                  std::string_view = {}) const {
+    if constexpr (std::is_same_v<Rule, ApartField>) packet.put(std::size_t{0});
+    else PutFields{packet}(name, value, rule);
+  }
+};
+
+/// The problem without the values of its nodes.
+Problem bare(const Problem& problem) {
+  Packet packet;
+  const PutBareFields put{packet};
+  Problem::fields(problem, put);
+  return get_fields<Problem>(packet);
+}
+
 /// Computes shots, one after the other, on the ranks of a Comm.
 template <class T>
 class Shots {
@@ -39,10 +59,17 @@ class Shots {
         series_(problem.source_series()),
         engine_(problem_, stream_, comm, dealt) {
     if (settings.kept_in != KeptIn::automatic) engine_.keep_in(settings.kept_in, settings.scratch);
-    if (settings.task != Task::migration || !settings.data.empty()) return;
-    true_ = problem;
-    for (std::size_t n = 0; n < true_.velocity.size(); ++n)
-      true_.velocity[n] = 1 / std::sqrt(1 / (problem.velocity[n] * problem.velocity[n]) + settings.change[n]);
+    if (settings.task != Task::migration || !settings.data->empty()) return;
+    true_ = bare(problem);
+    for (const auto of :
+         {&Problem::density, &Problem::epsilon, &Problem::delta, &Problem::tilt, &Problem::azimuth})
+      true_.*of = copied(problem.*of);
+    true_.velocity = copied(*settings.change);
+    for_each_stretch(true_.velocity.size(), threads, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n)
+        true_.velocity[n] =
+            1 / std::sqrt(1 / (problem.velocity[n] * problem.velocity[n]) + true_.velocity[n]);
+    });
     true_engine_.emplace(true_, stream_, comm, dealt);
   }
 
@@ -59,9 +86,9 @@ class Shots {
     if (settings_.task == Task::modelling)
       return {rounded(exact(engine_.model(shot, series_, progress, watch))), {}, false, {}};
     if (settings_.task == Task::born)
-      return {rounded(exact(engine_.born(shot, series_, settings_.change, progress, watch))), {}, false, {}};
+      return {rounded(exact(engine_.born(shot, series_, *settings_.change, progress, watch))), {}, false, {}};
     if (settings_.task == Task::adjoint) {
-      auto data = comm_.rank() == 0 ? settings_.data[n] : std::vector<double>();
+      auto data = comm_.rank() == 0 ? (*settings_.data)[n] : std::vector<double>();
       if (comm_.rank() == 0) to_gather_transposed(problem_, data, stream_.threads());
       auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress);
       return {{}, {std::move(images.kernel), {}, {}, {}}, false, {}};
@@ -70,9 +97,9 @@ class Shots {
     // imaged at their true places.
     std::vector<double> data;
     std::vector<float> gather;
-    if (!settings_.data.empty()) {
-      gather = rounded(settings_.data[n]);
-      data = comm_.rank() == 0 ? settings_.data[n] : std::vector<double>();
+    if (!settings_.data->empty()) {
+      gather = rounded((*settings_.data)[n]);
+      data = comm_.rank() == 0 ? (*settings_.data)[n] : std::vector<double>();
       if (comm_.rank() == 0) to_senders(problem_, data, stream_.threads());
     } else {
       data = true_engine_->model(shot, series_, progress);
@@ -159,7 +186,7 @@ class ShotRounds final : public RoundWork {
     kept_before_ = out_ ? out_->shots_kept : 0;
     const auto mine = share(round, comm_.rank());
     for (std::size_t n = mine.first; n < mine.last; ++n) {
-      const std::uint64_t sweeps = !settings_.runs_back() ? 1 : settings_.data.empty() ? 4 : 2;
+      const std::uint64_t sweeps = !settings_.runs_back() ? 1 : settings_.data->empty() ? 4 : 2;
       ShotProgress part(progress, sweeps * problem_.steps());
       if (auto kept = files_.find(n)) done_.push_back(std::move(*kept));
       else done_.push_back(made(n, part));
@@ -352,17 +379,6 @@ void do_shots(const Problem& problem, const Settings& settings, const RankPlace&
   if (stopped && out) throw Cancelled();
 }
 
-/// Visitor that puts every member into a packet as PutFields does, except members declared apart().
-struct PutBareFields {
-  Packet& packet;
-  template <class T, class Rule>
-  void operator()(std::string_view name, const T& value, const Rule& rule, std::string_view = {},
-                  std::string_view = {}) const {
-    if constexpr (std::is_same_v<Rule, ApartField>) packet.put(std::size_t{0});
-    else PutFields{packet}(name, value, rule);
-  }
-};
-
 /// Sends the settings that other ranks need for the files of their shots.
 void put_into(Packet& packet, const CheckpointSettings& settings) {
   packet.put(settings.file.string());
@@ -462,7 +478,7 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
   if (settings.runs_back()) {
     bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
-    if (settings.data.empty() && settings.task == Task::migration) bytes += wave + medium;
+    if (settings.data->empty() && settings.task == Task::migration) bytes += wave + medium;
     bytes += cost_of(settings, problem, device).device_bytes;
   }
   return share * bytes + bytes_of_receivers(problem, settings, device);
@@ -484,15 +500,14 @@ double bytes_on_host(const Problem& problem, const Settings& settings, const Dev
          cost_of(settings, problem, device).host_bytes;
 }
 
-std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem& problem,
-                                           const Device& device, const Room& room) {
+std::vector<KeepingChoice> keeping_choices(Settings settings, const Problem& problem, const Device& device,
+                                           const Room& room) {
   // Bytes a second of a step; to and from the host; that are pinned, once for all shots; to and from a disk:
   // of an H200, or of a few cores.
   const bool gpu = device.kind == Device::Kind::cuda;
   const double memory = gpu ? 3e12 : 2e10, host = 3e10, pinned = 2.5e9, disk = 2e9;
-  const double e = wanted.double_precision ? 8 : 4;
+  const double e = settings.double_precision ? 8 : 4;
   const double step = 4 * e * problem.fields() * static_cast<double>(problem.whole().count()) / memory;
-  Settings settings = wanted;
   settings.task = Task::migration;
   std::vector<KeepingChoice> all;
   for (const auto strategy : {Keeping::store, Keeping::compressed, Keeping::checkpoints, Keeping::boundary,
@@ -520,7 +535,10 @@ std::vector<KeepingChoice> keeping_choices(const Settings& wanted, const Problem
 
 std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& problem, const Device& device,
                                           const Room& room) {
-  const auto wish = settings;
+  const struct {
+    Keeping keeping;
+    KeptIn kept_in;
+  } wish{settings.keeping, settings.kept_in};
   const auto allowed = [&](const KeepingChoice& c) {
     if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.strategy) return false;
     if (wish.kept_in == KeptIn::automatic) return c.place != KeptIn::disk;
@@ -528,7 +546,7 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
     return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.strategy);
   };
   const KeepingChoice* best = nullptr;
-  auto choices = keeping_choices(wish, problem, device, room);
+  auto choices = keeping_choices(settings, problem, device, room);
   for (const auto& c : choices)
     if (allowed(c) && c.fits && (c.cost.error == "exact" || wish.keeping != Keeping::automatic) &&
         (best == nullptr || c.seconds < best->seconds))

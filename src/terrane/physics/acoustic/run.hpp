@@ -39,8 +39,8 @@ struct KeepingChoice {
   bool fits = false;
 };
 /// All strategies that the medium of the problem allows.
-std::vector<KeepingChoice> keeping_choices(const Settings& settings, const Problem& problem,
-                                           const Device& device, const Room& room);
+std::vector<KeepingChoice> keeping_choices(Settings settings, const Problem& problem, const Device& device,
+                                           const Room& room);
 /// Replaces `automatic` in the settings of a migration: by the quickest exact strategy for which there is
 /// room, else by boundary (store in a medium with an axis). Chooses a disk, or a host without room, only
 /// where the settings ask for it.

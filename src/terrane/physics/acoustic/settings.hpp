@@ -1,6 +1,9 @@
 // Settings of a run over all shots: its task, and how it is computed.
 #pragma once
 
+#include <type_traits>
+
+#include "terrane/base/shared.hpp"
 #include "terrane/physics/acoustic/image/engine.hpp"
 
 namespace terrane::acoustic {
@@ -20,10 +23,10 @@ struct Settings {
   Index lags = 0;  ///< of migration: cells to either side by which waves are shifted along easting
   /// A change of m = 1/v² from the problem's medium, s²/m², [nodes]. Of Born modelling: the scatterers. Of
   /// migration: the data are computed here in the medium with this change; empty where data are given.
-  std::vector<double> change;
+  Shared<std::vector<double>> change;
   /// The recorded gathers [shots][steps, receivers] of a migration, empty where they are computed here; or
   /// the gathers to which the task adjoint applies Jᵀ.
-  std::vector<std::vector<double>> data;
+  Shared<std::vector<std::vector<double>>> data;
 
   Snapshots snapshots;  ///< settled; of the wave that receivers record, in modelling and Born modelling
 
@@ -64,8 +67,13 @@ struct Settings {
           "For migration: additional images with the waves shifted along easting, the source's to the west "
           "and the receivers' to the east, by up to this many cells, and vice versa; if the velocity is "
           "right their energy lies at zero lag.");
-    field("change", s.change, apart("medium"));
-    field("data", s.data, carried("data"));
+    if constexpr (std::is_const_v<Self>) {
+      field("change", *s.change, apart("medium"));
+      field("data", *s.data, carried("data"));
+    } else {
+      field("change", s.change.own(), apart("medium"));
+      field("data", s.data.own(), carried("data"));
+    }
     field("snapshots", s.snapshots, carried("snapshots"));
   }
 };

@@ -7,6 +7,7 @@
 #include "terrane/parallel/device/graph.hpp"
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/parallel/threads/filled.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/acoustic/image/engine.hpp"
 #include "terrane/physics/acoustic/image/random_walls.hpp"
 #include "terrane/physics/acoustic/march/nodes.hpp"
@@ -273,7 +274,9 @@ std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) {
 template <class T>
 void Engine<T>::by_density(std::vector<double>& values) const {
   if (problem_.equation == Equation::variable_density)
-    for (std::size_t n = 0; n < values.size(); ++n) values[n] /= problem_.density[n];
+    for_each_stretch(values.size(), 0, [&](std::size_t first, std::size_t last) {
+      for (std::size_t n = first; n < last; ++n) values[n] /= problem_.density[n];
+    });
 }
 
 template <class T>
@@ -498,7 +501,7 @@ void Engine<T>::scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T
 
 template <class T>
 std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
-  std::vector<T> mine(field.size());
+  auto mine = filled(field.size(), T(0));
   if (field.size() > 0) field.download(stream_, mine);
   const auto all = problem_.grid.box();
   return gathered<double>(comm_, mine, all, [&](int rank) { return overlap(medium_.cut().part(rank), all); });

@@ -100,7 +100,8 @@ void take_velocities(const Config& job, const Config& table, const std::vector<F
         .wrong("step", fmt::format("{:.6g} s is not stable at velocities up to inversion.upper", waves.step),
                fmt::format("Steps may be {:.6g} s at most; left open, the step is 0.9 of that.", longest));
   // The slowest velocity that the cells resolve; the first model may not be slower either.
-  const double resolved = slow.slowest() * fewest_cells_per_wavelength / slow.points_per_wavelength();
+  const double least = slow.slowest(),
+               resolved = least * fewest_cells_per_wavelength / slow.points_per_wavelength(least);
   for (const double lower : p.bounds.lower)
     if (lower < std::log(resolved * (1 - 1e-9)))
       throw table.wrong("lower",

@@ -29,8 +29,8 @@ class Within final : public Progress {
 Shots::Shots(Problem problem, Settings settings, std::size_t every, const Runtime& runtime)
     : problem_(std::move(problem)), settings_(std::move(settings)), every_(every), runtime_(runtime) {
   runtime_.checkpoint = {};  // the inversion writes its own checkpoints
-  settings_.change.clear();
-  settings_.data.clear();
+  settings_.change = {};
+  settings_.data = {};
 }
 
 std::size_t Shots::rows() const {
@@ -89,7 +89,7 @@ std::vector<double> Shots::model(std::span<const double> velocity) const {
 std::vector<double> Shots::born(std::span<const double> velocity, std::span<const double> change) const {
   auto settings = settings_;
   settings.task = Task::born;
-  settings.change.assign(change.begin(), change.end());
+  settings.change = std::vector<double>(change.begin(), change.end());
   return rows_of(run(settings, velocity).gathers);
 }
 

@@ -4,6 +4,8 @@
 
 #include "terrane/parallel/arrays/strides.hpp"
 #include "terrane/parallel/device/launch.hpp"
+#include "terrane/parallel/threads/filled.hpp"
+#include "terrane/parallel/threads/for_each.hpp"
 #include "terrane/physics/acoustic/march/sources_and_receivers.hpp"
 #include "terrane/physics/acoustic/medium_beyond.hpp"
 
@@ -475,37 +477,44 @@ void Receivers<T>::add_up(Index step, const Moment& moment, int threads) {
 
 template <class T>
 std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
-  std::vector<T> mine(taps_ * steps_);
+  auto mine = filled(taps_ * steps_, T(0));
   samples_.download(stream, mine);
-  const auto bytes = comm.gather(std::as_bytes(std::span<const T>(mine)), 0);
-  if (comm.rank() != 0) return {};
   std::vector<std::vector<T>> all;
-  for (const auto& theirs : bytes) {
-    std::vector<T> values(theirs.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), theirs.data(), theirs.size());
-    all.push_back(std::move(values));
+  if (comm.size() == 1) {
+    all.push_back(std::move(mine));
+  } else {
+    const auto bytes = comm.gather(std::as_bytes(std::span<const T>(mine)), 0);
+    if (comm.rank() != 0) return {};
+    for (const auto& theirs : bytes) {
+      std::vector<T> values(theirs.size() / sizeof(T));
+      if (!values.empty()) std::memcpy(values.data(), theirs.data(), theirs.size());
+      all.push_back(std::move(values));
+    }
   }
   std::vector<std::size_t> taps(all.size()), next(all.size(), 0);
   for (std::size_t r = 0; r < all.size(); ++r) taps[r] = all[r].size() / steps_;
-  std::vector<double> traces(steps_ * places_);
-  for (std::size_t place = 0; place < places_; ++place) {
-    std::vector<std::pair<std::size_t, std::size_t>> parts;  // rank and tap of each row
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> rows(places_);  // rank and tap of each
+  for (std::size_t place = 0; place < places_; ++place)
     for (const int rank : owner_[place]) {
       const auto r = static_cast<std::size_t>(rank);
-      parts.emplace_back(r, next[r]++);
+      rows[place].emplace_back(r, next[r]++);
     }
-    for (std::size_t n = 0; n < steps_; ++n) {
-      T total = 0, plane = 0;
-      for (std::size_t p = 0; p < parts.size(); ++p) {
-        plane += all[parts[p].first][n * taps[parts[p].first] + parts[p].second];
-        if (parts.size() == 1 || p + 1 == parts.size() || planes_[place][p + 1] != planes_[place][p]) {
-          total += plane;
-          plane = 0;
-        }
+  auto traces = filled(steps_ * places_, 0.0);
+  const auto add_up = [&](std::size_t n, std::size_t place) {
+    const auto& parts = rows[place];
+    T total = 0, plane = 0;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      plane += all[parts[p].first][n * taps[parts[p].first] + parts[p].second];
+      if (parts.size() == 1 || p + 1 == parts.size() || planes_[place][p + 1] != planes_[place][p]) {
+        total += plane;
+        plane = 0;
       }
-      traces[n * places_ + place] = static_cast<double>(total);
     }
-  }
+    traces[n * places_ + place] = static_cast<double>(total);
+  };
+  for_each(steps_, stream.threads(), [&](std::size_t n) {
+    for (std::size_t place = 0; place < places_; ++place) add_up(n, place);
+  });
   return traces;
 }
 

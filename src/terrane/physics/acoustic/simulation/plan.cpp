@@ -104,7 +104,7 @@ double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
       choice.dealt == Dealt::yes ? bytes_of_planes(problem, settings) : bytes_of_models(problem, settings);
   // A perturbation goes to all whole, as a packet and as what comes out of it, and so do observed data.
   if (settings.task == Task::born) bytes += 2 * sizeof(double) * static_cast<double>(problem.velocity.size());
-  for (const auto& gather : settings.data) bytes += sizeof(double) * static_cast<double>(gather.size());
+  for (const auto& gather : *settings.data) bytes += sizeof(double) * static_cast<double>(gather.size());
   return bytes;
 }
 
@@ -129,25 +129,7 @@ double sweeps_of(const Settings& settings) {
   if (settings.task == Task::modelling) return 1;
   if (settings.task == Task::born) return 2;
   const bool once = settings.keeping == Keeping::store || settings.keeping == Keeping::compressed;
-  return (settings.data.empty() ? 4 : 2) + (once ? 0 : 1);
-}
-
-void describe_sizes(RunFacts& facts, const Problem& p) {
-  const auto whole = p.whole();
-  facts.add(
-      "nodes", static_cast<std::uint64_t>(whole.count()), "", "nodes",
-      fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
-  facts.add("shots", std::uint64_t{p.shots.size()}, "", "shots");
-  facts.add("receivers", std::uint64_t{p.shots.front().receivers.size()}, "", "receivers");
-  facts.add("steps", std::uint64_t{p.steps()}, "", "steps");
-  facts.add("step", p.step, "s");
-  facts.add("longest_step", p.longest_step(), "s");
-  facts.add("courant", p.step / p.longest_step());
-  facts.add(
-      "points_per_wavelength", p.points_per_wavelength(), "", "wavelength",
-      fmt::format(
-          "the shortest ({:.4g} Hz at {:.4g} m/s) has {:.3g} cells; its velocity is right to {:.2g} %",
-          p.wavelet.highest_frequency(), p.slowest(), p.points_per_wavelength(), 100 * p.group_error()));
+  return (settings.data->empty() ? 4 : 2) + (once ? 0 : 1);
 }
 
 /// Describes the number of steps in each pass over memory on a CPU, or the reason why it is one.
@@ -155,7 +137,7 @@ void describe_passes(RunFacts& facts, const Passes& passes, const Problem& probl
                      bool others) {
   const bool images_one_by_one =
       settings.task == Task::migration && !images_in_passes(problem, settings.keeping, settings.kept_in);
-  const bool models = settings.task != Task::migration || settings.data.empty();
+  const bool models = settings.task != Task::migration || settings.data->empty();
   const auto steps = images_one_by_one && !models ? 1 : passes.steps;
   std::string text = fmt::format("{} steps in each pass over memory", steps);
   if (passes.steps == 1) text = fmt::format("one step in each pass over memory: {}", passes.why);
@@ -171,6 +153,25 @@ void describe_passes(RunFacts& facts, const Passes& passes, const Problem& probl
 
 }  // namespace
 
+void Simulation::describe_sizes(RunFacts& facts) const {
+  const auto& p = problem_;
+  const auto whole = p.whole();
+  facts.add(
+      "nodes", static_cast<std::uint64_t>(whole.count()), "", "nodes",
+      fmt::format("{} × {} × {} with layers (up, north, east)", whole.size(0), whole.size(1), whole.size(2)));
+  facts.add("shots", std::uint64_t{p.shots.size()}, "", "shots");
+  facts.add("receivers", std::uint64_t{p.shots.front().receivers.size()}, "", "receivers");
+  facts.add("steps", std::uint64_t{p.steps()}, "", "steps");
+  facts.add("step", p.step, "s");
+  facts.add("longest_step", longest_step_, "s");
+  facts.add("courant", p.step / longest_step_);
+  const double cells = p.points_per_wavelength(slowest_);
+  facts.add("points_per_wavelength", cells, "", "wavelength",
+            fmt::format(
+                "the shortest ({:.4g} Hz at {:.4g} m/s) has {:.3g} cells; its velocity is right to {:.2g} %",
+                p.wavelet.highest_frequency(), slowest_, cells, 100 * p.group_error(slowest_)));
+}
+
 void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&) const {
   const auto& p = problem_;
   const auto& settings = choice.settings;
@@ -181,7 +182,7 @@ void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&)
   facts.method = std::string(task_names[static_cast<std::size_t>(settings.task)]);
   facts.reason =
       fmt::format("{}, order {} in space; steps of {:.4g} s, stable up to {:.4g} s",
-                  equation_names[static_cast<std::size_t>(p.equation)], p.order, p.step, p.longest_step());
+                  equation_names[static_cast<std::size_t>(p.equation)], p.order, p.step, longest_step_);
   facts.device = choice.on;
   facts.work =
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * sweeps_of(settings);
@@ -189,7 +190,7 @@ void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&)
   const double on_host =
       device.has_own_memory() ? 0 : bytes_beside_waves(p, settings, every_, device, choice.on_disk());
   facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device, choice.share) + on_host);
-  describe_sizes(facts, p);
+  describe_sizes(facts);
   describe_hosts(facts, p, choice, bytes_beside_waves(p, settings, every_, device, choice.on_disk()));
   const bool together = !settings.shots_of_their_own(p.shots.size(), choice.ranks);
   auto passes = passes_for(p, device, choice.threads, cut_of(p, settings, choice.ranks));

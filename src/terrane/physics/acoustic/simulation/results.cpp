@@ -8,6 +8,7 @@
 
 #include "terrane/base/memory.hpp"
 #include "terrane/io/registry.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/acoustic/filters.hpp"
 #include "terrane/physics/acoustic/host_memory.hpp"
@@ -26,7 +27,8 @@ Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime&
   report.notes.insert(report.notes.end(), done.notes.begin(), done.notes.end());
   report.warnings.insert(report.warnings.end(), done.warnings.begin(), done.warnings.end());
   const auto is_finite = [](const auto& values) {
-    return std::all_of(values.begin(), values.end(), [](auto v) { return std::isfinite(v); });
+    return first_where(values.size(), 0, [&](std::size_t n) { return !std::isfinite(values[n]); }) ==
+           values.size();
   };
   const bool images_wanted = choice.settings.task == Task::migration;
   if ((images_wanted && !is_finite(done.images.correlation)) ||
@@ -136,7 +138,8 @@ Dataset Simulation::images(Outcome done) const {
     names.push_back(axes[a]);
   }
   auto& image = done.images;
-  std::vector<double> even(image.correlation.size()), filtered, scattering;
+  auto even = filled(image.correlation.size(), 0.0);
+  std::vector<double> filtered, scattering;
   if (!even.empty()) {
     const auto count = even.size();
     const double most = largest_value(count, 0, [&](std::size_t n) { return image.illumination[n]; });

@@ -10,6 +10,8 @@
 #include "terrane/job/earth.hpp"
 #include "terrane/job/stations.hpp"
 #include "terrane/job/tables.hpp"
+#include "terrane/parallel/threads/copied.hpp"
+#include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/acoustic/filters.hpp"
 #include "terrane/physics/acoustic/mesh_plan.hpp"
 #include "terrane/physics/acoustic/observed.hpp"
@@ -23,15 +25,16 @@ namespace {
 
 /// Smooths the velocity of the medium. Without observed data the removed part becomes the scatterers.
 void smooth(Problem& p, Settings& s, double length, bool observed, int threads) {
-  const auto rough = p.velocity;
-  if (length > 0) p.velocity = smoothed(p.grid, rough, length, threads);
-  if (observed) return;
-  for (std::size_t n = 0; n < rough.size(); ++n)
-    s.change.push_back(1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]));
-  if (p.step != 0 || s.task != Task::migration) return;
-  auto fast = p;  // waves of the rough medium take the same steps
-  fast.velocity = rough;
-  p.step = 0.9 * fast.longest_step();
+  if (length <= 0) return;
+  auto rough = observed ? std::vector<double>() : copied(p.velocity);
+  if (!observed && p.step == 0 && s.task == Task::migration)
+    p.step = 0.9 * p.longest_step();  // waves of the rough medium take the same steps
+  p.velocity = smoothed(p.grid, std::move(p.velocity), length, threads);
+  for_each_stretch(rough.size(), threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n)
+      rough[n] = 1 / (rough[n] * rough[n]) - 1 / (p.velocity[n] * p.velocity[n]);
+  });
+  s.change = std::move(rough);
 }
 
 /// Reads the scatterers of Born modelling and migration. Throws InputError.
@@ -107,12 +110,14 @@ Simulation::Simulation(Problem problem, Settings settings, JobOrigin job)
         fmt::format("waves {} cells apart do not fit in {} cells along easting", 2 * settings_.lags, cells),
         fmt::format("Allowed: 0 to {}.", (cells - 1) / 2));
   warnings_ = problem_.doubts_of_wavelet();
-  const double error = problem_.group_error();
+  slowest_ = problem_.slowest();
+  longest_step_ = problem_.longest_step();
+  const double error = problem_.group_error(slowest_);
   if (error > 0.02)
     warnings_.push_back(fmt::format(
         "waves of {:.4g} Hz have {:.3g} cells per wavelength in the slowest medium and are {:.2g} "
         "% too slow or too fast; {:.3g} would make that 1 %",
-        problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(), 100 * error,
+        problem_.wavelet.highest_frequency(), problem_.points_per_wavelength(slowest_), 100 * error,
         differences(problem_.order, problem_.coefficients, problem_.equation).points_per_wavelength(0.01)));
 }
 

@@ -83,6 +83,7 @@ class Simulation final : public SimulationOf<Choice> {
   io::Content model(bool with_values) const override;
   Room room_of(const Choice& choice) const;
   void describe_keeping(RunFacts& facts, const Choice& choice) const;
+  void describe_sizes(RunFacts& facts) const;
   double bytes_of_film(const Settings& settings) const;
   void check_disk(const Choice& choice) const;
   void check_checkpoints(Plan& plan, const Choice& choice) const;
@@ -95,6 +96,8 @@ class Simulation final : public SimulationOf<Choice> {
   Problem problem_;
   Settings settings_;
   std::size_t every_ = 1;  ///< steps from one written sample to the next
+  /// Of the problem, found once: each is a pass over the whole medium.
+  double slowest_ = 0, longest_step_ = 0;
 };
 
 }  // namespace terrane::acoustic

@@ -1,0 +1,27 @@
+// A large value that copies of a struct share until one of them changes it.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace terrane {
+
+template <class T>
+class Shared {
+ public:
+  Shared() = default;
+  Shared(T value) : value_(std::make_shared<T>(std::move(value))) {}  // NOLINT: as a T is assigned
+
+  const T& operator*() const noexcept { return *value_; }
+  const T* operator->() const noexcept { return value_.get(); }
+  /// The value, to be changed: it becomes this object's own.
+  T& own() {
+    if (value_.use_count() > 1) value_ = std::make_shared<T>(*value_);
+    return *value_;
+  }
+
+ private:
+  std::shared_ptr<T> value_ = std::make_shared<T>();
+};
+
+}  // namespace terrane
