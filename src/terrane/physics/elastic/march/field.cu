@@ -10,6 +10,7 @@
 #include "terrane/parallel/partition/peer_rows.hpp"
 #include "terrane/parallel/reduce/reduce.hpp"
 #include "terrane/parallel/simd/no_denormals.hpp"
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/element/plain.hpp"
 #include "terrane/physics/elastic/kernels/forces.hpp"
@@ -140,6 +141,7 @@ class FieldOf final : public Field {
   void upload_elements(const Problem& problem);
   void upload_tables(const Problem& problem);
   void upload_points();
+  void upload_places();
   void upload_sources();
   void upload_receivers();
   std::uint32_t slot(std::size_t contribution) const;
@@ -295,7 +297,8 @@ void FieldOf<T>::upload_elements(const Problem& problem) {
     const auto shapes = static_cast<std::size_t>(shape_numbers(segment.shape, basis_.points_of_element())),
                media = static_cast<std::size_t>(medium_numbers(segment.rheology, basis_.points())),
                kept = static_cast<std::size_t>(memory_numbers_of(segment.rheology, segment.axes));
-    std::vector<T> shape(batch.blocks * shapes * w), medium(batch.blocks * media * w);
+    auto shape = filled(batch.blocks * shapes * w, T(0)), medium = filled(batch.blocks * media * w, T(0));
+    if (points.empty()) points = filled(blocks * each_ * w, std::uint32_t{0});
     points.resize(blocks * each_ * w);
     const auto fill_lane = [&](std::size_t n) {
       const std::size_t element = segment.first + std::min(n, segment.count - 1), block = n / w, lane = n % w;
@@ -358,14 +361,19 @@ void FieldOf<T>::upload_tables(const Problem& problem) {
 template <class T>
 void FieldOf<T>::upload_points() {
   const auto w = static_cast<std::size_t>(lanes_);
-  std::vector<Vec4<T>> change(part_.points, Vec4<T>{0, 0, 0, 0});
-  for (std::size_t p = 0; p < part_.points; ++p) change[p].w = static_cast<T>(part_.factor[p]);
-  std::vector<T> leaving;
-  for (std::size_t n = 0; n < part_.absorbing.size(); ++n) {
-    for (const double r : part_.leaving[n]) leaving.push_back(static_cast<T>(r));
-    leaving.push_back(change[part_.absorbing[n]].w);
-    change[part_.absorbing[n]].w = 0;
-  }
+  const int threads = stream_.threads();
+  auto change = filled(part_.points, Vec4<T>{0, 0, 0, 0});
+  for_each_stretch(part_.points, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t p = first; p < last; ++p) change[p].w = static_cast<T>(part_.factor[p]);
+  });
+  auto leaving = filled(7 * part_.absorbing.size(), T(0));
+  for_each_stretch(part_.absorbing.size(), threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) {  // each is another point
+      for (std::size_t k = 0; k < 6; ++k) leaving[7 * n + k] = static_cast<T>(part_.leaving[n][k]);
+      leaving[7 * n + 6] = change[part_.absorbing[n]].w;
+      change[part_.absorbing[n]].w = 0;
+    }
+  });
   std::vector<std::uint32_t> contacts;
   std::vector<double> in_contact;
   for (const auto& c : part_.contacts) {
@@ -393,12 +401,18 @@ void FieldOf<T>::upload_points() {
   force_ = Buffer<T>(stream_.device(), on_cpu() ? 3 * (own_ * w + (part_.received + w - 1) / w * w)
                                                 : 4 * (own_ + part_.received));
   force_.fill_zero(stream_);
+  upload_places();
+}
+
+/// Lists where the contributions of each point lie.
+template <class T>
+void FieldOf<T>::upload_places() {
+  const int threads = stream_.threads();
   const auto count = [&](std::size_t p) { return part_.first[p + 1] - part_.first[p]; };
   const auto listed = [&](std::size_t p) { return count(p) > 2 ? count(p) : 0; };
-  const int threads = stream_.threads();
   const auto before = sums_before_stretches(leaping(), threads, listed);
-  std::vector<ContributionPlaces> places(leaping());
-  std::vector<std::uint32_t> list(before.back());
+  auto places = filled(leaping(), ContributionPlaces{});
+  auto list = filled(before.back(), std::uint32_t{0});
   for_each_stretch(leaping(), threads, [&](std::size_t first, std::size_t last) {
     auto next = before[first / stretch_length];
     for (std::size_t p = first; p < last; ++p) {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "terrane/mesh/order.hpp"
+#include "terrane/parallel/threads/copied.hpp"
 #include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 #include "terrane/physics/elastic/mesh/margin.hpp"
@@ -139,7 +140,7 @@ void Builder::find_near(int ranks) {
 
 /// Where a fluid and a solid touch, the fluid gets points of its own; `partner_` leads from one to the other.
 void Builder::part_fluids(std::size_t near_points) {
-  partner_.assign(near_points, none);
+  partner_ = filled(near_points, none);
   touches_fluid_.assign(6 * near_.size(), false);
   free_of_fluid_.assign(6 * near_.size(), false);
   if (first_where(near_.size(), threads_, [&](std::size_t e) { return fluid(e); }) == near_.size()) return;
@@ -222,7 +223,7 @@ void Builder::order_elements(std::size_t near_points) {
 template <class Wanted>
 void Builder::number_in_order(const std::vector<std::size_t>& order, const Wanted& wanted,
                               std::vector<std::uint32_t>& local) {
-  std::vector<std::uint32_t> touched(local.size(), none);  // the lowest place in the order
+  auto touched = filled(local.size(), none);  // the lowest place in the order
   each_of(order.size(), [&](std::size_t at) {
     for (std::size_t n = 0; n < each_; ++n) {
       const auto point = point_of(order[at], n);
@@ -254,11 +255,11 @@ void Builder::number_in_order(const std::vector<std::size_t>& order, const Wante
 /// Points in the order in which elements touch them first, those within elements after the others; those of
 /// other ranks' elements alone get none.
 void Builder::number_own(std::size_t near_points) {
-  std::vector<std::uint32_t> local(near_points, none);
+  auto local = filled(near_points, none);
   std::vector<std::size_t> at(part.elements.size());
   for (std::size_t e = 0; e < near_.size(); ++e)
     if (place_[e] != SIZE_MAX) at[place_[e]] = e;
-  std::vector<std::uint8_t> alone(near_points, 0);
+  auto alone = filled(near_points, std::uint8_t{0});
   each_of(at.size(), [&](std::size_t m) {
     if (!uses_inner(rheology_of(problem_.mesh, near_[at[m]]))) return;
     for (std::size_t n = 0; n < each_; ++n)  // an inner point is of this element alone
@@ -279,7 +280,7 @@ void Builder::number_own(std::size_t near_points) {
   each_of(at.size(), [&](std::size_t m) {
     for (std::size_t n = 0; n < each_; ++n) part.point[m * each_ + n] = local[point_of(at[m], n)];
   });
-  std::vector<std::uint32_t> partner(part.points, none);
+  auto partner = filled(part.points, none);
   for_each_stretch(near_points, threads_, [&](std::size_t first, std::size_t last) {
     for (std::size_t p = first; p < last; ++p)
       if (local[p] != none && partner_[p] != none) partner[local[p]] = local[partner_[p]];
@@ -307,7 +308,7 @@ void Builder::list_far(std::uint32_t first_far) {
 /// Lists for each point the contributions of its elements, in the order of elements: all threads count and
 /// write them, then they are sorted.
 void Builder::list_contributions() {
-  first_.assign(part.points + 1, 0);
+  first_ = filled(part.points + 1, std::size_t{0});
   const auto count_at = [&](std::size_t place) { return std::atomic_ref<std::size_t>(first_[place]); };
   const auto each_own = [&](const auto& use) {
     each_of(near_.size(), [&](std::size_t e) {
@@ -348,7 +349,7 @@ void Builder::exchange_lists() {
     for (std::size_t c = first; c < last; ++c)
       if (mine(all_[c].near)) part.contribution[c] = place_[all_[c].near] * each_ + all_[c].n;
   });
-  part.first = first_;
+  part.first = copied(first_);
   if (part.elements.size() == near_.size()) return;  // no other rank has elements here
   std::vector<int> others;
   for (std::size_t p = 0; p < part.points; ++p) {
@@ -388,7 +389,7 @@ void Builder::exchange_lists() {
 
 /// Elements compute what they add on all threads, some at a time; it is added in their order.
 void Builder::add_mass() {
-  part.mass.assign(part.points, 0.0);
+  part.mass = filled(part.points, 0.0);
   constexpr std::size_t at_once = 1 << 14;
   std::vector<double> added(std::min(at_once, near_.size()) * each_);
   for (std::size_t first = 0; first < near_.size(); first += at_once) {
@@ -410,7 +411,7 @@ void Builder::add_mass() {
         if (const auto point = point_of(first + e, n); point != none)
           part.mass[point] += added[e * each_ + n];
   }
-  part.factor.resize(part.points);
+  part.factor = filled(part.points, 0.0);
   for_each_stretch(part.points, threads_, [&](std::size_t first, std::size_t last) {
     for (std::size_t p = first; p < last; ++p) part.factor[p] = problem_.step * problem_.step / part.mass[p];
   });
@@ -521,7 +522,7 @@ void Builder::add_fading(Damping& damping) {
 
 /// (1 + Δt C / 2M)⁻¹ at every point that absorbs, C: its damping, M: its mass.
 void Builder::add_absorbing() {
-  Damping damping{std::vector<std::uint32_t>(part.points, none), {}, {}};
+  Damping damping{filled(part.points, none), {}, {}};
   add_absorbing_faces(damping);
   add_fading(damping);
   part.absorbing = std::move(damping.points);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "terrane/parallel/threads/filled.hpp"
 #include "terrane/parallel/threads/search.hpp"
 
 namespace terrane::elastic {
@@ -51,7 +52,7 @@ std::size_t numbered(std::size_t count, std::size_t nodes, int threads, const En
     }
   });
   std::partial_sum(different.begin(), different.end(), different.begin());
-  number.resize(count);
+  number = filled(count, std::uint32_t{0});
   for_each_stretch(nodes, threads, [&](std::size_t first, std::size_t last) {
     for (std::size_t node = first; node < last; ++node) {
       auto known = different[node];
@@ -182,7 +183,7 @@ Numbering number_points(const Mesh& mesh, int points, std::span<const std::uint3
   const SharedNumbers shared(mesh, elements, inner, threads);
   Numbering numbering;
   numbering.count = shared.first_inner + inner * inner * inner * elements.size();
-  numbering.point.resize(elements.size() * all);
+  numbering.point = filled(elements.size() * all, std::uint32_t{0});
   for_each_stretch(
       elements.size(), threads,
       [&](std::size_t first, std::size_t end) {
