@@ -125,6 +125,15 @@ TEST(DeflatedVariables, AreReadByNetcdfAsItWouldHaveWrittenThem) {
   EXPECT_TRUE(first_chunk(folder / "a.nc") == first_chunk(folder / "twin.nc"));
 }
 
+TEST(DeflatedVariables, ReplaceAFileThatIsThere) {
+  const TemporaryFolder folder;
+  const auto data = long_variables();
+  write_netcdf(folder / "a.nc", data);
+  const auto first = bytes_of(folder / "a.nc");
+  write_netcdf(folder / "a.nc", data);
+  EXPECT_TRUE(bytes_of(folder / "a.nc") == first);
+}
+
 TEST(DeflatedVariables, HaveTheSameBytesOnAnyNumberOfThreads) {
   const TemporaryFolder folder;
   const auto data = long_variables();

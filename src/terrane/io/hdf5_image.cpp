@@ -26,7 +26,8 @@ Hdf5InMemory::Hdf5InMemory(const std::string& path, std::string_view begun) {
     file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   } else {
     H5Pset_file_image(access, const_cast<char*>(begun.data()), begun.size());  // only read: it is copied
-    file_ = H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+    // The library takes no bytes for a name that a file on disk has; below a file there is none.
+    file_ = H5Fopen((path + "/in memory").c_str(), H5F_ACC_RDWR, access);
   }
 }
 
