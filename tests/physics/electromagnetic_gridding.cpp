@@ -76,6 +76,29 @@ TEST(PlannedMeshes, HaveNumbersOfCellsThatAreAllowedAndReachAsFar) {
   EXPECT_THAT(said, testing::HasSubstr("lambda_factor"));
 }
 
+/// What layers, bodies and sites ask for was planned whatever min_width_limits said.
+TEST(PlannedMeshes, KeepTheirSmallestCellsWithinMinWidthLimitsWhateverTheEarthAsksFor) {
+  for (const bool plane_waves : {false, true})
+    for (const double least : {2.0, 40.0}) {
+      auto wanted = sea();
+      wanted.plane_waves = plane_waves;
+      if (plane_waves) wanted.sources = wanted.receivers;
+      wanted.finer[0] = {{2000, 2100, 10, 1.3}};
+      wanted.finer[2] = {{-1100, -1000, 5, 1.3}};
+      wanted.heights = {-1100, -1000};
+      wanted.layers = {{-1100, -1000, 2}};
+      wanted.limits = {least, 1.5 * least};
+      const auto plan = plan_mesh(wanted);
+      const double across = between(plan.mesh.easting(), -1e6, 1e6).least,
+                   upright = between(plan.mesh.up(), -1e6, 1e6).least;
+      EXPECT_GT(across, 0.7 * least) << plane_waves;
+      EXPECT_LE(across, 1.53 * least) << plane_waves;
+      EXPECT_GT(upright, 0.5 * 0.7 * least) << plane_waves;
+      EXPECT_LE(upright, 0.5 * 1.53 * least) << plane_waves;
+      EXPECT_THAT(plan.reasons, testing::Contains(testing::HasSubstr("min_width_limits"))) << plane_waves;
+    }
+}
+
 TEST(PlannedMeshes, HaveEvenCellsInADomainAndWallsAWavelengthFromIt) {
   auto wanted = sea();
   wanted.domain = {std::array{-500.0, 3000.0}, std::array{-600.0, 600.0}, std::array{-2200.0, -800.0}};

@@ -233,6 +233,11 @@ frequencies = [1]
   EXPECT_NEAR(usual.first, 300, 0.06 * 300);  // a tenth of the distance; else a quarter of the skin depth
   EXPECT_NEAR(smallest("min_width_pps = 8").first, 0.95 * 1591.5 / 8, 0.06 * 1591.5 / 8);
   EXPECT_NEAR(smallest("min_width_limits = [100, 150]").first, 0.95 * 150, 0.06 * 150);
+  EXPECT_THAT(
+      message([&] {
+        problem_of("[mesh]\nkind = \"planned\"\ncell = 200\n" + plain + "min_width_limits = [10, 50]");
+      }),
+      HasSubstr("min_width_limits"));
   EXPECT_LT(smallest("lambda_factor = 0.5").second, usual.second - 3000);
   EXPECT_LT(smallest("max_buffer = \"2 km\"").second, 8000);
   EXPECT_NEAR(smallest("min_width_limits = 150").first, 0.95 * 150, 0.06 * 150);

@@ -70,7 +70,8 @@ std::span<const Key> simulation_keys() {
         "1 to 2 % near the sources, 8 for 0.5 %; farther away stretching matters, too. For plane waves 1.6 "
         "times as many vertically, in the surrounding medium: 4 for 1 % over layers."},
        {"min_width_limits", "length or list of 2 lengths", "none",
-        "For planned meshes: smallest and largest width of the smallest cells; or their width."},
+        "For planned meshes: smallest and largest width of the smallest cells; or their width. Vertically half "
+        "of it; cells are narrower only where contrasts are closer to each other."},
        {"stretching", "number or list of 2 numbers", "1.3",
         "For planned meshes: factor by which cells grow away from sources and receivers, up to 1.5; or [in "
         "the domain, beyond it]."},
@@ -754,6 +755,11 @@ Asked read_asked(const Config& job, const Config& table, const MemoryBudget& mem
     if (asked.gridding == Gridding::same && table.has(key))
       throw table.wrong(key, "the job has a mesh of its own",
                         "Leave the key out, or [mesh], so that the mesh is planned.");
+  for (const char* key : {"min_width_pps", "min_width_limits"})
+    if (table.has(key) && job.table("mesh").has("cell"))
+      throw table.wrong(key,
+                        fmt::format("{} says how wide cells are already", job.table("mesh").where("cell")),
+                        "Keep one of the two.");
   return asked;
 }
 

@@ -244,6 +244,46 @@ std::vector<WidthWish> between_neighbours(const GridRequest& r, const std::vecto
   return wishes;
 }
 
+/// Widths within r.limits: no wish is narrower than the least, nor are all wider than the largest.  share: of
+/// a width, along this axis
+void keep_limits(const GridRequest& r, std::size_t axis, double share, WidthAxis& made,
+                 std::vector<std::string>& reasons) {
+  const double least = share * r.limits[0], most = share * r.limits[1];
+  bool kept = false;
+  for (auto& wish : made.wishes) {
+    kept = kept || wish.width < (1 - 1e-9) * least;
+    wish.width = std::max(wish.width, least);
+  }
+  for (auto& layer : made.least)
+    if (layer.cells * least > layer.high - layer.low) layer.cells = 1;
+  double smallest = INFINITY;
+  for (const auto& wish : made.wishes) smallest = std::min(smallest, wish.width);
+  if (smallest > (1 + 1e-9) * most) {
+    kept = true;
+    for (const auto& p : r.receivers)
+      made.wishes.push_back({p[axis] - 2 * most, p[axis] + 2 * most, most, r.growth});
+  }
+  if (kept)
+    reasons.push_back(fmt::format("the smallest cells along {} made {:.3g} m, as min_width_limits say",
+                                  axis_names[axis], std::clamp(smallest, least, most)));
+}
+
+/// Says where cells are narrower than r.limits, for they lie between faces that the earth needs.
+void tell_of_limits(const GridRequest& r, const std::array<std::vector<double>, 3>& axes,
+                    std::vector<std::string>& reasons) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double least = (a == 2 ? 0.5 : 1) * r.limits[0];
+    double smallest = INFINITY;
+    for (std::size_t n = 1; n < axes[a].size(); ++n)
+      smallest = std::min(smallest, axes[a][n] - axes[a][n - 1]);
+    if (smallest < 0.7 * least)  // whole cells are a little narrower than was asked for
+      reasons.push_back(
+          fmt::format("cells {} of {:.3g} m, less than min_width_limits: contrasts are so near "
+                      "to each other",
+                      a == 2 ? "upright" : fmt::format("along {}", axis_names[a]), smallest));
+  }
+}
+
 /// The faces of one axis of a mesh whose cells follow sources, receivers and the earth.
 std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& pairs, std::size_t axis,
                                  double cell, double least_wall, double least_lid,
@@ -276,7 +316,9 @@ std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& 
     high = std::max(high, wish.high);
   }
   if (r.plane_waves && !of_earth) wishes.push_back({low, high, own, r.growth});
-  made.wishes = without_others(std::move(wishes));
+  made.wishes = std::move(wishes);
+  keep_limits(r, axis, share, made, reasons);
+  made.wishes = without_others(std::move(made.wishes));
   made.low = low;
   made.high = high;
   const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
@@ -328,6 +370,7 @@ GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
     half = std::max(half, (axes[a].back() - axes[a].front()) / 2);
   }
   tell_of_sea(r, axes[2], plan.reasons);
+  tell_of_limits(r, axes, plan.reasons);
   plan.mesh = TensorMesh(axes[0], axes[1], axes[2]);
   plan.reasons.push_back(names_of_cells(r, axes));
   return plan;

@@ -45,7 +45,7 @@ struct GridRequest {
   std::vector<WidthAxis::Least> layers = {};  ///< least number of cells in the height of a layer
   double cells_per_skin_depth = 4;
   double cell = 0;                         ///< width of cells, m; 0: a part of the skin depth
-  std::array<double, 2> limits{0, 1e300};  ///< of that cell
+  std::array<double, 2> limits{0, 1e300};  ///< of the smallest cells, m; vertically half of it
   double growth = 1.3;
   double wavelengths = 1;               ///< where walls are: of the lowest frequency,
   std::optional<double> farthest = {};  ///< and m at most; none: 100 km
