@@ -413,6 +413,18 @@ TEST(AcousticOnRanks, WhatRank0AndTheOthersTakeOfTheHostIsForetoldAndAGpuItsOwnP
   p.record = {Component::velocity_up};  // over the density of any node
   EXPECT_EQ(Simulation(p, {}).check(on(Device::Kind::debug, comm.get())).number("host_bytes_other_ranks"),
             2 * model);
+  Settings migration;
+  migration.task = Task::migration;
+  migration.keeping = Keeping::store;
+  const auto of_others = [&](KeptIn place) {
+    migration.kept_in = place;
+    return Simulation(p, migration)
+        .check(on(Device::Kind::debug, comm.get()))
+        .number("host_bytes_other_ranks");
+  };
+  const double waves = cost_of<float>(Keeping::store, p, KeptIn::host).host_bytes;
+  EXPECT_GT(waves, 0);
+  EXPECT_NEAR(of_others(KeptIn::host) - of_others(KeptIn::memory), waves / comm->size(), 1);
 }
 
 TEST(AcousticOnRanks, AMediumThatIsDealtSomePlanesAtATimeIsThatOfRanksThatHaveTheWhole) {

@@ -791,6 +791,18 @@ TEST(AcousticRun, RanksOfAMachineThatTakeAShotEachShareItsMemory) {
   EXPECT_NE(std::get<std::string>(Simulation(p, settings).check(runtime).find("wavefield")->value), "store");
 }
 
+TEST(AcousticRun, RefusesAWaveletWhoseUnitItWouldDrop) {
+  const testing_support::TemporaryFolder folder;
+  const auto said = [&](const std::string& head) {
+    const auto file = folder.put("wavelet.csv", head + "\n0\n1\n-0.5\n0\n");
+    return message([&] {
+      read(with("frequency = 12", "wavelet = \"file\"\nsample_step = 0.02\nfile = \"" + file + "\""));
+    });
+  };
+  EXPECT_THAT(said("pressure [kPa]"), HasSubstr("source.file: its values are in kPa"));
+  EXPECT_EQ(said("pressure"), "no error");
+}
+
 TEST(AcousticRun, ASeriesThatSaysItIsAnotherIsNotTakenForTheOneThatIsRecorded) {
   const auto recording = [&](const std::string& name) {
     return read(with("end = 0.4", "end = 0.4\nrecord = [\"" + name + "\"]"));

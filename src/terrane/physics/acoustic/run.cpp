@@ -493,11 +493,21 @@ double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool
          (on_disk ? 0 : 2 * shown.bytes(problem));
 }
 
-double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device) {
+namespace {
+
+/// Bytes of a shot's waves on a host that keeps those of this share of its nodes; between random walls it
+/// has the whole medium.
+double waves_on_host(const KeepingCost& cost, double share) {
+  return cost.host_bytes * (cost.strategy == Keeping::random_walls ? 1 : share);
+}
+
+}  // namespace
+
+double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device, double share) {
   if (!settings.runs_back()) return 0;
   const auto images = static_cast<double>(3 + settings.images_at_lags());
   return 2 * images * sizeof(double) * static_cast<double>(problem.velocity.size()) +
-         cost_of(settings, problem, device).host_bytes;
+         waves_on_host(cost_of(settings, problem, device), share);
 }
 
 std::vector<KeepingChoice> keeping_choices(Settings settings, const Problem& problem, const Device& device,
@@ -526,8 +536,9 @@ std::vector<KeepingChoice> keeping_choices(Settings settings, const Problem& pro
         one.seconds += one.cost.host_bytes / pinned / static_cast<double>(problem.shots.size());
       const double here = bytes_of_shot(problem, settings, device, room.share);
       const bool shared = !device.has_own_memory();
-      one.fits = (shared ? here + one.cost.host_bytes : here) < 0.9 * room.device &&
-                 one.cost.host_bytes <= 0.9 * room.host && one.cost.disk_bytes <= 0.9 * room.disk;
+      const double on_host = waves_on_host(one.cost, room.share_of_host);
+      one.fits = (shared ? here + on_host : here) < 0.9 * room.device && on_host <= 0.9 * room.host &&
+                 one.cost.disk_bytes <= 0.9 * room.disk;
       all.push_back(one);
     }
   return all;

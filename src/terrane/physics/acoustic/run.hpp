@@ -27,7 +27,8 @@ struct Outcome {
 /// Memory and disk, bytes, that a rank may use.
 struct Room {
   double device = 0, host = 0, disk = 0;
-  double share = 1;  ///< fraction of a shot's nodes that are kept in this room
+  double share = 1;          ///< fraction of a shot's nodes that are kept in this room
+  double share_of_host = 1;  ///< fraction of a shot's nodes whose waves the host of this room keeps
 };
 
 /// A strategy of keeping the source's waves: the place of its records, its cost on a rank, and whether the
@@ -53,8 +54,9 @@ double largest_share(const Problem& problem, int ranks);
 double bytes_of_shot(const Problem& problem, const Settings& settings, const Device& device,
                      double share = 1);
 /// Memory on the host: the images summed over shots, the images of one shot, and its source's waves where
-/// they are kept there.
-double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device);
+/// they are kept there. share: fraction of the shot's nodes whose waves are kept there
+double bytes_on_host(const Problem& problem, const Settings& settings, const Device& device,
+                     double share = 1);
 /// Memory of snapshots on the host: one snapshot while it is gathered from all ranks; and, unless a file
 /// takes them (Pictures), all of them twice.
 double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool on_disk);

@@ -29,7 +29,7 @@ Room Simulation::room_of(const Choice& choice) const {
                memory = std::max(0.0, all - beside);
   const auto& device = choice.device;
   Room room{device.has_own_memory() ? static_cast<double>(device_memory(device).free) : memory, memory, 0,
-            choice.share};
+            choice.share, choice.share_of_machine()};
   if (settings.kept_in == KeptIn::disk || !settings.scratch.empty())
     room.disk = free_on_disk(scratch_folder(settings.scratch)) / choice.shots.on_disk_of(settings_);
   return room;
@@ -90,11 +90,12 @@ void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
 
 namespace {
 
-/// Memory on the host beside the waves of a shot.
-double bytes_beside_waves(const Problem& problem, const Settings& settings, std::size_t every,
-                          const Device& device, bool on_disk) {
-  return bytes_on_host(problem, settings, device) + bytes_of_models(problem, settings) +
-         bytes_of_gathers(problem, settings, every) + bytes_of_snapshots(problem, settings, on_disk);
+/// Memory on the host of rank 0 beside the waves of a shot that are computed. share: fraction of the shot's
+/// nodes whose waves are kept there
+double bytes_beside_waves(const Problem& problem, const Choice& choice, std::size_t every, double share) {
+  const auto& settings = choice.settings;
+  return bytes_on_host(problem, settings, choice.device, share) + bytes_of_models(problem, settings) +
+         bytes_of_gathers(problem, settings, every) + bytes_of_snapshots(problem, settings, choice.on_disk());
 }
 
 /// Memory on the host of another rank that takes each shot with rank 0, with its part of the medium.
@@ -109,13 +110,16 @@ double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
 }
 
 /// Describes the memory on the hosts of ranks that take each shot together.
-void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, double beside) {
+void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, std::size_t every) {
   if (choice.together == 1) return;
+  const double beside = bytes_beside_waves(p, choice, every, choice.share_of_rank()),
+               kept = bytes_on_host(p, choice.settings, choice.device, choice.share_of_rank()) -
+                      bytes_on_host(p, choice.settings, choice.device, 0);
   const bool own = choice.device.has_own_memory();
   const double waves =
       own ? 0 : bytes_of_shot(p, choice.settings, choice.device, largest_share(p, choice.ranks));
   const double painting = bytes_of_painting(p), run = waves + beside,
-               other = waves + bytes_of_other_rank(p, choice);
+               other = waves + kept + bytes_of_other_rank(p, choice);
   facts.add(
       "host_bytes_rank_0", std::max(painting, run), "B", "hosts",
       fmt::format("rank 0 takes {}{}, each other rank {}", bytes_text(std::max(painting, run)),
@@ -188,10 +192,10 @@ void Simulation::describe(RunFacts& facts, const Choice& choice, const Runtime&)
       static_cast<double>(nodes) * static_cast<double>(p.steps() * p.shots.size()) * sweeps_of(settings);
   facts.work_unit = "node steps";
   const double on_host =
-      device.has_own_memory() ? 0 : bytes_beside_waves(p, settings, every_, device, choice.on_disk());
+      device.has_own_memory() ? 0 : bytes_beside_waves(p, choice, every_, choice.share_of_machine());
   facts.memory_bytes = static_cast<std::size_t>(bytes_of_shot(p, settings, device, choice.share) + on_host);
   describe_sizes(facts);
-  describe_hosts(facts, p, choice, bytes_beside_waves(p, settings, every_, device, choice.on_disk()));
+  describe_hosts(facts, p, choice, every_);
   const bool together = !settings.shots_of_their_own(p.shots.size(), choice.ranks);
   auto passes = passes_for(p, device, choice.threads, cut_of(p, settings, choice.ranks));
   if (const auto& shown = settings.snapshots; shown.any()) {
@@ -307,7 +311,7 @@ double Simulation::check_host(const Plan& plan, const Choice& choice) const {
   if (shots > 1) what += fmt::format(", {} shots at once", shots);
   if (settings.kept_in == KeptIn::host) what += ", with waves kept on the host";
   const double needed = device.has_own_memory()
-                            ? bytes_beside_waves(problem_, settings, every_, device, choice.on_disk())
+                            ? bytes_beside_waves(problem_, choice, every_, choice.share_of_machine())
                             : static_cast<double>(plan.memory_bytes);
   // Gathers come together on one rank.
   const double gathers = bytes_of_gathers(problem_, settings, every_);

@@ -49,6 +49,11 @@ struct Choice {
   CheckpointSettings checkpoint;
 
   bool on_disk() const { return !checkpoint.file.empty(); }
+  /// The fraction of a shot's nodes that the ranks of this machine, or each rank, take.
+  double share_of_machine() const {
+    return together > 1 ? static_cast<double>(ranks_on_machine) / together : 1;
+  }
+  double share_of_rank() const { return 1.0 / together; }
 };
 
 class Simulation final : public SimulationOf<Choice> {

@@ -24,8 +24,16 @@ std::vector<double> numbers_of(const Config& table, std::string_view key) {
   tell_notes(table, key, content);
   if (const auto* array = std::get_if<io::Array>(&content)) return array->values;
   if (const auto* rows = std::get_if<io::Table>(&content))
-    if (rows->columns.size() == 1) return rows->columns.front().values;
-  throw table.wrong(key, "holds neither an array nor a table of one column");
+    if (rows->columns.size() == 1) {
+      const auto& column = rows->columns.front();
+      if (!column.unit.empty() && column.unit != "1")
+        throw table.wrong(
+            key, fmt::format("its values are in {}, and a table's unit is not read here", column.unit),
+            "Write them in Pa m (of two dimensions in Pa), and take the unit out of the column's name.");
+      return column.values;
+    }
+  throw table.wrong(key, "holds neither an array nor a table of one column",
+                    "Of a table with times keep the values alone: sample_step says how far apart they are.");
 }
 
 std::vector<Component> read_record(const Config& table) {
