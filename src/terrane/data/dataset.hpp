@@ -1,6 +1,6 @@
-// Named arrays: what a physics returns, and what is written to files.
+// Named arrays with dimensions: what physics return, and what is written to files.
 //
-// A data set has dimensions, and variables on them, as NetCDF and xarray have:
+// A data set has dimensions and variables on them, like NetCDF and xarray:
 //
 //   dimensions   station 3, frequency 2
 //   coordinates  easting (station) [m], up (station) [m], frequency (frequency) [Hz]
@@ -24,57 +24,58 @@ struct Dimension {
   std::size_t size = 0;
 };
 
-/// Words or a number about a variable or a data set: {"positive", "up"}, {"accuracy", 1e-9}.
+/// A text or a number that describes a variable or a data set: {"positive", "up"}, {"accuracy", 1e-9}.
 struct Attribute {
   std::string name;
   std::variant<std::string, double> value;
 };
 
-/// The values of a variable; their type is that of the variable in files.
+/// The values of a variable; files store them with the same type.
 using Values = std::variant<std::vector<double>, std::vector<float>, std::vector<std::complex<double>>,
                             std::vector<std::complex<float>>, std::vector<std::int32_t>,
                             std::vector<unsigned char>, std::vector<std::string>>;
 
-/// How many values there are.
+/// Number of values.
 std::size_t size(const Values& values);
 
 /// The role of a variable in the run that made the data set: computed, given (observations, other columns of
-/// a survey), the difference of both, or a mark on values. Files do not keep it.
+/// the survey), their difference, or a flag for each value. Files do not store the role.
 enum class VariableRole { computed, given, residual, mark };
 
 struct Variable {
   std::string name;       ///< "g_u"
-  std::string unit;       ///< "m/s2", "mGal", "1"; empty when the source did not say
-  std::string long_name;  ///< a phrase for readers
+  std::string unit;       ///< "m/s2", "mGal", "1"; empty if the source did not state it
+  std::string long_name;  ///< description in one phrase
   std::vector<std::string>
-      dimensions;  ///< names of the data set's dimensions, outermost first; none: one value
+      dimensions;  ///< names of dimensions of the data set, outermost first; empty: a single value
   Values values;
-  std::vector<Attribute> attributes;  ///< beside unit and long_name
+  std::vector<Attribute> attributes;  ///< in addition to unit and long_name
   VariableRole role = VariableRole::computed;
 };
 
 struct Dataset {
   std::vector<Dimension> dimensions;
-  std::vector<Variable> coordinates;  ///< where and when: written before the variables, and named by them
+  std::vector<Variable> coordinates;  ///< positions and times: written first; variables refer to them
   std::vector<Variable> variables;
   std::vector<Attribute> attributes;  ///< program, version, frame, the whole job
 
-  /// Null when there is none of that name; find() looks at coordinates and variables.
+  /// Null if there is none of that name; find() searches coordinates and variables.
   const Dimension* dimension(std::string_view name) const;
   const Variable* find(std::string_view name) const;
   Variable* find(std::string_view name);
-  /// Null when there is none, or when it is a number.
+  /// Null if there is none of that name, or if it is a number.
   const std::string* text(std::string_view attribute) const;
 
   /// The size of each of `variable`'s dimensions. Throws InputError (no such dimension).
   std::vector<std::size_t> shape(const Variable& variable) const;
-  /// The values of a real variable. Throws InputError that lists the names; ShapeError when it is not double.
+  /// The values of a real variable. Throws InputError that lists the names of variables; ShapeError if it is
+  /// not of type double.
   const std::vector<double>& real(std::string_view name) const;
 };
 
-/// Throws InputError: a name that is empty or there twice (an observed and a computed field never share a
-/// name), a dimension that is not there. Throws ShapeError: a variable whose values its dimensions do not
-/// hold. `header`: variables may still be without values.
+/// Throws InputError: a name that is empty or occurs twice (an observed and a computed field must have
+/// different names), an unknown dimension. Throws ShapeError: a variable whose number of values does not fit
+/// its dimensions. header: allows variables without values.
 void check(const Dataset& data, bool header = false);
 
 }  // namespace terrane

@@ -11,7 +11,7 @@ namespace terrane {
 
 namespace {
 
-/// The same data set without values; their types stay.
+/// The same data set with empty values of the same types.
 Dataset without_values(const Dataset& data) {
   Dataset out{data.dimensions, {}, {}, data.attributes};
   const auto bare = [](const Variable& v) {
@@ -38,7 +38,7 @@ std::size_t size(const ValueSpan& values) {
   return std::visit([](const auto& span) { return span.size(); }, values);
 }
 
-/// Copies a box, one contiguous run of the whole array after the other.
+/// Copies `values` into a box of the array `whole`, one contiguous run after the other.
 template <class T>
 void copy_box(std::vector<T>& whole, const std::vector<std::size_t>& shape, const Slab& slab,
               std::span<const T> values) {

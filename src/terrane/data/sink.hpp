@@ -1,8 +1,8 @@
-// A sink takes a data set piece by piece, so that nothing large has to be in memory as a whole.
+// A sink accepts a data set piece by piece, so that large data sets need not be in memory as a whole.
 //
 //   sink.define(header);                        names, dimensions, units; coordinates with their values
 //   for (each shot) sink.put("pressure", {shot, 0, 0}, {1, receivers, times}, values);
-//   sink.finish();                              checks that nothing is missing
+//   sink.finish();                              checks that no values are missing
 #pragma once
 
 #include <complex>
@@ -20,7 +20,7 @@
 
 namespace terrane {
 
-/// A view of the values of a variable, of one of the types of Values, in the same order.
+/// A view of the values of a variable, with one of the types of Values.
 using ValueSpan =
     std::variant<std::span<const double>, std::span<const float>, std::span<const std::complex<double>>,
                  std::span<const std::complex<float>>, std::span<const std::int32_t>,
@@ -33,7 +33,7 @@ struct Slab {
   std::vector<std::size_t> start, count;
 };
 
-/// Calls come in the order define, put ..., finish. One thread at a time.
+/// Order of calls: define, put ..., finish; from one thread at a time.
 class Sink {
  public:
   Sink() = default;
@@ -41,15 +41,16 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  /// Announces all variables. Those whose values are in the header are written now; the others have the
-  /// type of their empty values. Throws InputError, ShapeError (see check()); FileError.
+  /// Announces all variables. Values in the header are written now; for variables without them, the header
+  /// only gives the type. Throws InputError, ShapeError (see check()); FileError.
   void define(const Dataset& header);
-  /// A box of a variable, row-major. Throws InputError (no such variable), ShapeError (outside, another type
-  /// or another number of values than the box has); FileError.
+  /// Writes a box of a variable, row-major. Throws InputError (no such variable), ShapeError (outside the
+  /// variable, another type, or a number of values that does not fit the box); FileError.
   void put(std::string_view variable, const Slab& slab, ValueSpan values);
   /// Writes all values of a variable.
   void put(std::string_view variable, ValueSpan values);
-  /// Throws ShapeError when values are missing; nothing is left behind then. Throws FileError.
+  /// Completes the data set. Throws ShapeError if values are missing, and removes what was written. Throws
+  /// FileError.
   void finish();
 
  protected:
@@ -59,13 +60,13 @@ class Sink {
 
  private:
   Dataset header_;                                           ///< without values
-  std::map<std::string, std::size_t, std::less<>> missing_;  ///< values still to come, by variable
+  std::map<std::string, std::size_t, std::less<>> missing_;  ///< number of values not yet put, by variable
 };
 
 /// A sink that keeps the whole data set in memory.
 class MemorySink : public Sink {
  public:
-  /// Returns the data set by moving it out, after finish().
+  /// Moves the data set out, after finish().
   Dataset take() { return std::move(data_); }
 
  protected:

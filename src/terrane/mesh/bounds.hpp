@@ -7,12 +7,12 @@
 
 namespace terrane {
 
-/// m
+/// A box whose sides lie along easting, northing and up, m.
 struct Bounds {
   double low[3], high[3];
 };
 
-/// Distance between two boxes, squared; 0 where they meet.
+/// Square of the smallest distance between two boxes; 0 if they touch or overlap.
 inline double squared_gap(const Bounds& a, const Bounds& b) {
   double sum = 0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -22,7 +22,7 @@ inline double squared_gap(const Bounds& a, const Bounds& b) {
   return sum;
 }
 
-/// Views of many boxes, [n] m along each axis.
+/// Views of the bounds of many boxes: for each axis (easting, northing, up) an array [boxes], m.
 struct Boxes {
   std::span<const double> low[3], high[3];
 

@@ -1,4 +1,4 @@
-// Order of this file: faces that stay; the cells between them; cells appended outside; finer cells; means.
+// Order of this file: kept faces; the cells between them; cells appended outside; finer cells; means.
 #include "terrane/mesh/companion.hpp"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ bool differ(double one, double other) {
   return std::abs(one - other) > 1e-6 * std::max(std::abs(one), std::abs(other));
 }
 
-/// For each face of an axis (0: easting, 1: northing, 2: up), whether rock changes across it anywhere.
+/// For each face of an axis (0: easting, 1: northing, 2: up), whether a property differs between any two
+/// cells that it separates.
 std::vector<bool> changes_along(std::size_t axis, const TensorMesh& mesh,
                                 std::span<const std::vector<double>* const> rock) {
   const std::size_t cells[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
@@ -44,7 +45,7 @@ void thin_out(std::vector<bool>& changes) {
   }
 }
 
-/// Adds faces at places where two cells or more lie between them and faces that are kept already.
+/// Keeps the faces at `places` that are separated by at least two cells from each face kept before.
 void keep_places(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
   std::sort(places.begin(), places.end());
   for (const double place : places) {
@@ -58,7 +59,7 @@ void keep_places(const std::vector<double>& faces, std::vector<double> places, s
   }
 }
 
-/// Keeps all faces between neighbouring places that have fewer than four cells between them.
+/// Between neighbouring places with fewer than four cells between them, keeps all faces.
 void keep_between(const std::vector<double>& faces, std::vector<double> places, std::vector<bool>& kept) {
   std::sort(places.begin(), places.end());
   const auto next_face = [&](double place) {
@@ -72,20 +73,21 @@ void keep_between(const std::vector<double>& faces, std::vector<double> places, 
   }
 }
 
-/// The position of a count of cells from the lowest face: 1.5 is the middle of the second cell.
+/// The coordinate at a (fractional) number of cells from the lowest face: 1.5 is the middle of the second
+/// cell.
 double place_of(const std::vector<double>& faces, double count) {
   const auto cell = std::min(static_cast<std::size_t>(count), faces.size() - 2);
   return faces[cell] + (count - static_cast<double>(cell)) * (faces[cell + 1] - faces[cell]);
 }
 
-/// Limits of the growth of cells beyond a wall.
+/// Limits of the growth factor of cells appended beyond a wall.
 struct Growth {
   double least, most;
 };
 constexpr Growth of_companions{1.6, 2.25}, of_finer{1.3, 1.5};
 
-/// Widths of the cells appended beyond an end, outwards.  last, before: the two outermost cells; away:
-/// distance from the wall to the survey
+/// Widths of the cells appended beyond a wall, from the wall outwards, m.  last: width of the outermost cell;
+/// before: of the cell inside it; away: distance from the wall to the survey, m
 std::vector<double> beyond(double last, double before, double away, const Growth& limits) {
   const double growth = std::clamp(last / before, limits.least, limits.most);
   std::vector<double> widths;
@@ -144,8 +146,9 @@ void append(const std::vector<double>& places, std::array<bool, 2> goes_on, std:
     }
 }
 
-/// Faces within [x₀, xₙ] of `pieces` cells in place of n: x is a smooth function of the number of cells,
-/// cubic between faces, with the harmonic means of neighbouring widths as slopes, which keep it ascending.
+/// Appends the faces that divide [x₀, xₙ], n cells, into `pieces` cells: x is interpolated as a smooth
+/// function of the cell number, cubic between faces; its slopes are harmonic means of neighbouring widths,
+/// which keep it monotonic.
 void cut(std::span<const double> x, std::size_t pieces, std::vector<double>& faces) {
   const std::size_t cells = x.size() - 1;
   const auto width = [&](std::size_t n) { return x[n + 1] - x[n]; };
@@ -206,7 +209,7 @@ std::vector<double> values_on(const TensorMesh& other, const TensorMesh& mesh,
   if (values.empty()) return all;
   const std::vector<double>* from[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
   const std::vector<double>* to[3] = {&other.easting(), &other.northing(), &other.up()};
-  std::array<std::vector<std::size_t>, 3> cells;  // of the mesh, for each cell of the other along an axis
+  std::array<std::vector<std::size_t>, 3> cells;  // [axis][cells of `other`]: index of the cell of `mesh`
   for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t n = 1; n < to[a]->size(); ++n) {
       const double centre = ((*to[a])[n - 1] + (*to[a])[n]) / 2;

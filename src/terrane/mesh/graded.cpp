@@ -7,7 +7,8 @@ namespace terrane {
 
 namespace {
 
-/// count(x): number of cells from the core's lower end to x; place(n): the x with count n.
+/// Number of cells as a function of the coordinate. count(x): from the lower end of the core to x; place(n):
+/// its inverse, the x with count n.
 struct Density {
   double low, high, h, below, above;  ///< below, above: ln g
 
@@ -25,7 +26,8 @@ struct Density {
   }
 };
 
-/// The same where some places have finer cells: integrated by steps of an eighth of a cell.
+/// The same for an axis with intervals of finer cells: the count is integrated numerically in steps of an
+/// eighth of a cell.
 class FineDensity {
  public:
   FineDensity(const GradedAxis& axis, const Density& even) : axis_(axis), even_(even) {}
@@ -38,7 +40,7 @@ class FineDensity {
       least = std::min(least, one.cell + growth * std::max({0.0, one.low - x, x - one.high}));
     return least;
   }
-  /// Faces between two others, one of which is the first and one the last.
+  /// Faces from `from` to `to`, both included.
   std::vector<double> between(double from, double to) const {
     std::vector<double> at{from}, count{0};
     while (at.back() < to) {

@@ -1,23 +1,24 @@
-// Faces of cells that are even in a core and grow beyond it: a cell at the distance d from the core is h + d
-// ln g wide, which is g times its neighbour.
+// Faces of cells along an axis: equally wide in a core, growing beyond it. A cell at distance d from the core
+// is h + d ln g wide, which is g times the width of its inner neighbour.
 #pragma once
 
 #include <vector>
 
 namespace terrane {
 
-/// A range where cells are at most this wide; beyond it they grow as beyond the core, or slower.
+/// An interval in which cells are at most `cell` wide; outside it they grow at most as fast as beyond the
+/// core.
 struct FineCells {
   double low = 0, high = 0, cell = 1;  ///< m
 };
 
 struct GradedAxis {
   double low = 0, high = 1;         ///< the core, m
-  double cell = 1;                  ///< h, of the core, m
-  double growth_low = 1.3;          ///< g below the core, above 1
-  double growth_high = 1.3;         ///< g above it
+  double cell = 1;                  ///< cell width h in the core, m
+  double growth_low = 1.3;          ///< growth factor g below the core, above 1
+  double growth_high = 1.3;         ///< growth factor g above the core, above 1
   double from = 0, to = 1;          ///< ends of the axis, m
-  std::vector<double> wanted = {};  ///< where faces shall be
+  std::vector<double> wanted = {};  ///< coordinates at which faces must lie, m
   std::vector<FineCells> fine = {};
 };
 

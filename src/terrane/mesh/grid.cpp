@@ -12,7 +12,8 @@ namespace terrane {
 
 namespace {
 
-/// The interval of an ascending axis that holds x, and how far into it x lies; weight < 0 outside.
+/// The interval of an ascending axis that contains x, and the fraction of the interval below x; weight < 0
+/// outside.
 struct Place {
   std::size_t index;
   double weight;
@@ -25,7 +26,8 @@ Place locate(const std::vector<double>& axis, double x) {
   return {i, (x - axis[i]) / (axis[i + 1] - axis[i])};
 }
 
-/// Linear interpolation. A gap (NaN) counts only where it has weight: a node beside it keeps its own value.
+/// Linear interpolation. A gap (NaN) only affects points where its weight is not zero: a node beside a gap
+/// keeps its value.
 double mix(double a, double b, double t) { return t == 0 ? a : t == 1 ? b : a + t * (b - a); }
 
 void check_axis(const std::vector<double>& axis, const char* name, const std::string& where) {

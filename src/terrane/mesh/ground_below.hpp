@@ -1,4 +1,4 @@
-// Cells that an uneven surface cuts.
+// Cells that the ground surface cuts.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace terrane {
 
-/// The part of each cell that lies below a surface, from 8 × 8 columns of the cell.  height: of the surface,
-/// m
+/// The fraction of each cell that lies below a surface, sampled in 8 × 8 vertical columns per cell.  height:
+/// of the surface, m
 std::vector<double> ground_below(const TensorMesh& mesh,
                                  const std::function<double(double easting, double northing)>& height);
 

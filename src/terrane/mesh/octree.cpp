@@ -17,13 +17,13 @@ namespace terrane {
 
 namespace {
 
-constexpr int deepest = 19;             // most levels: a key has 3 · 19 bits of place and 5 of level
-constexpr std::size_t chunk = 1 << 14;  // boxes of a task
-constexpr std::size_t together = 64;    // cells that one task cuts
+constexpr int deepest = 19;             // finest level; a key has 3 · 19 bits of octants, 5 of the level
+constexpr std::size_t chunk = 1 << 14;  // boxes per task
+constexpr std::size_t together = 64;    // cells per task
 
 using Key = std::uint64_t;
 
-/// Spreads the bits of x to every third place.
+/// Moves bit n of x to bit 3 n.
 Key spread(Key x) {
   x &= 0x1fffff;
   x = (x | x << 32) & 0x1f00000000ffffU;
@@ -42,8 +42,8 @@ Octree::Cell cell(std::size_t first, std::size_t last, int level, bool flat) {
   return made;
 }
 
-/// Finds the least cube around the centres, sorts the boxes by its octants, and cuts the cells level by
-/// level.
+/// Computes the smallest cube around the centres, sorts the boxes by its octants, and divides the cells level
+/// by level.
 class Grower {
  public:
   Grower(const Boxes& boxes, std::size_t leaf, int threads, Progress& progress)
@@ -83,11 +83,11 @@ class Grower {
   Progress& progress_;
   std::size_t chunks_;
   double corner_[3] = {}, side_ = 0;
-  std::vector<Key> keys_;  // in order
+  std::vector<Key> keys_;  // in the order of grown_.order
   Octree grown_;
 };
 
-/// The least cube around the centres.
+/// The smallest cube around the centres.
 void Grower::frame() {
   std::vector<Bounds> around(chunks_);
   for_each(chunks_, threads_, [&](std::size_t c) {
@@ -113,7 +113,7 @@ void Grower::frame() {
   if (!(side_ > 0)) side_ = 1;
 }
 
-/// The finest octant of a centre: the octants of all levels, one after the other.
+/// The octant of a centre on the finest level: its bits are the octant numbers of all levels, coarsest first.
 Key Grower::place(std::size_t n) const {
   const double finest = std::ldexp(1.0, deepest);
   Key bits = 0;
@@ -124,7 +124,8 @@ Key Grower::place(std::size_t n) const {
   return bits;
 }
 
-/// The octants down to the finest cells that are at least half as long as the box, and that level.
+/// The octant numbers of a centre, down to the finest level whose cells are at least half as long as the box;
+/// then that level.
 Key Grower::key(std::size_t n) const {
   double longest = 0;
   for (int a = 0; a < 3; ++a) longest = std::max(longest, boxes_.high[a][n] - boxes_.low[a][n]);
@@ -146,7 +147,7 @@ void Grower::sort() {
   sort_by_key(keys_, grown_.order, threads_, progress_);
 }
 
-/// Sorts the boxes of a cell that is not cut into octants, by the places of their centres.
+/// Sorts the boxes of a flat cell by the octants of their centres.
 void Grower::sort_flat(std::size_t first, std::size_t last) {
   auto& order = grown_.order;
   std::vector<std::pair<Key, std::uint32_t>> members;
@@ -156,8 +157,8 @@ void Grower::sort_flat(std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < last; ++i) order[i] = members[i - first].second;
 }
 
-/// Level by level, so that children follow their parents. Cells of a level share nothing: threads cut
-/// stretches of them, whose children are then put one behind the other.
+/// Divides all cells, level by level, so that children follow their parents. Cells of one level are
+/// independent: each thread divides a range of them, and the children of all ranges are then concatenated.
 void Grower::cut() {
   auto& cells = grown_.cells;
   if (boxes_.size() > 0) cells.push_back(cell(0, boxes_.size(), 0, false));
@@ -171,7 +172,7 @@ void Grower::cut() {
         if (parent->size() <= leaf_) continue;
         const auto known = children.size();
         cut(*parent, children);
-        parent->child = static_cast<std::uint32_t>(known);  // index among the cells of this stretch
+        parent->child = static_cast<std::uint32_t>(known);  // index among the children of this range
         parent->children = static_cast<std::uint8_t>(children.size() - known);
       }
     };
@@ -188,8 +189,8 @@ void Grower::cut() {
   grown_.levels.push_back(cells.size());
 }
 
-/// Cuts a cell into the octants of the first level at which its boxes separate, after the boxes too large for
-/// it.
+/// Divides a cell into boxes too large for its octants, and the octants of the first level at which the other
+/// boxes do not all lie in one.
 void Grower::cut(const Octree::Cell& parent, Children& children) {
   int level = parent.level;
   std::size_t own = parent.first;  // first box that is small enough for the next level
@@ -225,7 +226,7 @@ void Grower::cut_into_octants(const Octree::Cell& parent, std::size_t own, int l
   }
 }
 
-/// Cuts a cell into at most eight parts of whole leaves.
+/// Divides a cell into at most eight parts, each a whole number of leaves.
 void Grower::cut_equally(const Octree::Cell& parent, int level, Children& children) {
   const std::size_t leaves = (parent.size() + leaf_ - 1) / leaf_, parts = std::min<std::size_t>(8, leaves);
   for (std::size_t p = 0; p < parts; ++p) {

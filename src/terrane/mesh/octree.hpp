@@ -1,7 +1,8 @@
-// An octree over the centres of boxes: prisms, cells, or points, which are boxes without extent.
+// An octree over the centres of boxes: prisms, cells, or points (boxes of zero size).
 //
-// Boxes are sorted by the octants of their centres, level by level, down to cells half as long as the box; so
-// a large one comes before the small ones of its cell. Cells of more than a leaf's boxes are cut.
+// Boxes are sorted by the octants of their centres, level by level, down to cells at least half as long as
+// the box: a large box comes before the small boxes in the same cell. A cell with more boxes than `leaf` is
+// divided.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,16 @@ struct Octree {
     std::uint32_t child = 0;            ///< index of its first child; the others follow
     std::uint8_t children = 0;          ///< none: a leaf
     std::uint8_t level = 0;
-    bool flat = false;  ///< boxes too large for finer cells: cut in equal parts
+    bool flat = false;  ///< boxes too large for finer cells; divided into parts of about equal count
     std::uint32_t size() const { return last - first; }
   };
   std::vector<std::uint32_t> order;  ///< [boxes]
   std::vector<Cell> cells;           ///< children after their parents, level by level; none without boxes
-  std::vector<std::size_t> levels;   ///< first cell of each level of descent, and the end
+  std::vector<std::size_t> levels;   ///< first cell of each level below the root; then the number of cells
 };
 
-/// leaf: the most boxes that a leaf may have. The octree is the same for any number of threads (0: all).
-/// Throws UnsupportedError where there are more boxes than numbers of 32 bits can count; Cancelled.
+/// leaf: maximum number of boxes in a leaf. The octree does not depend on the number of threads (0: all).
+/// Throws UnsupportedError if there are more boxes than 32-bit indices; Cancelled.
 Octree grow_octree(const Boxes& boxes, std::size_t leaf, int threads, Progress& progress);
 
 }  // namespace terrane

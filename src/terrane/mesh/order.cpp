@@ -19,7 +19,7 @@ using Points = std::span<const double>[3];
 
 using Segment = std::span<std::uint32_t>;
 
-/// Cuts a segment into halves, the first a whole number of tiles.
+/// Divides a segment near its middle, so that the first part is a whole number of tiles.
 std::pair<Segment, Segment> cut(Segment order, const Points& points, std::size_t tile_size) {
   int axis = 0;
   double longest = -1;
@@ -46,7 +46,7 @@ std::pair<Segment, Segment> cut(Segment order, const Points& points, std::size_t
 
 void sort_tiles(Segment order, const Points& points, std::size_t tile_size) {
   if (order.size() <= tile_size) {
-    // Within a tile the original order: its sum should not depend on how the tiles were found.
+    // Within a tile the original order is kept: sums over it should not depend on how the tiles were found.
     std::sort(order.begin(), order.end());
     return;
   }
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> compact_order(std::span<const double> x, std::span<co
   std::vector<std::uint32_t> order(x.size());
   std::iota(order.begin(), order.end(), 0U);
   const Points points{x, y, z};
-  // Level by level, until there are pieces enough for all threads.
+  // Divides level by level until there are enough segments for all threads.
   const auto wanted = threads == 1 ? std::size_t{1} : 4 * static_cast<std::size_t>(thread_count(threads));
   std::vector<Segment> pieces{order};
   while (pieces.size() < wanted && pieces.front().size() > 64 * tile_size) {

@@ -1,4 +1,4 @@
-// Orders points, or boxes by their centres, so that every run of tile_size of them is compact.
+// Sorts points, or boxes by their centres, so that each group of tile_size consecutive ones is compact.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace terrane {
 
-/// A permutation of the points in which each consecutive tile of `tile_size` lies close together: the longest
-/// side of their box is cut at a multiple of tile_size near the middle, again and again. It depends on the
-/// points alone. x, y, z [n] m · threads: 0 for all. Throws UnsupportedError: more points than there are
-/// numbers for.
+/// A permutation of points in which each tile of `tile_size` consecutive points is compact: the bounding box
+/// is divided across its longest side, at a multiple of tile_size points near the middle, recursively. It
+/// depends on the points alone. x, y, z [n] m · threads: 0 for all. Throws UnsupportedError if there are more
+/// points than 32-bit indices.
 std::vector<std::uint32_t> compact_order(std::span<const double> x, std::span<const double> y,
                                          std::span<const double> z, std::size_t tile_size, int threads = 1);
 
-/// The same for boxes, by their centres.
+/// The same for boxes, sorted by their centres.
 std::vector<std::uint32_t> compact_order(const Boxes& boxes, std::size_t tile_size, int threads = 1);
 
 }  // namespace terrane

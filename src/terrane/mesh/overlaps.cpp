@@ -30,16 +30,17 @@ struct Item {
 struct Node {
   Extents box;
   std::size_t begin, end;
-  std::size_t right = 0;  ///< the left child follows its parent; 0: a leaf
+  std::size_t right = 0;  ///< index of the right child (the left child follows its parent); 0: a leaf
 };
 
 constexpr std::size_t leaf_size = 8;
-/// Pairs of nodes looked at for each prism before the search gives up. Prisms that tile need about 20.
+/// Maximum number of node pairs tested per prism before the search stops. Prisms that tile a volume need
+/// about 20.
 constexpr std::uint64_t work_per_prism = 2000;
-/// Overlap that counts, relative to the prism's thickness.
+/// Thinner overlaps, relative to the prism's thickness, are ignored.
 constexpr double tolerance = 1e-9;
 
-/// Moves both ends inward by half of the overlap that does not count.
+/// Moves both ends inward by half of the largest overlap that is ignored.
 bool shrink(double& low, double& high) {
   const double rounding =
       2 * std::numeric_limits<double>::epsilon() * std::max(std::fabs(low), std::fabs(high));
@@ -88,7 +89,8 @@ class Search {
       }
     nodes_.push_back({box, begin, end});
     if (end - begin <= leaf_size) return id;
-    // Across the axis along which most prisms stand side by side: flat and long prisms are told apart, too.
+    // Divides across the axis along which most prisms lie side by side (extent of the centres over
+    // thickness), so that flat and long prisms are separated, too.
     std::size_t axis = 0;
     const auto spread = [&](std::size_t q) { return (centres.high[q] - centres.low[q]) / thickness[q]; };
     for (std::size_t q = 1; q < 3; ++q)
@@ -147,7 +149,7 @@ class Search {
     }
     ++result_.count;
     const std::array<std::size_t, 2> pair{std::min(a.index, b.index), std::max(a.index, b.index)};
-    auto& heap = result_.pairs;  // the largest on top
+    auto& heap = result_.pairs;  // max-heap: the largest pair first
     if (heap.size() == limits_.listed) {
       if (heap.empty() || !(pair < heap.front())) return;
       std::pop_heap(heap.begin(), heap.end());

@@ -1,4 +1,4 @@
-// Which prisms of a set share volume.
+// Finds the prisms of a set that overlap.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@ struct Overlaps {
 };
 
 struct OverlapLimits {
-  std::size_t count = 1'000'000;  ///< stop counting here
-  std::size_t listed = 8;         ///< pairs to keep
+  std::size_t count = 1'000'000;  ///< largest number of overlapping pairs that are counted
+  std::size_t listed = 8;         ///< largest number of pairs that are listed
 };
 
-/// Pairs of prisms that share volume. Faces that touch do not count, nor an overlap thinner than 1e-9 of
-/// either prism or than the rounding of the coordinates; prisms without thickness, or with NaN, overlap
-/// nothing. A tree of boxes is joined with itself: it takes n log n time for prisms of similar shape, and n
-/// memory. The work is bounded for any input: `complete` says whether the count is exact or a lower bound.
-/// Throws ShapeError (faces of unequal count).
+/// Pairs of prisms that share volume. Prisms that only touch do not count, nor do overlaps thinner than 1e-9
+/// of either prism or than the rounding error of the coordinates; prisms without thickness, or with NaN,
+/// overlap nothing. A bounding-box tree is searched against itself, in O(n log n) time for prisms of similar
+/// shape and O(n) memory. The work is bounded for any input: `complete` says whether the count is exact or a
+/// lower bound. Throws ShapeError (face arrays of unequal length).
 Overlaps overlaps(const PrismSet& prisms, const OverlapLimits& limits = {});
 
 }  // namespace terrane

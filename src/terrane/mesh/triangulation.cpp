@@ -15,19 +15,19 @@ namespace terrane {
 
 namespace {
 
-__extension__ using Wide = __int128;  // the test whether a point is in a circle takes 112 bits
+__extension__ using Wide = __int128;  // the test whether a point is in a circle needs 112 bits
 
 struct PointOnGrid {
   std::int64_t x = 0, y = 0;
   bool operator==(const PointOnGrid&) const = default;
 };
 
-/// More than 0: a, b, c turn left.
+/// Positive if a, b, c are counterclockwise.
 std::int64_t turn(const PointOnGrid& a, const PointOnGrid& b, const PointOnGrid& c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-/// Whether d lies within the circle through a, b, c, which turn left.
+/// Whether d lies inside the circle through a, b, c, which are counterclockwise.
 bool in_circle(const PointOnGrid& a, const PointOnGrid& b, const PointOnGrid& c, const PointOnGrid& d) {
   const auto ax = a.x - d.x, ay = a.y - d.y, bx = b.x - d.x, by = b.y - d.y, cx = c.x - d.x, cy = c.y - d.y;
   const Wide of_a = Wide{ax * ax + ay * ay} * (bx * cy - cx * by);
@@ -36,8 +36,8 @@ bool in_circle(const PointOnGrid& a, const PointOnGrid& b, const PointOnGrid& c,
   return of_a + of_b + of_c > 0;
 }
 
-/// Edges with what turns around their ends and faces (the quad-edge structure): edge e has its reverse e ^ 2,
-/// and e + 1 and e + 3 (within four) are those of the dual graph.
+/// The quad-edge structure: edges with the cyclic order of edges around their ends and faces. Edge e has its
+/// reverse e ^ 2; the other two of each group of four, e + 1 and e + 3, are the edges of the dual graph.
 class Edges {
  public:
   using Edge = std::uint32_t;
@@ -45,7 +45,8 @@ class Edges {
   static Edge rot(Edge e) { return (e & ~3U) | ((e + 1) & 3U); }
   static Edge back(Edge e) { return e ^ 2U; }
   static Edge unrot(Edge e) { return (e & ~3U) | ((e + 3) & 3U); }
-  /// Counterclockwise around the origin; clockwise; and around the face on the left.
+  /// Next edge counterclockwise around the origin; next clockwise; next around the face on the left; around
+  /// that on the right.
   Edge next(Edge e) const { return next_[e]; }
   Edge previous(Edge e) const { return rot(next_[rot(e)]); }
   Edge along_left(Edge e) const { return rot(next_[unrot(e)]); }
@@ -117,7 +118,8 @@ class Delaunay {
     return in_circle(points_[edges_.to(base)], points_[edges_.from(base)], points_[c], points_[d]);
   }
 
-  /// The hull's edges out of its first point, counterclockwise, and out of its last, clockwise.
+  /// Triangulates two or three points. Returns the hull's counterclockwise edge out of the first point, and
+  /// its clockwise edge out of the last.
   std::pair<Edge, Edge> few(std::uint32_t first, std::uint32_t count) {
     const Edge a = edges_.make(first, first + 1);
     if (count == 2) return {a, Edges::back(a)};
@@ -134,7 +136,7 @@ class Delaunay {
     if (count <= 3) return few(first, count);
     auto [outer_left, inner_left] = divide(first, first + count / 2);
     auto [inner_right, outer_right] = divide(first + count / 2, last);
-    for (;;) {  // the lower tangent of both
+    for (;;) {  // finds the lower common tangent of both halves
       if (left_of(edges_.from(inner_right), inner_left)) inner_left = edges_.along_left(inner_left);
       else if (right_of(edges_.from(inner_left), inner_right)) inner_right = edges_.along_right(inner_right);
       else break;
@@ -148,7 +150,7 @@ class Delaunay {
 
   bool valid(Edge e, Edge base) const { return right_of(edges_.to(e), base); }
 
-  /// Upwards from the lower tangent.
+  /// Joins both halves by edges, upwards from their lower common tangent.
   void merge(Edge base) {
     for (;;) {
       Edge left = edges_.next(Edges::back(base));
@@ -198,7 +200,7 @@ std::vector<double> even(double low, double high, double spacing) {
   return axis;
 }
 
-/// Axes of a grid for these points.
+/// Chooses the axes of a grid for these points.
 void lay_axes(Grid& grid, std::span<const double> x, std::span<const double> y) {
   grid.easting = once(x);
   grid.northing = once(y);
@@ -213,7 +215,7 @@ void lay_axes(Grid& grid, std::span<const double> x, std::span<const double> y) 
                        std::max(spacing, 2 * height / static_cast<double>(most)));
 }
 
-/// Nodes of the grid in one triangle.
+/// A corner of a triangle.
 struct Corner {
   double x, y, z;
 };
@@ -228,7 +230,7 @@ void fill_triangle(Grid& grid, const std::array<Corner, 3>& t) {
       between(grid.northing, std::min({t[0].y, t[1].y, t[2].y}), std::max({t[0].y, t[1].y, t[2].y}));
   const auto area = [](double ax, double ay, double bx, double by) { return ax * by - ay * bx; };
   const double whole = area(t[1].x - t[0].x, t[1].y - t[0].y, t[2].x - t[0].x, t[2].y - t[0].y);
-  if (!(whole > 0)) return;  // flat, before places were rounded
+  if (!(whole > 0)) return;  // its points were collinear before rounding
   constexpr double rounding = 1e-9;
   for (auto j = south; j < north; ++j)
     for (auto i = west; i < east; ++i) {
@@ -242,7 +244,7 @@ void fill_triangle(Grid& grid, const std::array<Corner, 3>& t) {
     }
 }
 
-/// Gives nodes without a value that of the nearest node with one, by steps from node to node.
+/// Gives each node without a value that of the nearest node with a value, counted in steps along the axes.
 void fill_outside(Grid& grid) {
   const std::size_t columns = grid.n_east(), rows = grid.n_north();
   std::vector<std::size_t> front;

@@ -1,9 +1,9 @@
-// Heights of scattered points: linear in the triangles of Delaunay's triangulation, whose circumcircles hold
-// no other point (as topography of UBC's programs is read).
+// Heights interpolated between scattered points: linear in the triangles of a Delaunay triangulation, whose
+// circumcircles contain no other point (UBC's programs read topography in this way).
 //
-// Divide and conquer (Guibas and Stolfi 1985), O(n log n). Places are rounded to 2⁻²⁶ of the extent, as whole
-// numbers in which orientation and circle tests are exact, so that grids, lines and doubled points do no
-// harm.
+// Divide and conquer (Guibas and Stolfi 1985), O(n log n). Coordinates are rounded to 2⁻²⁶ of the extent and
+// stored as integers, for which the orientation and circle tests are exact: points on a grid, on a line, or
+// given twice cause no errors.
 #pragma once
 
 #include <array>
@@ -15,14 +15,15 @@
 
 namespace terrane {
 
-/// Corners of the triangles, counterclockwise, as numbers of points. Points on one line have no triangles; of
-/// points at one place (rounded) the first is used.  x, y [n], finite
+/// Corners of the triangles, counterclockwise, as indices of points. Collinear points have no triangles; of
+/// several points with the same rounded coordinates the first is used.  x, y [n], finite
 std::vector<std::array<std::uint32_t, 3>> triangulate(std::span<const double> x, std::span<const double> y);
 
-/// A grid interpolated in the triangles, through all points where their places are those of a grid with gaps,
-/// and otherwise with four nodes for each point. Nodes outside of all triangles have the value of the nearest
-/// node (by steps along the axes) inside. x, y, z [n], m. Throws ShapeError; InputError: a number that is not
-/// finite, fewer than three points, points on one line, or two heights at one place.
+/// A grid interpolated linearly in the triangles. If the points are nodes of a rectilinear grid, possibly
+/// with gaps, it has the nodes of that grid; otherwise about four nodes for each point. Nodes outside all
+/// triangles have the value of the nearest node inside (counted in steps along the axes). x, y, z [n], m.
+/// Throws ShapeError; InputError: a number that is not finite, fewer than three points, collinear points, or
+/// two heights at one point.
 Grid grid_of_points(std::span<const double> x, std::span<const double> y, std::span<const double> z);
 
 }  // namespace terrane

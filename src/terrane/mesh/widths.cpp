@@ -18,18 +18,18 @@ double least_of(const std::vector<WidthWish>& wishes, double place) {
   return width;
 }
 
-/// Ascending places, and how many cells lie below each.
+/// Ascending coordinates, and the number of cells below each.
 struct Counted {
   std::vector<double> places, cells;
 };
 
 Counted count_between(const WidthAxis& axis, double low, double high) {
-  constexpr double step = 0.1;  // of a cell
+  constexpr double step = 0.1;  // step of integration, in cells
   Counted all{{low}, {0}};
   double width = width_at(axis, low);
   while (all.places.back() < high) {
     const double last = all.places.back();
-    // Where the width falls towards a wish, the step ends with the smaller cell there.
+    // Where the width decreases towards a wish, the step is based on the smaller width at its end.
     double next = std::min(high, last + step * width);
     next = std::min(high, last + step * std::min(width, std::max(width_at(axis, next), width / 4)));
     if (high - next < 1e-9 * (high - low) || !(next > last)) next = high;
@@ -41,7 +41,7 @@ Counted count_between(const WidthAxis& axis, double low, double high) {
   return all;
 }
 
-/// The place below which there are `cells` cells.
+/// The coordinate below which there are `cells` cells.
 double place_of(const Counted& counted, double cells) {
   const auto after = static_cast<std::size_t>(
       std::upper_bound(counted.cells.begin() + 1, counted.cells.end() - 1, cells) - counted.cells.begin());
@@ -59,7 +59,8 @@ std::vector<WidthWish> without_others(std::vector<WidthWish> wishes) {
   for (const auto& wish : wishes) {
     const auto asked = [&](double place) { return least_of(kept, place) <= 1.1 * wish.width; };
     bool all = !kept.empty() && asked(wish.low) && asked(wish.high);
-    // Between its ends a wish may rise above the others; their widths there are no more than half its length.
+    // The others can satisfy a wish at both ends of its interval but not inside, where their widths are
+    // larger: test seven points inside.
     for (int n = 1; n < 8 && all; ++n) all = asked(wish.low + (wish.high - wish.low) * n / 8);
     if (!all) kept.push_back(wish);
   }

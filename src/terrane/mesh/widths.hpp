@@ -1,10 +1,10 @@
-// Faces of cells whose widths are asked for at given places.
+// Faces of cells along an axis whose widths are specified in intervals.
 //
-// A wish is a width h between two places and how fast cells may grow away from there: at the distance d no
-// more than h + d ln g, which is g times the neighbour. At each place of the core the smallest of all wishes
-// holds. Beyond the core cells grow by a growth of their own from what the core has at its end, up to the
-// walls. Faces are where the integral of 1/width counts whole cells; between two faces that are wanted the
-// count is rounded up.
+// A wish is an interval with cell width h and a growth factor g: at distance d from the interval cells are at
+// most h + d ln g wide, which is g times the width of the inner neighbour. At each coordinate in the core the
+// smallest width of all wishes is used. Beyond the core, up to the walls, cells grow by a factor of their own
+// from the width at the end of the core. Faces lie where the integral of 1/width reaches whole numbers;
+// between two prescribed faces the number of cells is rounded up.
 #pragma once
 
 #include <vector>
@@ -14,16 +14,16 @@ namespace terrane {
 struct WidthWish {
   double low = 0, high = 0;  ///< interval with cells of this width, m
   double width = 1;          ///< h, m
-  double growth = 1.3;       ///< growth of cells away from the interval, above 1
+  double growth = 1.3;       ///< growth factor of cells away from the interval, above 1
 };
 
 struct WidthAxis {
   std::vector<WidthWish> wishes;    ///< at least one
   double low = 0, high = 1;         ///< the core, m
-  double growth = 1.3;              ///< beyond it, above 1
-  double from = 0, to = 1;          ///< ends of the axis, m, not inside the core
-  std::vector<double> wanted = {};  ///< where faces shall be
-  /// Pairs of wanted faces, from below: the cells between them, at least so many.
+  double growth = 1.3;              ///< growth factor beyond the core, above 1
+  double from = 0, to = 1;          ///< the walls, m: ends of the axis, not inside the core
+  std::vector<double> wanted = {};  ///< coordinates at which faces must lie, m
+  /// Minimum number of cells between two prescribed faces low and high (m), listed in ascending order.
   struct Least {
     double low, high;
     int cells;
@@ -31,10 +31,10 @@ struct WidthAxis {
   std::vector<Least> least = {};
 };
 
-/// The wishes without those that others already imply, to a tenth: fewer, for the same widths.
+/// Leaves out wishes that the others already imply to 10 %: fewer wishes for the same widths.
 std::vector<WidthWish> without_others(std::vector<WidthWish> wishes);
 
-/// The width at a place.
+/// Cell width at a coordinate of the axis, m.
 double width_at(const WidthAxis& axis, double place);
 
 /// The faces, ascending, from axis.from to axis.to.

@@ -104,9 +104,8 @@ void check_body(const Body& body, const std::string& where) {
 }
 
 // --- painting
-// ------------------------------------------------------------------------------------------------ A painting
-// is a list of runs of cells, ascending and apart: its size is that of the bodies' cross-sections, not that
-// of the mesh.
+// A painting is an ascending list of disjoint runs of consecutive cells with one value: its size depends on
+// the cross-sections of the bodies, not on the size of the mesh.
 
 struct Run {
   std::uint64_t begin, end;
@@ -125,7 +124,7 @@ struct Range {
   std::size_t begin, end;
 };
 
-/// Centres c of an ascending list with from <= c < to.
+/// Indices of the centres c of an ascending list with from <= c < to.
 Range within(const std::vector<double>& centres, double from, double to) {
   const auto first = std::lower_bound(centres.begin(), centres.end(), from);
   const auto last = std::lower_bound(first, centres.end(), to);
@@ -158,8 +157,8 @@ class Painter {
   }
 
  private:
-  /// The runs of some planes of cells, which threads share.  plane(k, add): calls add(i_begin, i_end, j) for
-  /// the rows of plane k, in order.
+  /// The runs of all cells in a range of horizontal planes, computed on all threads.  plane(k, add): calls
+  /// add(i_begin, i_end, j) for the rows of plane k, in order.
   template <class Plane>
   Runs in_planes(Range planes, double value, const Plane& plane) const {
     if (planes.begin >= planes.end) return {};
@@ -182,11 +181,12 @@ class Painter {
     return std::move(out);
   }
 
-  /// Rows of a convex body: near the interval that `span(y, z)` computes, `contains(x, y, z)` decides.
+  /// Rows of cells of a convex body: span(y, z) computes the interval of x with rounding errors; at its ends
+  /// contains(x, y, z) decides.
   template <class Span, class Contains, class Use>
   void convex_rows(double north_reach, double up_reach, const std::array<double, 3>& centre, const Span& span,
                    const Contains& contains, const Use& use) const {
-    // One centre more on either side: the reach is rounded, contains() is not.
+    // One centre more on either side, because the half-widths are rounded and contains() decides exactly.
     auto planes = within(up_, centre[2] - up_reach, centre[2] + up_reach),
          north = within(north_, centre[1] - north_reach, centre[1] + north_reach);
     planes.begin -= planes.begin > 0;
@@ -226,9 +226,9 @@ class Painter {
   void rows(const Ellipsoid& e, const Use& use) const {
     using Vector = std::array<double, 3>;
     const auto [a, b, c] = axes_of(e);
-    // In the body's own axes, each divided by its semi-axis, the ellipsoid is the unit sphere.
-    std::array<Vector, 3> column;  // images of the unit vectors east, north, up
-    Vector reach;                  // half-widths of the box around the body
+    // In coordinates along the body's axes, each divided by its semi-axis, the ellipsoid is the unit sphere.
+    std::array<Vector, 3> column;  // unit vectors east, north, up in these coordinates
+    Vector reach;                  // half-widths of the bounding box
     for (std::size_t q = 0; q < 3; ++q) {
       column[q] = {a[q] / e.semi_axes[0], b[q] / e.semi_axes[1], c[q] / e.semi_axes[2]};
       reach[q] = std::hypot(a[q] * e.semi_axes[0], b[q] * e.semi_axes[1], c[q] * e.semi_axes[2]);
@@ -267,7 +267,7 @@ class Painter {
       std::size_t j;
       Range i;
     };
-    std::vector<RowRange> plan;  // ranges that are the same at every depth
+    std::vector<RowRange> plan;  // ranges of cells that are the same in all planes
     const auto [south, north] = std::minmax_element(p.northing.begin(), p.northing.end());
     const auto [j_begin, j_end] = within(north_, *south, *north);
     std::vector<double> crossings;
@@ -288,7 +288,7 @@ class Painter {
     });
   }
 
-  /// Elevation under every column of cells: one value, or [north, east].
+  /// Elevation of a surface at every column of cells: one value if constant, otherwise [north, east].
   std::vector<double> sample(const Surface& surface) const {
     if (const auto* level = std::get_if<double>(&surface)) return {*level};
     const auto& grid = std::get<Grid>(surface);
@@ -315,7 +315,7 @@ class Painter {
         }
         const double* low = bottom.data() + bottom_step * j * east_.size();
         const double* high = top.data() + top_step * j * east_.size();
-        std::size_t begin = 0;  // first cell of the run that is open; begin == i: the run is empty
+        std::size_t begin = 0;  // first cell of the current run; begin == i: the run is empty
         for (std::size_t i = 0; i < east_.size(); ++i)
           if (!(low[bottom_step * i] <= up_[k] && up_[k] < high[top_step * i])) {
             add(begin, i, j);
@@ -327,7 +327,7 @@ class Painter {
   }
 
   const TensorMesh& mesh_;
-  std::vector<double> east_, north_, up_;  // centres
+  std::vector<double> east_, north_, up_;  // centres of cells along each axis, m
 };
 
 Runs overlay(const Runs& below, const Runs& above, OverlapRule rule) {
@@ -369,8 +369,8 @@ struct Painted {
   double value;
 };
 
-/// Bodies painted in order. Halves are painted alone and laid over each other, so that many small bodies cost
-/// n log n. cells [all bodies]: how many cells each holds.
+/// Paints bodies in order. The two halves of the list are painted separately, and the second is laid over the
+/// first, recursively: n small bodies cost O(n log n). cells [all bodies]: number of cells in each body.
 Runs paint_range(const Painter& painter, std::span<const Painted> bodies, OverlapRule rule,
                  std::vector<std::size_t>& cells) {
   if (bodies.empty()) return {};
@@ -387,7 +387,7 @@ Runs paint_range(const Painter& painter, std::span<const Painted> bodies, Overla
   return overlay(below, above, rule);
 }
 
-/// The properties that the bodies name, in the order in which they do.
+/// The properties that the bodies name, in the order of their first occurrence.
 std::vector<std::string> names_of(std::span<const Body> bodies) {
   std::vector<std::string> names;
   for (const auto& body : bodies)
@@ -396,12 +396,12 @@ std::vector<std::string> names_of(std::span<const Body> bodies) {
   return names;
 }
 
-/// Calls use(n, run, first, last) for cells first … last − 1 of a run, where n is the number of the first
-/// among the cells of all runs; in pieces, on all threads.
+/// Calls use(n, run, first, last) for the cells first … last − 1 of a run; n is the position of cell `first`
+/// in the list of all cells of all runs. Runs are divided into pieces, processed by all threads.
 template <class Use>
 void in_pieces(const Runs& runs, const Use& use) {
   constexpr std::uint64_t piece = 1 << 18;
-  std::vector<std::uint64_t> before{0};  // cells of the runs before each, and of all
+  std::vector<std::uint64_t> before{0};  // number of cells in all runs before each run, then of all runs
   for (const auto& run : runs) before.push_back(before.back() + (run.end - run.begin));
   const auto all = before.back();
   for_each(static_cast<std::size_t>((all + piece - 1) / piece), 0, [&](std::size_t n) {
@@ -418,7 +418,7 @@ void in_pieces(const Runs& runs, const Use& use) {
   });
 }
 
-/// The cells of several lists of runs together, each once, ascending.
+/// The union of the cells of several lists of runs, ascending.
 std::vector<std::uint64_t> cells_of(const std::vector<Runs>& painted) {
   std::vector<std::uint64_t> cells;
   for (const auto& runs : painted) {
@@ -444,13 +444,13 @@ std::vector<std::uint64_t> cells_of(const std::vector<Runs>& painted) {
 // --- random blocks
 // -------------------------------------------------------------------------------------------
 
-/// SplitMix64 (Steele, Lea & Flood 2014): the standard's distributions differ between libraries, this does
-/// not.
+/// SplitMix64 (Steele, Lea & Flood 2014): the distributions of the C++ standard differ between libraries,
+/// this generator does not.
 class SplitMix64 {
  public:
   explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
   double uniform(double from, double to) {
-    // fma, written out: the same bits whether or not a compiler contracts.
+    // An explicit fma gives the same bits whether or not the compiler contracts products and sums.
     return std::fma(static_cast<double>(next() >> 11) * 0x1p-53, to - from, from);
   }
   void skip(std::uint64_t numbers) { state_ += numbers * step; }
@@ -503,7 +503,7 @@ Prism bounds_of(const Layer& l) {
     box.east = std::min(box.east, grid.easting.back());
     box.south = std::max(box.south, grid.northing.front());
     box.north = std::min(box.north, grid.northing.back());
-    for (const double z : grid.values) {  // NaN: a gap
+    for (const double z : grid.values) {  // NaN values are gaps
       box.bottom = std::fmin(box.bottom, z);
       box.top = std::fmax(box.top, z);
     }
@@ -518,7 +518,7 @@ Interval vertical(const Sphere& s, double x, double y) {
 }
 
 Interval vertical(const Ellipsoid& e, double x, double y) {
-  // In its own axes, each divided by its semi-axis, it is the unit sphere: |w + z c| < 1.
+  // In coordinates along its axes, each divided by its semi-axis, it is the unit sphere: |w + z c| < 1.
   const auto axes = axes_of(e);
   double cc = 0, cw = 0, ww = 0;
   for (std::size_t m = 0; m < 3; ++m) {
@@ -550,7 +550,7 @@ Interval vertical(const Layer& l, double x, double y) {
     const auto* level = std::get_if<double>(&surface);
     return level ? *level : std::get<Grid>(surface).interpolate(x, y);
   };
-  return {elevation(l.bottom), elevation(l.top)};  // empty where one is NaN
+  return {elevation(l.bottom), elevation(l.top)};  // empty if one of them is NaN
 }
 
 }  // namespace
@@ -587,7 +587,7 @@ EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies, OverlapRu
   std::vector<std::size_t> cells(bodies.size());
   const Painter painter(mesh);
   const auto names = names_of(bodies);
-  std::vector<Runs> painted;  // [properties] runs of cells, without those of absent values
+  std::vector<Runs> painted;  // [properties] runs of cells; runs with an absent value are left out
   for (const auto& name : names) {
     std::vector<Painted> own;
     for (std::size_t n = 0; n < bodies.size(); ++n)

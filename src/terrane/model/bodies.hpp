@@ -1,5 +1,5 @@
-// Bodies of constant properties, and how they are put on a mesh: a cell has the properties of the body that
-// holds its centre.
+// Bodies of constant properties, and how they are painted into a mesh: a cell gets the properties of the body
+// that contains its centre.
 #pragma once
 
 #include <array>
@@ -14,34 +14,34 @@
 
 namespace terrane {
 
-/// All lengths in metres. A point on the surface of a sphere or an ellipsoid lies outside.
+/// All lengths are in metres. Points on the surface of a sphere or an ellipsoid are outside.
 struct Sphere {
   double easting = 0, northing = 0, up = 0;  ///< centre
   double radius = 0;
 };
 
-/// Semi-axes a, b, c. Unrotated (trend 90, plunge 0, roll 0), a points east, b north, c up.
-/// Axis a points to azimuth `trend` (degrees clockwise from north) and dips by `plunge` (degrees below the
-/// horizontal); then the body turns by `roll` (degrees) about a, clockwise when looking along a.
+/// Semi-axes a, b, c. Without rotation (trend 90, plunge 0, roll 0) a points east, b north and c up. Axis a
+/// points to azimuth `trend` (degrees clockwise from north) and dips by `plunge` (degrees below the
+/// horizontal); then the body is rotated about a by `roll` (degrees, clockwise when looking along a).
 struct Ellipsoid {
   double easting = 0, northing = 0, up = 0;  ///< centre
   std::array<double, 3> semi_axes{};         ///< a, b, c
   double trend = 90, plunge = 0, roll = 0;
 };
 
-/// A box. Its west, south and bottom faces belong to it, the other three do not: boxes that touch share no
-/// cell.
+/// A box. Its west, south and bottom faces belong to it, the other three do not: boxes that touch have no
+/// cell in common.
 using Box = Prism;
 
-/// A vertical prism over a polygon; the last vertex joins the first. Any winding; a self-crossing outline
-/// follows the even-odd rule.
+/// A vertical prism over a polygon; the last vertex is joined to the first. Vertices in either direction; for
+/// a polygon that crosses itself, the even-odd rule decides what is inside.
 struct Polygon {
   std::vector<double> easting, northing;  ///< vertices, at least three
   double bottom = 0, top = 0;
 };
 
-/// An elevation in metres: the same everywhere, or a grid in the model's coordinates (gaps and the outside of
-/// the grid hold nothing).
+/// An elevation in metres: constant, or a grid in the model's coordinates. At gaps and outside the grid there
+/// is no surface, and the layer is empty.
 using Surface = std::variant<double, Grid>;
 
 /// The space between two surfaces; empty where the bottom lies above the top.
@@ -54,39 +54,39 @@ using Shape = std::variant<Sphere, Ellipsoid, Box, Polygon, Layer>;
 /// Directions of the axes a, b, c of an ellipsoid: unit vectors easting, northing, up.
 std::array<std::array<double, 3>, 3> axes_of(const Ellipsoid& ellipsoid);
 
-/// The part of a vertical line that lies in a shape: from bottom to top; empty where top is not above bottom.
+/// The part of a vertical line inside a shape, from bottom to top, m; empty if top is not above bottom.
 struct Interval {
   double bottom = 0, top = 0;
   bool empty() const noexcept { return !(bottom < top); }
 };
 Interval along_vertical(const Shape& shape, double easting, double northing);
 
-/// The box around a shape; infinite where the shape is, as a layer between levels.
+/// The bounding box of a shape; infinite in directions in which the shape is, such as a layer between
+/// constant elevations.
 Prism bounds(const Shape& shape);
 
 struct Body {
   Shape shape;
   std::vector<PropertyValue>
-      values;        ///< values in SI; other properties stay as they were. A density of 0 makes a hole
-  std::string name;  ///< for messages; may be empty
+      values;        ///< SI; other properties of the cells do not change. A density of 0 makes a cavity
+  std::string name;  ///< name of the body for messages; may be empty
 };
 
-/// Where bodies overlap: the last one painted replaces, or values add.
+/// What cells in several bodies get: the values of the body painted last, or the sum.
 enum class OverlapRule { replace, add };
 
-/// What painting found, beside the model.
+/// What painting reports besides the model.
 struct PaintReport {
-  std::vector<std::size_t>
-      cells;  ///< [bodies] cells whose centre the body holds; 0: finer than the mesh, or outside
+  std::vector<std::size_t> cells;  ///< [bodies]: number of cells whose centre is in the body
 };
 
-/// Throws InputError that names the body: no property or one that is not known, a value outside the range of
-/// its property, NaN or infinite numbers, a radius, semi-axis or thickness not above zero, fewer than three
-/// vertices, vertices of unequal count, a grid that is geographic or not a grid.
+/// Throws InputError that names the body: no property or an unknown one, a value outside the range of its
+/// property, NaN or infinite numbers, a radius, semi-axis or thickness not above zero, fewer than three
+/// vertices, different numbers of vertex coordinates, a geographic or invalid grid.
 void check(const Body& body);
 
 /// The properties of the mesh's cells, in the order in which the bodies first name them. Only painted cells
-/// are held; no array of all cells is made. Throws InputError (see check).
+/// are stored, never an array of all cells. Throws InputError (see check).
 EarthModel paint(const TensorMesh& mesh, std::span<const Body> bodies,
                  OverlapRule rule = OverlapRule::replace, PaintReport* report = nullptr);
 

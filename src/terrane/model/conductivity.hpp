@@ -1,10 +1,10 @@
-// The conductivity of rock along an axis: one rule for every physics, for models of any origin.
+// The conductivity of the ground along an axis: the same rule for all physics and for models of any origin.
 //
-// Along an axis rock has, of these, the first that it has a value of:
+// The conductivity along AXIS (east, north or up) comes from the first of these properties that has a value:
 //
 //   conductivity_AXIS, 1/resistivity_AXIS, conductivity, 1/resistivity
 //
-// So each cell, body or unit may say what it knows: one number, or some along axes.
+// A cell, body or layer may therefore state one value for all axes, or different ones.
 #pragma once
 
 #include <array>
@@ -18,32 +18,34 @@
 namespace terrane {
 
 inline constexpr std::array<std::string_view, 3> axis_names{"east", "north", "up"};
-inline constexpr double conductivity_of_air = 1e-6;  ///< S/m; what conducts no more than this is air
+inline constexpr double conductivity_of_air = 1e-6;  ///< S/m; media with at most this are treated as air
 
-/// A property that gives the conductivity of rock.
+/// A property from which conductivity is computed.
 struct Conducts {
   std::string property;
-  bool inverse;  ///< it is a resistivity
+  bool inverse;  ///< the property is a resistivity
 
   double conductivity(double value) const { return inverse ? 1 / value : value; }
 };
 
-/// The properties that give the conductivity along an axis, the first before the next; "": along all axes.
+/// The properties from which the conductivity along an axis is computed, by priority. Axis "": properties
+/// that hold for all axes.
 std::vector<Conducts> conducts_along(std::string_view axis);
-/// Whether one of these properties holds along one axis only.
+/// Whether one of these properties is for one axis only.
 bool conduct_by_axis(const std::vector<std::string>& properties);
 bool conducts_by_axis(const EarthModel& model);
 
-/// S/m of all cells of the mesh [up, north, east]; NaN where a cell has a value of none of them, and empty
-/// where the model has none of these properties.
+/// Conductivity along an axis in all cells of the mesh [up, north, east], S/m; NaN in cells without a value.
+/// Empty if the model has none of these properties.
 std::vector<double> conductivity_along(const EarthModel& model, std::string_view axis);
 
-/// The columns of conductivity in a file of cells, which conductivity_along() can read: one, or one for each
-/// axis where they differ.  along: S/m along easting, northing, up, [cells]; the same array where it serves
-/// several axes · with_values: false: without values, to see what a file can hold
+/// The conductivity columns of a cell file, which conductivity_along() can read: one column, or one per axis
+/// if they differ.  along: conductivity along easting, northing and up [cells], S/m; pointers to the same
+/// array if axes do not differ · with_values: if false, the columns are empty and only show what a file can
+/// hold
 std::vector<Column> conductivity_columns(const std::array<const std::vector<double>*, 3>& along,
                                          bool with_values = true);
-/// The same columns for the Cole-Cole model of chargeable rock; empty parameters have none.
+/// The same for the Cole-Cole parameters of polarizable rock; an empty parameter has no column.
 std::vector<Column> charge_columns(const std::vector<double>& chargeability, const std::vector<double>& time,
                                    const std::vector<double>& exponent, bool with_values = true);
 

@@ -24,7 +24,7 @@ constexpr double endless = std::numeric_limits<double>::infinity();
 // --- the medium along a vertical line
 // ------------------------------------------------------------------------------
 
-/// The kinds of media that lines meet: the values of all properties for each combination of bodies and cells.
+/// Numbers the media: each has values of all properties; each combination of bodies and cell has a medium.
 class Kinds {
  public:
   Kinds(const Description& earth, std::vector<std::string> names) : earth_(earth), names_(std::move(names)) {
@@ -41,8 +41,8 @@ class Kinds {
 
   static constexpr std::uint64_t no_cell = ~std::uint64_t{0}, is_air = ~std::uint64_t{1};
 
-  /// cover: the cell of `cells` at the point (or no_cell), then the bodies that hold the point, in order, or
-  /// is_air.
+  /// The number of the medium of a point. cover: the index of the cell of `cells` at the point (or no_cell),
+  /// then the bodies that contain the point in the order of painting, or is_air.
   std::uint32_t of(const std::vector<std::uint64_t>& cover) {
     if (const auto known = known_.find(cover); known != known_.end()) return known->second;
     auto values = values_of(cover);
@@ -58,7 +58,7 @@ class Kinds {
 
   struct Kind {
     std::vector<double> values;  ///< [properties]
-    std::uint64_t layer;         ///< order of painting: a higher number was painted later
+    std::uint64_t layer;         ///< order of painting: a medium with a larger number was painted later
     bool air;
   };
   const Kind& operator[](std::uint32_t kind) const { return media_[kind]; }
@@ -119,7 +119,8 @@ class Kinds {
   std::vector<Kind> media_;
 };
 
-/// One medium from bottom to top of a line; (a, b): the line's place in its column of cells.
+/// A piece of constant medium of a vertical line, from bottom to top, m. (a, b): indices of the line in its
+/// column of cells along easting and northing; kind: number of the medium.
 struct Piece {
   std::uint32_t a, b, kind;
   double bottom, top;
@@ -135,7 +136,7 @@ class Lines {
     for (std::size_t n = 0; n < cells.cell.size(); ++n) held_[cells.cell[n]] = n;
   }
 
-  /// The bodies that reach into a column of cells.
+  /// The bodies whose bounding boxes overlap a column of cells.
   std::vector<std::uint32_t> near(double west, double east, double south, double north) const {
     std::vector<std::uint32_t> found;
     for (std::uint32_t n = 0; n < bounds_.size(); ++n)
@@ -144,7 +145,7 @@ class Lines {
     return found;
   }
 
-  /// Calls piece(bottom, top, kind) for each medium from `bottom` to `top`, upwards.
+  /// Calls piece(bottom, top, kind) for each medium of the line at (x, y) from `bottom` to `top`, upwards.
   template <class Take>
   void walk(double x, double y, double bottom, double top, const std::vector<std::uint32_t>& bodies,
             Kinds& kinds, const Take& take) const {
@@ -175,7 +176,7 @@ class Lines {
       if (!(ends[n] < ends[n + 1])) continue;
       const double middle = ends[n] + 0.5 * (ends[n + 1] - ends[n]);
       const bool air = middle > ground && !above_ground_;
-      const double z = middle > ground ? just_below : middle;  // the medium goes on as it is at the ground
+      const double z = middle > ground ? just_below : middle;  // the medium at the ground continues upwards
       std::size_t k = 0;
       cover.assign(1,
                    mesh != nullptr && holds(mesh->up(), z, k) ? held_[mesh->index(i, j, k)] : Kinds::no_cell);
@@ -188,7 +189,8 @@ class Lines {
   }
 
  private:
-  /// Whether the mesh of `cells`, or its continuation, holds a place along an axis; and in which cell.
+  /// Whether the mesh of `cells`, or its continuation, contains a coordinate along an axis; sets the index of
+  /// the cell.
   bool holds(const std::vector<double>& faces, double x, std::size_t& cell) const {
     if (!earth_.cells_go_on && (!(x >= faces.front()) || !(x < faces.back()))) return false;
     cell =
@@ -199,13 +201,14 @@ class Lines {
   const Description& earth_;
   bool above_ground_;
   std::vector<Prism> bounds_;
-  std::vector<std::uint64_t> held_;  // index of each cell of the mesh among the cells held
+  std::vector<std::uint64_t> held_;  // position in the list of stored cells of each cell of the mesh
 };
 
 // --- parts of cells
 // ------------------------------------------------------------------------------------------
 
-/// The places where parts of cells have to end, so that the middle of each part has its mean.
+/// Coordinates along easting and northing at which parts of cells end, so that a surface has its mean over a
+/// part at the middle of the part.
 std::array<std::vector<double>, 2> edges_of(const Description& earth) {
   std::array<std::vector<double>, 2> edges;
   const auto add = [&](const std::vector<double>& easting, const std::vector<double>& northing) {
@@ -235,9 +238,9 @@ std::array<std::vector<double>, 2> edges_of(const Description& earth) {
   return edges;
 }
 
-/// A line stands in the middle of each part of a cell.
+/// A part of a cell along one axis; a vertical line goes through its middle.
 struct Part {
-  double middle, share;  ///< share: of the cell's width
+  double middle, share;  ///< m; share: fraction of the cell's width
 };
 
 std::vector<Part> parts_between(double low, double high, std::size_t count,
@@ -280,14 +283,14 @@ Mean mean_of(const PropertyKind& kind) {
   return Mean::volume;
 }
 
-/// A cell that has more than one medium.
+/// A cell that contains more than one medium.
 struct Mixed {
   const std::vector<Part>&east, &north;
   double bottom, top;
   std::span<const Piece> pieces;
   const Kinds& kinds;
   std::vector<std::pair<std::uint32_t, double>>
-      shares;  ///< shares of the volume, by kind, in the order of painting
+      shares;  ///< (medium, fraction of the volume), in the order of painting
 
   Mixed(const std::vector<Part>& east_parts, const std::vector<Part>& north_parts, double from, double to,
         std::span<const Piece> all, const Kinds& all_kinds)
@@ -307,8 +310,8 @@ struct Mixed {
 
   double value(std::uint32_t kind, std::size_t p) const { return kinds[kind].values[p]; }
 
-  /// The mean of f(value) over the parts of a cell that have a value; NaN where these are less than half of
-  /// it.
+  /// The mean of f(kind) over the fractions of the cell whose medium has a value; NaN if these are less than
+  /// half of the cell.
   template <class F>
   double sum(std::size_t p, const F& f) const {
     double total = 0, valued = 0, all = 0;
@@ -336,7 +339,7 @@ struct Mixed {
 
   double compliance(std::size_t p, std::size_t density) const {
     const double still = sum(p, [&](std::uint32_t kind) { return value(kind, p) == 0 ? 1.0 : 0.0; });
-    if (still >= 0.5) return 0;  // a fluid
+    if (still >= 0.5) return 0;  // v_s = 0 in at least half of the cell: a fluid
     if (still > 0) {
       double total = 0, moving = 0;
       for (const auto& [kind, share] : shares)
@@ -355,7 +358,7 @@ struct Mixed {
     return std::sqrt(1 / (soft * sum(p, rho)));
   }
 
-  /// The mean for currents in any direction. conducts(value): σ of it.
+  /// The mean conductivity for currents in any direction. conducts(value): the conductivity from a value.
   template <class F>
   double conductance(std::size_t p, const F& conducts) const {
     double sigma = nothing, filled = 0, all = 0;
@@ -372,7 +375,7 @@ struct Mixed {
     return 2 * filled < all ? nothing : sigma;
   }
 
-  /// The mean for currents along up: pieces of a line in series, lines in parallel.
+  /// The mean conductivity along up: pieces of a line in series, lines in parallel.
   template <class F>
   double upwards(const F& conducts) const {
     std::vector<double> resistance(east.size() * north.size());
@@ -385,8 +388,8 @@ struct Mixed {
     return sigma;
   }
 
-  /// The mean for currents along easting (or northing): the cell is cut into slabs; in each the parts of a
-  /// row are in series, and rows in parallel.
+  /// The mean conductivity along easting (or northing): the cell is divided into horizontal slabs; in each
+  /// slab, the parts of a row along the axis are in series, and rows are in parallel.
   template <class F>
   double sideways(bool to_north, std::size_t slabs, const F& conducts) const {
     double sigma = 0;
@@ -411,7 +414,7 @@ struct Mixed {
     return sigma;
   }
 
-  /// Whether all lines meet the same media in the same order.
+  /// Whether all vertical lines pass the same media in the same order.
   bool is_layered() const {
     const auto same_line = [](const Piece& p, const Piece& q) { return p.a == q.a && p.b == q.b; };
     std::size_t of_line = 1;
@@ -428,12 +431,12 @@ struct Mixed {
   }
 };
 
-/// The columns of a table of averages: the properties, and conductivities along axes that are added to them.
+/// The columns of a table of averages: the properties, then conductivities along axes that are added.
 struct Columns {
   std::vector<std::string> names;
   std::vector<Mean> means;
-  std::size_t density, isotropic;  ///< indices of these columns; names.size(): there is none
-  std::size_t added;               ///< columns from here on are added ones
+  std::size_t density, isotropic;  ///< indices of these columns; names.size() if there is none
+  std::size_t added;               ///< index of the first added column
   bool resistive;                  ///< whether `isotropic` is a resistivity
 
   Columns(const std::vector<std::string>& of_earth, bool along_axes) : names(of_earth) {
@@ -455,7 +458,7 @@ struct Columns {
 
 bool resists(std::string_view name) { return name.starts_with("resistivity"); }
 
-/// One property of a mixed cell.
+/// The average of one property of a mixed cell.
 double mean(const Mixed& cell, const Columns& columns, std::size_t p, std::size_t slabs) {
   const auto& name = columns.names[p];
   switch (columns.means[p]) {
@@ -569,7 +572,7 @@ Prism Description::bounds() const {
       add(terrane::bounds(body.shape));
       continue;
     }
-    for (const auto* surface : {&layer->bottom, &layer->top})  // a level has no edge
+    for (const auto* surface : {&layer->bottom, &layer->top})  // a constant elevation has no edge
       if (surface->index() == 1) add(terrane::bounds(Layer{*surface, *surface}));
   }
   if (cells) add(std::get<MeshCells>(cells->geometry).mesh.bounds());
@@ -609,7 +612,7 @@ void complete_axes(EarthModel& cells) {
   }
 }
 
-/// A grid continued to the sides of a mesh with the values at its edge.
+/// A grid extended to the sides of a mesh by the values at its edge.
 Surface continued(const Surface& surface, const Prism& box) {
   const auto* given = std::get_if<Grid>(&surface);
   if (given == nullptr) return surface;
@@ -657,7 +660,7 @@ EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* 
   auto bodies = earth.bodies;
   const bool first = !earth.background.empty();
   if (first) bodies.insert(bodies.begin(), {mesh.bounds(), earth.background, "background"});
-  if (earth.topography && !earth.air.empty()) {  // so that cells of air are held
+  if (earth.topography && !earth.air.empty()) {  // so that cells of air are stored
     const auto* level = std::get_if<double>(&*earth.topography);
     const double top = std::max(mesh.up().back(), level ? *level : -endless) + 1;
     bodies.push_back({Layer{continued(*earth.topography, mesh.bounds()), top}, earth.air, "air"});
@@ -692,7 +695,8 @@ std::vector<bool> above_ground(const EarthModel& model, const Ground& ground) {
 
 namespace {
 
-/// Means of an earth over the cells of a mesh, row after row, from lines that go up through each column.
+/// Averages of a description over the cells of a mesh, row after row, from vertical lines through each column
+/// of cells.
 class CellAverages {
  public:
   CellAverages(const TensorMesh& mesh, const Description& earth, const AverageOptions& options)
@@ -727,7 +731,8 @@ class CellAverages {
   }
 
  private:
-  /// Cuts lines into pieces of one kind each, by the cells of the column in which they lie.
+  /// Divides the vertical lines of column (i, j) at cell faces into pieces of one medium: pieces [up]. Counts
+  /// in `own` [bodies] the cells of the column that contain a part of the body.
   void cut(std::size_t i, std::size_t j, Kinds& kinds, std::vector<std::vector<Piece>>& pieces,
            std::vector<std::size_t>& own) const {
     const auto &east = east_[i], &north = north_[j];
@@ -735,7 +740,8 @@ class CellAverages {
     const auto bodies =
         lines_.near(mesh_.easting()[i], mesh_.easting()[i + 1], mesh_.northing()[j], mesh_.northing()[j + 1]);
     for (auto& of_cell : pieces) of_cell.clear();
-    std::vector<std::pair<std::size_t, std::size_t>> touched;  // body, cell
+    std::vector<std::pair<std::size_t, std::size_t>>
+        touched;  // pairs of a body and a cell that contains a part of it
     for (std::uint32_t b = 0; b < north.size(); ++b)
       for (std::uint32_t a = 0; a < east.size(); ++a) {
         std::size_t k = 0;
@@ -786,13 +792,12 @@ class CellAverages {
   std::vector<std::string> known_;
   Columns columns_;
   Lines lines_;
-  std::vector<std::vector<Part>> east_,
-      north_;  ///< places of the vertical lines in cells, along easting and northing
+  std::vector<std::vector<Part>> east_, north_;  ///< [cells along the axis]: their parts
   std::mutex counting_;
 
  public:
-  std::vector<Property> values;   ///< of all cells
-  std::vector<std::size_t> held;  ///< how many cells each body has a part of
+  std::vector<Property> values;   ///< [columns], of all cells of the mesh
+  std::vector<std::size_t> held;  ///< [bodies]: number of cells that contain a part of the body
 };
 
 }  // namespace

@@ -1,19 +1,22 @@
-// The earth before any mesh, and averages of it over cells: one description serves every physics.
+// The earth as described without a mesh, and averages of it over cells: one description for every physics.
 //
-// Along a vertical line every body is one interval, so the line is known exactly: a few pieces of constant
-// rock. A cell takes the pieces of lines through its middle parts; parts end at the faces of boxes, at the
-// nodes of grids and at the cells of another mesh, between which surfaces are bilinear and the line in the
-// middle has their mean. What a cell makes of its pieces depends on the property:
+// Along a vertical line every body is one interval, so the media along a line are known exactly: a few pieces
+// of constant properties. A cell is divided into parts along easting and northing, with one vertical line
+// through the middle of each. Parts end at the faces of boxes, at the nodes of grids, and at the cell faces
+// of another mesh; between these, surfaces are bilinear, and the middle of a part has their mean height. How
+// the pieces in a cell are averaged depends on the property:
 //
-//   density, susceptibility, heat    by volume: no mass is lost
-//   velocities                       1/(ρ v²), the compliance, by volume, and ρ (Backus 1962); 1/v² without a
-//   density conductivity along an axis       pieces in series along it, the tubes of them in parallel
-//   conductivity in all directions   by volume where a body resists more than what it lies in, 1/σ by volume
-//                                    where less: networks of nodes then see bodies of their size
-//   Q                                1/Q by volume
-//   angles, what has no sum          as the largest part has it
+//   density, susceptibility, heat    mean over volume: mass is conserved
+//   velocities                       means of the compliance 1/(ρ v²) and of ρ over volume (Backus 1962);
+//                                    of 1/v² without a density
+//   conductivity along an axis       pieces in series along the axis, in tubes that are in parallel
+//   conductivity in all directions   mean of σ over volume for a body more resistive than what surrounds it,
+//                                    of 1/σ for one less resistive: in the numerical solution bodies then
+//                                    have their true size
+//   Q                                mean of 1/Q over volume
+//   angles, other non-additive ones  the value of the medium with the largest volume
 //
-// A cell of one rock has its values, bit for bit.
+// A cell with a single medium has its values bitwise.
 #pragma once
 
 #include <functional>
@@ -28,54 +31,56 @@
 namespace terrane {
 
 struct Description {
-  std::vector<PropertyValue> background;  ///< properties of all rock that nothing else describes
-  std::optional<EarthModel> cells;        ///< the cells of a mesh from a file, below all bodies
+  std::vector<PropertyValue> background;  ///< properties of the ground that nothing else specifies
+  std::optional<EarthModel> cells;        ///< cells of a mesh read from a file, below all bodies
   std::vector<Body> bodies;               ///< in the order in which they are painted
   OverlapRule rule = OverlapRule::replace;
-  std::vector<Law> laws;              ///< give rock further properties, from those it has
-  std::optional<Surface> topography;  ///< the ground; beyond a grid it is as at its edge
+  std::vector<Law> laws;              ///< compute further properties of the ground from those it has
+  std::optional<Surface> topography;  ///< height of the ground surface; outside a grid, that of its edge
   std::vector<PropertyValue> air;     ///< properties above the ground; empty: none
-  double reference_density = 0;       ///< kg/m³; densities of rock are stored as differences from this
-  bool cells_go_on = false;           ///< beyond the mesh of `cells` rock is as in its nearest cell
+  double reference_density = 0;       ///< kg/m³; densities of the ground are stored as differences from it
+  bool cells_go_on = false;  ///< whether the ground outside the mesh of `cells` is as in the nearest cell
 
   /// Height of the ground; infinite where there is no topography.
   double ground(double easting, double northing) const;
-  /// The properties that any part of it has, in the order in which they are first named.
+  /// The properties of all components of the description, in the order in which they are first named.
   std::vector<std::string> properties() const;
-  /// The value of one property at a point; NaN where it has none. Slow: for a few points.
+  /// The value of one property at a point; NaN if it has none. Slow: for a few points only.
   double at(std::string_view property, double easting, double northing, double up) const;
-  /// The values of one property in rock, laws included: each value once, ascending.
+  /// The distinct values of one property in the ground, also those computed by laws; ascending.
   std::vector<double> values(std::string_view property) const;
-  /// The box around all that is bounded: bodies, grids of layers, and the cells; levels are not. Empty (west
-  /// above east) when there is none.
+  /// The bounding box of everything that is bounded: bodies, grids of layers, and the cells, but not constant
+  /// elevations. Empty (west above east) if there is nothing of these.
   Prism bounds() const;
 };
 
-/// Throws InputError (see check of a body; a topography with gaps, or geographic).
+/// Throws InputError (see check of a body; a topography that has gaps or is geographic).
 void check(const Description& earth);
 
-/// Where some rock has a conductivity or resistivity along an axis, all rock that conducts gets
-/// conductivities along the three axes (conductivity.hpp), so that along each of them the body painted last
-/// counts. Not where bodies add.
+/// If a conductivity or resistivity is specified along an axis anywhere, adds the conductivities along all
+/// three axes (conductivity.hpp) to all conducting media, so that the body painted last counts along each
+/// axis. Does nothing if the values of overlapping bodies add.
 void complete_axes(Description& earth);
 
-/// Gives each cell the properties at its centre; `cells` and laws are left out. Throws InputError.
+/// Gives each cell the properties at its centre; ignores `cells` and laws. Throws InputError.
 EarthModel paint(const TensorMesh& mesh, const Description& earth, PaintReport* report = nullptr);
 
 /// Height of the ground at a place.
 using Ground = std::function<double(double easting, double northing)>;
-/// Which cells of a model on a mesh have their centre above the ground.
+/// For each cell of a model on a mesh, whether its centre is above the ground.
 std::vector<bool> above_ground(const EarthModel& model, const Ground& ground);
 
 struct AverageOptions {
-  std::size_t parts = 4;    ///< least number of parts of a cell along easting and northing
-  bool along_axes = false;  ///< conductivity_east, _north and _up beside conductivity, where cells are mixed
-  bool above_ground = false;  ///< rock also above the topography, for a physics that cuts cells itself
+  std::size_t parts = 4;      ///< minimum number of parts of a cell along easting and northing
+  bool along_axes = false;    ///< in mixed cells, also conductivity_east, _north and _up
+  bool above_ground = false;  ///< the ground continues above the topography: for a physics that cuts cells at
+                              ///< the surface itself
   int threads = 0;
-  bool of_layers_alone = false;  ///< along axes only where pieces are layers across the whole cell
+  bool of_layers_alone = false;  ///< conductivities along axes only in cells that are layered
 };
 
-/// Cell averages. report->cells: cells that have a part of the body. Throws InputError.
+/// Cell averages. report->cells: for each body, the number of cells that contain a part of it. Throws
+/// InputError.
 EarthModel average(const TensorMesh& mesh, const Description& earth, const AverageOptions& options = {},
                    PaintReport* report = nullptr);
 

@@ -65,7 +65,7 @@ bool allows(const PropertyKind& kind, double value) {
   return std::isfinite(value) && kind.least <= value && value <= kind.most;
 }
 
-/// Throws the error of check_value for a value, with the cell.
+/// Throws the error of check_value for a value, naming the cell.
 void blame_cell(const PropertyKind& kind, double value, std::size_t cell) {
   try {
     check_value(kind, value, "model." + std::string(kind.name));

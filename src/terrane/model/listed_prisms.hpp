@@ -1,4 +1,4 @@
-// Makes the prisms of a model that have given numbers, on all threads: models may have billions of cells.
+// Extracts prisms of a model by their indices, on all threads: models may have billions of cells.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace terrane {
 
-/// The prisms, or held cells as prisms, of these numbers, in their order.
+/// The prisms (or stored cells as prisms) with these indices, in the order of `numbers`.
 PrismSet listed_prisms(const EarthModel& model, std::span<const std::size_t> numbers);
 
 }  // namespace terrane

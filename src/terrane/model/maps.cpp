@@ -19,11 +19,11 @@ constexpr double unbounded = std::numeric_limits<double>::infinity();
 
 using P = LawParameters;
 
-// Gardner, Gardner & Gregory (1974), Geophysics 39, 770-780: ρ = 0.31 V^(1/4), g/cm³ and m/s.
+// Gardner, Gardner & Gregory (1974), Geophysics 39, 770-780: ρ = 0.31 V^(1/4), with ρ in g/cm³ and V in m/s.
 double gardner(double v, const P&) { return 310 * std::pow(v, 0.25); }
 double gardner_slope(double v, const P&) { return 77.5 * std::pow(v, -0.75); }
 
-/// Coefficients of x⁰, x¹, ...; Horner's scheme.
+/// The polynomial with coefficients c of x⁰, x¹, ...; Horner's scheme.
 template <std::size_t N>
 constexpr double polynomial(const std::array<double, N>& c, double x) {
   double sum = 0;
@@ -37,7 +37,7 @@ constexpr double slope(const std::array<double, N>& c, double x) {
   return sum;
 }
 
-// Brocher (2005), Bulletin of the Seismological Society of America 95, 2081-2092: g/cm³ and km/s.
+// Brocher (2005), Bulletin of the Seismological Society of America 95, 2081-2092: ρ in g/cm³, V in km/s.
 constexpr std::array nafe_drake{0.0, 1.6612, -0.4721, 0.0671, -0.0043, 0.000106};  // eq. 1
 constexpr std::array shear_of_pressure{0.7858, -1.2344, 0.7949, -0.1238, 0.0064};  // eq. 6
 double brocher(double v, const P&) { return 1e3 * polynomial(nafe_drake, v / 1e3); }
@@ -49,7 +49,7 @@ double brocher_shear_slope(double v, const P&) { return slope(shear_of_pressure,
 double mudrock(double v, const P&) { return (v - 1360) / 1.16; }
 double mudrock_slope(double, const P&) { return 1 / 1.16; }
 
-// Archie (1942), Transactions of the AIME 146, 54-62: clean rock full of water, ρ = ρ_w φ^-m.
+// Archie (1942), Transactions of the AIME 146, 54-62: clean rock saturated with water, ρ = ρ_w φ^-m.
 constexpr P of_archie{{{"water", 0.3, "ohm m", "resistivity of the water"},
                        {"cementation", 2, "1", "exponent m: 1.3 of loose sand to 2.5 of carbonates"},
                        {}}};
@@ -58,13 +58,13 @@ double archie_slope(double porosity, const P& p) {
   return -p[1].value * p[0].value * std::pow(porosity, -p[1].value - 1);
 }
 
-// Mass: grains and what fills the pores.
+// Density from conservation of mass: grains and pore fluid.
 constexpr P of_mixture{
     {{"grains", 2650, "kg/m3", "density of the grains"}, {"water", 1030, "kg/m3", "of the water"}, {}}};
 double mixture(double porosity, const P& p) { return porosity * p[1].value + (1 - porosity) * p[0].value; }
 double mixture_slope(double, const P& p) { return p[1].value - p[0].value; }
 
-// Wyllie, Gregory & Gardner (1956), Geophysics 21, 41-70: times add, 1/V = φ/V_w + (1 - φ)/V_g.
+// Wyllie, Gregory & Gardner (1956), Geophysics 21, 41-70: travel times add, 1/V = φ/V_w + (1 - φ)/V_g.
 constexpr P of_wyllie{
     {{"grains", 5500, "m/s", "velocity of the grains"}, {"water", 1500, "m/s", "of the water"}, {}}};
 double wyllie(double porosity, const P& p) {
@@ -108,7 +108,7 @@ std::string_view trimmed(std::string_view text) {
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// "water = 0.5" of a law's text. Throws InputError.
+/// Sets a parameter of a law from a text such as "water = 0.5". Throws InputError.
 void set_parameter(Law& law, std::string_view text, const std::string& where) {
   const auto equals = text.find('=');
   const auto name = trimmed(text.substr(0, equals));

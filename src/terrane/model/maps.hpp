@@ -1,4 +1,5 @@
-// Laws between properties: one property computed from another, with the derivative and the publication.
+// Laws between properties: one property computed from another, with the derivative and the literature
+// reference.
 //
 //   maps = ["density from velocity_p by gardner", "resistivity from porosity by archie with water = 0.5"]
 #pragma once
@@ -13,14 +14,14 @@
 
 namespace terrane {
 
-/// A constant that a law needs beside the property: of the water in the pores, of the grains.
+/// A constant of a law, such as a property of the pore water or of the grains.
 struct LawParameter {
   std::string_view name;  ///< "water"
-  double value = 0;       ///< the usual value of the parameter, SI
+  double value = 0;       ///< default value, SI
   std::string_view unit;
   std::string_view meaning;
 };
-using LawParameters = std::array<LawParameter, 3>;  ///< those without a name are not used
+using LawParameters = std::array<LawParameter, 3>;  ///< unused ones have no name
 
 /// y = value(x), SI on both sides.
 struct Law {
@@ -36,23 +37,23 @@ struct Law {
   double value(double x) const { return formula_of(x, parameters); }
   double derivative(double x) const {
     return derivative_of(x, parameters);
-  }  ///< sensitivities to x from those to y
+  }  ///< factor that converts sensitivities to y into sensitivities to x
 };
 
 /// All laws. A new law is one row.
 std::span<const Law> laws();
 
-/// "density from velocity_p by gardner", and the parameters with their usual values:
+/// The text of a law, with the default values of its parameters: "density from velocity_p by gardner",
 /// "resistivity from porosity by archie with water = 0.3, cementation = 2".
 std::string text_of(const Law& law);
 
-/// The law that such a text names; parameters that it does not give have the usual values. Throws InputError
-/// at `where`.
+/// The law that a text names; parameters that the text does not give have their default values. Throws
+/// InputError with the location `where`.
 Law law_from_text(std::string_view text, const std::string& where = "model.maps");
 
-/// Computes the law's property in cells that have no value of it yet. Cells without a value of law.from stay
-/// without, and so do those of `except` (empty: none). Returns how many values lay outside the range of the
-/// law. Throws InputError when the model has no law.from.
+/// Computes the property law.to in cells that have no value of it yet, except in cells without a value of
+/// law.from and those marked in `except` [cells] (empty: none). Returns how many values of law.from were
+/// outside the range of the law. Throws InputError if the model has no law.from.
 std::size_t apply(const Law& law, EarthModel& model, const std::vector<bool>& except = {});
 
 }  // namespace terrane

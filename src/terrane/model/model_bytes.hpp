@@ -1,4 +1,4 @@
-// How much memory a model takes.
+// Memory of a model.
 #pragma once
 
 #include "terrane/model/earth_model.hpp"

@@ -3,8 +3,8 @@
 //   ρ(ω) = ρ₀ [1 − m (1 − 1/(1 + (iωτ)^c))]     Cole-Cole (Pelton et al. 1978, Geophysics 43, 588-609, eq. 2)
 //   σ∞ = σ₀/(1 − m)                             before charge is stored (Seigel 1959, Geophysics 24, 547-565)
 //
-// ρ₀ is the resistivity for direct current, m the chargeability, 0 ≤ m < 1, τ a time and c between 0 and 1
-// its spread. Time is e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
+// ρ₀ is the resistivity for direct current, m the chargeability, 0 ≤ m < 1, τ the time constant, and c the
+// exponent, between 0 and 1. The time dependence is e^{iωt}: σ'' ≥ 0, and voltages lag behind currents.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace terrane {
 
-/// Conductivity at a frequency.  S/m · V/V · s · Hz → S/m
+/// Complex conductivity at a frequency.  conductivity S/m · chargeability V/V · time s · frequency Hz → S/m
 inline std::complex<double> cole_cole(double conductivity, double chargeability, double time, double exponent,
                                       double frequency) {
   const double amount = std::pow(2 * std::numbers::pi * frequency * time, exponent);

@@ -1,4 +1,4 @@
-// The table of all properties of rock that bodies set, files hold and physics use.
+// The table of all properties of rock that bodies can have, files can contain, and physics use.
 #pragma once
 
 #include <span>
@@ -13,26 +13,27 @@ namespace terrane {
 struct PropertyKind {
   std::string_view name;  ///< "density": key of job files, name of columns, attribute in Python
   Quantity quantity;
-  double least, most;        ///< values allowed, both included
-  double absent;             ///< value of cells for which none is given; NaN: they have no value
-  std::string_view meaning;  ///< one phrase
+  double least, most;        ///< smallest and largest allowed value
+  double absent;             ///< value of cells to which none is given; NaN: such cells have no value
+  std::string_view meaning;  ///< description in one phrase
 };
 
-/// All properties, in the order of the reference. A new property is one row.
+/// All properties, in the order of the reference. To add a property, add one row.
 std::span<const PropertyKind> known_properties();
 
 /// Null when the table has no such property.
 const PropertyKind* find_property(std::string_view name);
 
-/// Throws InputError at `where` that lists the names and the nearest one.
+/// The entry of a property. Throws InputError with the location `where`, the known names and the most similar
+/// one.
 const PropertyKind& property_kind(std::string_view name, const std::string& where = "model");
 
-/// Throws InputError at `where`: `value` is not finite, or outside the property's range.
+/// Throws InputError with the location `where` if `value` is not finite or outside the property's range.
 void check_value(const PropertyKind& kind, double value, const std::string& where);
 
 /// Values of one property, SI.
 struct Property {
-  std::string name;  ///< of the table
+  std::string name;  ///< name in the table of properties
   std::vector<double> values;
 };
 

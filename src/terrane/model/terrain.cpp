@@ -11,7 +11,7 @@ namespace terrane {
 
 namespace {
 
-/// Faces half-way between nodes; the outermost are as far beyond their node as the next ones within.
+/// Faces half-way between nodes; the outermost face is as far from its node as the next face inside.
 std::vector<double> faces_around(const std::vector<double>& nodes) {
   const std::size_t n = nodes.size();
   std::vector<double> faces(n + 1);

@@ -1,7 +1,7 @@
-// Sources, receivers, frequencies or times, and recorded data: surveys of physics with sources.
+// Surveys with sources: sources, receivers, frequencies or times, and recorded data.
 //
-// The kinds of sources and receivers ("electric_dipole", "pressure", ...) are those of the physics, which
-// hands its list to check(). A survey of a field that needs no sources (gravity) is a Survey of stations.
+// The kinds of sources and receivers ("electric_dipole", "pressure", ...) depend on the physics, which passes
+// their list to check(). Surveys of fields without sources (gravity) are a Survey of stations.
 #pragma once
 
 #include <array>
@@ -17,21 +17,22 @@
 
 namespace terrane {
 
-/// Sources or receivers, all of one kind. Lists that may be left empty mean the same for all.
+/// Sources or receivers, all of one kind. An array that may be empty then has one value, given below, for
+/// all.
 struct Elements {
   std::string kind;       ///< "magnetic_dipole", "pressure"
-  std::string component;  ///< what is sent or recorded: "h", "e", "v"; empty when the kind says it
-  std::vector<double> easting, northing, up;  ///< [n] m, of the centres
+  std::string component;  ///< the quantity sent or recorded: "h", "e", "v"; empty if the kind determines it
+  std::vector<double> easting, northing, up;  ///< [n] m, centres
   std::vector<double> azimuth;                ///< [n] degrees clockwise from north; empty: 0
   std::vector<double> dip;                    ///< [n] degrees below the horizontal; empty: 0. 90 points down
   std::vector<double> length;     ///< [n] m, of dipoles and bipoles along their direction; empty: points
-  std::vector<double> strength;   ///< [n] in the unit that the kind has (A.m, N, ...); empty: 1
+  std::vector<double> strength;   ///< [n] in the unit of the kind (A.m, N, ...); empty: 1
   std::vector<std::string> name;  ///< [n]; empty: numbers
 
   std::size_t size() const noexcept { return easting.size(); }
-  /// Unit vector east, north, up.
+  /// Unit vector (east, north, up) of element n.
   std::array<double, 3> direction(std::size_t n) const;
-  /// Both ends: centre -+ length/2 · direction.
+  /// Both ends of element n: centre -+ length/2 · direction.
   std::array<std::array<double, 3>, 2> ends(std::size_t n) const;
 };
 
@@ -43,48 +44,50 @@ struct TimeAxis {
   double operator[](std::size_t n) const noexcept { return first + step * static_cast<double>(n); }
 };
 
-/// Frequencies in Hz, or times; neither, for physics that need none.
+/// Frequencies in Hz, or times; monostate for physics that need neither.
 using SpectralAxis = std::variant<std::monostate, std::vector<double>, TimeAxis>;
 
-/// What was recorded: one number per entry, NaN where nothing was.
+/// Recorded data, one number per [source, receiver, frequency or time]; NaN where nothing was recorded.
 struct Observations {
   std::variant<std::vector<double>, std::vector<std::complex<double>>> values;  ///< [source, receiver, axis]
   std::vector<double>
-      uncertainty;  ///< standard deviations, of each part of a complex number; empty: not known
+      uncertainty;  ///< standard deviations, of the real and of the imaginary part; empty: unknown
   std::string unit;
 };
 
 struct Acquisition {
   Elements sources, receivers;
   SpectralAxis axis;
-  /// [source] lists of the receivers that record it, each ascending; empty: all receivers record all sources.
+  /// For each source, the ascending indices of the receivers that record it; empty: all receivers record all
+  /// sources.
   std::vector<std::vector<std::uint32_t>> recorded;
   std::optional<Observations> observed;
 
-  /// Entries of the axis: frequencies or times; 1 without an axis.
+  /// Number of frequencies or times; 1 if there is neither.
   std::size_t axis_size() const;
-  /// Pairs of source and receiver that are recorded.
+  /// Number of recorded pairs of source and receiver.
   std::size_t pairs() const;
-  /// Numbers in a full set of data: pairs() · axis_size().
+  /// Number of data in a complete data set: pairs() · axis_size().
   std::size_t data_size() const { return pairs() * axis_size(); }
 };
 
-/// Throws InputError at `where` and the element: no elements, a kind that is not among `kinds`, NaN or
-/// infinite places, a dip beyond ±90°, a length below zero. Throws ShapeError: lists of unequal lengths.
+/// Throws InputError with the location `where` and the element: no elements, a kind that is not among
+/// `kinds`, NaN or infinite coordinates, a dip beyond ±90°, a length below zero. Throws ShapeError: arrays of
+/// unequal lengths.
 void check(const Elements& elements, std::span<const std::string_view> kinds, const std::string& where);
 
-/// Also frequencies that are not above zero or are there twice, a step or count of zero, receivers that do
-/// not exist, data of another size, uncertainties that are not above zero. Physics without sources leave
-/// those empty.
+/// Checks sources and receivers, and also: frequencies not above zero or given twice, a step or count of
+/// zero, receivers that do not exist, data of another size, uncertainties not above zero. Physics without
+/// sources leave the source arguments empty.
 void check(const Acquisition& acquisition, std::span<const std::string_view> source_kinds,
            std::span<const std::string_view> receiver_kinds, const std::string& where = "survey");
 
 /// Standard deviations √((relative · |d|)² + floor²); NaN where there is no datum.
 std::vector<double> uncertainty_of(const Observations& observed, double relative, double floor);
 
-/// ½ Σ |(predicted - observed) / uncertainty|² over the data that are there, and how many real numbers these
-/// are (a complex datum counts twice). predicted as observed. Throws ShapeError; InputError: the uncertainty
-/// is not known.
+/// ½ Σ |(predicted − observed) / uncertainty|² over all data that are not NaN, and the number of real values
+/// among these (a complex datum counts twice). predicted: of the type and order of `observed`. Throws
+/// ShapeError; InputError: the uncertainty is unknown.
 struct WeightedMisfit {
   double value = 0;
   std::size_t count = 0;

@@ -1,5 +1,5 @@
-// The names, axes, signs and units that programs give to the quantities which a physics computes at stations:
-// tables that each physics fills (Physics::conventions) and general code takes as an argument.
+// Conventions (frames): the names, axes, signs and units that programs use for the quantities computed at
+// stations. Each physics defines its tables (Physics::conventions); general code gets them as an argument.
 #pragma once
 
 #include <span>
@@ -12,16 +12,16 @@
 
 namespace terrane {
 
-/// si: SI units.  geo: those of the field's programs (mGal, E, nT).
+/// si: SI units.  geo: the usual units of the geophysical method (mGal, E, nT).
 enum class UnitSystem { si, geo };
 
 /// "si" or "geo". Throws InputError.
 UnitSystem unit_system_from_name(std::string_view name);
 
-/// One channel in one convention: the convention's value = sign · Terrane's value.
+/// One channel in one convention: the value in that convention = sign · Terrane's value.
 struct ConventionChannel {
   std::string_view channel;  ///< Terrane's own name: "g_u"
-  std::string_view name;     ///< there: "g_z"
+  std::string_view name;     ///< name in this convention: "g_z"
   int sign = 1;              ///< +1 or -1
   Quantity quantity = Quantity::dimensionless;
   std::string_view geo_unit;  ///< "mGal"
@@ -32,31 +32,32 @@ struct ConventionChannel {
   }
 };
 
-/// The names of one program, or of Terrane itself.
+/// The channel names of one program, or of Terrane itself.
 struct Convention {
   std::string_view name;  ///< name of the frame: "enu", "harmonica"
   std::vector<ConventionChannel> channels;
-  UnitSystem usual = UnitSystem::geo;  ///< units that the program of this frame reads and writes
+  UnitSystem usual = UnitSystem::geo;  ///< units that programs with this convention read and write
 
-  /// The channel with this name there, or with this name in Terrane; null when there is none.
+  /// The channel with this name in the convention, or (of_channel) in Terrane; null if there is none.
   const ConventionChannel* find(std::string_view name) const;
   const ConventionChannel* of_channel(std::string_view channel) const;
 };
 
-/// All conventions of a physics; the first one is Terrane's own.
+/// All conventions of one physics; the first is Terrane's own.
 struct Conventions {
   std::vector<Convention> all;
 
   const Convention& own() const { return all.front(); }
   const Convention* find(std::string_view name) const;
-  /// Throws InputError that lists the names and the nearest one.
+  /// The convention with this name. Throws InputError that lists the names and the most similar one.
   const Convention& named(std::string_view name) const;
 };
 
-/// The conventions of several physics: those of one name become one, with the channels of all.
+/// The conventions of several physics: conventions of the same name are merged into one with all their
+/// channels.
 Conventions joined(std::span<const Conventions* const> of_physics);
 
-/// Converts Terrane's values [n] (own axes, SI) to the column that programs of the convention expect.
+/// Converts Terrane's values [n] (its own axes, SI) to the column that programs with the convention expect.
 Column in_convention(const ConventionChannel& there, std::span<const double> values, UnitSystem units);
 
 }  // namespace terrane

@@ -12,7 +12,7 @@ namespace terrane::electric {
 
 namespace {
 
-/// Compares places up to rounding.
+/// Whether two positions are the same up to rounding.
 class SamePlace {
  public:
   explicit SamePlace(const std::vector<Point>& places) {
@@ -35,7 +35,8 @@ class SamePlace {
   double across_ = 0, largest_ = 0;
 };
 
-/// Throws InputError for arrays with two electrodes at one place, whose voltage is zero or infinite.
+/// Throws InputError for electrode arrays with two electrodes at one position, whose voltage is zero or
+/// infinite.
 void refuse_one_place(const Electrodes& electrodes) {
   const SamePlace same(electrodes.place);
   constexpr const char* letters[4] = {"a", "b", "m", "n"};

@@ -27,7 +27,7 @@ std::string description(const ConventionChannel& channel, Role role) {
   return channel.description;
 }
 
-/// The frames in which a survey's columns are looked for, in order.
+/// The frames in which names of a survey's columns are looked up, in order.
 std::vector<const Convention*> frames_of(const Survey& survey, const Conventions& known,
                                          const Convention& asked_for) {
   if (const auto* stated = known.find(survey.frame)) return {stated};
@@ -71,7 +71,7 @@ std::optional<Column> in_other_frame(const Column& column, const Convention& fro
   const int sign = what->role == Role::uncertainty ? 1 : there->sign * here->sign;
   Column made{column_name(*what, to), std::string(here->unit(units)), description(*here, what->role),
               column.values, column.single};
-  // Values that keep their unit keep their digits.
+  // Does not multiply if the unit does not change, so that values keep all digits.
   if (factor != one_unit)
     for (double& v : made.values) v = v * factor / one_unit;
   if (sign < 0)

@@ -35,13 +35,14 @@ void same_length(std::size_t a, std::size_t b, const std::string& where) {
       "\"utm\".");
 }
 
-/// Longitude shifted by full turns into the 360 degrees from `west`.
+/// The longitude, shifted by multiples of 360°, in the interval [west, west + 360).
 double wrapped(double longitude, double west) {
   const double turns = std::floor((longitude - west) / 360);
   return turns == 0 ? longitude : longitude - 360 * turns;
 }
 
-/// The grid's value at a point in degrees, whatever turn the longitudes are given in.
+/// The grid's value at a point in degrees; its longitude may differ from those of the grid by multiples of
+/// 360°.
 double geographic_value(const Grid& grid, double longitude, double latitude) {
   const double value = grid.interpolate(longitude, latitude);
   if (!std::isnan(value)) return value;
@@ -60,9 +61,10 @@ void require_geographic(const Grid& grid, const std::string& where) {
 struct Projection::Impl {
   std::string definition;
   Context context;
-  Object transform;                      // longitude, latitude → the system's axes, normalised in order
-  std::array<double, 2> to_metre{1, 1};  // of the system's axes; negative where they point west or south
-  mutable std::mutex mutex;              // a PROJ context serves one thread at a time
+  Object transform;  // from longitude, latitude to the system's axes in the order of PROJ's normalisation
+  std::array<double, 2> to_metre{
+      1, 1};                 // metres per unit of the system's axes; negative if they point west or south
+  mutable std::mutex mutex;  // only one thread at a time may use a PROJ context
 
   explicit Impl(const std::string& text) : definition(text), context(proj_context_create()) {
     proj_log_level(context.get(), PJ_LOG_NONE);
@@ -106,7 +108,8 @@ struct Projection::Impl {
         refuse(definition, "has axes that PROJ does not describe");
       direction[static_cast<std::size_t>(q)] = name ? name : "";
     }
-    // Normalising puts easting first; it neither turns southing and westing round nor converts feet.
+    // PROJ's normalisation puts easting first, but neither reverses axes to the south and west nor converts
+    // feet.
     const auto is = [&](const char* first, const char* second) {
       return direction[0] == first && direction[1] == second;
     };
@@ -115,7 +118,7 @@ struct Projection::Impl {
     if (is("south", "west") || is("west", "south")) to_metre = {-factor[0], -factor[1]};
   }
 
-  /// x, y in place; a point that cannot be transformed becomes NaN.
+  /// Transforms x, y in place; the coordinates of a point that cannot be transformed become NaN.
   void apply(PJ_DIRECTION direction, std::span<double> x, std::span<double> y) const {
     const std::lock_guard lock(mutex);
     if (direction == PJ_INV)
@@ -246,7 +249,7 @@ Grid project_grid(const Grid& geographic, const Projection& projection, std::arr
         "grid: region",
         fmt::format("west {}, east {}, south {}, north {}", area.west, area.east, area.south, area.north),
         "Finite metres with west < east and south < north.");
-  // The source's own spacing, projected at the middle of the region.
+  // The spacing of the source grid, projected at the middle of the region.
   if (spacing[0] == 0 || spacing[1] == 0) {
     std::array<double, 1> x{0.5 * (area.west + area.east)}, y{0.5 * (area.south + area.north)};
     projection.inverse(x, y, x, y);

@@ -9,7 +9,7 @@
 
 namespace terrane {
 
-/// The grid that a survey's stations form: station = i + n_east · j.
+/// The grid that a survey's stations form: index of a station = i + n_east · j.
 struct SurveyGrid {
   std::vector<double> easting, northing;  ///< m, ascending
 };
@@ -17,10 +17,10 @@ struct SurveyGrid {
 /// Stations in metres, in the model's coordinates. All three arrays have one entry per station.
 struct Survey {
   std::vector<double> easting, northing, up;
-  std::optional<SurveyGrid> grid;  ///< set when the stations form a grid, in its order
+  std::optional<SurveyGrid> grid;  ///< set if the stations form a grid and are in its order
   std::vector<Column> columns;     ///< further columns: longitude, observed, line, ...
-  std::string projection;  ///< PROJ string or EPSG code that gave easting and northing; empty if local
-  std::string frame;  ///< frame of the columns that are channels: "ubc"; empty when the source does not say
+  std::string projection;  ///< PROJ string or EPSG code of easting and northing; empty if they are local
+  std::string frame;  ///< convention of columns that are channels: "ubc"; empty if the source states none
 
   std::size_t size() const noexcept { return easting.size(); }
   const Column* find(const std::string& name) const;
