@@ -36,7 +36,7 @@ Solve kept_solve(std::span<const double> n) {
           n[7] != 0};
 }
 
-/// Complex numbers as pairs of real ones.
+/// Complex numbers as pairs of real and imaginary parts.
 std::span<const double> as_pairs(const Z* first, std::size_t count) {
   return {reinterpret_cast<const double*>(first), 2 * count};
 }

@@ -1,5 +1,5 @@
-// A checkpoint: finished solves in a file, so that a stopped run can continue: those of the first turns
-// (Problem::solve_at), with all their results.
+// A checkpoint: a file of finished solves with all their results, so that a stopped run can continue. Solves
+// are finished in the order of Problem::solve_at.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,13 @@ namespace terrane::electromagnetic {
 /// A fingerprint of all input that determines the bits of a solve.
 Fingerprint fingerprint(const Problem& problem);
 
-/// Writes the solves of turns 0 … done − 1 of `out`, whose arrays have places for all solves.
+/// Writes the first `done` solves in the order of Problem::solve_at, from `out`, whose arrays have room for
+/// all solves.
 void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
                       const Outcome& out);
 
-/// Reads finished solves into their places in `out`; returns how many turns are done: without a file none,
-/// with a warning in `out`. Throws FileError, InputError.
+/// Reads the finished solves of the file into `out`, at their indices there, and returns their number; 0,
+/// with a warning in `out`, if there is no file. Throws FileError, InputError.
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, Outcome& out);
 
 }  // namespace terrane::electromagnetic

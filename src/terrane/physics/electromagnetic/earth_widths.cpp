@@ -15,7 +15,7 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// Of a width that is asked for: more cells per skin depth upright than across, whose errors are smaller.
+/// Ratio of cells per skin depth, vertical to horizontal: horizontal cells cause smaller errors.
 constexpr double upright_per_across = 1.6;
 constexpr std::size_t most_columns = 40;
 
@@ -23,13 +23,13 @@ struct WidthPlace {
   double easting, northing;
 };
 
-/// A body that has ends on all sides, and how far from the nearest site it is.
+/// A body of finite extent, and its distance `away` from the nearest site, m.
 struct Near {
   std::string name;
   Prism box;
   std::array<double, 3> sides;
   double smallest, away;
-  bool upright_sides;  ///< of a box: its faces are planes
+  bool upright_sides;  ///< whether the body is a box, whose faces are planes
 
   /// The distance over which fields near the body change, m.
   double scale() const { return std::min(smallest, std::max(away, smallest / 4)); }
@@ -49,8 +49,8 @@ bool conducts(const Body& body) {
   return false;
 }
 
-/// Bodies whose fields reach a site: no farther from it than three times their largest side; of sources,
-/// from what lies between them and receivers.
+/// Bodies that influence the fields at a site: no farther from it than three times the body's largest side.
+/// survey: for sources, the distance is that from the box of sources and receivers.
 std::vector<Near> near_bodies(const Description& earth, const std::vector<Vector3>& places,
                               const std::optional<Prism>& survey = {}) {
   std::vector<Near> all;
@@ -81,7 +81,8 @@ std::vector<Near> near_bodies(const Description& earth, const std::vector<Vector
   return all;
 }
 
-/// Places whose columns are looked at: some of the sites, the middles of bodies, and the sides of the mesh.
+/// Points at which the medium below is sampled: some of the sites, the middles of bodies, and four points
+/// outside the survey.
 std::vector<WidthPlace> columns_of(const GridRequest& wanted, const std::vector<Near>& bodies) {
   std::vector<WidthPlace> all;
   const auto some = [](std::size_t count) { return std::max<std::size_t>(1, count / most_columns); };
@@ -103,10 +104,10 @@ std::vector<WidthPlace> columns_of(const GridRequest& wanted, const std::vector<
   return all;
 }
 
-/// The medium below a place, from the highest down: levels between which it is looked at.
+/// The medium below a point, from top to bottom; levels: heights at which it may change.
 class MediumColumn {
  public:
-  /// ground: where the earth is ground all the way up, its top
+  /// ground: top of the earth if the earth has no air above it, else NaN
   MediumColumn(const Description& earth, WidthPlace place, std::vector<double> levels, double ground)
       : earth_(earth), place_(place), levels_(std::move(levels)) {
     if (earth.topography) levels_.push_back(earth.ground(place.easting, place.northing));
@@ -121,12 +122,12 @@ class MediumColumn {
       if (at(below) > conductivity_of_air) top_ = levels_[n];
     }
   }
-  /// Height of the top of the medium; NaN where the column has only air, or nothing.
+  /// Height of the top of the medium; NaN if the column contains only air or undefined cells.
   double top() const { return top_; }
   double at(double up) const { return conductivity_at(earth_, place_.easting, place_.northing, up); }
-  /// The height below which the medium is one of a kind.
+  /// The height below which the medium does not change.
   double lowest() const { return levels_.empty() ? 0 : levels_.back(); }
-  /// The next level below.
+  /// The next level below `up`.
   double below(double up) const {
     for (const double level : levels_)
       if (level < up - 1e-6) return level;
@@ -156,7 +157,7 @@ double ground_without_air(const Description& earth, const std::vector<Vector3>& 
 
 namespace {
 
-/// Asks for widths down from the top of a column until all waves have decayed.
+/// Requests widths from the top of a column down to the depth at which all frequencies have decayed.
 void ask_down(const MediumColumn& column, const std::vector<double>& frequencies, double per_skin_depth,
               double growth, double farthest, std::vector<WidthWish>& wishes) {
   constexpr double dead = 6, beside = 1.5;
@@ -173,7 +174,7 @@ void ask_down(const MediumColumn& column, const std::vector<double>& frequencies
     };
     double sigma = column.at(z - 1e-6 * std::max(1.0, std::abs(z)));
     if (std::isnan(sigma)) break;
-    // A cave, or a medium without a conductivity: cells as wide as those around it.
+    // A cave, or a medium without a conductivity: its cells are as wide as those around it.
     sigma = std::max(sigma, 1e-6);
     double width = width_in(sigma);
     if (const double middle = column.at(z - width / 2); z - width > next && middle > sigma)
@@ -195,7 +196,7 @@ void ask_down(const MediumColumn& column, const std::vector<double>& frequencies
   }
 }
 
-/// The distance of each site from its nearest neighbour; infinite for one alone.
+/// The distance of each site from its nearest neighbour; infinite for a single site.
 std::vector<double> spacings(const std::vector<Vector3>& sites) {
   std::vector<std::size_t> order(sites.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -213,7 +214,8 @@ std::vector<double> spacings(const std::vector<Vector3>& sites) {
   return least;
 }
 
-/// Asks for horizontal widths from the distances of sites, but no finer than is useful for the skin depth.
+/// Requests horizontal widths of half the distance between sites, but at least 1/160 of the skin depth.
+/// Returns the smallest.
 double ask_for_sites(GridRequest& wanted) {
   constexpr double finest = 160;
   const double fastest = *std::max_element(wanted.frequencies.begin(), wanted.frequencies.end()),
@@ -255,8 +257,8 @@ void ask_for_bodies(const std::vector<Near>& bodies, GridRequest& wanted) {
   }
 }
 
-/// Bodies of sources: no cell is smaller at a side than its distance from the survey asks for, and what lies
-/// beyond three times the survey's size asks for nothing.
+/// For sources: cells at a side of a body are no smaller than its distance from the survey requires; sides
+/// farther than three times the survey's size from it are ignored.
 void ask_for_bodies_of_sources(const std::vector<Near>& bodies, const Prism& survey, double wider,
                                GridRequest& wanted) {
   constexpr double of_scale = 3, of_side = 6, of_distance = 4, seen = 3;
@@ -283,8 +285,7 @@ void ask_for_bodies_of_sources(const std::vector<Near>& bodies, const Prism& sur
   }
 }
 
-/// Where the earth is a model on cells, asks for the widths of its cells where values change from one to the
-/// next.
+/// For an earth defined on cells: requests the widths of these cells at faces where conductivity changes.
 void ask_for_cells(const EarthModel& cells, GridRequest& wanted) {
   const auto values = conductivity_along(cells, "east");
   if (values.empty()) return;
@@ -312,7 +313,7 @@ void ask_for_cells(const EarthModel& cells, GridRequest& wanted) {
   }
 }
 
-/// Asks for two cells in each layer under the sites, unless there are more levels than a mesh has cells.
+/// Requests two cells in each layer under the sites, unless the layers are too many for a mesh.
 void ask_for_layers(const Description& earth, GridRequest& wanted) {
   auto levels = levels_of(earth);
   std::sort(levels.begin(), levels.end());
@@ -325,7 +326,7 @@ void ask_for_layers(const Description& earth, GridRequest& wanted) {
   }
 }
 
-/// How many cells of an axis lie between two places.
+/// Number of cells between two coordinates of an axis.
 double cells_between(const std::vector<double>& faces, double low, double high) {
   double count = 0;
   for (std::size_t n = 0; n + 1 < faces.size(); ++n) {
@@ -335,10 +336,10 @@ double cells_between(const std::vector<double>& faces, double low, double high) 
   return count;
 }
 
-/// A layer of ground or water in which a source lies, or on which, under air.
+/// The layer of ground or water that contains a source, or at whose top under air a source lies.
 struct OwnLayer {
-  double bottom = -INFINITY, top = INFINITY;  ///< heights at which a medium begins that is not nearly alike
-  double own = 0, beside = 0;                 ///< S/m: its own, and of the better of what is above and below
+  double bottom = -INFINITY, top = INFINITY;  ///< heights of the next contrasts above a factor of 1.5
+  double own = 0, beside = 0;  ///< S/m, of the layer, and of the better conductor above or below it
 };
 
 OwnLayer layer_of(const Description& earth, const std::vector<double>& levels, const Vector3& place) {
@@ -476,7 +477,7 @@ std::vector<std::string> ask_for_bodies_of_sources(const Description& earth, dou
 
 std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,
                                       const std::vector<Vector3>& places) {
-  constexpr double least = 1.9;  // cells, of which the outer two may be mixed
+  constexpr double least = 1.9;  // number of cells; the outer two may contain two media
   std::vector<std::string> lines;
   for (const auto& body : near_bodies(earth, places)) {
     const double across[3] = {cells_between(mesh.easting(), body.box.west, body.box.east),

@@ -1,13 +1,14 @@
-// Widths of cells that an earth needs on the meshes of plane waves and sources, and bodies for which a mesh
-// is too coarse.
+// Widths of cells that the layers and bodies of an earth need, on meshes for plane waves and for sources; and
+// warnings about bodies for which a mesh is too coarse.
 //
-//   upright  below each of some places cells of δ/n e^{a/2}, n for the accuracy (0.4/n² of the impedance, at
-//            worst, over layers), δ the skin depth of the medium they lie in and a = ∫ dz/δ down to there, so
-//            that cells grow as fields fall; of all frequencies and places the least. Two or more in a layer
+//   upright  below selected points, cells of height δ/n e^{a/2}: δ the skin depth of the medium around the
+//            cell, a = ∫ dz/δ from the surface down to it, so that cells grow as fields decay; n follows from
+//            the accuracy (error of the impedance at most 0.4/n² over layers). The least height over all
+//            frequencies and points is used, with two or more cells in a layer
 //   across   half of the distance between a site and its neighbour
-//   bodies   faces at the sides of boxes near sites, there cells of a third of the body's smallest side,
-//            or of its distance from the sites where that is less, and three or more from side to side; of
-//            sources six or more
+//   bodies   faces at the sides of boxes near sites; the cells at these faces have a third of the body's
+//            smallest side, or of its distance from the sites if that is less; three or more cells from side
+//            to side, for sources six or more
 #pragma once
 
 #include <string>
@@ -18,30 +19,32 @@
 
 namespace terrane::electromagnetic {
 
-/// Horizontal conductivity at a point, as most current flows along the ground, S/m; NaN where the earth has
-/// none.
+/// Horizontal conductivity at a point, S/m, since most current flows along the ground; NaN if the earth
+/// defines none there.
 double conductivity_at(const Description& earth, double easting, double northing, double up);
 
-/// The common height of the sites, where the earth has no air above them; else NaN.
+/// The common height of the sites if the earth has no air above them; else NaN.
 double ground_without_air(const Description& earth, const std::vector<Vector3>& sites);
 
-/// Adds to `wanted` the widths that the earth needs for plane waves whose heights are known. Returns the
-/// reasons, as lines for the user.
+/// Adds to `wanted` the cell widths that layers and bodies need for plane waves; the heights of the sites
+/// must be known. Returns the reasons, as lines for the user.
 std::vector<std::string> ask_for_earth(const Description& earth, GridRequest& wanted);
 
-/// Adds what layers ask for in which sources lie: a sixth of the layer upright; across a fifth, where the
-/// layer resists more than what is beside it and a receiver is near, as its field then falls within its
-/// thickness; and a cell whose middle is the source where some current flows upright, which goes to the
-/// middle of the cell next to a contrast.  Returns why, lines for the user.
+/// Adds the cell widths that layers containing sources need. Cell height: a sixth of the layer. Cell width
+/// within five layer thicknesses of the source: a fifth of the thickness, if the layer is more resistive than
+/// its neighbours and a receiver is near, because its field then decays within that distance. If some of a
+/// source's current flows vertically: faces at the nearer interface and at the same distance on the source's
+/// other side, so that the source is in the middle of a cell. Returns the reasons, as lines for the user.
 std::vector<std::string> ask_for_layers_of_sources(const Description& earth, GridRequest& wanted);
 
-/// Adds what bodies below and between sources and receivers ask for: faces at the sides of boxes, six cells
-/// across, and at a side a third of the smallest side, or a quarter of its distance from the survey where
-/// that is more; `wider` times these.  Returns why, lines for the user; none where there are no such bodies.
+/// Adds the cell widths that bodies below and between sources and receivers need: faces at the sides of
+/// boxes; six cells from side to side; at a side, cells of a third of the body's smallest side, or of a
+/// quarter of its distance from the survey if that is larger. All widths are multiplied by `wider`. Returns
+/// the reasons, as lines for the user; empty if there are no such bodies.
 std::vector<std::string> ask_for_bodies_of_sources(const Description& earth, double wider,
                                                    GridRequest& wanted);
 
-/// Lines for the user about bodies and layers near these places that a mesh has too few cells for.
+/// Lines for the user about bodies and layers near `places` that the mesh resolves with too few cells.
 std::vector<std::string> not_resolved(const Description& earth, const TensorMesh& mesh,
                                       const std::vector<Vector3>& places);
 

@@ -12,9 +12,10 @@ namespace {
 
 using Z = std::complex<double>;
 
-constexpr double of_fields = 1.6, of_responses = 1.5;  // s of e = |d_c − d|/s
+constexpr double of_fields = 1.6,
+                 of_responses = 1.5;  // the divisor s of e = |d_c − d|/s, d_c from the companion
 
-/// A variable of errors, of the same unit and dimensions.
+/// A variable for the errors of another one, with the same unit and dimensions.
 Variable errors_of(const Variable& of, std::vector<double> errors) {
   return {of.name + "_error", of.unit, "error of " + of.long_name, of.dimensions, std::move(errors), {}};
 }
@@ -83,7 +84,7 @@ std::vector<Variable> field_errors(const Problem& problem, const std::vector<Z>&
                        problem.source_name(solve / problem.frequencies.size()),
                        problem.frequencies[solve % problem.frequencies.size()]);
   };
-  std::array<std::vector<double>, 2> errors;  // of E and of H, [source, frequency, receiver]
+  std::array<std::vector<double>, 2> errors;  // [0]: of E, [1]: of H, each [source, frequency, receiver]
   for (const bool magnetic : {false, true}) {
     JudgedData judged{magnetic ? "H" : "E", {}, {}, {}, place};
     for (std::size_t n = 0; n < problem.solves() * receivers && !mine.empty(); ++n) {
@@ -113,7 +114,8 @@ std::vector<Variable> field_errors(const Problem& problem, const std::vector<Z>&
 
 namespace {
 
-/// What numbers of functions differ by at most, and how large some of them are, [frequency, receiver].
+/// The largest difference between runs among the given values of each transfer function, and the scale of
+/// these values, [frequency, receiver].
 template <class Numbers, class Size>
 JudgedData judge(const Problem& problem, std::string name, const std::vector<TransferFunction>& mine,
                  const std::vector<TransferFunction>& its, const Numbers& numbers, const Size& size) {

@@ -1,9 +1,10 @@
-// The errors of fields and responses, by a companion run (simulation/stated_errors.hpp).
+// Estimated errors of fields and responses, from a second run on another mesh, the companion
+// (simulation/stated_errors.hpp).
 //
-// Fields are judged as vectors: E or H at a receiver, e = |Δ|/2 of all its components that are recorded,
-// since a component alone crosses zero, and so does its error. Impedances are judged by the element that
-// differs most, relative to the pair off the diagonal, (|Z_en|² + |Z_ne|²)/2 under the root, e = |ΔZ|/1.5.
-// From it follow the errors of apparent resistivities, 2|Z||δZ|/(ωμ₀), and phases, |δZ|/|Z|.
+// The error of E or H at a receiver is that of the vector: e = |Δ|/1.6 of all recorded components, Δ the
+// difference of the two runs; for a single component the field, and with it Δ, would cross zero. The error of
+// an impedance is that of the element that differs most, relative to √((|Z_en|² + |Z_ne|²)/2): e = |ΔZ|/1.5.
+// From e follow the errors of apparent resistivities, 2|Z||δZ|/(ωμ₀), and of phases, |δZ|/|Z|.
 #pragma once
 
 #include <array>
@@ -19,24 +20,24 @@
 
 namespace terrane::electromagnetic {
 
-/// What other meshes of this problem must keep: faces at sources and receivers; the earth goes on at all
-/// walls.
+/// What the companion's mesh must keep from the mesh of this problem: faces at sources and receivers. The
+/// earth continues beyond all walls.
 CompanionWish wish_of(const Problem& problem);
-/// The companion's problem: cells twice as wide along some axes, walls twice as far where they move, without
-/// fields of all cells.
+/// The problem on the companion's mesh: cells twice as wide along some axes, and, if walls are moved, at
+/// twice the distance. Fields in all cells are not computed.
 Problem companion_of(const Problem& problem, const CompanionWish& wish);
-/// A mesh with cells factor[axis] times as wide.
+/// A mesh whose cells are factor[axis] times as wide.
 TensorMesh finer_mesh_of(const Problem& problem, const CompanionWish& wish,
                          const std::array<double, 3>& factor, KeptFaces keeps);
-/// The problem on other cells, which take the conductivities that the mesh has at their places.
+/// The problem on other cells; each takes the conductivities that the problem's mesh has at its position.
 Problem problem_on(const Problem& problem, const TensorMesh& cells);
 
-/// NAME_error of every component, [source, frequency, receiver].  mine, its: data of the run and of its
-/// companion, both empty in an outline
+/// The variables NAME_error of all components, [source, frequency, receiver].  mine, its: data of the run and
+/// of its companion; both empty if only the variables' names and dimensions are wanted
 std::vector<Variable> field_errors(const Problem& problem, const std::vector<std::complex<double>>& mine,
                                    const std::vector<std::complex<double>>& its, StatedErrors& stated);
 
-/// NAME_error of every variable of these responses, [frequency, receiver].
+/// The variables NAME_error of these responses, [frequency, receiver].
 std::vector<Variable> response_errors(const Problem& problem, const std::vector<TransferFunction>& mine,
                                       const std::vector<TransferFunction>& its,
                                       const std::vector<std::string>& responses, StatedErrors& stated);

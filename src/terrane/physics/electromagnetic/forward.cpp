@@ -14,13 +14,14 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// What a solve of one rank leaves for rank 0.
+/// A solve on one rank, to be sent to rank 0.
 struct FieldsFound {
   std::uint64_t number;
   Solve solve;
 };
 
-/// Rank 0 takes what all ranks found in a round, in any order: `each` values of a solve, into their places.
+/// Rank 0 collects the results of all ranks in a round, in any order: `each` values of every solve, stored at
+/// the solve's index.
 void collect(Comm& comm, const std::vector<FieldsFound>& found, const std::vector<std::complex<double>>& data,
              std::size_t each, std::vector<Solve>& solves, std::vector<std::complex<double>>& out) {
   const auto all_found = comm.gather(std::as_bytes(std::span(found)), 0);
@@ -36,15 +37,16 @@ void collect(Comm& comm, const std::vector<FieldsFound>& found, const std::vecto
     }
 }
 
-/// E and H at the centres of cells: means of their four edges, of their two faces; E on all edges.
-/// wanted: false on ranks that only help to gather.
+/// E and H at the centres of cells, as means over their four edges and two faces; E on all edges.
+/// wanted: false on ranks that only take part in gathering
 std::vector<std::complex<double>> in_volume(const Problem& problem, Solves& own, bool wanted) {
   using Z = std::complex<double>;
   const auto e = own.field();
   if (!wanted) return {};
   const auto& metric = own.metric();
   const Index size[3] = {metric.cells(0), metric.cells(1), metric.cells(2)};
-  // E of an edge by its cell along the axis and its nodes across, walls counted; on walls the known field.
+  // E on an edge, by the index of its cell along the axis and of its nodes across, counted from the wall; on
+  // walls the known field.
   const auto edge = [&](int axis, std::array<Index, 3> place) -> Z {
     const auto box = metric.edges(axis);
     bool inside = true;
@@ -65,7 +67,7 @@ std::vector<std::complex<double>> in_volume(const Problem& problem, Solves& own,
     place[static_cast<std::size_t>(axis)] += 1;
     return place;
   };
-  // Up, north, east turn left: the curl along an axis is ∂_b E_e − ∂_e E_b with their places exchanged.
+  // The axes up, north, east are left-handed: the curl along an axis is −(∂_b E_e − ∂_e E_b).
   const auto magnetic = [&](int axis, const std::array<Index, 3>& face) -> Z {
     const int b = (axis + 1) % 3, c = (axis + 2) % 3;
     const Z curl = (edge(b, moved(face, c)) - edge(b, face)) / width(c, face) -
@@ -102,12 +104,12 @@ std::vector<std::complex<double>> in_volume(const Problem& problem, Solves& own,
 
 namespace {
 
-/// What the solves of a rank have left since rank 0 took the last.
+/// Results of a rank that rank 0 has not yet collected.
 struct LeftBehind {
   std::vector<FieldsFound> found;
   std::vector<std::complex<double>> data, volume;
 
-  /// Collective.
+  /// Collective: rank 0 collects the results.
   void hand_over(const Problem& problem, Comm& comm, Outcome& out) {
     collect(comm, found, data, problem.data_of_a_solve(), out.solves, out.data);
     if (problem.volume_of_a_solve() > 0)
@@ -116,8 +118,8 @@ struct LeftBehind {
   }
 };
 
-/// Collective: makes the places of all solves at rank 0, which reads what a checkpoint has; the first turn
-/// that is to be done.
+/// Collective: rank 0 allocates the results of all solves and reads the checkpoint, if there is one. Returns
+/// the first solve to do, in the order of Problem::solve_at.
 std::size_t begin_solves(const Problem& problem, const CheckpointSettings& checkpoint, const Groups& groups,
                          Outcome& out) {
   Comm& comm = groups.comm();
@@ -160,7 +162,7 @@ Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const 
   const auto solved_or_kept = [&](std::size_t number) {
     try {
       return own->solve(number, one);
-    } catch (const Cancelled&) {  // of a process alone
+    } catch (const Cancelled&) {  // only in a run of a single process
       go_on(comm, wish(), keep);
       throw;
     }
@@ -186,7 +188,7 @@ Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const 
   }
   told.finish();
   left.hand_over(problem, comm, out);
-  if (comm.rank() == 0 && times.due(done))  // one of several meshes
+  if (comm.rank() == 0 && times.due(done))  // a run on several meshes saves after each
     times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
   return out;
 }

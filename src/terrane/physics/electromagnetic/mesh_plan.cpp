@@ -13,17 +13,17 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-// Ratio of conductivities above and below from which a mesh has a face.
+// Ratio of the conductivities above and below a level from which the mesh gets a face there.
 constexpr double least_contrast = 1.5;
 
-/// Whether media above and below a face differ by more than what changes from cell to cell in the result of
-/// an inversion, or one of the two has no conductivity.
+/// Whether two media differ by more than neighbouring cells in the result of an inversion, or exactly one of
+/// them has no conductivity.
 bool is_contrast(double above, double below) {
   if (std::isnan(above) || std::isnan(below)) return std::isnan(above) != std::isnan(below);
   return std::max(above, below) > least_contrast * std::min(above, below);
 }
 
-/// Where a model on a mesh of its own changes below a place.
+/// Heights at which a model on its own mesh has a contrast below a point.
 std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, double northing) {
   const auto values = conductivity_along(cells, "east");
   if (values.empty()) return {};
@@ -40,7 +40,7 @@ std::vector<double> contrasts_of_cells(const EarthModel& cells, double easting, 
   return heights;
 }
 
-/// Cells for bodies, as small as they ask for or as many cells allow.
+/// Plans cells for bodies as small as the bodies need, or as a maximum number of cells allows.
 GridPlan plan_with_bodies(const Description& earth, const GridRequest& wanted,
                           std::vector<std::string>& reasons) {
   constexpr std::size_t many = 1'000'000, times = 3;
@@ -67,13 +67,14 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
                      "Give mesh.cell alone, or a mesh.");
   wanted.plane_waves = wanted.sources.empty();
   if (wanted.plane_waves) wanted.sources = wanted.receivers;
-  // What the slowest wave meets: the mean of what conducts from 1 to 100 km below the middle of the survey.
+  // Mean conductivity for the lowest frequency: geometric mean over 1 to 100 km below the middle of the
+  // survey, without air.
   double mean = 0, count = 0, east = 0, north = 0;
   for (const auto& p : wanted.receivers) {
     east += p[0] / static_cast<double>(wanted.receivers.size());
     north += p[1] / static_cast<double>(wanted.receivers.size());
   }
-  const double as_asked = wanted.at_sources;  // 0: what the medium there has
+  const double as_asked = wanted.at_sources;  // 0: use the conductivity of the medium at the sources
   wanted.at_sources = 0;
   for (double depth = 1e3; depth < 1e5; depth *= 1.2) {
     const double ground = earth.topography ? earth.ground(east, north) : 0;
@@ -98,7 +99,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest w
   if (const double ground =
           wanted.plane_waves && wish.cell ? ground_without_air(earth, wanted.receivers) : std::nan("");
       !std::isnan(ground))
-    wanted.heights.push_back(ground);  // air is added above this height
+    wanted.heights.push_back(ground);  // air will be added above this height
   if (earth.cells)
     for (const double height : contrasts_of_cells(*earth.cells, east, north))
       wanted.heights.push_back(height);

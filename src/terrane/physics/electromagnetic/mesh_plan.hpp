@@ -1,5 +1,5 @@
-// A mesh for sources and receivers in an earth of layers and bodies, planned from its conductivity by
-// survey/gridding.
+// Plans a mesh for sources and receivers in an earth of layers and bodies, from its conductivity
+// (survey/gridding.hpp).
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"
@@ -7,7 +7,8 @@
 
 namespace terrane::electromagnetic {
 
-/// wanted: frequencies, sources and receivers. Throws InputError (no conductivity below them).
+/// wanted: frequencies, sources and receivers. Throws InputError: the earth defines no conductivity below the
+/// middle of the receivers.
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, GridRequest wanted);
 
 }  // namespace terrane::electromagnetic

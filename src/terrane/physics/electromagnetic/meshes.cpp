@@ -9,7 +9,7 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// 0 … count − 1, all in one list, or each in its own.
+/// The indices 0 … count − 1, all in one list, or each in its own list.
 std::vector<std::vector<std::size_t>> lists(std::size_t count, bool apart) {
   std::vector<std::size_t> all(count);
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -59,7 +59,7 @@ Problem part_of(const Problem& whole, const Share& share) {
   part.sources.clear();
   part.frequencies.clear();
   for (const auto n : share.sources) part.sources.push_back(whole.sources[n]);
-  part.first_source = share.sources.front();  // shares have one source, or all
+  part.first_source = share.sources.front();  // a share has all sources, or only one
   for (const auto n : share.frequencies) part.frequencies.push_back(whole.frequencies[n]);
   return part;
 }

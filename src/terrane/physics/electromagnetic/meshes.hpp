@@ -1,7 +1,8 @@
-// Solves that share a mesh, chosen by the words of emg3d, and how their results are joined.
+// Groups of solves that share a mesh (words of emg3d: single, frequency, source, both), and how the results
+// of several meshes are joined.
 //
-// A mesh for all frequencies has the small cells of the fastest one as far out as the slowest one reaches. A
-// mesh for each frequency has the cells that its skin depth asks for, and no others.
+// A mesh for all frequencies must have the small cells of the highest frequency as far out as the lowest
+// frequency reaches. A mesh for one frequency has only the cells that its skin depth needs.
 #pragma once
 
 #include <string>
@@ -12,42 +13,43 @@
 
 namespace terrane::electromagnetic {
 
-/// same: the job's own mesh. For planned meshes, single: one for all; else one for each frequency, each
-/// source, or both.
+/// same: the mesh specified in the job. Planned meshes are single: one mesh for all solves; or one mesh for
+/// each frequency, each source, or each pair of both.
 enum class Gridding { same, single, frequency, source, both };
 inline constexpr std::string_view griddings[] = {"same", "single", "frequency", "source", "both"};
 
-/// Whether solves that differ in frequency or in source have meshes of their own.
+/// Whether solves that differ in frequency or in source use different meshes.
 inline bool parts_solves(Gridding gridding) {
   return gridding == Gridding::frequency || gridding == Gridding::source || gridding == Gridding::both;
 }
 
-/// Solves that share a mesh: all sources at all frequencies of these, as numbers in the job.
+/// A group of solves that share a mesh: all these sources at all these frequencies, as indices into the lists
+/// of the job.
 struct Share {
   std::vector<std::size_t> sources, frequencies;
 };
 std::vector<Share> shares_of(Gridding gridding, std::size_t sources, std::size_t frequencies);
 
-/// Some of a job's solves, and the mesh that they have for themselves.
+/// A group of solves, and the problem on the mesh that only they use.
 struct OnMesh {
   Share share;
-  Problem problem;  ///< the problem with these sources and frequencies alone
+  Problem problem;  ///< the problem restricted to these sources and frequencies
 
-  /// The name of a mesh where there are several: "0.5 Hz", "source 2", "source 2 at 0.5 Hz".
+  /// The name of this mesh among several: "0.5 Hz", "source 2", "source 2 at 0.5 Hz".
   std::string name(Gridding gridding) const;
 };
 
-/// The sources and frequencies of all, and what is recorded: a problem without a mesh.
+/// The sources and frequencies of all meshes, and the recorded components: a problem without a mesh.
 Problem whole_of(const std::vector<OnMesh>& meshes);
 
-/// The part of a job's problem that one mesh has: its sources and frequencies.
+/// The problem restricted to the sources and frequencies of one mesh.
 Problem part_of(const Problem& whole, const Share& share);
 
-/// Puts what was computed on one mesh into the place that it has in the whole.
+/// Copies the results computed on one mesh to their indices among the results of all.
 void put(const Problem& whole, const OnMesh& mesh, const Outcome& computed, Outcome& all);
 
-/// Lines about all meshes from those of each, [mesh]: a line that all have in common comes once, others with
-/// the name of their mesh.
+/// Joins the lines of all meshes, lines[mesh]: a line that all meshes have in common is listed once, others
+/// with the name of their mesh.
 std::vector<std::string> told_of(const std::vector<OnMesh>& meshes, Gridding gridding,
                                  const std::vector<std::vector<std::string>>& lines);
 

@@ -12,7 +12,8 @@ namespace terrane::electromagnetic {
 struct Outcome {
   std::vector<std::complex<double>> data;  ///< [source, frequency, component, receiver], V/m and A/m
   std::vector<Solve> solves;               ///< [source, frequency]
-  /// [source, frequency, E then H, e n u, up, north, east], where the problem asks for it.
+  /// Fields in all cells, [source, frequency, E then H, e n u, up, north, east]; empty unless the problem
+  /// asks for them.
   std::vector<std::complex<double>> volume;
   std::vector<std::string> notes, warnings;  ///< about checkpoints
 };

@@ -7,33 +7,33 @@
 
 namespace terrane::electromagnetic {
 
-/// Whether the preconditioner has Jacobi steps before and after: twice the work of an iteration, and a third
-/// of the iterations where conductivities differ by decades from cell to cell. automatic: from the 31st
-/// iteration of a solve on.
+/// Whether the preconditioner has Jacobi steps before and after the multigrid cycles: an iteration then takes
+/// twice the work, and if conductivities differ by decades from cell to cell, a third of the iterations
+/// suffices. automatic: from the 31st iteration of a solve on.
 enum class Rough { automatic, never, always };
 inline constexpr std::array<std::string_view, 3> rough_names{"auto", "never", "always"};
 
-/// The unknown that is solved for: the whole field; or the difference from the field of the layers that the
-/// mesh has at its sides, which is accurate near sources, and takes a Hankel transform for each edge whose
-/// conductivity differs from the layers.
+/// The unknown of the equations: the total field; or the secondary field, the difference from the field of
+/// the layers at the sides of the mesh. The latter is accurate near sources, and needs a Hankel transform for
+/// each edge whose conductivity differs from that of the layers.
 enum class Field { total, secondary };
 inline constexpr std::array<std::string_view, 2> field_names{"total", "secondary"};
 
-/// The earth whose field is the primary field of plane waves: the layers at the sides of the mesh, or the
-/// section at its two ends along an axis, continued along that axis.
+/// The earth whose field is the primary field of plane waves: the layers at the sides of the mesh (none), or
+/// the section at the two ends of the mesh along an axis, continued along that axis.
 enum class Strike { none, north, east };
 inline constexpr std::array<std::string_view, 3> strike_names{"none", "north", "east"};
 
 struct Parameters {
-  double tolerance = 1e-8;           ///< of the residual, relative
+  double tolerance = 1e-8;           ///< relative, of the residual
   double receiver_tolerance = 1e-5;  ///< largest relative change at a receiver in the last iteration
-  int most_iterations = 300;         ///< most iterations of COCG; 7 to 20 are usual
+  int most_iterations = 300;         ///< limit for COCG; 7 to 20 are usual
   Rough rough = Rough::automatic;
   Field field = Field::total;
-  Strike strike = Strike::none;  ///< of plane waves
-  int ranks_per_field = 0;  ///< least number of ranks that share one field; 0: as share_ranks() finds best
+  Strike strike = Strike::none;  ///< for plane waves only
+  int ranks_per_field = 0;       ///< least number of ranks that share one field; 0: chosen by share_ranks()
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Visitor>
   static void fields(Self& p, Visitor& field) {
     field("tolerance", p.tolerance, number(Allowed{1e-14, 1e-2}), "Relative residual at which a solve ends.");

@@ -18,7 +18,7 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// "12.5 m", "6210 m", "31.6 km"
+/// A length in words: "12.5 m", "6210 m", "31.6 km"
 std::string length_text(double metres) {
   if (metres < 1e3) return fmt::format("{:.3g} m", metres);
   if (metres < 1e4) return fmt::format("{:.0f} m", metres);
@@ -32,7 +32,7 @@ bool sends_nothing(const Source& source) {
                                             [&](const auto& p) { return p == source.points.front(); });
 }
 
-/// The name of the wall that a point lies on: "top", "west", …; "": none.
+/// The name of the wall on which a point lies: "top", "west wall", …; empty if on none.
 std::string wall_of(const TensorMesh& mesh, const Vector3& p) {
   const auto box = mesh.bounds();
   if (p[2] == box.top || p[2] == box.bottom) return p[2] == box.top ? "top" : "bottom";
@@ -87,11 +87,11 @@ double Problem::omega_mu(std::size_t solve) const {
 }
 
 namespace {
-/// Bytes per unknown that networks and fields of all levels take on CPUs, where cycles share them.
+/// Bytes per unknown for networks and fields on all levels, on CPUs, where the multigrid cycles share fields.
 double bytes_of_levels(const TensorMesh& mesh) {
   return 22 + 3.5 * solve::points_of_coarser_levels({mesh.up(), mesh.northing(), mesh.easting()});
 }
-/// Unknowns of a box, with the layers of points around it in arrays on CPUs: five on average over vectors and
+/// Unknowns of a box with the halos of arrays on CPUs, which are five points on average over vectors and
 /// levels.
 double with_layers(const IndexBox<3>& box) {
   double points = 3;
@@ -101,27 +101,28 @@ double with_layers(const IndexBox<3>& box) {
 }  // namespace
 
 double Problem::field_memory(bool on_gpu) const {
-  // Per unknown: 5 vectors and the divergence of 2 (91 bytes), conductances (8), networks and fields of all
-  // levels in single precision (22 and 3.5 for each coarser one on CPUs, 65 on GPUs), and further memory of
-  // GPUs; 3 more vectors for the rough form, which `auto` takes on CPUs only after 30 iterations. A test
+  // Bytes per unknown: 5 vectors and the divergence of 2 (91), conductances (8), networks and fields of all
+  // levels in single precision (on CPUs 22, and 3.5 for each coarser level; on GPUs 65), and further memory
+  // of GPUs; 3 more vectors for `rough`, which `automatic` needs on CPUs only after 30 iterations. A test
   // compares this with the heap.
   const double rough = parameters.rough == Rough::never    ? 0
                        : on_gpu                            ? 40
                        : parameters.rough == Rough::always ? 44
                                                            : 0,
                beyond = stores_charge() ? 16 : 0;
-  if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (190 + rough + beyond) + 40e6;  // for graphs
+  if (on_gpu)
+    return 3 * static_cast<double>(mesh.size()) * (190 + rough + beyond) + 40e6;  // 40 MB for graphs
   return with_layers(cells()) * (100 + bytes_of_levels(mesh) + rough + beyond);
 }
 
 double Problem::field_memory_on_ranks(int ranks) const {
   if (ranks <= 1) return field_memory(false);
-  // Levels reach three points beyond a part, where neighbours compute the same, of coarse levels the more;
-  // messages bring these points of b and u of the four cycles, and one of vectors, there and here. Levels of
-  // few points are on every rank, as messages, too.
+  // Levels extend three points beyond a part, where ranks repeat the work of their neighbours; for coarse
+  // levels the fraction is larger. Messages contain these points of b and u of the four cycles, and one point
+  // of vectors, sent and received. Every rank stores the coarse levels entirely, and messages for them.
   constexpr double coarse = 1.5, of_messages = 4.0 / 3 * 4 * 2 * 8, of_vectors = 2 * 3 * 16,
                    most_whole = 32768;
-  constexpr double of_levels = 30;  // at most
+  constexpr double of_levels = 30;  // upper limit
   constexpr double of_whole = 3 * of_levels + 4 * 2 * 8;
   const auto whole = cells();
   const double of_vectors_and_links = field_memory(false) / with_layers(whole) - bytes_of_levels(mesh);
@@ -144,7 +145,7 @@ double Problem::model_memory() const {
 }
 
 double Problem::host_memory(double ranks) const {
-  // The model, and of plane waves what comes in, while a field is solved for; or, before that, the banded
+  // The model and, for plane waves, the incident wave, while a field is solved for; before that, the banded
   // matrix of a section.
   const auto cells = static_cast<double>(mesh.size());
   const auto of_section = parameters.strike == Strike::none
@@ -153,7 +154,7 @@ double Problem::host_memory(double ranks) const {
   const bool plane_waves = !sources.empty() && sources.front().kind == Source::Kind::plane_wave;
   const double beside_field =
       model_memory() + (plane_waves ? 28 * cells : 0) + (stores_charge() ? 16 * cells : 0);
-  // Copies of the volume: of each solve, of all solves, and for the file format.
+  // The volume is copied for each solve, for all solves, and for the file format.
   constexpr double copies_of_volume = 3.6;
   return ranks * std::max(of_section - field_memory(false), beside_field) +
          16 * static_cast<double>(solves()) *
@@ -275,14 +276,14 @@ void Problem::check_secondary() const {
 
 namespace {
 
-/// Cells along an axis that a place touches: two where it is on a face.
+/// Indices along an axis of the cells that contain a coordinate: two if it lies on a face.
 std::vector<std::size_t> touched(const std::vector<double>& faces, double x) {
   const std::size_t own = cell_of(faces, x);
   if (own > 0 && x == faces[own]) return {own - 1, own};
   return {own};
 }
 
-/// Points along a source: corners of wires, and places between them.
+/// Points along a source: corners of wires, and points between them.
 std::vector<Vector3> places_along(const Source& source) {
   constexpr int between = 8;
   auto places = source.points;
@@ -298,8 +299,8 @@ std::vector<Vector3> places_along(const Source& source) {
 
 }  // namespace
 
-// Of what conducts from 1 to 100 km below the middle of the receivers, as meshes are planned; of all media
-// where the mesh is not so deep.
+// Geometric mean conductivity from 1 to 100 km below the middle of the receivers, without air, as meshes are
+// planned; of all cells if the mesh is not so deep.
 double Problem::conductivity_below() const {
   double mean = 0, count = 0;
   const auto add = [&](double sigma) {
@@ -351,8 +352,8 @@ void Problem::warn_of_cells(std::vector<std::string>& lines) const {
                     length_text(coarsest), beside, fastest, length_text(depth)));
 }
 
-// Impedances over layers are wrong by 0.4/n², n cells in the skin depth of the medium where fields have not
-// died out yet: they fall with e^{−a}, a = ∫ dz/δ, and cells may grow with e^{a/2}.
+// The error of impedances over layers is 0.4/n², n the number of cells per skin depth of the medium at depths
+// to which fields reach: they decay with e^{−a}, a = ∫ dz/δ, and cells may grow with e^{a/2}.
 void Problem::warn_of_cells_below(std::vector<std::string>& lines) const {
   double fewest = INFINITY, height = 0, down = 0, hertz = 0, skin = 0;
   for (const auto& p : receivers) {
@@ -380,7 +381,7 @@ void Problem::warn_of_cells_below(std::vector<std::string>& lines) const {
 void Problem::warn_of_walls(std::vector<std::string>& lines) const {
   const double slowest = *std::min_element(frequencies.begin(), frequencies.end());
   const bool plane = sources.front().kind == Source::Kind::plane_wave;
-  constexpr double farthest = 1e5;  // as meshes are planned
+  constexpr double farthest = 1e5;  // m, as for planned meshes
   const double wave = 2 * std::numbers::pi * skin_depth(conductivity_below(), slowest);
   const auto box = mesh.bounds();
   double nearest = INFINITY, below = INFINITY, offset = 0;
@@ -398,7 +399,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
     }
   if (plane)
     for (const auto& p : receivers) look(p);
-  // Where the ground conducts well waves have decayed before the bottom, however near it is.
+  // In a good conductor waves may decay before they reach the bottom, even if it is near.
   double died = 0;
   const std::size_t i = cell_of(mesh.easting(), receivers.front()[0]),
                     j = cell_of(mesh.northing(), receivers.front()[1]);
@@ -407,7 +408,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
       died += (mesh.up()[k + 1] - mesh.up()[k]) / skin_depth(sigma, slowest);
   if (died < 3) nearest = std::min(nearest, below);
   const char* beside = plane ? "receiver" : "source";
-  // A plan knows the medium below its mesh.
+  // A planned mesh was planned with the medium below it.
   const double share = planned ? 0.2 : 0.49;
   if (nearest < share * std::min(wave, farthest))
     lines.push_back(
@@ -422,8 +423,7 @@ void Problem::warn_of_walls(std::vector<std::string>& lines) const {
         length_text(nearest), length_text(offset)));
 }
 
-// The current of a dipole that flows upright goes to the middle of its cell where the next one is another
-// medium.
+// The vertical current of a dipole acts at the middle of its cell if the next cell is a different medium.
 void Problem::warn_of_upright(std::vector<std::string>& lines) const {
   constexpr double alike = 1.5, some = 0.25;
   const auto& up = mesh.up();
@@ -475,7 +475,7 @@ void Problem::warn_of_displacement(std::vector<std::string>& lines) const {
       (mesh.northing()[j] + mesh.northing()[j + 1]) / 2, (mesh.up()[k] + mesh.up()[k + 1]) / 2, share));
 }
 
-/// Warns of receivers on uneven ground, whose E is taken from whole cells below them.
+/// Warns of receivers on uneven ground, whose E is computed from uncut cells below them.
 void Problem::warn_of_ground(std::vector<std::string>& lines) const {
   if (std::all_of(components.begin(), components.end(), [](const Component& c) { return c.magnetic; }))
     return;
@@ -508,7 +508,7 @@ std::vector<std::string> Problem::warnings() const {
   warn_of_upright(lines);
   warn_of_displacement(lines);
   warn_of_ground(lines);
-  // On a face between ground and air current enters the ground.
+  // From a source on the face between ground and air, current enters the ground.
   const auto in_air = [&](const Vector3& p) {
     return conductivity_at(p) <= 1e-6 &&
            conductivity_at({p[0], p[1], std::nextafter(p[2], box.bottom)}) <= 1e-6;

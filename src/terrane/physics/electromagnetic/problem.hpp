@@ -15,27 +15,28 @@ namespace terrane::electromagnetic {
 
 struct Problem {
   TensorMesh mesh;
-  std::array<std::vector<double>, 3> conductivity;  ///< S/m, [up, north, east], along up, north, east;
-                                                    ///< the last two may be empty: as the first
-  std::array<std::vector<double>, 3> quadrature;    ///< σ'', S/m, as conductivity; all may be empty: real
-  /// Cole and Cole's m (0 … 1), τ (s) and c (0 … 1) of the cells, or all empty (survey/sigma.hpp).
+  std::array<std::vector<double>, 3> conductivity;  ///< S/m along up, north, east, each [up, north, east];
+                                                    ///< the last two may be empty: then as the first
+  std::array<std::vector<double>, 3> quadrature;    ///< σ'', S/m, as conductivity; all empty: σ is real
+  /// The Cole-Cole parameters m (0 … 1), τ (s) and c (0 … 1) of the cells, or all empty (survey/sigma.hpp).
   std::vector<double> chargeability, charge_time, charge_exponent;
-  /// Conductivity of the cells, S/m, from which sources and receivers take contrasts (sampling.hpp), and the
-  /// layers at the sides of the mesh for the known part of a field; empty: as `conductivity`. Inversions keep
-  /// those of their first model: otherwise data would jump as a model changes.
+  /// Conductivity of the cells, S/m, used to find the contrasts that limit interpolation at sources and
+  /// receivers (sampling.hpp), and the layers at the sides of the mesh for the known part of a field. Empty:
+  /// `conductivity` is used. Inversions keep that of their first model: otherwise data would jump when a
+  /// model changes.
   std::vector<double> contrasts;
   std::vector<Source> sources;
-  std::size_t first_source = 0;     ///< number of sources of the job before these; messages count from it
+  std::size_t first_source = 0;     ///< number of the job's sources before sources[0]; messages count those
   std::vector<double> frequencies;  ///< Hz
   std::vector<Vector3> receivers;
   std::vector<Component> components;
-  bool planned = false;  ///< whether the mesh is one that plan_mesh() made
-  /// Fields that are kept besides those at receivers: E and H of all cells, at their centres; E on all edges,
-  /// where it is solved for, those on walls included.
+  bool planned = false;  ///< whether plan_mesh() made the mesh
+  /// Fields that are stored in addition to those at receivers: E and H at the centres of all cells; E on all
+  /// edges, the unknowns, including those on walls.
   bool electric_volume = false, magnetic_volume = false, edge_volume = false;
   Parameters parameters;
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Visitor>
   static void fields(Self& p, Visitor& field) {
     field("frequencies", p.frequencies, own_key("list of numbers", "none", "frequencies"),
@@ -64,65 +65,65 @@ struct Problem {
   }
 
   Conductivity along() const;
-  /// Whether conductivity is complex, and differs from frequency to frequency.
+  /// Whether conductivity is complex, and so depends on frequency.
   bool stores_charge() const { return !quadrature[0].empty() || !chargeability.empty(); }
   Sigma sigma(double hertz) const { return sigma_of(along(), hertz); }
-  /// σ by whose contrasts sources and receivers are interpolated.
+  /// The conductivity whose contrasts limit the interpolation at sources and receivers, at a frequency.
   Sigma sigma_of_sides(double hertz) const { return sigma_of(sides(), hertz); }
-  /// The conductivities by whose contrasts sources and receivers are interpolated.
+  /// The real conductivities whose contrasts limit the interpolation at sources and receivers.
   Conductivity sides() const;
-  /// Conductivity along up of the cell that holds a point of the mesh.
+  /// Conductivity along up in the cell that contains a point.
   double conductivity_at(const Vector3& point) const;
   std::size_t solves() const { return sources.size() * frequencies.size(); }
-  /// The number of the solve that is computed at a turn. Where the medium stores charge, networks belong to
-  /// one frequency: then all sources are solved for at one frequency before the next.
+  /// The index of the solve that is computed as number `turn`. If the medium stores charge, the multigrid
+  /// networks depend on the frequency: then all sources are solved for at one frequency before the next.
   std::size_t solve_at(std::size_t turn) const {
     if (!stores_charge()) return turn;
     return turn % sources.size() * frequencies.size() + turn / sources.size();
   }
-  /// ωμ₀ of the solve with this number in [source, frequency].
+  /// ωμ₀ of a solve, by its index in [source, frequency].
   double omega_mu(std::size_t solve) const;
   std::size_t data_of_a_solve() const { return receivers.size() * components.size(); }
-  /// Values of a solve on all cells, [field and component, up, north, east]: E, then H, along e, n, u; then
-  /// those on edges along e, n, u.
+  /// Number of values that a solve stores for all cells, [field and component, up, north, east]: E, then H,
+  /// along e, n, u at the centres; then E on the edges along e, n, u.
   std::size_t volume_of_a_solve() const {
     return (3U * electric_volume + 3U * magnetic_volume) * mesh.size() +
            (edge_volume ? edges_along(0) + edges_along(1) + edges_along(2) : 0);
   }
-  /// The box of the mesh's cells: up, north, east.
+  /// The index box of the mesh's cells: up, north, east.
   IndexBox<3> cells() const {
     return index_box(static_cast<Index>(mesh.n_up()), static_cast<Index>(mesh.n_north()),
                      static_cast<Index>(mesh.n_east()));
   }
-  /// How many edges the mesh has along up, north or east.
+  /// Number of edges of the mesh along up, north or east.
   std::size_t edges_along(std::size_t axis) const {
     const std::size_t cells[3] = {mesh.n_up(), mesh.n_north(), mesh.n_east()};
     std::size_t count = 1;
     for (std::size_t a = 0; a < 3; ++a) count *= cells[a] + (a == axis ? 0 : 1);
     return count;
   }
-  /// The name of a source in messages, "source 3", by its number in the job.
+  /// The name of source n in messages, "source 3", counted in the whole job.
   std::string source_name(std::size_t n) const;
-  /// Bytes of `ranks` ranks that compute `fields` fields at once on CPUs.
+  /// Bytes needed by `ranks` ranks that compute `fields` fields at once on CPUs.
   double memory(double fields = 1, double ranks = 1) const {
     return fields * field_memory(false) + host_memory(ranks);
   }
-  /// Bytes of the earth's properties.
+  /// Bytes of the stored properties of the earth.
   double model_memory() const;
-  /// field_memory(): bytes of one field on the device that computes it. host_memory(): bytes of the host of
+  /// field_memory(): bytes of one field on the device that computes it. host_memory(): bytes on the hosts of
   /// `ranks` ranks, without their fields.
   double field_memory(bool on_gpu) const;
-  /// Bytes of one field that `ranks` ranks share on CPUs, of all together: each has layers and points of
-  /// neighbours.
+  /// Bytes of one field that `ranks` ranks share on CPUs, summed over the ranks: each rank also stores a
+  /// halo.
   double field_memory_on_ranks(int ranks) const;
   double host_memory(double ranks) const;
-  /// Throws InputError: nothing to send, to record or to compute; a frequency that is not positive; a point
+  /// Throws InputError: no source, nothing to record or to compute; a frequency that is not positive; a point
   /// outside of the mesh.
   void check() const;
-  /// Lines for the user, about cells too coarse for the skin depth and walls that are too near.
+  /// Lines for the user about cells that are too coarse for the skin depth and walls that are too near.
   std::vector<std::string> warnings() const;
-  /// A text about air that is thin over the ground, which costs iterations; empty: it is thick enough, or
-  /// there is none.
+  /// A warning that the air above the ground is too thin, which costs iterations; empty if it is thick enough
+  /// or there is no air.
   std::string thin_air() const;
 
  private:
@@ -139,7 +140,7 @@ struct Problem {
   void check_secondary() const;
 };
 
-/// "e_e", "h_u".
+/// The name of a component, such as "e_e" or "h_u".
 std::string name(const Component& component);
 
 }  // namespace terrane::electromagnetic

@@ -11,7 +11,8 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// Two H200 are 1.1 times as fast as one with six million unknowns (benchmarks/records, ranks_solves).
+/// Number of unknowns above which two GPUs share a field: with six million, two H200 are 1.1 times as fast as
+/// one (benchmarks/records, ranks_solves).
 constexpr double worth_sharing = 8e6;
 
 }  // namespace
@@ -20,10 +21,14 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
   const int share_it = ranks / fields;
   if (share_it == 1) return problem.field_memory(true);
   constexpr double of_cycles = 3 * 80, of_messages = 4 * 2 * 8, of_whole_levels = 4 * (80 + 2 * 8),
-                   of_halos = 40.0 * (1 << 21),  // bytes: of a cell, of a cell, of a point, of all
-      // Bytes of a cell: levels of the potential, which do not fit beside shared components.
+                   of_halos =
+                       40.0 *
+                       (1 << 21),  // bytes: the first two per cell of the halo, then per point, then in all
+      // Bytes per cell for levels of the potential, which cannot use the memory of the components on shared
+      // grids.
       of_own_levels = 27;
-  // Points; through NCCL only where all ranks share one field over several machines: a split Comm has none.
+  // Number of points. NCCL is used only if all ranks share one field over several machines: a split Comm has
+  // none.
   const double most_on_every_rank = fields == 1 && ranks > on_node ? 1 << 22 : 1 << 19;
   const auto whole = problem.cells();
   double most = 0, around = 0;
@@ -41,7 +46,7 @@ double part_of_field(const Problem& problem, int fields, int ranks, int on_node)
 SolvesToShare solves_of(const Problem& problem) {
   const auto of_machine = [&problem](int fields, const RanksOfRun& ranks) {
     if (ranks.on_gpus()) return problem.host_memory(ranks.on_node);
-    const int share_it = (ranks.all + fields - 1) / fields;  // of the largest group
+    const int share_it = (ranks.all + fields - 1) / fields;  // ranks in the largest group
     return problem.field_memory_on_ranks(share_it) * fields * ranks.on_node / ranks.all +
            problem.host_memory(ranks.on_node);
   };
@@ -58,7 +63,7 @@ SolvesToShare solves_of(const Problem& problem) {
 
 namespace {
 
-/// Every rank.
+/// Called on every rank.
 Outcome compute(const Problem& problem, const RankPlace& place, int at_once, Progress* progress,
                 const CheckpointSettings& checkpoint) {
   std::optional<Stream> stream;

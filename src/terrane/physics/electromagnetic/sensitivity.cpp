@@ -15,7 +15,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-/// visit(edge, cell, V/4) for the four cells around each edge along an axis; cells of one edge by turns.
+/// Calls visit(edge, cell, V/4) for the four cells around each edge along an axis, one edge after the other.
 template <class Visit>
 void for_cells_of_edges(const Metric& metric, int axis, const Visit& visit) {
   const auto box = metric.edges(axis);
@@ -53,7 +53,8 @@ void end_if_cancelled(const Progress* progress) {
   if (progress != nullptr && progress->cancelled()) throw Cancelled();
 }
 
-/// take(solve, what `make` made of it) on rank 0, in the order of turns, on any number of ranks.
+/// Calls take(solve, result of make(solve)) on rank 0, in the order of Problem::solve_at, on any number of
+/// ranks.
 template <class Make, class Take>
 void by_turns(Comm* comm, const Problem& problem, const Make& make, const Take& take) {
   const std::size_t solves = problem.solves();
@@ -80,7 +81,7 @@ void by_turns(Comm* comm, const Problem& problem, const Make& make, const Take& 
   }
 }
 
-/// b += amount Q of a receiver.
+/// b += amount times the weights Q of a receiver.
 void add_sent(const Reception& reception, Z amount, double omega_mu, EdgeValues& b) {
   const auto add = [&](const EdgeSum& sum, Z factor) {
     for (const auto& term : sum) b[static_cast<std::size_t>(term.axis)][term.edge] += factor * term.weight;
@@ -123,7 +124,7 @@ Sensitivity::Sensitivity(const Problem& problem, Stream& stream, Progress* progr
   }
 }
 
-/// What a rank found goes to all.  data: of that rank
+/// Sends the results of a solve from the rank that computed it to all ranks.  data: of that rank
 void Sensitivity::share(std::size_t n, int from, const std::vector<Z>& data) {
   const auto place =
       std::span(outcome_.data).subspan(n * problem_.data_of_a_solve(), problem_.data_of_a_solve());
@@ -224,7 +225,8 @@ std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
 std::vector<Solve> Sensitivity::rows(std::span<const std::size_t> places, const TakeRow& take,
                                      Progress* progress) {
   const std::size_t each = problem_.data_of_a_solve(), frequencies = problem_.frequencies.size();
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> of;  // frequency, datum of a solve
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>>
+      of;  // by frequency and index of the datum in a solve
   for (std::size_t n = 0; n < places.size(); ++n) {
     if (places[n] >= data())
       throw ShapeError("electromagnetic sensitivity", fmt::format("there is no datum {}", places[n] + 1));

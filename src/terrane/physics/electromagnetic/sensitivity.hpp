@@ -1,12 +1,12 @@
-// How data change with the logarithm of conductivity, m = ln σ of each cell, along all axes alike.
+// Derivatives of data with respect to m = ln σ of each cell; σ along all axes changes by the same factor.
 //
 //   A δE = −iωμ₀ δ(sV) E,   δ(sV) of an edge = Σ over its four cells of σ V/4 δm
-//   J v = Q δE + δQ E            Q: what receivers take; it depends on σ (survey/sampling.hpp)
+//   J v = Q δE + δQ E            Q: interpolation to receivers; depends on σ (survey/sampling.hpp)
 //   Jᵀ w:  A λ = Qᵀ w  (A = Aᵀ: the same solver),  (Jᵀ w)_c = −iωμ₀ Σ of its twelve edges σV/4 λ E, and δQᵀ
 //
 // Jᵀ is transposed, not conjugated: the gradient of ½ Σ |W (d − d_obs)|² is Re Jᵀ w with w = W² conj(d −
-// d_obs). Known fields (of plane waves over the layers at the sides, of a source over layers) are kept: cells
-// at the sides of the mesh change nothing of them.
+// d_obs). Known fields (of plane waves over the layers at the sides, of a source over layers) are held
+// constant: their dependence on the cells at the sides of the mesh is neglected.
 #pragma once
 
 #include <functional>
@@ -19,30 +19,32 @@ namespace terrane::electromagnetic {
 
 class Sensitivity {
  public:
-  /// Solves for the fields of all sources and frequencies, and keeps them on the host: 48 bytes a cell and
+  /// Solves for the fields of all sources and frequencies and stores them on the host: 48 bytes per cell and
   /// solve.  Throws as forward().
-  /// comm: collective over its ranks, as times() and transposed_times() then are; ranks solve by turns, each
-  /// for whole fields, and all keep all fields. rows() is a rank's own. The same bits on any number of ranks.
+  /// comm: null, or collective over its ranks, as times() and transposed_times() are then. Each rank computes
+  /// whole fields for some of the solves, and all ranks then store all fields. rows() is not collective. The
+  /// result is bitwise identical on any number of ranks.
   Sensitivity(const Problem& problem, Stream& stream, Progress* progress = nullptr, Comm* comm = nullptr);
 
   const Outcome& outcome() const { return outcome_; }
   std::size_t data() const { return outcome_.data.size(); }
   std::size_t cells() const { return problem_.mesh.size(); }
 
-  /// J v, [source, frequency, component, receiver], of v [cells]; rank 0 returns it. Throws ShapeError,
+  /// J v, [source, frequency, component, receiver], for v [cells]; returned on rank 0. Throws ShapeError,
   /// Cancelled.
   std::vector<std::complex<double>> times(std::span<const double> v, Progress* progress = nullptr);
-  /// Jᵀ w, [cells], of w as outcome().data; rank 0 returns it. Throws ShapeError, Cancelled.
+  /// Jᵀ w, [cells], for w with the dimensions of outcome().data; returned on rank 0. Throws ShapeError,
+  /// Cancelled.
   std::vector<std::complex<double>> transposed_times(std::span<const std::complex<double>> w,
                                                      Progress* progress = nullptr);
-  /// The solves of the last product on this rank, [source, frequency]: how each ended.
+  /// Convergence of the solves of the last product on this rank, [source, frequency].
   const std::vector<Solve>& solves_of_product() const { return of_product_; }
 
-  /// Receives row n, [cells], of the data asked for.
+  /// Called with row n, [cells], of the requested data.
   using TakeRow = std::function<void(std::size_t n, std::span<const std::complex<double>> row)>;
-  /// Rows of J of some data, places in outcome().data. A row needs the field that its receiver would send,
-  /// λ, and that of its source: so there is one solve for each frequency and component at a receiver, for all
-  /// sources together. Returns those solves.  Throws ShapeError, Cancelled.
+  /// Computes rows of J for some data, given by their indices in outcome().data. A row is a product of λ, the
+  /// field of a source at its receiver, and the field of its own source; so one solve for each frequency,
+  /// receiver and component serves all sources. Returns these solves.  Throws ShapeError, Cancelled.
   std::vector<Solve> rows(std::span<const std::size_t> places, const TakeRow& take,
                           Progress* progress = nullptr);
 
@@ -64,7 +66,7 @@ class Sensitivity {
   std::optional<Solves> solves_;
   Outcome outcome_;
   std::vector<Solve> of_product_;
-  std::vector<EdgeValues> fields_;  // of each solve
+  std::vector<EdgeValues> fields_;  // [solve]
 };
 
 }  // namespace terrane::electromagnetic

@@ -156,7 +156,7 @@ Source read_source(const Config& outer) {
   return source;
 }
 
-/// Sources of a survey file of emg3d. frequencies: receives those of the file, if it has any
+/// The sources of a survey file of emg3d. frequencies: receives the frequencies of the file, if it has any
 std::vector<Source> read_source_file(const Config& outer, std::vector<double>* frequencies) {
   const auto table = outer.describe({source_keys, source_file_keys});
   const auto survey = io::read_emg3d_survey(table.input_file("file").string());
@@ -173,8 +173,8 @@ std::vector<Source> read_source_file(const Config& outer, std::vector<double>* f
   return all;
 }
 
-/// The sources of a job: several of its own, or plane waves. frequencies: receives those that a source file
-/// has; null: the job has its own
+/// The sources of a job: any number of [[source]] tables, or plane waves. frequencies: receives the
+/// frequencies of a source file; null: the job specifies them itself
 std::vector<Source> read_sources(const Config& job, std::vector<double>* frequencies) {
   std::vector<Source> all;
   const auto tables = job.tables("source");
@@ -199,7 +199,7 @@ std::vector<Source> read_sources(const Config& job, std::vector<double>* frequen
   return all;
 }
 
-/// Place of the n-th source in the job file: "job.toml:12: source.at".
+/// The position of source n in the job file: "job.toml:12: source.at".
 std::string place_of_source(const Config& job, std::size_t n) {
   std::size_t before = 0;
   for (const auto& table : job.tables("source")) {
@@ -213,8 +213,8 @@ std::string place_of_source(const Config& job, std::size_t n) {
   return job.where("source");
 }
 
-/// Rethrows an error of a problem, which names sources and receivers by number, with their place in the job
-/// file.
+/// Rethrows an error of a problem, which names sources and receivers by number, with the position of their
+/// table in the job file.
 [[noreturn]] void throw_at_its_table(const InputError& error, const Config& job) {
   const std::string_view where = error.where();
   const auto number_after = [&](std::string_view what) -> std::size_t {
@@ -252,7 +252,7 @@ std::vector<std::string> read_responses(const Config& table) {
   return wanted;
 }
 
-/// Places of stations; for plane waves each place once, however many rows of data it has.
+/// Positions of stations; for plane waves each position once, even if it has several rows of data.
 std::vector<Vector3> places_of(const Survey& survey, bool once) {
   std::vector<Vector3> all;
   std::set<Vector3> seen;
@@ -302,7 +302,7 @@ std::vector<Component> read_components(const Config& table) {
   return all;
 }
 
-/// Conductivity of the model along up, north, east; the last two empty where they are as the first.
+/// Conductivity of the model along up, north, east; the last two are empty if they equal the first.
 std::array<std::vector<double>, 3> read_conductivity(const EarthModel& model, const Config& job) {
   mesh_of_cells(model, job, "fields need");
   const auto along = [&](std::string_view axis) {
@@ -331,7 +331,7 @@ void read_sent(Problem& p, const Config& job, const Config& table) {
     throw table.wrong("frequencies", fmt::format("{} Hz stands there twice", *twice), "Name each once.");
 }
 
-/// Reads which fields of all cells are asked for.
+/// Reads which fields of all cells are to be stored.
 void read_volume(Problem& p, const Config& table) {
   for (const auto& field : table.texts("volume")) {
     if (field == "e") p.electric_volume = true;
@@ -366,14 +366,14 @@ Gridding read_sharing(const Config& table, const Config& job, const Problem& p) 
   return gridding;
 }
 
-constexpr int usual_iterations = 30;  // or fewer are usual; the report names a cause of more
+constexpr int usual_iterations = 30;  // or fewer; the report names a cause of more
 
 constexpr const char* gridding_keys[] = {
     "min_width_pps",  "min_width_limits", "stretching",   "domain",       "distance",          "center",
     "center_on_edge", "vector_east",      "vector_north", "vector_up",    "seasurface",        "properties",
     "mapping",        "lambda_factor",    "max_buffer",   "cell_numbers", "lambda_from_center"};
 
-/// S/m of each of the properties.
+/// Conductivities of the listed properties, S/m.
 std::vector<double> read_properties(const Config& table) {
   constexpr std::string_view maps[] = {"Resistivity",    "Conductivity",  "LgResistivity",
                                        "LgConductivity", "LnResistivity", "LnConductivity"};
@@ -391,7 +391,8 @@ std::vector<double> read_properties(const Config& table) {
   return values;
 }
 
-/// The properties (conductivities) for the distance of walls: west, east, south, north, down, up.
+/// Expands the listed conductivities to the six that determine the distances of walls: west, east, south,
+/// north, down, up.
 std::array<double, 6> beyond_of(const Config& table, const std::vector<double>& p) {
   switch (p.size()) {
     case 1:
@@ -409,7 +410,7 @@ std::array<double, 6> beyond_of(const Config& table, const std::vector<double>& 
   }
 }
 
-/// Reads the domain, or given faces.
+/// Reads the domain, or the given faces.
 void read_domain(GridRequest& wanted, const Config& table) {
   if (table.has("center")) wanted.center = read_position(table, "center");
   for (const char* key : {"distance", "center_on_edge", "lambda_from_center"})
@@ -500,7 +501,7 @@ GridRequest request_of(const Problem& problem, GridRequest wanted) {
   return wanted;
 }
 
-/// Reads Cole and Cole's model of a medium that stores charge, where the model has it.
+/// Reads the Cole-Cole parameters of a medium that stores charge, if the model has them.
 void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>& notes) {
   if (!model.has("chargeability")) return;
   auto charge = model.dense("chargeability");
@@ -521,7 +522,7 @@ void read_charges(Problem& p, const EarthModel& model, std::vector<std::string>&
   p.chargeability = std::move(charge);
 }
 
-/// Puts air above sites of one height where the model, as those of ModEM, is ground up to the top.
+/// Adds air above sites of one height if the model, as those of ModEM, is ground up to its top.
 void put_air(Problem& p, std::vector<std::string>& notes) {
   const double height = p.receivers.front()[2];
   const auto& up = p.mesh.up();
@@ -552,7 +553,7 @@ std::string device_text(Device device, const Runtime& runtime) {
   return ranks == 1 ? each : fmt::format("{} ranks, each {}", ranks, each);
 }
 
-/// For a mesh with warnings: a mesh that suits, as lines of a job file.
+/// For a mesh that causes warnings: a suitable mesh, as lines of a job file.
 std::vector<std::string> advice(const Problem& problem) {
   auto request = request_of(problem, {});
   double mean = 0, count = 0;
@@ -570,7 +571,7 @@ std::vector<std::string> advice(const Problem& problem) {
   for (const auto& p : request.sources)
     request.at_sources = std::max(request.at_sources, problem.conductivity_at(p));
   if (request.at_sources <= 1e-6) request.at_sources = request.mean;
-  // Contrasts under the middle of the sources.
+  // Heights of contrasts in the middle column of the mesh.
   const std::size_t i = mesh.n_east() / 2, j = mesh.n_north() / 2;
   for (std::size_t k = 1; k < mesh.n_up(); ++k)
     if (problem.conductivity[0][mesh.index(i, j, k)] != problem.conductivity[0][mesh.index(i, j, k - 1)])
@@ -588,7 +589,7 @@ std::vector<std::string> advice(const Problem& problem) {
   return lines;
 }
 
-/// Fields at the receivers, [source, frequency, receiver]; without values where the outcome has none.
+/// Fields at the receivers, [source, frequency, receiver]; without values if `outcome` has none.
 std::vector<Variable> field_variables(const Problem& problem, const Outcome& outcome) {
   static constexpr const char* directions[3] = {"up", "northing", "easting"};
   const std::size_t receivers = problem.receivers.size(), components = problem.components.size();
@@ -613,7 +614,7 @@ std::vector<Variable> field_variables(const Problem& problem, const Outcome& out
   return all;
 }
 
-/// Takes from the volume of each solve `count` values from `offset` on; none where the outcome has none.
+/// `count` values of each solve's volume, from `offset` on; empty if `outcome` has no volume.
 std::vector<std::complex<double>> part_of_volume(const Problem& problem, const Outcome& outcome,
                                                  std::size_t offset, std::size_t count) {
   std::vector<std::complex<double>> values;
@@ -625,8 +626,8 @@ std::vector<std::complex<double>> part_of_volume(const Problem& problem, const O
   return values;
 }
 
-/// Fields at the centres of cells, [source, frequency, cell_up, cell_northing, cell_easting], and on edges,
-/// whose dimensions across are those of faces.
+/// Adds fields at the centres of cells, [source, frequency, cell_up, cell_northing, cell_easting], and on
+/// edges, which have the dimensions of faces across their axis.
 void add_volume(const Problem& problem, const Outcome& outcome, Dataset& data) {
   if (problem.volume_of_a_solve() == 0) return;
   const auto cells = add_cell_axes(data, problem.mesh);
@@ -698,7 +699,7 @@ Simulation::Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin 
 
 namespace {
 
-/// What fields need more memory than there is for say which keys make a planned mesh smaller.
+/// Adds to a MemoryError which keys make a planned mesh smaller.
 template <class Work>
 void with_way_out(const Work& work, bool planned) {
   try {
@@ -723,11 +724,11 @@ std::vector<std::string_view> properties_read() {
           "chargeability", "cole_cole_time",    "cole_cole_exponent"};
 }
 
-/// What a job asks for, whatever its medium and its meshes.
+/// What a job asks for, independent of its medium and its meshes.
 struct Asked {
-  Problem problem;                     ///< without medium and mesh
-  bool plane = false;                  ///< its sources are plane waves
-  std::vector<std::string> responses;  ///< of plane waves
+  Problem problem;                     ///< has no medium and no mesh yet
+  bool plane = false;                  ///< whether the sources are plane waves
+  std::vector<std::string> responses;  ///< for plane waves
   Accuracy accuracy;
   Stations stations;
   Gridding gridding = Gridding::same;
@@ -763,8 +764,8 @@ Asked read_asked(const Config& job, const Config& table, const MemoryBudget& mem
   return asked;
 }
 
-/// What is asked of the earth for each mesh, which is planned, or one of `instead`.  holds_all: becomes false
-/// where a mesh does not hold all layers and bodies; it must live as long as the requests do
+/// The requests to the earth for the medium on each mesh: a planned one, or one of `instead`.  holds_all: is
+/// set to false if a mesh does not contain all layers and bodies; it must outlive the requests
 std::vector<EarthRequest> requests_for(const std::vector<OnMesh>& meshes, const Config& table, bool isotropic,
                                        const std::vector<TensorMesh>& instead, bool& holds_all) {
   std::vector<EarthRequest> requests(meshes.size());
@@ -789,7 +790,7 @@ std::vector<EarthRequest> requests_for(const std::vector<OnMesh>& meshes, const 
   return requests;
 }
 
-/// Takes mesh and medium from an earth.  with_air: plane waves come through air that is added above
+/// Copies mesh and medium from an earth.  with_air: air for plane waves is added at the top
 void take_medium(Problem& part, Earth& earth, const Config& job, bool with_air) {
   part.conductivity = read_conductivity(earth.model, job);
   part.mesh = std::get<MeshCells>(earth.model.geometry).mesh;
@@ -871,7 +872,8 @@ std::vector<const Problem*> Simulation::on_meshes() const {
   return all;
 }
 
-/// Bytes of a run on several meshes: solves go mesh by mesh, but the models of all are held.
+/// Bytes of a run on several meshes: solves are computed mesh by mesh, but the models of all meshes are
+/// stored.
 double Simulation::memory_on_meshes(const Runtime& runtime) const {
   double held = 0, most = 0;
   for (const auto* problem : on_meshes()) {
@@ -991,8 +993,8 @@ std::uint64_t Simulation::cells_of_run() const {
   return cells;
 }
 
-/// The same job on other cells, which take the medium of the cells that they are parts of; a mesh that is
-/// given serves all solves.
+/// The same job on other cells, each with the medium of the cell in which it lies; a mesh given by the user
+/// is used by all solves.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
   auto made = std::make_unique<Simulation>(problem_on(problem_, cells));
   made->gridding_ = gridding_;

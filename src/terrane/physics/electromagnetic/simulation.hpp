@@ -1,5 +1,5 @@
-// Electromagnetics, of sources or of plane waves, from a job file, or from a problem: settings, plan, run,
-// result.
+// An electromagnetic simulation, with sources or plane waves, from a job file or a problem: settings, plan,
+// run, result.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace terrane::electromagnetic {
 
-/// The tables [[source]] with its kinds, and [simulation].
+/// The job tables [[source]], with all kinds of source, and [simulation].
 std::span<const Section> sections();
 
-/// Data of all meshes, and where they were computed.
+/// Results of all meshes, and the device on which they were computed.
 struct Found {
   Outcome outcome;
   Device device;
@@ -28,22 +28,24 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
   /// Throws as Problem::check.
   explicit Simulation(Problem problem, JobOrigin job = {});
-  /// Solves on two or more meshes (meshes.hpp), of one or more, each as check() wants it.
+  /// Solves on one or more meshes (meshes.hpp); each problem must satisfy check().
   Simulation(std::vector<OnMesh> meshes, Gridding gridding, JobOrigin job = {});
-  /// From the tables [mesh], [model], [[source]], [survey] and [simulation].
-  /// isotropic: cells of several media have one conductivity, not one for each axis
+  /// From the job tables [mesh], [model], [[source]], [survey] and [simulation].
+  /// isotropic: a cell that contains several media gets the same mean conductivity along all axes, not one
+  /// for each axis
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime,
                                                        bool isotropic = false);
-  /// instead: for each of the job's meshes, one to use in its place; empty: the planned ones
+  /// instead: a replacement for each of the job's meshes; empty: the planned meshes are used
   static std::unique_ptr<Simulation> from_job_on(const Config& job, const Runtime& runtime, bool isotropic,
                                                  const std::vector<TensorMesh>& instead);
 
-  /// Sources, frequencies, receivers and components of the job; without a mesh where there are several.
+  /// Sources, frequencies, receivers and components of the job; if there are several meshes, its mesh is
+  /// empty.
   const Problem& problem() const { return problem_; }
-  /// Empty where all solves share the mesh of problem().
+  /// Empty if all solves share the mesh of problem().
   const std::vector<OnMesh>& meshes() const { return meshes_; }
   Result outline() const override;
-  /// Switches stated errors off, for callers that do not use the data of a run, such as inversions.
+  /// Switches error estimates off, for callers that do not use the data of a run, such as inversions.
   void state_no_errors() { accuracy_ = {}, companion_.reset(), on_cells_ = {}; }
 
  private:
@@ -64,7 +66,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   std::vector<Variable> errors_of(const Solved& solved, StatedErrors& stated) const;
 
   std::unique_ptr<Simulation> split_into(const TensorMesh& cells) const;
-  /// Facts and warnings of the solves.
+  /// Adds facts and warnings about the solves to the report.
   void tell_of_solves(const Outcome& outcome, Report& report) const;
   double seconds_of_run(const Runtime& runtime) const;
   std::vector<const Problem*> on_meshes() const;
@@ -72,13 +74,13 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
 
   Problem problem_;
   std::vector<OnMesh> meshes_;
-  // Which solves share a mesh; unless all do, results name the cells of each mesh.
+  // Which solves share a mesh; unless all do, results contain the cells of each mesh under its name.
   Gridding gridding_ = Gridding::same;
-  std::vector<std::string> responses_;  // of plane waves
-  /// Makes the same job on other cells, whose means are taken from the earth anew; empty: new cells take the
-  /// values of those that they are parts of.
+  std::vector<std::string> responses_;  // responses of plane waves that the job asks for
+  /// Makes the same job on other cells, with mean properties computed anew from the described earth; empty:
+  /// there is no description, and new cells get the values of the cells that they lie in.
   std::function<std::unique_ptr<Simulation>(const std::vector<TensorMesh>&, const Runtime&)> on_cells_;
-  // names, longitudes and latitudes of the receivers of plane waves, from their file
+  // names, longitudes and latitudes of the receivers of plane waves, from the file of sites
   std::vector<Variable> of_sites_;
 };
 

@@ -25,8 +25,8 @@ std::vector<Reception> receivers(const Problem& problem, const Sigma& sigma) {
                              fmt::format("receiver {}", n + 1)));
   return all;
 }
-/// The sums over edges of all receivers: of E, then of its curl, then of E by the imaginary weights where
-/// these are complex.
+/// The sums over edges for all receivers: those of E, then of curl E, then, if weights are complex, of E with
+/// their imaginary parts.
 std::vector<EdgeSum> sums(const std::vector<Reception>& receptions, bool complex) {
   std::vector<EdgeSum> all;
   for (const auto& one : receptions) all.push_back(one.electric);
@@ -41,7 +41,7 @@ Z taken(const Reception& reception, const Metric& metric, const EdgeField& field
          Z(0, 1 / omega_mu) * value(reception.curl, metric, field);
 }
 
-/// |σ| of the cells along each axis, and the remainder of the complex σ.
+/// |σ| of the cells along each axis, and the complex remainder σ − |σ|.
 class Magnitudes {
  public:
   Magnitudes(const Sigma& sigma, std::size_t cells) {
@@ -70,7 +70,7 @@ class Magnitudes {
   std::array<std::vector<Z>, 3> beyond_;
 };
 
-/// The layers of a mesh as conductivities of all its cells, at a frequency.
+/// Conductivities of all cells for the layers of a mesh, at one frequency.
 class CellsOfLayers {
  public:
   CellsOfLayers(const TensorMesh& mesh, const Layers& layers) {
@@ -92,8 +92,8 @@ class CellsOfLayers {
   std::array<std::vector<double>, 3> real_, quadrature_;
 };
 
-/// The difference of the weights of E of one receiver in two earths: none where the earths are the same
-/// around it.
+/// The weights of E of one receiver in one earth minus those in another; empty if both earths are equal
+/// around the receiver.
 Reception difference(const Reception& one, const Reception& other) {
   Reception made;
   const auto take = [](const EdgeSum& terms, double sign, EdgeSum& sum) {
@@ -121,7 +121,7 @@ bool knows_a_part(const Problem& problem) {
                      [](const Source& source) { return source.kind == Source::Kind::plane_wave; });
 }
 
-/// The values on edges of all ranks.
+/// The edge values of all ranks.
 EdgeValues on_host(const MaxwellSolver<float>& solver, const EdgeVector& x) {
   EdgeValues all;
   for (std::size_t a = 0; a < 3; ++a) {
@@ -145,7 +145,7 @@ void put_on_device(Stream& stream, const Metric& metric, const EdgeValues& value
   }
 }
 
-/// The layers of a mesh for the formulas of layered earths: equal neighbours become one layer.
+/// The layers of a mesh as a LayeredEarth: equal neighbours are merged.
 LayeredEarth earth_of(const TensorMesh& mesh, const Layers& layers) {
   LayeredEarth earth;
   for (std::size_t k = 0; k < mesh.n_up(); ++k) {
@@ -159,7 +159,7 @@ LayeredEarth earth_of(const TensorMesh& mesh, const Layers& layers) {
   return earth;
 }
 
-/// The field of a source in layers; a place straight above or below a dipole is moved aside.
+/// The field of a source in layers; a point vertically above or below a dipole is shifted sideways.
 DipoleField field_in_layers(const LayeredEarth& earth, const Source& source, double hertz, Vector3 place) {
   if (source.kind == Source::Kind::wire) return wire(earth, hertz, source.points, source.current, place);
   const auto& from = source.points.front();
@@ -195,8 +195,8 @@ void Solves::make_sampler() {
   sampler_.emplace(stream_, metric(), x_, sums(receptions_, sigma_.complex()), comm_);
 }
 
-// Makes the solver and receivers of a frequency. Its networks depend on the model alone or, where the medium
-// stores charge, on model and frequency.
+// Sets up the solver and receivers for a frequency. The solver's networks depend on the model alone or, if
+// the medium stores charge, on model and frequency.
 void Solves::prepare(double hertz) {
   if (solver_ && (!problem_.stores_charge() || hertz == prepared_)) return;
   prepared_ = hertz;
@@ -212,7 +212,7 @@ void Solves::prepare(double hertz) {
   if (knows_a_part(problem_)) layers_ = layers_of_sides(problem_.mesh, around);
   if (const auto strike = problem_.parameters.strike; strike != Strike::none)
     section_ = section_of_ends(problem_.mesh, around, strike == Strike::north ? 1 : 2);
-  if (!sampler_) return;  // the first frequency: its receptions follow
+  if (!sampler_) return;  // first frequency: the constructor sets receptions_
   receptions_ = receivers(problem_, sigma_);
   make_sampler();
 }
@@ -291,7 +291,7 @@ Solve Solves::finish() {
   return done;
 }
 
-// Right-hand side b of a secondary field, from the difference to an earth whose field is known on edges.
+// Sets b for a secondary field, from the contrast to an earth whose field is known on edges.
 void Solves::send_over(const Background& background, const EdgeField& primary) {
   primary_ = primary;
   fill_contrast(stream_, metric(), sigma_, background, primary, omega_mu_, b_);
@@ -366,7 +366,8 @@ void Solves::send_dipoles(const Source& sent, double hertz) {
       known_[c * count + n] = (magnetic ? there.h : there.e)[static_cast<std::size_t>(2 - axis)];
     }
   });
-  // Receivers take currents, of the primary field those that it has beside those in its layers.
+  // A receiver's E follows from the current density σE. known_ is the field over layers; here the difference
+  // between the receiver's weights in the model and in its layers is added, applied to the primary field.
   const CellsOfLayers cells(problem_.mesh, layers_);
   for (std::size_t n = 0; n < known_.size(); ++n) {
     const auto in_layers = receiver(problem_.mesh, cells.sigma(), problem_.sides(),
@@ -411,8 +412,8 @@ void Solves::iterate(Solve& done) {
   go(p.rough == Rough::always, plain_first ? patience_of_plain : p.most_iterations);
   if (!done.converged() && plain_first && done.reason != solve::Reason::not_finite)
     go(true, p.most_iterations - done.iterations);
-  // Receivers whose field is below the rounding of the strongest field never settle; and at low frequencies
-  // rounding may keep the residual above its tolerance, long after receivers have settled.
+  // Receivers whose field is below the rounding error of the strongest field never converge; and at low
+  // frequencies rounding may keep the residual above its tolerance long after receivers have converged.
   constexpr int long_since = 20;
   constexpr double of_rounding = 1e-6;
   const bool settled = settled_ >= long_since && done.residual <= of_rounding;
@@ -420,7 +421,7 @@ void Solves::iterate(Solve& done) {
     done.reason = solve::Reason::converged;
 }
 
-// The largest change of the fields at receivers since the last call, relative to the field there.
+// The largest change of the fields at receivers since the last call, relative to these fields.
 double Solves::change() {
   auto now = fields();
   const std::size_t count = problem_.receivers.size();

@@ -1,4 +1,4 @@
-// Solver of a problem: one source at one frequency after the other, on one mesh and model.
+// Solves a problem for one source at one frequency after another, on one mesh and model.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,14 @@ struct Solve {
   int iterations = 0;
   double residual = 0;
   double change = 0;      ///< largest relative change at receivers in the last iteration
-  double divergence = 0;  ///< of all nodes (MaxwellSolver::charges)
+  double divergence = 0;  ///< over all nodes (MaxwellSolver::charges)
   double divergence_in_earth = 0, divergence_in_air = 0;
   bool rough = false;
 
   bool converged() const { return reason == solve::Reason::converged; }
 };
 
-/// A warning about solve `number`, in [source, frequency], which did not converge.
+/// A warning that solve `number`, in [source, frequency], did not converge.
 std::string trouble(const Problem& problem, std::size_t number, const Solve& solve);
 
 /// Complex numbers on the edges along up, north and east.
@@ -30,30 +30,32 @@ using EdgeValues = std::array<std::vector<std::complex<double>>, 3>;
 
 class Solves {
  public:
-  /// The problem must outlive it.  Throws as MaxwellSolver and receiver().
-  /// comm: null, or the ranks that share every field; then all members are collective but metric(), known()
-  /// and omega_mu(), and return the same on each rank
+  /// `problem` must outlive this object.  Throws as MaxwellSolver and receiver().
+  /// comm: null, or the ranks that share every field; then all members except metric(), known() and
+  /// omega_mu() are collective and return the same on each rank
   Solves(const Problem& problem, Stream& stream, Comm* comm = nullptr);
 
-  /// Solve number, [source, frequency]. data: [component, receiver].
+  /// Computes the solve with index `number` in [source, frequency]. data: [component, receiver].
   Solve solve(std::size_t number, std::vector<std::complex<double>>& data);
-  /// Where ranks share no field: solve() asks this in every iteration, and throws Cancelled when it is true.
+  /// For ranks that do not share fields: solve() calls `stopped` in every iteration, and throws Cancelled if
+  /// it returns true.
   void stop_when(std::function<bool()> stopped) { stopped_ = std::move(stopped); }
-  /// E of the last solve on interior edges, the known part included.
+  /// E of the last solve on interior edges, including the known part.
   EdgeValues field();
-  /// Solves A x = b at the frequency of solve `number`, in the same way; b is destroyed.
+  /// Solves A x = b at the frequency of solve `number`, as solve() does; b is overwritten.
   Solve solve_for(std::size_t number, const EdgeValues& b);
-  /// The values at the receivers of what solve_for() has found.
+  /// The field found by solve_for(), interpolated to the receivers.
   std::vector<std::complex<double>> recorded();
   /// x of the last solve, without the known part of the field.
   EdgeValues found();
 
-  /// The known part of the last solve on an edge, also of the walls: interior nodes are counted from 0.
+  /// The known part of the last solve on an edge, edges on walls included; interior nodes are counted from 0.
   std::complex<double> known(int axis, const std::array<Index, 3>& place) const;
 
   /// Weights of the receivers at the frequency of a solve, [component, receiver].
   const std::vector<Reception>& receptions(std::size_t number);
-  /// How the weights of receiver and component `datum` change with conductivities, at that frequency.
+  /// Derivatives with respect to conductivities of the weights of one receiver and component, `datum`, at
+  /// that frequency.
   std::vector<WeightChange> weight_changes_of(std::size_t number, std::size_t datum);
   const Metric& metric() const { return solver_->metric(); }
   double omega_mu() const { return omega_mu_; }
@@ -80,20 +82,21 @@ class Solves {
   std::function<bool()> stopped_;
   Stream& stream_;
   Comm* comm_;
-  // Made by prepare() for a frequency.
+  // Set up by prepare() for one frequency.
   double prepared_ = 0;
   Sigma sigma_;
   Layers layers_;         // layers whose field is the known part
-  CrossSection section_;  // in place of layers, where the earth has a strike
+  CrossSection section_;  // used instead of layers_ if the earth continues along a strike
   std::optional<MaxwellSolver<float>> solver_;
   std::optional<Sampler> sampler_;
   std::vector<Reception> receptions_;  // [component, receiver]
   EdgeVector b_, x_;
   double omega_mu_ = 0;
   EdgeField primary_;                        // empty: no primary field
-  std::vector<std::complex<double>> known_;  // the primary field at the receivers, which x_ does not hold
+  std::vector<std::complex<double>> known_;  // the primary field at the receivers, which x_ does not contain
   std::vector<std::complex<double>> seen_;
-  int settled_ = 0;  // iterations in a row with changes at receivers below a tenth of the tolerance
+  int settled_ =
+      0;  // number of consecutive iterations in which receivers changed by less than a tenth of the tolerance
 };
 
 }  // namespace terrane::electromagnetic

@@ -18,7 +18,7 @@ constexpr const char* elements[4] = {"ee", "en", "ne", "nn"};
 constexpr const char* axes[2] = {"e", "n"};
 const std::vector<std::string> on_sites{"frequency", "receiver"};
 
-/// One number of each function.
+/// One value of each transfer function, computed by get(function, index).
 template <class Get>
 auto values_of(const std::vector<TransferFunction>& all, const Get& get) {
   std::vector<decltype(get(all.front(), std::size_t{}))> values;
@@ -26,17 +26,18 @@ auto values_of(const std::vector<TransferFunction>& all, const Get& get) {
   return values;
 }
 
-/// Components of recorded_of_plane_waves() that H makes: E_e, E_n, H_u.
+/// Indices in recorded_of_plane_waves() of the components that depend linearly on horizontal H: E_e, E_n,
+/// H_u.
 constexpr std::size_t answers[3] = {0, 1, 4};
 
-/// visit(frequency, receiver) in the order of transfer functions.
+/// Calls visit(frequency, receiver) in the order of transfer functions.
 template <class Visit>
 void for_sites(const Problem& problem, const Visit& visit) {
   for (std::size_t f = 0; f < problem.frequencies.size(); ++f)
     for (std::size_t n = 0; n < problem.receivers.size(); ++n) visit(f, n);
 }
 
-/// Of a datum among those of forward().
+/// The index of a datum in Outcome::data.
 std::size_t place(const Problem& problem, std::size_t polarisation, std::size_t f, std::size_t component,
                   std::size_t n) {
   return (polarisation * problem.frequencies.size() + f) * problem.data_of_a_solve() +
@@ -101,7 +102,7 @@ std::complex<double> number(const TransferFunction& function, std::size_t which)
 SumOfFields change_of(const Problem& problem, const Outcome& outcome, std::size_t f, std::size_t n,
                       const TransferFunction& there, std::size_t which) {
   const auto h = inverse_of_h(problem, outcome.data, f, n);
-  const std::size_t row = which / 2, column = which % 2;  // Z_e, Z_n, T; of H_e or H_n
+  const std::size_t row = which / 2, column = which % 2;  // row: 0 Z_e, 1 Z_n, 2 T; column: 0 H_e, 1 H_n
   SumOfFields sum;
   for (std::size_t p = 0; p < 2; ++p) {
     sum.push_back({place(problem, p, f, answers[row], n), h[p][column]});

@@ -14,7 +14,7 @@ using Z = std::complex<double>;
 constexpr double permeability = 4e-7 * std::numbers::pi;
 constexpr Z one_i{0, 1};
 
-/// One kind of wave at one wavenumber in all layers, seen from a source and a receiver.
+/// One mode (TM or TE) at one wavenumber: a transmission line through all layers.
 class Line {
  public:
   Line(const LayeredEarth& earth, std::vector<Z> gamma, std::vector<Z> impedance)
@@ -26,12 +26,13 @@ class Line {
   struct Answer {
     Z v, i;
   };
-  /// The voltage and current at a height, of a unit source of current (shunt) or of voltage (series).
+  /// The voltage and current at height `receiver` for a unit source of current (shunt) or of voltage
+  /// (series).
   Answer answer(double source, double receiver, bool shunt) const {
     const std::size_t s = layer(source), r = layer(receiver);
     if (r == s) return in_source_layer(s, source, receiver, shunt);
     const bool above = r > s;
-    // The voltage is continuous: carry it from interface to interface.
+    // The voltage is continuous: it is propagated from interface to interface.
     Z v = in_source_layer(s, source, above ? top(s) : bottom(s), shunt).v;
     for (std::size_t n = s;;) {
       n = above ? n + 1 : n - 1;
@@ -59,7 +60,8 @@ class Line {
   double top(std::size_t n) const { return earth_.interfaces[n]; }
   double bottom(std::size_t n) const { return earth_.interfaces[n - 1]; }
   double thickness(std::size_t n) const { return top(n) - bottom(n); }
-  /// At the end of layer n where `next` begins, whose own far end reflects `far`.
+  /// The reflection coefficient at the end of layer n next to layer `next`, whose far end has the coefficient
+  /// `far`.
   Z reflection(std::size_t n, std::size_t next, Z far) const {
     const Z r = (z_[next] - z_[n]) / (z_[next] + z_[n]);
     const Z through = far == 0.0 ? Z{} : far * std::exp(-2.0 * gamma_[next] * thickness(next));
@@ -68,7 +70,7 @@ class Line {
 
   Answer in_source_layer(std::size_t n, double source, double z, bool shunt) const {
     const Z gamma = gamma_[n], size = shunt ? z_[n] / 2.0 : Z{0.5};
-    const double below = shunt ? 1 : -1;  // sign of the direct voltage under the source
+    const double below = shunt ? 1 : -1;  // sign of the direct voltage below the source
     const bool has_top = n + 1 < z_.size(), has_bottom = n > 0;
     const Z to_top = has_top ? std::exp(-gamma * (top(n) - source)) : Z{},
             to_bottom = has_bottom ? below * std::exp(-gamma * (source - bottom(n))) : Z{};
@@ -79,7 +81,7 @@ class Line {
     const Z falling = has_top ? from_top * std::exp(-gamma * (top(n) - z)) : Z{},
             rising = has_bottom ? from_bottom * std::exp(-gamma * (z - bottom(n))) : Z{};
     const Z direct = std::exp(-gamma * std::abs(z - source));
-    const double side = z > source ? 1 : z < source ? -1 : 0;  // at the source itself: the mean of both
+    const double side = z > source ? 1 : z < source ? -1 : 0;  // at the source itself: the mean of both sides
     const Z voltage = shunt ? direct : side * direct, current = shunt ? side * direct : direct;
     return {size * (voltage + falling + rising), size / z_[n] * (current - falling + rising)};
   }
@@ -99,7 +101,7 @@ Line line(const LayeredEarth& earth, double omega, double lambda, bool electric)
   return {earth, std::move(gamma), std::move(z)};
 }
 
-/// The limit of a sequence, by Wynn's ε: of the even columns the one that changes least.
+/// The limit of a sequence by Wynn's ε algorithm: from the even column that changes least.
 Z limit_of(const std::vector<Z>& sums) {
   std::vector<Z> before(sums.size() + 1), now = sums;
   Z best = sums.back(), last = sums.back();
@@ -147,7 +149,7 @@ struct GaussRule {
   }
 };
 
-/// ∫ f(λ) dλ from 0, f Bessel functions of λρ among its factors; add(λ, weight, sums) adds weight · f to
+/// ∫ f(λ) dλ from 0 to ∞, f containing Bessel functions of λρ; add(λ, weight, sums) adds weight · f to
 /// `count` sums.
 template <std::size_t count, class Add>
 std::array<Z, count> hankel(double rho, const Add& add) {
@@ -161,7 +163,7 @@ std::array<Z, count> hankel(double rho, const Add& add) {
   };
   const auto end = [&](int n) {
     return (n + 0.75) * std::numbers::pi / rho;
-  };  // near zeros of J₀, J₁, J₂ by turns
+  };  // approximately zeros of J₀, J₁, J₂ in alternation
   for (int n = first_parts; n > 0; --n)
     panel(n == first_parts ? 0 : end(0) * std::pow(0.5, n), end(0) * std::pow(0.5, n - 1));
   for (int n = 0; n < most; ++n) {
@@ -222,7 +224,7 @@ void add_horizontal(const LayeredEarth& earth, double omega, double from, double
     sum[4] += w * j.j2 * (e.i - h.i);
     sum[5] += w * lambda * j.j1 * h.v;
   });
-  // φ from the dipole's own direction x; y to its left.
+  // φ is measured from the dipole's direction x; y points to the left of x.
   const double c = offset.cosine * azimuth_cosine + offset.sine * azimuth_sine,
                s = offset.sine * azimuth_cosine - offset.cosine * azimuth_sine;
   const double c2 = c * c - s * s, s2 = 2 * s * c, quarter = moment / (4 * std::numbers::pi);
@@ -297,16 +299,18 @@ namespace {
 
 using Place = std::array<double, 3>;
 
-/// Where a receiver is seen from, moved aside where it is straight above or below.
+/// Offset from source `from` to receiver `to`; shifted sideways if the receiver is almost vertically above or
+/// below.
 Offset aside(const Place& from, const Place& to) {
-  constexpr double least = 1e-5;  // least horizontal distance over the height; fields change by as much
+  constexpr double least =
+      1e-5;  // horizontal distance over height; the relative change of the field by the shift is as small
   const double e = to[0] - from[0], n = to[1] - from[1], rho = std::hypot(e, n),
                nearest = least * std::max(std::abs(to[2] - from[2]), 1e-6);
   return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};
 }
 
-/// A height on an interface, moved to the side that conducts better: seen from air, what the ground carries
-/// is a small difference of large numbers.
+/// A height on an interface is moved to the side with higher conductivity: on the side of air, the field of
+/// ground currents would be a small difference of large numbers.
 double in_conductor(const LayeredEarth& earth, double z) {
   const double below = std::nextafter(z, -INFINITY);
   return std::abs(layer_at(earth, below).horizontal) > std::abs(layer_at(earth, z).horizontal) ? below : z;
@@ -332,7 +336,7 @@ void add_end(const LayeredEarth& earth, double omega, const Place& from, double 
   out.h[1] -= factor * offset.cosine * sums[2];
 }
 
-/// What induction gives of a short part; moment: current times its length along east, north, up.
+/// Adds the induction field of a short segment; moment: current times its length along east, north, up.
 void add_induced(const LayeredEarth& earth, double omega, const Place& from, const Place& moment,
                  const Place& to, DipoleField& out) {
   const auto offset = aside(from, to);
@@ -370,8 +374,8 @@ void add_induced(const LayeredEarth& earth, double omega, const Place& from, con
   out.h[1] += upright * offset.cosine * sums[2];
 }
 
-/// A straight part of a wire, cut where its integrand changes: as near as the receiver, within a skin depth
-/// or two of it, and at interfaces.
+/// A straight segment of a wire, subdivided where its integrand varies: into pieces no longer than their
+/// distance from the receiver or two skin depths, and at interfaces.
 class Straight {
  public:
   Straight(const LayeredEarth& earth, double hertz, const Place& from, const Place& to, double current,
@@ -408,11 +412,12 @@ class Straight {
     const double sigma = std::max(std::abs(layer_at(earth_, in_conductor(earth_, middle)).horizontal),
                                   std::abs(layer_at(earth_, receiver_[2]).horizontal)),
                  skin = 503.292 / std::sqrt(sigma * hertz_);
-    constexpr double seen = 20;  // distance in skin depths: what comes from farther has passed other layers
+    constexpr double seen = 20;  // skin depths; fields from farther away travel through other layers
     return length < 2 * skin || away > seen * skin;
   }
   void add(double begin, double end, DipoleField& out) const {
-    constexpr double on_the_wire = 1e-6;  // least distance over the length of the wire
+    constexpr double on_the_wire =
+        1e-6;  // least distance over the length of the wire; avoids the singularity
     const double length = (end - begin) * length_,
                  away = std::max(distance(begin, end), on_the_wire * length_), middle = (begin + end) / 2;
     if (!is_short(length, away, at(middle)[2])) {

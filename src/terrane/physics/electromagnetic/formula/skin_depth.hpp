@@ -1,4 +1,4 @@
-// How far fields reach into a medium.
+// Skin depth of a medium.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The kernels of maxwell.hpp: what each computes at one edge or node. a: the axis of the edge, b and e the
-// other two.
+// The kernels of maxwell.hpp: the computation at one edge or node. a: the axis of the edge, b and e the other
+// two axes.
 #pragma once
 
 #include "terrane/parallel/reduce/tree.hpp"
@@ -20,7 +20,8 @@ using In = ComplexView<const double>;
 using Out = ComplexView<double>;
 using Real = solve::GridView<const double>;
 
-/// Cells' widths h, 1/h, and distances d of the centres beside interior nodes, along each axis.
+/// Along each axis: widths h of the cells, their inverses 1/h, and distances d of the cell centres on either
+/// side of each interior node.
 struct MetricView {
   View<const double> width[3], inverse[3], distance[3];
 
@@ -28,7 +29,7 @@ struct MetricView {
   TERRANE_FN double h(const Place& q) const {
     return width[Axis](q.get<Axis>());
   }
-  /// 1/h of the cell below the node of q on this axis, and of the cell above it.
+  /// 1/h of the cell below node q on this axis, and of the cell above it.
   template <int Axis>
   TERRANE_FN double below(const Place& q) const {
     return inverse[Axis](q.get<Axis>());
@@ -43,12 +44,12 @@ struct MetricView {
   }
 };
 
-/// s V of an edge: the sum of σV/4 over its four cells.
+/// s V of an edge: the sum of σV/4 over the four cells around the edge.
 template <int A>
 struct EdgeVolume {
   static constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
   MetricView m;
-  Real sigma;  // of cells
+  Real sigma;  // conductivity of the cells along A
   View<double, 3> out;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
@@ -58,7 +59,7 @@ struct EdgeVolume {
   }
 };
 
-/// Conductance of K along an edge.
+/// Conductance of an edge in the network K (maxwell.hpp).
 template <int A>
 struct EdgeConductance {
   MetricView m;
@@ -73,8 +74,8 @@ struct EdgeConductance {
 /// i w u
 TERRANE_FN Number turned(double w, const Number& u) { return {-w * u.im, w * u.re}; }
 
-/// (A E)_a = d_b (F_below − F_above) − d_e (H_below − H_above) + iωμ₀ sV E_a, F the circulation around the
-/// faces beside the edge along e, H along b; w = ωμ₀.
+/// (A E)_a = d_b (F_below − F_above) − d_e (H_below − H_above) + iωμ₀ sV E_a: F is the circulation of E
+/// around the two faces next to the edge along e, H around those along b; w = ωμ₀.
 template <int A>
 TERRANE_FN Number curl_curl(const MetricView& m, double w, const In& a, const In& b, const In& e,
                             const Real& s, const Place& q) {
@@ -104,7 +105,7 @@ struct CurlCurl {
   }
 };
 
-/// r/D, D the diagonal of A.
+/// r/D, where D is the diagonal of A.
 template <int A>
 TERRANE_FN Number over_diagonal(const MetricView& m, double w, const Real& s, const In& r, const Place& q) {
   constexpr int B = (A + 1) % 3, E = (A + 2) % 3;
@@ -126,7 +127,7 @@ struct Jacobi {
   }
 };
 
-/// Gᵀ f at a node of edge values that `value<axis>(q)` gives, already divided by the width of the cell.
+/// Gᵀ f at a node; `value` returns the values on edges, already divided by the widths of their cells.
 template <class Value>
 TERRANE_FN Number divergence_of(const Place& node, const Value& value) {
   return value.template along<0>(node) - value.template along<0>(node.template moved<0>(1)) +
@@ -134,7 +135,7 @@ TERRANE_FN Number divergence_of(const Place& node, const Value& value) {
          (value.template along<2>(node) - value.template along<2>(node.template moved<2>(1)));
 }
 
-/// Edge values divided by the width of the cell, for divergence_of(): E/h, and sV E/h.
+/// Edge values divided by the width of the cell, for divergence_of(): Edges E/h, Currents sV E/h.
 struct Edges {
   MetricView m;
   In e[3];
@@ -178,7 +179,7 @@ struct CurrentDivergence {
     put(out, k, j, i, turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// δV of edges, δ being what a complex conductivity adds to the real one of the networks.
+/// δV of edges; δ: complex conductivity minus the real conductivity of the networks.
 struct BeyondView {
   Real re[3], im[3];
   template <int A>
@@ -216,14 +217,14 @@ struct AddBeyondDivergence {
     put(out, k, j, i, out(k, j, i) + turned(w, divergence_of({k, j, i}, currents)));
   }
 };
-/// |Gᵀ(b − iωμ₀ sV x)|² at a node, and the sum of the squares of the currents' terms: first of nodes of the
-/// earth, then of nodes in air.
+/// |Gᵀ(b − iωμ₀ sV x)|² at a node and the sum of the squares of its terms with currents: two values for nodes
+/// in the earth, then two for nodes in air.
 struct ChargeError {
   Currents currents;
   double w;
   Edges b;
   bool complex;
-  BeyondCurrents beyond;  // where it is
+  BeyondCurrents beyond;  // used if `complex`
   TERRANE_FN Several<4> operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     Number difference = divergence_of(q, b) - turned(w, divergence_of(q, currents));
@@ -241,20 +242,21 @@ struct ChargeError {
   }
 
  private:
-  /// Whether one of the edges at a node conducts.
+  /// Whether one of the edges at a node conducts more than air.
   TERRANE_FN bool earth(const Place& q) const {
     return conducts<0>(q) || conducts<1>(q) || conducts<2>(q) || conducts<0>(q.moved<0>(1)) ||
            conducts<1>(q.moved<1>(1)) || conducts<2>(q.moved<2>(1));
   }
   template <int A>
   TERRANE_FN bool conducts(const Place& q) const {
-    constexpr double air = 1e-6;  // S/m and less
+    constexpr double air = 1e-6;  // S/m; a smaller conductivity is air
     const MetricView& m = currents.edges.m;
     return at(currents.s[A], q) > air * m.h<A>(q) * m.d<(A + 1) % 3>(q) * m.d<(A + 2) % 3>(q);
   }
 };
 
-/// The three components of a field on the box of all edges; where a component has no edge it is zero.
+/// The three components of a field, with the index box of all edges; a component is zero at indices at which
+/// it has no edge.
 struct Three {
   In of[3];
 };
@@ -262,7 +264,7 @@ struct ThreeOut {
   Out of[3];
 };
 
-/// Whether a point of the box of all edges has an edge along an axis, or a node, of its indices.
+/// Whether the box of all edges has an edge along an axis, or a node, at these indices.
 struct Inside {
   Index nodes[3];
 
@@ -276,8 +278,8 @@ struct Inside {
 
 using StepNumbers = solve::StepNumbers<Number>;
 
-/// Copies two values per cell of a sum (reduce.hpp), stored one after the other, into a complex field;
-/// GiveCells copies them back.
+/// Copies two values per cell of a sum (reduce.hpp), stored consecutively, into the real and imaginary part
+/// of a complex field; GiveCells copies them back.
 struct TakeCells {
   const double* values;
   IndexBox<3> cells;
@@ -299,7 +301,7 @@ struct GiveCells {
   }
 };
 
-/// p = z + β p on all edges. value[a]: z, where point `here` has an edge along a.
+/// p = z + β p on all edges. value[a]: z on the edge along a at indices `here`, if there is one.
 struct Direction {
   Inside inside;
   const StepNumbers* numbers;
@@ -326,14 +328,14 @@ struct DirectionAll {
   }
 };
 
-/// CurlCurl and CurrentDivergence in one, on the three edges and the node of a point. Where a point has all
-/// four, all is read before anything is written, so that components share what they read.
+/// CurlCurl and CurrentDivergence in one pass over index triples, each of which has up to three edges and a
+/// node. If all four exist, all values are read before any is written, so that components share loads.
 struct WholeProduct {
   Inside inside;
-  Currents currents;  // of p
+  Currents currents;  // currents of p
   double w;
 
-  /// Calls edge.take<axis>(here, value) and node(here, value) for the edges and the node that the point has.
+  /// Calls edge.take<axis>(here, value) for the edges at these indices, and node(here, value) for the node.
   template <class Edge, class Node>
   TERRANE_FN void operator()(const Place& here, const Edge& edge, const Node& node) const {
     if (inside.node(here)) {
@@ -358,7 +360,7 @@ struct WholeProduct {
 
 /// q = A p and Gᵀ q; returns pᵀq.
 struct WholeOperator {
-  static constexpr int blocks_at_once = 2;  // 128 registers
+  static constexpr int blocks_at_once = 2;  // leaves 128 registers per thread
   WholeProduct product;
   ThreeOut q;
   Out divergence;
@@ -385,7 +387,7 @@ struct WholeOperator {
 /// r = b − A x and Gᵀ r; returns |r|².
 struct WholeResidual {
   static constexpr int blocks_at_once = 2;
-  WholeProduct product;  // of x
+  WholeProduct product;  // A x
   Three b;
   ThreeOut r;
   Out divergence;
@@ -412,16 +414,16 @@ struct WholeResidual {
   };
 };
 
-/// Advance on all edges and of the divergence in one; returns |r|². All is read before anything is written,
-/// so that loads overlap: where a component has no edge it is zero.
+/// Updates x and r on all edges, and the divergence of r; returns |r|². All values are read before any is
+/// written, so that loads overlap; a component is zero at indices at which it has no edge.
 struct AdvanceAll {
   Inside inside;
   Number alpha;
   Three p, q;
   ThreeOut x, r;
   In divergence;
-  Out left;                              // of r
-  const StepNumbers* numbers = nullptr;  // for α, or null
+  Out left;                              // divergence of r
+  const StepNumbers* numbers = nullptr;  // contains α; or null: `alpha` is used
 
   TERRANE_FN Several<2> operator()(Index k, Index j, Index i) const {
     return advanced(numbers == nullptr ? alpha : numbers->alpha, k, j, i);
@@ -496,7 +498,7 @@ struct EdgeProduct {
   }
 };
 
-/// uᵀv, not conjugated, where values beyond the edges of a component are arbitrary.
+/// uᵀv, not conjugated; skips indices at which a component has no edge, because values there are arbitrary.
 struct EdgeProductInside {
   Inside inside;
   Three u, v;
@@ -516,7 +518,7 @@ struct Blend {
   bool add;
   In u;
   Out v;
-  bool choice() const { return add; }  // sweep.hpp
+  bool choice() const { return add; }  // the branch, the same for all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     Number value = alpha * u(k, j, i);
     if (add) value += beta * v(k, j, i);
@@ -542,19 +544,20 @@ struct Advance {
   }
 };
 
-/// Writers of the right-hand sides of cycles: for a potential, and for a component of E.
+/// Write the right-hand sides of multigrid cycles: ToPotential for a potential, ToComponent for a component
+/// of E.
 template <class T>
 using ToPotential = solve::Beginning<Complex<T>, solve::NetworkView<T>>;
 template <class T>
 using ToComponent = solve::Beginning<Complex<T>, solve::ProductView<T>>;
 
-/// Right-hand side of the block's first potential: d, scaled and rounded to the precision of the cycles.
+/// Right-hand side of the block's first potential: d, scaled, in the cycle's precision.
 template <class T>
 struct FirstCharge {
   In d;
   View<const double> scale;
   ToPotential<T> out;
-  bool choice() const { return out.a.shift == 0; }  // sweep.hpp
+  bool choice() const { return out.a.shift == 0; }  // the branch, the same for all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     out.take(k, j, i, solve::converted<Complex<T>>(scale[0], d(k, j, i)));
   }
@@ -578,7 +581,7 @@ struct WithoutGradient {
   Real s;
   ComplexView<const T> phi;
   ToComponent<T> out;
-  bool choice() const { return out.a.shift == 0; }  // sweep.hpp
+  bool choice() const { return out.a.shift == 0; }  // the branch, the same for all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     const Number t = scale[0] * at(r, q) - at(s, q) * gradient<A>(m, phi, q);
@@ -600,27 +603,27 @@ struct BlockCurrents {
     return m.below<A>(q) * at(s[A], q) * (gradient<A>(m, phi, q) + turned(w, field));
   }
 };
-/// Right-hand side of the block's second potential: d without the divergence of what the first potential and
-/// the components give.
+/// Right-hand side of the block's second potential: d minus the divergence of iωμ₀ sV z, z from the first
+/// potential and the components.
 template <class T>
 struct SecondCharge {
   In d;
   View<const double> scale;
   BlockCurrents<T> currents;
   ToPotential<T> out;
-  bool choice() const { return out.a.shift == 0; }  // sweep.hpp
+  bool choice() const { return out.a.shift == 0; }  // the branch, the same for all points (sweep.hpp)
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     out.take(k, j, i, solve::converted<Complex<T>>(1, scale[0] * at(d, q) - divergence_of(q, currents)));
   }
 };
 
-/// z = y + G(φ₁ + φ₂)/(iωμ₀), scaled back.
+/// z = y + G(φ₁ + φ₂)/(iωμ₀), with the scale removed.
 template <class T>
 struct BlockSum {
   MetricView m;
   double inverse;            // 1/ωμ₀
-  View<const double> scale;  // and 1/scale
+  View<const double> scale;  // the scale and 1/scale
   ComplexView<const T> first, second, y[3];
 
   template <int A>
@@ -640,8 +643,8 @@ struct WriteBlockSum {
     put(z, k, j, i, sum.template along<A>({k, j, i}));
   }
 };
-/// z on all edges by BlockSum, read before anything is written (as in AdvanceAll); returns rᵀz. Writes:
-/// whether z is stored.
+/// z on all edges by BlockSum; all values are read before any is written, as in AdvanceAll. Returns rᵀz.
+/// Writes: whether z is stored.
 template <class T, bool Writes>
 struct BlockSums {
   Inside inside;

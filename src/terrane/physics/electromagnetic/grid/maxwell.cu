@@ -22,7 +22,7 @@ constexpr double mu0 = 4e-7 * std::numbers::pi;
 ThreeOut three(EdgeVector& x) { return {{x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
 Three three(const EdgeVector& x) { return {{x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
 
-/// Calls call(0), call(1), call(2) with the axis as a constant of compilation.
+/// Calls call(0), call(1), call(2); the arguments are compile-time constants.
 template <class Call>
 void for_axes(const Call& call) {
   call(std::integral_constant<int, 0>{});
@@ -36,12 +36,11 @@ Buffer<double> on_device(Stream& stream, const std::vector<double>& values) {
 
 }  // namespace
 
-/// The share of a mesh that a rank has: the cells of a part, and the edges and interior nodes with their
-/// indices.
+/// A rank's part of a mesh: a box of cells, and the edges and interior nodes with the same indices.
 struct EdgeShare {
   IndexBox<3> whole, cells, nodes;
   std::array<IndexBox<3>, 3> edges;
-  // Set where there are several ranks; else null.
+  // Null if there is only one rank.
   Comm* comm = nullptr;
   std::unique_ptr<solve::SharedGrid<double>> of_nodes;
   std::array<std::unique_ptr<solve::SharedGrid<double>>, 3> of_edges;
@@ -71,16 +70,16 @@ struct EdgeShare {
     }
   }
 
-  /// Whether messages need no host: they are kernels of their stream.
+  /// Whether halos are exchanged by kernels of the stream, without the host.
   bool direct() const { return !comm || of_edges[0]->direct(); }
   bool by_peers() const { return !comm || of_edges[0]->by_peers(); }
-  /// The host waits for the stream, and checks that messages arrive.
+  /// The host waits for the stream and checks that messages arrive.
   void watch(Stream& stream) const {
     if (comm) of_edges[0]->watch(stream);
   }
 
-  /// Fetches the layer of edges around a part, edges and corners of the box included: curls read neighbours
-  /// along two axes at once.
+  /// Fetches the halo of edges around a part, including the edges and corners of its box, because curls read
+  /// neighbours along two axes at once.
   void bring(Stream& stream, EdgeVector& x) const {
     for (std::size_t a = 0; a < 3 && comm; ++a) of_edges[a]->bring(stream, x.e[a]);
   }
@@ -92,9 +91,9 @@ class EdgeSpace {
   using Vector = EdgeVector;
   using Number = electromagnetic::Number;
 
-  /// lent: memory that is lent on devices to the finest levels of cycles while conjugate gradients do not
-  /// need q: places 0 … 2 to those of the components, and before and after these to coarser levels of the
-  /// potential; place 3 to the finest level of the potential.
+  /// lent: device memory that the finest levels of the multigrid cycles use while conjugate gradients do not
+  /// need q. Slots 0 … 2: cycles of the components and, before and after these, coarser levels of the
+  /// potential; slot 3: the finest level of the potential.
   EdgeSpace(Stream& stream, const Metric& metric, const EdgeShare& share, solve::SharedMemory& lent)
       : stream_(stream),
         metric_(metric),
@@ -107,7 +106,7 @@ class EdgeSpace {
     of_cells_ =
         std::make_unique<solve::SharedGrid<double>>(cells, *share.comm, solve::Around{0, false, true});
     of_cells_->prepare<Number>(stream);
-    if (!of_cells_->by_peers()) {  // though edges have them: then sums go through the host
+    if (!of_cells_->by_peers()) {  // edges are exchanged by peers, but sums go through the host
       of_cells_ = nullptr;
       return;
     }
@@ -126,7 +125,7 @@ class EdgeSpace {
     made.divergence = solve::Field<Number>(stream_, share_.nodes);
     return made;
   }
-  /// A vector in memory that the cycles use, too: values of its layer are arbitrary.
+  /// A vector in memory that the multigrid cycles also use; its halo may contain any values.
   Vector scratch() {
     if (stream_.device().kind == Device::Kind::cpu) return image();
     Vector made;
@@ -161,7 +160,7 @@ class EdgeSpace {
       sweep(stream_, share_.nodes, Blend{alpha, beta, add, u.divergence.view(), v.divergence.view()},
             After::events);
   }
-  /// ‖r‖, summed by the kernel that writes r.
+  /// Runs a kernel that writes r and sums |r|²; returns ‖r‖.
   template <class Kernel>
   double written_and_norm(const Kernel& kernel) {
     return std::sqrt(sum(kernel).re);
@@ -173,7 +172,7 @@ class EdgeSpace {
     sweep(stream_, share_.nodes, Blend{-alpha, Number{1}, true, q.divergence.view(), r.divergence.view()},
           After::events);
   }
-  /// advance(), and ‖r‖: on devices by one kernel.
+  /// advance(), and returns ‖r‖; on devices one kernel does both.
   double advance_and_norm(Number alpha, const Vector& p, const Vector& q, Vector& x, Vector& r) {
     if (stream_.device().kind == Device::Kind::cpu) {
       advance(alpha, p, q, x, r);
@@ -189,8 +188,8 @@ class EdgeSpace {
     const auto nodes = metric_.nodes();
     return {{nodes.last[0], nodes.last[1], nodes.last[2]}};
   }
-  /// The two halves of a sum over all edges: begin and end; the first may be recorded in a graph. to: null,
-  /// or where the sum is left on the device, that of all ranks where they can read each other's memory.
+  /// begin_sum() and end_sum() together compute a sum over all edges; begin_sum() may be recorded in a graph.
+  /// to: null, or device memory that receives the sum, over all ranks if they can read each other's memory.
   template <class Kernel>
   void begin_sum(const Kernel& kernel, Number* to = nullptr, After after = After::events) {
     if (!to) return sums_.template begin_sums<2>(kernel, after);
@@ -229,14 +228,14 @@ class EdgeSpace {
   solve::SharedMemory& lent_;
   Alone alone_;
   Reduction<3> sums_;
-  // Sums of cells, for ranks that exchange them.
+  // Partial sums of cells, for ranks that exchange them.
   std::unique_ptr<solve::SharedGrid<double>> of_cells_;
   solve::Field<Number> cells_;
 };
 
 namespace {
 
-/// Σ log σ, summed by planes: the same bits for any number of threads.
+/// Σ log σ, summed plane by plane, so that the result is bitwise identical for any number of threads.
 double sum_of_logarithms(const std::vector<double>& sigma, std::size_t planes, int threads) {
   const std::size_t each = sigma.size() / planes;
   std::vector<double> sums(planes);
@@ -302,36 +301,37 @@ struct MaxwellSolver<T>::Parts {
   Stream& stream;
   Metric metric;
   EdgeShare share;
-  Index together;              // levels with fewer points are on every rank
-  solve::SharedMemory memory;  // of cycles: on the CPU, where they follow each other, all; on devices some
+  Index together;  // every rank stores levels with fewer points than this entirely
+  solve::SharedMemory
+      memory;  // of cycles: on the CPU, where cycles run one after another, all of it; on devices some
   EdgeSpace space;
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀
   std::array<solve::Field<double>, 3> s;  // s V
   bool complex = false;
-  std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary δV, where it is
+  std::array<std::array<solve::Field<double>, 3>, 2> beyond;  // real and imaginary part of δV if `complex`
   std::unique_ptr<Cycle> potential;                           // B_K
   std::array<std::unique_ptr<Cycle>, 3> component;
-  solve::Field<Complex<T>> phi;           // result of the first cycle, while the second is computed
+  solve::Field<Complex<T>> phi;           // solution of the first potential cycle, kept during the second
   EdgeVector left, correction, smoothed;  // vectors of the Jacobi steps, after set_rough(true)
   std::optional<solve::RoomOfGradients<EdgeSpace>> room;
   Buffer<double>
-      scale_there;  // what r is multiplied by, and z: read by kernels, so that a recorded block serves all
+      scale_there;  // factors of r and of z, [2]; kernels read them, so a recorded graph fits any scale
   double scale_here = 0;
-  /// Addresses of two vectors: a graph can be used for these only.
+  /// Addresses of two vectors: a graph fits only vectors at the addresses for which it was recorded.
   using Addresses = std::array<const void*, 8>;
   static Addresses memory_of(const EdgeVector& a, const EdgeVector& b) {
     return {a.e[0].memory(), a.e[1].memory(), a.e[2].memory(), a.divergence.memory(),
             b.e[0].memory(), b.e[1].memory(), b.e[2].memory(), b.divergence.memory()};
   }
 
-  // On devices: a stream for each component, as the three run concurrently; and a graph of the block,
-  // recorded for the vectors at these addresses.
-  std::array<std::unique_ptr<Stream>, 3> beside;  // none for the first component
+  // On devices: a stream for each component, because the three cycles run concurrently; and a graph of the
+  // block, recorded for vectors at the addresses `recorded`.
+  std::array<std::unique_ptr<Stream>, 3> beside;  // null for the first component, which uses `stream`
   std::array<std::unique_ptr<Event>, 3> reached;
   std::unique_ptr<Graph> graph;
   Addresses recorded = {};
-  // Graph of a whole iteration, for the vectors at these addresses.
+  // Graph of a whole iteration, for vectors at the addresses `iterated`.
   solve::DeviceGradients<Number> gradients;
   Addresses iterated = {};
 
@@ -346,7 +346,7 @@ struct MaxwellSolver<T>::Parts {
         gradients(on.device()) {
     fill_volumes(conductivity, s);
     if (more[0] != nullptr) fill_beyond(more);
-    if (!on_cpu()) space.scratch();  // allocated with its final size
+    if (!on_cpu()) space.scratch();  // allocates the shared memory with its final size
     for (int a = 0; a < 3; ++a) component[static_cast<std::size_t>(a)] = component_cycle(a);
     potential = potential_cycle(conductivity);
     phi = potential->another_solution(on);
@@ -360,7 +360,7 @@ struct MaxwellSolver<T>::Parts {
   Edges edges(const EdgeVector& x) const { return {view(), {x.e[0].view(), x.e[1].view(), x.e[2].view()}}; }
   Currents currents(const EdgeVector& x) const { return {edges(x), {s[0].view(), s[1].view(), s[2].view()}}; }
 
-  /// Fills s V of the edges and of the layer around them, without messages: every rank has the whole earth.
+  /// Computes s V of the edges and of their halo without messages: every rank has the whole conductivity.
   void fill_volumes(const Conductivity& conductivity, std::array<solve::Field<double>, 3>& volumes) {
     solve::detail::check_numbers(stream.device(), metric.all());
     Buffer<double> sigma;
@@ -372,7 +372,7 @@ struct MaxwellSolver<T>::Parts {
       for_each(stream, overlap(volumes[a].box(), metric.edges(a)),
                EdgeVolume<a>{view(), cells, volumes[a].view()});
     });
-    stream.wait();  // the conductivity is freed after this
+    stream.wait();  // because `sigma` is freed after this
   }
   void fill_beyond(const Beyond& more) {
     complex = true;
@@ -389,8 +389,9 @@ struct MaxwellSolver<T>::Parts {
     }
   }
 
-  /// The cycle for component a: c_a = d_b d_e/d_a between natural ends, c_b = h_a d_e/h_b between grounded
-  /// ones: products of h or d across and of 1/d or 1/h along.
+  /// The multigrid cycle for component a. Conductances: c_a = d_b d_e/d_a, with Neumann conditions at the
+  /// ends of axis a; c_b = h_a d_e/h_b, with Dirichlet conditions at the ends of axis b. Both are products of
+  /// h or d across the axis and of 1/d or 1/h along the axis.
   std::unique_ptr<Cycle> component_cycle(int a) {
     solve::ProductNetwork network;
     network.part = share.edges[static_cast<std::size_t>(a)];
@@ -416,8 +417,8 @@ struct MaxwellSolver<T>::Parts {
                                    solve::Transfers::quickest, lent_to(a));
   }
 
-  /// The cycle for the potential, K = Gᵀ sV G. Spacings are divided by the root of conductivity: axes that
-  /// conduct better count as shorter.
+  /// The multigrid cycle for the potential, K = Gᵀ sV G. Spacings are divided by √σ, so that coarsening
+  /// treats an axis with higher conductivity as one with smaller cells.
   std::unique_ptr<Cycle> potential_cycle(const Conductivity& conductivity) {
     solve::Network<double> network;
     for_axes([&](auto axis) {
@@ -441,8 +442,9 @@ struct MaxwellSolver<T>::Parts {
                                      solve::Transfers::quickest, lent_to(3));
     return std::make_unique<Cycle>(stream, network, spacing, solve::Transfers::quickest, lent_to(3));
   }
-  /// Memory that is lent to a cycle. On devices the three of the components run concurrently, and that of the
-  /// potential before or after them: its coarser levels use the memory of the components' finest.
+  /// The memory lent to a cycle. On devices the cycles of the three components run concurrently, and that of
+  /// the potential before or after them; so its coarser levels use the memory of the components' finest
+  /// levels.
   solve::InTurn lent_to(int cycle) {
     if (on_cpu()) return {&memory};
     if (cycle == 3) return {&memory, true, 3, {0, 1, 2}};
@@ -455,7 +457,7 @@ struct MaxwellSolver<T>::Parts {
   WholeOperator whole_operator(const EdgeVector& p, EdgeVector& q) const {
     return {whole_product(p), three(q), q.divergence.view()};
   }
-  /// q = A p. Fetches the layer of p.
+  /// q = A p. Fetches the halo of p.
   void apply(EdgeVector& p, EdgeVector& q) {
     share.bring(stream, p);
     apply_real(p, q);
@@ -477,7 +479,7 @@ struct MaxwellSolver<T>::Parts {
     const auto of = [&](std::size_t part, std::size_t a) { return beyond[part][a].view(); };
     return {{of(0, 0), of(0, 1), of(0, 2)}, {of(1, 0), of(1, 1), of(1, 2)}};
   }
-  /// q += iωμ₀ δV p, with its divergence.
+  /// q += iωμ₀ δV p, and the divergence of this term is added to that of q.
   void add_beyond(const EdgeVector& p, EdgeVector& q) {
     for_axes([&](auto axis) {
       constexpr int a = axis;
@@ -486,7 +488,7 @@ struct MaxwellSolver<T>::Parts {
     for_each(stream, share.nodes, AddBeyondDivergence{{edges(p), beyond_view()}, w, q.divergence.view()});
   }
 
-  /// q = A p; returns pᵀq, which devices sum in the same kernel.
+  /// q = A p; returns pᵀq, which on devices the same kernel sums.
   Number apply_and_product(EdgeVector& p, EdgeVector& q) {
     if (on_cpu()) {
       apply(p, q);
@@ -496,14 +498,14 @@ struct MaxwellSolver<T>::Parts {
     begin_product(p, q);
     return space.end_sum();
   }
-  /// q = A p on devices, where the layer of p is filled. to, after: as in begin_sum().
+  /// q = A p on devices; the halo of p must be filled. to, after: as in begin_sum().
   void begin_product(EdgeVector& p, EdgeVector& q, Number* to = nullptr, After after = After::events) {
     if (!complex) return space.begin_sum(whole_operator(p, q), to, after);
     apply_real(p, q);
     add_beyond(p, q);
     space.begin_sum(EdgeProductInside{space.inside(), three(std::as_const(p)), three(std::as_const(q))}, to);
   }
-  /// r = b − A x; ‖r‖.
+  /// r = b − A x; returns ‖r‖.
   double residual(const EdgeVector& b, EdgeVector& x, EdgeVector& r, EdgeVector& q) {
     if (on_cpu() || complex) {
       apply(x, q);
@@ -514,7 +516,8 @@ struct MaxwellSolver<T>::Parts {
     return space.written_and_norm(WholeResidual{whole_product(x), three(b), three(r), r.divergence.view()});
   }
 
-  /// The block: gradient, components, gradient; z is the sum of the three.
+  /// The block: cycles for the potential, for the components, and again for the potential; z is the sum of
+  /// the three results.
   BlockSum<T> block(const EdgeVector& r) {
     const auto m = view();
     const auto scale = std::as_const(scale_there).view();
@@ -550,7 +553,7 @@ struct MaxwellSolver<T>::Parts {
     potential->cycle(stream, to_second);
     const BlockSum<T> sum{
         m, 1 / w, scale, first, std::as_const(*potential).solution().view(), {y(0), y(1), y(2)}};
-    potential->swap_solution(phi);  // so that the recorded block fits the next time, too
+    potential->swap_solution(phi);  // so that the buffers are those for which the block was recorded
     return sum;
   }
   /// z = B r.
@@ -571,7 +574,7 @@ struct MaxwellSolver<T>::Parts {
   }
 
   /// z = B r by the block; on devices as one graph, so that the host does not launch its hundreds of kernels
-  /// one by one.
+  /// separately.
   void quick_block(const EdgeVector& r, double scale, EdgeVector& z) {
     set_scale(scale);
     if (on_cpu() || !share.direct()) return block(r, z);  // messages through the host cannot be recorded
@@ -590,7 +593,7 @@ struct MaxwellSolver<T>::Parts {
 
   using Room = solve::RoomOfGradients<EdgeSpace>;
   /// An iteration of COCG as one graph, on one device or on several that can read each other's memory; the
-  /// host waits once.
+  /// host synchronises once.
   std::optional<solve::StepDone<Number>> whole_step(Room& own, EdgeVector& x, double scale, bool fresh) {
     if (on_cpu() || !space.sums_stay() || rough) return std::nullopt;
     if (!diagonal) set_scale(scale);
@@ -604,10 +607,10 @@ struct MaxwellSolver<T>::Parts {
   struct Kernels {
     Parts& own;
     EdgeVector &r, &p, &q, &x;
-    mutable std::optional<BlockSum<T>> sum = std::nullopt;  // of precondition(), for direction()
+    mutable std::optional<BlockSum<T>> sum = std::nullopt;  // set by precondition(), for direction()
 
     Stream& stream() const { return own.stream; }
-    After after() const {  // those of other ranks may come between
+    After after() const {  // kernels of messages may run in between
       return own.share.comm ? After::events : After::kernel;
     }
     void wait() const {
@@ -653,14 +656,14 @@ struct MaxwellSolver<T>::Parts {
     apply(z, left);
     space.subtract(r, left, left);
   }
-  /// z = B r; returns rᵀz, which devices sum in the same kernel.
+  /// z = B r; returns rᵀz, which on devices the same kernel sums.
   Number precondition_and_product(const EdgeVector& r, EdgeVector& z, double scale) {
     if (diagonal && !on_cpu()) {
       space.begin_sum(jacobi_all(r, z));
       return space.end_sum();
     }
     precondition(r, z, scale);
-    if (rough && !diagonal) return space.dot(r, smoothed);  // the layer of z may hold anything
+    if (rough && !diagonal) return space.dot(r, smoothed);  // the halo of z may contain any values
     return diagonal || on_cpu() ? space.dot(r, z) : space.end_sum();
   }
   /// The preconditioner of conjugate gradients as krylov.hpp calls it.
@@ -679,7 +682,7 @@ struct MaxwellSolver<T>::Parts {
   void precondition(const EdgeVector& r, EdgeVector& z, double scale) {
     if (diagonal) return jacobi(r, z, 1);
     if (!rough) return quick_block(r, scale, z);
-    jacobi(r, smoothed);  // z may be where the cycles of the block are
+    jacobi(r, smoothed);  // z may share memory with the block's cycles
     what_is_left(r, smoothed);
     quick_block(left, scale, correction);
     space.blend({1}, correction, {1}, smoothed);

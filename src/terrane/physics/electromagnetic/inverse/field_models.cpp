@@ -36,7 +36,7 @@ std::vector<FieldDatum> data_of(const Problem& problem, const Outcome& outcome,
   return all;
 }
 
-/// Values of all ranks on rank 0, rank by rank.
+/// The values of all ranks, [rank], on rank 0.
 template <class T>
 std::vector<std::vector<T>> gathered(Comm& comm, const std::vector<T>& mine) {
   std::vector<std::vector<T>> all;
@@ -49,7 +49,7 @@ std::vector<std::vector<T>> gathered(Comm& comm, const std::vector<T>& mine) {
 
 }  // namespace
 
-// ---- a model, on each rank ----
+// ---- a model, on every rank ----
 
 FieldModel::FieldModel(const Problem& problem, const std::vector<std::size_t>& places, Device device,
                        int threads, Progress* progress, Comm* comm)
@@ -65,7 +65,7 @@ FieldModel::~FieldModel() {
 std::vector<Z> FieldModel::own_times(std::span<const double> v) {
   const auto fields = sensitivity_.times(v);
   std::vector<Z> changes;
-  if (fields.empty()) return changes;  // not rank 0
+  if (fields.empty()) return changes;  // empty on ranks other than 0
   for (const auto& datum : data_) {
     Z sum = 0;
     for (const auto& [place, factor] : datum.change) sum += factor * fields[place];
@@ -145,9 +145,10 @@ FieldRanks::FieldRanks(Comm& comm, const Problem& problem, const std::vector<std
       device_(device_for_ranks(device, comm)),
       threads_(threads),
       workers_(workers && workers->serves() ? std::move(workers) : nullptr) {
-  Packet packet;  // made before ranks are called: they would wait for what rank 0 has no room for
+  Packet
+      packet;  // made before the other ranks are called, which would wait forever if rank 0 ran out of memory
   packet.put(std::string(fields_service));
-  packet.put(reinterpret_cast<std::uint64_t>(this));  // the number by which workers know the model
+  packet.put(reinterpret_cast<std::uint64_t>(this));  // by which workers recognise this object
   packet.put(true);
   put(packet, problem);
   packet.put(places_);
@@ -186,7 +187,7 @@ void FieldRanks::send(Wanted wanted, std::uint64_t number, const Values& values)
   gone_.clear();
 }
 
-/// Errors are those of all ranks, which then wait no more.
+/// Runs `work` on this rank. If it fails on any rank, all ranks throw, and the other ranks stop waiting.
 template <class Work>
 auto FieldRanks::in_step(const Work& work) {
   parted_ = true;
@@ -256,7 +257,7 @@ bool FieldServer::serve(Packet& asked) {
 
 namespace {
 
-/// Of one of them, until nothing more is wanted.
+/// Serves one FieldRanks, until it asks for nothing more.
 void serve_alone(Packet packet, Comm& comm) {
   packet.get<std::uint64_t>();
   packet.get<bool>();
@@ -268,7 +269,7 @@ void serve_alone(Packet packet, Comm& comm) {
   }
 }
 
-/// Of any number of them, each known by what it begins with.
+/// Serves any number of FieldRanks; each command begins with the number of its FieldRanks.
 inversion::Service::Work commands() {
   return
       [servers = std::map<std::uint64_t, std::shared_ptr<FieldServer>>()](Packet packet, Comm& comm) mutable {

@@ -1,10 +1,10 @@
-// Data of electromagnetic models and their derivatives with respect to ln σ of all cells, over the ranks of a
-// run.
+// Data of electromagnetic models and their derivatives with respect to ln σ of all cells, computed by all
+// ranks of a run.
 //
-// Rank 0 sends requests, the others wait for them in serve(), or as workers who take commands. All ranks make
-// each model and keep its fields. They share solves for sources and frequencies, and for sites, whose
-// receivers are the sources then. Sums over ranks are added on rank 0 in the order of one process, so that
-// the bits are the same.
+// Rank 0 sends requests; the other ranks wait for them in serve(), or as workers that take commands. All
+// ranks compute each model together and store its fields. They share the solves: of the model, by source and
+// frequency; of rows of J, by site, with sources at the receivers of the site. Rank 0 adds partial sums of
+// ranks in the same order as a single process, so that results are bitwise identical.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 
 namespace terrane::electromagnetic::inverse {
 
-/// A datum of a model, its derivative with respect to fields, and its frequency and receiver (site).
+/// A datum of a model, its derivative with respect to fields, and its site: index of frequency and receiver.
 struct FieldDatum {
   std::complex<double> value;
   SumOfFields change;
@@ -34,7 +34,8 @@ class FieldModel {
   using Z = std::complex<double>;
   using TakeRow = std::function<void(std::size_t datum, std::span<const Z> row)>;
 
-  /// places: those of the data, as in MeasuredFields · comm: null, or collective over its ranks
+  /// places: indices of the data, as in MeasuredFields · comm: null, or the constructor is collective over
+  /// its ranks
   FieldModel(const Problem& problem, const std::vector<std::size_t>& places, Device device, int threads,
              Progress* progress, Comm* comm);
   ~FieldModel();
@@ -43,10 +44,11 @@ class FieldModel {
   const std::vector<FieldDatum>& data() const { return data_; }
   const Outcome& outcome() const { return sensitivity_.outcome(); }
 
-  /// Changes of the data for changes v [cells]; and the transpose, w [data] → [cells].
+  /// times(): changes of the data for changes v [cells] of ln σ. transposed_times(): w [data] → [cells].
   std::vector<Z> times(std::span<const double> v);
   std::vector<Z> transposed_times(std::span<const Z> w);
-  /// Rows of J for some data, site by site, so that data of a site share its solves. Rank 0 takes them.
+  /// Rows of J for some data, site by site, so that data of a site share its solves. Rank 0 receives the rows
+  /// through `take`.
   std::vector<Solve> rows(const std::vector<std::size_t>& wanted, const TakeRow& take,
                           Progress* progress = nullptr);
 
@@ -54,8 +56,8 @@ class FieldModel {
   friend class FieldRanks;
   friend class FieldServer;
   struct Site {
-    std::vector<std::size_t> numbers;  // numbers of its data
-    std::vector<Z> rows;               // rows of J of these data, one after the other
+    std::vector<std::size_t> numbers;  // indices of the site's data
+    std::vector<Z> rows;               // rows of J of these data, [datum, cell]
     std::vector<Solve> solves;
   };
   void make(Site& site, Progress* progress);
@@ -68,22 +70,22 @@ class FieldModel {
   Sensitivity sensitivity_;
   std::vector<FieldDatum> data_;
   Comm* comm_;
-  std::shared_ptr<FieldRanks> ranks_;  // the other ranks; null: there are none
+  std::shared_ptr<FieldRanks> ranks_;  // the other ranks; null if there are none
   std::uint64_t number_ = 0;
 };
 
-/// Rank 0's side of the models of one survey and mesh; the other ranks are released when it and all its
-/// models are destroyed.
+/// Rank 0's side of all models of one survey on one mesh; the other ranks are released when this object and
+/// all its models are destroyed.
 class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
  public:
-  /// device: as the user asked; each rank chooses its own unless it names one · workers: null, or those that
-  /// the other ranks serve as
+  /// device: as the user asked; unless it names a device, each rank chooses its own · workers: null, or the
+  /// workers as which the other ranks wait
   FieldRanks(Comm& comm, const Problem& problem, const std::vector<std::size_t>& places, Device device,
              int threads, std::shared_ptr<solve::Workers> workers);
   ~FieldRanks();
-  /// The model of the problem with another conductivity, the same along all axes.
+  /// Computes the model of `problem`, which differs from earlier ones only in conductivity, isotropic.
   std::shared_ptr<FieldModel> model(const Problem& problem, Progress* progress);
-  /// Whether a rank has failed: then the others no longer wait, and requests throw Error.
+  /// Whether a rank has failed: then the other ranks no longer wait, and requests throw Error.
   bool parted() const { return parted_; }
 
  private:
@@ -102,9 +104,10 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   const std::vector<std::size_t> places_;
   Device device_;
   int threads_;
-  std::shared_ptr<solve::Workers> workers_;  // requests are their commands; null: of serve() alone
+  std::shared_ptr<solve::Workers>
+      workers_;  // transmit requests as commands; null: the other ranks are in serve() for this object alone
   std::uint64_t made_ = 0;
-  std::vector<std::uint64_t> gone_;  // numbers of models that other ranks may free
+  std::vector<std::uint64_t> gone_;  // numbers of destroyed models, which the other ranks may free
   bool parted_ = false;
 };
 
@@ -113,8 +116,8 @@ class FieldServer {
  public:
   /// packet: the first message of FieldRanks
   FieldServer(Packet& packet, Comm& comm);
-  /// Does what rank 0 asks for next; false: it asks for nothing more, or a rank has failed, which rank 0
-  /// reports.
+  /// Does what rank 0 asks for next. Returns false if rank 0 asks for nothing more, or a rank has failed,
+  /// which rank 0 reports.
   bool serve(Packet& asked);
 
  private:
@@ -126,8 +129,8 @@ class FieldServer {
   std::map<std::uint64_t, std::shared_ptr<FieldModel>> models_;
 };
 
-/// The service by which the other ranks serve FieldRanks: for one alone, or for any number as commands of
-/// workers.
+/// The service by which the other ranks work for FieldRanks: for one object alone or, as commands of workers,
+/// for any number of objects.
 inversion::Service service_of_fields();
 
 }  // namespace terrane::electromagnetic::inverse

@@ -19,7 +19,7 @@ std::array<double, 2> two_parts(Parts parts, Z value, Z observed) {
   return {std::log(std::abs(value)), std::arg(observed) + std::arg(value / observed)};
 }
 
-/// c of δ(parts) = Re, Im of c δd.
+/// The factor c for which the changes of the two data are Re and Im of c δd.
 Z slope_of(Parts parts, Z value) { return parts == Parts::real_imaginary ? Z(1) : 1.0 / value; }
 
 std::vector<std::size_t> numbers_of(const FieldModel& model) {
@@ -28,10 +28,10 @@ std::vector<std::size_t> numbers_of(const FieldModel& model) {
   return all;
 }
 
-/// J by solves for every product.
+/// J as an operator: each product solves for fields.
 class FieldJacobian final : public solve::LinearOperator {
  public:
-  /// slope: c of each datum
+  /// slope: c for each datum
   FieldJacobian(std::shared_ptr<FieldModel> made, std::vector<Z> slope)
       : made_(std::move(made)), slope_(std::move(slope)) {}
   std::size_t rows() const override { return 2 * slope_.size(); }
@@ -53,7 +53,7 @@ class FieldJacobian final : public solve::LinearOperator {
     const auto gradient = made_->transposed_times(w);
     for (std::size_t c = 0; c < model.size(); ++c) model[c] = gradient[c].real();
   }
-  bool has_quick_diagonal() const override { return false; }  // solves for every receiver
+  bool has_quick_diagonal() const override { return false; }  // it would need solves for every receiver
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override {
     solve::expect_shapes(*this, diagonal.size(), weight.size());
     std::fill(diagonal.begin(), diagonal.end(), 0.0);
@@ -76,7 +76,8 @@ class FieldJacobian final : public solve::LinearOperator {
   }
 
  private:
-  std::shared_ptr<FieldModel> made_;  // solves change what it holds, not what it means
+  std::shared_ptr<FieldModel>
+      made_;  // non-const, because solves use its buffers; the model itself does not change
   std::vector<Z> slope_;
 };
 
@@ -138,7 +139,7 @@ inversion::Linearised ElectromagneticFields::at(std::span<const double> resistiv
   std::vector<double> slope(columns());
   for (std::size_t c = 0; c < columns(); ++c) {
     problem.conductivity[0][cell(c)] = 1 / resistivity[c];
-    slope[c] = -1 / resistivity[c];  // of ln σ
+    slope[c] = -1 / resistivity[c];  // d ln σ/dρ
   }
   const auto made = model(problem, progress);
   std::vector<Z> slopes;

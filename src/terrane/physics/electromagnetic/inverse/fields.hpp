@@ -1,20 +1,21 @@
-// Electromagnetic fields as data of resistivities: complex values at receivers, each of them two numbers.
+// Electromagnetic fields as data of an inversion for resistivity: complex values at receivers, each of which
+// is two real data.
 //
-//   parts   amplitude_phase: ln|d| and arg d, on the branch nearest to the observed phase: in the logarithms
-//           of data and model they are nearly linear, and an uncertainty of some percent is one for all;
-//           real_imaginary: of d, V/m or A/m
+//   parts   amplitude_phase: ln|d| and arg d, on the branch nearest to the observed phase; they depend almost
+//           linearly on the logarithm of the model, and one relative uncertainty suits all data;
+//           real_imaginary: Re d and Im d, V/m or A/m
 //   J       Re and Im of c ∂d/∂m, c = 1/d or 1
 //
-// Of plane waves d are impedances and tippers, whose changes are sums over those of fields (transfer.hpp).
-// ln|Z| is half of ln ρ_a. Impedances ee and nn and tippers, which are zero over layers, have real and
-// imaginary parts.
+// For plane waves, d are impedances and tippers, whose derivatives are weighted sums of those of fields
+// (transfer.hpp). ln|Z| is (ln ρ_a)/2 plus a constant. Impedances ee and nn and tippers, which are zero over
+// layers, always enter with real and imaginary parts.
 //
 //   Jᵀ w    Re Σ c (w₁ − i w₂) ∂d/∂m
-//   model   the resistivity of each cell that takes part, Ω·m; the inversion takes its logarithm
+//   model   the resistivity of each active cell, Ω·m; the inversion uses its logarithm
 //
-// Sensitivities are products of the fields that sources and receivers send (physics/electromagnetic/
-// sensitivity.hpp), at every model: in memory from one solve for each receiver; or every product solves for
-// each source anew.
+// A sensitivity is the product of two fields, of the source and of a source at the receiver
+// (physics/electromagnetic/sensitivity.hpp), recomputed for every model. Either J is computed, with one solve
+// for each receiver, and stored; or every product with J solves once for each source.
 #pragma once
 
 #include <complex>
@@ -32,33 +33,34 @@ enum class Parts { amplitude_phase, real_imaginary };
 
 /// Data that were measured.
 struct MeasuredFields {
-  /// The place of each datum in Outcome::data; of plane waves in [number, frequency, receiver], numbers of a
-  /// transfer function.
+  /// The index of each datum in Outcome::data; for plane waves in [number, frequency, receiver], where number
+  /// is one of the six values of a transfer function.
   std::vector<std::size_t> place;
-  std::vector<std::complex<double>> value;  ///< V/m, A/m, ohm; not zero where amplitude and phase are data
+  std::vector<std::complex<double>> value;  ///< V/m, A/m, ohm; nonzero if amplitude and phase are data
   std::vector<double> sigma;                ///< standard deviation of the real and of the imaginary part
-  std::vector<char> straight;  ///< 1: its real and imaginary parts are data in any case; empty: of none
+  std::vector<char>
+      straight;  ///< [datum] 1: its real and imaginary parts are always the data; empty: 0 for all
 
   std::size_t size() const { return place.size(); }
   Parts parts(std::size_t n, Parts of_others) const {
     return !straight.empty() && straight[n] ? Parts::real_imaginary : of_others;
   }
-  /// Both numbers of every datum and their standard deviations, to first order.
+  /// The two real data of every complex value and their standard deviations, to first order.
   void as(Parts parts, std::vector<double>& data, std::vector<double>& deviation) const;
 };
 
 class ElectromagneticFields final : public inversion::Forward {
  public:
-  /// problem: cells that take no part keep its conductivity; receivers keep its contrasts · active: cells
-  /// that take part, ascending; empty: all · device: computes the fields · comm: null, or collective with
-  /// this as rank 0, while the others serve(): sources, frequencies and sites are shared, with the same bits
-  /// · workers: null, or those that the other ranks serve as
+  /// problem: inactive cells keep its conductivity; receivers keep its contrasts · active: indices of active
+  /// cells, ascending; empty: all · device: computes the fields · comm: null, or collective: this is rank 0,
+  /// the other ranks are in serve(); ranks share sources, frequencies and sites, with bitwise identical
+  /// results · workers: null, or the workers as which the other ranks wait
   ElectromagneticFields(Problem problem, std::vector<std::uint32_t> active, MeasuredFields measured,
                         Parts parts, bool in_memory, Device device, int threads = 0, Comm* comm = nullptr,
                         std::shared_ptr<solve::Workers> workers = nullptr);
   std::size_t rows() const override { return 2 * measured_.size(); }
   std::size_t columns() const override { return active_.empty() ? problem_.mesh.size() : active_.size(); }
-  /// model: Ω·m. A solve that does not converge is among the warnings.
+  /// model: Ω·m. The warnings name solves that did not converge.
   inversion::Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
 
  private:
@@ -73,7 +75,7 @@ class ElectromagneticFields final : public inversion::Forward {
   int threads_;
   Comm* comm_;
   std::shared_ptr<solve::Workers> workers_;
-  mutable std::shared_ptr<FieldRanks> ranks_;  // the other ranks, from the first model on
+  mutable std::shared_ptr<FieldRanks> ranks_;  // the other ranks; made with the first model
 };
 
 }  // namespace terrane::electromagnetic::inverse

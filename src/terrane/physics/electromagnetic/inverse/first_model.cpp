@@ -15,8 +15,8 @@ namespace terrane::electromagnetic::inverse {
 namespace {
 
 constexpr double air = 1e-8;           // S/m
-constexpr std::size_t most_data = 50;  // more data would not tell more of one conductivity
-constexpr double upright = 1e-9;       // a smaller horizontal part of a moment is none
+constexpr std::size_t most_data = 50;  // a single conductivity is determined well enough by so many data
+constexpr double upright = 1e-9;       // a relative horizontal part of a moment below this counts as zero
 
 struct Datum {
   std::size_t source, frequency, receiver;
@@ -46,7 +46,7 @@ double distance(const Vector3& a, const Vector3& b) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-/// Of sources' points to receivers, but for those at one place.
+/// The least distance from a point of a source to a receiver at another position.
 double least_distance(const Problem& problem) {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& source : problem.sources)
@@ -63,7 +63,7 @@ DipoleField field_of(const LayeredEarth& earth, double hertz, const Source& sour
   return electric_dipole(earth, hertz, source.points.front(), source.moment, receiver);
 }
 
-/// Σ |ln |d| − ln |F||², over fields that are not nought.
+/// Σ |ln |d| − ln |F||², over fields F that are not zero by symmetry.
 double misfit(const Problem& problem, const std::vector<Source>& sources,
               const std::vector<Vector3>& receivers, const std::vector<Datum>& data, double ground,
               double resistivity) {
@@ -77,12 +77,12 @@ double misfit(const Problem& problem, const std::vector<Source>& sources,
       try {
         place->second = field_of(earth, problem.frequencies[datum.frequency], sources[datum.source],
                                  receivers[datum.receiver]);
-      } catch (const InputError&) {  // a receiver on a source: there is no field
+      } catch (const InputError&) {  // a receiver lies on a source, where the field is infinite
       }
     }
     const auto& both = datum.component.magnetic ? place->second.h : place->second.e;
     const double computed = std::abs(both[static_cast<std::size_t>(2 - datum.component.axis)]);
-    // By symmetry, as across a line along a source.
+    // This component is zero by symmetry, as E across a wire on the line through the wire.
     double all = 0;
     for (const auto& one : both) all += std::norm(one);
     if (!(computed > 1e-3 * std::sqrt(all)) || !std::isfinite(computed)) continue;

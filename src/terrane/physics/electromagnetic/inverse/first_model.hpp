@@ -3,8 +3,8 @@
 //
 // Candidates are three ρ per decade from 0.1 to 1e5 Ω·m, then twelve around the best. For each, the fields F
 // of all sources over a half-space below air are computed by Hankel transforms; the one with the least Σ |ln
-// |d| − ln |F(ρ)||² of amplitudes is taken. Sources and receivers stand on the ground; formulas need them
-// within it, so they are moved down by a thousandth of the least distance between them.
+// |d| − ln |F(ρ)||² is chosen. Sources and receivers lie on the ground; the formulas do not allow points on
+// an interface, so they are moved down by a thousandth of the least distance between them.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,11 @@
 
 namespace terrane::electromagnetic::inverse {
 
-/// The height of all sources and receivers; none where they differ by more than a metre.
+/// The common height of all sources and receivers; empty if their heights differ by more than a metre.
 std::optional<double> common_height(const Problem& problem);
 
-/// Ω·m; not finite where no source is a wire, an electric dipole or an upright magnetic one.
+/// The best resistivity, Ω·m; not finite if no source is a wire, an electric dipole or a vertical magnetic
+/// dipole.
 /// ground: common_height()
 double nearest_half_space(const Problem& problem, const MeasuredFields& measured, double ground);
 

@@ -1,5 +1,5 @@
-// An inversion of electromagnetic fields from a job file: the tables of a job that computes them, [mesh],
-// [model], [[source]], [survey], [simulation], and [inversion] with what was measured.
+// An inversion of electromagnetic fields from a job file: the tables [mesh], [model], [[source]], [survey]
+// and [simulation], as for computing the fields, and [inversion] with the measured data.
 #include "terrane/physics/electromagnetic/inverse/inverse.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ constexpr double most_conductive_air = 1e-6;  // S/m
 
 const char* unit_of(const Component& component) { return component.magnetic ? "A/m" : "V/m"; }
 
-/// A table of measured fields, and which solve and receiver each row is of.
+/// A table of measured fields, with the solve and the receiver that each row belongs to.
 class FieldTable {
  public:
   FieldTable(const Config& table, const electromagnetic::Problem& problem)
@@ -77,8 +77,8 @@ class FieldTable {
     if (const auto* rows = std::get_if<io::Table>(&content)) return *rows;
     throw table.wrong("observed", "it is no table", "Give columns: source, frequency, receiver, e_e_real, …");
   }
-  /// Numbers of a source or receiver for each row, counted from 1 in the file and from 0 here; all 0 where
-  /// there is only one.
+  /// The source or receiver of each row: counted from 1 in the file and from 0 here; all 0 if there is only
+  /// one.
   std::vector<std::size_t> numbers(const char* name, std::size_t count) const {
     std::vector<std::size_t> all(data_.rows());
     if (count == 1 && data_.find(name) == nullptr) return all;
@@ -104,7 +104,8 @@ class FieldTable {
   std::vector<std::size_t> place_;
 };
 
-/// Real and imaginary parts of one component as an observation of its amplitude; NaN where there is none.
+/// Complex values of one component from its real and imaginary columns; NaN if a value is missing. column:
+/// receives the amplitudes.
 std::vector<Z> read_component(const FieldTable& data, const Component& component, ObservedColumn& column) {
   const auto name = electromagnetic::name(component);
   const auto re = data.values(name + "_real", component), im = data.values(name + "_imag", component);
@@ -123,7 +124,7 @@ std::vector<Z> read_component(const FieldTable& data, const Component& component
   return values;
 }
 
-/// The measured data, component by component, with the places in the problem's data.
+/// The measured data, component by component, with their indices in the problem's data.
 MeasuredFields read_measured(const Config& table, const electromagnetic::Problem& problem,
                              std::vector<inversion::DataSet>& sets, std::vector<std::string>& notes) {
   if (!table.has("observed"))
@@ -163,8 +164,8 @@ MeasuredFields read_measured(const Config& table, const electromagnetic::Problem
   return measured;
 }
 
-/// For each row of a survey's file, its site and frequency in the job; −1: a frequency that the job does not
-/// have.
+/// For each row of a survey's file, the index of its frequency and site in the job; −1 if the job does not
+/// have the frequency.
 std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Problem& problem,
                                 const Survey& survey, std::vector<std::string>& notes) {
   const auto table = job.table("survey");
@@ -207,8 +208,8 @@ std::vector<long> sites_of_rows(const Config& job, const electromagnetic::Proble
   return sites;
 }
 
-/// The numbers of a transfer function that inversion.elements names, in its order, which is that of `floor`
-/// and `percent`; all where it names none.
+/// The values of a transfer function that inversion.elements names, in the order given there, which is also
+/// that of `floor` and `percent`; all values if it names none.
 std::vector<std::size_t> wanted_elements(const Config& table) {
   const std::span known(io::magnetotelluric::elements);
   std::vector<std::size_t> wanted;
@@ -232,11 +233,11 @@ const Column* column_of(const Survey& survey, std::size_t which, const char* end
   return survey.find(std::string(io::magnetotelluric::elements[which].name) + end);
 }
 
-/// Whether a number of a transfer function is z_en or z_ne, which are not zero in a layered earth.
+/// Whether a value of a transfer function is z_en or z_ne, which are not zero over a layered earth.
 bool off_diagonal(std::size_t which) { return which == 1 || which == 2; }
 
-/// The absolute values of a measured number, of which its percentages are. Those of z_ee and z_nn, which may
-/// be zero, are of the geometric mean of the others.
+/// The amplitudes to which percentages of uncertainty refer: for z_ee and z_nn, which may be zero, the
+/// geometric mean of |z_en| and |z_ne|; for others their own.
 ObservedColumn amplitudes_of(const Survey& survey, std::size_t which) {
   ObservedColumn one;
   one.field = io::magnetotelluric::elements[which].name;
@@ -253,12 +254,12 @@ ObservedColumn amplitudes_of(const Survey& survey, std::size_t which) {
   return one;
 }
 
-/// Adds what was measured of one number at the sites and frequencies of the job.  where: the survey's file in
-/// the job
+/// Adds the measured data of one value of the transfer function, at the sites and frequencies of the job.
+/// where: the survey's file in the job
 void add_measured(MeasuredFields& measured, const Survey& survey, const std::vector<long>& sites,
                   std::size_t which, std::size_t all_sites, const ObservedColumn& one,
                   const std::string& file) {
-  constexpr double weighs_nothing = 1e15;  // the uncertainty of missing data in ModEM's lists
+  constexpr double weighs_nothing = 1e15;  // uncertainty by which ModEM's lists mark missing data
   const auto *re = column_of(survey, which, "_real"), *im = column_of(survey, which, "_imag");
   for (std::size_t row = 0; row < survey.size(); ++row) {
     const Z value(re->values[row], im->values[row]);
@@ -314,7 +315,7 @@ MeasuredFields read_functions(const Config& job, const electromagnetic::Problem&
   return measured;
 }
 
-/// Cells that take part: those that are not air, below inversion.topography or of inversion.active_file.
+/// Active cells: those that are not air, below inversion.topography or listed in inversion.active_file.
 std::vector<std::uint32_t> active_cells(const Config& table, const electromagnetic::Problem& problem,
                                         const MemoryBudget& memory) {
   auto given = inversion::read_active(table, problem.mesh, {}, std::nullopt, memory);
@@ -338,23 +339,23 @@ void refuse(const Config& job, const electromagnetic::Problem& problem) {
     throw table.wrong("volume", "an inversion writes fields at receivers", "Leave the key out.");
 }
 
-// ---- what a job of magnetotelluric data need not say ----
+// ---- completing jobs of magnetotelluric data ----
 
-/// Whether [model] says what the medium is.
+/// Whether [model] defines a medium.
 bool has_medium(const Config& job) {
   const auto model = job.table("model");
   constexpr const char* keys[] = {"background", "body", "file", "unit"};
   return std::any_of(std::begin(keys), std::end(keys), [&](const char* key) { return model.has(key); });
 }
 
-constexpr double resistivity_of_air = 1e8;  // Ω·m, where a job names a ground and not what is above it
+constexpr double resistivity_of_air = 1e8;  // Ω·m, if a job defines a ground but nothing above it
 
 /// Whether the data are fields of sources, and the job names no first model.
 bool needs_ground(const Config& job) {
   const auto sources = job.tables("source");
   if (has_medium(job) || sources.empty() || !job.table("inversion").has("observed")) return false;
   if (sources.front().is_text("kind") && sources.front().text("kind") == "plane_wave") return false;
-  return !job.table("mesh").has("file");  // which may bring its medium
+  return !job.table("mesh").has("file");  // the file of a mesh may contain a medium
 }
 
 /// At most `most` of the values, evenly on a logarithmic scale, with the lowest and the highest among them.
@@ -392,8 +393,8 @@ double median_resistivity(const Survey& survey, const std::vector<double>& frequ
   return all[all.size() / 2];
 }
 
-/// The relative uncertainty of off-diagonal impedances: the least that the job names, else the median of the
-/// file's; NaN where neither says one.
+/// The relative uncertainty of off-diagonal impedances: the least that the job names, else the median of
+/// those in the file; NaN if neither has any.
 double error_of_impedances(const Config& job, const Survey& survey) {
   const auto table = job.table("inversion").describe({inversion::inversion_section().keys});
   double error = INFINITY;
@@ -406,7 +407,7 @@ double error_of_impedances(const Config& job, const Survey& survey) {
     if (re == nullptr || im == nullptr || sigma == nullptr || std::isfinite(error)) continue;
     for (std::size_t row = 0; row < survey.size(); ++row) {
       const double part = sigma->values[row] / std::hypot(re->values[row], im->values[row]);
-      // Other rows are gaps, or have errors larger than their values.
+      // Other rows have no value, or errors larger than it.
       if (part > 0 && part < 1) all.push_back(part);
     }
   }
@@ -418,9 +419,10 @@ double error_of_impedances(const Config& job, const Survey& survey) {
   return std::isfinite(error) ? std::hypot(error, table.number("model_error") / 100) : std::nan("");
 }
 
-/// The settings of a planned mesh for [simulation], where the job has none: cells whose errors are at most
-/// 0.8 of those of the data, and a fifth on average. With n cells per skin depth upright, impedances over
-/// layers err by at most 0.4/n² (earth_widths.hpp).
+/// Settings for [simulation] of a planned mesh, if the job has none: cells for which the largest
+/// discretisation error of impedances is at most 0.8 of the data's uncertainty, and a fifth of it on average.
+/// With n cells per skin depth vertically, errors of impedances over layers are at most 0.4/n²
+/// (earth_widths.hpp).
 std::string cells_for_errors(const Config& job, const Survey& survey, std::vector<std::string>& notes) {
   constexpr double share = 0.8, upright_per_across = 1.6, fewest = 2, most = 4, wide = 1.5, narrow = 1.3;
   const auto simulation = job.table("simulation");
@@ -439,7 +441,7 @@ std::string cells_for_errors(const Config& job, const Survey& survey, std::vecto
   return text;
 }
 
-/// Throws InputError: a mesh would be planned for flat ground, and sites stand at different heights.
+/// Throws InputError if a mesh would be planned for flat ground, but the sites have different heights.
 void expect_one_height(const Config& job, const Survey& survey) {
   if (!plans_mesh(job) || has_medium(job) || job.table("model").has("topography")) return;
   const auto [low, high] = std::minmax_element(survey.up.begin(), survey.up.end());
@@ -454,8 +456,8 @@ void expect_one_height(const Config& job, const Survey& survey) {
           mean));
 }
 
-/// The job completed from its file of sites, where it leaves keys out: plane waves, frequencies, a
-/// projection, and a homogeneous medium. notes: receives what was taken.
+/// The job, with missing keys derived from its file of sites: plane waves, frequencies, a projection, and a
+/// homogeneous medium. notes: receives what was derived.
 Config with_what_the_sites_say(const Config& job, const MemoryBudget& memory,
                                std::vector<std::string>& notes) {
   const auto sources = job.tables("source");
@@ -550,12 +552,12 @@ class FieldData final : public inversion::Dependence {
   void make_forward(const Runtime& runtime);
   Dataset dataset() const;
 
-  std::unique_ptr<Simulation> fields_;  ///< fields of the job's model, which is the reference
-  Plan foreseen_;                       ///< of fields_, by choose()
+  std::unique_ptr<Simulation> fields_;  ///< computes fields of the job's model, the reference
+  Plan foreseen_;                       ///< plan of fields_, made by choose()
   MeasuredFields measured_;
   Parts parts_ = Parts::amplitude_phase;
-  bool in_memory_ = true;      ///< entries of J
-  std::optional<Config> job_;  ///< for finer meshes
+  bool in_memory_ = true;      ///< whether the entries of J are stored
+  std::optional<Config> job_;  ///< used for finer meshes
 };
 
 // ---- from the job ----
@@ -570,13 +572,12 @@ std::unique_ptr<terrane::Simulation> FieldData::from_job(const Config& given, co
   return std::make_unique<inversion::InversionJob>(std::move(made));
 }
 
-/// The job with air above its sources and receivers, and below them the half-space that explains the data
-/// best.
+/// The job with air above its sources and receivers, and below them the half-space that fits the data best.
 Config FieldData::with_even_ground(const Config& job, const Runtime& runtime,
                                    std::vector<std::string>& notes) {
   constexpr const char* name = "what the fields say";
   constexpr double any = 100;
-  // Sources and receivers are read with the mesh, and a mesh is planned for some medium.
+  // Sources and receivers are read together with a mesh, and planning a mesh needs some medium.
   const auto trial =
       made_of(job.supposing(fmt::format("[model.background]\nresistivity = {}\n", any), name), runtime);
   const auto ground = common_height(trial->earth());
@@ -634,7 +635,7 @@ std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& 
   made->parts_ = table.has("datum") ? chosen<Parts>(table, "datum", parts_names) : Parts::amplitude_phase;
   made->measured_.as(made->parts_, p.data, p.sigma);
   made->settings_ = inversion::read_steps(table, {p.mesh});
-  made->settings_.jacobian_in_memory = false;  // ElectromagneticFields decides
+  made->settings_.jacobian_in_memory = false;  // ElectromagneticFields stores J itself
   const auto octree = inversion::octree_file_of(job);
   const auto cells = [&](const char* key) {
     return inversion::read_logarithms(table, key, "resistivity", p.mesh, octree, p.active);
@@ -656,8 +657,8 @@ std::unique_ptr<FieldData> FieldData::made_of(const Config& job, const Runtime& 
 
 // ---- what it costs ----
 
-/// Entries of J in memory where they take a quarter of it at most: four times while a step is searched and
-/// those of the next model are put in order.
+/// Stores the entries of J if they take at most a quarter of the memory: it is needed four times, while a
+/// step is searched and while rows of the next model are sorted.
 void FieldData::make_forward(const Runtime& runtime) {
   const double cells =
       static_cast<double>(problem_.active.empty() ? problem_.mesh.size() : problem_.active.size());
@@ -673,16 +674,16 @@ void FieldData::choose(const Runtime& runtime) {
   foreseen_ = fields_->check(runtime);
 }
 
-/// Of each rank on this machine a solver, which may be on a GPU, and the fields of all sources; both also of
-/// the model before while a step is searched, unless the entries of its J are all that is kept.
+/// Memory on this machine. Each rank has a solver, which may be on a GPU, and the fields of all sources.
+/// While a step is searched, those of the previous model remain, unless the entries of J replace them.
 double FieldData::memory_needed(const Runtime& runtime) const {
   const double cells = static_cast<double>(earth().mesh.size()),
                solves = static_cast<double>(earth().solves()),
                entries = static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
   const double here = runtime.comm ? runtime.comm->on_node().count : 1, models = in_memory_ ? 1 : 2;
   const double solver = free_of_gpu(runtime) > 0 ? 0 : earth().field_memory(false);
-  // The right side and the field of a receiver, rows of J as they are made, the model as its users have it;
-  // and what receptions take. Measured, tests/cli/memory.py.
+  // of_products: the right-hand side and the field of a receiver, rows of J while they are computed, and
+  // copies of the model; tables: weights of receivers. Measured by tests/cli/memory.py.
   constexpr double of_products = 250, tables = 5e6;
   return models * here * (solver + 48 * cells * solves) + earth().host_memory(here) +
          (in_memory_ ? 32 * entries : 0) + static_cast<double>(problem_.columns()) * 8 * 20 +
@@ -695,10 +696,11 @@ double FieldData::bytes_on_device(const Runtime& runtime) const {
 
 bool FieldData::plane_waves() const { return is_magnetotelluric(earth()); }
 
-/// Expected time: seven models, for each the solves of all sources, and one solve for each receiver and
-/// component or, where rows of J do not fit into memory, the solves of sixty products with J and Jᵀ.
+/// Expected time: seven models, each with the solves of all sources; and one solve for each receiver and
+/// component or, if J does not fit into memory, the solves of sixty products with J and Jᵀ.
 double FieldData::expected_seconds(const Runtime& runtime) {
-  std::set<std::pair<std::size_t, std::size_t>> sent;  // frequency, component and receiver
+  std::set<std::pair<std::size_t, std::size_t>>
+      sent;  // pairs of a frequency and an index [component, receiver]
   const auto& e = earth();
   const std::size_t each = e.data_of_a_solve(), receivers = e.receivers.size(),
                     frequencies = e.frequencies.size();
@@ -708,7 +710,7 @@ double FieldData::expected_seconds(const Runtime& runtime) {
       continue;
     }
     const std::size_t row = place / (frequencies * receivers) / 2, f = place / receivers % frequencies;
-    for (const std::size_t component : {row == 2 ? 4 : row, std::size_t{2}, std::size_t{3}})  // and H_e, H_n
+    for (const std::size_t component : {row == 2 ? 4 : row, std::size_t{2}, std::size_t{3}})  // also H_e, H_n
       sent.insert({f, component * receivers + place % receivers});
   }
   const double solves = static_cast<double>(earth().solves()),
@@ -796,8 +798,8 @@ std::vector<double> FieldData::scale_of_errors(const std::vector<double>& data) 
   return scale;
 }
 
-/// Half the width takes three quarters of an error of second order. Of the vector of both numbers of a datum;
-/// phases that differ by a turn are alike.
+/// Halving the cells removes three quarters of a second-order error. The error is that of the vector of both
+/// numbers of a datum; phases that differ by 2π are equal.
 std::vector<double> FieldData::errors_by(const std::vector<double>& data,
                                          const std::vector<double>& difference) const {
   constexpr double of_second_order = 4.0 / 3;
@@ -836,9 +838,9 @@ void FieldData::fill(Result& result) const {
   result.data = dataset();
 }
 
-/// Variables of the result: of each measured component the computed and the observed value, their difference
-/// and its uncertainty, [source, frequency, receiver]; of plane waves the same for each element of transfer
-/// functions, [frequency, receiver].
+/// Variables of the result: for each measured component the computed and the observed value, their difference
+/// and its uncertainty, [source, frequency, receiver]; for plane waves the same for each element of the
+/// transfer functions, [frequency, receiver].
 Dataset FieldData::dataset() const {
   auto data = fields_->outline().data;
   data.variables.clear();
@@ -877,7 +879,7 @@ Dataset FieldData::dataset() const {
 }
 
 void FieldData::complete_cells(std::vector<Column>& columns) const {
-  auto& found = columns.front().values;  // cells that took no part keep their values
+  auto& found = columns.front().values;  // inactive cells keep their values
   for (std::size_t c = 0, n = 0; c < found.size() && !problem_.active.empty(); ++c)
     if (n < problem_.active.size() && problem_.active[n] == c) ++n;
     else found[c] = 1 / earth().conductivity[0][c];

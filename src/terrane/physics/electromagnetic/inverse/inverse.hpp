@@ -1,4 +1,4 @@
-// Resistivities from electromagnetic fields, as the list of all inversions knows it.
+// Inversion of electromagnetic fields for resistivity, as an entry in the list of all inversions.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::string_view axis_names[] = {"east", "north", "up"};
 
-constexpr double usually_farthest = 1e5;  // m, of walls
-constexpr double of_distance = 8;         // number of cells from a source to a receiver
-constexpr double of_neighbours = 10;      // the same where cells grow from the source on
-constexpr double of_offset = 2.5;         // distance from a source to a wall over the largest offset
+constexpr double usually_farthest = 1e5;  // m, largest distance of walls by default
+constexpr double of_distance = 8;         // least number of cells between a source and a receiver
+constexpr double of_neighbours = 10;      // the same if cells grow from the source on
+constexpr double of_offset = 2.5;         // distance from a source to a wall, divided by the largest offset
 
 void check_request(const GridRequest& r) {
   if (r.frequencies.empty() || r.sources.empty() || r.receivers.empty())
@@ -53,15 +53,16 @@ void check_request(const GridRequest& r) {
                      "Move the center, the place of the smallest cells, into the sea.");
 }
 
-/// From one wall to the other: [0], [1]: their places; the domain lies between.
+/// The domain and the walls along an axis, m; [0]: low side, [1]: high side. The domain lies between the
+/// walls.
 struct Reach {
   std::array<double, 2> domain, wall;
 };
 
 double farthest_of(const GridRequest& r) { return r.farthest.value_or(usually_farthest); }
 
-/// Whether the mesh has a core: cells follow sources and receivers, and no center, domain, growth in it, or
-/// faces are given.
+/// Whether the mesh has a core, in which cells follow sources and receivers: no center, domain, growth in a
+/// domain, or faces are given.
 bool has_core(const GridRequest& r) {
   const auto given = [](const auto& one) { return one.has_value(); };
   return !r.center && !r.growth_in_domain && std::none_of(r.domain.begin(), r.domain.end(), given) &&
@@ -93,13 +94,13 @@ Reach reach_of(const GridRequest& r, std::size_t axis, std::array<double, 2> dom
     } else {
       reach.wall[side] = domain[side] + away * std::max(std::min(wave, farthest_of(r)), least);
     }
-    // A wall is no nearer than the domain's own last cell.
+    // No wall lies inside the domain.
     if (away * reach.wall[side] < away * domain[side]) reach.wall[side] = domain[side];
   }
   return reach;
 }
 
-/// Faces of the domain: the given ones, continued with cells that grow by `growth` until it is covered.
+/// Faces of the domain: the given faces, extended by cells that grow by `growth` until the domain is covered.
 std::vector<double> continued(std::vector<double> faces, const std::array<double, 2>& domain, double growth) {
   // Drops faces beyond the domain, except the first.
   while (faces.size() > 3 && faces[1] <= domain[0]) faces.erase(faces.begin());
@@ -111,7 +112,7 @@ std::vector<double> continued(std::vector<double> faces, const std::array<double
   return faces;
 }
 
-/// `middle` with cells that grow by `growth` on both sides, up to the walls.
+/// `middle`, extended on both sides by cells that grow by `growth`, up to the walls.
 std::vector<double> grown(const std::vector<double>& middle, const std::array<double, 2>& wall, double growth,
                           const std::vector<double>& wanted) {
   const double first = middle[1] - middle[0], last = middle.back() - middle[middle.size() - 2];
@@ -129,7 +130,8 @@ std::vector<double> grown(const std::vector<double>& middle, const std::array<do
   return faces;
 }
 
-/// Faces with one of the allowed numbers of cells between them.  growing: faces of cells that grow by so much
+/// The faces of an axis with one of the allowed numbers of cells.  growing: returns the faces for a growth of
+/// cells
 std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
                                       const std::function<std::vector<double>(double)>& growing,
                                       std::vector<std::string>& reasons) {
@@ -158,7 +160,7 @@ std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
     break;
   }
   const std::size_t filled = faces.size() - 1;
-  while (faces.size() - 1 < number) {  // beyond the wall whose cell is smaller
+  while (faces.size() - 1 < number) {  // beyond the wall at which the last cell is smaller
     const double first = faces[1] - faces[0], last = faces.back() - faces[faces.size() - 2];
     if (first < last) faces.insert(faces.begin(), faces.front() - growth * first);
     else faces.push_back(faces.back() + growth * last);
@@ -169,7 +171,8 @@ std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
   return faces;
 }
 
-/// A text about walls. wave: distance from sources and receivers to the walls where all sides are alike, m
+/// Describes the walls in words. wave: distance from sources and receivers to the walls if it is the same on
+/// all sides, m
 std::string walls_in_words(const GridRequest& r, double wave) {
   const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
   const auto waves =
@@ -191,7 +194,7 @@ void tell_of_sea(const GridRequest& r, const std::vector<double>& up, std::vecto
     reasons.push_back(fmt::format("a face at {:.4g} m, the sea surface", *r.sea_surface));
 }
 
-/// A source's place, or that of a wire, and the receiver next to it.
+/// A source, or the point of a wire nearest to a receiver, and that receiver.
 struct Pair {
   Vector3 from, to;
   double away = INFINITY;
@@ -209,7 +212,8 @@ Vector3 nearest_on(const std::array<Vector3, 2>& part, const Vector3& place) {
   return at;
 }
 
-/// The nearest receiver of each source, and the nearest source of each receiver, but for those at one place.
+/// The nearest receiver of each source, and the nearest source of each receiver; receivers at the source
+/// itself are left out.
 std::vector<Pair> neighbours(const GridRequest& r) {
   std::vector<Pair> of_receivers(r.receivers.size()), all;
   auto parts = r.parts;
@@ -230,7 +234,7 @@ std::vector<Pair> neighbours(const GridRequest& r) {
   return all;
 }
 
-/// Widths along an axis between sources and the receivers next to them, where `cell` is too wide.
+/// Cell widths along an axis between sources and their nearest receivers, if `cell` is too wide.
 std::vector<WidthWish> between_neighbours(const GridRequest& r, const std::vector<Pair>& pairs,
                                           std::size_t axis, double cell, double share) {
   constexpr double growth = 1.15;
@@ -309,7 +313,7 @@ std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& 
   wishes.insert(wishes.end(), r.finer[axis].begin(), r.finer[axis].end());
   const bool of_earth = axis == 2 && r.plane_waves && !r.finer[2].empty() && r.cell == 0;
   if (of_earth) low = INFINITY, high = -INFINITY;
-  // Layers with sources in them end far from those.
+  // `low` and `high` do not yet include layers with sources in them, which extend far beyond the sources.
   if (!r.plane_waves) wishes.push_back({low, high, own, r.growth});
   for (const auto& wish : r.finer[axis]) {
     low = std::min(low, wish.low);
@@ -323,7 +327,7 @@ std::vector<double> faces_around(const GridRequest& r, const std::vector<Pair>& 
   made.high = high;
   const double slowest = *std::min_element(r.frequencies.begin(), r.frequencies.end());
   const auto reach = reach_of(r, axis, {low, high}, mean, slowest, least_wall);
-  made.from = of_earth ? low : reach.wall[0];  // where waves have died out
+  made.from = of_earth ? low : reach.wall[0];  // if of_earth: the height at which waves have decayed
   made.to = std::max(reach.wall[1], high + least_lid);
   return of_allowed_number(
       r, axis,
@@ -340,7 +344,7 @@ std::string names_of_cells(const GridRequest& r, const std::array<std::vector<do
                      r.cell_numbers.empty() ? "" : " or less");
 }
 
-/// h: width of cells beside the sources, m
+/// h: cell width at the sources, m
 GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
   const auto pairs = r.plane_waves || r.cell > 0 ? std::vector<Pair>{} : neighbours(r);
   double nearest = INFINITY;
@@ -361,10 +365,10 @@ GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
                         offsets, of_offset)
           : walls_in_words(r, wave));
   std::array<std::vector<double>, 3> axes;
-  double half = 0;  // from the middle to a side
+  double half = 0;  // m, half of the mesh's width
   for (std::size_t a = 0; a < 3; ++a) {
-    // Below the top of the mesh, fields in air decay slowly if the top is nearer than a third of half the
-    // mesh's width (thin_air).
+    // In air above the ground, fields decay slowly if the top is nearer than a third of half the mesh's width
+    // (thin_air).
     const double high = a == 2 ? 0.35 * half : 0;
     axes[a] = faces_around(r, pairs, a, h, offsets, high, plan.reasons);
     half = std::max(half, (axes[a].back() - axes[a].front()) / 2);
@@ -376,7 +380,7 @@ GridPlan plan_around(const GridRequest& r, double h, GridPlan plan) {
   return plan;
 }
 
-/// The width of cells beside the sources, m: what was asked for, or a part of the skin depth, less where a
+/// The width of cells beside the sources, m: the requested width; or a fraction of the skin depth, less if a
 /// receiver is near, within the limits of the job.
 double width_of_cells(const GridRequest& r, std::vector<std::string>& reasons) {
   if (r.cell > 0) {
@@ -404,9 +408,9 @@ double width_of_cells(const GridRequest& r, std::vector<std::string>& reasons) {
   return h;
 }
 
-/// The faces across an axis: cells of width h, half of it upwards, where sources and receivers are, and
-/// beyond them cells that grow out to the walls.  outside: the number of coordinates outside a domain that
-/// was given grows by those of this axis
+/// The faces along an axis: cells of width h (h/2 along up) around sources and receivers, and beyond them
+/// cells that grow out to the walls.  outside: is increased by the number of coordinates of sources and
+/// receivers outside the given domain
 std::vector<double> faces_of_axis(const GridRequest& r, std::size_t a, double h, double slowest,
                                   std::size_t& outside, std::vector<std::string>& reasons) {
   const double cell = a == 2 ? h / 2 : h;

@@ -18,7 +18,7 @@ struct Layer {
   bool alike;
 };
 
-/// Of the cells of one layer that lie at the sides.
+/// The conductivity of one layer, from its cells at the sides of the mesh.
 Layer layer_at_sides(const TensorMesh& mesh, const Sigma& sigma, std::size_t axis, std::size_t k) {
   const std::size_t east = mesh.n_east(), north = mesh.n_north();
   const Z first = sigma(axis, mesh.index(0, 0, k));
@@ -59,7 +59,7 @@ std::vector<Z> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis
   constexpr int more = 60;
   constexpr double growth = 1.25;
   const double omega_mu = 2 * std::numbers::pi * hertz * vacuum_permeability;
-  // From below: the further cells, then those of the mesh.
+  // Cell heights and conductivities from below: the further cells, then those of the mesh.
   std::vector<double> h;
   std::vector<Z> sigma;
   const auto& own = layers.conductivity[static_cast<std::size_t>(axis)];
@@ -100,7 +100,7 @@ void fill_contrast(Stream& stream, const Metric& metric, const Sigma& sigma, con
     const int b_axis = (axis + 1) % 3, e_axis = (axis + 2) % 3;
     for_each(box, stream.threads(), [&](Index k, Index j, Index i) {
       const std::array<Index, 3> place{k, j, i};
-      Z sum = 0;  // (σ − σ_p)V/4 of the four cells
+      Z sum = 0;  // Σ (σ − σ_p)V/4 over the four cells
       for (Index corner = 0; corner < 4; ++corner) {
         auto cell = place;
         cell[static_cast<std::size_t>(b_axis)] += corner & 1;

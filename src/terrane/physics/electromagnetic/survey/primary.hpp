@@ -1,15 +1,16 @@
-// Known primary fields, and the right-hand side of the secondary field, from the difference of a body to the
-// layers around it.
+// Known primary fields, and the right-hand side for the secondary field, from the contrast between bodies and
+// the layers around them.
 //
-// E = E_p + E_s, E_p that of an earth of layers σ_p:  A E_s = −iωμ₀ (s − s_p)V E_p, with walls that are zero.
+// E = E_p + E_s, E_p the field over layers with conductivity σ_p:  A E_s = −iωμ₀ (s − s_p)V E_p, E_s = 0 on
+// the walls.
 //
 // The field of a plane wave from above is horizontal and depends on height only. On the nodes of a mesh it
 // solves the difference equation of the mesh,
 //
 //   −(E_{k+1} − E_k)/h_k + (E_k − E_{k−1})/h_{k−1} + iωμ₀ ½(σ_{k−1} h_{k−1} + σ_k h_k) E_k = 0
 //
-// with 1 at the top, and 0 at the end of 60 further cells below, each 1.25 times as high as the last. So over
-// an earth of layers E_s is zero to rounding, whatever the cells.
+// with E = 1 at the top, and E = 0 at the lower end of 60 further cells below the mesh, each 1.25 times as
+// high as the last. So over a layered earth E_s is zero to rounding error on any mesh.
 #pragma once
 
 #include <functional>
@@ -19,20 +20,21 @@
 
 namespace terrane::electromagnetic {
 
-/// An earth of layers, as thick as the cells of a mesh.
+/// A layered earth; one layer for each level of cells of a mesh.
 struct Layers {
   std::array<std::vector<std::complex<double>>, 3> conductivity;  ///< [n_up] along up, north, east, S/m
-  bool alike = true;  ///< the cells that a layer was taken from all have its conductivity
+  bool alike = true;  ///< whether in each layer all cells at the sides have one conductivity
 };
 
-/// The layers at the sides of a mesh; where cells of a layer differ, their geometric mean.
+/// The layers at the sides of a mesh; if the cells of a layer differ there, their geometric mean.
 Layers layers_of_sides(const TensorMesh& mesh, const Sigma& sigma);
 
-/// E along north or east at the nodes, [n_up + 1] from below.
+/// E of a plane wave along north or east at the levels of nodes, [n_up + 1] from the lowest.
 std::vector<std::complex<double>> plane_wave(const TensorMesh& mesh, const Layers& layers, int axis,
                                              double hertz);
 
-/// A field by its value on each edge; place: number of the cell along the axis, and of interior nodes across.
+/// A field as a function of the edge; place: the indices of the edge, which count cells along the axis and
+/// interior nodes across.
 using EdgeField = std::function<std::complex<double>(int axis, const std::array<Index, 3>& place)>;
 
 /// The conductivity σ_p of a cell along an axis.

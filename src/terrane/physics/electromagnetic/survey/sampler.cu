@@ -8,7 +8,7 @@ namespace terrane::electromagnetic {
 
 namespace {
 
-/// The components, with their layers, each as one row.
+/// The three components with their halos, each as one row of values.
 struct Components {
   solve::ComplexView<const double> of[3];
   TERRANE_FN Number at(Index axis, Index offset) const { return of[axis](0, 0, offset); }
@@ -16,7 +16,7 @@ struct Components {
 
 Components rows_of(const EdgeVector& x) { return {{x.e[0].row(), x.e[1].row(), x.e[2].row()}}; }
 
-/// One sum over edges.
+/// The value of one sum over edges.
 struct Sample {
   Components from;
   View<const Index> first, axis, offset;
@@ -31,7 +31,8 @@ struct Sample {
   }
 };
 
-/// What is added to one edge, term by term. Of each edge: its axis, its place, the first of its terms.
+/// Adds the terms of one edge in order. edges: five numbers for each edge: axis, three indices, and the index
+/// of its first term.
 struct AddTo {
   solve::ComplexView<double> to[3];
   View<const Index> edges;
@@ -45,7 +46,7 @@ struct AddTo {
   }
 };
 
-/// The value of one edge.
+/// Copies the value of one edge.
 struct Take {
   Components from;
   View<const Index> axis, offset;
@@ -72,7 +73,7 @@ Buffer<T> list_on_device(Stream& stream, const std::vector<T>& list) {
 
 }  // namespace
 
-/// Only the edges of the sum are moved, and what is added to one comes in the order of the sum.
+/// Only the edges of the sum are transferred; the terms of one edge are added in the order of the sum.
 void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
          EdgeVector& b) {
   std::map<std::pair<int, std::array<Index, 3>>, std::vector<double>> added;
@@ -145,7 +146,7 @@ Sampler::Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std:
   own_values_ = Buffer<double>(stream.device(), 2 * own_place_.size());
 }
 
-/// Every rank passes what it has and zero for the others: their sum is exact.
+/// Every rank passes its own values and zero for all others: so their sum is exact.
 void Sampler::bring(Stream& stream, const EdgeVector& x) {
   std::vector<double> own(2 * own_place_.size()), all(2 * taken_);
   if (!own.empty()) {

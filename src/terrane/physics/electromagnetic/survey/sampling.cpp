@@ -15,7 +15,7 @@ namespace {
 
 constexpr int up = 0;
 
-/// A mesh as arrays are ordered: axes up, north, east.
+/// A mesh with its axes in the order of arrays: up, north, east.
 struct Axes {
   std::array<const std::vector<double>*, 3> faces;
   explicit Axes(const TensorMesh& mesh) : faces{&mesh.up(), &mesh.northing(), &mesh.easting()} {}
@@ -26,7 +26,7 @@ struct Axes {
   }
   double width(int a, Index n) const { return face(a, n + 1) - face(a, n); }
   double centre(int a, Index n) const { return (face(a, n) + face(a, n + 1)) / 2; }
-  /// The cell of a point; on a face, the one above.
+  /// The cell that contains a coordinate; on a face, the cell above.
   Index cell(int a, double x) const {
     const auto& f = *faces[static_cast<std::size_t>(a)];
     return std::upper_bound(f.begin() + 1, f.end() - 1, x) - f.begin() - 1;
@@ -34,7 +34,8 @@ struct Axes {
   Index cell_number(const std::array<Index, 3>& c) const {
     return (c[0] * cells(1) + c[1]) * cells(2) + c[2];
   }
-  /// Number of an edge, or −1: it lies on a wall. place: cell along the axis, nodes (with the walls) across.
+  /// Index of an edge among interior edges, or −1 if it lies on a wall. place: index of the cell along the
+  /// axis, and of nodes across, counted from the wall.
   Index edge(int axis, const std::array<Index, 3>& place) const {
     Index number = 0;
     for (int a = 0; a < 3; ++a) {
@@ -68,10 +69,11 @@ void add_term(const Axes& axes, EdgeSum& sum, int axis, const std::array<Index, 
   if (edge >= 0 && weight != 0) sum.push_back({axis, static_cast<std::size_t>(edge), weight});
 }
 
-/// Adds the current around a face normal to an axis, counter-clockwise seen from its positive side:
-/// amount/area times the lengths. Used the other way round, the same weights give the curl on the face.
+/// Adds a circular current around a face normal to an axis, counter-clockwise seen from its positive side:
+/// amount/area times the length of each edge. The same weights, applied to E, give the curl on the face.
 void add_face(const Axes& axes, int axis, const std::array<Index, 3>& face, double amount, EdgeSum& sum) {
-  const int b = (axis + 1) % 3, e = (axis + 2) % 3;  // e × b points along the axis: up, north, east turn left
+  const int b = (axis + 1) % 3,
+            e = (axis + 2) % 3;  // e × b points along the axis: up, north, east are left-handed
   const auto nb = static_cast<std::size_t>(b), ne = static_cast<std::size_t>(e);
   const double hb = axes.width(b, face[nb]), he = axes.width(e, face[ne]), per_area = amount / (hb * he);
   auto place = face;
@@ -84,13 +86,13 @@ void add_face(const Axes& axes, int axis, const std::array<Index, 3>& face, doub
   add_term(axes, sum, b, place, per_area * hb);
 }
 
-/// Weights of places first … last − 1 at x.
+/// Weights of the points first, first + 1, … in an interpolation.
 struct Stencil {
   Index first = 0;
   std::vector<double> weight;
 };
 
-/// Weights of Lagrange interpolation for the value at x, or for the slope there.
+/// Weights of Lagrange interpolation for the value at x, or for the derivative there.
 template <class Place>
 Stencil stencil(Index first, Index last, double x, const Place& place, bool slope = false) {
   if (last - first < 1) return {};
@@ -100,7 +102,7 @@ Stencil stencil(Index first, Index last, double x, const Place& place, bool slop
   const bool cubic = low > first && low + 2 < last;
   const Index from = cubic ? low - 1 : low, count = cubic ? 4 : 2;
   Stencil made{from, {}};
-  // Lagrange's polynomial of place n is the product of (x − m)/(n − m) over the others.
+  // The Lagrange polynomial of point n is the product of (x − m)/(n − m) over the other points m.
   for (Index n = 0; n < count; ++n) {
     double value = 1, derivative = 0;
     for (Index m = 0; m < count; ++m) {
@@ -114,9 +116,9 @@ Stencil stencil(Index first, Index last, double x, const Place& place, bool slop
   return made;
 }
 
-/// Weights of the nodes and the edges of one axis for a place in one of its cells. Nodes: N_i(x), one at its
-/// own node and zero at the others. Edges: M_j = −h_j Σ_{i≤j} N_i', which is 1 where N is linear, so that a
-/// current that moves adds to each node the change of N_i.
+/// Shape functions of the nodes and edges of one axis at a coordinate in one of the cells. Nodes: N_i(x), 1
+/// at node i and 0 at the others. Edges: M_j = −h_j Σ_{i≤j} N_i', which is 1 if N is linear; so a current
+/// from x to x' adds N_i(x') − N_i(x) to each node.
 struct Shape {
   Stencil nodes, edges;
 };
@@ -133,7 +135,7 @@ Shape shape(const Axes& axes, int a, Index cell, double x, bool cubic) {
   return made;
 }
 
-/// Along which axes functions are cubic, up, north, east.
+/// Along which axes node functions are cubic instead of linear.
 struct Cubic {
   bool upright = false, across = false;
   bool along(std::size_t axis) const { return axis == up ? upright : across; }
@@ -145,7 +147,7 @@ std::array<Shape, 3> shapes_at(const Axes& axes, const std::array<Index, 3>& cel
           shape(axes, 2, cell[2], x[2], cubic.across)};
 }
 
-/// Adds amount[a] · w to the edges along each axis a.
+/// Adds amount[a] · w to the edges along each axis a, w the product of the shape functions.
 void add_point(const Axes& axes, const std::array<Shape, 3>& shapes, const std::array<double, 3>& amount,
                EdgeSum& sum) {
   for (std::size_t a = 0; a < 3; ++a) {
@@ -195,7 +197,8 @@ std::vector<Piece> pieces(const Axes& axes, const std::array<double, 3>& from,
   return all;
 }
 
-/// Adds ∫ w along a piece: for functions of degree 8 along it five Gauss points are exact, for degree 2 two.
+/// Adds ∫ w along a piece: cubic functions have degree 8 along it, for which five Gauss points are exact;
+/// linear ones degree 2, for which two are.
 void add_piece(const Axes& axes, const Piece& piece, double current, const Cubic& cubic, EdgeSum& sum) {
   static constexpr double x5[5] = {-0.906179845938664, -0.5384693101056831, 0, 0.5384693101056831,
                                    0.906179845938664},
@@ -215,7 +218,7 @@ void add_piece(const Axes& axes, const Piece& piece, double current, const Cubic
   }
 }
 
-/// Whether two cells have the same conductivity, within 20 % along all axes.
+/// Whether two cells have the same conductivity along each axis, within 20 %.
 bool conduct_alike(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& one,
                    const std::array<Index, 3>& other) {
   const auto m = static_cast<std::size_t>(axes.cell_number(one)),
@@ -225,8 +228,9 @@ bool conduct_alike(const Axes& axes, const Conductivity& conductivity, const std
   });
 }
 
-/// Whether a cell has neighbours on all sides and corners that conduct like it; or across alone, in its own
-/// layer and in those above and below.
+/// Whether all 26 neighbours of a cell exist and have its conductivity (cubic along all axes); or whether in
+/// its own level, and in those above and below, the neighbours have the conductivity of that level's middle
+/// cell (cubic across only).
 Cubic uniform_around(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell) {
   for (int a = 1; a < 3; ++a)
     if (cell[static_cast<std::size_t>(a)] < 1 || cell[static_cast<std::size_t>(a)] + 1 >= axes.cells(a))
@@ -246,7 +250,7 @@ Cubic uniform_around(const Axes& axes, const Conductivity& conductivity, const s
   return cubic;
 }
 
-/// Cells along an axis, through the receiver's own, that conduct like it: first … last − 1.
+/// The cells along an axis, around the receiver's own, that have its conductivity: first … last − 1.
 std::pair<Index, Index> like(const Axes& axes, const Conductivity& conductivity,
                              const std::array<Index, 3>& own, int axis) {
   const auto alike = [&](Index n, Index m) {
@@ -261,14 +265,15 @@ std::pair<Index, Index> like(const Axes& axes, const Conductivity& conductivity,
   return {low, high};
 }
 
-/// Whether a height lies above or below all centres of cells that conduct like the receiver's own.
+/// Whether a height lies above or below the centres of all cells that have the conductivity of the receiver's
+/// cell.
 bool beyond_its_side(const Axes& axes, const Conductivity& conductivity, const std::array<Index, 3>& cell,
                      double height) {
   const auto [low, high] = like(axes, conductivity, cell, up);
   return height < axes.centre(up, low) || height > axes.centre(up, high - 1);
 }
 
-/// An edge or a face, with its weight in a sum.
+/// An edge or a face, and its weight in a sum.
 struct Point {
   std::array<Index, 3> place;
   double weight;
@@ -285,12 +290,13 @@ std::vector<Point> products(const std::array<Stencil, 3>& s) {
   return made;
 }
 
-/// The edges or faces, with weights, for a component of E or H at x in a cell; or for its slope there along
-/// an axis.
+/// The edges or faces and their weights, for a component of E or H at x in a cell; or for its derivative
+/// there along an axis.
 std::vector<Point> points_around(const Axes& axes, const Conductivity& conductivity,
                                  const std::array<Index, 3>& cell, const std::array<double, 3>& x,
                                  const Component& component, int slope_along = -1) {
-  // For a place on the ground, the horizontal contrasts below it count, as E is taken from there.
+  // For a point on the ground, horizontal contrasts in the level below limit interpolation, because E there
+  // is that of the ground.
   auto beside = cell;
   if (cell[up] > 0 && x[up] == axes.face(up, cell[up])) {
     auto below = cell;
@@ -304,7 +310,7 @@ std::vector<Point> points_around(const Axes& axes, const Conductivity& conductiv
   for (int a = 0; a < 3; ++a) {
     const auto n = static_cast<std::size_t>(a);
     const auto [low, high] = like(axes, conductivity, a == up ? cell : beside, a);
-    // Edges lie at centres along their axis and at nodes across, faces the other way round.
+    // Edges are at centres of cells along their axis and at nodes across it, faces the other way round.
     const bool centres = (a == component.axis) != component.magnetic, slope = a == slope_along;
     if (centres)
       s[n] = stencil(
@@ -317,14 +323,14 @@ std::vector<Point> points_around(const Axes& axes, const Conductivity& conductiv
   return products(s);
 }
 
-/// The sum over edges for curl E on faces normal to an axis.
+/// The sum over edges for curl E on the given faces normal to an axis.
 EdgeSum curl_of(const Axes& axes, int axis, const std::vector<Point>& faces, double factor = 1) {
   EdgeSum sum;
   for (const auto& face : faces) add_face(axes, axis, face.place, factor * face.weight, sum);
   return sum;
 }
 
-/// Calls visit(cell, V) for each of the four cells around an edge, which lies on no wall.
+/// Calls visit(cell, V) for each of the four cells around an edge that lies on no wall.
 template <class Visit>
 void for_cells_around(const Axes& axes, int axis, const std::array<Index, 3>& edge, const Visit& visit) {
   const auto b = static_cast<std::size_t>((axis + 1) % 3), e = static_cast<std::size_t>((axis + 2) % 3);
@@ -337,7 +343,7 @@ void for_cells_around(const Axes& axes, int axis, const std::array<Index, 3>& ed
   }
 }
 
-/// σ of an edge: the mean of its four cells.
+/// σ of an edge: the mean over its four cells, weighted by volume.
 std::complex<double> mean_around(const Axes& axes, const Sigma& sigma, int axis,
                                  const std::array<Index, 3>& edge) {
   std::complex<double> sum = 0;
@@ -349,7 +355,7 @@ std::complex<double> mean_around(const Axes& axes, const Sigma& sigma, int axis,
   return sum / volume;
 }
 
-/// The edge in the receiver's cell (along their axis) that continues another edge.
+/// The edge beside `edge`, on the same line, whose cell along the axis is the receiver's.
 std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge,
                                 const std::array<Index, 3>& cell) {
   auto own = edge;
@@ -357,27 +363,27 @@ std::array<Index, 3> own_beside(int axis, const std::array<Index, 3>& edge,
   return own;
 }
 
-/// The edges and weights of a receiver, before conductivities change the weights.
+/// The edges and weights for a receiver, before weights are multiplied by ratios of conductivities.
 struct Taken {
-  std::array<Index, 3> cell{};  // the receiver's own
-  int axis = 0;                 // axis of the edges whose E is taken
+  std::array<Index, 3> cell{};  // cell of the receiver
+  int axis = 0;                 // axis of `edges`
   std::vector<Point> edges;
-  double of_own = 0;  // not 0: the term is times this and σ of the own cell along `axis` (Ampère's law)
+  double of_own = 0;  // not 0: the weights are times this and σ of `cell` along `axis` (Ampère's law)
   EdgeSum curl;
 };
 
-/// The ground in a column of cells near a receiver: cells that are part rock and part air conduct less than
-/// the rock below them, by the part of them that is rock.
+/// The ground in a column of cells near a receiver. The conductivity of a cell that is partly rock and partly
+/// air is that of the rock below, times the fraction of rock in the cell.
 struct Column {
-  Index whole = 0;    ///< the highest cell that is rock all through
+  Index whole = 0;    ///< the highest cell that is entirely rock
   double height = 0;  ///< mean height of the ground in the column, m
-  Index top = 0;      ///< the highest cell that is no air
-  double of_top = 0;  ///< its conductivity
+  Index top = 0;      ///< the highest cell that is not air
+  double of_top = 0;  ///< conductivity of cell `top`
 };
 std::optional<Column> column_of(const Axes& axes, const std::vector<double>& sigma,
                                 const std::array<Index, 3>& cell) {
   constexpr Index reach = 8, cut_at_once = 3;
-  constexpr double as_good_as_whole = 0.8;  // rock beside rock may differ as much
+  constexpr double as_good_as_whole = 0.8;  // neighbouring rocks may differ by this ratio
   const auto at = [&](Index k) {
     return sigma[static_cast<std::size_t>(axes.cell_number({k, cell[1], cell[2]}))];
   };
@@ -397,8 +403,8 @@ std::optional<Column> column_of(const Axes& axes, const std::vector<double>& sig
   return made;
 }
 
-/// Whether the highest cells of columns within eight cells differ: else the ground is even, and rock alone
-/// changes.
+/// Whether the highest cells of columns within eight cells differ: else the ground is even, and only the rock
+/// varies.
 bool ground_rises(const Axes& axes, const std::vector<double>& sigma, const std::array<Index, 3>& cell) {
   constexpr Index around = 8;
   const auto own = column_of(axes, sigma, cell);
@@ -413,15 +419,15 @@ bool ground_rises(const Axes& axes, const std::vector<double>& sigma, const std:
   return false;
 }
 
-/// For a receiver on or in uneven ground, near enough to cells that the ground cuts for its field to be wrong
-/// in them: the level below which all cells around it are entirely rock.
+/// For a receiver on or in uneven ground that is close enough to cut cells for their fields to matter: the
+/// level below which all cells around it are entirely rock. Else empty.
 std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conductivity,
                                   const std::array<Index, 3>& cell, double height) {
   constexpr double even = 0.2, of_a_cell = 0.25;
   constexpr double alike = 1.2;
-  constexpr Index reach = 3;  // reach of cubic functions, in cells, down a slope
+  constexpr Index reach = 3;  // cells over which cubic functions extend, down a slope
   Column first;
-  bool flat = true;  // also where rock under a cover resists less than it
+  bool flat = true;  // also if a cover is more conductive than the rock below
   double low = INFINITY, high = -INFINITY;
   Index whole = axes.cells(up);
   for (Index n = 0; n < 9; ++n) {
@@ -439,14 +445,14 @@ std::optional<Index> whole_ground(const Axes& axes, const Conductivity& conducti
   }
   const double thick = axes.width(up, cell[up]);
   if (flat || high - low <= even * thick || height > high + of_a_cell * thick)
-    return {};  // the ground is even, or the place is in the air
+    return {};  // the ground is even, or the point is in the air
   if (!ground_rises(axes, *conductivity[2], cell)) return {};
   if (cell[up] < whole - reach || whole < 1) return {};
   return std::min(whole, cell[up] + 1);
 }
 
-/// Like points_around(), for E in whole ground: from two levels, the cell's or lower; across no farther than
-/// cells are rock all around.
+/// Like points_around(), but for E in ground that is entirely rock: from two levels, that of the cell and the
+/// one below; across no farther than cells are rock on all sides.
 std::vector<Point> points_in_ground(const Axes& axes, const Conductivity& conductivity,
                                     const std::array<Index, 3>& cell, const std::array<double, 3>& x,
                                     int along) {
@@ -466,7 +472,8 @@ std::vector<Point> points_in_ground(const Axes& axes, const Conductivity& conduc
   return products(s);
 }
 
-/// Whether a place on the lower face of its cell, which is air, lies on ground.
+/// Whether a point on the lower face of its cell lies on the ground: the cell is air, and the one below is
+/// not.
 bool lies_on_ground(const Axes& axes, const std::vector<double>& sigma, std::array<Index, 3> cell,
                     double height) {
   if (cell[up] == 0 || height != axes.face(up, cell[up])) return false;
@@ -483,7 +490,7 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
   if (!component.magnetic) {
     if (lies_on_ground(axes, *sides[2], made.cell, x[up])) made.cell[up] -= 1;
     if (const auto level = whole_ground(axes, sides, made.cell, x[up])) {
-      // Vertical E is taken from its own side of a contrast.
+      // Vertical E must be on the point's own side of a contrast.
       made.cell[up] = component.axis == up ? std::min(*level, made.cell[up]) : *level;
       made.edges = points_in_ground(axes, sides, made.cell, x, component.axis);
     } else made.edges = points_around(axes, sides, made.cell, x, component);
@@ -494,7 +501,8 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
     made.curl = curl_of(axes, component.axis, points_around(axes, sides, made.cell, x, component));
     return made;
   }
-  // H(z) = H(z_c) + (z − z_c) ∂_u H: the slope of H_u along the component, and the current across it.
+  // H(z) = H(z_c) + (z − z_c) ∂_u H; ∂_u H follows from the slope of H_u along the component and from the
+  // current across it.
   const bool east = component.axis == 2;
   made.axis = east ? 1 : 2;
   made.edges = points_around(axes, sides, made.cell, x, {false, made.axis});
@@ -507,8 +515,8 @@ Taken taken_by(const Axes& axes, const Conductivity& sides, std::array<double, 3
   return made;
 }
 
-/// The factor of an edge's weight from conductivities: σ_t/σ_o, and times σ of the receiver's cell where the
-/// term has it.
+/// The factor of an edge's weight due to conductivities: σ_t/σ_o, and for a term of Ampère's law times σ of
+/// the receiver's cell.
 std::complex<double> turn_of(const Axes& axes, const Sigma& sigma, const Taken& taken,
                              const std::array<Index, 3>& edge) {
   std::complex<double> turn = 1;
@@ -530,7 +538,7 @@ void add_wire(const Axes& axes, const Source& source, const std::string& what,
         pieces(axes, inside(axes, source.points[n], what), inside(axes, source.points[n + 1], what));
     all.insert(all.end(), more.begin(), more.end());
   }
-  // The same choice for the whole wire: where cubic functions meet linear ones, a charge would remain.
+  // The same degree along the whole wire: a charge would remain at a change from cubic to linear functions.
   Cubic cubic{conductivity != nullptr, conductivity != nullptr};
   for (std::size_t n = 0; n < all.size() && cubic.across; ++n) {
     const auto here = uniform_around(axes, *conductivity, all[n].cell);
@@ -539,14 +547,14 @@ void add_wire(const Axes& axes, const Source& source, const std::string& what,
   for (const auto& piece : all) add_piece(axes, piece, source.current, cubic, sum);
 }
 
-/// x: place; m: moment, A m
+/// x: position; m: moment, A m
 void add_electric_dipole(const Axes& axes, const std::array<double, 3>& x, const std::array<double, 3>& m,
                          const Conductivity* conductivity, EdgeSum& sum) {
   const std::array<Index, 3> cell{axes.cell(0, x[0]), axes.cell(1, x[1]), axes.cell(2, x[2])};
   const auto cubic = conductivity ? uniform_around(axes, *conductivity, cell) : Cubic{};
   auto shapes = shapes_at(axes, cell, x, cubic);
-  // Linear functions along a dipole do not depend on its place in the cell: so it goes to the two nearest
-  // edges.
+  // Linear functions along a dipole do not depend on its position within the cell: so the two nearest edges
+  // are interpolated.
   for (std::size_t a = 0; a < 3 && conductivity; ++a) {
     if (cubic.along(a)) continue;
     const int axis = static_cast<int>(a);
@@ -560,8 +568,9 @@ void add_electric_dipole(const Axes& axes, const std::array<double, 3>& x, const
   add_point(axes, shapes, m, sum);
 }
 
-/// Trilinear among the faces across each axis: between nodes along it, between centres of cells across it.
-/// x: place; m: moment, A m²
+/// Trilinear interpolation among the faces normal to each axis: between nodes along the axis, between centres
+/// of cells across it.
+/// x: position; m: moment, A m²
 void add_magnetic_dipole(const Axes& axes, const std::array<double, 3>& x, const std::array<double, 3>& m,
                          EdgeSum& sum) {
   for (int a = 0; a < 3; ++a) {

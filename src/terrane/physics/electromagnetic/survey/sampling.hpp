@@ -1,37 +1,40 @@
-// Sources and receivers anywhere on the edges of a mesh: sums of edge values.
+// Sources and receivers at any position in a mesh, as weighted sums of edge values.
 //
-// A source gives its moment, ∫ J w dV, to the edges around it by their own functions w: constant along an
-// edge and bilinear across; or, where all cells around it conduct alike, quadratic and bicubic, which leaves
-// out the linear ones' error of p(1−p)(kh)²/2 per axis for a source at the part p of a cell. Near the ground
-// and the levels of layers they are so across alone, and linear upright. Either way w is the difference of
-// functions of the nodes, so its charges are those of its ends, Gᵀ(J V) = I (w(end) − w(start)) on the nodes,
-// and a closed loop has none. A dipole beside contrasts goes to the two nearest edges along itself. A
-// magnetic dipole is current around the faces of cells, also without charge.
+// A source is represented by its moments ∫ J w dV on the edges around it. The shape function w of an edge
+// is constant along it and bilinear across; or, if all cells around the source have the same conductivity,
+// quadratic along and bicubic across, which avoids the error of linear functions, p(1−p)(kh)²/2 per axis
+// for a source at the fraction p of a cell. Near the ground and interfaces of layers, w is of higher order
+// only horizontally, and linear vertically. In all cases w is a difference of shape functions of nodes, so
+// a wire has charges only at its ends, Gᵀ(J V) = I (w(end) − w(start)) on the nodes, and a closed loop has
+// none. A dipole beside contrasts is divided between the two nearest edges along its axis. A magnetic
+// dipole is a current around faces of cells, also without charge.
 //
-// A receiver is interpolated on its own side of contrasts: the component of E normal to a contrast jumps
-// there, and the others have kinks. Along each axis only points are taken in cells that conduct like the
-// receiver's own (within 20 %), cubically where there are two on each side, else linearly, half a cell beyond
-// the last one at most. On a face of cells the receiver belongs to the cell above (east, north); on the
-// ground, with air above, E is that of the ground, into which electrodes are put.
+// The field at a receiver is interpolated on the receiver's own side of contrasts: the component of E
+// normal to a contrast jumps there, and the others have kinks. Along each axis only points in cells are
+// used whose conductivity is that of the receiver's cell (within 20 %): cubic interpolation if there are
+// two points on each side, else linear, with extrapolation by at most half a cell. A receiver on a face
+// belongs to the cell above (east, north); on the ground, below air, E is that of the ground, into which
+// electrodes are put.
 //
-// Uneven ground cuts cells: their field is neither that of the rock nor that of the air, and neither is that
-// of edges which touch them. So E of a receiver on or in such ground comes from edges in whole rock below,
-// linearly across and, from the two highest levels, up to its height. The ground in a column of cells is as
-// high as what its cells conduct, beside the rock below, says. Receivers higher than the ground around them
-// by a quarter of a cell are in the air.
+// Uneven ground cuts cells: the field on the edges of a cut cell is neither that of the rock nor that of
+// the air. So E of a receiver on or in such ground is computed from edges entirely in rock below: linear
+// interpolation across, and linear extrapolation from the two highest levels of these edges to the
+// receiver's height. The height of the ground in a column of cells follows from the conductivity of its
+// cells, compared with the rock below. Receivers more than a quarter of a cell above the ground around them
+// are in the air.
 //
-// Smaller contrasts count, too: along its own axis it is not E that goes on from cell to cell but the current
-// σE, of which a receiver takes E of its own cell,
+// Contrasts below 20 % are also accounted for: along its own axis not E is continuous from cell to cell but
+// the current density σE, from which E in the receiver's cell follows,
 //
-//   E = Σ w_t σ_t/σ_o E_t,     σ of an edge: the mean of its four cells; o: beside t, in the receiver's cell
+//   E = Σ w_t σ_t/σ_o E_t,   σ of an edge: mean of its four cells; o: edge beside t, in the receiver's cell
 //
-// H = i/(ωμ₀) curl E lies on faces; its weights are those of the edges around them. Above and below the last
-// faces of the receiver's own side, as on the ground or the sea floor, horizontal H follows Ampère's law from
-// the centre z_c of the receiver's cell:
+// H = i/(ωμ₀) curl E is known on faces; the weights for H are those of the edges around these faces. Above
+// and below the last faces of the receiver's own side, for example on the ground or the sea floor,
+// horizontal H follows from Ampère's law and the centre z_c of the receiver's cell:
 //
 //   H_n(z) = H_n(z_c) + (z − z_c)(∂_n H_u − σE_e),   H_e(z) = H_e(z_c) + (z − z_c)(∂_e H_u + σE_n)
 //
-// So weights depend on σ, and are complex where it is.
+// So the weights depend on σ, and are complex if σ is.
 #pragma once
 
 #include <complex>
@@ -44,12 +47,12 @@
 
 namespace terrane::electromagnetic {
 
-/// East, north, up: m, or a moment.
+/// Components along east, north, up: coordinates in m, or a moment.
 using Vector3 = std::array<double, 3>;
 
 struct EdgeTerm {
   int axis;          ///< 0 up, 1 north, 2 east
-  std::size_t edge;  ///< in Metric::edges(axis)
+  std::size_t edge;  ///< index in the box Metric::edges(axis)
   double weight;
 };
 using EdgeSum = std::vector<EdgeTerm>;
@@ -57,9 +60,9 @@ using EdgeSum = std::vector<EdgeTerm>;
 struct Source {
   enum class Kind { electric_dipole, magnetic_dipole, wire, plane_wave };
   Kind kind = Kind::electric_dipole;
-  std::vector<Vector3> points;  ///< the place of a dipole, the corners of a wire; a loop ends where it begins
-  Vector3 moment{};    ///< moment of a dipole, A m or A m²; of a plane wave the horizontal E at the top, V/m
-  double current = 1;  ///< of a wire, A
+  std::vector<Vector3> points;  ///< position of a dipole; corners of a wire; in a loop the last is the first
+  Vector3 moment{};             ///< of a dipole, A m or A m²; of a plane wave: horizontal E at the top, V/m
+  double current = 1;           ///< of a wire, A
 
   template <class Self, class Visitor>
   static void fields(Self& s, Visitor& field) {
@@ -70,11 +73,12 @@ struct Source {
   }
 };
 
-/// Whether some of a source's current flows up or down: in an electric dipole, more than a twentieth of its
-/// moment is vertical; in a magnetic one, horizontal; the points of a wire differ in height.
+/// Whether a considerable part of a source's current flows vertically: an electric dipole with more than a
+/// twentieth of its moment vertical; a magnetic dipole with more than a twentieth horizontal; a wire whose
+/// points differ in height.
 bool flows_upright(const Source& source);
 
-/// What is recorded at a place: E or H along an axis (0 up, 1 north, 2 east).
+/// A recorded component: E or H along an axis (0 up, 1 north, 2 east).
 struct Component {
   bool magnetic = false;
   int axis = 2;
@@ -87,18 +91,18 @@ struct Component {
   friend bool operator==(const Component&, const Component&) = default;
 };
 
-/// The source as moments J V of edges. conductivity: null, the linear functions. Throws InputError at `what`:
-/// a point outside of the mesh, a wire of one point.
+/// The source as moments J V of edges. conductivity: null: shape functions are linear everywhere. Throws
+/// InputError, with `what` as its subject: a point outside of the mesh, a wire of one point.
 EdgeSum moments(const TensorMesh& mesh, const Source& source, const std::string& what,
                 const Conductivity* conductivity = nullptr);
 
-/// The weights of edge values E by which a receiver is computed: electric + i quadrature + i/(ωμ₀) curl.
+/// Weights of the edge values for a receiver: its value is electric E + i quadrature E + i/(ωμ₀) curl E.
 struct Reception {
-  EdgeSum electric, quadrature, curl;  ///< quadrature: none where conductivity is real
+  EdgeSum electric, quadrature, curl;  ///< quadrature: empty if conductivity is real
 };
 
-/// The weights for E or H at a place. sides: conductivities whose contrasts limit interpolation, in most
-/// cases `conductivity`. Throws InputError at `what`: a point outside of the mesh.
+/// The weights for E or H at a point. sides: conductivities whose contrasts limit interpolation, in most
+/// cases those of `sigma`. Throws InputError, with `what` as its subject: a point outside of the mesh.
 Reception receiver(const TensorMesh& mesh, const Sigma& sigma, const Conductivity& sides,
                    const Vector3& place, const Component& component, const std::string& what);
 
@@ -114,29 +118,29 @@ std::vector<WeightChange> weight_changes(const TensorMesh& mesh, const Sigma& si
                                          const Conductivity& sides, const Vector3& place,
                                          const Component& component);
 
-/// The height at which a receiver is sampled: for a place on the ground, below air, just below it; for others
-/// their own height.
+/// The height at which a receiver is sampled: for a point on the ground, with air above, just below the
+/// ground; for other points their own height.
 double height_on_its_side(const TensorMesh& mesh, const std::vector<double>& conductivity,
                           const Vector3& place);
 
-/// How far a place on or in uneven ground lies above the highest edges that its E comes from, m; for other
-/// places 0.
+/// Height of a point on or in uneven ground above the highest edges from which its E is computed, m; 0 for
+/// other points.
 double above_whole_ground(const TensorMesh& mesh, const Conductivity& conductivity, const Vector3& place);
 
-/// Adds weight · amount to the edges of b; a source is added to b with amount = −iωμ₀.
+/// b += amount · weight on the edges of the sum; a source is added to b with amount = −iωμ₀.
 void add(Stream& stream, const Metric& metric, const EdgeSum& sum, std::complex<double> amount,
          EdgeVector& b);
 
-/// Computes on a device the values of all sums over edges. Where ranks share a field, each edge value comes
-/// from the rank that has it, and every rank adds them in the same order: the same bits for any number of
-/// ranks.
+/// Computes on a device the values of many sums over edges. If ranks share a field, the value of each edge is
+/// sent by the rank that owns it, and every rank adds the terms in the same order: bitwise identical results
+/// for any number of ranks.
 class Sampler {
  public:
-  /// x: a field of the same shape as those to be sampled · comm: null, or the ranks that share them, which
-  /// must outlive it
+  /// x: any field with the shape of those to be sampled · comm: null, or the ranks that share the fields,
+  /// which must outlive this object
   Sampler(Stream& stream, const Metric& metric, const EdgeVector& x, std::span<const EdgeSum> sums,
           Comm* comm = nullptr);
-  /// The values of all sums for the field x, on all ranks; collective where they share x.
+  /// The values of all sums for the field x, on all ranks; collective if ranks share x.
   std::vector<std::complex<double>> of(Stream& stream, const EdgeVector& x);
 
  private:
@@ -145,7 +149,8 @@ class Sampler {
   std::size_t count_;
   Buffer<Index> first_, axis_, offset_;
   Buffer<double> weight_, values_;
-  // Where ranks share fields: values of all edges that are taken; of those that this rank has, their places.
+  // If ranks share fields: taken_ is the number of different edges in all sums; own_place_, own_axis_ and
+  // own_offset_ are the index among these, the axis and the offset of each edge that this rank owns.
   Comm* comm_;
   std::size_t taken_ = 0;
   std::vector<std::size_t> own_place_;

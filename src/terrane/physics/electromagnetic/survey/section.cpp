@@ -12,22 +12,22 @@ namespace {
 
 using Z = std::complex<double>;
 constexpr std::size_t more =
-    24;  // further cells below, which reach 50,000 times as far as the lowest is thick
+    24;  // number of further cells below; they reach 50,000 times the height of the lowest cell
 constexpr double growth = 1.5;
 
-/// A symmetric matrix (not Hermitian) of numbers up to `band` apart.
+/// A symmetric (not Hermitian) banded matrix: no entries farther than `band` from the diagonal.
 class Banded {
  public:
   Banded(std::size_t size, std::size_t band) : size_(size), band_(band), lower_(size * (band + 1)) {}
-  /// Of row and column, row ≥ column.
+  /// The entry of a row and a column, row ≥ column.
   Z& at(std::size_t row, std::size_t column) { return lower_[row * (band_ + 1) + (row - column)]; }
-  /// A conductance between two unknowns.
+  /// Adds a conductance between two unknowns.
   void link(std::size_t one, std::size_t other, Z value) {
     at(one, one) += value;
     at(other, other) += value;
     at(std::max(one, other), std::min(one, other)) -= value;
   }
-  /// x of A x = b in place of b; A is used up.
+  /// Replaces b by the solution x of A x = b; destroys A.
   void solve(std::vector<Z>& b) {
     std::vector<Z> kept(band_ + 1);
     for (std::size_t j = 0; j < size_; ++j) {  // column by column: L D Lᵀ
@@ -54,10 +54,10 @@ class Banded {
   std::vector<Z> lower_;
 };
 
-/// The cells of a section, further ones below included; layers from below.
+/// The cells of a section, including the further cells below; levels from the lowest.
 struct Cells {
   std::vector<double> high, wide;
-  std::array<std::vector<Z>, 3> sigma;  // [layer, across]
+  std::array<std::vector<Z>, 3> sigma;  // [level, across] along each axis
 
   Cells(const TensorMesh& mesh, const CrossSection& section) {
     const auto& across = section.strike == 1 ? mesh.easting() : mesh.northing();
@@ -73,11 +73,12 @@ struct Cells {
     }
   }
   Z of(std::size_t axis, std::size_t k, std::size_t i) const { return sigma[axis][k * wide.size() + i]; }
-  /// Half the cells on both sides of a node.
+  /// Half the summed widths of the two cells beside a node.
   static double dual(const std::vector<double>& width, std::size_t node) {
     return ((node > 0 ? width[node - 1] : 0) + (node < width.size() ? width[node] : 0)) / 2;
   }
-  /// Means over the cells beside an edge across the section (node k, cell i) and upwards (cell k, node i).
+  /// Mean conductivity of the cells beside an edge across the section (node k, cell i), and beside a vertical
+  /// edge (cell k, node i).
   Z beside_level(std::size_t axis, std::size_t k, std::size_t i) const {
     Z sum = 0;
     if (k > 0) sum += of(axis, k - 1, i) * high[k - 1];
@@ -120,7 +121,7 @@ CrossSection section_of_ends(const TensorMesh& mesh, const Sigma& sigma, int str
 EdgeField wave_along_strike(const TensorMesh& mesh, const CrossSection& section, double hertz) {
   const Cells cells(mesh, section);
   const double omega_mu = 8e-7 * std::numbers::pi * std::numbers::pi * hertz;
-  // Nodes from the second of each column up (the lowest are zero), column after column.
+  // Unknowns: nodes of each column from the second level upwards (the lowest are zero), column after column.
   const std::size_t levels = cells.high.size(), columns = cells.wide.size() + 1;
   const auto number = [=](std::size_t k, std::size_t i) { return i * levels + k - 1; };
   Banded a(levels * columns, levels);
@@ -128,7 +129,7 @@ EdgeField wave_along_strike(const TensorMesh& mesh, const CrossSection& section,
   for (std::size_t i = 0; i < columns; ++i)
     for (std::size_t k = 1; k <= levels; ++k) {
       const auto here = number(k, i);
-      Z storage = 0;  // Σ σ of the quarters around
+      Z storage = 0;  // Σ σ of the four quarter cells around the node
       for (const std::size_t c : {i - 1, i})
         for (const std::size_t l : {k - 1, k})
           if (c < cells.wide.size() && l < levels)
@@ -177,7 +178,8 @@ EdgeField wave_across_strike(const TensorMesh& mesh, const CrossSection& section
         a.link(here, number(k, i - 1), c.high[k] / (Cells::dual(c.wide, i) * c.beside_upright(0, k, i)));
     }
   a.solve(h);
-  // E across between two levels of H, and upright between two columns: J = curl H, of one sign on both axes.
+  // E across the strike, from H at two levels; vertical E, from H in two columns: J = curl H, whose relative
+  // signs are the same for both strikes.
   const auto values = std::make_shared<const std::vector<Z>>(std::move(h));
   const auto level = [=](std::size_t k, std::size_t i) {
     const Z high = k < levels ? (*values)[number(k, i)] : 1.0, low = (*values)[number(k - 1, i)];
@@ -192,7 +194,7 @@ EdgeField wave_across_strike(const TensorMesh& mesh, const CrossSection& section
   return [=, strike = section.strike](int axis, const std::array<Index, 3>& place) -> Z {
     if (axis == strike) return 0;
     const auto k = static_cast<std::size_t>(place[0]) + more, i = static_cast<std::size_t>(place[across]);
-    // Places across an edge count interior nodes, those along it cells.
+    // `place` counts interior nodes across an edge, and cells along it.
     return (axis == 0 ? upright(k, i + 1) : level(k + 1, i)) / top;
   };
 }

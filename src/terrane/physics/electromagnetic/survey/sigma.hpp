@@ -1,8 +1,8 @@
-// Conductivity of the cells at one frequency: real, or complex where the medium stores charge.
+// Conductivity of the cells at one frequency: real, or complex if the medium stores charge.
 //
 //   σ(ω) = (σ' + iσ'') / [1 − m (1 − 1/(1 + (iωτ)^c))]     time e^{+iωt}, σ'' ≥ 0 (model/polarization.hpp)
 //
-// σ' and σ'' may differ by axis; Cole and Cole's factor is one for all axes.
+// σ' and σ'' may differ by axis; the Cole-Cole factor is the same for all axes.
 #pragma once
 
 #include <complex>
@@ -15,7 +15,7 @@ namespace terrane::electromagnetic {
 struct Sigma {
   Conductivity real;                         ///< σ', S/m
   Conductivity quadrature{};                 ///< σ'', or null
-  std::vector<std::complex<double>> factor;  ///< [cells] of Cole and Cole, or empty
+  std::vector<std::complex<double>> factor;  ///< [cells] the Cole-Cole factor, or empty
 
   bool complex() const { return quadrature[0] != nullptr || !factor.empty(); }
   std::complex<double> operator()(std::size_t axis, std::size_t cell) const {
