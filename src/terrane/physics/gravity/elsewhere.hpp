@@ -1,5 +1,5 @@
-// What the name of a channel means in the frames of other programs, for errors: who writes g_z for frame enu
-// has data of harmonica's frame, whose g_z is g_u with the other sign.
+// What the name of a channel means in the frames of other programs, for error messages: a user who writes g_z
+// in frame enu probably has data in harmonica's frame, where g_z is g_u with the other sign.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace terrane::gravity {
 
-/// "g_z is g_u with the other sign in the frame harmonica"; of several frames each. Empty where none knows
-/// the name.
+/// "g_z is g_u with the other sign in the frame harmonica", one such phrase for each meaning. Empty if no
+/// other frame has a channel of that name.
 inline std::string meaning_elsewhere(const Conventions& all, std::string_view wanted,
                                      const Convention& here) {
   std::string said, before;

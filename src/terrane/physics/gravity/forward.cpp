@@ -24,11 +24,12 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Within these no product of the formulas and no moment of order 8 leaves the range of double precision.
+/// Within these limits no product in the formulas and no moment of order 8 leaves the range of double
+/// precision.
 constexpr double farthest = 1e15;  // m; a light year has 9.5e15
 constexpr double densest = 1e20;   // kg/m3; a neutron star has 1e18
 
-/// Arrays that are written share no value with another.
+/// Throws InputError if an array that is written shares memory with another.
 void check_apart(const Prisms& prisms, const Stations& stations, const Fields& out) {
   struct Memory {
     std::string name;
@@ -163,7 +164,7 @@ void settle_contacts(const std::vector<Contact>& contacts, const Parameters& par
   }
 }
 
-/// The settings of a run, after its checkpoint where it goes on from one.
+/// The settings of a run; a resumed run uses the method and partition of its checkpoint.
 struct Intent {
   Parameters wanted;
   bool method_of_checkpoint = false, partition_of_checkpoint = false;
@@ -199,7 +200,7 @@ MethodPlan planned(const Prisms& prisms, const Stations& stations, Intent& inten
                        "It may be of another model: run without --resume to start afresh.");
     }
   }();
-  // One rank per GPU, by the rank's place on its node.
+  // Each rank uses one GPU, chosen by the index of the rank on its node.
   const Device asked = wanted.device;
   if (chosen.device.kind == Device::Kind::cuda && asked.index < 0 && runtime.comm)
     chosen.device = resolve({Device::Kind::cuda, -1, asked.shared_by}, runtime.comm->on_node().index);
@@ -207,7 +208,7 @@ MethodPlan planned(const Prisms& prisms, const Stations& stations, Intent& inten
   return chosen;
 }
 
-/// What the plan says of the run.
+/// Copies the choices of the plan into the report.
 void put_into(Report& report, const MethodPlan& chosen, const Intent& intent, const Runtime& runtime,
               int threads) {
   const bool alone = !runtime.comm || runtime.comm->size() == 1;  // else each rank has a GPU of its own
@@ -219,7 +220,8 @@ void put_into(Report& report, const MethodPlan& chosen, const Intent& intent, co
   report.estimated_error = chosen.estimated_error;
 }
 
-/// Throws MemoryError: the checkpoint was made by stations, and these ranks have no room for that.
+/// Chooses the partition. Throws MemoryError: the checkpoint divides the run by stations, and these ranks
+/// lack the memory for that.
 void settle_partition(MethodPlan& chosen, Intent& intent, std::size_t budget, const Runtime& runtime) {
   auto& wanted = intent.wanted;
   if (intent.partition_of_checkpoint && wanted.partition == Partition::stations) {
@@ -266,8 +268,8 @@ void put_into(Report& report, const Verification& check) {
         "verified against the direct sum: quadruple precision would have taken too long");
 }
 
-/// Bytes that a run may take. What the machine has left is asked for before planning, which already takes
-/// some of it; a small run always fits.
+/// Bytes that a run may allocate. Free memory is queried before planning, because planning allocates some of
+/// it; a small run has no limit.
 std::size_t budget_of(const Parameters& parameters, std::size_t prisms_and_stations) {
   constexpr std::size_t large = 100000;
   if (parameters.memory > 0) return parameters.memory;
@@ -282,8 +284,9 @@ void round_to_single(const Fields& out, Report& report) {
 
 }  // namespace
 
-/// Check, plan (as the checkpoint says, where there is one), say what it will be, share the sum among ranks,
-/// scale it, settle what lies on edges and faces, and find out what rounding did.
+/// Checks the input, plans (as the checkpoint says, if there is one), puts the plan into the report, shares
+/// the sum among ranks, scales it, applies the singular policy on edges and faces, and estimates the rounding
+/// error.
 Report forward(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                const Fields& out, Progress* progress, const Runtime& runtime) {
   check_lengths(prisms, stations, out);
@@ -310,13 +313,13 @@ Report forward(const Prisms& prisms, const Stations& stations, const Parameters&
 
   settle_partition(chosen, intent, budget, runtime);
   const auto& wanted = intent.wanted;
-  // Estimates the error of rounding; a device leaves the CPU the time to find that out beside the sums.
+  // Estimates the rounding error; if a device computes the sums, the CPU does this meanwhile.
   const int threads = thread_count(parameters.threads);
   Magnitude size;
   const auto look = [&](int on_threads, Progress& shown) {
     size = magnitude(prisms, stations, seconds_to_look(chosen.seconds, threads), on_threads, shown);
   };
-  ShareOfProgress quiet(*progress, 0);  // a share of nothing, which still tells of a run that is cancelled
+  ShareOfProgress quiet(*progress, 0);  // advances no progress, but still reports cancellation
   const bool beside = chosen.device.has_own_memory();
   auto distributed =
       distribute(chosen, runtime, *progress,

@@ -30,7 +30,7 @@ enum class Frame { enu, harmonica, simpeg, ubc, tomofast };
 inline constexpr std::array<std::string_view, 2> unit_system_names{"si", "geo"};
 inline constexpr std::array<std::string_view, 5> frame_names{"enu", "harmonica", "simpeg", "ubc", "tomofast"};
 
-/// The table of frames for general code; units si: m2/s2, m/s2, 1/s2, geo: J/kg, mGal, E.
+/// All frames, for the code that all physics share; units si: m2/s2, m/s2, 1/s2, geo: J/kg, mGal, E.
 const Conventions& conventions();
 const Convention& convention(Frame frame);
 
@@ -41,7 +41,7 @@ Frame frame_from_name(std::string_view name);
 /// and tomofast.
 UnitSystem usual_units(Frame frame);
 
-/// One channel in one frame: value there = sign · value in enu, in the given unit.
+/// One channel in one frame: value in the frame = sign · value in enu, converted to the unit.
 struct FrameChannel {
   Channel channel = Channel::potential;
   std::string_view name;    ///< "g_z", "gxx"
@@ -55,11 +55,12 @@ FrameChannel in_frame(Channel channel, Frame frame, UnitSystem units);
 /// frame's names and the nearest one.  For ubc also with a leading g ("gxx").
 FrameChannel channel_from_frame(std::string_view name, Frame frame, UnitSystem units);
 
-/// Values as Terrane has them (enu, SI) [n] → the column that programs of the frame expect.
+/// Converts values [n] from enu and SI to the column that programs of the frame expect.
 Column to_frame(Channel channel, std::span<const double> values, Frame frame, UnitSystem units);
 
-/// The inverse, for observed input.  column.name is a name of the frame, column.unit its unit (empty: the
-/// unit that `units` gives); values [n] → enu, SI. Throws InputError (unknown name or unit).
+/// The inverse of to_frame(), for observed data.  column.name is a name of the frame, column.unit its unit
+/// (empty: the unit that `units` implies); values [n] are converted to enu and SI. Throws InputError (unknown
+/// name or unit).
 struct Observed {
   Channel channel = Channel::potential;
   std::vector<double> values;  ///< enu, SI

@@ -8,7 +8,7 @@
 namespace terrane::gravity {
 
 namespace {
-constexpr double most_cells = 4e6, deepest = 1e6;  // m
+constexpr double most_cells = 4e6, deepest = 1e6;  // deepest: m
 }
 
 MeshPlan plan_prisms(const Description& earth, const MeshWish& wish, const std::vector<Position>& stations) {

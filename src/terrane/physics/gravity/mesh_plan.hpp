@@ -1,12 +1,12 @@
-// Prisms for a survey, where the job has no mesh: as wide as stations are apart, half as high, over all that
-// the earth is made of below and around them.
+// Plans a mesh of prisms if the job has none: cells as wide as the station spacing and half as high, over the
+// described earth below and around the stations.
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"
 
 namespace terrane::gravity {
 
-/// Throws InputError (an earth without an end).
+/// Throws InputError: the earth has no lower end, or the mesh would be more than 1000 km deep.
 MeshPlan plan_prisms(const Description& earth, const MeshWish& wish, const std::vector<Position>& stations);
 
 }  // namespace terrane::gravity

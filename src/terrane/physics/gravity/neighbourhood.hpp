@@ -1,6 +1,6 @@
-// Whether stations and a model are near each other. A field falls off with distance, so stations a hundred
-// extents away see nothing: most often one of both is in other coordinates (the commonest mistake with
-// projections).
+// Whether stations and a model are near each other. A field falls off with distance and is negligible at a
+// hundred times the size of the model: then the stations or the model most often have coordinates of another
+// projection.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,8 +26,8 @@ inline Prism box_around(const EarthModel& model) {
   return {least(p.west), most(p.east), least(p.south), most(p.north), least(p.bottom), most(p.top)};
 }
 
-/// A warning where the nearest station is farther from the model than a hundred times the larger of the
-/// extents of both; nothing otherwise.
+/// A warning if the nearest station is farther from the model than a hundred times the extent of the model or
+/// of the survey, whichever is larger; nothing otherwise.
 inline std::optional<std::string> far_apart(const EarthModel& model, const Survey& survey) {
   if (model.size() == 0 || survey.size() == 0) return std::nullopt;
   const Prism box = box_around(model);

@@ -1,4 +1,5 @@
-// The settings of a gravity run; they print, compare, read from the job file, and are the documentation.
+// The settings of a gravity run: printed, compared and read from the job file; the reference of job files is
+// generated from them.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace terrane::gravity {
 
-/// What the gradient tensor is on edges, corners and faces of a prism, where it jumps or is unbounded.
+/// The value of the gradient tensor on edges, corners and faces of a prism, where it jumps or is unbounded.
 ///   nan      every component that has no single value is NaN
 ///   mean     on a face the mean of both one-sided limits; NaN on edges and corners
 ///   outside  on a face the limit from outside; NaN on edges and corners
@@ -20,32 +21,33 @@ namespace terrane::gravity {
 enum class SingularPolicy { nan, mean, outside, inside };
 inline constexpr std::array<std::string_view, 4> policy_names{"nan", "mean", "outside", "inside"};
 
-/// How the sum over prisms is done. automatic chooses the cheapest that keeps the accuracy.
+/// How the sum over prisms is computed. automatic chooses the cheapest method that reaches the accuracy.
 enum class Method { automatic, direct, lattice, tree, fmm };
 inline constexpr std::array<std::string_view, 5> method_names{"auto", "direct", "lattice", "tree", "fmm"};
 
-/// How a run on several ranks is shared. By stations, every rank holds all prisms; by prisms (direct sum
-/// only), each rank holds its part of them. automatic takes stations unless the prisms do not fit.
+/// What the ranks of a run divide among them. stations: every rank stores all prisms; prisms (direct sum
+/// only): each rank stores a part of them. automatic: stations, unless the prisms do not fit in memory.
 enum class Partition { automatic, stations, prisms };
 inline constexpr std::array<std::string_view, 3> partition_names{"auto", "stations", "prisms"};
 
-/// Precision of the result's storage. On a GPU single also computes distant pairs in float, right to
-/// single_accuracy; sums are always formed in double.
+/// Precision in which results are stored. On a GPU, single also computes distant pairs in float, accurate to
+/// single_accuracy; sums are always computed in double.
 enum class Precision { double_precision, single_precision };
 inline constexpr std::array<std::string_view, 2> precision_names{"double", "single"};
 
-/// Relative accuracies that can be asked for; the best is what double precision can give.
+/// Relative accuracies that can be requested; the best is the limit of double precision.
 inline constexpr double best_accuracy = 2e-15, default_accuracy = 1e-12, loosest_accuracy = 1e-3;
 inline constexpr NumberField accuracy_rule =
     number(Allowed{best_accuracy, loosest_accuracy}).written("1e-12").or_word("best", best_accuracy);
 
-/// The relative accuracy that single precision on a GPU keeps.
+/// Relative accuracy of distant pairs in single precision on a GPU.
 inline constexpr double single_accuracy = 2e-6;
 
 struct Parameters {
   ChannelSet channels{Channel::g_u};
-  /// Relative, norm-wise (V, |g|, ‖Γ‖ each by itself): for the direct method of every prism-station pair, for
-  /// lattice, tree and fmm of the largest value over the survey. From best_accuracy to loosest_accuracy.
+  /// Relative error allowed, norm-wise (V, |g| and ‖Γ‖ separately). Direct method: relative to the field of
+  /// each prism-station pair; lattice, tree and fmm: relative to the largest value over the survey. From
+  /// best_accuracy to loosest_accuracy.
   double accuracy = default_accuracy;
   Method method = Method::automatic;
   Partition partition = Partition::automatic;
@@ -54,11 +56,11 @@ struct Parameters {
   double gravitational_constant = default_gravitational_constant;  ///< m³ kg⁻¹ s⁻²
   std::size_t verify = 0;  ///< stations, spread over the survey, to recompute in quadruple precision
   Device device;           ///< automatic: a GPU if there is one and the run is long enough
-  int threads = 0;         ///< threads of the CPU; 0: as many as OpenMP gives
-  std::size_t memory = 0;  ///< most bytes the run may take; 0: what the machine has left
+  int threads = 0;         ///< CPU threads; 0: the number that OpenMP chooses
+  std::size_t memory = 0;  ///< most bytes the run may allocate; 0: the free memory of the machine
 
-  /// All members, once: job/fields.hpp says what follows from this list. Settings that are used only after
-  /// the sums change no bit of a checkpoint.
+  /// Lists each member once; job/fields.hpp says what is generated from this list. Settings marked
+  /// same_bits() are used only after the sums, so a checkpoint stays valid if they change.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     field("channels", p.channels, own_key("list of names", "[\"g_u\"]", "channels"),

@@ -1,4 +1,4 @@
-// Gravity as the list of all physics knows it.
+// Gravity's entry in the list of all physics.
 #pragma once
 
 #include "terrane/simulation/simulation.hpp"

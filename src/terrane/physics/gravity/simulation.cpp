@@ -52,7 +52,7 @@ ChannelSet channels_in_frame(const std::vector<std::string>& names, Frame frame)
     ChannelSet one;
     try {
       one = channels_from_names({name});
-    } catch (const InputError&) {  // a name of the frame, or of none: then it says so
+    } catch (const InputError&) {  // a name of the frame; otherwise the next call throws
       one = ChannelSet{channel_from_frame(name, frame, UnitSystem::geo).channel};
     }
     set = set | one;
@@ -64,7 +64,7 @@ std::string accuracy_text(double accuracy) {
   return accuracy <= best_accuracy ? "best" : fmt::format("{}", accuracy);
 }
 
-/// Absolute gravity, m/s² where the column has no unit; nothing when there is none.
+/// Observed absolute gravity in m/s², also the unit of a column without one; nothing if the survey has none.
 std::optional<std::vector<double>> observed_gravity(const Survey& survey) {
   const auto* column = survey.find("observed");
   if (column == nullptr) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<std::vector<double>> observed_gravity(const Survey& survey) {
   try {
     if (!column->unit.empty()) factor = si_factor(Quantity::acceleration, column->unit);
   } catch (const InputError&) {
-    return std::nullopt;  // "observed" of something else
+    return std::nullopt;  // the column "observed" is no acceleration
   }
   auto values = column->values;
   if (factor != 1)
@@ -80,7 +80,7 @@ std::optional<std::vector<double>> observed_gravity(const Survey& survey) {
   return values;
 }
 
-/// A column of accelerations in m/s² in the units asked for.
+/// Converts a column of accelerations from m/s² to the requested units.
 Column in_unit_asked_for(Column column, UnitSystem units) {
   column.unit = units == UnitSystem::geo ? "mGal" : "m/s2";
   const double per_si = 1 / si_factor(Quantity::acceleration, column.unit);
@@ -90,7 +90,7 @@ Column in_unit_asked_for(Column column, UnitSystem units) {
 
 Stations views(const Survey& survey) { return {survey.easting, survey.northing, survey.up}; }
 
-/// The property of the earth model that gravity takes.
+/// The property of the earth model that gravity uses.
 constexpr std::string_view density = "density";
 
 Prisms views(const PrismValues& sources) {
@@ -233,7 +233,7 @@ Parameters Simulation::needed(const Runtime& runtime) const {
 }
 
 double Simulation::memory_needed() const {
-  // The model, its sources as prisms, places and columns of stations, fields in SI.
+  // The model, its sources as prisms, positions and columns of stations, fields in SI.
   const auto columns = 3 + static_cast<double>(survey_.columns.size());
   const auto fields = static_cast<double>(settings_.parameters.channels.size());
   return bytes_of(model_) + static_cast<double>(source_count(model_, density)) * 7 * 8 +
@@ -245,8 +245,9 @@ double Simulation::memory_to_write() const {
          bytes_to_write(survey_.size(), survey_.columns.size(), settings_.parameters.channels.size());
 }
 
-/// While the sum is made; while rounding is found, beside a tree; or while files are written. Other ranks of
-/// this machine have the sources, the places of stations and the method.
+/// The most of: while summing; while the rounding error is estimated (a tree stays in memory); while files
+/// are written. For every other rank of this machine: sources, positions of stations and memory of the
+/// method.
 double Simulation::memory_needed(const MethodPlan& chosen, const Runtime& runtime) const {
   const auto n = source_count(model_, density);
   const auto method = static_cast<double>(chosen.memory_bytes);

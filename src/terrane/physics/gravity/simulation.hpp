@@ -52,8 +52,8 @@ std::string to_string(const Settings& settings);
 
 class Simulation final : public SimulationOf<> {
  public:
-  /// Takes the density of the model. Throws InputError: it has none; a reduction asked for that the survey
-  /// has no columns for.
+  /// Uses the model's density. Throws InputError: the model has none; the survey lacks a column that a
+  /// requested reduction needs.
   Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory = {});
   /// From the tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
@@ -65,23 +65,25 @@ class Simulation final : public SimulationOf<> {
   const Settings& settings() const noexcept { return settings_; }
 
  private:
-  /// Most bytes that the run may take.
+  /// The memory limit of the run: that of `runtime`, or that of the job.
   MemoryBudget choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const MemoryBudget&, const Runtime&) const override;
   void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
   bool plans_by_itself() const override { return true; }
   Dataset compute(Result& result, const MemoryBudget& memory, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
-  /// All channels to compute: those asked for, and what the reductions need.
-  /// On the device, the threads and in the memory of `runtime`; where it leaves them open, of the settings.
+  /// Parameters with all channels to compute: those requested, and those that the reductions need. Device,
+  /// threads and memory limit are those of `runtime`, or of the settings if `runtime` leaves them open.
   Parameters needed(const Runtime& runtime = {}) const;
   double memory_needed() const;
   double memory_needed(const MethodPlan& chosen, const Runtime& runtime) const;
   double memory_to_write() const;
-  /// All of a result but its report, from the channels needed(), SI; without values it is an outline.
+  /// Everything in a result but its report.  values: [channels of needed()][stations], SI; with values of
+  /// length zero the result is an outline.
   Dataset fill(Result& result, const std::vector<std::vector<double>>& values,
                std::vector<unsigned char> singular) const;
-  /// Normal gravity and what it makes of observed gravity.  g_u [n] m/s², or none in an outline.
+  /// Adds normal gravity and, if gravity was observed, the disturbance.  g_u [n] m/s²: the terrain's; empty
+  /// in an outline
   void reduce(StationFields& stations, const std::vector<double>& g_u) const;
   std::map<std::string, std::string> attributes() const;
 

@@ -1,5 +1,4 @@
-// Views of prisms, stations and the arrays of results, for the code that computes fields; the arrays belong
-// to others.
+// Views of prisms, stations and result arrays for the code that computes fields; the caller owns the arrays.
 #pragma once
 
 #include <array>
@@ -35,13 +34,14 @@ struct Stations {
 
 struct Contact;  // sum/singular.hpp
 
-/// Where the results go: one array [n] for each channel of the set, in the set's order, SI, frame enu.
+/// The arrays that receive the results: one array [n] per channel of the set, in the set's order, SI, frame
+/// enu.
 struct Fields {
   ChannelSet channels;
   std::vector<std::span<double>> values;
-  std::span<unsigned char> singular;  ///< [n] or empty: set to 1 where the tensor has no single value
-  /// When given, takes all contacts of stations with prisms, ordered by station; then the tensor is left
-  /// there as the sums have it, the mean of both sides of a face, for the caller to settle.
+  std::span<unsigned char> singular;  ///< [n] or empty: 1 at stations where the tensor has no single value
+  /// If given, receives all contacts of stations with prisms, ordered by station. The singular policy is then
+  /// left to the caller: on a face the tensor stays as summed, the mean of both sides.
   std::vector<Contact>* contacts = nullptr;
 };
 

@@ -10,7 +10,7 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double seconds_to_merge = 300e-9;  // a prism
+constexpr double seconds_to_merge = 300e-9;  // per prism
 
 std::shared_ptr<Summation> direct_summation(const Problem& problem, const Prisms& summed, Device device) {
   const auto& p = problem.parameters;
@@ -18,7 +18,7 @@ std::shared_ptr<Summation> direct_summation(const Problem& problem, const Prisms
   return std::make_shared<DirectSummation>(summed, problem.stations, p.channels, p.accuracy, p.threads);
 }
 
-/// bars: null, or what `summed` looks at.
+/// bars: owner of the arrays that `summed` views; null if the caller owns them
 Candidate candidate_over(const Problem& problem, const Prisms& summed, double seconds, double near_share,
                          std::shared_ptr<const MergedPrisms> bars) {
   const auto& p = problem.parameters;

@@ -1,4 +1,5 @@
-// The direct sum as the planner knows it: over the prisms as they are, or over bars of equal neighbours.
+// What the planner asks about the direct sum: over the prisms as given, or over bars merged from neighbours
+// of equal density.
 #pragma once
 
 #include "terrane/physics/gravity/direct/direct_cost.hpp"
@@ -8,21 +9,22 @@ namespace terrane::gravity {
 
 extern const MethodEntry direct_method;
 
-/// The direct sum over the prisms as they are.
+/// The direct sum over the prisms as given.
 Candidate direct_candidate(const Problem& problem, const DirectCost& cost);
 
-/// The direct sum over bars. Their number is known only once they are made, but a sample says whether that
-/// may be worth it.
+/// The direct sum over bars. Their number is known only after merging; a sample of prisms tells beforehand
+/// whether merging may pay off.
 class BarsCandidate {
  public:
-  /// as_given: of the prisms as they are
+  /// as_given: cost of the direct sum without merging
   BarsCandidate(const Problem& problem, const DirectCost& as_given);
 
-  /// Whether some prisms would merge, and making bars of them takes less than half of `best` seconds.
+  /// Whether some prisms would merge, and merging takes less than half of `best` seconds.
   bool worth_making(double best) const { return share_ > 0 && 2 * merging_ < best; }
-  /// A guess at what it would take, from above: bars may join again, and are near to more stations.
+  /// Rough upper estimate of the seconds: bars may merge further, but each is near to more stations.
   double promises() const;
-  /// Seconds with a device so much faster than the CPU; known once they are made. Part of them is spent.
+  /// Seconds if a device is `speedup` times as fast as the CPU, including the time already spent on merging;
+  /// valid after make().
   double seconds(double speedup) const { return merging_ + cost_.seconds(speedup); }
   Candidate make(Progress& progress);
 

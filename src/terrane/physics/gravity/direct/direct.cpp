@@ -77,7 +77,8 @@ Summation::Part DirectSummation::part(std::size_t index) const {
 
 namespace {
 
-/// Sums of a chunk of the prisms at a block of stations: [channels of the kernel] of each tile.
+/// Sums over one chunk of prisms at one block of stations, values: [station tiles][channels of the
+/// kernel][tile_size]
 struct ChunkSums {
   std::vector<double> values;
   std::vector<Contact> contacts;

@@ -1,4 +1,4 @@
-// The direct sum: every prism at every station, each pair by the cheapest form that keeps the accuracy.
+// The direct sum: every prism at every station, each pair by the cheapest formula that reaches the accuracy.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@ namespace terrane::gravity {
 /// prisms, never on the threads: so any number of threads gives the same bits.
 struct DirectPlan {
   std::size_t station_blocks, prism_chunks;  ///< tasks = station_blocks · prism_chunks
-  std::size_t blocks_at_once;                ///< as many as the memory for partial sums holds
-  std::size_t memory_bytes;                  ///< bytes at most, without the caller's arrays
+  std::size_t blocks_at_once;                ///< station blocks whose partial sums are in memory together
+  std::size_t memory_bytes;                  ///< upper limit, without the caller's arrays
 
   DirectPlan(std::size_t prisms, std::size_t stations, ChannelSet channels, int threads);
 };
 
-/// A part: 1024 stations that lie close together.
+/// The direct sum on the CPU. A part is 1024 stations that lie close together.
 class DirectSummation final : public Summation {
  public:
-  /// accuracy: of every pair. The views must outlive it.
+  /// accuracy: relative, of every pair. The views must outlive this object.
   DirectSummation(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy,
                   int threads);
   /// Other prisms at the same stations, which need not be sorted again.
@@ -36,7 +36,7 @@ class DirectSummation final : public Summation {
  private:
   ChannelSet channels_;
   Turn turn_;
-  std::size_t set_;  ///< of kernel_sets
+  std::size_t set_;  ///< index in kernel_sets
   Switching switching_;
   int threads_;
   std::size_t prisms_, stations_;

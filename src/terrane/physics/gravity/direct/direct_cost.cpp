@@ -10,17 +10,17 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr double seconds_to_sort = 25e-9;  // a point and halving
+constexpr double seconds_to_sort = 25e-9;  // per point, for each halving of the set
 constexpr double share_of_gpu = 0.8;       // fraction of a GPU's double precision rate that kernels reach
 
 struct PairCost {
-  double operations;  ///< of a pack
+  double operations;  ///< per pack of stations
   bool near;          ///< true: the tiles are too near for one multipole
-  bool by_itself;     ///< in extended precision
+  bool by_itself;     ///< the pair is computed alone, in extended precision
 };
 
-/// One prism at one station, as kernels.hpp chooses.  r, h: distance from its centre and surface; pack, tile:
-/// radius of a pack and of a tile of stations
+/// Cost of one prism at one station, with the formula that kernels.hpp chooses.  r, h: distance from the
+/// prism's centre and surface; pack, tile: radius of a pack and of a tile of stations
 PairCost pair_cost(const Switching& s, const PrismSwitching& p, double r, double h, double pack, double tile,
                    double lanes) {
   constexpr double far[4] = {63, 96, 144, 222};
@@ -47,8 +47,8 @@ DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSe
   const double lanes = kernel_target().kernels[0].lanes;
   const std::size_t prism_sample = std::min<std::size_t>(m, 1021),
                     station_sample = std::min<std::size_t>(n, 61);
-  // A kernel looks at a pack of stations, or at two whole tiles, and takes the form that the nearest pair
-  // needs.
+  // A kernel chooses one formula for a pack of stations, or for two whole tiles: the one that the nearest
+  // pair needs.
   double diagonal = 0;
   for (const auto& axis : {stations.easting, stations.northing, stations.up}) {
     const auto [least, most] = std::minmax_element(axis.begin(), axis.end());

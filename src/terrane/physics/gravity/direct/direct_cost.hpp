@@ -1,4 +1,4 @@
-// The time of the direct sum, from a sample of pairs and the form that each takes.
+// Estimates the time of the direct sum from a sample of pairs and the formula that each pair needs.
 #pragma once
 
 #include "terrane/parallel/device/device.hpp"
@@ -6,21 +6,21 @@
 
 namespace terrane::gravity {
 
-/// Seconds of one core.
+/// Estimated time of the direct sum, in seconds of one CPU core.
 struct DirectCost {
   double arithmetic = 0, sorting = 0;
   double one_by_one = 0;  ///< part of the arithmetic: pairs in extended precision, which devices leave to the
                           ///< CPU
-  double near_share = 0;  ///< fraction of pairs in tiles too near for one multipole
+  double near_share = 0;  ///< fraction of pairs whose tiles are too close for a common multipole
 
-  /// speedup: of the arithmetic that devices do
+  /// speedup: speed of the device relative to the CPU
   double seconds(double speedup = 1) const {
     return (arithmetic - one_by_one) / speedup + one_by_one + sorting;
   }
 };
 DirectCost direct_cost(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy);
 
-/// How many cores of this CPU do the arithmetic of the kernels as fast as the device.
+/// How many cores of this CPU compute the kernels as fast as the device.
 double speed_in_cores(Device device);
 
 }  // namespace terrane::gravity

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::uint32_t most_chunks = 256;
 constexpr std::size_t tiles_per_chunk = 8;
-// Most groups of stations in a launch: the host holds the sums of two.
+// Most groups of stations per launch: the host stores the sums of two launches.
 constexpr double most_groups_summed = 1 << 14;
-/// A launch should not keep Ctrl-C waiting: half a second, at some 125 multiply-adds a pair.
+/// Most pairs per launch: half a second, at some 125 multiply-adds per pair, so that Ctrl-C need not wait.
 double most_pairs(Device device) {
   return device.kind == Device::Kind::cuda ? gpu(device.index).fp64_per_second / 250 : 1e7;
 }
@@ -23,7 +23,7 @@ std::vector<std::uint32_t> order_as_given(std::size_t prisms) {
   return order;
 }
 
-/// Pairs in float are no better than this, whatever is asked for.
+/// In float, pairs are never more accurate than single_accuracy / 8, whatever was requested.
 double accuracy_of_pairs(const Parameters& parameters) {
   return parameters.precision == Precision::single_precision
              ? std::max(parameters.accuracy, single_accuracy / 8)

@@ -1,4 +1,4 @@
-// Least cost: one look-up in a hash table per prism and axis, which is one or two cache misses: about 50 ns.
+// Minimum cost: one hash-table look-up per prism and axis, with one or two cache misses: about 50 ns.
 #include "terrane/physics/gravity/direct/merge.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ class Neighbours {
       while (table[slot] != none && key_of(table[slot], low_[table[slot]]) != key)
         slot = (slot + 1) & (slots - 1);
       if (table[slot] == none)
-        table[slot] = static_cast<Index>(n);  // else the same prism twice: leave it alone
+        table[slot] = static_cast<Index>(n);  // an occupied slot: the prism occurs twice and is not merged
     }
     std::vector<bool> taken(prisms.size());
     for (std::size_t n = 0; n < prisms.size(); ++n) {
@@ -150,7 +150,8 @@ MergedPrisms merge(const Prisms& prisms, int threads, Progress* progress) {
 }
 
 double bytes_to_merge(std::size_t prisms, int threads) {
-  // Neighbours along three axes, and tables of those that are looked for at the same time.
+  // Links to the neighbours along three axes, and a hash table for each axis that is searched at the same
+  // time.
   const double tables = std::min(3, thread_count(threads));
   return sizeof(Index) *
          (3 * static_cast<double>(prisms) + tables * static_cast<double>(std::bit_ceil(2 * prisms + 1)));

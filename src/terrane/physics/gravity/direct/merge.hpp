@@ -29,12 +29,12 @@ struct MergedPrisms {
 /// Cancelled.
 MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = nullptr);
 
-/// The share of a sample of prisms that would join the next in the list; 0.5 when none does, but there are
-/// so few different densities that there must be neighbours; 0 when hardly any two prisms are alike. It
-/// takes a millisecond.
+/// Fraction of sampled prisms that would merge with the next prism of the list; 0.5 if none would, but so few
+/// different densities occur that some neighbours must be alike; 0 if nearly all densities differ. Takes
+/// about a millisecond.
 double share_that_merges(const Prisms& prisms);
 
-/// Memory that merge() takes, without its result.
+/// Bytes that merge() allocates, without its result.
 double bytes_to_merge(std::size_t prisms, int threads);
 
 }  // namespace terrane::gravity

@@ -15,15 +15,15 @@
 
 namespace terrane::gravity {
 
-/// exp(E) of one edge as a fraction: the sum |X| + r in place of X + r keeps every digit on either side, with
-/// (|X₁| + r₁)(r₁ − |X₁|) = d². Both sign tests count zero as positive, in the numerator and in the
-/// denominator: stations aligned with a grid are exactly there. d2: squared distance to the edge's line; only
-/// used where the foot lies on the edge.
+/// exp(E) of one edge as a fraction. |X| + r in place of X + r avoids cancellation on either side of the
+/// edge, because (|X₁| + r₁)(r₁ − |X₁|) = d². Both sign tests count zero as positive: stations aligned with a
+/// grid have X = 0 exactly. line2 = d²: squared distance to the edge's line; only used if the foot of the
+/// perpendicular lies on the edge.
 ///
-/// touching: the station may stand on the edge or at its end, where the logarithm is unbounded. A length of
-/// zero then counts as one metre. Where the densities around the station add up to no edge at all (it lies
-/// within a face, or between cells of equal density), these logarithms have weights that sum to zero, and the
-/// sum over the prisms is exact; elsewhere singular.hpp marks the component.
+/// touching: the station may lie on the edge or at its end, where the logarithm is unbounded. A length of
+/// zero is then replaced by one metre. If the densities around the station form no edge (the station lies
+/// within a face, or between cells of equal density), the weights of these logarithms sum to zero, and the
+/// sum over the prisms is exact; otherwise singular.hpp marks the component.
 template <bool touching, class T>
 struct EdgeFraction {
   T numerator, denominator;
@@ -43,8 +43,8 @@ struct EdgeFraction {
 };
 
 /// Ω of a face at distance X: four arctangents as one angle, by multiplying the complex numbers X r + i Y Z.
-/// The sum leaves (−π, π] only when the foot of the station lies within the face; then one turn is added.
-/// On the face's plane (X = 0) it is the mean of both sides, 0.
+/// The sum leaves (−π, π] only if the perpendicular from the station meets the face; then 2π is added with
+/// the sign of X. On the face's plane (X = 0) Ω is the mean of both sides, 0.
 template <class T>
 TERRANE_FN T face_angle(const T& x, const T& y1, const T& y2, const T& z1, const T& z2, const T& r11,
                         const T& r12, const T& r21, const T& r22) {
@@ -98,8 +98,8 @@ TERRANE_FN Quantities<T> edge_face(const RelativePrism<T>& p) {
   return q;
 }
 
-/// g_u alone: the logarithms of each pair of edges joined, 4 instead of 8, and 2 angles.
-/// Not for stations that touch the prism.
+/// g_u alone, with 2 angles and 4 logarithms: those of two opposite edges are joined into one. Not for
+/// stations that touch the prism.
 template <class T>
 TERRANE_FN T edge_face_g_u(const RelativePrism<T>& p) {
   const CornerDistances<T> corner(p);

@@ -4,13 +4,12 @@
 //   F_mm = (−1)^m (2m − 1)!! (x + iy)^m / r^(2m+1)
 //   r² F_(n+1)m = −(2n + 1) z F_nm − (n² − m²) F_(n−1)m
 //
-// Derivatives only move F: ∂z F_nm = F_(n+1)m, ∂₊ F_nm = F_(n+1)(m+1), and, since ∂₊∂₋ = −∂z²,
-// ∂₋ F_nm = −F_(n+1)(m−1) for m ≥ 1, the conjugate of F_(n+1)1 for m = 0. So each of the nine quantities is a
-// sum over the same F with coefficients from the neighbours of M (gathered()), for which a column of fixed
-// m needs few registers; the Cartesian derivatives that the CPU uses (expansion_kernels.hpp) would not fit
-// into them. The coefficients come from theirs, C_abc D^(a, b, c), by
+// Derivatives only shift the indices of F: ∂z F_nm = F_(n+1)m, ∂₊ F_nm = F_(n+1)(m+1), and, since
+// ∂₊∂₋ = −∂z², ∂₋ F_nm = −F_(n+1)(m−1) for m ≥ 1, the conjugate of F_(n+1)1 for m = 0. So each of the nine
+// quantities is a sum over the same F with coefficients from the neighbours of M (gathered()). The sum over n
+// at fixed m needs few registers; the Cartesian derivatives that the CPU uses (expansion_kernels.hpp) would
+// need too many. M_nm follow from the Cartesian coefficients C_abc of D^(a, b, c) by
 //   ∂x = (∂₊ + ∂₋)/2,   ∂y = (∂₊ − ∂₋)/2i
-// Sources: Hobson, The theory of spherical and ellipsoidal harmonics (1931), ch. IV; van Gelderen & Koop, J.
 // Geodesy 71 (1997) 337 for derivatives.
 //
 // About 26 operations per F, 13 (p + 3)² for all ten quantities.
@@ -24,22 +23,23 @@ struct alignas(16) ComplexNumber {
   double re, im;
 };
 
-/// M of order p by degree: M_nm at n (n + 1)/2 + m.
+/// Index of M_nm among the coefficients of an expansion, which are listed by degree n.
 TERRANE_FN int harmonic_place(int n, int m) { return n * (n + 1) / 2 + m; }
 constexpr int harmonic_count(int p) { return (p + 1) * (p + 2) / 2; }
 
-/// The five tables that F_nm of degrees n, n + 1, n + 2 meet, with rows m = 0 .. n + 2 each.
+/// For one (n, m): the five coefficients, gathered from M of degree n, that multiply F of degrees n, n + 1
+/// and n + 2. Each degree n has m = 0 .. n + 2.
 struct GatheredHarmonics {
   ComplexNumber m, x, y, u, w;
 };
 TERRANE_FN int gathered_place(int n, int m) { return n * (n + 5) / 2 + m; }
 constexpr int gathered_count(int p) { return (p + 1) * (p + 6) / 2; }
 
-/// With F of degree n + 2: Γxz = Re(x F), Γyz = Im(y F), Γxx − Γyy = Re(u F), Γxy = Im(w F); with F of degree
-/// n + 1: g_x = Re(x F), g_y = Im(y F).  at(n, m): M, and 0 for m > n.
+/// Gathers the coefficients of (n, m). With F of degree n + 2: Γxz = Re(x F), Γyz = Im(y F), Γxx − Γyy =
+/// Re(u F), Γxy = Im(w F); with F of degree n + 1: g_x = Re(x F), g_y = Im(y F).  at(n, m): M_nm, 0 for m > n
 template <class At>
 TERRANE_FN GatheredHarmonics gathered(const At& at, int n, int m) {
-  // A term with m = 0 is real, and stands for both signs of m.
+  // A term with m = 0 is real and counts for both signs of m.
   const auto lower = [&](int k) {
     ComplexNumber c = k < 0 ? ComplexNumber{0, 0} : at(n, k);
     if (k == 0) c = {2 * c.re, 0};
@@ -47,7 +47,7 @@ TERRANE_FN GatheredHarmonics gathered(const At& at, int n, int m) {
   };
   const ComplexNumber here = at(n, m), below = lower(m - 1), above = at(n, m + 1), two_above = at(n, m + 2);
   ComplexNumber two_below = lower(m - 2);
-  if (m == 1) {  // ∂₋² takes m = 1 to the conjugate of m = 1
+  if (m == 1) {  // ∂₋² maps m = 1 to the conjugate of m = 1
     const ComplexNumber one = at(n, 1);
     two_below = {-one.re, one.im};
   }
@@ -58,12 +58,13 @@ TERRANE_FN GatheredHarmonics gathered(const At& at, int n, int m) {
           {0.25 * (two_below.re - two_above.re), 0.25 * (two_below.im - two_above.im)}};
 }
 
-/// V, g, and Γ as zz, xz, yz, xx − yy, xy: running sums.
+/// Running sums of V, g and Γ; Γ as zz, xz, yz, xx − yy, xy.
 struct HarmonicSums {
   double v, x, y, z, zz, xz, yz, difference, xy;
 };
 
-/// Adds an expansion of order p at (x, y, z) from its centre.  table: gathered_count(p).
+/// Adds the field of an expansion of order p at (x, y, z) relative to its centre.  table:
+/// [gathered_count(p)], of gathered() · inverse, inverse2: 1/r, 1/r²
 template <bool tensor>
 TERRANE_FN void add_harmonics(const GatheredHarmonics* table, int p, double x, double y, double z,
                               double inverse2, double inverse, HarmonicSums& sum) {

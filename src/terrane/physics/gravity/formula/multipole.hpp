@@ -54,8 +54,9 @@ constexpr int triangle_row(int i) {
   return row;
 }
 
-/// One contraction of a symmetric tensor with c; Size: components of the result. Component i, in row s of the
-/// triangular listing, is continued by i, i + s + 1 and i + s + 2.
+/// Contracts one index of a symmetric tensor with (a, b, c). Size: number of components of the result.
+/// Component i of the result, in row s of the triangular listing, is made of the components i, i + s + 1 and
+/// i + s + 2 of t.
 template <int Size, class From, class T>
 TERRANE_FN void contract(const From& t, const T& a, const T& b, const T& c, T (&out)[Size]) {
   unrolled<Size>([&](auto i) { out[i] = T(t[i]) * a; });
@@ -65,8 +66,8 @@ TERRANE_FN void contract(const From& t, const T& a, const T& b, const T& c, T (&
 
 }  // namespace detail
 
-/// Coefficients up to an order, of a prism with sides lx, ly, lz, m.  Tables: arrays order_2 .. order_8 as in
-/// multipole_tables.hpp, where code of a device can read them.
+/// Computes the coefficients, up to an order, of a prism with sides lx, ly, lz in m.  Tables: arrays order_2
+/// .. order_8 as in multipole_tables.hpp, in memory that device code can read.
 template <class Tables, class Coefficients>
 TERRANE_FN void set_multipole_coefficients(const Tables& tables, double lx, double ly, double lz, int order,
                                            Coefficients& c) {
@@ -77,7 +78,7 @@ TERRANE_FN void set_multipole_coefficients(const Tables& tables, double lx, doub
   if (order >= 8) detail::multipole_tensor(tables.order_8, 4, 1.0 / 3, h2, c.t8);
 }
 
-/// All of them, on the host.
+/// The coefficients of all orders, on the host.
 inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double lz) {
   struct {
     const double (&order_2)[3][3] = tables::order_2;
@@ -90,19 +91,19 @@ inline MultipoleCoefficients multipole_coefficients(double lx, double ly, double
   return c;
 }
 
-/// Adds all ten quantities, times `weight` over the prism's volume, to a sum.
+/// Adds all ten quantities of a prism to a sum. For a density ρ the weight is ρ times the volume.
 ///
 /// x, y, z: the station relative to the prism's centre, m; q: the inverse of its distance.  Coefficients:
 /// arrays t2, t4, t6, t8 as in MultipoleCoefficients, those up to the order.  Sum: add<channel>(value) adds
-/// to one channel, and uu_by_laplace says that Γuu follows from the sums of Γee and Γnn, and nothing is added
-/// to it.
+/// to one channel; uu_by_laplace means that Γuu is computed later from the sums of Γee and Γnn, so nothing is
+/// added to it here.
 template <int Order, class Coefficients, class T, class Sum>
 TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, const T& z, const T& q,
                               const T& weight, Sum& sum) {
   static_assert(Order == 2 || Order == 4 || Order == 6 || Order == 8);
   const T q2 = q * q;
   if constexpr (Order == 2) {
-    // Γ takes the products of two vectors: n_i n_j (E_i + E_j) = m_i n_j + n_i m_j, m_i = E_i n_i; E_i n_i =
+    // Γ needs only products of two vectors: n_i n_j (E_i + E_j) = m_i n_j + n_i m_j, m_i = E_i n_i; E_i n_i =
     // 5 (E/5 x_i − h_i)/R with h_i = f_i x_i.
     const T f[3] = {q2 * T(t.t2[0]), q2 * T(t.t2[1]), q2 * T(t.t2[2])};
     const T hx = f[0] * x, hy = f[1] * y, hz = f[2] * z;
@@ -130,7 +131,7 @@ TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, con
     sum.template add<Channel::g_nu>(mz * y);
   } else {
     const T nx = x * q, ny = y * q, nz = z * q, a = nx * nx, b = ny * ny, c = nz * nz;
-    // f_n, g_n by n/2 − 1; s_6, s_8 in the order xx, xy, xz, yy, yz, zz.
+    // f[k], g[k] are f_n, g_n with k = n/2 − 1; s_6, s_8 list xx, xy, xz, yy, yz, zz.
     constexpr int orders = Order / 2;
     T f[orders][3], g[orders][1], s6[6], s8[6];
     unrolled<3>([&](auto i) { f[0][i] = q2 * T(t.t2[i]); });
@@ -177,7 +178,7 @@ TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, con
       return m;
     };
     using std::integral_constant;
-    // The weight goes in where it costs least.
+    // The weight is multiplied in where this needs fewest operations.
     const T w1 = weight * q, w2 = w1 * q, w3 = w1 * q2, px = w3 * nx, py = w3 * ny;
     sum.template add<Channel::potential>(w1 * p);
     sum.template add<Channel::g_e>(w2 * nx * gs[0]);
@@ -193,7 +194,7 @@ TERRANE_FN void add_multipole(const Coefficients& t, const T& x, const T& y, con
   }
 }
 
-/// The ten quantities of one prism by the multipole.
+/// The ten quantities of one prism, computed from its multipoles.
 template <int Order, bool uu_by_laplace, class Coefficients, class T>
 TERRANE_FN Quantities<T> multipole(const Coefficients& t, const T& x, const T& y, const T& z,
                                    const T& weight = T(1)) {

@@ -1,21 +1,21 @@
-// The textbook form: Nagy, Papp & Benedek (2000), one logarithm and one arctangent per corner and axis. It
-// is correct and nobody doubts it, but it loses (R/L)⁴ ε and more with distance. Quadruple precision has
-// digits to spare for that: in Quad this is the reference of tests and of `verify`.
+// The textbook form: Nagy, Papp & Benedek (2000), one logarithm and one arctangent per corner and axis. It is
+// well established, but loses (R/L)⁴ ε and more with distance. Quadruple precision has enough digits for
+// that: in Quad this form is the reference of tests and of `verify`.
 #pragma once
 
 #include "terrane/physics/gravity/formula/prism.hpp"
 
 namespace terrane::gravity {
 
-/// ln(x + r) without loss for x < 0, where it is ln(d²) − ln(r − x). On the line of an edge (d = 0) the
-/// ln(d²) of both ends cancel, so they are left out.
+/// ln(x + r) without cancellation for x < 0, computed there as ln(d²) − ln(r − x). On the line of an edge
+/// (d = 0) the ln(d²) of both ends cancel, so they are left out.
 template <class T, class Log>
 T corner_log(const T& x, const T& r, const T& d2, const Log& log) {
   if (x >= T(0)) return x + r > T(0) ? log(x + r) : T(0);
   return d2 > T(0) ? log(d2 / (r - x)) : -log(r - x);
 }
 
-/// log(x), arctan(y, x): the functions of the number type.  At singular points the affected components are
+/// log, arctan: the functions of the number type T.  At singular points the affected components are
 /// meaningless; on a face's plane the arctangent is 0, the mean of both sides.
 template <class T, class Log, class Arctan>
 Quantities<T> naive(const RelativePrism<T>& p, const Log& log, const Arctan& arctan) {

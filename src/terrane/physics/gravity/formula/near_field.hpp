@@ -1,5 +1,5 @@
-// One prism at one station, to full accuracy at any distance and for any shape: the scalar twin of the
-// kernels, which also computes the pairs that they leave out.
+// One prism at one station, to full accuracy at any distance and for any shape: the scalar counterpart of the
+// kernels, which also computes the pairs that the kernels leave out.
 #pragma once
 
 #include "terrane/physics/gravity/formula/prism.hpp"
@@ -18,9 +18,9 @@ TERRANE_FN RelativePrism<T> relative_to(const Prism& p, double x, double y, doub
           T(p.top) - T(p.bottom)};
 }
 
-/// Unit density, G = 1. Stretched prisms are computed in extended precision; the most stretched are halved
-/// along their longest side until each piece is either far enough for the stable form or compact enough for
-/// the near form. On the surface: see EdgeFraction.
+/// The ten quantities of a prism at a point, for unit density and G = 1. Stretched prisms are computed in
+/// extended precision; the most stretched are halved along their longest side until each piece is either far
+/// enough for the stable form or compact enough for the near form. On the surface: see EdgeFraction.
 Quantities<double> field_of_prism(const Prism& prism, double x, double y, double z,
                                   const Switching& switching);
 

@@ -1,4 +1,4 @@
-// What the gravity formulas share: a prism as a station sees it, and the ten quantities it causes there.
+// Types that the gravity formulas share: a prism relative to a station, and the ten quantities there.
 //
 //   V = G ρ ∫ 1/r dv,   g = ∇V,   Γ = ∇∇V   with respect to the station;   x east, y north, z up.
 //
@@ -11,8 +11,8 @@
 
 namespace terrane::gravity {
 
-/// Faces relative to the station, and the sides. The sides come from the prism's own coordinates, never from
-/// x[1] − x[0]: far away that difference has no digits left.
+/// The faces of a prism relative to the station, and its sides. The sides are computed from the prism's own
+/// coordinates, never as x[1] − x[0]: far away that difference has no digits left.
 template <class T>
 struct RelativePrism {
   T x[2], y[2], z[2];  ///< m
@@ -25,7 +25,7 @@ struct Quantities {
   T v, e, n, u, ee, nn, uu, en, eu, nu;
 };
 
-/// The distances of the eight corners: r[i][j][k].
+/// The distances of the eight corners from the station: r[i][j][k].
 template <class T>
 struct CornerDistances {
   T r[2][2][2];

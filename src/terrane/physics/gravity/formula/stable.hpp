@@ -12,7 +12,7 @@
 
 namespace terrane::gravity {
 
-/// Library-grade artanh and angle, for every argument.
+/// artanh and angle to full accuracy for every argument.
 struct AnyDistance {
   template <class T>
   static TERRANE_FN T two_artanh(const T& n, const T& d) {
@@ -24,8 +24,9 @@ struct AnyDistance {
   }
 };
 
-/// From R ≥ 3 Lmax on all fractions are small: one division and one polynomial each. The largest is L / s of
-/// an edge that faces the station: for a cube s ≥ 2 √((R − L/√2)² + L²/4), so L / s ≤ 0.213.
+/// For R ≥ 3 Lmax, where the arguments of artanh and angle are small: one division and one polynomial each.
+/// The largest is L / s of an edge that faces the station: for a cube s ≥ 2 √((R − L/√2)² + L²/4), so
+/// L / s ≤ 0.213.
 struct BeyondThreeSides {
   static constexpr double from2 = 9;  ///< (R / Lmax)²
   template <class T>
@@ -40,8 +41,8 @@ struct BeyondThreeSides {
 
 namespace detail {
 
-/// Four parallel edges along one axis a, across the axes b and c: the logarithm at the first edge, its
-/// differences over b and over c there, and the mixed difference.
+/// Logarithms of the four edges parallel to one axis; b and c are the other two axes: the logarithm of the
+/// first edge, its differences along b and along c, and the mixed difference.
 template <class T>
 struct EdgeDifferences {
   T first, over_b, over_c, over_both;
@@ -122,8 +123,8 @@ TERRANE_FN void transpose(const T (&m)[2][2], T (&t)[2][2]) {
 
 }  // namespace detail
 
-/// All ten quantities, outside the prism. uu_by_laplace: Γuu = −(Γee + Γnn) saves a sixth of the work where
-/// both are wanted anyway; the trace is then zero by construction.
+/// All ten quantities, outside the prism. uu_by_laplace: Γuu = −(Γee + Γnn) saves a sixth of the work if both
+/// are needed anyway; the trace is then zero by construction.
 template <class Distance, bool uu_by_laplace, class T>
 TERRANE_FN Quantities<T> stable(const RelativePrism<T>& p) {
   using detail::edge_differences;

@@ -44,7 +44,7 @@ struct ChannelSums {
   static constexpr int count = static_cast<int>(channels.size());
   T sum[count];
 
-  /// Place of a channel among the sums.
+  /// Index of a channel among the sums.
   static constexpr int place(Channel wanted) {
     int c = 0;
     for (unsigned channel = 0; channel < static_cast<unsigned>(wanted); ++channel)

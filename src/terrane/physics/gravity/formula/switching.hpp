@@ -1,7 +1,7 @@
-// Which form serves a pair of prism and station, for the accuracy that was asked for.
+// Which form computes a pair of prism and station, for the accuracy that was requested.
 //
 // With h the distance to the prism's surface, R to its centre, Lmax and Lmin its longest and shortest side:
-//   inside, and outside up to h = reach      near form; of stretched prisms in extended precision, and those
+//   inside, and outside up to h = reach      near form; for stretched prisms in extended precision; prisms
 //                                            with sides beyond 1 : halving_aspect are halved first
 //   beyond reach, R < 3 Lmax                 stable form, general functions
 //   R ≥ 3 Lmax                               stable form, polynomials
@@ -19,15 +19,16 @@
 namespace terrane::gravity {
 
 struct Switching {
-  /// Up to this aspect the geometric mean of the longest and shortest side is the better measure of a prism.
+  /// Up to this aspect the geometric mean of the longest and shortest side is the better measure of a prism's
+  /// size.
   static constexpr double compact_aspect = 10;
 
-  double multipole_from[4];  ///< R / Lmax from which order 2, 4, 6, 8 is accurate enough
-  double stable_reach;       ///< the stable form serves h > stable_reach · Lmax
-  double near_aspect;        ///< the near form in double serves Lmax ≤ near_aspect · Lmin
-  double halving_aspect;     ///< the near form in extended precision serves Lmax ≤ halving_aspect · Lmin
-  double shape_tolerance;    ///< prisms whose sides differ by less, relatively, share multipole coefficients
-  bool extended;             ///< the near form is always computed in extended precision
+  double multipole_from[4];  ///< least R / Lmax at which order 2, 4, 6, 8 is accurate enough
+  double stable_reach;       ///< the stable form is used for h > stable_reach · Lmax
+  double near_aspect;        ///< the near form in double is used for Lmax ≤ near_aspect · Lmin
+  double halving_aspect;  ///< the near form in extended precision is used for Lmax ≤ halving_aspect · Lmin
+  double shape_tolerance;  ///< prisms whose sides differ by less, relatively, share multipole coefficients
+  bool extended;           ///< the near form is always computed in extended precision
 
   /// accuracy: relative, norm-wise, of one pair; from 2e-15 ("best") up.
   static Switching for_accuracy(double accuracy) {
@@ -44,21 +45,21 @@ struct Switching {
     s.extended = accuracy < 1e-14 && extended_is_wider;
     s.stable_reach = s.extended ? 2.0 : std::pow(0.4 * eps / accuracy, 0.25);
     s.near_aspect = std::fmax(compact_aspect, accuracy / (100 * eps));
-    // Halving costs digits too: near the middle of a plate the tensors of its pieces all but cancel. So there
-    // are to be few pieces. The near form loses about 10 ε (aspect · h/Lmax)².
+    // Halving loses digits too: near the middle of a plate the tensors of its pieces nearly cancel. So the
+    // pieces should be few. The near form loses about 10 ε (aspect · h/Lmax)².
     const double finer = extended_is_wider ? 0x1p-11 : 1;
     s.halving_aspect = std::fmax(s.near_aspect, std::sqrt(accuracy / (40 * eps * finer)) / s.stable_reach);
     return s;
   }
 };
 
-/// The distances from one prism at which its form changes.
+/// The distances from one prism at which the form changes.
 struct PrismSwitching {
   double longest;       ///< m
-  double multipole2_8;  ///< squared distance from which the multipole of order 8 serves
-  double stable_h2;     ///< squared distance to the surface from which the stable form serves
+  double multipole2_8;  ///< squared distance from which the multipole of order 8 is used
+  double stable_h2;     ///< squared distance to the surface from which the stable form is used
   bool stretched;       ///< nearer pairs are computed one by one (near_field.hpp)
-  bool halved;          ///< and the prism is halved along its longest side
+  bool halved;          ///< for them the prism is also halved along its longest side
 
   TERRANE_FN PrismSwitching(const Switching& s, double lx, double ly, double lz) {
     longest = maximum(lx, maximum(ly, lz));

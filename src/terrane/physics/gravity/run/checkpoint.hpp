@@ -1,5 +1,5 @@
-// What a long gravity run keeps in its checkpoint (simulation/checkpoint.hpp): sums for G = 1 of the parts
-// that are done.
+// What a long gravity run saves in its checkpoint (simulation/checkpoint.hpp): the sums for G = 1 of the
+// parts that are done.
 #pragma once
 
 #include <filesystem>
@@ -13,29 +13,30 @@
 
 namespace terrane::gravity {
 
-/// Everything that determines the bits of the sums. What follows from them (G, units, the singular policy) is
-/// not part of it.  prisms: those that are summed, so bars after merging.  partition: stations or prisms
+/// Everything that determines the bits of the sums. Settings used only afterwards (G, units, the singular
+/// policy) are not part of it.  prisms: those that are summed, so bars after merging.  partition: stations or
+/// prisms
 Fingerprint fingerprint(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                         Method method, Device device, Partition partition);
 
-/// The parameters of a run that is to go on from the file: device, method and partition that are automatic
-/// are those of the run that wrote it, for bits depend on them. Unchanged when there is no such file, or when
-/// it is of other stations, channels, accuracy or version, which read_checkpoint() refuses. Throws FileError
-/// (damaged), InputError: it needs a GPU and there is none.
+/// The parameters of a run that resumes from the file: device, method and partition, if automatic, become
+/// those of the run that wrote the file, because the bits of the sums depend on them. Unchanged if there is
+/// no such file, or if its stations, channels, accuracy or version differ, which read_checkpoint() refuses.
+/// Throws FileError (damaged), InputError: the file needs a GPU and there is none.
 Parameters as_in_checkpoint(const std::filesystem::path& file, const Stations& stations,
                             Parameters parameters);
 
 struct Checkpoint {
   std::size_t parts = 0;  ///< the parts 0 .. parts − 1 are done
-  PartSums sums;          ///< values [channels][stations], those of other parts 0
+  PartSums sums;          ///< values [channels][stations]; 0 at stations of other parts
 };
 
-/// Replaces the file whole or not at all. Throws FileError.
+/// Replaces the file completely or not at all. Throws FileError.
 void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, ChannelSet channels,
                       const Checkpoint& checkpoint);
 
-/// Nothing when there is no such file. Throws FileError (damaged), InputError: it was made for another
-/// problem; the message says what differs.
+/// Reads the checkpoint; nothing if there is no such file. Throws FileError (damaged), InputError: it was
+/// made for another problem; the message says what differs.
 std::optional<Checkpoint> read_checkpoint(const std::filesystem::path& file, const Fingerprint& of,
                                           ChannelSet channels, std::size_t stations);
 

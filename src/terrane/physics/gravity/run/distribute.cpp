@@ -21,7 +21,7 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Holds the sums that are done so far, and from time to time writes them to the checkpoint.
+/// Stores the sums that are done so far, and from time to time writes them to the checkpoint.
 class Keeper {
  public:
   Keeper(const MethodPlan& plan, const CheckpointSettings& settings, double expected_seconds)
@@ -47,7 +47,7 @@ class Keeper {
     make_columns(state.sums.values, plan_.stations.size(), p.threads);
   }
 
-  /// Now that it is known how many parts there are. Throws FileError.
+  /// Called once the number of parts is known: checks the checkpoint against it. Throws FileError.
   void resume(std::size_t parts, Distributed& out) {
     last_written_ = Clock::now();
     written_ = state.parts;
@@ -60,7 +60,7 @@ class Keeper {
                                       100 * static_cast<double>(state.parts) / static_cast<double>(parts)));
   }
 
-  /// Between rounds.
+  /// Called between rounds: writes a checkpoint if one is due.
   void keep(std::size_t done, std::size_t parts, Distributed& out) {
     state.parts = done;
     const std::chrono::duration<double> since = Clock::now() - last_written_;
@@ -68,7 +68,7 @@ class Keeper {
         done == parts && settings_.also_whole && settings_.interval < CheckpointSettings::never;
     if (keeps_ && (whole || (done < parts && since.count() >= settings_.interval))) write(out);
   }
-  /// When the run is cancelled: what is done so far is worth keeping.
+  /// Called when the run is cancelled: writes what is done so far.
   void keep_last(Distributed& out) {
     if (keeps_ && settings_.interval < CheckpointSettings::never && state.parts > written_) write(out);
   }
@@ -83,7 +83,7 @@ class Keeper {
       write_checkpoint(settings_.file, print_, plan_.parameters.channels, state);
       forget_later_runs(settings_);
       written_ = state.parts;
-    } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+    } catch (const std::exception& error) {  // a full disk must not end the run
       out.warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
       keeps_ = false;
     }
@@ -98,7 +98,7 @@ class Keeper {
   Clock::time_point last_written_;
 };
 
-/// Parts of a round, at least: enough for all ranks and, of the tree, for all their threads.
+/// The least number of parts in a round: enough for all ranks and, with the tree, for all their threads.
 std::size_t least_parts(const MethodPlan& plan, const Comm& comm) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   if (plan.parameters.partition == Partition::prisms) return 1;
@@ -112,7 +112,7 @@ std::size_t least_parts(const MethodPlan& plan, const Comm& comm) {
 Partition choose_partition(const MethodPlan& plan, const Runtime& runtime, std::size_t memory) {
   const auto& parameters = plan.parameters;
   if (parameters.partition != Partition::automatic) return parameters.partition;
-  // Prisms that do not fit a device go there chunk by chunk.
+  // Prisms that do not fit a device are copied there chunk by chunk.
   if (plan.device.has_own_memory() && plan.method == Method::direct &&
       plan.device_bytes > 0.8 * static_cast<double>(device_memory(plan.device).free))
     return Partition::prisms;
@@ -144,7 +144,7 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
   const bool by_prisms = p.partition == Partition::prisms;
   const double expected_seconds = plan.seconds / comm.size();
   Keeper keeper(plan, runtime.checkpoint, expected_seconds);
-  std::future<void> another;  // whose destruction waits
+  std::future<void> another;  // its destructor waits for the thread
   const auto begin_beside = [&] {
     if (!beside) return;
     try {
@@ -171,8 +171,8 @@ Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress&
       worker = by_prisms ? worker_by_prisms(share, plan.stations, comm)
                          : worker_by_stations(plan.summation(progress), share.parameters, comm);
     });
-    // The lattice does the transforms of the densities in each round anew, and chunks that a device does not
-    // hold come to it anew.
+    // The lattice repeats the transforms of the densities in each round, and chunks that a device cannot keep
+    // are copied there again in each round.
     PartRounds rounds(*worker, share.parameters, plan.method == Method::lattice, &keeper.state.sums);
     keeper.resume(rounds.parts(), out);
     begin_beside();

@@ -1,11 +1,11 @@
-// A planned sum on all ranks of a run, kept safe on the way.
+// Computes a planned sum on all ranks of a run, and saves checkpoints.
 //
-// Rank 0 has read the problem and planned; the others hold nothing yet and wait in serve(). By stations,
-// every rank gets all prisms and stations, makes the same summation and does its share of the parts. By
-// prisms, the prisms in compact order are cut into chunks, which depend on their number alone; a rank gets
-// the prisms of its chunks and does all parts with them, and the sums over chunks are added in a fixed tree.
-// Work goes in rounds: after each, all ranks agree whether any failed, and rank 0 may write a checkpoint. No
-// bit depends on how many ranks there are, nor on how many rounds it took.
+// Rank 0 has read the problem and planned; the others have no data yet and wait in serve(). By stations,
+// every rank receives all prisms and stations, prepares the same summation and computes its share of the
+// parts. By prisms, the prisms in compact order are cut into chunks, which depend on their number alone; a
+// rank receives the prisms of its chunks and computes all parts with them, and the sums over chunks are added
+// in a fixed tree. The work is done in rounds: after each, all ranks agree whether any failed, and rank 0 may
+// write a checkpoint. The result is bitwise the same for any number of ranks and rounds.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,12 @@
 
 namespace terrane::gravity {
 
-/// The partition asked for, or when that is automatic what fits: by stations, if `memory` bytes per node hold
-/// the plan once for each of its ranks; else by prisms, which only the direct sum can. Throws MemoryError.
+/// The requested partition; if automatic, the one that fits: by stations, if `memory` bytes per node suffice
+/// for the plan once per rank of the node; else by prisms, which only the direct sum supports. Throws
+/// MemoryError.
 Partition choose_partition(const MethodPlan& plan, const Runtime& runtime, std::size_t memory);
 
-/// "3 ranks by stations, each cpu (avx512, 16 threads)"; the device alone when there is one rank.
+/// "3 ranks by stations, each cpu (avx512, 16 threads)"; only the device if there is one rank.
 std::string describe(const std::string& device, Partition partition, const Runtime& runtime);
 
 struct Distributed {
@@ -30,13 +31,14 @@ struct Distributed {
   std::vector<std::string> notes, warnings;  ///< about checkpoints
 };
 
-/// Rank 0: the sums of the plan; plan.parameters.partition is not automatic. Throws, on every rank, what any
-/// rank throws; Cancelled; InputError: a checkpoint of another problem; OutOfStep.
-/// beside: or none: done by another thread of rank 0, from when the sums begin; what it throws is thrown.
+/// On rank 0: computes the sums of the plan; plan.parameters.partition is not automatic. An error of any rank
+/// is thrown on every rank. Throws Cancelled; InputError: a checkpoint of another problem; OutOfStep.
+/// beside: empty, or a function that another thread of rank 0 runs while the sums are computed; its errors
+/// are thrown here.
 Distributed distribute(const MethodPlan& plan, const Runtime& runtime, Progress& progress,
                        const std::function<void()>& beside = {});
 
-/// The other ranks: their side of one distribute(), whose errors rank 0 reports. Throws OutOfStep.
+/// On the other ranks: the counterpart of one distribute(), whose errors rank 0 reports. Throws OutOfStep.
 void serve(Comm& comm);
 
 }  // namespace terrane::gravity

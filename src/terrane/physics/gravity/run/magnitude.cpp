@@ -23,16 +23,16 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double rounding_of_pairs = 4e-15, rounding_of_sums = 5e-16;
-constexpr double finest_promise = 1e-14;         // a smaller accuracy is taken as "best"
-constexpr double lost_to_best = 1e-12;           // where "best" has lost three digits
+constexpr double finest_promise = 1e-14;         // a smaller accuracy means "best"
+constexpr double lost_to_best = 1e-12;           // limit of a warning: "best" has lost three digits
 constexpr double truncations_that_cancel = 1e3;  // measured: errors of pairs add up to less than S / 200
-// One core.
+// Times on one core.
 constexpr double seconds_per_pair = 8e-9, seconds_per_prism = 100e-9, seconds_per_station = 3e-6;
-constexpr double least_seconds_of_magnitudes = 1e-4;  // seconds that any run may spend
+constexpr double least_seconds_of_magnitudes = 1e-4;  // the least that a run spends
 constexpr std::size_t few_stations = 32, most_stood_for = 64, leaf = 32;
-constexpr double gradient_of_a_point = 2.449489742783178;  // √6 m / r³
+constexpr double gradient_of_a_point = 2.449489742783178;  // ‖Γ‖ = √6 m / r³
 
-/// Every so many of a list, each at a place of its own among those it stands for.
+/// A sample of a list: one element of every `step` consecutive ones, at an index that varies.
 class Sample {
  public:
   Sample(std::size_t count, std::size_t step) : count_(count), step_(std::max<std::size_t>(1, step)) {}
@@ -40,7 +40,7 @@ class Sample {
   std::size_t step() const { return step_; }
   std::size_t operator[](std::size_t i) const {
     if (step_ == 1) return i;
-    // Multiples of the golden ratio: meshes are regular too, and are not to be met in step.
+    // Multiples of the golden ratio: a constant index could follow the period of a regular mesh.
     const std::uint64_t place = i * 0x9e3779b97f4a7c15U >> 32;
     return std::min(i * step_ + place * step_ / 0x100000000U, count_ - 1);
   }
@@ -53,7 +53,7 @@ class Sample {
 class Masses {
  public:
   static double bytes(std::size_t prisms, bool clustered) {
-    // Boxes, keys and order of an octree, or the clusters made of it.
+    // Boxes, keys and order of an octree; later the clusters, which need no more.
     const double of_tree = clustered ? 36 : 0;
     return static_cast<double>(prisms) * (sizeof(Body) + of_tree);
   }
@@ -100,9 +100,9 @@ class Masses {
 
  private:
   struct Body {
-    double centre[3], core[3];  // m; half of half the sides
-    double mass, soft2;         // kg; m², when it stands for others
-    double most[3];             // V, |g|, ‖Γ‖
+    double centre[3], core[3];  // m; core: half sides of a box half as large
+    double mass, soft2;         // kg; m²: least squared distance if the body represents others
+    double most[3];             // largest V, |g|, ‖Γ‖
   };
   struct Cluster {
     double centre[3] = {}, reach = 0, mass = 0, square = 0;  // Σ mass, Σ mass²
@@ -228,7 +228,7 @@ std::size_t ratio(double wanted, double given) {
   return static_cast<std::size_t>(std::clamp(std::ceil(wanted / given), 1.0, 1e15));
 }
 
-/// Which prisms and stations there is time for, and whether clusters of prisms are worth making.
+/// The prisms and stations that there is time to sample, and whether to make clusters of prisms.
 struct Look {
   Look(std::size_t prisms, std::size_t stations, double seconds)
       : clustered(one_by_one(prisms, stations) > budget_of(seconds) && stations > few_stations),
@@ -370,7 +370,7 @@ Report expected_rounding(const Prisms& prisms, const Stations& stations, const P
   auto sums =
       direct_sum(prisms, some, parameters.channels, parameters.accuracy, parameters.threads, progress);
   const Fields fields{parameters.channels, {sums.values.begin(), sums.values.end()}, {}};
-  constexpr double all_pairs = 0.02;  // s: 300,000 prisms at eight stations, and of more a sample
+  constexpr double all_pairs = 0.02;  // s: suffices for 300,000 prisms at eight stations; more are sampled
   report_rounding(magnitude(prisms, some, all_pairs, parameters.threads, progress),
                   largest_values(fields, parameters.threads), parameters.channels, 1, promise, report);
   return report;

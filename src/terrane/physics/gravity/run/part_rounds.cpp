@@ -9,9 +9,9 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Parts of a round, from 0, in the portions that go in one message each: some 10 MB, for which the same
-/// memory serves again and again. More at once would take longer, for memory that is touched for the first
-/// time.
+/// Calls `use` for the parts of a round, counted from 0, that are sent in one message: some 10 MB, so that
+/// the same buffer is used again. Larger messages would take longer, because the first access to new memory
+/// is slow.
 template <class Use>
 void for_each_message(const Range& round, const Use& use) {
   constexpr std::size_t parts_per_message = 128;
@@ -34,7 +34,7 @@ void PartRounds::hand_over(Comm& comm, const Range& round) {
   });
 }
 
-/// Every tree that is whole.
+/// Copies every complete tree into the result.
 void PartRounds::take_own(const Range& round) {
   contacts_.assign(round.size(), {});
   done_.assign(round.size(), 0);
@@ -48,7 +48,7 @@ void PartRounds::take(Comm& comm, int rank, const Range& round) {
   });
 }
 
-/// Joins the sums of some parts that another rank sent with the trees that are not whole.
+/// Adds the sums of some parts that another rank sent to the trees that are not complete yet.
 void PartRounds::take_packet(const Range& round, const Range& some) {
   if (packet_.parts() != some.size()) throw std::logic_error("a rank did another round");
   for_each(some.size(), threads_, [&](std::size_t n) {
@@ -71,7 +71,7 @@ void PartRounds::take_whole(std::size_t part, ChunkTree& tree, const Range& roun
       round);
 }
 
-/// From several threads: parts have no station and channel in common.
+/// Called from several threads: no two parts have a station and channel in common.
 void PartRounds::put(std::size_t part, std::span<const std::span<const double>> values,
                      std::span<const Contact> contacts, const Range& round) {
   scatter_values(worker_.part(round.first + part), values, channels_, *all_);

@@ -1,5 +1,5 @@
-// The rounds of a gravity run (simulation/rounds.hpp): a part's sums over chunks of prisms, from all ranks to
-// rank 0, where they are put in their places.
+// The rounds of a gravity run (simulation/rounds.hpp): the sums of each part over chunks of prisms are sent
+// from all ranks to rank 0, which copies them into the result.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace terrane::gravity {
 
 class PartRounds final : public RoundWork {
  public:
-  /// all: on rank 0, where sums are put, values [channels][stations]; else null.  slow: every round begins
-  /// with work of its own
+  /// all: on rank 0 the result, values [channels][stations]; else null · slow: every round repeats
+  /// preparatory work
   PartRounds(Worker& worker, const Parameters& parameters, bool slow, PartSums* all)
       : worker_(worker),
         channels_(parameters.channels),

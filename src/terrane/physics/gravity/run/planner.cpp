@@ -1,12 +1,12 @@
 // A plan in five steps:
 //
-//   1. what the direct sum takes, which every other method must beat        direct_cost()
+//   1. the time of the direct sum, which every other method must beat       direct_cost()
 //   2. the device                                                           choose_device()
-//   3. an answer from each fast method that may be worth asking, and from
-//      the direct sum over bars of equal neighbours                         Contest::ask()
-//   4. the fastest; on the CPU, where it or a faster one does not fit the
-//      device                                                               plan()
-//   5. why                                                                  Contest::explanation()
+//   3. estimates of the fast methods that may be faster, and of the direct
+//      sum over bars, merged from prisms of equal density                   Contest::ask()
+//   4. the fastest method; on the CPU if it, or a faster one, does not fit
+//      the device                                                           plan()
+//   5. the reason, in words                                                 Contest::explanation()
 #include "terrane/physics/gravity/run/planner.hpp"
 
 #include <fmt/format.h>
@@ -29,12 +29,12 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Every method but the direct sum, those that are cheap to ask first.
+/// Every method but the direct sum, those with the fastest estimate first.
 constexpr const MethodEntry* fast_methods[] = {&lattice_method, &tree_method, &fmm_method};
 
 constexpr double fast_enough = 2e-3;     // s; shorter runs need no comparison of methods
-constexpr double gpu_start = 0.3;        // s: what a GPU takes before it computes anything
-constexpr double share_of_memory = 0.8;  // fraction of a device's free memory that a run may take
+constexpr double gpu_start = 0.3;        // s: time that a GPU needs before it computes anything
+constexpr double share_of_memory = 0.8;  // fraction of a device's free memory that a run may use
 
 double free_bytes(Device device) { return static_cast<double>(device_memory(device).free); }
 
@@ -44,13 +44,13 @@ const MethodEntry& entry_of(Method method) {
   return direct_method;
 }
 
-/// Whether there are so few pairs that asking another method would take as long as the sum.
+/// Whether there are so few pairs that estimating another method would take as long as the sum.
 bool few_pairs(const Problem& problem, double seconds) {
   return seconds < std::max(fast_enough, 60e-9 * static_cast<double>(problem.prisms.size()) +
                                              50e-9 * static_cast<double>(problem.stations.size()));
 }
 
-/// May this method be as accurate as asked for?
+/// Whether this method can be as accurate as requested.
 bool accurate_enough(const MethodEntry& entry, const Parameters& parameters) {
   return parameters.accuracy >= entry.finest_accuracy;
 }
@@ -67,8 +67,8 @@ double least_seconds(const Problem& problem, const DirectCost& direct) {
   return least;
 }
 
-/// The device asked for; where any will do, a GPU that is faster than the CPU, has room for the direct sum
-/// (which by prisms comes in chunks), and is worth its start.
+/// The requested device. If any is allowed, a GPU that is faster than the CPU and has memory for the direct
+/// sum (by prisms, only for a chunk of it), if the run is long compared with the GPU's start.
 Device choose_device(const Problem& problem, const DirectCost& direct) {
   const auto& p = problem.parameters;
   if (p.device.kind != Device::Kind::automatic) return resolve(p.device);
@@ -83,7 +83,7 @@ Device choose_device(const Problem& problem, const DirectCost& direct) {
   return fits || p.partition == Partition::prisms ? found : cpu;
 }
 
-/// The methods on one device, and the fastest of those that were asked.
+/// Estimates the methods on one device and finds the fastest.
 class Contest {
  public:
   Contest(const Problem& problem, const DirectCost& cost, Progress& progress)
@@ -100,9 +100,9 @@ class Contest {
   void ask();
   const Candidate& winner() const;
   std::string explanation() const;
-  /// Memory of the host for all answers: those that lost are kept until there is a winner.
+  /// Host memory for all estimates: their data are kept until the fastest method is known.
   std::size_t asked_bytes() const;
-  /// Could an answer that did not fit the device be better on the CPU?
+  /// Whether a method did not fit the device but may be faster on the CPU.
   bool too_large_for_device() const { return too_large_for_device_; }
 
  private:
@@ -114,18 +114,19 @@ class Contest {
 
   const Problem& problem_;
   bool automatic_;
-  double budget_;  // bytes of the host
+  double budget_;  // host memory, bytes
   DirectCost cost_;
   Candidate direct_;
   std::vector<Candidate> fast_;  // in the order of fast_methods
-  /// Whether prisms are merged shows in the last bits: where the method is given it must not depend on how
-  /// many threads a device is compared with. So then the direct sum is judged as if on the CPU.
+  /// Merging prisms changes the last bits of the result. If the method is fixed by the user, the decision to
+  /// merge must not depend on the number of CPU threads that the device is compared with; so the cost of the
+  /// direct sum is then estimated as on the CPU.
   double judged_by_, judged_;
   bool small_ = false, bars_asked_ = false, too_large_for_device_ = false;
   Progress& progress_;
 };
 
-/// Seconds of the best so far.
+/// Seconds of the fastest method so far.
 double Contest::best() const {
   double seconds = judged_;
   for (const auto& candidate : fast_) seconds = std::min(seconds, candidate.seconds);
@@ -138,7 +139,8 @@ bool Contest::may_serve(const MethodEntry& entry) const {
   return !small_ && accurate_enough(entry, problem_.parameters);
 }
 
-/// Bars before a method that takes long to ask, where they promise to be not much slower; else after all.
+/// Estimates all methods. Prisms are merged before a method that takes long to estimate, if bars may be not
+/// much slower; else at the end.
 void Contest::ask() {
   small_ = few_pairs(problem_, judged_);
   std::optional<BarsCandidate> bars;
@@ -286,7 +288,7 @@ MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters
     return plan(prisms, stations, here, progress);
   };
   const bool any_device = parameters.device.kind == Device::Kind::automatic;
-  // A direct sum that does not fit goes to the device chunk by chunk, unless parts of stations are asked for.
+  // A direct sum that does not fit is computed chunk by chunk, unless a partition by stations was requested.
   const bool whole = chosen.method != Method::direct || parameters.partition == Partition::stations;
   if (problem.on_device() && whole && chosen.device_bytes > free_bytes(chosen.device)) {
     if (!any_device) throw no_room(chosen);

@@ -1,4 +1,4 @@
-// Which method serves a run best, from costs that are counted before anything is summed.
+// Chooses the best method for a run, from costs that are estimated before anything is summed.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@
 
 namespace terrane::gravity {
 
-/// The method chosen, what it costs and why; and what was prepared on the way, so that the sum need not do it
-/// again. The prisms and stations that were planned for must outlive it.
+/// The chosen method, its cost and the reason; also what planning has prepared, so that the sum need not
+/// repeat it. The prisms and stations that were planned for must outlive the plan.
 struct MethodPlan {
   Method method = Method::direct;
   Device device{Device::Kind::cpu, -1};
-  double seconds = 0;            ///< expected, on the threads asked for
+  double seconds = 0;            ///< expected, with the requested number of threads
   std::size_t memory_bytes = 0;  ///< bytes to plan and to sum, without the caller's arrays
   double device_bytes = 0;       ///< least bytes on a device with memory of its own
   double estimated_error = 0;    ///< relative; see Parameters::accuracy
   std::string reason;
 
-  Parameters parameters;  ///< as asked for
+  Parameters parameters;  ///< as requested
   Stations stations;
   Prisms summed;  ///< the prisms that were planned for, or bars of them
 
@@ -37,14 +37,16 @@ struct MethodPlan {
 /// "direct", "lattice", "tree", "fmm"
 std::string_view name(Method method);
 
-/// Looks at the geometry, never at the field. Takes milliseconds for small runs, and for large ones a small
-/// part of the run. parameters.method other than automatic is obeyed. Throws InputError: a lattice was asked
-/// for and there is none. MemoryError: the method asked for does not fit the device. Cancelled.
+/// Plans from the geometry, without computing the field. Takes milliseconds for small runs, and for large
+/// ones a small part of the run. A method in the parameters that is not automatic is used. Throws InputError:
+/// a lattice was requested and the geometry is none. MemoryError: the requested method does not fit the
+/// device. Cancelled.
 MethodPlan plan(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                 Progress* progress = nullptr);
 
-/// The sum by parameters.method, which is not automatic, over these very prisms and on parameters.device:
-/// what a plan of another process decided. Throws InputError: there is no lattice. Cancelled.
+/// Makes the sum over the prisms of the problem by parameters.method, which is not automatic, on
+/// parameters.device, as the plan of another process decided. Throws InputError: there is no lattice.
+/// Cancelled.
 std::shared_ptr<Summation> summation(const Problem& problem, Progress& progress);
 
 /// "cpu (avx512, 16 threads)", "NVIDIA H200 (cuda:0)".

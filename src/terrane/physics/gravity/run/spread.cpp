@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_prism_chunks = 256;  // most chunks of prisms; further ranks have nothing to do
 
-/// The task that all ranks must know before they get prisms and stations.
+/// What all ranks must know before they receive prisms and stations.
 struct Task {
   std::string version, instruction_set, gpu;
   Parameters parameters;
@@ -36,7 +36,7 @@ struct Task {
   }
 };
 
-/// Ranks whose last bits could differ must not add to one sum.
+/// Throws UnsupportedError if the last bits of this rank's results could differ from those of rank 0.
 void check_same_program(const Task& task) {
   if (task.version != version_line())
     throw UnsupportedError("run", fmt::format("this is {}; rank 0 is {}", version_line(), task.version),
@@ -58,12 +58,12 @@ Device own_device(const Task& task, const Comm& comm) {
   return device;
 }
 
-/// Bytes that every rank gets from rank 0 before the sums begin.
+/// Bytes that every rank receives from rank 0 before the sums begin.
 std::size_t bytes_for_all(std::size_t prisms, std::size_t stations, bool by_prisms) {
   return (3 * stations + (by_prisms ? 0 : 7 * prisms)) * sizeof(double);
 }
 
-/// Some prisms, gathered.
+/// Copies the selected prisms.
 OwnedPrisms picked(const Prisms& prisms, std::span<const std::uint32_t> which, int threads) {
   OwnedPrisms own;
   const auto from = columns(prisms);
@@ -74,7 +74,7 @@ OwnedPrisms picked(const Prisms& prisms, std::span<const std::uint32_t> which, i
   return own;
 }
 
-/// Rank 0 hands out the prisms of each rank's chunks; returns its own.
+/// On rank 0: sends to each rank the prisms of its chunks; returns those of rank 0.
 std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms,
                                             std::span<const std::uint32_t> order, int threads) {
   const Chunks chunks(prisms.size());
@@ -90,7 +90,7 @@ std::shared_ptr<const OwnedPrisms> hand_out(Comm& comm, const Prisms& prisms,
   return std::make_shared<const OwnedPrisms>(part(0));
 }
 
-/// Rank 0: the others begin to serve, and get their task.
+/// On rank 0: makes the other ranks call serve() and sends them the task.
 void send_task(Comm& comm, const MethodPlan& plan) {
   if (comm.size() == 1) return;
   Task task{version_line(),

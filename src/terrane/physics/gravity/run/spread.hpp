@@ -1,7 +1,7 @@
-// A planned sum on its way to the other ranks: what is to be done, and prisms and stations.
+// Sends a planned sum to the other ranks: the task, prisms and stations.
 //
-// By stations, every rank gets all prisms and stations. By prisms, the prisms in compact order are cut into
-// chunks, which depend on their number alone, and a rank gets those of its chunks.
+// By stations, every rank receives all prisms and stations. By prisms, the prisms in compact order are cut
+// into chunks, which depend on their number alone, and a rank receives those of its chunks.
 #pragma once
 
 #include <memory>
@@ -41,22 +41,22 @@ class Chunks {
 /// A rank's share of the problem.
 struct Share {
   Parameters parameters;   ///< device: this rank's
-  std::size_t prisms = 0;  ///< in all
+  std::size_t prisms = 0;  ///< number of all prisms
   std::vector<double> station[3];
-  std::shared_ptr<const OwnedPrisms> own;  ///< all, or by prisms those of this rank's chunks
-  std::string note;                        ///< how the prisms came to the ranks, for the user
+  std::shared_ptr<const OwnedPrisms> own;  ///< all prisms; by prisms, those of this rank's chunks
+  std::string note;                        ///< how the prisms were sent to the ranks, for the user
 
   bool by_prisms() const noexcept { return parameters.partition == Partition::prisms; }
   Stations stations() const { return {station[0], station[1], station[2]}; }
 };
 
-/// Rank 0: tells the others what to do and gives them their shares. Its own share has no stations, and by
+/// On rank 0: sends the task and their shares to the other ranks. The share returned has no stations, and by
 /// stations no prisms (`own` is null): rank 0 has them already. Collective.
 Share spread(InStep& ranks, const MethodPlan& plan);
-/// The other ranks: receives their share. Collective.
+/// On the other ranks: receives the rank's share. Collective.
 Share receive_share(InStep& ranks);
 
-/// Memory is touched for the first time by as many threads as there are columns.
+/// Resizes the columns, each on a thread of its own, because the first access to new memory is slow.
 void make_columns(std::span<std::vector<double>> columns, std::size_t size, int threads);
 
 }  // namespace terrane::gravity

@@ -21,20 +21,20 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double seconds_per_quadruple_pair = 40e-6, most_seconds = 20;
-constexpr std::size_t chunk = 256;  // prisms a task
+constexpr std::size_t chunk = 256;  // prisms per task
 
 /// The ten quantities of one prism of density 1, G = 1.
 Quantities<Quad> reference(const Prism& prism, double x, double y, double z) {
   const auto p = relative_to<Quad>(prism, x, y, z);
   const Quad xc = (p.x[0] + p.x[1]) / 2, yc = (p.y[0] + p.y[1]) / 2, zc = (p.z[0] + p.z[1]) / 2;
   const Quad longest = maximum(p.lx, maximum(p.ly, p.lz));
-  // The textbook form loses (R/L)⁴ of 34 digits.
+  // The textbook form loses a factor (R/L)⁴ of its 34 digits.
   if (xc * xc + yc * yc + zc * zc > Quad(900) * longest * longest) return stable<AnyDistance, false>(p);
   return naive(
       p, [](const Quad& v) { return natural_log(v); }, [](const Quad& v) { return arctangent(v, Quad(1)); });
 }
 
-/// The stations that are computed again.
+/// The stations that are verified.
 struct StationSample {
   std::vector<std::size_t> which;
   std::vector<double> easting, northing, up;
@@ -93,8 +93,8 @@ Columns by_the_best_direct_sum(const Prisms& bars, const StationSample& sample, 
   return truth;
 }
 
-/// The error of one kind as a whole, relative to its largest value over the survey; 0 where that is 0.
-/// skipped: stations where it has no value
+/// The norm-wise error of one kind of channels, relative to its largest value over the survey; 0 if that is
+/// 0. skipped: stations at which this kind has no value
 double largest_error(int kind, const Fields& result, const Columns& truth, const StationSample& sample,
                      const std::vector<bool>& skipped) {
   const auto channels = result.channels.list();
@@ -143,7 +143,7 @@ Verification verify(const Prisms& prisms, const Stations& stations, const Parame
                          : by_the_best_direct_sum(bars, sample, result.channels, parameters, progress);
 
   const std::vector<bool> nowhere(stations.size());
-  auto on_surface = nowhere;  // where the tensor jumps
+  auto on_surface = nowhere;  // stations at which the tensor jumps
   for (const auto& contact : contacts)
     if (!contact.inside()) on_surface[contact.station] = true;
   for (int kind = 0; kind < kind_count; ++kind)

@@ -13,15 +13,15 @@ namespace terrane::gravity {
 struct Verification {
   std::size_t stations = 0;
   double error =
-      0;  ///< largest of V, g and Γ, each as a whole and relative to its largest value over the survey
+      0;  ///< largest error of V, g and Γ, norm-wise, relative to the largest value over the survey
   bool quadruple =
-      false;  ///< else against the direct sum at its best, because quadruple precision would take too long
+      false;  ///< reference: quadruple precision, or if that would take too long the direct sum at its best
 };
 
-/// result: what forward() found, SI. contacts: of stations with prisms, by which the tensor is left out at
-/// stations on surfaces. Stations: `count` of them, spread evenly over the list. Quadruple precision when
-/// that takes about 20 s at most; equal neighbours are merged first, the field of a bar is the textbook form,
-/// far away the stable form.
+/// Compares `count` stations, spread evenly over the list.  result: of forward(), SI · contacts: of stations
+/// with prisms; on surfaces the tensor is not compared. The reference is in quadruple precision if that takes
+/// about 20 s at most. Equal neighbours are merged first; the field of a bar is computed by the textbook
+/// form, far away by the stable form.
 Verification verify(const Prisms& prisms, const Stations& stations, const Parameters& parameters,
                     std::size_t count, const Fields& result, std::span<const Contact> contacts,
                     Progress& progress);

@@ -11,7 +11,7 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Enough for a GPU, or for every thread of the CPU.
+/// The number of parts that keeps a GPU, or every CPU thread, busy.
 std::size_t parts_at_once(const Parameters& parameters) {
   return parameters.device.has_own_memory() ? 16
                                             : 4 * static_cast<std::size_t>(thread_count(parameters.threads));
@@ -44,7 +44,7 @@ class ByStations final : public Worker {
  private:
   std::shared_ptr<Summation> summation_;
   std::size_t at_once_, rank_;
-  std::vector<double> shares_;  // of ranks
+  std::vector<double> shares_;  // each rank's share of a round
 };
 
 class ByPrisms final : public Worker {
@@ -65,7 +65,7 @@ class ByPrisms final : public Worker {
   void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) override {
     begun_ = true;
     const bool on_device = parameters_.device.has_own_memory();
-    // A sum that is kept on a device also keeps the memory of its last parts: so not too many parts at once.
+    // A sum that stays on a device also keeps the memory of its last parts: so few parts at once.
     const std::size_t at_once = on_device ? parts_at_once(parameters_) : round.size();
     for (std::size_t i = 0; i < mine_.size(); ++i) {
       std::unique_ptr<Summation> made;
@@ -83,7 +83,7 @@ class ByPrisms final : public Worker {
             },
             mine);
       }
-      // A device need not hold all chunks: others come one after the other, in each round anew.
+      // A device need not keep all chunks: the others are copied there one after the other in each round.
       if (made && i == kept_.size() &&
           (!on_device || device_memory(parameters_.device).free >= free_at_first_ / 2))
         kept_.push_back(std::move(made));
@@ -110,7 +110,7 @@ class ByPrisms final : public Worker {
   Stations stations_;
   Parameters parameters_;
   bool begun_ = false;
-  std::size_t free_at_first_;  // of the device
+  std::size_t free_at_first_;  // bytes of device memory
   // Sums of the first chunks; parts are the same for all chunks.
   std::vector<std::unique_ptr<Summation>> kept_;
 };
@@ -121,8 +121,8 @@ std::vector<Range> ranges_of(const Range& round, std::span<const double> shares,
                              std::size_t least) {
   const std::size_t ranks = shares.size(),
                     regions = std::clamp<std::size_t>(round.size() / (ranks * least), 1, 16);
-  // Parts before a place of the round that are of the first n ranks: rounded down over the whole round, so
-  // that what rounding takes in one region it gives back in the next.
+  // The number of parts before index `place` of the round that belong to the first n ranks. It is rounded
+  // down over the whole round, so that rounding in one region is compensated in the next.
   std::vector<double> ahead(ranks + 1, 0);
   std::partial_sum(shares.begin(), shares.end(), ahead.begin() + 1);
   ahead.back() = 1;
@@ -132,7 +132,7 @@ std::vector<Range> ranges_of(const Range& round, std::span<const double> shares,
   std::vector<Range> mine;
   for (std::size_t region = 0; region < regions; ++region) {
     const auto all = balanced_range(round.size(), regions, region);
-    std::vector<std::size_t> cut(ranks + 1);  // where ranks begin and end in the region
+    std::vector<std::size_t> cut(ranks + 1);  // the rank's first part in the region, counted from its start
     for (std::size_t n = 0; n <= ranks; ++n) {
       cut[n] = of_first(n, all.last) - of_first(n, all.first);
       if (n > 0) cut[n] = std::max(cut[n], cut[n - 1]);

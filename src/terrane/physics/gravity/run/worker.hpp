@@ -1,4 +1,5 @@
-// What one rank sums in a round: by stations, its share of the parts; by prisms, all parts over its chunks.
+// Computes what one rank sums in a round: by stations, its share of the parts; by prisms, all parts over its
+// chunks.
 #pragma once
 
 #include <memory>
@@ -17,20 +18,20 @@ class Worker {
   virtual ~Worker() = default;
   virtual std::size_t parts() const = 0;
   virtual Summation::Part part(std::size_t index) const = 0;
-  /// Chunks of prisms there are in all: how many leaves the trees of a part have.
+  /// The number of all chunks of prisms, which is the number of leaves of a part's tree.
   virtual std::size_t chunks() const = 0;
-  /// Does a round begin with work that its parts do not share with those of the last? Known after the first.
+  /// Whether each round repeats preparatory work of the one before. Known after the first round.
   virtual bool slow_to_begin() const { return false; }
   /// See RoundWork.
   virtual void set_shares(std::span<const double> /*of_ranks*/) {}
-  /// The sums over this rank's chunks.  trees [parts of the round]
+  /// Adds the sums over this rank's chunks to the trees [parts of the round].
   virtual void sum(const Range& round, std::vector<ChunkTree>& trees, Progress& progress) = 0;
 };
 
-/// The parts of a round that a rank does by stations, in ranges. Neighbouring parts take about as long as
-/// each other, distant ones need not: every rank takes some of each region of the round, and in every second
-/// region ranks stand in reverse order. All parts together are those of the round, once each.
-/// shares: of ranks, sum 1 · least: parts of a region for each rank, about
+/// The parts of a round that a rank computes by stations, as ranges. Neighbouring parts take about the same
+/// time, distant ones may not: so every rank computes some parts of each region of the round, and in every
+/// second region the ranks are in reverse order. The ranges of all ranks contain each part of the round once.
+/// shares: of ranks, sum 1 · least: approximate number of parts per rank in a region
 std::vector<Range> ranges_of(const Range& round, std::span<const double> shares, std::size_t rank,
                              std::size_t least);
 

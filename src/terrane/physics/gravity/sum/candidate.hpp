@@ -1,8 +1,7 @@
 // What the planner asks every method, and what a method answers.
 //
-// A method is a file with a MethodEntry (direct/, lattice/, tree/, fmm/: candidate.cpp) and its place in the
-// list of run/planner.cpp, which compares the answers and explains the choice. Nothing here looks at the
-// field.
+// A method is a file with a MethodEntry (direct/, lattice/, tree/, fmm/: candidate.cpp) and an entry in the
+// list of run/planner.cpp, which compares the answers and explains the choice. Nothing here computes a field.
 #pragma once
 
 #include <functional>
@@ -20,14 +19,15 @@
 
 namespace terrane::gravity {
 
-/// One core of the CPU, for estimates: a factor of two either way does no harm.
+/// Time of one operation on a pack, on one core of the CPU, for estimates: a factor of two either way does no
+/// harm.
 inline constexpr double seconds_per_pack_operation = 0.25e-9;
 
-/// A run as the methods see it. The arrays must outlive what is made of it.
+/// A run for which the methods are compared. Its arrays must outlive the candidates and sums made for it.
 struct Problem {
   Prisms prisms;
   Stations stations;
-  Parameters parameters;  ///< device: where the sum will run, resolved
+  Parameters parameters;  ///< device: the one on which the sum will run, already resolved
   /// How much faster than all threads of the CPU the device does the arithmetic of the kernels.
   double speedup = 1;
 
@@ -41,21 +41,21 @@ struct Candidate {
 
   Method method = Method::direct;
   double seconds = impossible;  ///< seconds still to be spent
-  double spent = 0;             ///< seconds spent on this answer, which the method need not spend again
-  std::size_t host_bytes = 0;   ///< beside the caller's arrays
-  std::size_t asked_bytes = 0;  ///< memory of the host that this answer took
+  double spent = 0;             ///< seconds spent on this estimate that the sum need not spend again
+  std::size_t host_bytes = 0;   ///< host memory of the sum, without the caller's arrays
+  std::size_t asked_bytes = 0;  ///< host memory that this estimate needed
   double device_bytes = 0;      ///< least bytes on a device with memory of its own
   double estimated_error = 0;   ///< relative; see Parameters::accuracy
   std::string reason;           ///< why it is impossible: "no lattice (the prisms differ in size)"
   std::string note;             ///< "251729 prisms merged into 5335 bars"
   Prisms summed;                ///< the prisms of the problem, or bars of them
-  /// The sum, on a device of the kind that was asked about. Holds what was prepared for the answer.
+  /// Makes the sum on a device of the kind that was planned for. Owns the data prepared for the estimate.
   std::function<std::shared_ptr<Summation>(Device, Progress&)> make;
 
   bool possible() const { return seconds < impossible; }
 };
 
-/// A method as the planner knows it.
+/// The functions of a method that the planner calls.
 struct MethodEntry {
   /// Least time and memory of the method, found from the numbers of prisms and stations alone.
   struct Least {
@@ -64,12 +64,12 @@ struct MethodEntry {
 
   Method method;
   std::string_view name;   ///< "tree"
-  double finest_accuracy;  ///< that it can give
-  /// Returns nothing where a look at the geometry costs so little that there is no need for a guess.
+  double finest_accuracy;  ///< best accuracy that the method can reach
+  /// Returns nothing if `candidate` is so fast that a lower bound is not needed.
   std::optional<Least> (*least)(const Problem&);
-  /// Throws InputError: the method was asked for and cannot serve. Cancelled.
+  /// Throws InputError: the method was requested and cannot be used. Cancelled.
   Candidate (*candidate)(const Problem&, Progress&);
-  /// Makes the sum, where another process has chosen the method. Throws as candidate().
+  /// Makes the sum if another process has chosen the method. Throws the same errors as candidate().
   std::shared_ptr<Summation> (*summation)(const Problem&, Progress&);
 };
 

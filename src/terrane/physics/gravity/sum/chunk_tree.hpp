@@ -1,4 +1,4 @@
-// Sums over chunks of prisms (parallel/threads/ordered_sum.hpp), and how they travel from rank to rank.
+// Sums over chunks of prisms (parallel/threads/ordered_sum.hpp), and their transfer between ranks.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace terrane::gravity {
 /// The sums of one part over chunks of prisms.
 using ChunkTree = OrderedSum<PartSums>;
 
-/// The trees of some parts on their way to another rank. Each part has a place of its own, so that several
-/// threads write and read them.
+/// The trees of several parts, packed for transfer to another rank. Each part has its own range of bytes, so
+/// that several threads write and read them.
 class TreePacket {
  public:
   struct Sums {
@@ -25,17 +25,18 @@ class TreePacket {
     std::span<const Contact> contacts;
   };
 
-  /// Takes the place of what was packed or received before, and of its memory.
+  /// Replaces what was packed or received before, and reuses its memory.
   void pack(std::span<const ChunkTree> trees, int threads);
   void send(Comm& comm, int to) const;
   void receive(Comm& comm, int from);
-  /// How many trees there are.
+  /// The number of trees in the packet.
   std::size_t parts() const noexcept { return start_.empty() ? 0 : start_.size() - 1; }
-  /// The nodes of one tree, as views of the packet. Throws ShapeError: the packet is no such thing.
+  /// Calls `use` with each node of one tree, as views of the packet. Throws ShapeError: the bytes are too
+  /// few.
   void read(std::size_t part, const std::function<void(const Sums&)>& use) const;
 
  private:
-  std::vector<std::size_t> start_;  // where a part begins among the bytes, and the end
+  std::vector<std::size_t> start_;  // offset of each part in bytes_, then the total
   Bytes bytes_;
 };
 

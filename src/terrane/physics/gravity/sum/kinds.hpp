@@ -10,7 +10,7 @@ inline constexpr int kind_count = 3;
 /// 0: potential, 1: vector, 2: tensor
 constexpr int kind_of(Channel c) { return c == Channel::potential ? 0 : c <= Channel::g_u ? 1 : 2; }
 
-/// In |g|² and ‖Γ‖², where Γen, Γeu and Γnu stand for two components each.
+/// Weight of a squared channel in |g|² and ‖Γ‖²: Γen, Γeu and Γnu each occur twice.
 constexpr double weight_of(Channel c) { return c >= Channel::g_en ? 2 : 1; }
 
 }  // namespace terrane::gravity

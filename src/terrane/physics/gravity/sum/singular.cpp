@@ -18,7 +18,7 @@ std::uint8_t octants_filled(const double (&x)[2], const double (&y)[2], const do
 
 namespace {
 
-/// Γee, Γnn, Γuu: the step of density along the axis, at each of the four places across it.
+/// Γee, Γnn, Γuu: compares the density steps along the axis in the four quadrants around it.
 Correction diagonal(int axis, const std::array<double, 8>& rho, double tolerance, SingularPolicy policy) {
   const int bit = 1 << axis;
   double lower = 0, upper = 0, least = INFINITY, most = -INFINITY;
@@ -83,7 +83,7 @@ Correction correction(Channel component, const std::array<double, 8>& densities,
 
 namespace {
 
-/// The step across an axis at the four places beside it: the mean, and whether they are all alike.
+/// The density steps along an axis in the four quadrants around it: their mean, and whether all are equal.
 struct Step {
   double mean = 0;
   bool even = true;

@@ -1,5 +1,5 @@
-// A planned sum over all prisms that can be done part by part: what the direct sum, the tree and the lattice
-// are to whoever runs, distributes or resumes them, on whatever device.
+// A planned sum over all prisms that can be computed part by part, on any device: the common interface of all
+// methods for the code that runs, distributes or resumes them.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace terrane::gravity {
 
-/// Sums for G = 1 of some channels at some stations, and what must be known of those stations inside and on
-/// bodies.
+/// Sums for G = 1 of some channels at some stations, and the contacts of those stations that lie inside or on
+/// prisms.
 struct PartSums {
   std::vector<std::vector<double>> values;  ///< [channels][stations]
   std::vector<Contact> contacts;            ///< station: as the caller numbers them
@@ -34,26 +34,28 @@ class Summation {
   using Take = std::function<void(std::size_t part, PartSums&& sums)>;
 
   virtual ~Summation() = default;
-  /// How many parts there are and what each holds depends on the problem alone, never on threads, ranks or
-  /// devices: a part has the same bits whoever computes it on one kind of device, alone or with others.
+  /// The number of parts, and the contents of each, depend on the problem alone, never on threads, ranks or
+  /// devices. On one kind of device a part is bitwise the same whichever rank computes it, alone or with
+  /// others.
   virtual std::size_t parts() const = 0;
   virtual Part part(std::size_t index) const = 0;
-  /// Computes the parts first .. last − 1 and hands each over once, in any order, from one thread at a time.
-  /// Throws Cancelled.
+  /// Computes the parts first .. last − 1 and calls `take` once for each, in any order, from one thread at a
+  /// time. Throws Cancelled.
   virtual void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) = 0;
-  /// The parts of several ranges.
+  /// As sum(), for the parts of several ranges.
   virtual void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress);
 };
 
-/// Puts the sums of one part where they belong among the sums of all stations and channels.
+/// Copies the sums of one part to their stations and channels in `all`, the sums of all stations and
+/// channels.
 void scatter(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
-/// Without the contacts: for several parts at a time, which have no value in common.
+/// The same without the contacts; may run for several parts at the same time, which share no value.
 void scatter_values(const Summation::Part& part, const PartSums& sums, ChannelSet channels, PartSums& all);
 /// values [channels of the part][its stations]
 void scatter_values(const Summation::Part& part, std::span<const std::span<const double>> values,
                     ChannelSet channels, PartSums& all);
 
-/// Puts contacts in the order of their stations, however the parts came.
+/// Sorts contacts by station; the order in which parts were added does not matter.
 void sort_contacts(std::vector<Contact>& contacts);
 
 /// All parts: values [channels][stations], contacts ordered by station. Throws Cancelled.

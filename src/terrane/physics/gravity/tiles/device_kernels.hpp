@@ -1,16 +1,16 @@
-// The field of a tile of 32 prisms at a group of 32 stations on a device: the twins of kernels.hpp.
+// The field of a tile of 32 prisms at a group of 32 stations on a device: the counterpart of kernels.hpp.
 //
-// A tile whose nearest prism is far enough for a multipole from every station of the group goes to FarField,
-// which uses one order for all pairs; the others go to NearField, which chooses pair by pair, so that the
-// many far pairs need few registers. Pairs that touch, and those close to stretched prisms, are listed for
-// the host, which has extended precision and knows what is singular (near_field.hpp).
+// A tile whose nearest prism is far enough for a multipole from every station of the group is computed by
+// FarField, which uses one order for all pairs; other tiles by NearField, which chooses pair by pair, so that
+// the many far pairs need few registers. Pairs that touch, and those close to stretched prisms, are listed
+// for the host, which has extended precision and treats singular points (near_field.hpp).
 //
 // Real is the type in which pairs are computed. In float, coordinates are relative to the origin of the tile,
-// the difference taken in double, and in units of the tile, so that powers of a distance stay in range; pairs
-// nearer than three sides are computed in double, and everything is summed in double tile by tile.
+// the difference computed in double, and in units of the tile, so that powers of a distance stay in range;
+// pairs nearer than three sides are computed in double, and everything is summed in double tile by tile.
 //
-// Floor: FP64 instructions. A pair of order 2, 4, 6, 8 takes 56, 91, 139, 217; the tile (1 kB where all
-// prisms have one shape) is read once for 32 stations, far below what the caches give.
+// Limited by FP64 instructions: a pair of order 2, 4, 6, 8 needs 56, 91, 139, 217. A tile (1 kB if all its
+// prisms have one shape) is read once for 32 stations, far below the bandwidth of the caches.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,18 @@ namespace terrane::gravity {
 inline constexpr int device_tile = 32;  ///< prisms in a tile, stations in a group
 static_assert(device_tile == group_threads);
 
-/// One tile of prisms, close together.
+/// One tile of prisms that lie close together.
 struct DeviceTile {
   static constexpr std::uint32_t no_shape = 0xffffffffU;
   double low[3], high[3];  ///< box around the centres, m
-  double longest;          ///< side, m
+  double longest;          ///< longest side of its prisms, m
   double length, density;  ///< units of the tile, powers of two: m, kg/m³; in double 1
   double inverse_length;
   std::uint32_t first, count;
-  std::uint32_t shape;  ///< shape of all its prisms, or no_shape
+  std::uint32_t shape;  ///< index of the shape that all its prisms have, or no_shape
 };
 
-/// A prism as a source of multipoles.
+/// A prism as multipoles need it.
 template <class Real>
 struct alignas(4 * sizeof(Real)) Source {
   Real x, y, z, mass;  ///< centre relative to the low corner of the tile's box; units of the tile
@@ -56,7 +56,7 @@ struct MultipoleTables {
   double order_2[3][3], order_4[6][6], order_6[10][10], order_8[15][15];
 };
 
-/// All data on the device, for pairs in Real.
+/// All that the kernels read about the prisms, for pairs computed in Real.
 template <class Real>
 struct DeviceEarth {
   View<const double> low[3], high[3], density;  ///< of prisms, tile by tile: m, kg/m³
@@ -65,12 +65,12 @@ struct DeviceEarth {
   View<const TileCoefficients<Real>> shapes;  ///< in units of their tiles
   /// The shape that most tiles have, and its coefficients. As arguments of a kernel they need no registers:
   /// on the H200 a multiply-add that reads three registers takes three cycles, one that reads two takes two.
-  std::uint32_t common_shape;  ///< none, where shapes are many: the number of shapes
+  std::uint32_t common_shape;  ///< index of the shape; the number of shapes if none is common
   TileCoefficients<Real> common;
-  View<const MultipoleTables> tables;  ///< one
+  View<const MultipoleTables> tables;  ///< one element
   Switching switching;
-  double least_gap;  ///< of a far tile, in lengths of its box: in float, coordinates along it must not round
-                     ///< away
+  double least_gap;  ///< least distance of a far tile, in diagonals of its box: in float, differences of
+                     ///< coordinates within the box must keep enough digits
 };
 
 struct StationBox {
@@ -81,15 +81,15 @@ struct StationBox {
 struct DeviceStations {
   View<const double> at[3];  ///< m
   View<const StationBox> boxes;
-  std::size_t count;  ///< stations
+  std::size_t count;  ///< number of stations, without the copies
 };
 
-/// Which tiles a group of stations interacts with in which chunk. A group of threads is chunk · stations +
-/// station. Without a list, chunks share the tiles; the first chunk has the most and the last the fewest,
-/// so that the work that runs last is short.
+/// Which tiles a group of stations interacts with, chunk by chunk. The index of a group of threads is chunk ·
+/// stations + group of stations. Without a list, every group interacts with all tiles; the first chunk has
+/// the most tiles and the last the fewest, so that the work that runs last is short.
 struct TileLists {
-  std::uint32_t tiles, chunks, stations;  ///< tiles in all, chunks, groups of stations
-  View<const std::uint64_t> start;        ///< [groups + 1] places in the list, or empty
+  std::uint32_t tiles, chunks, stations;  ///< numbers of tiles, chunks and groups of stations
+  View<const std::uint64_t> start;        ///< [groups of threads + 1] offsets in the list, or empty
   View<const std::uint32_t> list;
 
   TERRANE_FN std::size_t first(std::size_t group) const {
@@ -109,7 +109,7 @@ struct TileLists {
     return start.size != 0 ? list[place] : static_cast<std::uint32_t>(place);
   }
   TERRANE_FN std::size_t station_group(std::size_t group) const { return group % stations; }
-  /// Where a thread leaves its sum of channel c of `channels`: [chunk][channel][station].
+  /// Index of a thread's sum of channel c of `channels`: [chunk][channel][station].
   TERRANE_FN std::size_t place(std::size_t group, int c, int channels, int thread) const {
     const std::size_t row = std::size_t{stations} * device_tile;
     return (group / stations * static_cast<std::size_t>(channels) + static_cast<std::size_t>(c)) * row +
@@ -117,12 +117,12 @@ struct TileLists {
   }
 };
 
-/// Tiles that a group of stations interacts with, cut into pieces of about equal work. A group of threads is
-/// a piece.
+/// The tiles that each group of stations interacts with, cut into pieces of about equal work. A group of
+/// threads computes one piece.
 struct TilePieces {
   struct Piece {
-    std::uint64_t first, last;  ///< places in the list
-    std::uint32_t stations;     ///< group of stations
+    std::uint64_t first, last;  ///< tiles first .. last − 1 of the list
+    std::uint32_t stations;     ///< index of the group of stations
   };
   View<const Piece> pieces;
   View<const std::uint32_t> list;
@@ -140,10 +140,11 @@ struct TilePieces {
 
 /// A pair that the host computes.
 struct HostPair {
-  std::uint32_t station, prism;  ///< places in the order of the device
+  std::uint32_t station, prism;  ///< indices in the order of the device
 };
 
-/// The multipole that serves every pair of a tile and a group of stations: 0 .. 3 for order 2 .. 8, 4: none.
+/// The lowest multipole that is accurate for every pair of a tile and a group of stations: 0, 1, 2, 3 for
+/// order 2, 4, 6, 8; 4 if there is none.
 TERRANE_FN int far_order(const Switching& s, double least_gap, const DeviceTile& tile,
                          const StationBox& box) {
   double gap2 = 0, length2 = 0;
@@ -169,9 +170,9 @@ using DeviceSums = ChannelSums<Bits, Real, true>;
 template <class Real>
 struct SharedTile {
   DeviceTile tile;
-  /// Filled up with sources without mass, and one more, so that loops need not check for the last.
+  /// Padded with sources without mass, and one source more, so that loops need not check for the last.
   Source<Real> source[device_tile + 1];
-  /// In a tile of one shape only the first is loaded, and serves all prisms; for the common shape none is.
+  /// In a tile of one shape only coefficients[0] is loaded, for all prisms; for the common shape none is.
   TileCoefficients<Real> coefficients[device_tile];
 
   static constexpr std::size_t word_bytes = sizeof(std::uint32_t);
@@ -179,7 +180,7 @@ struct SharedTile {
   static_assert(sizeof(DeviceTile) % word_bytes == 0 && words <= group_threads);
 
   /// Thread t loads a word of the tile, prism t, and coefficients for multipoles up to `order`. known: the
-  /// shape whose coefficients are here already.
+  /// shape whose coefficients are already loaded.
   TERRANE_FN void load(const DeviceEarth<Real>& earth, const DeviceTile& from, std::uint32_t& known,
                        int order, int t) {
     const auto at = static_cast<std::size_t>(t);
@@ -203,7 +204,7 @@ struct SharedTile {
       }
       set_multipole_coefficients(earth.tables[0], side[0], side[1], side[2], order, coefficients[t]);
     } else if (shape != known && shape != earth.common_shape) {
-      // The coefficients of one shape, shared out over the threads.
+      // Each thread loads some coefficients of the one shape.
       const auto& one = earth.shapes[shape];
       auto& to = coefficients[0];
       if (t < 3) to.t2[t] = one.t2[t];
@@ -224,10 +225,10 @@ struct SharedTile {
   }
 };
 
-/// One station, which a thread computes.
+/// The state of a thread, which computes one station.
 struct StationThread {
   double x, y, z;
-  std::size_t first;  ///< place of the group's first tile in the lists, kept as it takes a division to find
+  std::size_t first;  ///< index of the group's first tile in the lists; stored, as computing it is slow
   std::uint32_t steps;
   std::uint32_t known_shape;
 };
@@ -237,15 +238,14 @@ template <unsigned Bits>
 struct RunningSums {
   using Sums = DeviceSums<Bits, double>;
   static constexpr int count = Sums::count;
-  /// Γuu is not summed but made from the others at the end: of pairs outside bodies, as all of the kernels
-  /// are.
+  /// Γuu is not summed but computed at the end as −(Γee + Γnn): all pairs of the kernels lie outside prisms.
   static constexpr bool by_laplace = Sums::uu_by_laplace && Sums::has(Channel::g_uu);
   double of[count][device_tile];
 
   TERRANE_FN void clear(int t) {
     unrolled<count>([&](auto c) { of[c][t] = 0; });
   }
-  /// Adds other sums, of V, g and Γ in units of their own.
+  /// Adds other sums, whose V, g and Γ are in the units potential, vector and tensor.
   template <class Other>
   TERRANE_FN void add(int t, const DeviceSums<Bits, Other>& other, double potential, double vector,
                       double tensor) {
@@ -270,7 +270,8 @@ struct RunningSums {
   }
 };
 
-/// The base of both kernels: a thread computes one station, and stores its sums where the lists say.
+/// The base of both kernels: a thread computes one station, and stores its sums at the index that the lists
+/// give.
 template <unsigned Bits, class Real, class Lists>
 struct TileKernelOnDevice {
   using Sums = DeviceSums<Bits, Real>;
@@ -303,7 +304,7 @@ struct TileKernelOnDevice {
     unrolled<Sums::count>(
         [&](auto c) { partial[lists.place(group, c, Sums::count, t)] = shared.total.of[c][t]; });
   }
-  /// Adds the sums of a tile, in its units.
+  /// Adds the sums over a tile, which are in the tile's units, to the totals.
   template <class Shared>
   TERRANE_FN static void settle(Shared& shared, int t, const Sums& sum) {
     if constexpr (sizeof(Real) == sizeof(double)) {
@@ -325,10 +326,10 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
   struct Shared {
     SharedTile<Real> tile;
     RunningSums<Bits> total;
-    int order[group_threads];  ///< of this and the next tiles
+    int order[group_threads];  ///< far_order() of this tile and the next ones
   };
 
-  /// Every thread looks at one of the next tiles.
+  /// Every thread determines the order for one of the next tiles.
   TERRANE_FN void look_ahead(Shared& shared, const Thread& thread, std::size_t group, std::size_t step,
                              int t) const {
     if (step % group_threads != 0) return;
@@ -373,8 +374,8 @@ struct FarField : TileKernelOnDevice<Bits, Real, TileLists> {
     Base::settle(shared, t, sum);
   }
 
-  /// The distance to the next prism is computed together with the field of this one: a root takes long, and
-  /// depends on nothing else.
+  /// The distance to the next prism is computed together with the field of this one: a square root takes
+  /// long, and the two do not depend on each other.
   template <int Order>
   TERRANE_FN static void add(const SharedTile<Real>& tile, Real x, Real y, Real z,
                              const TileCoefficients<Real>* coefficients, int stride, Sums& sum) {
@@ -415,8 +416,8 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
     std::uint32_t first;
   };
 
-  View<HostPair> host_pairs;  ///< as many as fit
-  View<std::uint64_t> found;  ///< one: how many there are
+  View<HostPair> host_pairs;  ///< pairs for the host, as many as fit
+  View<std::uint64_t> found;  ///< one element: number of these pairs
 
   TERRANE_FN void load(Shared& shared, Thread& thread, std::size_t, std::size_t step, int t) const {
     const auto& tile = this->tile(thread, step);
@@ -455,7 +456,7 @@ struct NearField : TileKernelOnDevice<Bits, Real, TilePieces> {
                    zc = -0.5 * (prism.z[0] + prism.z[1]);  // the station relative to the centre
       const double r2 = xc * xc + (yc * yc + zc * zc);
       if (group_all(r2 >= shared.multipole2[p])) {
-        // The differences in double: a tile may be long beside the distance.
+        // The differences are computed in double: a tile may be large compared with the distance.
         sum.add(multipole<8, true>(
             tile.tile.shape == this->earth.common_shape ? this->earth.common
                                                         : tile.coefficients[p * tile.stride()],
@@ -514,7 +515,7 @@ struct DeviceKernels {
                View<double> partial, View<HostPair> host_pairs, View<std::uint64_t> found);
 };
 
-/// set: of kernel_sets.
+/// set: index in kernel_sets.
 template <class Real>
 const DeviceKernels<Real>& device_kernels(std::size_t set);
 

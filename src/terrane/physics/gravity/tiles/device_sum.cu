@@ -21,10 +21,10 @@ namespace {
 constexpr std::size_t near_tiles_expected = 16,
                       near_pieces_expected =
                           near_tiles_expected /
-                          tiles_per_piece;  // pieces of a group of stations; arrays grow where there are more
+                          tiles_per_piece;  // per group of stations; arrays grow if there are more
 
-/// Near tiles of each group of stations, chunk by chunk: counted, or listed once the counts have been made
-/// places.
+/// Counts the near tiles of each group of stations, chunk by chunk; or lists them, after the counts have been
+/// converted to offsets.
 template <class Real>
 struct FindNear {
   DeviceEarth<Real> earth;
@@ -32,7 +32,7 @@ struct FindNear {
   TileLists all;
   View<std::uint64_t> count;  ///< [groups of stations][chunks]
   View<const std::uint64_t> start;
-  View<std::uint32_t> list;  ///< empty: count
+  View<std::uint32_t> list;  ///< empty: tiles are only counted
   TERRANE_FN void operator()(std::size_t group) const {
     const std::size_t g = all.station_group(group), place = g * all.chunks + group / all.stations;
     const StationBox box = stations.boxes[g];
@@ -47,12 +47,12 @@ struct FindNear {
   }
 };
 
-/// The far sums of all chunks and the near sums of all pieces, each first to last.
+/// Adds the far sums of all chunks, then the near sums of all pieces, from first to last.
 struct AddPartialSums {
   View<const double> far, near;
   View<const std::uint64_t> first_piece;  ///< [groups of stations + 1]
   View<double> sums;                      ///< [channels][stations]
-  std::uint32_t chunks, stations;         ///< groups of stations
+  std::uint32_t chunks, stations;         ///< numbers of chunks and of groups of stations
   TERRANE_FN void operator()(std::size_t i) const {
     double sum = 0;
     for (std::uint32_t c = 0; c < chunks; ++c) sum += far[c * sums.size + i];
@@ -65,7 +65,7 @@ struct AddPartialSums {
   }
 };
 
-/// Prisms as multipoles see them.
+/// Computes the centre and mass of each prism in units of its tile.
 template <class Real>
 struct PrepareSources {
   View<const double> low[3], high[3], density;
@@ -89,8 +89,8 @@ struct PrepareSources {
   }
 };
 
-/// The shape of nearly all tiles, or `shapes`: two kinds of tiles in turn take more code than the caches of a
-/// multiprocessor hold.
+/// The shape of at least 7/8 of all tiles; `shapes` if there is none: with two kinds of tiles mixed, the code
+/// of both exceeds the instruction caches of a multiprocessor.
 std::uint32_t common_shape(std::span<const DeviceTile> tiles, std::size_t shapes) {
   std::vector<std::size_t> tiles_of(shapes + 1);
   for (const auto& tile : tiles)
@@ -146,7 +146,7 @@ DeviceSources::DeviceSources(Stream& stream, const Prisms& prisms, const Turn& t
   tables_.upload(stream, {&tables, 1});
 }
 
-/// Faces and densities, in order.
+/// Uploads faces and densities in the device's order.
 void DeviceSources::upload_columns(Stream& stream, int threads) {
   const std::size_t count = order_.size();
   std::vector<double> column(count);
@@ -180,7 +180,7 @@ std::vector<DeviceTile> DeviceSources::cut_into_tiles(const std::vector<PrismRan
   return tiles;
 }
 
-/// The box of its centres, its longest side, its units, and whether its prisms are of one shape.
+/// Sets the tile's box of centres, longest side and units, and whether its prisms have one shape.
 void DeviceSources::measure(DeviceTile& tile) const {
   std::fill_n(tile.low, 3, INFINITY);
   std::fill_n(tile.high, 3, -INFINITY);
@@ -199,14 +199,15 @@ void DeviceSources::measure(DeviceTile& tile) const {
     }
     most = std::max(most, std::fabs(density_[n]));
   }
-  // In float the fifth power of an inverse distance must not vanish: mass is counted in small units.
+  // In float the fifth power of an inverse distance must not underflow: so the unit of mass is small.
   const bool single = precision_ == Precision::single_precision;
   tile.length = single ? power_of_two_near(tile.longest) : 1;
   tile.density = single ? std::ldexp(power_of_two_near(std::max(most, 0x1p-900)), -60) : 1;
   tile.shape = same ? 0 : DeviceTile::no_shape;
 }
 
-/// The shapes of tiles whose prisms are alike, each once, and their numbers into the tiles.
+/// Lists the different shapes of tiles whose prisms are alike, and stores the index of its shape in each
+/// tile.
 DeviceSources::Shapes DeviceSources::find_shapes(std::vector<DeviceTile>& tiles) const {
   using Sides = std::array<double, 3>;
   std::map<std::array<float, 3>, std::vector<std::pair<Sides, std::uint32_t>>> known;
@@ -256,7 +257,7 @@ void DeviceSources::prepare(Stream& stream, std::span<const MultipoleCoefficient
                            device_density_.view(),
                            tiles_.view(),
                            prepared.sources.view()});
-  std::vector<TileCoefficients<Real>> scaled(shapes.size() + 1);  // the last: of no shape
+  std::vector<TileCoefficients<Real>> scaled(shapes.size() + 1);  // the last is zero, for "no common shape"
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const auto in_units = [&](const auto& from, auto& to, int power) {
       const double unit = std::pow(length[s], -power);  // length is a power of two, so this is exact
@@ -269,7 +270,7 @@ void DeviceSources::prepare(Stream& stream, std::span<const MultipoleCoefficient
   }
   prepared.common_shape = common_shape;
   prepared.common = scaled[common_shape];
-  // An upload waits for the stream, so that other streams find the sources made.
+  // This upload waits for the stream, so that the sources are complete when other streams read them.
   prepared.shapes = Buffer<TileCoefficients<Real>>(stream, scaled);
   if constexpr (sizeof(Real) < sizeof(double)) float_ = std::move(prepared);
   else double_ = std::move(prepared);
@@ -363,7 +364,7 @@ void DeviceReceivers::at(std::size_t place, double (&position)[3]) const {
 
 namespace {
 
-/// For lists whose length differs from one call to the next: a quarter more than is asked for now.
+/// Enlarges a buffer whose size varies between calls: to a quarter more than is needed now.
 template <class T>
 void enlarge_amply(Stream& stream, Buffer<T>& buffer, std::size_t size) {
   if (buffer.size() < size) enlarge(stream, buffer, size + size / 4);
@@ -408,7 +409,7 @@ void DeviceTileSum::make_room(std::size_t groups, const Lists& lists) {
   enlarge_amply(stream_, all_list_, lists.tile.size());
 }
 
-/// Finds the near tiles and cuts them into pieces.
+/// Lists the near tiles of every group of stations and cuts the lists into pieces.
 template <class Real>
 void DeviceTileSum::list_near(const DeviceEarth<Real>& earth, const DeviceStations& stations,
                               const TileLists& all) {
@@ -444,7 +445,7 @@ void DeviceTileSum::run_in(const DeviceStations& stations, const TileLists& all,
   const auto& kernels = device_kernels<Real>(set_);
   const std::size_t width = kernel_sets[set_].size();
   kernels.far(stream_, earth, stations, all, far_sums_.view());
-  // Beside it, in a stream of its own that goes first, what is near.
+  // At the same time, in another stream that has priority, the near tiles.
   list_near(earth, stations, all);
   enlarge_amply(near_stream_, near_sums_, piece_count_ * width * device_tile);
   const TilePieces near{{pieces_.view().data, piece_count_}, near_list_.view()};
@@ -461,7 +462,7 @@ void DeviceTileSum::run_in(const DeviceStations& stations, const TileLists& all,
                                    all.stations});
   pairs_.resize(found);
   host_pairs_.download(near_stream_, pairs_);
-  // Threads find them in any order.
+  // The threads of the device have listed the pairs in any order.
   std::sort(pairs_.begin(), pairs_.end(), [](const HostPair& a, const HostPair& b) {
     return a.station < b.station || (a.station == b.station && a.prism < b.prism);
   });
@@ -491,7 +492,7 @@ void DeviceTileSum::add_host_pairs(std::size_t first, const std::vector<HostPair
   if (pairs.empty()) return;
   const auto list = kernel_sets[set_].list();
   const Switching& switching = sources_.switching();
-  // Cut between stations, so that each is one task's.
+  // Tasks are cut between stations, so that no two tasks add to one station.
   std::vector<std::size_t> cut{0};
   for (std::size_t i = 1; i < pairs.size(); ++i)
     if (i - cut.back() >= 256 && pairs[i].station != pairs[i - 1].station) cut.push_back(i);
@@ -564,7 +565,7 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
   progress.start("gravity", stations);
   device_seconds_ = 0;
   std::size_t at_once = (groups_at_once() + groups_per_part - 1) / groups_per_part;
-  const int threads = thread_count(threads_);  // another thread might count differently
+  const int threads = thread_count(threads_);  // within another thread the number may differ
   std::future<void> handed;
   for (const auto& range : ranges)
     for (std::size_t begin = range.first; begin < range.last;) {
@@ -575,7 +576,7 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
         compute(*batch, progress);
       } catch (const MemoryError&) {
         if (size == 1) throw;
-        at_once = size / 2;  // as other processes may take memory, too
+        at_once = size / 2;  // other processes may have allocated memory meanwhile
         stream_.wait();
         sums_ = {};
         sum_.release();
@@ -586,7 +587,7 @@ void DeviceSummation::sum_ranges(std::span<const Range> ranges, const Take& take
       left -= size;
       if (handed.valid()) handed.get();
       const auto hand = [=, this, &take] { hand_over(*batch, take, threads); };
-      // The last is not worth a thread, nor is a system that has none.
+      // The last batch needs no other thread; the system may also have none.
       if (left == 0) hand();
       else try {
           handed = std::async(std::launch::async, hand);
@@ -631,7 +632,7 @@ void DeviceSummation::hand_over(Batch& batch, const Take& take, int threads) con
       }
       ++column;
     }
-    // Contacts come by place, as the stations of the parts do.
+    // Contacts are in the device's order, as are the stations of the parts.
     for (const auto station : here.stations)
       for (; contact != contacts.end() && contact->station == station; ++contact)
         out.contacts.push_back(*contact);

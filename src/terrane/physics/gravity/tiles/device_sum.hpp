@@ -1,5 +1,5 @@
-// Tiles of prisms summed at groups of stations on a device: what the direct sum and the tree have in common
-// there.
+// Sums over tiles of prisms at groups of stations on a device: the common part of the direct sum and the
+// tree.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,14 @@ namespace terrane::gravity {
 
 /// Groups of device_tile stations in one part of a sum.
 inline constexpr std::size_t groups_per_part = 32;
-/// Tiles that are near a group of stations are summed in pieces of so many, each by one group of threads.
+/// Number of tiles in a piece: the tiles near a group of stations are cut into pieces, and each piece is
+/// summed by one group of threads.
 inline constexpr std::uint64_t tiles_per_piece = 4;
 
-/// A launch should not delay Ctrl-C: half a second of multiply-adds.
+/// Most multiply-adds per launch: half a second, so that Ctrl-C need not wait.
 double operations_at_once(Device device);
 
-/// A run of prisms in some order.
+/// Consecutive prisms in some order.
 struct PrismRange {
   std::uint32_t first, count;
 };
@@ -28,29 +29,29 @@ struct PrismRange {
 /// The prisms on the device, cut into tiles of at most device_tile.
 class DeviceSources {
  public:
-  /// order: a permutation of the prisms; ranges: cut into tiles one after the other, none across two ranges;
-  /// precision: of pairs. The views must outlive it. Throws MemoryError.
+  /// order: a permutation of the prisms · ranges: cut into tiles one after the other, no tile across two
+  /// ranges · precision: of pairs. The views must outlive this object. Throws MemoryError.
   DeviceSources(Stream& stream, const Prisms& prisms, const Turn& turn, const Switching& switching,
                 std::vector<std::uint32_t> order, const std::vector<PrismRange>& ranges, Precision precision,
                 int threads);
 
-  /// Real: float in single precision.
+  /// Real: float in single precision, else double.
   template <class Real>
   DeviceEarth<Real> view() const;
   Precision precision() const { return precision_; }
   std::size_t tiles() const { return tiles_.size(); }
   /// Tiles of a range: first_tile(r) .. first_tile(r + 1) − 1.
   std::uint32_t first_tile(std::size_t range) const { return first_tile_[range]; }
-  /// The prism at a place, in the axes of the kernels.
+  /// The prism at an index of the device's order, in the axes of the kernels.
   Prism prism(std::uint32_t place) const;
   double density(std::uint32_t place) const { return density_[order_[place]]; }
   const Switching& switching() const { return switching_; }
 
-  /// Bytes on the device for so many prisms.
+  /// Bytes on the device for this number of prisms.
   static double bytes(std::size_t prisms);
 
  private:
-  /// Arrays that multipoles need, in the precision of pairs.
+  /// Data that the multipoles need, in the precision of pairs.
   template <class Real>
   struct Prepared {
     Buffer<Source<Real>> sources;
@@ -58,7 +59,7 @@ class DeviceSources {
     std::uint32_t common_shape = 0;
     TileCoefficients<Real> common{};
   };
-  /// Prisms as multipoles see them, those of a shape once.
+  /// The different shapes of prisms.
   struct Shapes {
     std::vector<MultipoleCoefficients> coefficients;
     std::vector<double> length;  // unit of length of the tiles of each shape
@@ -78,7 +79,7 @@ class DeviceSources {
   std::vector<std::uint32_t> first_tile_;
   Buffer<double> device_low_[3], device_high_[3], device_density_;
   Buffer<DeviceTile> tiles_;
-  Prepared<double> double_;  // one of these
+  Prepared<double> double_;  // only one of double_ and float_ is filled
   Prepared<float> float_;
   Buffer<MultipoleTables> tables_;
 };
@@ -86,14 +87,14 @@ class DeviceSources {
 /// The stations on the device, in groups.
 class DeviceReceivers {
  public:
-  /// order: that of compact_order() for tiles of device_tile, where it is known already.
+  /// order: result of compact_order() for tiles of device_tile, if known already; empty: computed here.
   DeviceReceivers(Stream& stream, const Stations& stations, const Turn& turn, int threads,
                   std::span<const std::uint32_t> order = {});
 
   std::size_t groups() const { return boxes_.size(); }
   /// Groups first .. last − 1.
   DeviceStations view(std::size_t first, std::size_t last) const;
-  /// The caller's number of the station at a place.
+  /// The caller's index of the station at an index of the device's order.
   std::uint32_t station(std::size_t place) const { return order_[place]; }
   /// Stations of groups first .. last − 1, as the caller numbers them.
   std::span<const std::uint32_t> stations(std::size_t first, std::size_t last) const;
@@ -116,26 +117,27 @@ class DeviceTileSum {
   DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
                 const Turn& turn, std::size_t set);
 
-  /// The tiles that each group of stations meets.
+  /// The tiles that each group of stations interacts with.
   struct Lists {
     std::uint32_t chunks = 1;
-    std::vector<std::uint64_t> start;  ///< empty: every group meets every tile, in `chunks` chunks
+    std::vector<std::uint64_t> start;  ///< offsets in `tile`; empty: every group has all tiles, in chunks
     std::vector<std::uint32_t> tile;
   };
-  /// Device memory that run() takes for a group of stations, where few tiles are near.
+  /// Bytes of device memory that run() needs per group of stations if few tiles are near.
   std::size_t bytes_per_group(std::uint32_t chunks) const;
-  /// Takes the memory that run() needs for so many groups, where few tiles are near. run() does it, too; but
-  /// to give memory back for more waits for kernels that were begun before.
+  /// Allocates the memory that run() needs for this number of groups if few tiles are near. run() also does
+  /// this; but replacing a buffer by a larger one waits for kernels that are already running.
   void make_room(std::size_t groups, const Lists& lists);
-  /// Gives back all memory that run() has taken. Nothing may be running.
+  /// Frees all memory that run() has allocated. No kernel may be running.
   void release();
 
-  /// Sums of groups first .. last − 1 into sums [channels of the set][stations of these groups, filled up],
-  /// on the device.
+  /// Computes the sums of groups first .. last − 1 into sums [channels of the set][stations of these groups,
+  /// padded], on the device.
   void run(std::size_t first, std::size_t last, const Lists& lists, View<double> sums);
-  /// The pairs that the last run() left to the host, by station and prism.
+  /// The pairs that the last run() left to the host, sorted by station and prism.
   std::vector<HostPair> take_host_pairs() { return std::move(pairs_); }
-  /// Adds these pairs to values [channels of the set][row], by place. May be called beside the next run().
+  /// Adds the fields of these pairs to values [channels of the set][row]. A row is the stations of the groups
+  /// from `first` on, in the device's order. May run at the same time as the next run().
   void add_host_pairs(std::size_t first, const std::vector<HostPair>& pairs, std::span<double> values,
                       std::size_t row, std::vector<Contact>& contacts, int threads) const;
 
@@ -160,9 +162,9 @@ class DeviceTileSum {
   std::vector<HostPair> pairs_;
 };
 
-/// What all sums over tiles on a device have in common: prisms and stations are stored there, and parts of
+/// The common part of all sums over tiles on a device: prisms and stations are stored there, and parts of
 /// 1024 stations are summed, as many at once as fit. While the device computes a batch of parts, another
-/// thread hands over the one before.
+/// thread passes on the sums of the batch before.
 class DeviceSummation : public Summation {
  public:
   std::size_t parts() const final;
@@ -170,20 +172,20 @@ class DeviceSummation : public Summation {
   void sum(std::size_t first, std::size_t last, const Take& take, Progress& progress) final;
   void sum_ranges(std::span<const Range> ranges, const Take& take, Progress& progress) final;
 
-  /// Time that the last sum() took on the device: from the first launch to the last result there, without the
-  /// transfer to the host.
+  /// Seconds that the last sum() took on the device: from the first launch to the last result there, without
+  /// the transfer to the host.
   double device_seconds() const noexcept { return device_seconds_; }
 
  protected:
-  /// same_stations: one that has the same stations, turn and device, whose copy of them may be used.
-  /// station_order: as DeviceReceivers takes it.
+  /// same_stations: a sum with the same stations, turn and device, whose copy of the stations is used ·
+  /// station_order: see `order` of DeviceReceivers
   DeviceSummation(Device device, const Prisms& prisms, const Stations& stations, ChannelSet channels,
                   const Turn& turn, const Switching& switching, std::vector<std::uint32_t> order,
                   const std::vector<PrismRange>& ranges, Precision precision, int threads,
                   const DeviceSummation* same_stations = nullptr,
                   std::span<const std::uint32_t> station_order = {});
 
-  /// Groups of stations to take at once, memory allowing.
+  /// Number of groups of stations to compute at once, if memory allows.
   virtual std::size_t groups_at_once() const = 0;
   /// As DeviceTileSum::run.
   virtual void run(std::size_t first, std::size_t last, View<double> sums, Progress& progress) = 0;

@@ -9,22 +9,22 @@
 #include "terrane/physics/gravity/formula/stable.hpp"
 #include "terrane/physics/gravity/tiles/tiles.hpp"
 
-// Names the namespace of everything below: the same template compiled for two instruction sets must not be
-// one symbol.
+// The namespace of everything below, one per instruction set: otherwise the linker would merge a template
+// compiled for two of them into one symbol.
 #ifndef TERRANE_SIMD_TARGET
 #define TERRANE_SIMD_TARGET this_file
 #endif
 
 namespace terrane::gravity::TERRANE_SIMD_TARGET {
 
-/// Sums of a pack of stations.
+/// Sums at a pack of stations.
 template <unsigned Bits>
 struct Sums : ChannelSums<Bits, Pack, false> {
   using Base = ChannelSums<Bits, Pack, false>;
   using Base::add, Base::count, Base::has, Base::place, Base::sum, Base::uu_by_laplace;
 
   TERRANE_FN Sums() { Base::clear(); }
-  /// Γuu from the sums of Γee and Γnn, for sums of nothing but multipoles.
+  /// Computes Γuu from the sums of Γee and Γnn, for sums of multipoles only.
   TERRANE_FN void complete() {
     if constexpr (uu_by_laplace && has(Channel::g_uu))
       sum[place(Channel::g_uu)] = -(sum[place(Channel::g_ee)] + sum[place(Channel::g_nn)]);
@@ -82,7 +82,7 @@ struct AddFarField {
   }
 };
 
-/// Any distance: each prism takes, for each pack of stations, the cheapest form that keeps the accuracy.
+/// Any distance: for each prism and each pack of stations, the cheapest form that keeps the accuracy.
 template <unsigned Bits>
 struct AddNearField {
   static constexpr bool uu_by_laplace = Sums<Bits>::uu_by_laplace;

@@ -15,26 +15,27 @@
 
 namespace terrane::gravity {
 
-/// Axes turned so that a kernel for g_u, Γuu or Γen serves the other axes as well.
+/// A rotation of the axes, so that a kernel for g_u, Γuu or Γen also computes these components along the
+/// other axes.
 struct Turn {
-  int axis[3] = {0, 1, 2};  ///< axis[i]: which of easting, northing, up stands for the kernel's axis i
-  ChannelSet channels;      ///< what the kernel is asked for
+  int axis[3] = {0, 1, 2};  ///< axis[i]: the axis (0 easting, 1 northing, 2 up) used as the kernel's axis i
+  ChannelSet channels;      ///< channels that the kernel computes
 };
 
 Turn turn_for(ChannelSet channels);
 
-/// Octants along the kernels' axes, turned back to octants along east, north, up.
+/// Converts octants along the kernel's axes to octants along east, north, up.
 std::uint8_t turned_back(std::uint8_t octants, const Turn& turn);
 
 /// The index in kernel_sets of the smallest set that contains the channels.
 std::size_t smallest_kernel_set(ChannelSet channels);
 
-/// The prisms, turned and in tile order.
+/// The prisms, with rotated axes and in tile order.
 class Sources {
  public:
-  /// In compact order.
+  /// Sorts the prisms into compact order.
   Sources(const Prisms& prisms, const Turn& turn, const Switching& switching);
-  /// In an order found elsewhere; tiles are then loaded by load(first, last, tile).
+  /// The prisms in a given order; tiles are then loaded by load(first, last, origin, tile).
   Sources(const Prisms& prisms, const Turn& turn, const Switching& switching,
           std::vector<std::uint32_t> order);
 
@@ -47,9 +48,9 @@ class Sources {
   void load(std::size_t t, PrismTile& tile) const {
     load(t * tile_size, std::min((t + 1) * tile_size, order_.size()), bounds_[t].low, tile);
   }
-  /// The prisms first .. last − 1 in order, at most tile_size; origin: a point near them.
+  /// Loads the prisms first .. last − 1 of the order, at most tile_size; origin: a point near them.
   void load(std::size_t first, std::size_t last, const double (&origin)[3], PrismTile& tile) const;
-  /// The prism n alone, as the caller numbers them, its centre as the origin, which is returned.
+  /// Loads prism n of the caller alone. Its centre becomes the origin and is returned.
   std::array<double, 3> load_one(std::size_t n, PrismTile& tile) const;
 
  private:
@@ -62,10 +63,10 @@ class Sources {
   std::vector<double> longest_;
 };
 
-/// The stations, turned and in tile order.
+/// The stations, with rotated axes and in tile order.
 class Receivers {
  public:
-  /// per_tile: at most tile_size · threads: 0 for all
+  /// per_tile: stations per tile, at most tile_size · threads: 0 for all
   Receivers(const Stations& stations, const Turn& turn, int lanes, std::size_t per_tile = tile_size,
             int threads = 1);
 
@@ -88,7 +89,7 @@ class Receivers {
   std::vector<Bounds> bounds_;
 };
 
-/// Near pairs one by one, without SIMD.
+/// Computes near pairs one by one, without SIMD.
 class PlainNearPairs : public NearPairs {
  public:
   explicit PlainNearPairs(const Switching& switching) : switching_(switching) {}
@@ -98,7 +99,7 @@ class PlainNearPairs : public NearPairs {
   const Switching& switching_;
 };
 
-/// Near pairs one by one, which also notes stations inside and on prisms.
+/// Computes near pairs one by one, and lists the stations inside and on prisms.
 class NearPairsOfTask final : public PlainNearPairs {
  public:
   NearPairsOfTask(const Switching& switching, const Receivers& receivers)

@@ -1,4 +1,4 @@
-// The unit of work of the direct sum: a tile of prisms seen from a tile of stations.
+// The unit of work of the direct sum: the field of a tile of prisms at a tile of stations.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace terrane::gravity {
 
 inline constexpr int tile_size = 64;
 
-/// Up to tile_size prisms, close together.
+/// Up to tile_size prisms that lie close together.
 struct PrismTile {
   int count = 0;
   alignas(64) double west[tile_size], east[tile_size], south[tile_size], north[tile_size], bottom[tile_size],
@@ -24,20 +24,21 @@ struct PrismTile {
   alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // centres relative to the origin
   alignas(64) double longest[tile_size], multipole2[tile_size], stable_h2[tile_size];  // see PrismSwitching
   bool stretched[tile_size];
-  bool same_size = false;  // true: coefficients[0] is that of all prisms
+  bool same_size = false;  // true: coefficients[0] applies to all prisms
   MultipoleCoefficients coefficients[tile_size];
 
   const MultipoleCoefficients& multipole(int p) const { return coefficients[same_size ? 0 : p]; }
 };
 
-/// Up to tile_size stations, close together; padded with copies of the last to a whole number of packs.
+/// Up to tile_size stations that lie close together; padded with copies of the last to a whole number of
+/// packs.
 struct StationTile {
   int count = 0;
   alignas(64) double x[tile_size], y[tile_size], z[tile_size];  // m
 };
 
-/// Pairs that the kernels cannot compute a whole pack at a time: one prism and one station inside, on, or
-/// close to a stretched prism.
+/// Computes the pairs that kernels cannot compute a whole pack at a time: one prism, and one station inside
+/// it, on it, or close to it if the prism is stretched.
 class NearPairs {
  public:
   virtual ~NearPairs() = default;
@@ -46,8 +47,8 @@ class NearPairs {
                         double (&q)[10]) = 0;
 };
 
-/// Adds the field of every prism of the tile at every station.  sums [channels of the kernel][tile_size], G =
-/// 1
+/// Adds the field of every prism of the tile at every station, for G = 1.  sums: [channels of the
+/// kernel][tile_size]
 using TileKernel = void (*)(const PrismTile&, const StationTile&, NearPairs&, double* sums);
 
 /// The kernels of one set of channels, for one instruction set.
@@ -58,7 +59,7 @@ struct TileKernels {
 };
 
 /// The sets of channels that have kernels of their own; for any other set the smallest one that contains it
-/// is used. A single channel along another axis is computed with the axes turned (direct.cpp).
+/// is used. A single channel along another axis is computed with rotated axes (turn_for()).
 inline constexpr ChannelSet kernel_sets[] = {
     {Channel::g_u},
     {Channel::potential},
@@ -76,9 +77,9 @@ struct KernelTarget {
   TileKernels kernels[std::size(kernel_sets)];
 };
 
-/// The kernels for the best instruction set that this build has and this CPU runs. `wanted` (or, when
-/// that is empty, the environment variable TERRANE_SIMD) asks for another: "plain", "avx2", "avx512". Throws
-/// UnsupportedError when it is not to be had.
+/// The kernels for the best instruction set that this build has and this CPU supports. `wanted` (or, if that
+/// is empty, the environment variable TERRANE_SIMD) selects another: "plain", "avx2", "avx512". Throws
+/// UnsupportedError if it is not available.
 const KernelTarget& kernel_target(std::string_view wanted = {});
 
 }  // namespace terrane::gravity
