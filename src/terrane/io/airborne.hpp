@@ -1,11 +1,10 @@
 // Tables of airborne and ground surveys.
 //
-//   Geosoft XYZ   lines of numbers under "Line 10", "Tie 20" or "Random 1"; comments begin with "/", and the
-//   last of
-//                 them that has a word for each column names the columns; "*" is a gap. No units.
-//   ASEG-GDF2     columns of fixed width in a file .dat, with a file .dfn beside it that says their names,
-//   widths,
-//                 units and null values; all of these are applied, other kinds of records skipped.
+//   Geosoft XYZ   rows of numbers after lines "Line 10", "Tie 20" or "Random 1"; comments begin with "/".
+//                 The last comment with one word per column has the names of the columns; "*" is a gap; no
+//                 units.
+//   ASEG-GDF2     columns of fixed width in a .dat file; the .dfn file in the same folder has their names,
+//                 widths, units and null values, all of which are applied. Other records are skipped.
 #pragma once
 
 #include <string>
@@ -16,15 +15,17 @@
 
 namespace terrane::io {
 
-/// Whether first bytes are those of a Geosoft XYZ file: comments after "/", then a line of the survey.
+/// Whether the first bytes are those of a Geosoft XYZ file: comments after "/", then a line such as "Line
+/// 10".
 bool begins_geosoft_xyz(std::string_view head);
-/// Columns by the names of the file, else column_1, ...; `line` says which line of the survey a row is of.
-/// Throws InputError: rows of other lengths, no number.
+/// Columns have the names in the file, or column_1, ...; column `line` has the number of the survey line of
+/// each row. Throws InputError: rows of different lengths, an entry that is no number.
 Table read_geosoft(TextReader& in);
 
-/// The definition that lies beside a file .dat; empty where there is none.
+/// The path of the definition file (.dfn) in the folder of a .dat file; empty if there is none.
 std::string aseg_definition(const std::string& path);
-/// Throws InputError: a definition that cannot be read, a line shorter than it says, no number in a field.
+/// Throws InputError: a definition that cannot be read, a line shorter than defined, a field that is no
+/// number.
 Table read_aseg(TextReader& in, TextReader& definition);
 
 }  // namespace terrane::io

@@ -1,15 +1,14 @@
-// Notes and named arrays in one file, with every byte under a checksum: the format of files that only Terrane
-// reads.
+// Files with texts and named arrays, protected by checksums: the format of files that only Terrane reads.
 //
 // Layout, little-endian:
 //   head      24 bytes: "\x89" "terrane arrays 2\r\n\x1a\n\0\0\0"
 //   record    kind u32 · bytes of the name u32 · bytes of the body u64 · name · body · checksum u64
 //   kinds     1 note: the body is its text · 2 array: type u32, rank u32, shape u64[rank] · 3 piece: the next
-//             values of the array of that name · 4 end: how many records there were before, u64
-//   checksum  CRC-64 (ECMA-182, reflected) of all bytes of the file up to here but the checksums before
-// Nothing follows the end. The checksum finds every change of one or two bits, every burst of up to 64
-// bits, and all other changes but one in 2^64; a record that is lost, doubled or out of place changes the
-// checksums of all that follow. It finds damage, not forgery.
+//             values of the array of that name · 4 end: number of records before it, u64
+//   checksum  CRC-64 (ECMA-182, reflected) of all bytes of the file before it except other checksums
+// Nothing follows the end record. The checksum detects every change of one or two bits, every burst of up to
+// 64 bits, and all but one in 2^64 of other changes; a record that is lost, doubled or moved changes the
+// checksums of all later ones. It detects damage, not forgery.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +28,11 @@ namespace terrane::io {
 
 enum class ArrayType : std::uint32_t { float64 = 1, float32 = 2, int64 = 3, byte = 4 };
 
-/// CRC-64 of `bytes`, continued from the checksum `before` of the bytes before them.
+/// CRC-64 of `bytes`; `before` is the checksum of all bytes before them.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t before = 0);
 
-/// The file appears complete or not at all (AtomicFile); its contents are never held in memory as a whole. T:
-/// double, float, std::int64_t, unsigned char.
+/// Writes a file that appears complete or not at all (AtomicFile), without holding its contents in memory as
+/// a whole. T: double, float, std::int64_t, unsigned char.
 class ArrayFileWriter {
  public:
   /// Throws FileError, as do all members.
@@ -43,12 +42,12 @@ class ArrayFileWriter {
   ArrayFileWriter& operator=(const ArrayFileWriter&) = delete;
 
   void note(std::string_view name, std::string_view text);
-  /// An array whose values are written by piece(), in order.
+  /// Announces an array whose values are then written by piece(), in order.
   template <class T>
   void define(std::string_view name, std::span<const std::size_t> shape);
   template <class T>
   void piece(std::string_view name, std::span<const T> values);
-  /// A whole list.
+  /// Writes a one-dimensional array.
   template <class T>
   void list(std::string_view name, std::span<const T> values);
   void finish();
@@ -62,19 +61,19 @@ class ArrayFileWriter {
   std::uint64_t checksum_ = 0, records_ = 0;
 };
 
-/// Trusts nothing in the file: memory is allocated only after sizes are compared with the file's length.
+/// Trusts nothing in the file: sizes are compared with the length of the file before memory is allocated.
 class ArrayFileReader {
  public:
   struct Array {
     ArrayType type{};
     std::vector<std::size_t> shape;
-    std::size_t size = 0;  ///< values in all
+    std::size_t size = 0;  ///< number of values
   };
 
-  /// Reads the whole file and compares it with its checksums. Throws FileError (missing, damaged: the
-  /// message says how), InputError (another kind of file).
+  /// Reads the whole file and checks its checksums. Throws FileError (missing or damaged, with the reason),
+  /// InputError (another kind of file).
   explicit ArrayFileReader(const std::string& path);
-  /// `bytes` are those of the file `name`.
+  /// Reads from memory: `bytes` are the content of the file `name`.
   ArrayFileReader(std::string name, std::string bytes);
   ArrayFileReader(ArrayFileReader&&) noexcept;
   ArrayFileReader& operator=(ArrayFileReader&&) noexcept;
@@ -83,15 +82,15 @@ class ArrayFileReader {
   const std::string& name() const noexcept { return name_; }
   const Attributes& notes() const noexcept { return notes_; }
   const std::map<std::string, Array, std::less<>>& arrays() const noexcept { return arrays_; }
-  /// The values first, first + 1, ... of an array, as many as fit; they must be of type T and must be there
-  /// (std::logic_error). Throws FileError: the file has changed since it was opened.
+  /// Reads values first, first + 1, ... of an array until `values` is full; the array must have type T and
+  /// enough values (std::logic_error). Throws FileError if the file has changed since it was opened.
   template <class T>
   void read(std::string_view name, std::size_t first, std::span<T> values);
 
  private:
   struct Piece {
-    std::uint64_t at;          // byte of the file at which its first value begins
-    std::size_t first, count;  // values of the array
+    std::uint64_t at;          // position in the file of its first value, bytes
+    std::size_t first, count;  // index of its first value in the array, and number of values
     std::uint64_t before;      // checksum of the file up to its first value
     std::uint64_t after;       // checksum of the file up to its last value
   };

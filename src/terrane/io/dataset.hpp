@@ -1,5 +1,5 @@
-// Data sets into files of any format: NetCDF as they are, HDF5 and VTK the fields of cells, all else as a
-// table.
+// Writes data sets to files of any format: NetCDF with all variables, HDF5 and VTK with the fields in cells,
+// all other formats with a table.
 #pragma once
 
 #include <string>
@@ -11,41 +11,42 @@
 
 namespace terrane::io {
 
-/// One row per entry of the dimensions that the first variable has, outermost first: the coordinates,
-/// repeated where they need it (a dimension without one is counted from 0), then the variables. A complex
-/// variable is two columns, NAME_real and NAME_imag. Variables on other dimensions are left out. Throws
-/// InputError (no variable; one of words).
+/// A table with one row per entry of the dimensions of the first variable, outermost first: the coordinates,
+/// repeated as needed (a dimension without coordinate is numbered from 0), then the variables. A complex
+/// variable becomes two columns, NAME_real and NAME_imag. Variables on other dimensions are left out. Throws
+/// InputError (no variable; a variable of texts).
 Table to_table(const Dataset& data);
 
-/// Whether a data set has fields at stations: its first variable is on the one dimension "station", or on
-/// northing and easting, and so is the height, "up".
+/// Whether a data set has fields at stations: its first variable has the dimension "station" alone, or
+/// northing and easting, and so has the height, "up".
 bool has_stations(const Dataset& data);
 
-/// Fields at stations as a table, or as a grid where they form one. all_columns: also the observed and other
-/// input columns; else computed ones alone, so that a format of few columns never writes an observation in
-/// place of them. Variables on other dimensions are left out; variables may be without values.
+/// Fields at stations as a table, or as a grid if they form one. all_columns: also observed data and other
+/// input columns; if false, only computed ones, so that a format with few columns never writes an observation
+/// instead of them. Variables on other dimensions are left out; variables may be without values.
 Content stations_of(const Dataset& data, bool all_columns);
 
-/// The variables whose last dimensions are cell_up, cell_northing, cell_easting as properties of the cells of
-/// a mesh, whose faces are the coordinates face_up, face_northing, face_easting. Each entry of the dimensions
-/// before the cells is a column of its own, such as e_u_cells_source_1_frequency_0.5_real: complex values are
-/// two. Throws InputError (no such variable or coordinate).
+/// The variables with last dimensions cell_up, cell_northing, cell_easting, as properties of the cells of a
+/// mesh; its faces are the coordinates face_up, face_northing, face_easting. Each entry of the dimensions
+/// before these becomes a separate column, such as e_u_cells_source_1_frequency_0.5_real; complex values
+/// become two. Throws InputError (no such variable or coordinate).
 MeshData to_mesh(const Dataset& data);
 
 /// Names of the variables that to_table() leaves out.
 std::vector<std::string> left_out(const Dataset& data);
 
-/// Throws UnsupportedError where a format holds no data sets, and what write() throws because of this one;
-/// values may be missing. Returns the names of the variables that the file would not hold.
+/// The names of the variables that the file would not contain. Throws UnsupportedError if the format cannot
+/// hold data sets, and all that write() would throw because of the content; variables may be without values.
 std::vector<std::string> left_out(const std::string& path, const Dataset& data,
                                   const WriteOptions& options = {});
 
-/// The files that write() makes (registry.hpp); values may be missing, but for those of coordinates.
+/// The files that write() makes (registry.hpp); variables except coordinates may be without values.
 std::vector<std::string> written_files(const std::string& path, const Dataset& data,
                                        const WriteOptions& options = {});
 
-/// By the extension of `path`; .npy is the first variable, which must be real, or of fields at stations what
-/// was computed, [fields, stations]; .h5 and .vtr are to_mesh(). Throws UnsupportedError, FileError.
+/// Writes in the format given by the extension of `path`. .npy: the first variable, which must be real, or of
+/// fields at stations the computed ones [fields, stations]; .h5 and .vtr: the result of to_mesh(). Throws
+/// UnsupportedError, FileError.
 void write(const std::string& path, const Dataset& data, const WriteOptions& options = {});
 
 }  // namespace terrane::io

@@ -1,18 +1,18 @@
-// GeoTIFF grids (.tif): rows of nodes, mostly from north to south, with tags and keys that say where they are
-// (OGC 19-008r4). By libtiff, which builds may lack: no_geotiff.cpp then says so.
+// GeoTIFF grids (.tif): rows of nodes, mostly from north to south, with tags and keys for their positions
+// (OGC 19-008r4). Read with libtiff; builds without it have no_geotiff.cpp, which reports that.
 //
 //   ModelPixelScale, ModelTiepoint   applied: x = X + (column - I) s_x, y = Y - (row - J) s_y
-//   ModelTransformation              applied where it turns nothing; turned grids are refused
+//   ModelTransformation              applied if it has no rotation; rotated grids are refused
 //   several tie points alone         refused: they are control points
-//   GTRasterType                     applied: a value belongs to a cell (area, half a cell inside) or a node
-//   GTModelType, EPSG codes          degrees or metres, and the projection; units of maps become metres
-//   scale and offset of heights      applied, of the tags and of GDAL_METADATA
-//   units of heights                 of VerticalUnits, the vertical system or GDAL_METADATA: applied
-//   GDAL_NODATA                      gaps; without it -32768, -9999 and -3.4e38 are gaps, and noted
-//   bands                            a field each; transparency (alpha, a mask) makes gaps
-//   further images                   copies at other scales are passed over, others noted
+//   GTRasterType                     applied: values are at cell centres (area) or at nodes
+//   GTModelType, EPSG codes          degrees or metres, and the projection; other map units become metres
+//   scale and offset of heights      applied; from the tags and from GDAL_METADATA
+//   units of heights                 applied; from VerticalUnits, the vertical system or GDAL_METADATA
+//   GDAL_NODATA                      gaps; without it -32768, -9999 and -3.4e38 are gaps, with a note
+//   bands                            one field each; transparent nodes (alpha, mask) are gaps
+//   further images                   copies at other resolutions are skipped, others noted
 //   colours, complex numbers         refused
-//   geodetic datum                   longitudes and latitudes count as WGS84's; another datum is noted
+//   geodetic datum                   longitudes and latitudes are used as WGS84; another datum is noted
 #pragma once
 
 #include <string>
@@ -22,14 +22,14 @@
 
 namespace terrane::io {
 
-/// Whether this build reads them.
+/// Whether this build can read GeoTIFF.
 bool reads_geotiff() noexcept;
 
-/// Whether first bytes are those of a TIFF.
+/// Whether the first bytes are those of a TIFF.
 bool begins_tiff(std::string_view head);
 
-/// bytes: the whole file; name: for messages; memory: bytes that reading may take, 0: what the machine has
-/// left. Throws InputError, MemoryError; UnsupportedError where reads_geotiff() is false.
+/// bytes: the whole file; name: for messages; memory: maximum number of bytes for reading, 0: the free
+/// memory. Throws InputError, MemoryError; UnsupportedError if reads_geotiff() is false.
 GridData read_geotiff(const std::string& name, std::string_view bytes, std::size_t memory = 0);
 
 }  // namespace terrane::io

@@ -12,7 +12,7 @@
 
 namespace terrane::io {
 
-/// memory: bytes that it may take; 0: what the machine has left.
+/// memory: maximum number of bytes; 0: the free memory.
 MeshData read_hdf5(const std::string& path, std::size_t memory = 0);
 void write_hdf5(const std::string& path, const MeshData& mesh);
 

@@ -1,4 +1,4 @@
-// An HDF5 identifier that closes itself, and what a file must be before it is read.
+// An HDF5 identifier that closes itself, and checks of a file before it is read.
 #pragma once
 
 #include <hdf5.h>
@@ -17,7 +17,7 @@ class Hdf5Handle {
   }
   operator hid_t() const { return id_; }  // NOLINT: implicit, as functions of the C library take it
   bool valid() const { return id_ >= 0; }
-  /// Closes now and says whether that went well.
+  /// Closes the identifier now; returns whether that succeeded.
   bool close() {
     const bool good = close_(id_) >= 0;
     id_ = -1;
@@ -29,12 +29,12 @@ class Hdf5Handle {
   herr_t (*close_)(hid_t);
 };
 
-/// A file for reading. Throws FileError.
+/// Opens a file for reading. Throws FileError.
 hid_t open_hdf5(const std::string& path);
 
-/// Throws InputError where reading would not end, take memory that the file does not justify, or bring in
-/// other files: virtual data sets, external storage, external links, groups of several names, large data sets
-/// of which nothing was written.
+/// Throws InputError for content with which reading would not end, would take much more memory than the file
+/// is long, or would read other files: virtual data sets, external storage, external links, groups with
+/// several names, large data sets without written values.
 void check_self_contained(hid_t file, const std::string& path);
 
 }  // namespace terrane::io

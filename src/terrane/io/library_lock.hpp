@@ -1,5 +1,4 @@
-// Lets one thread at a time into the NetCDF and HDF5 libraries: both have state for the whole process and
-// no locks.
+// Allows only one thread at a time to use the NetCDF and HDF5 libraries: both have global state and no locks.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +7,9 @@
 
 namespace terrane::io {
 
-/// Held by every public function of netcdf.hpp, netcdf_sink.hpp and hdf5.hpp while it is in the libraries;
-/// not recursive. A fork waits until the lock is free, so that the child finds the libraries in a
-/// consistent state. While the lock is held, HDF5 prints no error stack of this thread: Terrane's errors
+/// Every public function of netcdf.hpp, netcdf_sink.hpp and hdf5.hpp holds this lock while it uses the
+/// libraries; it is not recursive. A fork waits until the lock is free, so that the child finds the libraries
+/// in a consistent state. While the lock is held, HDF5 prints no error stack on this thread: Terrane's errors
 /// say what matters.
 class LibraryLock {
  public:
@@ -21,17 +20,17 @@ class LibraryLock {
 
  private:
   std::shared_ptr<const struct LibraryGate> gate_;
-  int (*print_)(std::int64_t, void*) = nullptr;  ///< HDF5's printer of errors and its data
+  int (*print_)(std::int64_t, void*) = nullptr;  ///< HDF5's function that prints errors, and its argument
   void* print_data_ = nullptr;
 };
 
-/// The lock of another user of the same libraries in this process: it is taken before LibraryLock and
-/// released after it, on the thread that reads or writes. Neither may throw.
+/// The lock of another user of the same libraries in this process. `enter` is called before LibraryLock is
+/// acquired, `leave` after it is released, on the thread that reads or writes. Neither may throw.
 struct LibraryGate {
   std::function<void()> enter, leave;
 };
 
-/// Sets it for all locks that are taken from now on.
+/// Sets the gate for all locks that are acquired from now on.
 void set_library_gate(LibraryGate gate);
 
 }  // namespace terrane::io

@@ -1,5 +1,5 @@
-// How much memory reading a file may take. It is asked before memory is allocated, because sizes stated in
-// files may be wrong, and packed files are larger than they look.
+// A limit for the memory used in reading a file. It is checked before memory is allocated, because sizes
+// stated in files may be wrong, and compressed files are larger than they look.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace terrane::io {
 
-/// The memory that is left for reading; it counts down.
+/// The number of bytes that may still be used for reading; each take() reduces it.
 class ReadBudget {
  public:
-  /// 0: what this machine has left.
+  /// bytes: the limit; 0: the free memory of this machine.
   explicit ReadBudget(std::size_t bytes = 0);
   std::size_t left() const noexcept { return left_; }
-  /// Throws MemoryError that names the file when `count` values of `width` bytes do not fit beside what was
-  /// taken before.
+  /// Reserves `count` values of `width` bytes. Throws MemoryError with the location `where` if they exceed
+  /// what is left.
   void take(const std::string& where, std::size_t count, std::size_t width = sizeof(double));
 
  private:

@@ -1,5 +1,5 @@
-// Compressed variables of NetCDF files that are built in memory: netCDF defines them, and threads deflate
-// their numbers.
+// Compressed variables of NetCDF files that are built in memory: netCDF defines them, and all threads
+// compress their numbers.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace terrane::io {
 
-/// Makes a variable that was just defined one that store_deflated() writes.  shape: of its numbers; out: the
-/// variable, without its numbers.  Returns netCDF's status.
+/// Sets up a variable that was just defined so that store_deflated() can write it.  shape: its number of
+/// entries along each dimension; out: the description of the variable, without its numbers.  Returns netCDF's
+/// status.
 int define_deflated(int file, int variable, std::vector<std::size_t> shape, Deflated& out);
 
-/// Closes a file of netCDF in memory, adds the numbers of its variables, and writes all to `out`. LibraryLock
-/// is held.  Throws FileError.
+/// Closes a netCDF file in memory, adds the numbers of its variables, and writes it to `out`. The caller
+/// holds LibraryLock.  Throws FileError.
 void write_closed(int file, const std::vector<Deflated>& all, AtomicFile& out);
 
-/// Throws FileError for a status of netCDF that is an error, while a file is written.
+/// Throws FileError if the status that netCDF returned while a file was written is an error.
 void check_written(int status, const std::string& path);
 
 }  // namespace terrane::io

@@ -1,7 +1,8 @@
-// Data sets in NetCDF-4, as xarray opens them, written piece by piece.
+// Data sets in NetCDF-4, readable by xarray, written piece by piece.
 //
-// Complex values have a last dimension `complex` of two entries, named "real" and "imag"; the attribute
-// `complex` of the variable says so. Single precision, whole numbers, bytes and words keep their types.
+// Complex values have a last dimension `complex` of size two with entries named "real" and "imag"; the
+// variable's attribute `complex` marks them. Single-precision numbers, integers, bytes and texts keep their
+// types.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +14,13 @@
 
 namespace terrane::io {
 
-/// Smaller variables are kept until finish(), and then compressed and written at once; larger ones are
-/// written to the disk as they come, uncompressed, into space that is reserved before the first value.
+/// Data sets up to this size are kept in memory until finish(), then compressed and written as a whole.
+/// Larger ones are written to disk piece by piece, uncompressed; disk space is reserved before that.
 inline constexpr std::size_t netcdf_held_bytes = std::size_t{256} << 20;
 
-/// The file is written under a temporary name and renamed by finish(): it appears complete or not at all.
-/// Throws FileError (the folder is not there, the disk has no room), InputError (a name that files of this
-/// kind cannot have).
+/// Writes to a temporary file, which finish() renames: the file appears complete or not at all. Throws
+/// FileError (the folder does not exist, not enough disk space), InputError (a name that NetCDF does not
+/// allow).
 class NetcdfSink final : public Sink {
  public:
   explicit NetcdfSink(std::string path, std::size_t held_bytes = netcdf_held_bytes);
@@ -39,14 +40,14 @@ class NetcdfSink final : public Sink {
   std::size_t held_bytes_;
   MemorySink held_;
   std::unique_ptr<PendingPath> pending_;
-  std::unique_ptr<File> file_;  ///< null while the values are held
+  std::unique_ptr<File> file_;  ///< null while values are kept in memory
 };
 
 /// Writes a data set that is in memory.
 void write_netcdf(const std::string& path, const Dataset& data);
 
-/// All numbers and words of a NetCDF file. Coordinates are the variables that have the name of a dimension,
-/// or that others name in their attribute `coordinates`. Throws FileError, MemoryError.
+/// Reads all numbers and texts of a NetCDF file. Coordinates are the variables that have the name of a
+/// dimension or are named in the attribute `coordinates` of others. Throws FileError, MemoryError.
 Dataset read_dataset(const std::string& path);
 
 }  // namespace terrane::io

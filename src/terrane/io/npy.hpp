@@ -8,7 +8,7 @@
 
 namespace terrane::io {
 
-/// Values in C order whatever the file's. name: for messages; bytes: the whole file.
+/// Values are returned in C order, whatever the order in the file. name: for messages; bytes: the whole file.
 Array read_npy(const std::string& name, std::string_view bytes);
 Array read_npy(const std::string& path);
 /// float64, C order, little-endian.

@@ -1,19 +1,18 @@
-// Madagascar's RSF: a text of key=value words (the last one of a key counts) and numbers beside it or behind
-// it.
+// Madagascar's RSF: a text of key=value words (the last one of each key counts), and numbers in a separate
+// file or after the text.
 //
 //   n1=300 d1=0.004 o1=0 label1="Time" unit1="s"  n2=… data_format="native_float" in="shot.rsf@"
 //
-// The first axis is the fastest. Two kinds of contents are known by the first axis: time (its unit s or ms,
-// or its label) makes gathers of receivers (axis 2) and shots (axis 3), both on lines of even steps along
-// easting; depth makes a mesh with one property of cells whose centres are the samples: depth downward,
-// easting, northing. Read are floats of either byte order, as text too, in="stdin" for numbers that follow
-// the text in the same file. Written are files of that last kind. Heights and northings of gathers, which RSF
-// has no words for, are in keys of Terrane's own (source_up, source_northing, receiver_up, receiver_northing,
-// m); without them they are 0.
+// The first axis varies fastest and determines the kind of content. Time (by its unit s or ms, or its label):
+// gathers of receivers (axis 2) and shots (axis 3), both evenly spaced along easting. Depth: a mesh with one
+// property, whose cells have the samples at their centres; the axes are depth downward, easting, northing.
+// Reads floats of either byte order or as text, also in="stdin" for numbers after the text in the same file;
+// writes the latter. Heights and northings of gathers, for which RSF has no keys, are in keys of Terrane
+// (source_up, source_northing, receiver_up, receiver_northing, m); without them they are 0.
 //
-//   n, o, d of axes 1 to 3        applied; n of the others must be 1; of times without d a note
+//   n, o, d of axes 1 to 3        applied; n of the others must be 1; a time axis without d is noted
 //   unit of axes                  lengths and times; others are refused
-//   label, unit of the numbers    what a property is, and its unit
+//   label, unit of the numbers    name and unit of the property
 //   data_format, esize            native_float, xdr_float, ascii_float; others are refused
 //   in                            "stdin", or a file in the folder of the header
 //   numbers beyond the axes       refused
@@ -28,17 +27,17 @@
 
 namespace terrane::io {
 
-/// name: for messages; bytes: the whole file; numbers: reads the file that `in` names; property: that of the
-/// cells; if empty, label and unit tell it, or it is the density. Throws InputError: another kind of numbers
-/// or axes, too few.
+/// name: for messages; bytes: the whole header file; numbers: a function that reads the file named by `in`;
+/// property: the property of the cells; if empty, that given by label and unit, or density. Throws
+/// InputError: other kinds of numbers or axes, too few numbers.
 std::variant<Gathers, MeshData> read_rsf(const std::string& name, std::string_view bytes,
                                          const std::function<std::string(const std::string&)>& numbers,
                                          const std::string& property = {}, std::size_t memory = 0);
 
-/// Throws InputError: sources or receivers that stand on no line of even steps along easting.
+/// Throws InputError: sources or receivers that are not evenly spaced along easting.
 void write_rsf(const std::string& path, const Gathers& gathers);
 void check_rsf(const std::string& path, const Gathers& gathers);
-/// field: which property; empty: the only one. Throws InputError: cells of different widths, no such
+/// field: name of the property; empty: the only one. Throws InputError: cells of unequal width, no such
 /// property.
 void write_rsf(const std::string& path, const MeshData& data, const std::string& field = {});
 void check_rsf(const std::string& path, const MeshData& data, const std::string& field = {});

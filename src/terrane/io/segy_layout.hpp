@@ -1,9 +1,9 @@
-// Where the traces of a SEG-Y or SU file stand, and the layout of their headers and samples.
+// Positions of the traces in a SEG-Y or SU file, and the layout of their headers and samples.
 //
-// Headers of real files contradict themselves: the length of the file decides. Every layout that the headers
-// allow (further texts or none, further trace headers or none, the counts of samples) is tried, the most
-// trustworthy first. The first one is taken that fills the file with whole traces which all have the same
-// count of samples in their headers; notes say which headers contradict it.
+// Headers of real files contradict each other, so the length of the file decides. Every layout that the
+// headers allow (with or without further text headers and further trace headers, each stated number of
+// samples) is tried, the most plausible first. The first layout is used that fills the file with whole traces
+// whose headers all state the same number of samples; notes name the headers that contradict it.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace terrane::io::segy {
 
 constexpr std::size_t text_bytes = 3200, file_header_bytes = 400, trace_header_bytes = 240;
 
-// Places in headers, counted from 1 as the standard does.
+// Byte positions in headers, counted from 1 as in the standard.
 namespace in_file {
 constexpr std::size_t job = 1, traces = 13, step = 17, samples = 21, format = 25, sorting = 29, recovery = 53,
                       unit = 55, polarity = 57, long_samples = 69, long_step = 73, byte_order = 97,
@@ -34,8 +34,8 @@ constexpr std::size_t line_number = 1, file_number = 5, shot = 9, number = 13, s
                       statics = 103, delay = 109, samples = 115, step = 117, middle = 181, value_unit = 203,
                       value_factor = 205, value_exponent = 209, time_scale = 215, many_samples = 229;
 }
-/// Places in the second header that revision 2 allows; its numbers, where not zero, replace those of the
-/// first.
+/// Byte positions in the second trace header that revision 2 allows; its numbers replace those of the first
+/// unless they are zero.
 namespace in_second {
 constexpr std::size_t receiver_up = 33, source_up = 49, source_depth = 57, source = 97, receiver = 113,
                       offset = 129, samples = 137, step = 145, name = 233;
@@ -51,7 +51,7 @@ T number_from(std::string_view bytes, std::endian order) {
   return value;
 }
 
-/// A header that is read: at(n) are the bytes from place n on.
+/// A header in memory: get<T>(n) is the number at byte position n, counted from 1.
 struct ReadHeader {
   std::string_view bytes;
   std::endian order;
@@ -66,7 +66,7 @@ struct ReadHeader {
   double f64(std::size_t place) const { return get<double>(place); }
 };
 
-/// Bytes of a sample of this code of the binary header; nothing when the code is another.
+/// Bytes per sample for this format code of the binary header; empty if the code is unknown.
 std::optional<std::size_t> width_of(int format);
 
 char from_ebcdic(char c);
@@ -75,9 +75,9 @@ struct Layout {
   std::endian order = std::endian::big;
   std::size_t begin = 0, end = 0, samples = 0, width = 4, more_headers = 0;
   int format = 5, revision = 0;
-  double step = 0;    ///< s; 0: it is in the trace headers
-  double length = 1;  ///< metres in the file's unit of length
-  bool su = false;    ///< SU: bytes 181 to 240 of trace headers have another meaning
+  double step = 0;    ///< sampling interval, s; 0: it is in the trace headers
+  double length = 1;  ///< the file's unit of length in metres
+  bool su = false;    ///< SU: bytes 181 to 240 of trace headers have other meanings
   std::vector<std::string> notes;
 
   std::size_t header_bytes() const { return trace_header_bytes * (1 + more_headers); }

@@ -1,4 +1,4 @@
-// Several files of magnetotelluric sites as one survey: an EDI file holds one site.
+// Several files of magnetotelluric sites combined to one survey: an EDI file holds one site.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace terrane::io {
 
-/// The files that a name stands for, in the order of their names: the EDI files of a folder, those that a
-/// pattern with * and ? in its last part matches ("sites/*.edi"), or the file of this name itself. Throws
-/// FileError: there is none.
+/// The files that a path stands for, sorted by name: the EDI files in a folder, or the files that match a
+/// pattern with * and ? in its last part ("sites/*.edi"), or the file itself. Throws FileError if there is
+/// none.
 std::vector<std::string> files_named(const std::string& path);
 
-/// The sites of several files as one table. Where a file has no column that others have, it has gaps. Throws
-/// InputError: a file holds no sites; some give longitudes and latitudes and others local coordinates; of
-/// several one gives no place; two have a site of one name at different places.
+/// The sites of several files as one table; a file without a column that others have gets gaps in it. Throws
+/// InputError: a file without sites; some files have longitudes and latitudes and others local coordinates;
+/// one of several files has no position; two files have sites of the same name at different positions.
 Table read_sites(const std::vector<std::string>& files, const ReadOptions& options = {});
 
 }  // namespace terrane::io

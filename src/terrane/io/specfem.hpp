@@ -1,12 +1,12 @@
-// Small text files of SPECFEM3D Cartesian, as they are: nothing is converted.
+// Small text files of SPECFEM3D Cartesian, read without any conversion.
 //
-//   Par_file        NAME = value # comment, in any order; of a name that stands twice the first counts
+//   Par_file        NAME = value # comment, in any order; if a name occurs twice, the first one counts
 //   STATIONS        name network latitude longitude elevation burial         burial: m below the surface
 //   CMTSOLUTION     13 lines per source: keys with a colon; moments in dyne cm, r up, t (θ) south, p (φ) east
 //   FORCESOLUTION   10 or 11 lines per source
 //
-// Sources are read by their keys. Latitude and longitude are northing and easting where a run has no
-// projection. (SPECFEM3D Cartesian, user manual 4.0, chapters "The parameter file", "Running the solver" and
+// Lines of sources are identified by their keys. Without a projection, latitude and longitude are northing
+// and easting. (SPECFEM3D Cartesian, user manual 4.0, chapters "The parameter file", "Running the solver" and
 // "Sources".)
 #pragma once
 
@@ -21,11 +21,11 @@
 
 namespace terrane::io {
 
-/// A number as Fortran writes it: 1.5d0 is one as well. Throws InputError at `where`.
+/// Parses a number in Fortran's notation, also 1.5d0. Throws InputError with the location `where`.
 double fortran_number(std::string word, const std::string& where);
 
 struct ParFileLine {
-  std::string name, value;  ///< value: all words before the comment
+  std::string name, value;  ///< all words before the comment
   std::size_t line = 0;
 };
 /// Throws InputError: no line has the form NAME = value.
@@ -33,7 +33,7 @@ std::vector<ParFileLine> read_par_lines(const std::string& file, const std::stri
 
 struct SpecfemStation {
   std::string name, network;
-  double latitude = 0, longitude = 0, elevation = 0, burial = 0;  ///< degrees or m; m
+  double latitude = 0, longitude = 0, elevation = 0, burial = 0;  ///< degrees or m (first two); m
   std::string where;                                              ///< "STATIONS:3", for messages
 };
 /// Throws InputError with the line.
@@ -42,22 +42,22 @@ std::vector<SpecfemStation> read_specfem_stations(const std::string& file, const
 struct SpecfemSource {
   bool is_force = false;
   double latitude = 0, longitude = 0;  ///< degrees or m
-  double depth = 0;                    ///< km below the surface, or, as the Par_file says, a height in m
+  double depth = 0;                    ///< km below the surface or, depending on the Par_file, a height in m
   double time_shift = 0;               ///< s
-  double duration = 0;                 ///< half duration, s; of forces perhaps a frequency, Hz
+  double duration = 0;                 ///< half duration, s; for forces possibly a frequency, Hz
   std::array<double, 6> moment{};      ///< Mrr, Mtt, Mpp, Mrt, Mrp, Mtp, dyne cm
   std::array<double, 3> direction{};   ///< east, north, up
   double factor = 0;                   ///< N
-  std::optional<double> function;      ///< number of the time function; older files have none
+  std::optional<double> function;      ///< number of the source time function; older files have none
 
   std::string file;
-  std::size_t line = 0;                      ///< where the source begins
-  std::map<std::string, std::size_t> lines;  ///< of its keys, in small letters
-  /// "CMTSOLUTION:7: depth", with the first of these keys that it has.
+  std::size_t line = 0;                      ///< line in which the source begins
+  std::map<std::string, std::size_t> lines;  ///< line of each key; keys in small letters
+  /// "CMTSOLUTION:7: depth": the location of the first of these keys that the source has.
   std::string where(std::initializer_list<const char*> keys) const;
 };
-/// A CMTSOLUTION or a FORCESOLUTION, as its lines say. Throws InputError with the line: a key that is not
-/// there, no number, no source.
+/// Reads a CMTSOLUTION or a FORCESOLUTION, distinguished by its lines. Throws InputError with the line: a
+/// missing key, a word that is no number, no source.
 std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const std::string& text);
 
 // Functions for `terrane info`, `convert` and Python.
@@ -67,12 +67,12 @@ bool begins_par_file(std::string_view head);
 bool begins_specfem_sources(std::string_view head);
 bool resembles_specfem_stations(std::string_view head);
 
-/// Columns of words: name and value.
+/// Text columns: name and value.
 Table to_table(const std::vector<ParFileLine>& lines);
-/// Columns latitude, longitude, elevation, burial; words name and network. The numbers have no units: places
-/// may be in degrees or m.
+/// Columns latitude, longitude, elevation, burial; text columns name and network. The numbers have no units,
+/// because positions may be in degrees or m.
 Table to_table(const std::vector<SpecfemStation>& stations);
-/// A row for each source, with the names of the file's keys.
+/// One row per source; columns have the names of the file's keys.
 Table to_table(const std::vector<SpecfemSource>& sources);
 
 }  // namespace terrane::io

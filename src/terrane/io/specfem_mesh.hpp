@@ -1,6 +1,6 @@
 // Meshes of SPECFEM3D: a folder with nodes_coords_file, mesh_file, materials_file, nummaterial_velocity_file
-// and the surface files that there are (SPECFEM3D Cartesian, user manual 4.0, "external mesh"). Elements have
-// 8 or 27 nodes. Anisotropy flags, poroelastic domains and materials of interfaces are refused.
+// and optional surface files (SPECFEM3D Cartesian, user manual 4.0, "external mesh"). Elements have 8 or 27
+// nodes. Anisotropy flags, poroelastic domains and materials of interfaces are refused.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace terrane::io {
 
-/// Names of files, and what they hold.
+/// (name, content) of each file.
 using SpecfemMeshFiles = std::vector<std::pair<std::string, std::string>>;
 
 /// Whether a path is such a folder.

@@ -1,5 +1,5 @@
-// Frames of equal size in a temporary file, written and read in any order: results that wait to be written,
-// wave fields that are needed again. So only a few of them are in memory.
+// Frames of equal size in a temporary file, written and read in any order: results that are written later,
+// wave fields that are needed again. Only a few of them need to be in memory.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace terrane::io {
 
-/// The file has no name: it is removed with this object, also when the process is killed.
+/// The file has no name: the system removes it with this object, and also if the process is killed.
 class Spool {
  public:
-  /// The words of errors: "WHAT take 2 GB, 1 GB are free", "writing WHAT: ...", and advice.
+  /// Texts of error messages: "WHAT take 2 GB, 1 GB are free", "writing WHAT: ...", and advice.
   struct Words {
     std::string what = "results on their way into this file", next;
   };
-  /// Makes the file in the folder of `path`. Reserves space for `frames` of so many bytes now, where the file
-  /// system can. Throws FileError (naming `path`): the folder is not there or cannot be written, or there is
-  /// not enough space.
+  /// Creates the file in the folder of `path`, and reserves disk space for `frames` frames of
+  /// `bytes_of_frame` bytes if the file system can. Throws FileError (naming `path`): the folder does not
+  /// exist or cannot be written to, or there is not enough space.
   Spool(const std::string& path, std::size_t frames, std::size_t bytes_of_frame, Words words);
   Spool(const std::string& path, std::size_t frames, std::size_t bytes_of_frame)
       : Spool(path, frames, bytes_of_frame, Words()) {}
@@ -25,7 +25,7 @@ class Spool {
   Spool& operator=(const Spool&) = delete;
   ~Spool();
 
-  /// bytes: of one frame. May be called by several threads at once. Throws FileError.
+  /// bytes: one frame. Several threads may call these functions at once. Throws FileError.
   void put(std::size_t frame, std::span<const std::byte> bytes);
   void get(std::size_t frame, std::span<std::byte> bytes) const;
 

@@ -1,13 +1,13 @@
-// Octree meshes of UBC-GIF, read onto tensor meshes.
+// Octree meshes of UBC-GIF, converted to tensor meshes.
 //
-// Such a file has the counts of its smallest cells along each axis, the top south-west corner, the widths of
-// the smallest cells, the number n of cells, and n lines i j k s: a cell is s smallest cells wide along every
-// axis, and i, j, k (from 1; east, north, down) is the one at its top south-west corner. Models on it have a
-// number for each of these lines, in their order.
+// Such a file has the numbers of smallest cells along each axis, the top south-west corner, the widths of the
+// smallest cells, the number n of octree cells, and n lines i j k s: a cell is s smallest cells wide along
+// every axis, and i, j, k (from 1; east, north, down) are the indices of the smallest cell at its top
+// south-west corner. Models have one number for each of these lines, in the same order.
 //
-// The tensor mesh has every face of every octree cell, and no other: each octree cell is whole cells of it,
-// which all have its values, so that nothing is averaged. They are more: a face of a small cell is one of all
-// cells beside it, too.
+// The tensor mesh has the faces of all octree cells and no others, extended through the whole mesh. Each
+// octree cell is a whole number of its cells, which all get its values, so that nothing is averaged; but the
+// tensor mesh has more cells than the octree.
 #pragma once
 
 #include <string_view>
@@ -18,20 +18,21 @@
 
 namespace terrane::io {
 
-/// Whether an octree mesh follows in the text: judged by its first five lines, and by how many lines or
-/// numbers there are.
+/// Whether the text continues with an octree mesh, from its first five lines and the number of further lines
+/// or numbers.
 bool is_ubc_octree(TextReader& in);
-/// Whether first bytes are those of an octree mesh, and of no tensor mesh.
+/// Whether the first bytes are those of an octree mesh and not of a tensor mesh.
 bool begins_ubc_octree(std::string_view head);
 
-/// The tensor mesh, and the octree cell in which each of its cells lies; a note says how many cells there
-/// were and are. Throws InputError (file:line: cells that overlap, leave gaps, or are outside), MemoryError
-/// before it is made.
+/// The tensor mesh, and for each of its cells the octree cell that contains it; a note states both numbers of
+/// cells. Throws InputError (file:line: cells that overlap, leave gaps, or are outside), and MemoryError
+/// before the mesh is made.
 MeshData read_ubc_octree(TextReader& in);
 
-/// Copies one number for each octree cell, as read, to the cells of the tensor mesh. Throws InputError.
+/// Copies one number per octree cell, in the unit of the file, to the cells of the tensor mesh. Throws
+/// InputError.
 std::vector<double> read_octree_model(TextReader& in, const Octree& octree);
-/// The same for a bare array with one number for each octree cell; other arrays stay as they are.
+/// The same for an array with one number per octree cell; other arrays are not changed.
 Array on_cells_of(const Octree& octree, Array array);
 
 }  // namespace terrane::io

@@ -1,5 +1,5 @@
 // VTK XML for ParaView and PyVista: rectilinear meshes (.vtr) and station grids with heights (.vts).
-// Arrays are appended raw, little-endian, with UInt64 headers.
+// Arrays are appended as raw little-endian bytes, with UInt64 headers.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace terrane::io {
 
-/// Cell properties of a mesh.
+/// Writes the cell properties of a mesh.
 void write_vtr(const std::string& path, const MeshData& mesh);
-/// Fields at the nodes of a grid; heights from its field "up" (0 without it).
+/// Writes the fields at the nodes of a grid; heights are its field "up", or 0 without it.
 void write_vts(const std::string& path, const GridData& grid);
 
 }  // namespace terrane::io

@@ -1,14 +1,14 @@
-// VTKHDF for ParaView and PyVista: fields over time at points that cells join.
+// VTKHDF for ParaView and PyVista: time-dependent fields at the points of an unstructured mesh.
 //
-// Of a data set with
+// From a data set with
 //
 //   coordinates  point_easting, point_northing, point_up (point) [m]
-//   variables    cell_points (cell, corner): quadrilaterals or bricks, points counted from 0 in VTK's order
-//                NAME (point), NAME (point, component), or either after one more dimension, which is time
+//   variables    cell_points (cell, corner): quadrilaterals or bricks, indices of points from 0, VTK's order
+//                NAME (point), NAME (point, component), or either with time as an additional first dimension
 //
-// the file has the points, the cells and those fields: an UnstructuredGrid of version 2.0, in which the mesh
-// stands once and time steps follow (VTK File Formats, VTKHDF). The coordinate that has the name of the outer
-// dimension says when.
+// it writes the points, the cells and the fields as an UnstructuredGrid of version 2.0, in which all time
+// steps share one mesh (VTK File Formats, VTKHDF). The coordinate variable with the name of the first
+// dimension has the times.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@
 
 namespace terrane::io {
 
-/// Writes fields as they come, into space that is reserved before the first value; variables that the format
-/// does not hold are ignored. The file appears complete or not at all. define() throws UnsupportedError: no
+/// Writes fields piece by piece into disk space that is reserved before the first value; ignores variables
+/// that the format cannot hold. The file appears complete or not at all. define() throws UnsupportedError: no
 /// points and cells, or no field on them.
 class VtkhdfSink final : public Sink {
  public:
@@ -41,8 +41,8 @@ class VtkhdfSink final : public Sink {
 
 /// Writes a data set that is in memory. Throws as the sink does.
 void write_vtkhdf(const std::string& path, const Dataset& data);
-/// Names of the variables that the file would not hold; values may be missing. Throws what writing would
-/// throw.
+/// The names of the variables that the file would not hold; variables may be without values. Throws what
+/// writing would throw.
 std::vector<std::string> left_out_of_vtkhdf(const std::string& path, const Dataset& data);
 
 }  // namespace terrane::io
