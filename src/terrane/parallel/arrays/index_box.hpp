@@ -14,7 +14,7 @@ namespace terrane {
 
 using Index = std::ptrdiff_t;
 
-/// The points with first[a] ≤ index < last[a] on each axis a.
+/// The set of points with first[a] ≤ index < last[a] on each axis a.
 template <int N>
 struct IndexBox {
   static_assert(N >= 1);
@@ -66,7 +66,7 @@ struct IndexBox {
   friend constexpr bool operator==(const IndexBox&, const IndexBox&) = default;
 };
 
-/// [0, points) on each axis: index_box(up, north, east).
+/// The box [0, points) on each axis, for example index_box(up, north, east).
 template <class... Points>
 constexpr IndexBox<sizeof...(Points)> index_box(Points... points) {
   IndexBox<sizeof...(Points)> box;

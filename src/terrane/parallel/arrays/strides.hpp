@@ -10,10 +10,10 @@ template <int N>
 struct Strides {
   Index along[N] = {};
 
-  /// Elements from one index of an axis to the next.
+  /// Number of elements in memory from one index of the axis to the next.
   constexpr Index operator[](int axis) const { return along[axis]; }
-  /// The distance from the element with indices 0, whether there is one or not, to that with these indices:
-  /// at[axis].
+  /// Offset of the element with these indices, at[axis], from the element with indices 0 (which need not
+  /// exist).
   template <class At>
   constexpr Index to(const At& at) const {
     Index offset = 0;

@@ -86,13 +86,13 @@ struct View {
     return offset;
   }
 
-  T* zero_ = nullptr;  // where the element with indices 0 would be, whether there is one or not
+  T* zero_ = nullptr;  // address that the element with indices 0 has or would have
   IndexBox<N> box_;
   Index stride_[N] = {};
 };
 
-/// A one-dimensional view: v[n] is element n of size, v(i) the element with this index of box(); the same
-/// where box() begins at 0.
+/// A one-dimensional view: v[n] is the n-th of `size` elements, v(i) the element with index i of box(); the
+/// two agree if box() begins at 0.
 template <class T>
 struct View<T, 1> {
   T* data = nullptr;

@@ -18,7 +18,7 @@ namespace {
   throw UnsupportedError("ranks", "there is no other rank to speak to", "Start the program with mpirun.");
 }
 
-/// The tag of messages of gather(): none that a caller may use.
+/// The tag of messages of gather(), outside the range that callers may use.
 constexpr int gather_tag = 10'001;
 
 void check_ends(std::size_t sent, std::size_t received) {
@@ -28,7 +28,7 @@ void check_ends(std::size_t sent, std::size_t received) {
 
 enum class Kind { input, shape, file, memory, unsupported, cancelled, error, other };
 
-/// An error on its way to the other ranks.
+/// An error, packed for sending to the other ranks.
 Packet packed(const std::exception_ptr& failure, int rank) {
   Packet packet;
   const auto put = [&](Kind kind, const std::string& where, const std::string& problem,
@@ -88,7 +88,7 @@ Packet packed(const std::exception_ptr& failure, int rank) {
 }  // namespace
 
 void broadcast_from_here(Comm& comm, std::span<const std::byte> bytes) {
-  // One call serves root and receivers, in MPI and NCCL, too; the root's bytes are not written.
+  // Root and receivers make the same call, as in MPI and NCCL; the root's bytes are not written.
   comm.broadcast({const_cast<std::byte*>(bytes.data()), bytes.size()}, comm.rank());
 }
 
@@ -104,7 +104,7 @@ void Alone::send(std::span<const std::byte>, int) { nobody_there(); }
 void Alone::receive(std::span<std::byte>, int) { nobody_there(); }
 void Alone::abort(int) { nobody_there(); }
 
-/// A rank that sends to itself: whichever comes second, sending or receiving, copies.
+/// A message of a rank to itself: the later of the two calls, isend() or irecv(), copies the bytes.
 class Alone::Posting final : public Message::State {
  public:
   explicit Posting(std::shared_ptr<bool> is_done) : done_(std::move(is_done)) {}
@@ -119,7 +119,8 @@ class Alone::Posting final : public Message::State {
   std::shared_ptr<bool> done_;
 };
 
-/// The first posted message that waits for its counterpart. Messages dropped before that do not count.
+/// The first posted message that waits for its counterpart. Messages whose Message object was destroyed
+/// before that are ignored.
 std::vector<Alone::Posted>::iterator Alone::waiting(bool sends, int tag) {
   return std::find_if(posted_.begin(), posted_.end(), [&](const Posted& p) {
     return p.sends == sends && p.tag == tag && p.done.use_count() > 1;
@@ -207,7 +208,8 @@ std::vector<std::vector<std::byte>> Comm::gather(std::span<const std::byte> mine
 
 void Comm::sum(std::span<double> values) {
   std::vector<double> other(values.size());
-  // A binary tree over the ranks: at each step those that are left add the one that follows by `step`.
+  // A binary tree over the ranks: at each step every remaining rank adds the values of the rank that is
+  // `step` further.
   for (int step = 1; step < size(); step *= 2) {
     if (rank() % (2 * step) == step) {
       send(std::as_bytes(values), rank() - step);
@@ -223,7 +225,7 @@ void Comm::sum(std::span<double> values) {
 
 namespace {
 
-/// The value of every rank.
+/// Collective: the value of every rank, in the order of ranks.
 template <class T>
 std::vector<T> of_all(Comm& comm, const T& mine) {
   std::vector<T> all(static_cast<std::size_t>(comm.size()));

@@ -34,7 +34,8 @@ class Message {
   };
   Message() = default;
   explicit Message(std::unique_ptr<State> state) : state_(std::move(state)) {}
-  /// Whether it has arrived or been sent; calling it helps messages to proceed. Once true, it stays true.
+  /// Whether the message has arrived or been sent; some transports proceed only while this is called. Once
+  /// true, it stays true.
   bool done() { return !state_ || state_->done(); }
   void wait() {
     if (state_) state_->wait();
@@ -44,7 +45,6 @@ class Message {
   std::unique_ptr<State> state_;
 };
 
-/// Waits for all of them.
 void wait_all(std::span<Message> messages);
 
 /// A Comm need not implement isend(), irecv(), gather_all() and split(): by default these, and the
@@ -56,7 +56,7 @@ class Comm {
   virtual int size() const noexcept = 0;
 
   /// This rank's number among those on the same machine ("node"), however ranks are numbered over the nodes.
-  /// It decides which GPU a rank takes, and how many ranks share the memory.
+  /// The number decides which GPU a rank uses; `count`, how many ranks share the node's memory.
   struct Place {
     int index = 0, count = 1;
     /// Number of ranks on this node that share a resource with this rank when `things` resources are dealt
@@ -67,22 +67,23 @@ class Comm {
   };
   virtual Place on_node() const noexcept = 0;
 
-  /// Collective, for a Comm that has a faster way for large arrays: announces that `bytes` bytes will be
-  /// broadcast among ranks that have these devices, of one kind. Returns a note for the user on how they will
-  /// be sent; empty when there is nothing to say.
+  /// Collective, for a Comm with a faster transport for large arrays: announces that `bytes` bytes will be
+  /// broadcast among ranks, each with its `device`; all devices are of one kind. Returns a note for the user
+  /// on how they will be sent; empty if no note is needed.
   virtual std::string prepare(Device /*device*/, std::size_t /*bytes*/, int /*threads*/) { return {}; }
-  /// Collective, soon after those broadcasts: frees what prepare() allocated.
+  /// Collective, called soon after the broadcasts that prepare() announced: frees what prepare() allocated.
   virtual void release() {}
   /// Collective: copies the bytes of `root` to all ranks. Every rank passes the same number of bytes.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
-  /// Collective: the lowest value of all ranks.
+  /// Collective: the minimum of `value` over all ranks.
   virtual int lowest(int value) = 0;
   /// Messages between two ranks arrive in the order of sending; the receiver passes the same number of
   /// bytes. Two ranks that both send first may wait for ever: use exchange() for that.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
-  /// Begin to send and to receive; a rank may send to itself. Messages of one tag between two ranks arrive in
-  /// the order of sending. tag: 0 … 10000; the receiver passes the same number of bytes.
+  /// These begin to send or to receive, and return at once; a rank may send to itself. Messages of one tag
+  /// between two ranks arrive in the order of sending. tag: 0 … 10000. The receiver passes the same number of
+  /// bytes as the sender.
   virtual Message isend(std::span<const std::byte> bytes, int to, int tag = 0);
   virtual Message irecv(std::span<std::byte> bytes, int from, int tag = 0);
   /// Sends to one rank and receives from one; no rank waits for the other to receive first.
@@ -95,12 +96,12 @@ class Comm {
   /// Ranks may pass different numbers of bytes.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> mine, int root);
   /// Collective: replaces the values by their sums over the ranks, on all ranks; every rank passes the same
-  /// number of values. The order of adding depends only on the number of ranks; a Reduction's sums do not
-  /// depend on that either.
+  /// number of values. The order of additions depends only on the number of ranks (sums of a Reduction do not
+  /// depend even on that).
   void sum(std::span<double> values);
-  /// Collective: the same for integers, which is exact.
+  /// Collective: the exact sum of an integer over the ranks, on all ranks.
   std::int64_t sum(std::int64_t value);
-  /// Collective: the highest value of all ranks; NaN when a rank has NaN.
+  /// Collective: the maximum over all ranks; NaN if any rank passes NaN.
   double highest(double value);
   /// Collective: a Comm of the ranks that pass the same colour, in the order of `key` and then of rank. A
   /// rank with a negative colour gets nullptr. The new Comm must be destroyed before this one.
@@ -111,13 +112,13 @@ class Comm {
     std::shared_ptr<DirectLink> link;  ///< null: ranks have no direct links
     std::string why_not;               ///< why there is no link; may be empty
   };
-  /// Collective: for ranks that have these devices, of one kind.
+  /// Collective: the link between the devices of all ranks, which are of one kind; each rank passes its own.
   virtual Direct direct(Device /*device*/) { return {}; }
   /// Whether send, isend, receive and irecv accept GPU memory.
   virtual bool takes_gpu_memory() const noexcept { return false; }
-  /// Ends all ranks at once, after an OutOfStep.
+  /// Ends the processes of all ranks immediately; for use after an OutOfStep.
   virtual void abort(int status) = 0;
-  /// How many errors all ranks have thrown together: agree().
+  /// Number of errors that agree() has thrown on all ranks together.
   std::size_t errors_of_all() const noexcept { return errors_of_all_; }
 
  private:
@@ -125,11 +126,12 @@ class Comm {
   std::size_t errors_of_all_ = 0;
 };
 
-/// Collective, the root's side of broadcast(): its own bytes are only read.
+/// Collective: what the root calls in place of broadcast() if its bytes are const.
 void broadcast_from_here(Comm& comm, std::span<const std::byte> bytes);
 
-/// `wanted` as the ranks of this node share it: all ranks take a GPU that has a number; GPUs without a
-/// number are dealt out round-robin. Ranks that each see one GPU are assumed to share it.
+/// The device that this rank uses if the ranks of its node all want `wanted`: a GPU given by number is shared
+/// by all of them; otherwise GPUs are assigned round-robin. Ranks that each see one GPU are assumed to share
+/// it.
 Device shared_device(Device wanted, const Comm& comm);
 
 /// One process by itself.
@@ -180,7 +182,7 @@ struct Uninitialised : std::allocator<T> {
 };
 using Bytes = std::vector<std::byte, Uninitialised<std::byte>>;
 
-/// Values of trivial types, packed for a message: they are taken out in the order in which they were put in.
+/// Values of trivial types, packed for a message; get() returns them in the order of put().
 class Packet {
  public:
   template <class T>
@@ -202,7 +204,7 @@ class Packet {
     put(std::span<const char>(text));
   }
 
-  /// Throw ShapeError when the packet holds less.
+  /// Throw ShapeError if the packet has fewer bytes left than are asked for.
   template <class T>
   T get() {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -243,7 +245,8 @@ class Packet {
   std::size_t at_ = 0;
 };
 
-/// A rank failed while others wait for it: the program can only call Comm::abort.
+/// Error of a rank for which others are waiting, so that the run cannot continue: the program can only call
+/// Comm::abort.
 class OutOfStep : public Error {
   using Error::Error;
 };
@@ -253,7 +256,7 @@ class OutOfStep : public Error {
 /// text; so no rank waits for one that has stopped.
 void agree(Comm& comm, const std::exception_ptr& mine);
 
-/// Collective: runs the rank's part of some work, then agrees. `work` must not communicate.
+/// Collective: runs `work` on each rank, then calls agree() with its outcome. `work` must not communicate.
 template <class Work>
 void together(Comm& comm, const Work& work) {
   std::exception_ptr failure;

@@ -10,10 +10,10 @@ namespace terrane {
 
 namespace {
 
-/// NCCL takes 0.5 s to start on two H200 of a machine and 1.5 s on four. MPI broadcasts 8 GB/s through their
-/// memory, and the way through the GPUs 18 to 25 (measured): it repays its start from 6 to 20 GB on.
+/// NCCL takes 0.5 s to start on two H200 of a machine and 1.5 s on four. MPI broadcasts 8 GB/s through host
+/// memory, NCCL 18 to 25 GB/s through the GPUs (measured): NCCL's start pays off from 6 to 20 GB on.
 constexpr std::size_t worth_it = 10'000'000'000;
-/// Below this MPI takes less than one turn through the slots.
+/// Bytes; below this a broadcast by MPI takes less time than one through the slots of a link.
 constexpr std::size_t least_message = 1'000'000;
 
 }  // namespace
@@ -46,8 +46,8 @@ GpuLinkUse GpuComm::agreed_use() {
   return use;
 }
 
-/// Collective: makes the ranks' ends and joins them; null on all ranks, and `failure` says why, when any of
-/// them cannot.
+/// Collective: makes each rank's end of a link and joins these; if any rank fails, null on all ranks, and
+/// `failure` gets the reason.
 template <class Link, class Make>
 std::unique_ptr<Link> GpuComm::start(const Make& make, std::string& failure) {
   std::unique_ptr<Link> link;
@@ -68,7 +68,7 @@ std::unique_ptr<Link> GpuComm::start(const Make& make, std::string& failure) {
     });
     below_.broadcast(group, 0);
     together(below_, [&] { link->join(group, rank(), size()); });
-  } catch (const Error& error) {  // on all ranks alike
+  } catch (const Error& error) {  // thrown on all ranks
     failure = fmt::format("{}: {}", error.where(), error.problem());
     return nullptr;
   } catch (const std::exception& error) {

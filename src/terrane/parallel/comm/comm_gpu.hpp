@@ -1,6 +1,7 @@
 // Transfers through the memory of the ranks' GPUs, whose links are much faster than messages between
 // processes: broadcasts of large arrays, because a link takes long to start, and direct messages. Both need
-// one GPU per rank. Everything else uses the Comm below. comm_nccl.hpp has the links.
+// one GPU per rank. All other messages go through the Comm that a GpuComm is built on. comm_nccl.hpp
+// implements the links.
 #pragma once
 
 #include <functional>
@@ -12,16 +13,16 @@
 
 namespace terrane {
 
-/// A link for broadcasts. Arrays are sent in pieces, through slots that are used in turn, so that one is
-/// filled or emptied while another is being sent.
+/// A link for broadcasts. Arrays are sent in pieces through two buffers (slots) used alternately, so that one
+/// is filled or emptied while the other is being sent.
 class GpuLink : public GpuGroup {
  public:
   static constexpr int slots = 2;
 
-  /// Bytes that a slot holds.
+  /// Size of a slot, bytes.
   virtual std::size_t piece() const = 0;
-  /// Collective: begins to copy these bytes of `root` to all ranks; the others pass the same number of
-  /// bytes, which are not written yet.
+  /// Collective: begins to copy these bytes of `root` to all ranks. Other ranks pass as many bytes, which
+  /// finish() writes.
   virtual void begin(int slot, std::span<std::byte> bytes, int root) = 0;
   /// When this returns, the bytes have arrived and the slot is free.
   virtual void finish(int slot, std::span<std::byte> bytes, int root) = 0;
@@ -30,19 +31,19 @@ class GpuLink : public GpuGroup {
 enum class GpuLinkUse { never, when_worth_it, always };
 
 /// Whether to use a link for broadcasts: "0": never, "1": always, null or empty: when it is faster. Direct
-/// messages are then used wherever possible. Throws an InputError that names `where`.
+/// messages are then used wherever possible. Throws an InputError that names `where`, the origin of the text.
 GpuLinkUse gpu_link_use_from_text(const char* text, const std::string& where);
 
-/// A Comm that broadcasts large arrays through a GpuLink where there can be one, and otherwise as `below`
-/// does; and has direct messages between GPUs, and between debug devices.
+/// A Comm that broadcasts large arrays through a GpuLink if one can be made, and through the Comm `below`
+/// otherwise. It also provides direct messages between GPUs, and between debug devices.
 class GpuComm final : public Comm {
  public:
-  /// Makes this rank's end of the link, not yet joined, which copies on `threads` threads. Throws when it
-  /// cannot.
+  /// Makes this rank's end of the link, not yet joined to the others; it copies on `threads` threads. Throws
+  /// if that fails.
   using MakeLink = std::function<std::unique_ptr<GpuLink>(Device device, int threads)>;
   using MakeDirect = std::function<std::unique_ptr<DirectLink>(Device device)>;
 
-  /// use: the value of rank 0 is taken. Without `make` or `make_direct` this build has no such links between
+  /// use: all ranks use the value of rank 0. make, make_direct: empty if this build has no such links between
   /// GPUs.
   GpuComm(Comm& below, MakeLink make, GpuLinkUse use, MakeDirect make_direct = {})
       : below_(below), make_(std::move(make)), make_direct_(std::move(make_direct)), use_(use) {}
@@ -65,7 +66,7 @@ class GpuComm final : public Comm {
   void gather_all(std::span<const std::byte> mine, std::span<std::byte> all) override {
     below_.gather_all(mine, all);
   }
-  /// The link stays from the first call on.
+  /// The first call makes the link; later calls for the same device return the same one.
   Direct direct(Device device) override;
   /// The split Comm uses the Comm below for everything.
   std::unique_ptr<Comm> split(int colour, int key) override { return below_.split(colour, key); }

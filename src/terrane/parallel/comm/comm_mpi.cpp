@@ -14,11 +14,11 @@ namespace {
 
 constexpr int tag = 1, first_tag = 16;  // tag of send() and receive(); the first tag of isend() and irecv()
 
-/// Waits for a message of this many bytes. Most MPI libraries spin, and move a message only while they are
-/// asked about it: without the kernel's help in pieces of 32 kB, of which a second has time for 0.3 GB when
-/// 0.2 ms are slept in between. So it asks without pause for as long as the message would then take, giving
-/// way to others that want the core; and sleeps in between when the message is late or slow, for the other
-/// side may compute.
+/// Waits for a message of this many bytes. Most MPI libraries transfer data only while they are polled,
+/// without kernel support in pieces of 32 kB: 0.3 GB/s if the loop sleeps 0.2 ms between polls. So this polls
+/// without sleeping (yielding the core to other threads) for the time that the message would take at 0.3
+/// GB/s; if it has not arrived by then, the other side may still be computing, and the loop sleeps between
+/// polls.
 template <class Done>
 void wait_until(const Done& done, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
@@ -42,7 +42,7 @@ void wait(MPI_Request request, std::size_t bytes) {
   wait_until(done, bytes);
 }
 
-/// A message of isend() or irecv(): the pieces it goes in.
+/// A message of isend() or irecv(): the requests of the pieces into which it is split.
 class Pieces final : public Message::State {
  public:
   explicit Pieces(std::size_t bytes) : bytes_(bytes) {}
@@ -156,7 +156,7 @@ class MpiComm final : public Comm {
   void abort(int status) override { MPI_Abort(comm_, status); }
 
  private:
-  /// Calls use(address, count) for pieces that MPI can count.
+  /// Calls use(address, count) for pieces so small that an int counts their bytes.
   template <class Bytes, class Use>
   void in_pieces(Bytes bytes, const Use& use) const {
     for (std::size_t at = 0; at < bytes.size(); at += most_at_once_)

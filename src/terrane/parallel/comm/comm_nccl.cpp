@@ -20,12 +20,12 @@ namespace {
 
 namespace cuda = detail::cuda;
 
-/// Bytes of a piece: enough for the full speed of a transfer, and few beside the arrays that use the link.
+/// Bytes of a piece: enough for the full speed of a transfer, and few compared with the arrays sent.
 constexpr std::size_t piece_bytes = std::size_t{64} << 20;
-/// Time limits: a rank that failed, or cannot be reached, would keep the others waiting.
+/// Time limits: without them a rank that failed, or cannot be reached, would keep the others waiting.
 constexpr std::chrono::seconds longest_start(60), longest_piece(60), longest_end(10);
-/// Intervals between questions: most calls are done at once, and a piece takes 3 ms. A sleep so short loses
-/// no time, and frees the core for threads that copy.
+/// Polling without sleep at first, then the interval between polls: most calls are done at once, and a piece
+/// takes 3 ms. So short a sleep loses no time, and frees the core for threads that copy.
 constexpr std::chrono::microseconds awake(100), nap(50);
 
 struct FreePinned {
@@ -46,7 +46,7 @@ void copy(std::span<const std::byte> from, std::byte* to, int threads) {
 
 constexpr const char* next_move = "Run with TERRANE_NCCL=0 to go without it; NCCL_DEBUG=INFO tells more.";
 
-/// Asks whether it is `done` until it is.
+/// Polls done() until it is true; throws after the time `longest`.
 template <class Done>
 void wait(const char* call, std::chrono::seconds longest, const Done& done) {
   const auto begin = std::chrono::steady_clock::now();
@@ -93,7 +93,7 @@ class NcclEnd {
         call, fmt::format("{}{}{}", ncclGetErrorString(result), more && *more ? ": " : "", more ? more : ""),
         next_move);
   }
-  /// What NCCL knows of its calls so far: success or in progress. Throws what has gone wrong.
+  /// NCCL's state of the calls made so far: success or in progress. Throws the error if one failed.
   ncclResult_t state(const char* call) const {
     ncclResult_t state = ncclSuccess;
     check(ncclCommGetAsyncError(comm, &state), "ncclCommGetAsyncError");
@@ -184,7 +184,7 @@ class NcclLink final : public GpuLink {
     std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DropEvent> done;
   };
 
-  /// Waits until a call of a communicator that does not wait is through.
+  /// Waits until a call on a non-blocking communicator is complete.
   void settle(ncclResult_t result, const char* call, std::chrono::seconds longest) const {
     end_.check(result, call);
     if (result == ncclInProgress) wait(call, longest, [&] { return end_.state(call) != ncclInProgress; });
@@ -196,9 +196,9 @@ class NcclLink final : public GpuLink {
   NcclEnd end_;
 };
 
-/// Its communicator waits within its calls, because one that does not would launch from a thread of its own,
-/// which a stream that is being recorded does not want. So calls that wait for other ranks are made on
-/// threads that can be left behind.
+/// The communicator is blocking, because a non-blocking one would launch kernels from a thread of its own,
+/// which is not allowed while a stream is being recorded. So calls that wait for other ranks are made on
+/// threads that can be abandoned.
 class NcclDirectLink final : public DirectLink {
  public:
   explicit NcclDirectLink(Device device) : index_(device.index) {}
@@ -261,7 +261,7 @@ class NcclDirectLink final : public DirectLink {
     ncclResult_t result = ncclSuccess;
     ncclComm_t comm = nullptr;
   };
-  /// Makes a call that may never return.
+  /// Makes a call that may never return, on a thread that is abandoned after the time `longest`.
   template <class Call>
   ncclComm_t elsewhere(const char* name, std::chrono::seconds longest, const Call& call) const {
     std::packaged_task<Answer()> task([call, index = index_] {

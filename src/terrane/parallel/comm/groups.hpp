@@ -15,11 +15,12 @@ namespace terrane {
 
 class Groups {
  public:
-  /// Collective: all ranks of comm pass the same numbers. Groups differ by a rank at most. Comm must outlive
-  /// it.  groups: 1 … ranks; 0: one for each rank, or each solve where these are fewer
+  /// Collective: all ranks of comm pass the same numbers. The sizes of groups differ by at most one rank.
+  /// Comm must outlive this object.  groups: 1 … number of ranks; 0: as many groups as ranks or solves,
+  /// whichever is smaller
   Groups(Comm& comm, std::size_t solves, int groups);
-  /// The same, where `solves` is a function that checks and counts a rank's solves: called in together(), so
-  /// that all ranks throw.
+  /// The same, with a function that checks and counts a rank's solves. It is called in together(), so that
+  /// its error is thrown on all ranks.
   template <class Count>
   requires std::invocable<const Count&> Groups(Comm& comm, const Count& solves, int groups)
       : Groups(comm, counted(comm, solves), groups) {}
@@ -27,16 +28,16 @@ class Groups {
   /// All ranks.
   Comm& comm() const { return comm_; }
   std::size_t count() const { return count_; }
-  /// Number of the group that this rank is in: it has solves own(), own() + count(), …
+  /// Number of the group that this rank belongs to. The group computes solves own(), own() + count(), …
   std::size_t own() const { return own_; }
-  /// The ranks of this group; null: this rank alone.
+  /// The ranks of this group; null if the group is this rank alone.
   Comm* sharing() const { return sharing_; }
-  /// Whether this rank sends the results of its group to rank 0. Rank 0 is in group 0, and the senders have
-  /// the order of their groups.
+  /// Whether this rank sends the results of its group to rank 0. Rank 0 is in group 0, and the ranks that
+  /// send are in the order of their groups.
   bool hands_over() const { return sharing_ == nullptr || sharing_->rank() == 0; }
 
-  /// Collective: does this rank's part of some work, and agrees with all ranks as together() does. Where
-  /// ranks share a solve, `work` sends messages among them, so an error there is OutOfStep.
+  /// Collective: runs `work` on each rank and shares errors among all ranks as together() does. If ranks
+  /// share a solve, `work` sends messages among them, so an error there is OutOfStep.
   template <class Work>
   void in_step(const Work& work) const {
     if (sharing_ == nullptr || sharing_->size() == 1) return together(work);
@@ -56,8 +57,9 @@ class Groups {
     terrane::together(comm_, work);
     agreed_ = false;
   }
-  /// Collective: runs `work`, in which ranks wait for each other. What in_step() and together() throw, and
-  /// Cancelled, all ranks throw; of any other error of a rank the rest know nothing: it becomes OutOfStep.
+  /// Collective: runs `work`, in which ranks wait for each other. Errors of in_step() and together(), and
+  /// Cancelled, are thrown on all ranks. Other ranks do not learn of any other error, so it becomes
+  /// OutOfStep.
   template <class Work>
   auto run(const Work& work) const {
     agreed_ = false;

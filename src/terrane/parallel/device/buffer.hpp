@@ -1,7 +1,7 @@
 // Memory on a device, views of it, and the order in which work on it is done.
 //
-// A Buffer owns memory in one place and can be moved, not copied; a View does not own; every transfer is a
-// visible call of upload() or download().
+// A Buffer owns memory on one device and can be moved, not copied. A View does not own memory. Data are
+// transferred only by explicit calls of upload() or download().
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Stream;
 
 namespace detail {
 
-/// What a Graph records on the CPU, and the streams that take part in it.
+/// Work that a Graph records on the CPU or the debug device, and the streams on which it was begun.
 struct Recording : std::enable_shared_from_this<Recording> {
   std::vector<std::function<void()>> work;
   std::vector<Stream*> streams;
@@ -36,12 +36,12 @@ struct Recording : std::enable_shared_from_this<Recording> {
 
 }  // namespace detail
 
-/// Work in order on one device. Calls begin work on a GPU and return; wait() waits for it. Errors of
-/// earlier work are thrown by later calls, as Error.
+/// A queue of work on one device, done in order. Calls begin work on a GPU and return; wait() waits for it.
+/// Errors of earlier work are thrown by later calls, as Error.
 class Stream {
  public:
   /// device: resolved. urgent: its work takes precedence over that of other streams. threads: number of CPU
-  /// threads that do its work where the device is the CPU or the debug device; 0: all.
+  /// threads that do its work if the device is the CPU or the debug device; 0: all.
   explicit Stream(Device device, bool urgent = false, int threads = 0);
   ~Stream();
   Stream(const Stream&) = delete;
@@ -50,8 +50,8 @@ class Stream {
   Device device() const noexcept { return device_; }
   int threads() const noexcept { return threads_; }
   void wait();
-  /// Work begun after this call waits until the event, of any device, has been reached. The host does not
-  /// wait.
+  /// Work begun on this stream after this call waits until the event (of any device) has been reached. The
+  /// host does not wait.
   void wait_for(const Event& event);
   /// The cudaStream_t of a GPU.
   void* handle() const noexcept { return handle_; }
@@ -79,7 +79,7 @@ class Stream {
 
 namespace detail {
 
-/// Throws a MemoryError that names the bytes wanted and free.
+/// Throws a MemoryError that states the bytes wanted and the bytes free.
 void* allocate(Device device, std::size_t bytes);
 void release(Device device, void* memory) noexcept;
 void upload(Stream& stream, const void* from, void* to, std::size_t bytes, bool wait = true);
@@ -96,7 +96,7 @@ class Buffer {
 
  public:
   Buffer() = default;
-  /// Not initialised. Throws MemoryError.
+  /// Memory that is not initialised. Throws MemoryError.
   Buffer(Device device, std::size_t size)
       : device_(device), size_(size), data_(static_cast<T*>(detail::allocate(device, size * sizeof(T)))) {}
   /// A copy of data on the host.
@@ -119,7 +119,8 @@ class Buffer {
   std::size_t size() const noexcept { return size_; }
   View<T> view() noexcept { return {data_, size_}; }
   View<const T> view() const noexcept { return {data_, size_}; }
-  /// A view as an array over these indices. Throws ShapeError when the buffer holds fewer elements.
+  /// A view of the buffer as an array over the indices of the box. Throws ShapeError when the buffer holds
+  /// fewer elements.
   template <int N>
   View<T, N> view(const IndexBox<N>& box) {
     detail::check_holds(size_, box.count());
@@ -135,20 +136,20 @@ class Buffer {
   void upload(Stream& stream, std::span<const T> from, std::size_t first = 0) {
     detail::upload(stream, from.data(), data_ + first, from.size_bytes());
   }
-  /// Copies to the host. When this returns, the data are there.
+  /// Copies to the host. Returns when the copy is done.
   void download(Stream& stream, std::span<T> to, std::size_t first = 0) const {
     detail::download(stream, data_ + first, to.data(), to.size_bytes());
   }
-  /// The same without waiting: the host must not touch its memory, that of a PinnedBuffer, until the stream
-  /// has done the copy.
+  /// The same without waiting. The host's memory, of a PinnedBuffer, must not be changed until the stream has
+  /// done the copy.
   void upload_async(Stream& stream, std::span<const T> from, std::size_t first = 0) {
     detail::upload(stream, from.data(), data_ + first, from.size_bytes(), false);
   }
   void download_async(Stream& stream, std::span<T> to, std::size_t first = 0) const {
     detail::download(stream, data_ + first, to.data(), to.size_bytes(), false);
   }
-  /// Copies from another buffer of this kind of device without waiting; directly from GPU to GPU where
-  /// these can access each other's memory (reach_peers()). stream: of either device.
+  /// Copies from another buffer of this kind of device without waiting; directly from GPU to GPU if these can
+  /// access each other's memory (reach_peers()). stream: of either device.
   void copy_from(Stream& stream, const Buffer& from, std::size_t from_first, std::size_t count,
                  std::size_t first = 0) {
     detail::copy(stream, from.device_, from.data_ + from_first, device_, data_ + first, count * sizeof(T));
@@ -166,7 +167,7 @@ Buffer(Stream&, std::span<const T>) -> Buffer<T>;
 template <class T>
 Buffer(Stream&, const std::vector<T>&) -> Buffer<T>;
 
-/// Makes a buffer at least so large; what it held is lost when it grows.
+/// Makes a buffer at least `size` elements large; if it grows, its contents are lost.
 template <class T>
 void enlarge(Stream& stream, Buffer<T>& buffer, std::size_t size) {
   if (buffer.size() >= size) return;

@@ -10,7 +10,7 @@
 
 namespace terrane::detail::cuda {
 
-/// Number of usable GPUs; when 0, `why` says why.
+/// Number of usable GPUs; if 0, `why` gets the reason.
 int count(std::string& why);
 Gpu describe(int index);
 /// The oldest compute capability that this build has code for, times ten.
@@ -40,12 +40,12 @@ void drop_capture(int index, void* stream) noexcept;
 void* end_capture(int index, void* stream);
 void launch_graph(int index, void* graph, void* stream);
 void drop_graph(int index, void* graph) noexcept;
-/// When the host's memory is pinned, these calls return before the copy is done.
+/// If the host's memory is pinned, these calls return before the copy is done.
 void fill_zero(int index, void* stream, void* memory, std::size_t bytes);
 
-/// Makes the GPU the one that this thread's calls go to.
+/// Makes this GPU the current one of the calling thread (cudaSetDevice).
 void use(int index);
-/// Throws Error that names the call when status, a cudaError_t, is not success.
+/// Throws an Error that names the call if `status`, a cudaError_t, is not success.
 void check(int status, const char* call);
 
 }  // namespace terrane::detail::cuda

@@ -23,15 +23,16 @@ struct Heap {
   std::mutex mutex;
   std::map<void*, Block> blocks;
   std::size_t used = 0;
-  int inside = 0;          // how many pieces of device code run
-  bool open = false;       // what the pages allow
-  std::uint64_t left = 0;  // how often the last piece of device code has ended
+  int inside = 0;          // number of calls of device code that are running
+  bool open = false;       // whether pages can be read and written
+  std::uint64_t left = 0;  // how often `inside` has become zero
 
   void enter() {
     if (inside++ == 0 && !open) protect(true);
   }
-  /// Closing takes a system call for every block, longer than a small kernel: after the first thousand calls,
-  /// in which most programs have run all of their code, memory is closed every 17th time.
+  /// Protecting memory takes a system call for every block, longer than a small kernel. So after the first
+  /// thousand calls, in which most programs have run all of their code, memory is protected every 17th time
+  /// only.
   void leave() {
     constexpr std::uint64_t always = 1000, then_every = 17;
     if (--inside == 0 && (++left <= always || left % then_every == 0)) protect(false);
@@ -88,7 +89,8 @@ void* debug_allocate(std::size_t bytes) {
       mmap(nullptr, pages + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (all == MAP_FAILED) return nullptr;
   if (h.open) mprotect(all, pages, PROT_READ | PROT_WRITE);
-  // What arrays of such a size can need: the end is then just before the guard.
+  // The largest alignment that an array of this size can need; thus the array ends just before the guard
+  // page.
   const std::size_t alignment = std::min<std::size_t>(bytes & (~bytes + 1), 64);
   void* const memory = static_cast<char*>(all) + (pages - bytes) / alignment * alignment;
   h.blocks[memory] = {static_cast<char*>(all), pages};

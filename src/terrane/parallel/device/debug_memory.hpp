@@ -1,13 +1,13 @@
-// The memory of the debug device: open to this process only while code of the device runs. The first thousand
-// times it is closed again at once, later every 17th time, as closing takes long.
+// The memory of the debug device: this process can access it only while device code runs. It is protected
+// again after each of the first thousand runs of device code, later after every 17th, because protecting
+// takes long.
 #pragma once
 
 #include <cstddef>
 
 namespace terrane::detail {
 
-/// While an object of this class exists that was made with `open`, the memory of the debug device can be read
-/// and written.
+/// Memory of the debug device can be read and written while an object constructed with open = true exists.
 class DebugAccess {
  public:
   explicit DebugAccess(bool open = true);

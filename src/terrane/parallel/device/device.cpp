@@ -66,7 +66,7 @@ Gpu gpu(int index) { return cuda::describe(index); }
 
 namespace {
 
-/// Why this build cannot use a GPU that is there; empty: it can.
+/// The reason why this build cannot use an existing GPU; empty if it can.
 std::string why_not(const Gpu& gpu) {
   const int least = cuda::least_capability();
   if (10 * gpu.capability[0] + gpu.capability[1] >= least) return {};

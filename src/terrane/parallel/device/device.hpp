@@ -15,14 +15,14 @@ namespace terrane {
 struct Device {
   enum class Kind { automatic, cpu, debug, cuda };
   Kind kind = Kind::automatic;
-  int index = -1;     ///< of the GPU, as CUDA_VISIBLE_DEVICES numbers them; −1: any
-  int shared_by = 1;  ///< number of processes that use it: device_memory() gives each its share
+  int index = -1;     ///< number of the GPU among those of CUDA_VISIBLE_DEVICES; −1: any
+  int shared_by = 1;  ///< number of processes that share the memory of the device
 
   bool has_own_memory() const noexcept { return kind == Kind::debug || kind == Kind::cuda; }
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// "auto", "cpu", "debug", "cuda", "cuda:1". Throws InputError that lists what is allowed.
+/// Reads "auto", "cpu", "debug", "cuda", "cuda:1". Throws an InputError that lists what is allowed.
 Device device_from_text(std::string_view text);
 /// The text that device_from_text reads.
 std::string to_string(Device device);
@@ -40,25 +40,25 @@ struct Gpu {
   double fp64_per_second = 0;  ///< peak of multiply-adds in double precision
 };
 
-/// The GPUs that this build and this process can use; empty where there are none.
+/// The GPUs that this build and this process can use; empty if there are none.
 std::vector<Gpu> gpus();
 /// The number of GPUs, without opening any of them.
 int gpu_count();
-/// One of the GPUs. The call initialises it, so ask only for a GPU that is used.
+/// Properties of one GPU. The call initialises it, so call it only for a GPU that will be used.
 Gpu gpu(int index);
 /// Why gpus() is empty: "this build has no CUDA", "no GPU found: <what the driver says>".
 std::string why_no_gpu();
 
-/// The device that `wanted` stands for here: automatic is a GPU where there is one, else the CPU; a GPU
-/// without a number is GPU number `place` of the node, counted round-robin. shared_by stays as it is.
-/// Throws UnsupportedError that says why and lists what there is.
+/// The device that `wanted` means on this machine. `automatic` means a GPU if there is one, else the CPU; a
+/// GPU without a number means GPU number `place` of the node, counted round-robin. shared_by is not changed.
+/// Throws an UnsupportedError with the reason and a list of available devices.
 Device resolve(Device wanted, int place = 0);
 
 /// The device's memory; `free` is this process's share of the free memory. {0, 0} for the CPU.
 DeviceMemory device_memory(Device device);
 
-/// Lets two devices of this process access each other's memory, until the process ends; false: they cannot,
-/// and copies between them go through the host.
+/// Lets two devices of this process access each other's memory until the process ends. Returns false if they
+/// cannot; copies between them then go through the host.
 bool reach_peers(Device a, Device b);
 
 /// "cpu", or the name of the GPU.

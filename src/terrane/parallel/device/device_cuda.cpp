@@ -32,11 +32,11 @@ int count(std::string& why) {
 
 namespace {
 
-/// Multiply-adds in double that a multiprocessor begins in a clock.
+/// Number of multiply-adds in double precision that a multiprocessor begins per clock.
 int fp64_lanes(int major, int minor) {
   if ((major == 8 || major == 7 || major == 6) && minor == 0) return 32;
   if ((major == 9 || major == 10) && minor == 0) return 64;
-  return 2;  // made for graphics
+  return 2;  // GPUs made for graphics
 }
 
 }  // namespace
@@ -219,8 +219,8 @@ void* end_capture(int index, void* stream) {
   cudaGraph_t graph = nullptr;
   check(cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph), "cudaStreamEndCapture");
   cudaGraphExec_t ready = nullptr;
-  // Without this flag urgent streams are as urgent as all others, and messages wait for the kernels that
-  // should hide them.
+  // Without this flag urgent streams have no priority, and messages wait for the kernels that they should
+  // overlap with.
   const auto error = cudaGraphInstantiate(&ready, graph, cudaGraphInstantiateFlagUseNodePriority);
   cudaGraphDestroy(graph);
   check(error, "cudaGraphInstantiate");

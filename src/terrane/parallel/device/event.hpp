@@ -8,11 +8,11 @@
 
 namespace terrane {
 
-/// On the CPU and the debug device work is done when the call that begins it returns, so nothing waits. But
-/// a Graph that is being recorded follows events from stream to stream, as on a GPU.
+/// On the CPU and the debug device work is done when the call that begins it returns, so nobody needs to
+/// wait. But events tell a Graph that is being recorded which streams belong to it, as on a GPU.
 class Event {
  public:
-  /// timed: seconds_since() can be asked, and recording costs a little more.
+  /// timed: allows seconds_since(), at the cost of slightly slower recording.
   explicit Event(Device device, bool timed = false);
   ~Event();
   Event(const Event&) = delete;

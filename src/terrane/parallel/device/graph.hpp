@@ -8,14 +8,14 @@
 
 namespace terrane {
 
-/// Kernels, fill_zero(), upload_async(), download_async(), copies between devices and events can be recorded;
-/// on this stream and on those that wait for its events, which must come back to it by an event before the
-/// end. Memory, views and events that the work names must outlive the graph, and host memory is read at each
-/// launch. Calls that make the host wait cannot be recorded: upload(), download(), wait(), messages of a
-/// Comm.
+/// A graph can record kernels, fill_zero(), upload_async(), download_async(), copies between devices and
+/// events. It records them on its stream and on others that wait for events of its stream; its stream must
+/// wait for an event of each of these before the recording ends. Memory, views and events used by the work
+/// must outlive the graph; host memory is read at each launch. Calls that make the host wait cannot be
+/// recorded: upload(), download(), wait(), messages of a Comm.
 class Graph {
  public:
-  /// Records what `work` begins on the stream, without doing it.
+  /// Records the work that `work` begins on the stream, without executing it.
   Graph(Stream& stream, const std::function<void()>& work);
   ~Graph();
   Graph(const Graph&) = delete;

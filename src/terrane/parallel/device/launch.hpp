@@ -1,4 +1,4 @@
-// Runs code on a device: the launchers, written once for the CPU and once for CUDA.
+// Launchers, which run code on a device: written once for the CPU and once for CUDA.
 //
 // For files of device code (*.cu), which nvcc compiles where it is found and the C++ compiler elsewhere. A
 // kernel is a struct of views and numbers, copied to the device. Launches on a GPU return before the work
@@ -22,12 +22,12 @@
 
 namespace terrane {
 
-/// Threads of a group that run in step: those for which group_all() answers.
+/// Number of threads of a group, which run in lockstep (a warp); group_all() evaluates a condition over them.
 inline constexpr int group_threads = 32;
 
-/// Whether `condition` holds for every thread of the group, so that all take the same branch. Every thread
-/// of the group must call it. Where threads run one after the other it returns the condition itself: the
-/// calling code must be right in both cases.
+/// Whether `condition` holds for every thread of the group, so that all threads can take the same branch.
+/// Every thread of the group must call it. On a CPU, where threads run one after the other, it returns the
+/// thread's own condition: the calling code must be right in both cases.
 TERRANE_FN bool group_all(bool condition) {
 #if defined(__CUDA_ARCH__)
   return __all_sync(0xffffffffU, condition) != 0;
@@ -36,7 +36,7 @@ TERRANE_FN bool group_all(bool condition) {
 #endif
 }
 
-/// Adds to a counter that all threads share; returns what it held.
+/// Adds to a counter that all threads share; returns the value before.
 TERRANE_FN std::uint64_t fetch_add(std::uint64_t& counter, std::uint64_t by) {
 #if defined(__CUDA_ARCH__)
   return atomicAdd(reinterpret_cast<unsigned long long*>(&counter), static_cast<unsigned long long>(by));
@@ -47,14 +47,14 @@ TERRANE_FN std::uint64_t fetch_add(std::uint64_t& counter, std::uint64_t by) {
 
 namespace detail {
 
-/// Threads per block, and blocks, on three axes.
+/// Numbers of threads per block and of blocks on three axes.
 struct LaunchShape {
   unsigned threads[3], blocks[3];
 };
 inline constexpr unsigned box_threads = 256;
 
-/// Blocks of 256 threads: 64 points of a row and 4 rows; more planes where the box has fewer rows or points
-/// in a row, so that the faces of a halo keep their threads busy.
+/// Blocks of 256 threads: 64 points of a row times 4 rows. If the box has fewer points in a row or fewer
+/// rows, a block covers several planes instead, so that no threads idle on the thin faces of a halo.
 constexpr LaunchShape launch_shape(const Extents& box) {
   constexpr unsigned most_blocks[3] = {65535, 65535, 0x7fffffff};
   const bool one_plane = box.size[0] == 1, one_row = one_plane && box.size[1] == 1;
@@ -110,7 +110,8 @@ __global__ void __launch_bounds__(group_threads, Kernel::groups_at_once)
   kernel.end(shared, state, group, thread);
 }
 
-/// One thread per point of a layer of thread blocks, which walks over the box.
+/// Kernel in which each thread computes a point, then those at multiples of the grid's size from it, until
+/// the box is done.
 template <int N, class Kernel>
 __global__ void __launch_bounds__(box_threads)
     run_box(const IndexBox<N> box, const __grid_constant__ Kernel kernel) {
@@ -178,11 +179,11 @@ void for_each([[maybe_unused]] Stream& stream, const IndexBox<N>& box, const Ker
   stream.do_on_host([=, threads = stream.threads()] { for_each(box, threads, kernel); });
 }
 
-/// Groups of group_threads threads, each of which walks over tiles. A Kernel has
+/// Runs groups of group_threads threads; each group processes a sequence of tiles. A Kernel has
 ///   Shared, Thread     what a group shares, what each thread owns
 ///   groups_at_once     how many groups a multiprocessor should hold (registers allowing)
 ///   begin(Shared&, Thread&, group, thread)
-///   steps(group)       tiles to walk over
+///   steps(group)       number of tiles that the group processes
 ///   look_ahead(Shared&, Thread&, group, step, thread)   optional: finds what load() needs to know
 ///   load(Shared&, Thread&, group, step, thread)         all threads together load a tile
 ///   work(Shared&, Thread&, group, step, thread)         each thread does its share of the work on it
@@ -194,7 +195,7 @@ void for_each_group([[maybe_unused]] Stream& stream, std::size_t groups, const K
 #if defined(__CUDACC__)
   if (stream.device().kind == Device::Kind::cuda) {
     detail::cuda::use(stream.device().index);
-    // Otherwise the driver gives memory to the cache that groups could use.
+    // Otherwise the driver reserves for the L1 cache memory that groups could use as shared memory.
     detail::cuda::check(
         cudaFuncSetAttribute(detail::run_groups<Kernel>, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxShared),

@@ -1,4 +1,4 @@
-// Host memory to and from which GPUs copy by themselves.
+// Page-locked host memory: GPUs copy to and from it without the CPU.
 #pragma once
 
 #include "terrane/parallel/device/buffer.hpp"
@@ -11,8 +11,8 @@ void* allocate_pinned(Device device, std::size_t bytes);
 void release_pinned(Device device, void* memory) noexcept;
 }  // namespace detail
 
-/// For upload_async() and download_async(). The memory is pinned for GPUs, and ordinary for other devices.
-/// Allocation takes milliseconds: keep the buffer.
+/// Host memory for upload_async() and download_async(): pinned (page-locked) for GPUs, ordinary for other
+/// devices. Allocation takes milliseconds: keep the buffer.
 template <class T>
 class PinnedBuffer {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,12 +1,13 @@
-// for_each over a box (launch.hpp) for kernels that read their neighbours and follow each other closely, such
-// as the steps of a multigrid cycle.
+// for_each over a box (launch.hpp) for kernels that read neighbouring points and are launched in quick
+// succession, such as the steps of a multigrid cycle.
 //
 // On a GPU a thread computes several planes, one after the other, so that it finds the neighbours of its
 // points in the cache of its multiprocessor; and a kernel is launched while the one before it still runs
 // (programmatic dependent launch), which saves each more than a microsecond.
 //
-// On a CPU its rows are also compiled for wide registers (AVX2, eight numbers of single precision), which are
-// used where the CPU has them. Products and sums are not fused, so the bits are the same for any width.
+// On a CPU the loops over rows are also compiled for wide registers (AVX2, eight numbers of single
+// precision), which are used where the CPU has them. Products and sums are not fused, so the bits are the
+// same for any width.
 //
 // For files of device code (*.cu), as device/launch.hpp.
 #pragma once
@@ -21,7 +22,8 @@ namespace terrane {
 
 namespace detail {
 
-/// Blocks of 256 threads, 32 points of a row and 8 rows where there are as many, and the planes of a thread.
+/// Blocks of 256 threads: 32 points of a row times 8 rows, if the box has as many; and the number of planes
+/// that each thread computes.
 struct SweepShape {
   unsigned threads[3], blocks[3];
   Index planes;
@@ -49,10 +51,11 @@ inline constexpr int threads_of_one_block = 512;
 
 #if defined(__CUDACC__)
 
-/// A kernel's code before this call must not depend on earlier kernels; it runs while the last of them ends.
+/// Code of a kernel before this call must not depend on earlier kernels, as it may run before they have
+/// ended.
 __device__ __forceinline__ void wait_for_earlier_kernels() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();  // all that earlier kernels have written can be read now
+  cudaGridDependencySynchronize();  // from here on, everything that earlier kernels wrote can be read
 #endif
 }
 __device__ __forceinline__ void let_the_next_begin() {
@@ -61,13 +64,13 @@ __device__ __forceinline__ void let_the_next_begin() {
 #endif
 }
 
-/// Values that no kernel writes may be loaded early, by kernel.ahead(): kernel(k, j, i, kernel.ahead(k, j,
-/// i)).
+/// A kernel may have ahead(k, j, i), which loads values that no kernel writes before earlier kernels have
+/// ended; then its operator is called as kernel(k, j, i, kernel.ahead(k, j, i)).
 template <class Kernel>
 __global__ void __launch_bounds__(box_threads)
     run_sweep(const IndexBox<3> box, const int planes, const __grid_constant__ Kernel kernel) {
   let_the_next_begin();
-  // The indices are int, so that the compiler sees that those of a GridView need no more bits.
+  // The indices are int, so that the compiler can use 32-bit arithmetic for the indices of a GridView.
   const int i = static_cast<int>(box.first[2]) + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
             j = static_cast<int>(box.first[1]) + static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y),
             k = static_cast<int>(box.first[0]) +
@@ -89,8 +92,8 @@ __global__ void __launch_bounds__(box_threads)
   }
 }
 
-/// For kernels that compute several boxes in turn: computes the points of one box, then waits for all
-/// threads.
+/// For kernels that compute several boxes one after the other: computes the points of one box, then
+/// synchronises the block's threads.
 struct PointsOfBlock {
   template <class Step>
   __device__ __forceinline__ void operator()(const IndexBox<3>& box, const Step& step) const {
@@ -110,8 +113,9 @@ __global__ void __launch_bounds__(threads_of_one_block) run_one_block(const __gr
   kernel.work(PointsOfBlock{});
 }
 
-/// Whether a kernel's code for the device in use waits for the kernel before it, as code for compute
-/// capability 9.0 does. Devices of a machine may differ; each is asked once. function: of Kernel
+/// Whether the kernel's code for this device contains the wait for earlier kernels, as code for compute
+/// capability 9.0 and later does. The answer is stored per device, as devices of a machine may differ.
+/// function: the kernel's CUDA function
 template <class Kernel, class Function>
 bool waits_itself(int device, Function function) {
   enum : signed char { unknown, no, yes };
@@ -149,9 +153,9 @@ inline void sweep_points(const Kernel& kernel, Index k, Index j, Index first, In
 #endif
   for (Index i = first; i < last; ++i) kernel(k, j, i);
 }
-/// `kernel` is a copy: the compiler sees that nothing written changes it. Compilers do not vectorise a loop
-/// with a branch in it: a kernel whose points all take the same branch says which, by choice(), before the
-/// loop.
+/// `kernel` is a copy, so the compiler knows that no store to memory changes it. Compilers do not vectorise a
+/// loop with a branch in it. If all points of a kernel take the same branch, its choice() is evaluated before
+/// the loop.
 template <class Kernel>
 inline void sweep_row(const Kernel kernel, Index k, Index j, Index first, Index last) {
   if constexpr (requires { kernel.choice(); }) {
@@ -195,7 +199,7 @@ void sweep_on_host(const IndexBox<3>& box, int threads, const Kernel& kernel) {
            &work);
 }
 
-/// PointsOfBlock for the CPU.
+/// The same as PointsOfBlock, on the CPU.
 struct PointsOnHost {
   int threads;
   template <class Step>
@@ -208,8 +212,8 @@ struct PointsOnHost {
 
 enum class After { kernel, events };
 
-/// Calls kernel(k, j, i) for every point of the box, in any order. after: what precedes it on the stream; a
-/// kernel after events of other streams is not launched early.
+/// Calls kernel(k, j, i) for every point of the box, in any order. after: what precedes the kernel on the
+/// stream; after an event of another stream the kernel is not launched early.
 template <class Kernel>
 void sweep(Stream& stream, const IndexBox<3>& box, const Kernel& kernel,
            [[maybe_unused]] After after = After::kernel) {
@@ -228,9 +232,9 @@ void sweep(Stream& stream, const IndexBox<3>& box, const Kernel& kernel,
   stream.do_on_host([=, threads = stream.threads()] { detail::sweep_on_host(box, threads, kernel); });
 }
 
-/// Calls kernel.work(points); there points(box, step) calls step(k, j, i) for every point of the box, in any
-/// order, and returns when all are done. On a GPU one block of threads does it: for boxes of so few points
-/// that launches of kernels would take longer than the work.
+/// Calls kernel.work(points), which may call points(box, step) several times: this calls step(k, j, i) for
+/// every point of the box, in any order, and returns when all are done. On a GPU one block of threads does
+/// all of it: for boxes so small that kernel launches would take longer than the work.
 template <class Kernel>
 void in_one_block(Stream& stream, const Kernel& kernel, [[maybe_unused]] After after = After::kernel) {
 #if defined(__CUDACC__)

@@ -18,7 +18,7 @@ namespace terrane {
 
 namespace {
 
-constexpr std::size_t busy = std::size_t{1} << 22;  // doubles that keep a GPU busy
+constexpr std::size_t busy = std::size_t{1} << 22;  // doubles per call that occupy a GPU
 
 #if defined(__CUDACC__)
 void check(cufftResult status, const char* call) {
@@ -49,9 +49,9 @@ struct DeviceFft::Plans {
   Stream& stream;
   std::size_t columns, rows, reals, at_once;
   int threads;
-  std::unique_ptr<HostFft> host;  // of the debug device
+  std::unique_ptr<HostFft> host;  // for the debug device
 #if defined(__CUDACC__)
-  std::unique_ptr<CufftPlan> forward, inverse;  // of a GPU
+  std::unique_ptr<CufftPlan> forward, inverse;  // for a GPU
   Buffer<char> work;
 
   /// Makes a plan; returns the bytes of its work space.

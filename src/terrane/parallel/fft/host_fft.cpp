@@ -10,7 +10,7 @@ namespace terrane {
 
 namespace {
 
-/// FFTW makes and destroys plans one at a time in the whole process.
+/// The mutex for making and destroying plans of FFTW, which only one thread of the process may do at a time.
 std::mutex& planning() {
   static std::mutex mutex;
   return mutex;

@@ -5,8 +5,9 @@
 
 namespace terrane {
 
-/// For arrays [rows][2 (columns / 2 + 1)] of doubles, aligned to 16 bytes; a transform and its inverse
-/// multiply by rows · columns. Several threads may use one object at the same time.
+/// Transforms arrays [rows][2 (columns / 2 + 1)] of doubles, aligned to 16 bytes. Transforms are not
+/// normalised: forward and inverse together multiply by rows · columns. Several threads may use one object at
+/// the same time.
 class HostFft {
  public:
   HostFft(std::size_t columns, std::size_t rows);

@@ -13,7 +13,7 @@ namespace terrane {
 
 namespace {
 
-/// Where the pieces of an axis begin, and its end.
+/// Index at which each piece of an axis begins; last, the end of the axis.
 using Places = std::vector<Index>;
 
 Index largest(const Places& places) {
@@ -51,15 +51,15 @@ Places at_nearest(Index first, Index last, Index unit, int pieces) {
   return places;
 }
 
-/// An axis that was cut. joins: pieces begin where the tree of a Reduction joins blocks, or nobody asks.
+/// An axis that was cut. joins: whether pieces begin at multiples of 4 blocks of a Reduction, or `unit` was
+/// given.
 struct Cut {
   Places places;
   bool joins;
 };
 
-/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4, or 16, where the largest part grows by
-/// no more than a fiftieth and no rank becomes idle: ranks that are cut so send each other a 64th of the
-/// sums, or of these again.
+/// unit: 0 for blocks of a Reduction. Then cuts lie at multiples of 4 or 16 blocks if the largest part grows
+/// by at most 2 % and no rank becomes idle: such ranks exchange only 1/64 of the sums, or 1/64 of that.
 template <int N>
 Cut cut_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   const Index first = whole.first[axis], last = whole.last[axis];
@@ -75,7 +75,7 @@ Cut cut_of(const IndexBox<N>& whole, int axis, Index unit, int pieces) {
   return {places, pieces == 1};
 }
 
-/// Every way to write `ranks` as a product of pieces that keeps to what was asked for.
+/// Calls use() for every way to write `ranks` as a product of numbers of pieces; asked[axis] ≠ 0 is kept.
 template <int N, class Use>
 void for_each_factors(int ranks, const std::array<int, N>& asked, std::array<int, N>& pieces, int axis,
                       const Use& use) {
@@ -123,8 +123,9 @@ Cartesian<N> cut(const IndexBox<N>& whole, int ranks, const CartesianSettings<N>
     return cut_of(whole, static_cast<int>(a), settings.unit[a], pieces);
   };
 
-  // The best of all ways: by the points of the largest part, then by its surface. The first of equals has
-  // fewest pieces on the first axes, so say which comes last: rows are cut last, for they are contiguous.
+  // The best factorisation: the one with the fewest points in the largest part, then with the smallest
+  // surface. Of equally good ones the last wins; it has most pieces on the first axes, so contiguous rows are
+  // cut last.
   std::array<int, N> pieces{}, best{};
   std::tuple<Index, Index> least;
   for_each_factors<N>(ranks, settings.pieces, pieces, 0, [&] {

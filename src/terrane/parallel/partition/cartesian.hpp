@@ -1,7 +1,7 @@
 // A box of points cut into a box of parts, one per rank.
 //
-// Where the bits of sums matter (reduce/reduce.hpp), cuts lie at multiples of its blocks, counted from index
-// 0 of the whole problem; then no result depends on the number of ranks.
+// If the last bits of sums matter (reduce/reduce.hpp), cuts lie at multiples of the blocks of a Reduction,
+// counted from index 0 of the whole problem; then no result depends on the number of ranks.
 #pragma once
 
 #include <array>
@@ -14,27 +14,27 @@ namespace terrane {
 template <int N>
 struct Cartesian {
   IndexBox<N> whole;
-  std::array<int, N> pieces{};     ///< parts on each axis; the last axis counts fastest
-  std::vector<IndexBox<N>> parts;  ///< of each rank; empty for ranks that have no points
+  std::array<int, N> pieces{};     ///< parts on each axis; ranks count fastest on the last axis
+  std::vector<IndexBox<N>> parts;  ///< box of each rank; empty for ranks without points
 
   int ranks() const noexcept { return static_cast<int>(parts.size()); }
   const IndexBox<N>& part(int rank) const { return parts[static_cast<std::size_t>(rank)]; }
-  /// The place of a rank along each axis, counted in pieces.
+  /// The position of a rank's part on each axis, counted in parts from 0.
   std::array<int, N> place(int rank) const;
-  /// The rank that is `step` places further on an axis; −1 beyond the ends.
+  /// The rank whose part is `step` parts further along an axis; −1 beyond the ends.
   int neighbour(int rank, int axis, int step) const;
 };
 
 template <int N>
 struct CartesianSettings {
-  /// Cuts lie at multiples of these. 0: at multiples of a Reduction's block, or of 4 or 16 blocks where that
-  /// costs little.
+  /// Cuts lie at multiples of these numbers of points. 0: at multiples of a Reduction's block, or of 4 or 16
+  /// blocks if that hardly enlarges the largest part.
   std::array<Index, N> unit{};
-  /// Parts on each axis; their product is the number of ranks. 0: chosen here, such that the largest part
-  /// is as small as possible, and then the faces between parts.
+  /// Number of parts on each axis; the product of these is the number of ranks. 0: chosen such that the
+  /// largest part is as small as possible and, among such choices, the faces between parts are.
   std::array<int, N> pieces{};
-  /// By which share of its points a part counts as larger where cuts are not at multiples of 4 blocks: what
-  /// it costs that hosts add up a number for each block.
+  /// Relative amount by which a part counts as larger in this choice if cuts are not at multiples of 4
+  /// blocks: the cost of adding a number per block on the host.
   double not_joining = 0;
 };
 

@@ -33,7 +33,8 @@ Exchange<T>::Exchange(Stream& stream, std::vector<Parcel> out, std::vector<Parce
     host_in_ = PinnedBuffer<T>(device, arriving);
   }
   if (!link_) return;
-  // Links prepare themselves when they first meet messages of a size, which cannot be recorded.
+  // A link allocates resources at its first messages of a size, which cannot be recorded in a Graph: so send
+  // once now.
   packed_out_.fill_zero(stream_);
   link_->exchange(stream_, pieces(out_, most, packed_out_.view().data),
                   pieces(in_, most, packed_in_.view().data));
@@ -54,7 +55,7 @@ std::vector<DirectLink::Piece> Exchange<T>::pieces(const std::vector<Parcel>& pa
 template <class T>
 void Exchange<T>::begin(Stream& stream, Index times, const Move& pack) {
   if (!link_) {
-    filled_.wait();  // the last exchange's values were copied out of the receiving arrays
+    filled_.wait();  // until the previous exchange's values have been copied out of the receiving arrays
     T* const to = through_host_ ? host_in_.data() : packed_in_.view().data;
     for (const Parcel& parcel : in_) {
       const std::span bytes(to + parcel.first * times, static_cast<std::size_t>(parcel.count * times));
@@ -70,7 +71,7 @@ void Exchange<T>::begin(Stream& stream, Index times, const Move& pack) {
   if (through_host_)
     packed_out_.download_async(stream_, host_out_.span().first(static_cast<std::size_t>(out_count_ * times)));
   packed_.record(stream_);
-  if (packed_.done()) send(times);  // at once, where the CPU did it
+  if (packed_.done()) send(times);  // at once, if the CPU did the packing
 }
 
 template <class T>

@@ -4,10 +4,10 @@
 //   ... kernels on what needs nothing from others ...
 //   exchange.end(stream, 1, unpack);     // before those that do
 //
-// Packing and unpacking run on a stream of the exchange's own, which has priority on a GPU. Between devices
-// for which the Comm has direct messages they go on that stream, too; then the host never waits, and all of
-// it can be recorded in a Graph. Other messages from a device go through pinned memory of the host, or
-// directly where the Comm takes GPU memory. The same bytes arrive either way.
+// Packing and unpacking run on a separate stream of the exchange, which has priority on a GPU. If the Comm
+// has direct messages between the devices, these run on that stream, too; then the host never waits, and a
+// Graph can record the whole exchange. Otherwise messages go through pinned memory of the host, or directly
+// from GPU memory if the Comm accepts it. The same bytes arrive either way.
 #pragma once
 
 #include <functional>
@@ -25,30 +25,31 @@ namespace terrane {
 template <class T>
 class Exchange {
  public:
-  /// The contents of one message. Those between two ranks stand in the same order on both, or have different
-  /// tags, 0 … 10000, where messages go through the host.
+  /// The contents of one message. Messages between two ranks are in the same order on both ranks; if they go
+  /// through the host, different tags (0 … 10000) do instead.
   struct Parcel {
     int rank, tag;
     Index first;  ///< index of its first element in the packed array
     Index count;
   };
-  /// Packs into, or unpacks from, the packed array. A call may make all parcels several times as long; then
-  /// they also begin that many times further on.
+  /// Packs into, or unpacks from, the packed array. begin() and end() get a factor `times`, by which `first`
+  /// and `count` of all parcels are multiplied.
   using Move = std::function<void(Stream& stream, T* packed)>;
 
-  /// Collective. stream: its device has the arrays. most: the largest such multiple of a parcel's length. Its
-  /// messages are separate from all others of the Comm, which must outlive it. Throws MemoryError.
+  /// Collective. stream: a stream of the device that holds the arrays. most: the largest factor `times` of
+  /// begin(). Messages of an exchange never match others of the Comm. The Comm must outlive it. Throws
+  /// MemoryError.
   Exchange(Stream& stream, std::vector<Parcel> out, std::vector<Parcel> in, Index most, Comm& comm);
 
-  /// Collective: begins to send what `pack` packs after the work begun on the stream.
+  /// Collective: calls `pack` after the work already begun on the stream, and begins to send what it packs.
   void begin(Stream& stream, Index times, const Move& pack);
-  /// Collective: work begun on the stream after this call finds all unpacked. The host waits here for
-  /// messages that are not direct.
+  /// Collective: work begun on the stream after this call runs when all values are unpacked. If messages are
+  /// not direct, the host waits for them here.
   void end(Stream& stream, Index times, const Move& unpack);
 
-  /// Whether a Graph can record it.
+  /// Whether messages go directly between devices, so that a Graph can record the exchange.
   bool direct() const noexcept { return link_ != nullptr; }
-  /// For the report: "go from device to device by NCCL 2.28.3"; empty where nothing is to be said.
+  /// For the report: "go from device to device by NCCL 2.28.3"; empty if there is nothing to report.
   std::string transport() const;
   /// Makes the host wait for the stream. Throws Error, on this rank, when direct messages cannot arrive.
   void wait(Stream& stream);

@@ -9,11 +9,11 @@ namespace terrane {
 
 namespace {
 
-/// Packs or unpacks one field of a parcel. In a message the fields follow each other.
+/// Packs or unpacks one field of a parcel. In a message, fields are stored one after the other.
 template <class T, int N, bool to_packed>
 struct Move {
   View<T, N> field;
-  View<T, N> packed;  // under the same indices
+  View<T, N> packed;  // indexed as the field is
   template <class... At>
   TERRANE_FN void operator()(At... at) const {
     if constexpr (to_packed) packed(at...) = field(at...);
@@ -21,8 +21,8 @@ struct Move {
   }
 };
 
-/// The tag of a message: the number of its shift, by −1, 0 or 1 times the whole box on each axis, as the
-/// receiver sees it. It distinguishes messages between two ranks.
+/// The tag that distinguishes messages between two ranks: the number of the periodic shift, by −1, 0 or 1
+/// times the whole box on each axis, that the receiver sees.
 template <int N>
 int tag_of(const int (&shift)[N]) {
   int tag = 0;
@@ -54,7 +54,7 @@ int axes_outside(const IndexBox<N>& box, const IndexBox<N>& part) {
   return axes;
 }
 
-/// Calls use(tag, points) for all boxes that `to` receives from `from`, in indices of `to` and of `from`.
+/// Calls use(tag, points) for each box of points that rank `to` receives from rank `from`.
 template <int N, class Use>
 void for_each_parcel(const Cartesian<N>& partition, const HaloSettings<N>& settings, int from, int to,
                      const Use& use) {
@@ -135,7 +135,7 @@ void Halo<T, N>::plan(const Cartesian<N>& partition, const HaloSettings<N>& sett
   }
 }
 
-/// Makes the link by which peers write into each other's memory: all ranks compute what each of them
+/// Makes the link by which ranks write into each other's memory: all ranks compute which points each rank
 /// receives, and in which order.
 template <class T, int N>
 void Halo<T, N>::meet_peers([[maybe_unused]] Stream& stream, [[maybe_unused]] const Cartesian<N>& partition,

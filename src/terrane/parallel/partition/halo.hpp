@@ -1,19 +1,18 @@
 // Copies the points next to a rank's part from the ranks that have them.
 //
 // A field is a View whose box is the part, grown by the widths of the halo; its indices are those of the
-// whole problem. Points of the halo that are in another rank's part are copied from there; points beyond
-// the whole box stay as they are, unless an axis is periodic. Several fields go in one message to each
-// neighbour.
+// whole problem. Points of the halo that are in another rank's part are copied from there; points beyond the
+// whole box are not changed, unless an axis is periodic. One message to each neighbour holds several fields.
 //
 //   halo.begin(stream, fields);      // after the kernels that write what others need
 //   ... kernels on the points that need no halo ...
 //   halo.end(stream, fields);        // before those that need it
 //
 // Kernels between the two may neither read nor write points of the halo: these may be filled meanwhile, on a
-// stream of the halo's own. exchange.hpp says how messages go.
+// separate stream of the halo. exchange.hpp describes the transport of messages.
 //
-// A halo that is `at_once` has exchange() alone, between GPUs that reach each other's memory as one kernel on
-// the stream itself (peer_halo.hpp): for work that has nothing to do meanwhile.
+// With the setting `at_once` a halo offers exchange() alone: for work that has no kernels to run meanwhile.
+// Between GPUs that access each other's memory it is one kernel on the caller's stream (peer_halo.hpp).
 #pragma once
 
 #include <memory>
@@ -28,14 +27,14 @@ namespace terrane {
 
 template <int N>
 struct HaloSettings {
-  Index below[N] = {}, above[N] = {};  ///< points on each side
+  Index below[N] = {}, above[N] = {};  ///< widths of the halo at low and high ends, points
   bool periodic[N] = {};
-  /// Also the points that are next to the part on two or more axes at once (edges and corners); star-shaped
-  /// stencils do not need them.
+  /// Whether the halo has points that lie outside the part on two or more axes (edges and corners);
+  /// star-shaped stencils do not need these.
   bool corners = true;
-  /// Only exchange() is called; it is quick for one field alone.
+  /// Whether only exchange() will be called; it is fast for a single field.
   bool at_once = false;
-  /// In place of widths: every rank needs all points, also one whose part is empty.
+  /// If set, widths are ignored: every rank, even one whose part is empty, needs all points of the whole box.
   bool whole = false;
 };
 
@@ -58,36 +57,37 @@ class Halo {
  public:
   static constexpr int most_fields = 16;
 
-  /// Collective. stream: its device has the fields. fields: the most that are exchanged at once. The messages
-  /// of a halo are apart from all others of the Comm, so several halos may be under way at once. The Comm
-  /// must outlive it. Throws ShapeError, on all ranks alike, MemoryError.
-  /// Where it is at_once, its destruction is collective, too, unless an exception does it: GPUs have each
-  /// other's memory open.
+  /// Collective. stream: a stream of the device that holds the fields. fields: the largest number exchanged
+  /// at a time. Messages of a halo never match others of the Comm, so exchanges of several halos may overlap.
+  /// The Comm must outlive the halo. Throws ShapeError (on all ranks), MemoryError. With at_once, the
+  /// destructor is collective, too, except during stack unwinding: GPUs have each other's memory open.
   Halo(Stream& stream, const Cartesian<N>& partition, const HaloSettings<N>& settings, int fields,
        Comm& comm);
 
-  /// The indices that a field needs: this rank's part and its halo, which also reaches beyond the whole; none
-  /// where the part is empty.
+  /// The indices that a field needs: this rank's part and its halo, also beyond the ends of the whole box;
+  /// empty if the part is empty.
   const IndexBox<N>& box() const noexcept { return box_; }
   /// The points of this rank's part whose stencils need no halo.
   const IndexBox<N>& inside() const noexcept { return inside_; }
   /// Bytes that this rank sends per field in one exchange.
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(out_points_) * sizeof(T); }
 
-  /// Collective: begins to send what other ranks need of these fields, with the values that they have after
-  /// the work begun on the stream.
+  /// Collective: begins to send the values of these fields that other ranks need, as they are after the work
+  /// already begun on the stream.
   void begin(Stream& stream, std::span<const View<T, N>> fields);
-  /// Collective, with the same fields: work begun on the stream after this call finds the halo filled. Where
-  /// messages go through the host, it waits here for them, while kernels that were begun before run.
+  /// Collective, with the same fields as begin(): work begun on the stream after this call runs when the halo
+  /// is filled. If messages go through the host, the host waits for them here, while kernels begun earlier
+  /// run.
   void end(Stream& stream, std::span<const View<T, N>> fields);
-  /// early: as of sweep().
+  /// Collective: begin() and end() in one. early: the kernel may be launched while the previous one of the
+  /// stream still runs.
   void exchange(Stream& stream, std::span<const View<T, N>> fields, bool early = false);
 
-  /// As for an Exchange.
+  /// direct(), transport() and wait() are as for an Exchange.
   bool direct() const noexcept { return peers_ || exchange_->direct(); }
   std::string transport() const;
   void wait(Stream& stream);
-  /// Whether exchange() is a kernel of its stream.
+  /// Whether exchange() is a single kernel in which GPUs access each other's memory.
   bool by_peers() const noexcept { return peers_ != nullptr; }
 
  private:
@@ -102,7 +102,7 @@ class Halo {
   int most_fields_;
   std::vector<Parcel> out_, in_;
   Index out_points_ = 0, in_points_ = 0;
-  std::optional<Exchange<T>> exchange_;  // or peers_
+  std::optional<Exchange<T>> exchange_;  // empty if there are peers_
   std::unique_ptr<PeerHalo<T>> peers_;
 };
 

@@ -1,4 +1,4 @@
-// Checks that messages between GPUs (peer_halo.hpp) arrived, and holds the memory that they use.
+// Checks that messages between GPUs (peer_halo.hpp) have arrived, and keeps the memory that they use.
 #pragma once
 
 #include <memory>
@@ -8,19 +8,19 @@
 
 namespace terrane {
 
-/// To be called after a device's work was waited for: throws Error where a rank did not answer any of the
-/// halos of the Comm for a minute. From then on no halo waits, and the values that they bring are not valid.
+/// To be called after waiting for a device's work: throws an Error if, for a minute, a rank did not answer in
+/// some halo of the Comm. From then on no halo waits, and the values that halos receive are invalid.
 void check_peers(const Comm& comm, Device device);
-/// Replaces the minute, for tests: for work begun after this call, but not for a recorded Graph.
+/// For tests: replaces that minute for work begun after this call, except in Graphs already recorded.
 void set_patience_with_peers(double seconds);
-/// For tests with more ranks than GPUs; false at first, and the same on all ranks: ranks of one GPU send each
-/// other messages as if each had its own. Their processes then take turns on it, and a rank that waits wastes
-/// its turn: milliseconds.
+/// For tests with more ranks than GPUs: if true, ranks that share a GPU exchange messages as if each had its
+/// own. The default is false; all ranks must pass the same. Their processes run on the GPU alternately, so a
+/// rank that waits wastes milliseconds.
 void let_peers_share_gpus(bool share);
 
 /// The memory of halos between the GPUs of a Comm, which takes tens of milliseconds to open, is kept as long
-/// as any halo or this pointer exists. Hold it where several halos are made in turn. Releasing it is
-/// collective, unless an exception does it. Null where there is none.
+/// as any halo or this pointer exists. Keep the pointer where several halos are made one after the other. Its
+/// release is collective, except during stack unwinding. Null if no such memory can be used.
 std::shared_ptr<const void> keep_peer_memory(Stream& stream, Comm& comm);
 
 }  // namespace terrane

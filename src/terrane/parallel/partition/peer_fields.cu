@@ -18,13 +18,13 @@ namespace {
 using namespace detail::peers;
 
 constexpr int most_neighbours = 8, most_fields = 4;
-/// Minutes to wait for a neighbour, in place of one: within a shot a rank may have pictures, or waves, to
-/// write to a disk.
+/// Minutes to wait for a neighbour (one elsewhere): within a shot a rank may write snapshots or wavefields to
+/// a disk.
 constexpr std::uint64_t minutes = 10;
 
 struct Meeting {
-  unsigned* there[most_neighbours];  ///< flags in the neighbours' memory: the number of the meeting that this
-                                     ///< rank has come to
+  unsigned* there[most_neighbours];  ///< flags in the neighbours' memory: number of the last meet() that this
+                                     ///< rank has reached
   const unsigned* here[most_neighbours];
   int count;
   unsigned* meetings;
@@ -62,11 +62,11 @@ class CudaPeerFields final : public PeerFields<T> {
   }
   ~CudaPeerFields() override {
     if (cudaSetDevice(index_) == cudaSuccess) {
-      if (std::uncaught_exceptions() > 0) lost_->give_up();  // neighbours may never come
+      if (std::uncaught_exceptions() > 0) lost_->give_up();  // neighbours may never answer
       cudaDeviceSynchronize();
       for (void* const memory : opened_) cudaIpcCloseMemHandle(memory);
     }
-    meet_at_the_end(comm_);  // fields are freed when no rank has them open any more
+    meet_at_the_end(comm_);  // so that fields are freed only when no rank has them open any more
   }
   CudaPeerFields(const CudaPeerFields&) = delete;
   CudaPeerFields& operator=(const CudaPeerFields&) = delete;
@@ -133,8 +133,8 @@ class CudaPeerFields final : public PeerFields<T> {
   Comm& comm_;
   int index_;
   Buffer<unsigned> flags_, meetings_;
-  std::vector<void*> opened_;            // memory of others
-  std::vector<std::vector<T*>> fields_;  // of neighbours
+  std::vector<void*> opened_;            // addresses of other ranks' memory
+  std::vector<std::vector<T*>> fields_;  // addresses: [neighbours][fields]
   Meeting all_{};
   std::shared_ptr<Lost> lost_;
 };

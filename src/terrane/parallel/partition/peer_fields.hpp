@@ -1,13 +1,12 @@
 // Fields that neighbouring ranks write into, on GPUs of one machine that can access each other's memory:
-// while kernels compute, they store values that a neighbour's stencils need directly in that neighbour's
-// field, over the link. So a step has no messages; it ends with one kernel of one block, in which neighbours
-// wait for each other.
+// kernels store values that a neighbour's stencils need directly in that neighbour's field. So a step has no
+// messages; it ends with one kernel of one block, in which neighbouring ranks synchronise.
 //
 //   kernels that write into fields of neighbours
 //   fields.meet(stream);       // all of a neighbour's stores before its meeting are there
 //   kernels that read them
 //
-// Between two meetings no rank may write what a neighbour may still read.
+// Between two calls of meet() no rank may write values that a neighbour may still read.
 #pragma once
 
 #include <memory>
@@ -26,22 +25,22 @@ class PeerFields {
   /// GPU's memory.
   static std::size_t whole_pieces(std::size_t elements);
 
-  /// Collective; null on all ranks where they cannot: no GPUs, or ranks that share one, or several machines.
-  /// fields: as many on every rank, of whole_pieces(), which must outlive this and stay where they are.
-  /// neighbours: ranks; each of them has this one among its own. The Comm must outlive it. Throws
-  /// MemoryError, on all ranks alike.
+  /// Collective; null on all ranks if this is impossible: no GPUs, ranks that share a GPU, or several
+  /// machines. fields: equally many on every rank, of whole_pieces() elements; they must outlive this object
+  /// and not move. neighbours: ranks; each must list this rank, too. The Comm must outlive it. Throws
+  /// MemoryError, on all ranks.
   static std::unique_ptr<PeerFields> make(Stream& stream, std::span<Buffer<T>* const> fields,
                                           std::span<const int> neighbours, Comm& comm);
-  /// Collective, unless an exception destroys it: no rank frees its fields while others have them open.
+  /// Collective, except during stack unwinding: no rank may free its fields while others have them open.
   virtual ~PeerFields() = default;
 
-  /// The first element of a field of the n-th neighbour.
+  /// Address of the first element of a field of the n-th neighbour.
   virtual T* of(std::size_t n, std::size_t field) const = 0;
-  /// Collective among neighbours: work begun on the stream after this call comes after all that neighbours'
-  /// streams had begun before their call. A Graph can record it.
+  /// Collective among neighbours: work begun on the stream after this call runs after all work that the
+  /// neighbours had begun before their call. A Graph can record it.
   virtual void meet(Stream& stream) = 0;
-  /// To be called after the work was waited for: throws Error where a neighbour did not come for ten minutes.
-  /// From then on no rank waits, and the fields' values are not valid.
+  /// To be called after waiting for the work: throws an Error if a neighbour did not synchronise for ten
+  /// minutes. From then on no rank waits, and the values of the fields are invalid.
   virtual void check() const = 0;
 };
 

@@ -22,8 +22,8 @@ using namespace detail::peers;
 
 constexpr unsigned warp = 32;
 
-/// A box of the field, and the places of its packed points: here, or in the memory of the receiver. Two
-/// places, used in turn.
+/// A box of the field, and the address of its packed points, in this GPU's or the receiver's memory. There
+/// are two such buffers, used alternately; to_second: distance of the second from the first.
 template <class T>
 struct Move {
   IndexBox<3> box;
@@ -53,7 +53,7 @@ __device__ Two<double> fresh(const Two<double>* there) {
   return {both.x, both.y};
 }
 
-/// Copies a row between a field and its packed points, by a warp. U: T, or two of them at once.
+/// Copies a row between a field and its packed points; a warp does it. U: T, or a pair of T.
 template <bool pack, class U>
 __device__ void move_row(U* at, U* there, int wide) {
 #pragma unroll 8
@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(threads_of_block)
   for (int n = 0; n < all.outs; ++n) move<T, true>(all.field, all.out[n], place);
   say_and_wait(all.meeting, message);
 #if __CUDA_ARCH__ >= 900
-  // Not earlier: the blocks of the next kernel could take the room of those for which other ranks wait.
+  // Not earlier: blocks of the next kernel could occupy multiprocessors that blocks of this one, for which
+  // other ranks wait, still need.
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
   for (int n = 0; n < all.ins; ++n) move<T, false>(all.field, all.in[n], place);
@@ -117,7 +118,7 @@ class CudaPeerHalo final : public PeerHalo<T> {
     for (const auto& piece : in) arriving += piece.box.count();
     return landing_.meet(std::max(arriving, leaving));
   }
-  /// Prepares what the kernel reads. It does not communicate.
+  /// Prepares the data that the kernel reads. Does not communicate.
   void prepare(Stream& stream, const std::vector<Piece>& out, const std::vector<Piece>& in,
                const std::vector<Index>& received) {
     std::vector<Move<T>> moves;

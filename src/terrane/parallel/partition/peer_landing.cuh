@@ -1,9 +1,9 @@
-// Memory of a rank's GPU into which kernels of other ranks write the messages for it, and the meeting of
-// these kernels: each block of a kernel writes its share into the memory of the others, sets a flag there,
-// waits until their blocks have set theirs here, and takes what they wrote.
+// Memory of a rank's GPU into which kernels of other ranks write the messages for it, and the synchronisation
+// of these kernels: each block of a kernel writes its share into the memory of the other ranks, sets a flag
+// there, waits for the flags that their blocks set here, and reads what they wrote.
 //
-// A message has two places, used in turn: no rank begins message n + 1 before all have told that they have
-// begun n, so no rank writes where another still reads.
+// There are two receive buffers, used alternately: no rank begins message n + 1 before all have signalled
+// that they have begun n, so no rank writes where another still reads.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace terrane::detail::peers {
 
-/// The most blocks of a kernel: so few that those of several streams never keep others from running while
-/// they wait.
+/// The largest number of blocks of a kernel: so few that waiting blocks of several streams never keep others
+/// from running.
 inline constexpr unsigned most_blocks = 64, threads_of_block = 256;
 
-/// The flags between this rank and a peer: there, this rank tells which message each of its blocks has
-/// written; here, the peer does.
+/// The flags between this rank and a peer, one per block, each the number of the last message written:
+/// `there`, in the peer's memory, are set by this rank; `here`, in this rank's memory, by the peer.
 struct Peer {
   unsigned *there, *here;
   unsigned blocks;
@@ -27,7 +27,7 @@ struct Peer {
 struct MessageState {
   unsigned messages, blocks_done;
 };
-/// What a kernel of a message needs to know of the other ranks.
+/// Data about the other ranks that a kernel needs to exchange a message.
 struct Meeting {
   const Peer* peers;
   int count;
@@ -35,11 +35,12 @@ struct Meeting {
   Patience patience;
 };
 
-/// The number of the kernel's message; where it lies is message % 2.
+/// The number of the kernel's message; message % 2 is the number of its receive buffer.
 __device__ inline unsigned next_message(const Meeting& all) {
   return *static_cast<const volatile unsigned*>(&all.state->messages) + 1;
 }
-/// To be called when the block has written its share for others: returns when theirs for it is there.
+/// To be called when the block has written its share for other ranks: returns when their share for this block
+/// has arrived.
 __device__ inline void say_and_wait(const Meeting& all, unsigned message) {
   __threadfence_system();
   __syncthreads();
@@ -52,7 +53,7 @@ __device__ inline void say_and_wait(const Meeting& all, unsigned message) {
   }
   __syncthreads();
 }
-/// To be called when the block has taken its share of what arrived.
+/// To be called when the block has read its share of the received data.
 __device__ inline void end_message(const Meeting& all, unsigned message) {
   __syncthreads();
   if (threadIdx.x > 0 || atomicAdd(&all.state->blocks_done, 1) + 1 < gridDim.x) return;
@@ -60,10 +61,12 @@ __device__ inline void end_message(const Meeting& all, unsigned message) {
   all.state->messages = message;
 }
 
-/// Its destruction is collective, unless an exception does it.
+/// Receive buffers of this rank and addresses of the others'. Destruction is collective, except during stack
+/// unwinding.
 class PeerLanding {
  public:
-  /// bytes: of one message that this rank receives. patience: minutes to wait. Throws MemoryError.
+  /// bytes: size of one message that this rank receives. patience: minutes to wait for other ranks. Throws
+  /// MemoryError.
   PeerLanding(Stream& stream, std::size_t bytes, Comm& comm, std::uint64_t patience = 1)
       : comm_(comm),
         index_(stream.device().index),
@@ -80,7 +83,7 @@ class PeerLanding {
   }
   ~PeerLanding() {
     if (cudaSetDevice(index_) == cudaSuccess) {
-      if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never come
+      if (std::uncaught_exceptions() > 0) lost_->give_up();  // others may never answer
       cudaDeviceSynchronize();
     }
     if (std::uncaught_exceptions() > 0) return;  // others may still write there
@@ -90,8 +93,8 @@ class PeerLanding {
   PeerLanding(const PeerLanding&) = delete;
   PeerLanding& operator=(const PeerLanding&) = delete;
 
-  /// Collective: whether every rank can access the memory of all others. numbers: that this rank moves in a
-  /// message.
+  /// Collective: whether every rank can access the memory of all others. numbers: how many numbers this rank
+  /// sends and receives in a message.
   bool meet(Index numbers) {
     detail::cuda::use(index_);
     std::vector<Hello> all(static_cast<std::size_t>(comm_.size()));
@@ -101,7 +104,7 @@ class PeerLanding {
     for (const Hello& one : all) blocks_of_.push_back(one.blocks);
     return comm_.lowest(open(all) ? 1 : 0) == 1;
   }
-  /// peers: the ranks with which this one has messages. It does not communicate.
+  /// peers: the ranks with which this rank exchanges messages. Does not communicate.
   void prepare(Stream& stream, const std::set<int>& peers) {
     std::vector<Peer> all;
     for (const int rank : peers) {
@@ -115,11 +118,11 @@ class PeerLanding {
   int rank() const { return comm_.rank(); }
   int ranks() const { return comm_.size(); }
   bool alone() const { return count_ == 0; }
-  /// The number of blocks, of threads_of_block, of kernels that meet.
+  /// The number of blocks, of threads_of_block threads each, of kernels that exchange messages.
   unsigned blocks() const { return blocks_; }
   void use_gpu() const { detail::cuda::use(index_); }
   Meeting meeting() { return {peers_.view().data, count_, state_.view().data, lost_->patience(patience_)}; }
-  /// The address of the first place of what a rank receives; the second one follows it directly.
+  /// The address of a rank's first receive buffer; the second follows directly.
   std::byte* of(int rank) const {
     void* const memory = rank == comm_.rank() ? memory_.mine : opened_[static_cast<std::size_t>(rank)];
     return static_cast<std::byte*>(memory) + first_;
@@ -163,10 +166,10 @@ class PeerLanding {
   Comm& comm_;
   int index_;
   std::uint64_t patience_;
-  std::size_t first_ = 0;  // bytes before what arrives
+  std::size_t first_ = 0;  // offset of the receive buffers, bytes
   std::shared_ptr<PeerMemory> all_;
   PeerMemory::Piece memory_;
-  std::vector<void*> opened_;  // that of others
+  std::vector<void*> opened_;  // addresses of other ranks' memory
   std::vector<unsigned> blocks_of_;
   unsigned blocks_ = 1;
   int count_ = 0;

@@ -17,7 +17,7 @@ namespace {
 
 using namespace detail::peers;
 
-/// Minutes to wait for a rank, in place of one: before its first message a rank may have a large state to
+/// Minutes to wait for a rank (one elsewhere): before its first message a rank may have a large state to
 /// restore.
 constexpr std::uint64_t minutes = 10;
 
@@ -26,7 +26,7 @@ using Unit = uint4;
 template <class T>
 constexpr unsigned units_of_row = 4 * sizeof(T) / sizeof(Unit);
 
-/// The rows for one rank: their numbers, and their two places in its memory.
+/// The rows sent to one rank: their indices, and the addresses of its two receive buffers.
 struct Sent {
   const std::uint32_t* rows;
   unsigned count;
@@ -39,7 +39,7 @@ struct BringRows {
   const Sent* sent;
   int ranks;
   const Unit* landed;
-  Index received;  // units; so many further on is the second place
+  Index received;  // number of units received; also the distance of the second buffer from the first
   Meeting meeting;
 };
 
@@ -75,7 +75,7 @@ class CudaPeerRows final : public PeerRows<T> {
 
   /// Collective: whether every rank can access the memory of all others.
   bool meet(std::span<const Parcel> in, Comm& comm) {
-    // Of each rank: where what it receives from each begins, and how much it is.
+    // For each rank: offsets of the rows that it receives from every rank, then their total number.
     const auto ranks = static_cast<std::size_t>(comm.size());
     std::vector<Index> mine(ranks + 1, 0);
     for (const Parcel& parcel : in) mine[static_cast<std::size_t>(parcel.rank)] = parcel.first;
@@ -84,7 +84,7 @@ class CudaPeerRows final : public PeerRows<T> {
     comm.gather_all(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(places_)));
     return landing_.meet(4 * std::max(count_of(out_), received_));
   }
-  /// Prepares what the kernel reads. It does not communicate.
+  /// Prepares the data that the kernel reads. Does not communicate.
   void prepare(Stream& stream, std::span<const std::uint32_t> send) {
     rows_ = Buffer<std::uint32_t>(stream, send);
     const std::size_t ranks = static_cast<std::size_t>(landing_.ranks()),

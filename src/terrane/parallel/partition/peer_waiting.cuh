@@ -1,5 +1,5 @@
 // Messages between kernels of ranks, on GPUs of one machine that can access each other's memory: flags in the
-// memory of the other rank hold numbers of messages, or tell that one did not come.
+// memory of the other rank contain message numbers, or report that a message did not arrive.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +22,19 @@
 
 namespace terrane::detail::peers {
 
-/// The size of memory that can be shared alone: the granularity of the runtime.
+/// The smallest size of memory that can be shared by itself: the granularity of the CUDA runtime.
 inline constexpr std::size_t granularity = std::size_t{2} << 20;
 inline std::atomic<std::uint64_t> longest_wait{60'000'000'000};  // ns
 inline std::atomic<bool> may_share_gpus{false};                  // for tests
 
-/// How long a kernel waits, and where it reports that it waited in vain.
+/// How long a kernel waits for a message, and the flags by which it reports that none arrived.
 struct Patience {
   unsigned *lost, *lost_on_host;
   std::uint64_t longest;  // ns
 };
 
-/// Shared by all halos of a Comm: whether a message did not come. Then no kernel waits for another; otherwise
-/// each halo would wait its own minute, and use layers of the message before.
+/// Flag, shared by all halos of a Comm, that a message did not arrive. Then no kernel waits for another one;
+/// otherwise each halo would wait for a minute of its own, and use values of the previous message.
 struct Lost {
   Buffer<unsigned> on_device;
   PinnedBuffer<unsigned> on_host;
@@ -51,7 +51,7 @@ struct Lost {
     if (*static_cast<const volatile unsigned*>(on_host.data()) != 0)
       throw Error("GPUs", "a rank did not answer in time", "Did one of the processes end?");
   }
-  /// Ends all waiting, from another stream, as kernels wait in their own.
+  /// Ends the waiting of all kernels. Uses a separate stream, as the kernels occupy theirs.
   void give_up() {
     cudaStream_t aside = nullptr;
     if (cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) != cudaSuccess) return;
@@ -61,15 +61,15 @@ struct Lost {
   }
 };
 
-/// The place of memory that other processes can open.
+/// The location of memory that other processes can open.
 struct SharedPlace {
   cudaIpcMemHandle_t handle;
-  int chunk;  ///< number of the piece of memory that the handle opens
+  int chunk;  ///< number of the chunk of memory that the handle opens
   std::size_t offset;
 };
 
-/// Whether, by the first messages of all ranks, each can share memory, and no two have the same GPU, unless
-/// tests allow it.
+/// Whether, according to the first messages of all ranks, each rank can share memory, and no two ranks use
+/// the same GPU (unless tests allow it).
 template <class Hello>
 bool all_may_bring_messages(const std::vector<Hello>& all) {
   std::vector<std::string> gpus;
@@ -86,12 +86,12 @@ inline void meet_at_the_end(Comm& comm) {
   if (std::uncaught_exceptions() > 0) return;
   try {
     comm.lowest(0);
-  } catch (const std::exception&) {  // nobody is left
+  } catch (const std::exception&) {  // the other ranks have ended
   }
 }
 
-/// Memory that others open, in a few large chunks of which halos take pieces: to open one takes tens of
-/// milliseconds. Its destruction is collective, unless an exception does it.
+/// Memory that other ranks open: a few large chunks, of which halos get pieces, because opening a chunk takes
+/// tens of milliseconds. Destruction is collective, except during stack unwinding.
 class PeerMemory {
  public:
   struct Piece {
@@ -107,12 +107,12 @@ class PeerMemory {
       cudaDeviceSynchronize();
       for (const auto& [of, memory] : opened_) cudaIpcCloseMemHandle(memory);
     }
-    meet_at_the_end(comm_);  // memory is freed when no rank has it open any more
+    meet_at_the_end(comm_);  // so that memory is freed only when no rank has it open any more
   }
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
 
-  /// Memory filled with zeros. Throws MemoryError.
+  /// Allocates memory filled with zeros. Throws MemoryError.
   Piece take(Stream& stream, std::size_t bytes) {
     constexpr std::size_t line = 256;
     bytes = (bytes + line - 1) / line * line;
@@ -129,8 +129,8 @@ class PeerMemory {
     chunks_.push_back(std::move(chunk));
     return cut(stream, chunks_.size() - 1, chunks_.back().free.begin(), bytes);
   }
-  /// To be called when all have met, and no rank writes there any more; chunks are kept, as others have them
-  /// open.
+  /// Frees a piece. To be called after synchronisation, when no rank writes there any more; chunks are kept,
+  /// as other ranks have them open.
   void give_back(const Piece& piece) {
     for (auto& chunk : chunks_) {
       if (chunk.number != piece.place.chunk) continue;
@@ -147,7 +147,7 @@ class PeerMemory {
       }
     }
   }
-  /// The memory of another rank; null where this GPU cannot reach it.
+  /// Address of another rank's memory on this GPU; null if this GPU cannot access it.
   void* open(int rank, const SharedPlace& place) {
     auto& memory = opened_[{rank, place.chunk}];
     if (!memory &&
@@ -193,7 +193,7 @@ class PeerMemory {
   std::map<std::pair<int, int>, void*> opened_;  // addresses of opened memory, by rank and chunk
 };
 
-/// What the halos of a Comm and a GPU share: kept as long as one of them exists.
+/// An object shared by the halos of a Comm on a GPU, kept as long as one of them exists.
 template <class What>
 class AllPeers {
  public:
@@ -244,8 +244,8 @@ __device__ inline std::uint64_t nanoseconds() {
   return now;
 }
 
-/// Waits until a peer has set the flag of this message, or any message is lost: this one, when its time has
-/// passed.
+/// Waits until a peer has set the flag of this message, or until some message is lost; this one counts as
+/// lost after the time `longest`.
 __device__ inline void wait_for(const Patience& all, const unsigned* here, unsigned message) {
   if (*static_cast<volatile unsigned*>(all.lost) != 0) return;
   const std::uint64_t begin = nanoseconds();

@@ -1,4 +1,4 @@
-// Which rank does which part of shared work.
+// Divides numbered items of work among ranks.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace terrane {
 
 struct Range {
-  std::size_t first = 0, last = 0;  ///< first .. last − 1
+  std::size_t first = 0, last = 0;  ///< items first .. last − 1
   std::size_t size() const noexcept { return last - first; }
   friend bool operator==(const Range&, const Range&) = default;
 };

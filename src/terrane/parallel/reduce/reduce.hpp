@@ -1,5 +1,5 @@
-// Sums and maxima over boxes whose bits depend on the points alone: not on threads, thread blocks, the kind
-// of device, or how ranks share the box. tree.hpp says in which order they are added.
+// Sums and maxima over boxes, bitwise independent of the number of threads, of thread blocks, of the kind of
+// device and of how ranks divide the box. tree.hpp describes the order of additions.
 //
 // The rule for ranks: each rank's part of the box begins and ends at multiples of a block (4 × 4 × 32 points
 // in three dimensions, 16 × 32 in two, 512 in one), counted from index 0 of the whole problem, or at the ends
@@ -23,19 +23,20 @@ namespace detail {
 #if defined(__CUDACC__)
 
 inline constexpr unsigned warps_of_block = 8;
-/// Four warps share the rows of a block of points: so many that they hide the latency of memory.
+/// Four warps share the rows of a block of points, enough to hide the latency of memory.
 inline constexpr unsigned warps_of_cell = 4, cells_of_block = warps_of_block / warps_of_cell;
 inline constexpr int rows_of_warp = block_rows / static_cast<int>(warps_of_cell);
 
-/// The number of thread blocks that a multiprocessor should hold, registers allowing: as the kernel says, if
-/// it does.
+/// The number of thread blocks that a multiprocessor should hold, registers allowing: Kernel::blocks_at_once,
+/// if the kernel has that.
 template <class Kernel>
 constexpr int blocks_at_once() {
   if constexpr (requires { Kernel::blocks_at_once; }) return Kernel::blocks_at_once;
   else return 1;
 }
 
-/// One lane per column of the block. The sums of its rows are added in a fixed order by one of the warps.
+/// One lane per column of the block. Each warp sums some of the rows; one warp then adds these sums in a
+/// fixed order.
 template <int N, int M, class Op, class Kernel>
 __global__ void __launch_bounds__(warps_of_block* lanes, blocks_at_once<Kernel>())
     reduce_blocks(const IndexBox<N> cells, const IndexBox<N> points, const __grid_constant__ Kernel kernel,
@@ -98,11 +99,10 @@ __global__ void __launch_bounds__(warps_of_block* lanes)
   if (number < next.count()) join_children<N, M, Op>(number, next, cells, values, out);
 }
 
-/// The last levels of the tree, whose cells are few: one block of threads joins them, one level after the
-/// other.
+/// The last levels of the tree, which have few cells: one block of threads joins these, level after level.
 template <int N>
 struct FewCells {
-  static constexpr Index most = 8192;  // most cells of the first of these levels
+  static constexpr Index most = 8192;  // largest number of cells on the first of these levels
   static constexpr int most_levels = 4;
   int levels = 0;
   IndexBox<N> cells;
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(warps_for_few_cells* lanes)
 
 #endif
 
-/// work(n) for every n below count, on `threads` threads.
+/// Calls work(n) for every n below count, on `threads` threads.
 template <class Work>
 void share_cells(Index count, int threads, const Work& work) {
   constexpr Index some = 16;  // cells that a thread takes at once: about ten microseconds
@@ -148,9 +148,10 @@ void share_cells(Index count, int threads, const Work& work) {
       &all);
 }
 
-/// Reduces a row of blocks of points on the CPU. Where a kernel's loops differ from row to row, it may
-/// compute a row of points itself: kernel.row(k, j, first, last, values), which writes values[m][i − first].
-/// block: the row's place, with any last index · cells: those of the row · out [cells of the row, M]
+/// Reduces a row of blocks of points on the CPU. If a kernel's loops differ from row to row, it may compute a
+/// row of points itself, by kernel.row(k, j, first, last, values), which writes values[m][i − first]. block:
+/// indices of the row of blocks (the last is not used) · cells: blocks of the row · out: [blocks of the
+/// row][M]
 template <int M, class Op, class Kernel>
 inline void reduce_row_of_blocks(const Kernel kernel, const Place<3>& block, const IndexBox<3>& cells,
                                  const IndexBox<3>& points, double* out) {
@@ -176,7 +177,8 @@ inline void reduce_row_of_blocks(const Kernel kernel, const Place<3>& block, con
           for (int m = 0; m < M; ++m) values[m][i - first] = value_of(answer, m);
         }
       }
-      // Through memory, so that no compiler fuses a product of the kernel with the addition.
+      // Forces the values through memory, so that no compiler fuses a product of the kernel with the
+      // addition.
       asm volatile("" : : "r"(values) : "memory");
       for (int m = 0; m < M; ++m) {
         double* const here = sum[m] + (first - corner);
@@ -228,7 +230,7 @@ void reduce_on_host(const IndexBox<N>& cells, const IndexBox<N>& points, const K
   }
 }
 
-/// Values of the cells `next`, each joined from those of its children.
+/// Computes the values of the cells `next`: each is joined from those of its children among `cells`.
 template <int N, int M, class Op>
 void join_on_host(const IndexBox<N>& next, const IndexBox<N>& cells, const double* values, double* out,
                   int threads) {
@@ -240,23 +242,22 @@ void join_on_host(const IndexBox<N>& next, const IndexBox<N>& cells, const doubl
 template <int N>
 struct Shares {
   IndexBox<N> whole;
-  std::vector<IndexBox<N>> parts;  // of each rank
+  std::vector<IndexBox<N>> parts;  // points of each rank
   int level = 0;
 
-  /// Throws ShapeError when the parts break the rule.
+  /// Throws ShapeError if the parts break the rule for ranks above.
   Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& comm);
 };
 
 }  // namespace detail
 
-/// Sums and maxima over all ranks of a Comm. Functions are collective where they say so.
+/// Sums and maxima over all ranks of a Comm. Collective functions say so.
 template <int N>
 class Reduction {
  public:
-  /// Collective: `mine` are the points of `whole` that this rank has; indices are not negative. stream: the
-  /// kernels run in its order. most: the most values per point that sums() will be given. Throws ShapeError
-  /// when parts overlap, leave points out or are not cut at blocks, MemoryError. Stream and Comm must outlive
-  /// it.
+  /// Collective: `mine` are the points of `whole` that this rank has; indices are not negative. stream: runs
+  /// the kernels. most: largest number of values per point in sums(). Throws ShapeError if parts overlap,
+  /// omit points or are not cut at block boundaries; MemoryError. Stream and Comm must outlive it.
   Reduction(Stream& stream, const IndexBox<N>& whole, const IndexBox<N>& mine, Comm& comm, int most = 1)
       : stream_(stream), comm_(comm), shares_(whole, mine, comm), mine_(mine), most_(most) {
     cells_.push_back(detail::blocks_of(mine));
@@ -280,7 +281,8 @@ class Reduction {
     begin<1, detail::Add>(kernel);
     return finish<1, detail::Add>()[0];
   }
-  /// Collective: the highest of the kernel's values; NaN when there is one, −∞ when there are no points.
+  /// Collective: the maximum of the kernel's values over all points of `whole`; NaN if any value is NaN, −∞
+  /// if there are no points.
   template <class Kernel>
   double highest(const Kernel& kernel) {
     begin<1, detail::Highest>(kernel);
@@ -293,8 +295,8 @@ class Reduction {
     return finish<M, detail::Add>();
   }
 
-  /// The two halves of sums(): begin_sums() begins work on the stream, which a Graph may record; the second,
-  /// collective, waits for it. after: as for sweep().
+  /// The two halves of sums(): begin_sums() begins work on the stream, which a Graph may record; end_sums(),
+  /// which is collective, waits for it. after: as for sweep().
   template <int M, class Kernel>
   void begin_sums(const Kernel& kernel, After after = After::events) {
     begin<M, detail::Add>(kernel, nullptr, after);
@@ -307,9 +309,10 @@ class Reduction {
   /// Whether sums_to() can be called: one rank has all points.
   bool alone() const { return comm_.size() == 1; }
 
-  /// Where ranks reach each other's memory, their sums can stay on devices as well. Each rank computes the
-  /// sums of its own cells, M values of each, and gets a pointer to them; copies those of the other ranks to
-  /// room_of_all(), in the order of cells_of_all(); and adds them up with add_all_to().
+  /// If ranks access each other's memory, sums can stay on the devices with several ranks, too. Each rank
+  /// calls sums_of_cells(), which returns a device pointer to the sums of its cells, M values per cell;
+  /// copies those of all other ranks to room_of_all(), in the order of cells_of_all(); and adds them up by
+  /// add_all_to().
   template <int M, class Kernel>
   const double* sums_of_cells(const Kernel& kernel, After after = After::events) {
     begin<M, detail::Add>(kernel, nullptr, after);
@@ -325,7 +328,7 @@ class Reduction {
     join_to<M>(to, cells_of_all(), room_of_all(), room_of_all() + cells_of_all().count() * most_);
   }
 
-  /// Begins work that leaves the same sums on the device, at `to`, for kernels that come later on the stream.
+  /// Begins work that writes the sums to `to` on the device, for later kernels of the stream.
   template <int M, class Kernel>
   void sums_to(double* to, const Kernel& kernel, After after = After::events) {
     begin<M, detail::Add>(kernel, cells_.back().count() == 1 ? to : nullptr, after);
@@ -334,7 +337,7 @@ class Reduction {
   }
 
  private:
-  /// Joins the values of these cells, one or more, level by level up to a single one; next: memory for the
+  /// Joins the values of one or more cells, level by level, into one value at `to`; next: memory for the
   /// levels between.
   template <int M>
   void join_to(double* to, IndexBox<N> cells, const double* from, double* next) {
@@ -373,7 +376,7 @@ class Reduction {
     });
   }
 
-  /// Computes the values of each level from those of the level below; `values` are those of the first.
+  /// Computes the values of each level from those of the level below; `values`: those of the lowest level.
   template <int M, class Op>
   void join_levels(const std::vector<IndexBox<N>>& cells, const double* values,
                    const std::vector<double*>& out) {
@@ -415,7 +418,7 @@ class Reduction {
   }
 #endif
 
-  /// Cells of a rank at the level up to which every rank adds alone.
+  /// The cells that a part has on level shares_.level, up to which every rank adds by itself.
   IndexBox<N> cells_of(const IndexBox<N>& part) const {
     auto cells = detail::blocks_of(part);
     for (int level = 0; level < shares_.level; ++level) cells = detail::joined(cells);
@@ -424,7 +427,7 @@ class Reduction {
 
   template <int M, class Op>
   std::array<double, M> finish() {
-    // This rank's values, padded to the size of the rank with the most.
+    // This rank's values, padded to the largest number of values of any rank.
     Index most = 0;
     for (const auto& part : shares_.parts) most = std::max(most, cells_of(part).count());
     const auto each = static_cast<std::size_t>(most * M);
@@ -434,7 +437,7 @@ class Reduction {
     if (comm_.size() == 1) all = std::move(mine);
     else comm_.gather_all(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
 
-    // The values of all ranks' cells of that level, in the order of the whole box; then joined to a single
+    // The values of all ranks' cells of that level, ordered as in the whole box; these are then joined into
     // one.
     auto cells = cells_of(shares_.whole);
     std::vector<double> values(static_cast<std::size_t>(cells.count() * M), Op::nothing);
@@ -467,12 +470,12 @@ class Reduction {
   IndexBox<N> mine_;
   int most_;
   std::vector<IndexBox<N>> cells_;  // this rank's cells of each level
-  std::vector<std::size_t> first_;  // where the values of each level begin
-  std::size_t rest_ = 0;            // where all ranks' cells begin, then levels joined on the device
+  std::vector<std::size_t> first_;  // offset of each level's values in values_
+  std::size_t rest_ = 0;  // offset in values_ of all ranks' cells, followed by levels joined on the device
   Buffer<double> values_;
 };
 
-/// Kernels that solvers sum: products, magnitudes.
+/// Kernels for the sums and maxima of solvers: products, magnitudes.
 template <int N>
 struct Product {
   View<const double, N> a, b;

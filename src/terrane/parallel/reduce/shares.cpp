@@ -48,11 +48,11 @@ template <int N>
 Shares<N>::Shares(const IndexBox<N>& whole_box, const IndexBox<N>& mine, Comm& comm)
     : whole(whole_box), parts(static_cast<std::size_t>(comm.size())) {
   comm.gather_all(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(parts)));
-  check(whole, parts);  // on all ranks alike
+  check(whole, parts);  // with the same outcome on all ranks
   const auto all_closed = [&](int at) {
     return std::all_of(parts.begin(), parts.end(), [&](const auto& part) { return closed(part, whole, at); });
   };
-  // The host joins the last few levels: on a GPU each level waits for the one before.
+  // The host joins the last few levels: on a GPU each level would wait for the previous kernel.
   for (auto cells = blocks_of(whole); cells.count() > fan_in && all_closed(level + 1); cells = joined(cells))
     ++level;
 }

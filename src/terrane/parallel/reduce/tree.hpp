@@ -1,13 +1,14 @@
 // The order in which sums over boxes are added: fixed by the indices of the points alone.
 //
-// Space is cut into blocks of 512 points: 4 × 4 × 32 in three dimensions, 16 × 32 in two, 512 in one. They
-// begin at multiples of these, wherever the box that is summed begins. A block has 32 partial sums, one per
-// column of its rows, which are added in a binary tree. Then the sums of 64 blocks (4 × 4 × 4, 8 × 8, 64)
-// are added in a binary tree, and 64 of those, until one is left. Points outside of the box add nothing.
+// Space is cut into blocks of 512 points: 4 × 4 × 32 in three dimensions, 16 × 32 in two, 512 in one. Blocks
+// begin at multiples of these numbers, regardless of where the summed box begins. A block has 32 partial
+// sums, one per column of its rows, which are added in a binary tree. Then the sums of 64 blocks (4 × 4 × 4,
+// 8 × 8, 64) are added in a binary tree, and 64 of the resulting sums, until one is left. Points outside of
+// the box are not added.
 //
-// A rank that has a whole number of blocks can add up its points alone, as far as the tree does not cross
-// to another rank; so the bits depend only on the points. This file says where blocks lie, and adds on the
-// CPU; reduce.hpp has the same for GPUs.
+// A rank that has a whole number of blocks can add its points by itself up to the level where the tree joins
+// blocks of different ranks; so the bits depend only on the points. This file defines the blocks and adds on
+// the CPU; reduce.hpp does the same on GPUs.
 #pragma once
 
 #include <limits>
@@ -28,7 +29,7 @@ namespace detail {
 
 inline constexpr int lanes = 32, block_rows = 16, fan_in = 64;
 
-/// Points of a block on each axis, and blocks that are joined on each axis.
+/// Number of points of a block, and of blocks joined at a time, along each axis.
 template <int N>
 TERRANE_FN constexpr Index block_extent(int axis) {
   if (axis == N - 1) return N == 1 ? lanes * block_rows : lanes;
@@ -39,8 +40,8 @@ inline constexpr Index join = N == 1   ? 64
                               : N == 2 ? 8
                                        : 4;
 
-/// Sums and maxima. `join` does not fuse the addition with a product before it, so that every device
-/// computes the same bits.
+/// The operations of sums and of maxima. `join` prevents fusing of the addition with a preceding product, so
+/// that every device computes the same bits.
 struct Add {
   static constexpr double nothing = 0;
   TERRANE_FN static double join(double a, double b) {
@@ -51,7 +52,7 @@ struct Add {
 #endif
   }
 };
-struct Highest {  // the largest value, or NaN where there is one
+struct Highest {  // the largest value, or NaN if any value is NaN
   static constexpr double nothing = -std::numeric_limits<double>::infinity();
   TERRANE_FN static double join(double a, double b) { return a > b || a != a ? a : b; }
 };
@@ -81,7 +82,7 @@ TERRANE_FN constexpr IndexBox<N> joined(const IndexBox<N>& cells) {
   return next;
 }
 
-/// Whether, below this level, no cell of the tree joins points of `mine` with other points of `whole`.
+/// Whether no cell of the tree up to this level contains both points of `mine` and other points of `whole`.
 template <int N>
 constexpr bool closed(const IndexBox<N>& mine, const IndexBox<N>& whole, int level) {
   if (mine.empty()) return true;
@@ -94,7 +95,7 @@ constexpr bool closed(const IndexBox<N>& mine, const IndexBox<N>& whole, int lev
   return true;
 }
 
-/// The point of cell number n of a box of cells.
+/// Indices of a point, a block or a cell.
 template <int N>
 struct Place {
   Index at[N];
@@ -122,7 +123,7 @@ TERRANE_FN double value_of(const Several<M>& answer, int m) {
   return answer.value[m];
 }
 
-/// Evaluates the kernel at row r of a block, 0 ≤ r < 16, and column i of it.
+/// Evaluates a kernel at a row r of a block, 0 ≤ r < 16, and at index i along the row.
 template <int N>
 struct Rows {
   Place<N> corner;    // index of the block's first point on each axis
@@ -216,7 +217,7 @@ TERRANE_FN constexpr bool holds(const IndexBox<N>& cells, const Place<N>& place)
   return true;
 }
 
-/// Value m of child c, or the neutral value where there is no such child.  values [cells, M]
+/// Value m of child c, or the neutral value of Op if there is no such child.  values [cells, M]
 template <int N, int M, class Op>
 TERRANE_FN double child_value(const Place<N>& cell, int c, const IndexBox<N>& cells, const double* values,
                               int m) {

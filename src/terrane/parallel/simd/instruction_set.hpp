@@ -1,5 +1,5 @@
-// The instruction set for which kernels run on this CPU, of those that they are compiled for: one choice for
-// all kernels.
+// Kernels are compiled for several instruction sets; this chooses the one used on this CPU, the same for all
+// kernels.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 namespace terrane {
 
 /// The best that this build has and this CPU runs: "plain", "avx2", "avx512". `wanted` (or, when that is
-/// empty, the environment variable TERRANE_SIMD) asks for another. Throws UnsupportedError when it is not to
-/// be had.
+/// empty, the environment variable TERRANE_SIMD) asks for another. Throws UnsupportedError if that is not
+/// available.
 std::string_view instruction_set(std::string_view wanted = {});
 
-/// Its usual name: "AVX-512", "AVX2"; "NEON", where plain code is compiled for that.
+/// The usual name of an instruction set: "AVX-512", "AVX2"; "NEON" if plain code is compiled for that.
 std::string instruction_set_title(std::string_view name);
 
 }  // namespace terrane

@@ -1,11 +1,12 @@
-// Numbers below the range of a floating-point type, on CPUs.
+// Treats denormal floating-point numbers as zero on CPUs.
 #pragma once
 
 namespace terrane {
 
 /// While an object of this class exists, the thread's CPU treats denormal numbers as zero: fields ahead of a
-/// wave and deep in layers are full of them, and many CPUs take a hundred times as long for each. All of it
-/// is inlined, so that no instruction set's copy takes another's place.
+/// wavefront and deep in absorbing layers are full of them, and many CPUs take a hundred times as long for
+/// each. All functions are inlined, so that the linker cannot merge copies compiled for different instruction
+/// sets.
 class NoDenormals {
  public:
 #if defined(__SSE__)

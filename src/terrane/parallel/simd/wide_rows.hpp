@@ -1,6 +1,6 @@
 // Loops over rows that are compiled twice for CPUs, plain and for wide registers (AVX2, eight numbers of
-// single precision), where files of kernels by instruction set would be too much. Products and sums are not
-// fused, so the bits are the same for any width.
+// single precision), where a separate kernel file for each instruction set would be too much. Products and
+// sums are not fused, so the bits are the same for any width.
 #pragma once
 
 #include "terrane/parallel/simd/instruction_set.hpp"

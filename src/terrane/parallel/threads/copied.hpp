@@ -1,4 +1,4 @@
-// Copies of long lists, whose pages all threads ask the system for (filled.hpp).
+// Copies of long lists, whose memory pages are touched first by all threads (filled.hpp).
 #pragma once
 
 #include <vector>

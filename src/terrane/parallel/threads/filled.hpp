@@ -1,5 +1,5 @@
-// Long lists whose pages all threads ask the system for. The first touch of a page costs more than filling
-// it: one thread gets 1 to 2 GB a second, and a model of 262 million cells is several lists of 2 GB.
+// Long lists whose memory pages are touched first by all threads. The first access to a page costs more than
+// filling it: one thread gets 1 to 2 GB a second, and a model of 262 million cells is several lists of 2 GB.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,11 @@
 
 namespace terrane {
 
-/// Touches the pages of memory that will be written soon, on all threads where it is long. Its values stay.
+/// Touches the pages of memory that will be written soon, on all threads if it is long. Does not change
+/// values.
 void ask_for_pages(void* memory, std::size_t bytes);
 
-/// A list with `count` times the value.
+/// A list of `count` copies of the value.
 template <class T>
 std::vector<T> filled(std::size_t count, const T& value) {
   std::vector<T> all;

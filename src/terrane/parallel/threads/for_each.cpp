@@ -26,7 +26,7 @@ thread_local bool within_a_task = false;
 }  // namespace
 
 int thread_count(int wanted) {
-  // libgomp writes what it counts into a variable of its own: several tasks may not ask it at once.
+  // libgomp stores the number of cores in an unprotected variable, so tasks must not call it concurrently.
   if (within_a_task) return 1;
   // The OpenMP runtime ends the process when the system refuses it a thread. It asks the system for the
   // number of CPU cores at each call, which takes longer than a small task.
@@ -43,13 +43,13 @@ void share_cores(int processes) {
 
 namespace {
 
-/// One call of for_each, whose tasks are taken one at a time by whoever is free.
+/// One call of for_each; any free thread executes the next task.
 struct Work {
   const std::function<void(std::size_t)>& task;
   std::size_t count;
-  int wanted;                        // helpers that may still join; guarded by the mutex of the helpers
-  std::atomic<int> inside{0};        // helpers that have joined and not left
-  std::atomic<std::size_t> next{0};  // task
+  int wanted;                        // number of helpers that may still join; guarded by the mutex of Helpers
+  std::atomic<int> inside{0};        // number of helpers that have joined and not left
+  std::atomic<std::size_t> next{0};  // index of the next task
   std::atomic<bool> failed{false};
   std::exception_ptr error;
 
@@ -64,7 +64,7 @@ struct Work {
       if (!failed.exchange(true)) error = std::current_exception();
     }
   }
-  /// Runs on the thread that called for_each, which also asks whether the user wants to stop.
+  /// Runs tasks on the thread that called for_each, and checks whether the user wants to stop.
   void lead() {
     for (std::size_t index = 0; !failed.load(std::memory_order_relaxed);) {
       if (Interruptible::ends_now() && !failed.exchange(true)) error = std::make_exception_ptr(Cancelled());
@@ -83,17 +83,19 @@ struct Work {
   }
 };
 
-/// Looks for a short while, before sleep: waking takes longer than many a task.
+/// Polls ready() for a short while before the thread sleeps, because waking up takes longer than a small
+/// task.
 template <class Ready>
 void spin(const Ready& ready) {
   constexpr int looks = 4000;  // a few microseconds, hardly lost on a busy machine
   for (int i = 0; i < looks && !ready(); ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-/// The threads that help those who call for_each. They sleep while there is nothing to do. Nobody waits for
-/// one that has not begun: the caller does what is left itself. So on a machine that is busy with other
-/// programs a small piece of work takes no longer than alone, however many threads it may use; the barriers
-/// of OpenMP wait for every thread of the team, and those that wait keep others from running.
+/// The threads that execute tasks besides the thread that calls for_each. They sleep while there is no work.
+/// The caller never waits for a helper that has not begun, but executes the remaining tasks itself. So on a
+/// machine that is busy with other programs a small piece of work takes no longer than alone, however many
+/// threads it may use; the barriers of OpenMP wait for every thread of the team, and those that wait keep
+/// others from running.
 class Helpers {
  public:
   void run(Work& work) {
@@ -173,7 +175,7 @@ class Helpers {
     }
   }
 
-  /// Two, who wake two each: one after the other would take the caller long.
+  /// Wakes two helpers, each of which wakes two more: waking all of them would take the caller long.
   void wake_some() {
     for (int n = 0; n < std::min(asleep_, 2); ++n) posts_.notify_one();
   }
@@ -186,7 +188,7 @@ class Helpers {
 };
 
 /// Whether this process was forked from one that computed on OpenMP's threads: GNU's would wait for ever for
-/// those, which stayed behind.
+/// these threads, which exist only in the parent.
 bool team_stayed_behind() {
   static std::atomic<pid_t> owner{0};
   const pid_t here = getpid();
@@ -204,7 +206,7 @@ void for_each(std::size_t count, int threads, const std::function<void(std::size
   if (team == 1 || omp_in_parallel()) {
     work.lead();
   } else if (omp_get_proc_bind() != omp_proc_bind_false && !team_stayed_behind()) {
-    // The user has said which threads run where, and OpenMP alone knows how.
+    // The user has bound threads to cores, and only OpenMP applies such a binding.
 #pragma omp parallel for schedule(dynamic, 1) num_threads(team)
     for (std::size_t index = 0; index < count; ++index) work.do_one(index);
   } else {

@@ -4,12 +4,13 @@ namespace terrane::detail {
 
 namespace {
 
-/// The most points of a row in a tile: a multiple of every SIMD width, so many that the cost of a call is
-/// small.
+/// Largest number of points of a tile's row: a multiple of every SIMD width, so many that the cost of a call
+/// is small.
 constexpr Index longest_row = 8192;
-/// Points of a plane of a tile: nine planes of three arrays in double are 0.9 MB, within the cache of a core.
+/// Largest number of points in a plane of a tile: nine planes of three arrays of doubles are 0.9 MB, which
+/// fits in the cache of a core.
 constexpr Index most_in_plane = 4096;
-/// Less work than this is not worth waking a thread.
+/// Number of points below which it is not worth waking another thread.
 constexpr Index least_for_thread = 8192;
 constexpr Index tiles_for_thread = 4, least_planes = 4;
 

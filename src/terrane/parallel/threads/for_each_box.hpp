@@ -1,9 +1,9 @@
 // Runs a kernel over the points of a box on the threads of this process.
 //
 // A kernel is a small struct of views and numbers with operator()(i), (j, i) or (k, j, i), marked TERRANE_FN,
-// which computes one point. Points are computed in any order and at the same time: a kernel writes at its own
-// point only and reads nothing that another point of the same box writes. It does not throw. The compiler
-// vectorises rows where it can.
+// which computes one point. Points are computed concurrently and in any order: a kernel writes at its own
+// point only and reads nothing that is written at another point of the same box. It does not throw. The
+// compiler vectorises rows where it can.
 #pragma once
 
 #include "terrane/parallel/arrays/index_box.hpp"
@@ -13,7 +13,7 @@ namespace terrane {
 
 namespace detail {
 
-/// Points of a box on three axes; 1 on an axis that the box does not have.
+/// Number of points of a box on three axes; 1 on axes that a box of lower dimension lacks.
 struct Extents {
   Index size[3];
 };
@@ -25,8 +25,8 @@ constexpr Extents extents(const IndexBox<N>& box) {
   return all;
 }
 
-/// Points on each axis of the tiles in which threads share a box: few enough rows that a stencil finds the
-/// planes before and behind it in the cache, many planes, and several tiles per thread.
+/// Size and number, on each axis, of the tiles into which threads divide a box: so few rows that a stencil
+/// finds the previous and next planes in the cache, many planes, and several tiles per thread.
 struct Tiles {
   Index size[3], count[3];
   int team;
@@ -36,7 +36,8 @@ Tiles tiles_of(const Extents& box, int threads);
 /// Calls call(with, n) for every n below count, on `team` threads.
 void run_team(Index count, int team, void (*call)(const void* with, Index n), const void* with);
 
-/// Computes the points of one row. `kernel` is a copy: the compiler sees that nothing written changes it.
+/// Computes the points of one row. `kernel` is a copy, so the compiler knows that no store to memory changes
+/// it.
 template <int N, class Kernel>
 void run_row(const Kernel kernel, [[maybe_unused]] Index k, [[maybe_unused]] Index j, Index first,
              Index last) {
@@ -53,7 +54,7 @@ void run_row(const Kernel kernel, [[maybe_unused]] Index k, [[maybe_unused]] Ind
 }  // namespace detail
 
 /// Calls kernel(i), kernel(j, i) or kernel(k, j, i) for every point of the box; i is the last index. threads:
-/// as for thread_count(). Results do not depend on it.
+/// as for thread_count(); results do not depend on this.
 template <int N, class Kernel>
 void for_each(const IndexBox<N>& box, int threads, const Kernel& kernel) {
   if (box.empty()) return;

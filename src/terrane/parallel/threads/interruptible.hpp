@@ -1,4 +1,4 @@
-// Stops work that does not itself ask whether the user wants to stop it: between the tasks of for_each.
+// Lets the user stop work that does not check for it itself: checks between the tasks of for_each.
 #pragma once
 
 #include <chrono>
@@ -6,10 +6,10 @@
 
 namespace terrane {
 
-/// While it exists, loops that this thread begins by for_each ask whether to stop, on this thread alone and
-/// at most every 50 ms. Work that asks itself (Progress) has the time `grace` to end in order, with a last
-/// checkpoint; after that the next loop throws Cancelled. A thread has one at a time; an inner one replaces
-/// the outer one.
+/// While an Interruptible exists, for_each loops begun by its thread check, on that thread alone and at most
+/// every 50 ms, whether the user wants to stop. Work that checks by itself (Progress) has the time `grace` to
+/// end regularly, with a last checkpoint; after that the next loop throws Cancelled. One Interruptible per
+/// thread is active; an inner one replaces the outer one.
 class Interruptible {
  public:
   using Clock = std::chrono::steady_clock;
@@ -19,9 +19,10 @@ class Interruptible {
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
 
-  /// Whether a loop of this thread is to end now.
+  /// Whether a for_each loop of this thread must end now.
   static bool ends_now() { return current != nullptr && current->is_over(); }
-  /// In a task that takes long: throws Cancelled where it runs on that thread and is to end now.
+  /// To be called in long tasks: throws Cancelled if the task runs on the thread of the Interruptible and
+  /// must end now.
   static void stop_here();
 
  private:

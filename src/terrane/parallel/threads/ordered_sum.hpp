@@ -1,5 +1,5 @@
-// Sums over numbered pieces, added in a binary tree that depends on the number of pieces alone: whoever holds
-// which piece, and whatever comes first, the bits are the same.
+// Sums over numbered pieces, added in a binary tree that depends on the number of pieces alone: the bits do
+// not depend on which rank has which piece, or on the order in which pieces are done.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace terrane {
 template <class Sums>
 class OrderedSum {
  public:
-  /// The pieces place · 2^level .. (place + 1) · 2^level − 1, as far as there are any.
+  /// A node of the tree: the pieces place · 2^level .. (place + 1) · 2^level − 1, as far as these exist.
   struct Node {
     std::uint32_t level, place;
     friend bool operator<(const Node& a, const Node& b) {
@@ -24,7 +24,7 @@ class OrderedSum {
 
   explicit OrderedSum(std::size_t pieces = 1) : pieces_(pieces) {}
 
-  /// Adds the sums of a node that was not added before, and joins it with neighbours that are there.
+  /// Adds the sums of a node that was not added before, and joins it with sibling nodes that have been added.
   void add(Node node, Sums&& sums) {
     for (; width(node.level) < pieces_; ++node.level, node.place /= 2) {
       const Node sibling{node.level, node.place ^ 1};
@@ -41,12 +41,12 @@ class OrderedSum {
     }
     nodes_.emplace(node, std::move(sums));
   }
-  /// The sums not joined yet; when all pieces were added, a single one.
+  /// The sums that are not joined yet; a single one if all pieces have been added.
   const std::map<Node, Sums>& nodes() const noexcept { return nodes_; }
   bool whole() const noexcept { return nodes_.size() == 1 && whole(nodes_.begin()->first); }
-  /// Whether this node holds all pieces.
+  /// Whether this node contains all pieces.
   bool whole(Node node) const noexcept { return width(node.level) >= pieces_; }
-  /// Precondition: whole(). Moves out the sum of all; nothing is left.
+  /// Precondition: whole(). Moves the total sum out of this object, which is empty afterwards.
   Sums take() { return std::move(nodes_.extract(nodes_.begin()).mapped()); }
 
  private:

@@ -1,5 +1,5 @@
-// Searches in long lists by the threads of this process: the first place where a condition holds, the largest
-// value. Models have billions of cells and are searched several times.
+// Searches in long lists by the threads of this process: the first index at which a condition holds, the
+// largest value. Models have billions of cells and are searched several times.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,11 @@
 
 namespace terrane {
 
-/// The length of stretches in for_each_stretch, unless another is given.
+/// The default number of indices in a stretch of for_each_stretch.
 inline constexpr std::size_t stretch_length = std::size_t{1} << 16;
 
-/// Calls piece(first, last) for stretches that together are 0 … count − 1. Threads: as for_each.
+/// Calls piece(first, last) for stretches of consecutive indices that together cover 0 … count − 1. Threads:
+/// as for_each.
 template <class Piece>
 void for_each_stretch(std::size_t count, int threads, const Piece& piece,
                       const std::size_t stretch = stretch_length) {
@@ -24,8 +25,8 @@ void for_each_stretch(std::size_t count, int threads, const Piece& piece,
            [&](std::size_t n) { piece(n * stretch, std::min((n + 1) * stretch, count)); });
 }
 
-/// The lowest n < count for which is_so(n); count where there is none. Stretches beyond one that was found
-/// are not searched.
+/// The lowest n < count for which is_so(n) is true; `count` if there is none. Stretches beyond an index
+/// already found are not searched.
 template <class IsSo>
 std::size_t first_where(std::size_t count, int threads, const IsSo& is_so) {
   std::atomic<std::size_t> found{count};
@@ -41,8 +42,9 @@ std::size_t first_where(std::size_t count, int threads, const IsSo& is_so) {
   return found.load();
 }
 
-/// For threads that together fill lists of unequal length: the sum of amount(n) before each stretch of
-/// for_each_stretch, by first / stretch_length; and, last, the sum of all.
+/// For threads that together fill lists of unequal length: the sum of amount(n) over all n before each
+/// stretch of for_each_stretch, at the stretch's index first / stretch_length; the last element is the sum
+/// over all n.
 template <class Amount>
 std::vector<std::size_t> sums_before_stretches(std::size_t count, int threads, const Amount& amount) {
   std::vector<std::size_t> before((count + stretch_length - 1) / stretch_length + 1, 0);
@@ -55,7 +57,7 @@ std::vector<std::size_t> sums_before_stretches(std::size_t count, int threads, c
   return before;
 }
 
-/// Every n < count for which is_so(n), ascending. is_so is called twice for each.
+/// All n < count for which is_so(n) is true, ascending. is_so is called twice for each n.
 template <class IsSo>
 std::vector<std::size_t> all_where(std::size_t count, int threads, const IsSo& is_so) {
   const auto before = sums_before_stretches(count, threads, is_so);
@@ -68,7 +70,7 @@ std::vector<std::size_t> all_where(std::size_t count, int threads, const IsSo& i
   return all;
 }
 
-/// The largest value(n), n < count; −∞ for count = 0. NaN is skipped.
+/// The maximum of value(n) over n < count, ignoring NaN; −∞ if count is 0.
 template <class Value>
 double largest_value(std::size_t count, int threads, const Value& value) {
   std::atomic<double> largest{-std::numeric_limits<double>::infinity()};

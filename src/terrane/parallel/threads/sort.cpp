@@ -1,4 +1,5 @@
-// Limited by memory bandwidth: a pass reads keys twice and values once, and writes both, 32 bytes per key.
+// The speed is limited by memory bandwidth: a pass reads keys twice and values once, and writes both, 32
+// bytes per key.
 #include "terrane/parallel/threads/sort.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class DigitSort {
   void sort() {
     const auto differ = count_ < 2 ? 0 : differing_bits();
     if (differ == 0) return;
-    // Not filled with zeros: the threads touch their own pages first.
+    // Not filled with zeros, so that each thread is the first to touch its pages.
     const auto other_keys = std::make_unique_for_overwrite<std::uint64_t[]>(count_);
     const auto other_values = std::make_unique_for_overwrite<std::uint32_t[]>(count_);
     const auto given = from_;
@@ -52,7 +53,7 @@ class DigitSort {
     std::uint32_t* values = nullptr;
   };
 
-  /// Calls work(s, first, last) for each stretch of keys.
+  /// Calls work(s, first, last) for each stretch s of consecutive keys, on all threads.
   template <class Work>
   void each(const Work& work) const {
     if (progress_.cancelled()) throw Cancelled();
@@ -76,8 +77,8 @@ class DigitSort {
     }
     return all[0] ^ any[0];
   }
-  /// Every thread counts the digits of its stretch; from the counts, digit by digit and stretch after
-  /// stretch, follows where each thread puts its keys.
+  /// Every thread counts the digits of its stretch; the cumulative counts, digit by digit and within a digit
+  /// stretch by stretch, are the positions at which each thread stores its keys.
   void sort_by_digit(int shift) {
     const auto bucket_of = [&](std::size_t n) { return from_.keys[n] >> shift & (buckets - 1); };
     place_.resize(stretches_ * buckets);
@@ -104,7 +105,7 @@ class DigitSort {
   int threads_;
   Progress& progress_;
   Pairs from_, to_;
-  std::vector<std::size_t> place_;  // place of the next key, of each stretch and digit
+  std::vector<std::size_t> place_;  // position at which the next key is stored: [stretches][digits]
 };
 
 }  // namespace

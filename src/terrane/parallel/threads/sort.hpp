@@ -8,8 +8,8 @@
 
 namespace terrane {
 
-/// Puts keys [n] in ascending order and takes values [n] with them; equal keys keep their order. The result
-/// does not depend on the number of threads.  threads: 0 for all.  Throws Cancelled.
+/// Sorts keys [n] in ascending order and permutes values [n] in the same way; equal keys keep their order.
+/// The result does not depend on the number of threads.  threads: 0 for all.  Throws Cancelled.
 void sort_by_key(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& values, int threads,
                  Progress& progress);
 
