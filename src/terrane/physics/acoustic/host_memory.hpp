@@ -1,4 +1,4 @@
-// Memory that a run uses on the host beside its waves and images.
+// Estimates of the memory, in bytes, that a run uses on the host in addition to its waves and images.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,15 @@
 
 namespace terrane::acoustic {
 
-/// All models in double precision that a run holds: the medium, that of the data, and the scatterers.
+/// All models that a run stores in double precision: the medium, the medium that the data are computed from,
+/// and the scatterers.
 double bytes_of_models(const Problem& problem, const Settings& settings);
-/// The earth model while it is painted on the mesh: an integer and the properties for each cell.
+/// The earth model while its bodies are painted into the mesh: an integer and the properties for each cell.
 double bytes_of_painting(const Problem& problem);
-/// The planes in memory at one time on a rank that gets the medium of its own nodes plane by plane (Dealt).
+/// The mesh planes in memory at one time on a rank that receives the medium of its nodes plane by plane
+/// (Dealt).
 double bytes_of_planes(const Problem& problem, const Settings& settings);
-/// Gathers of all shots, on rank 0.  every: steps from one sample that is written to the next
+/// Gathers of all shots, on rank 0.  every: number of time steps between two written samples
 double bytes_of_gathers(const Problem& problem, const Settings& settings, std::size_t every);
 
 }  // namespace terrane::acoustic

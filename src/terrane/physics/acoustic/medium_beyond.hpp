@@ -1,5 +1,5 @@
-// The medium of nodes outside of the mesh: beyond layers and walls it goes on as at the edge; beyond a free
-// surface it is its own mirror image.
+// The medium at nodes outside of the mesh: on sides with absorbing layers or walls it is continued by its
+// values at the edge; beyond a free surface it is the mirror image of the medium inside.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline Image image_of(const Problem& p, int axis, Index node) {
   return image_of(node, p.grid.nodes[static_cast<std::size_t>(axis)], is_free(0), is_free(1));
 }
 
-/// The node of the mesh whose medium a node has.
+/// The node of the mesh from which a node, inside or outside of the mesh, gets its medium.
 struct MediumNode {
   std::size_t node;
   std::array<bool, 3> mirrored;  ///< whether values are mirrored at a free surface of each axis
@@ -39,8 +39,8 @@ inline MediumNode medium_node(const Problem& p, const std::array<Index, 3>& at) 
   return found;
 }
 
-/// The axis of symmetry [up, north, east] at a node, of VTI or TTI: towards a cpml it turns to the vertical
-/// (problem.hpp), and the image of one beyond a free surface is upside down.
+/// The axis of symmetry [up, north, east] of a VTI or TTI medium at a node: towards a cpml the axis turns to
+/// the vertical (problem.hpp); beyond a free surface its components are mirrored.
 std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const MediumNode& there);
 
 }  // namespace terrane::acoustic

@@ -1,6 +1,6 @@
-// Chooses an even grid for a job without one, from its earth, shots and receivers: cells fine enough for the
-// shortest wave, one cell across where all shots and receivers lie on a line, and as deep as waves can return
-// from before the gathers end.
+// Chooses a uniform grid for a job without one, from its earth, shots and receivers: cells fine enough for
+// the shortest wave; a single cell across the line if all shots and receivers lie on one line; and as deep as
+// waves can travel and return before the gathers end.
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"
@@ -14,7 +14,7 @@ struct GridWish {
   double end = 0;                   ///< of the gathers, s
 };
 
-/// Throws InputError (no velocities, or endless depth).
+/// Throws InputError if the earth has no velocities, or if the grid would have unlimited depth.
 MeshPlan plan_grid(const Description& earth, const MeshWish& wish, const GridWish& waves);
 
 }  // namespace terrane::acoustic

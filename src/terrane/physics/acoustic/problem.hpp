@@ -2,8 +2,8 @@
 //
 //   m p_tt = Δp + f,   m = 1 / v²,   p = p_t = 0 at first
 //
-// With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s). Nodes stand for cells: between two of them ρ
-//                        is the mean of both (harmonic ρ⁻¹), so interfaces lie on the faces of cells.
+// With densities ρ       m/ρ p_tt = ∇·(ρ⁻¹ ∇p) + f/ρ(x_s). Nodes are centres of cells: half-way between two
+//                        nodes ρ is their mean (harmonic in ρ⁻¹), so interfaces lie on the faces of cells.
 // With an axis n         two fields p, q (Duveneck & Bakker 2011; Zhang, Zhang & Zhang 2011), v along
 //                        the axis:
 //
@@ -22,7 +22,7 @@
 //   p⁺ = 2p − p⁻ + v²Δt² (A p + f),   A = L_up + L_north + L_east (and layers)
 //   ρ:    A p = Σ D⁻(b D⁺p), b = 1/ρ half-way between nodes, D⁻ = −(D⁺)ᵀ; ρv²Δt² in place of v²Δt²
 //   VTI:  V = L_up, H = L_north + L_east
-//   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 whatever n is, so nothing grows
+//   TTI:  V = −GᵀG, G = Σ n_k D_k, H = L − V: both ≤ 0 for every n, so waves do not grow
 //
 // Receivers record p, or the velocity of particles: ρ v_t = −∇p; with an axis ρ v_t = −∇p − n (n·∇)(q − p),
 // which agrees with H and V: p acts across the axis, q along it (weights.hpp).
@@ -39,12 +39,12 @@
 //                 adjoint of a run is the same run on data reversed in time, to rounding.
 //   sponge        m p_tt + m d p_t = A p + f in a layer, d = d₀ t^q,  d₀ = −(q + 1) v ln R / (P h)
 //                 With densities ψ stands half-way between nodes and ζ gets D⁻ b (D⁺p + ψ). With a tilted
-//                 axis layers would let waves grow: there the axis turns to the vertical over eight nodes
-//                 outside the mesh, and V has ψ and ζ of q, H those of p.
+//                 axis the absorbing layers would be unstable: therefore the axis turns to the vertical over
+//                 eight nodes outside the mesh. In V, ψ and ζ are those of q, in H those of p.
 //   free_surface  p = 0 on the face of the mesh, half a node beyond the last: p(−n) = −p(n − 1)
 //   wall          p = 0 beyond the last node of the mesh
 //
-// In layers the velocity is that of the edge of the mesh; it is no unknown of an inversion.
+// In absorbing layers the velocity is that at the edge of the mesh; it is not an unknown of inversions.
 #pragma once
 
 #include <array>
@@ -107,18 +107,18 @@ inline constexpr std::array<std::string_view, 4> component_names{"pressure", "ve
 Component component_of(std::string_view name);
 constexpr int axis_of(Component component) { return 3 - static_cast<int>(component); }  ///< of a velocity
 
-/// One component at one place.
+/// One component, recorded at one position.
 struct Tap {
   Place at{};
   Component component = Component::pressure;
 };
 std::vector<Tap> pressure_at(std::span<const Place> places);
 
-/// The places of the nodes. All indices are [up, north, east]; the mesh has 0 … nodes − 1, layers lie
-/// outside.
+/// The positions of the nodes. Indices are [up, north, east]; the mesh has indices 0 … nodes − 1, absorbing
+/// layers have indices outside this range.
 struct Grid {
   std::array<Index, 3> nodes{};
-  std::array<double, 3> spacing{}, first{};  ///< m; first: place of node 0
+  std::array<double, 3> spacing{}, first{};  ///< m; first: coordinates of node 0
 
   template <class Self, class Field>
   static void fields(Self& g, Field& field) {
@@ -129,12 +129,12 @@ struct Grid {
   IndexBox<3> box() const { return index_box(nodes[0], nodes[1], nodes[2]); }
   bool there(int axis) const { return nodes[static_cast<std::size_t>(axis)] > 1; }
   std::array<bool, 3> axes() const { return {there(0), there(1), there(2)}; }
-  /// A place in steps from node 0 on an axis.
+  /// Distance of a position from node 0 along an axis, in units of the spacing.
   double steps(const Place& at, int axis) const {
     const auto a = static_cast<std::size_t>(axis);
     return (at[2 - a] - first[a]) / spacing[a];
   }
-  /// Volume that a node stands for, m³; in two dimensions the area, m².
+  /// Volume of the cell around a node, m³; in two dimensions its area, m².
   double volume() const;
 };
 
@@ -142,9 +142,9 @@ struct Problem {
   Grid grid;
   Equation equation = Equation::constant_density;
   std::vector<double> velocity;        ///< of each node of the mesh, m/s; along the axis, if there is one
-  std::vector<double> density;         ///< of variable_density, kg/m³
-  std::vector<double> epsilon, delta;  ///< of vti and tti
-  std::vector<double> tilt, azimuth;   ///< of tti: direction of the axis, radians (axis_of())
+  std::vector<double> density;         ///< only for variable_density, kg/m³
+  std::vector<double> epsilon, delta;  ///< Thomsen's ε and δ, only for vti and tti
+  std::vector<double> tilt, azimuth;   ///< direction of the axis, only for tti, radians (axis_of())
   /// Boundaries [axis][below, above]; those of an axis with one node are not used.
   std::array<std::array<Boundary, 2>, 3> sides{};
   Layers layers;
@@ -153,14 +153,14 @@ struct Problem {
   int radius = 4;  ///< radius of the interpolation of sources and receivers, in nodes
   Wavelet wavelet;
   double end = 0;          ///< s
-  double step = 0;         ///< s; 0: 0.9 of the longest stable one
+  double step = 0;         ///< s; 0: 0.9 of the longest stable step
   bool exact_time = true;  ///< whether the run corrects time dispersion (time_dispersion.hpp)
   std::vector<Shot> shots;
   std::vector<Component> record{Component::pressure};  ///< at every receiver
-  double even_density = 1000;  ///< kg/m³: ρ in ρ v_t = −∇p; variable_density uses `density`
+  double even_density = 1000;  ///< kg/m³: uniform ρ in ρ v_t = −∇p; variable_density uses `density` instead
 
-  /// All members, once: job/fields.hpp says what follows from this list. The medium is too large for a
-  /// packet.
+  /// Lists all members; job/fields.hpp says what the list is used for. The medium is sent separately, because
+  /// it is too large for a packet.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     field("grid", p.grid, carried("medium"));
@@ -193,7 +193,7 @@ struct Problem {
     field("shots", p.shots, carried("sources or receivers"));
   }
 
-  /// Checks the problem, chooses the step where none is given, and makes the end a whole number of steps.
+  /// Checks the problem, chooses the step if none is given, and makes the end a whole number of steps.
   /// Throws InputError: an impossible number, an unstable step, too few points per wavelength, or sources and
   /// receivers outside of the mesh or on a free surface.
   void settle();
@@ -201,16 +201,16 @@ struct Problem {
   double slowest() const;     ///< the least velocity, over all nodes and directions
   double fastest() const;
   double longest_step() const;
-  /// Of the shortest wave: the highest frequency in a medium of the velocity `slowest`, m/s.
+  /// Nodes per shortest wavelength: the wavelet's highest frequency at the velocity `slowest`, m/s.
   double points_per_wavelength(double slowest) const;
   double group_error(double slowest) const;  ///< relative error of that wave's group velocity
-  /// The wavelet at the steps, with time dispersion put in where the run is to be exact.
+  /// The wavelet, sampled at the time steps; with time dispersion applied if exact_time is set.
   std::vector<double> source_series() const;
   /// Warnings about the wavelet: the run begins or ends within it, or it is zero.
   std::vector<std::string> doubts_of_wavelet() const;
 
-  /// Number of nodes outside the mesh on a side: the layer, and before it as many nodes as keep the stencils
-  /// of the mesh and of sources out of it.
+  /// Number of nodes outside the mesh on a side: the absorbing layer, and between mesh and layer enough nodes
+  /// that neither stencils nor the interpolation of sources and receivers reach into the layer.
   Index margin(int axis, int side) const;
   IndexBox<3> whole() const;  ///< the mesh and its margins
   Index points() const;       ///< M of the differences as computed: 2, 4, 6 or 8
@@ -220,12 +220,12 @@ struct Problem {
   std::size_t traces(const Shot& shot) const { return record.size() * shot.receivers.size(); }
   /// The taps of a shot's traces in their order, [component, receiver].
   std::vector<Tap> taps(const Shot& shot) const;
-  /// The factor of s δ(x − x_s) in the equation: with variable density 1/ρ of the place's cell, else 1.
+  /// The factor of s δ(x − x_s) in the equation: with variable density 1/ρ of the source's cell, else 1.
   double source_factor(const Place& place) const;
 };
 
-/// The problem without its medium: it still has the grid, its sides, and how far steps and receivers reach,
-/// which determine the sizes of the arrays of nodes.
+/// A copy of the problem without the medium's values: grid, boundaries, and the radii of stencils and
+/// receivers, which determine the sizes of arrays over nodes, are kept.
 Problem without_medium(const Problem& problem);
 
 }  // namespace terrane::acoustic

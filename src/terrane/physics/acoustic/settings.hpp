@@ -1,4 +1,4 @@
-// Settings of a run over all shots: its task, and how it is computed.
+// Settings of a run over all shots: its task, and the method of computation.
 #pragma once
 
 #include <type_traits>
@@ -8,8 +8,8 @@
 
 namespace terrane::acoustic {
 
-/// adjoint: Jᵀ of the data, which are gathers: only the kernel of a migration, without corrections of the
-/// data.
+/// adjoint: Jᵀ applied to the data (gathers): like a migration, but only its kernel (Images::kernel) is
+/// computed, and the data are not corrected.
 enum class Task { modelling, born, migration, adjoint };
 inline constexpr std::array<std::string_view, 4> task_names{"modelling", "born", "migration", "adjoint"};
 inline constexpr std::array<std::string_view, 2> precision_names{"single", "double"};
@@ -18,31 +18,31 @@ struct Settings {
   Task task = Task::modelling;
   bool double_precision = false;
   Keeping keeping = Keeping::automatic;
-  KeptIn kept_in = KeptIn::automatic;  ///< place of records, for the strategies that keep some
-  std::string scratch;                 ///< folder of records on disk; empty: that of the system
-  Index lags = 0;  ///< of migration: cells to either side by which waves are shifted along easting
-  /// A change of m = 1/v² from the problem's medium, s²/m², [nodes]. Of Born modelling: the scatterers. Of
-  /// migration: the data are computed here in the medium with this change; empty where data are given.
+  KeptIn kept_in = KeptIn::automatic;  ///< storage of records, for strategies that store records
+  std::string scratch;                 ///< folder of records on disk; empty: the system's temporary folder
+  Index lags = 0;  ///< migration: largest shift of the waves along easting, cells to either side
+  /// A change of m = 1/v² from the problem's medium, s²/m², [nodes]. Born modelling: the scatterers.
+  /// Migration: the data are computed in the medium with this change; empty if `data` are given.
   Shared<std::vector<double>> change;
-  /// The recorded gathers [shots][steps, receivers] of a migration, empty where they are computed here; or
-  /// the gathers to which the task adjoint applies Jᵀ.
+  /// The recorded gathers [shots][steps, receivers] of a migration, empty if the run computes them; or the
+  /// gathers to which the task adjoint applies Jᵀ.
   Shared<std::vector<std::vector<double>>> data;
 
-  Snapshots snapshots;  ///< settled; of the wave that receivers record, in modelling and Born modelling
+  Snapshots snapshots;  ///< settled; modelling and Born modelling: of the wave that receivers record
 
-  /// Whether each rank computes shots of its own: if there are at least as many shots as ranks, and no
+  /// Whether each rank computes shots of its own: true if there are at least as many shots as ranks, and no
   /// snapshots. Else all ranks compute each shot together, the grid cut among them.
   bool shots_of_their_own(std::size_t shots, int ranks) const {
     return ranks == 1 || (!snapshots.any() && shots >= static_cast<std::size_t>(ranks));
   }
-  /// Whether the task sends waves back from the receivers.
+  /// Whether the task propagates waves backward in time from the receivers.
   bool runs_back() const { return task == Task::migration || task == Task::adjoint; }
 
   std::size_t images_at_lags() const {
     return task == Task::migration && lags > 0 ? static_cast<std::size_t>(2 * lags + 1) : 0;
   }
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// Lists all members; job/fields.hpp says what the list is used for.
   template <class Self, class Field>
   static void fields(Self& s, Field& field) {
     field("kind", s.task, one_of(std::span(task_names).first(3)).bits_of(task_names),

@@ -9,27 +9,28 @@
 
 namespace terrane::acoustic {
 
-/// Nodes [up, north, east] of the mesh that are shown: first + n · stride, 0 ≤ n < count, on each axis.
+/// Nodes [up, north, east] of the mesh that snapshots contain: first + n · stride, 0 ≤ n < count, on each
+/// axis.
 struct ShownNodes {
   std::array<Index, 3> first{}, count{};
   Index stride = 1;
 
   IndexBox<3> box() const { return index_box(count[0], count[1], count[2]); }  ///< the box of all n
-  /// Those n whose nodes lie in a part of the mesh.
+  /// The box of those n whose nodes lie in a part of the mesh.
   IndexBox<3> within(const IndexBox<3>& part) const;
   /// The coordinates of these nodes along an axis, m.
   std::vector<double> places(const Grid& grid, int axis) const;
 };
 
-/// Snapshots of the pressure at times every · Δt, 2 every · Δt, … They show the wave of the grid, with its
-/// time dispersion.
+/// Snapshots of the pressure at times every · Δt, 2 every · Δt, … They show the discrete wave on the grid,
+/// not corrected for time dispersion.
 struct Snapshots {
   double interval = 0;    ///< s; 0: none
   std::size_t shot = 0;   ///< index of the shot that is shown
   Index stride = 1;       ///< every stride-th node is shown along each axis
   std::size_t every = 0;  ///< steps from one snapshot to the next, set by settle(); 0: none
-  /// West, east, south, north, bottom, top, m: nodes in this box are shown; along an axis on which the box is
-  /// thinner than a cell, the nearest nodes.
+  /// West, east, south, north, bottom, top, m: nodes in this box are shown. Along an axis on which the box is
+  /// thinner than a cell, the nodes nearest to it are shown.
   std::array<double, 6> box{-INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY};
 
   template <class Self, class Field>

@@ -2,9 +2,10 @@
 // of particles, with the time dispersion of the steps; gathers are pressures and velocities, without
 // dispersion.
 //
-//   of an engine      F: take_out, then integrate accelerations over time
-//   transposed        Fᵀ, for the adjoint
-//   of recorded data  integrate_transposed, then put_in: so migrated waves have the grid's time dispersion
+//   traces to gathers      F: take_out (time_dispersion.hpp), then integrate accelerations over time
+//   the transpose          Fᵀ, for the adjoint
+//   recorded data to what receivers send in a migration   integrate_transposed, then put_in: migrated waves
+//                          have the grid's time dispersion
 #pragma once
 
 #include <vector>

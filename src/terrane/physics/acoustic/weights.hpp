@@ -1,17 +1,17 @@
 // The weights of the nodes around a receiver or source. A receiver records the weighted sum of the fields at
 // these nodes; a source at the same place adds its series to them with the same weights, the transpose.
 //
-//   pressure               p, with an axis (2p + q)/3, read by a sinc
+//   pressure               p, with an axis (2p + q)/3, interpolated by a sinc
 //   velocity of particles  the integral over time (traces.hpp) of its acceleration
 //
 //     ρ a = −∇p                              isotropic
 //     ρ a = −∇p − n (n·∇)(q − p)             with an axis n: p pushes across it, q along it
 //
-// Then ∇·(a across n) = −Hp/ρ and ∇·(a along n) = −Vq/ρ, of which the equations of p and q are made; where n
-// is the same everywhere, this is the momentum equation of the stress p (1 − nnᵀ) + q nnᵀ (Duveneck & Bakker
-// 2011). The differences D⁺ on an axis, half-way between nodes, are read by a sinc as pressures are. They are
-// multiplied by what stands there: b = ρ⁻¹ of two densities, so that the flux is continuous where ρ is not,
-// or the mean of n_i n_k of both nodes.
+// Then ∇·(a across n) = −Hp/ρ and ∇·(a along n) = −Vq/ρ, the terms of the equations of p and q; if n is
+// uniform, this is the momentum equation of the stress p (1 − nnᵀ) + q nnᵀ (Duveneck & Bakker 2011). The
+// differences D⁺ on an axis, half-way between two nodes, are interpolated by a sinc like pressures. First
+// they are multiplied by the coefficient half-way: b = ρ⁻¹ from the two nodes' densities, so that the flux is
+// continuous where ρ is not, or the mean of the two nodes' n_i n_k.
 #pragma once
 
 #include <functional>
@@ -26,19 +26,19 @@ namespace terrane::acoustic {
 /// a medium with an axis.
 enum class Part : int { pressure, p, q };
 
-/// One node's share of a source or receiver.
+/// The weight of one node in a source or receiver.
 struct Weight {
   std::array<Index, 3> node;
   double weight;
   Part part = Part::pressure;
 };
 
-/// The weights of the pressure that a tap records, or of the acceleration whose integral it records. They
-/// come in the order of nodes, those of p before those of q. Weights of nodes beyond a free surface are
+/// The weights by which a tap records the pressure, or the acceleration that is integrated over time later.
+/// They are sorted by node, weights of p before weights of q. Weights of nodes beyond a free surface are
 /// subtracted from those of their mirror images; nodes beyond a wall are left out.
 std::vector<Weight> weights_at(const Problem& problem, const Tap& tap);
-/// Calls take(number, weights) for one tap after the other, in order; all threads compute the weights of some
-/// hundred taps at a time.
+/// Calls take(index of the tap, its weights) for one tap after the other, in order; all threads compute the
+/// weights of some hundred taps at a time.
 void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads,
                      const std::function<void(std::size_t, const std::vector<Weight>&)>& take);
 

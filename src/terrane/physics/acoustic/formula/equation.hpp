@@ -1,7 +1,7 @@
 // The wave equations, and the phase velocity in media with an axis of symmetry.
 //
 // In a medium with the velocity v along its axis of symmetry and Thomsen's ε and δ, the phase velocity at the
-// angle θ to the axis is (Alkhalifah 2000, with no velocity of shear waves)
+// angle θ to the axis is (Alkhalifah 2000, with a shear-wave velocity of zero)
 //
 //   v²(θ)/v² = ½ [1 + 2ε sin²θ + √((1 + 2ε sin²θ)² − 2(ε − δ) sin²2θ)]
 #pragma once
@@ -19,7 +19,7 @@ enum class Equation {
 
 /// v(θ)/v.  angle: radians
 double phase_velocity(double epsilon, double delta, double angle);
-/// The least phase_velocity() of all angles.
+/// The least phase_velocity() over all angles.
 double slowest_direction(double epsilon, double delta);
 
 /// The unit vector [up, north, east] of an axis whose upper end leans by `tilt` towards `azimuth`, clockwise

@@ -1,10 +1,10 @@
-// Nodes beyond free surfaces. On a surface p = 0, so that p is odd about it, and beyond it a node has the
-// value of its image with a minus:
+// Nodes beyond free surfaces. On a free surface p = 0, so p is odd about it: a node beyond it has minus the
+// value of its mirror image:
 //
 //   below node 0       p(−1 − n) = −p(n)
 //   above node N − 1   p(N + n) = −p(N − 1 − n)
 //
-// Between two surfaces images have images: p repeats itself after 2N nodes.
+// With two free surfaces images have images: p is periodic with 2N nodes.
 #pragma once
 
 #include "terrane/base/function.hpp"
@@ -12,14 +12,14 @@
 
 namespace terrane::acoustic {
 
-/// The node whose value another node has; odd: with a minus sign.
+/// The node from which another node gets its value; odd: the value changes its sign.
 struct Image {
   Index node;
   bool odd;
 };
 
-/// The image of node n of an axis with this number of nodes. below, above: whether there is a free surface;
-/// beyond other sides a node is its own image.
+/// The image of node n on an axis with this number of nodes. below, above: whether there is a free surface on
+/// that side; beyond sides without one a node is its own image.
 TERRANE_FN constexpr Image image_of(Index n, Index nodes, bool below, bool above) {
   if (below && above) {
     const Index rest = n % (2 * nodes), place = rest < 0 ? rest + 2 * nodes : rest;

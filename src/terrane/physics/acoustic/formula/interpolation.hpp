@@ -2,8 +2,8 @@
 //
 //   w_i = sinc(x − i) I₀(b √(1 − ((x − i)/r)²)) / I₀(b)     2r nodes i = ⌊x⌋ − r + 1 … ⌊x⌋ + r on each axis
 //
-// Weights of three axes are multiplied. A point on a node has the one weight 1. Waves of 4 points and more
-// per wavelength are read to 1.3e-3 with r = 4, to 2e-6 with r = 8.
+// The weights of the three axes are multiplied. A point on a node has a single weight, 1. Waves with at least
+// 4 points per wavelength are interpolated with an error of 1.3e-3 for r = 4, 2e-6 for r = 8.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ struct NodeWeight {
   double weight;
 };
 
-/// x: in steps from node 0.  radius: 2 … 8.  Throws InputError.
+/// x: distance from node 0, in units of the spacing.  radius: 2 … 8.  Throws InputError.
 std::vector<NodeWeight> sinc_weights(double x, int radius);
 
 }  // namespace terrane::acoustic

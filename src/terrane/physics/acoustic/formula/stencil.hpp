@@ -1,12 +1,12 @@
-// Differences on an even grid: coefficients, what they do to waves, and the longest stable step.
+// Finite differences on a uniform grid: coefficients, numerical dispersion, and the longest stable time step.
 //
 //   second difference   L p = Σ_r c_r (p_{+r} + p_{−r}) / h² + c_0 p / h²,   c_0 = −2 Σ c_r       r = 1 … M
 //   first difference    D p = Σ_r d_r (p_{+r} − p_{−r}) / h,              d_r = r c_r / 2 with Taylor's c_r
-//   half-way            D⁺p = Σ_m a_m (p_{+m} − p_{1−m}) / h,             at the middle to the next node
+//   staggered           D⁺p = Σ_m a_m (p_{+m} − p_{1−m}) / h,             half-way to the next node
 //
-// Taylor coefficients are those of order 2M (Fornberg 1988). The optimised sets keep the error of the group
-// velocity along an axis below a tolerance up to as high a wavenumber as they can (Holberg 1987 asked for the
-// same); below the tolerance their error does not fall with h.
+// Taylor coefficients have order 2M (Fornberg 1988). The optimised sets keep the error of the group velocity
+// along an axis below a tolerance up to the highest possible wavenumber (the criterion of Holberg 1987);
+// below the tolerance their error does not decrease with h.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace terrane::acoustic {
 
-enum class Coefficients { taylor, optimised, optimised_fine };  ///< group velocity to 1e-3; fine: 1e-4
+enum class Coefficients { taylor, optimised, optimised_fine };  ///< tolerance 1e-3; fine: 1e-4
 inline constexpr std::array<std::string_view, 3> coefficient_names{"taylor", "optimised", "optimised_fine"};
 
 /// Points on each side of the widest stencil, of order 16.
@@ -28,16 +28,16 @@ struct Differences {
   int order = 0;
   std::vector<double> second;  ///< c_1 … c_M
   std::vector<double> first;   ///< d_1 … d_M
-  std::vector<double> half;    ///< a_1 … a_M; none where the kind has no set of this order
-  /// The equation to whose waves the errors below belong: those of L, with variable density of D⁻D⁺, with a
-  /// tilted axis of D D.
+  std::vector<double> half;    ///< a_1 … a_M; empty if the kind has no set of this order
+  /// The equation for which the errors below are computed: from the operator L; with variable density from
+  /// D⁻D⁺, with a tilted axis from D D.
   Equation equation = Equation::constant_density;
 
   int points() const noexcept { return order / 2; }
   double centre() const;                ///< c_0
   double symbol(double kh) const;       ///< K² h² = Σ 2 c_r (1 − cos r k h) of L
   double group_error(double kh) const;  ///< relative error of a wave along an axis, with exact time
-  double worst_group_error(double points_per_wavelength) const;  ///< of all waves this long or longer
+  double worst_group_error(double points_per_wavelength) const;  ///< over all waves this long or longer
   /// Fewest points per wavelength for which the group error stays below `tolerance`.
   double points_per_wavelength(double tolerance) const;
 };

@@ -1,12 +1,12 @@
-// The leapfrog at frequency ω is the exact equation at ω' = (2/Δt) sin(ωΔt/2): its waves are too fast. Both
-// ends of a run can undo that, exactly (Stork 2013; Koene et al. 2018):
+// At frequency ω the leapfrog solves the exact equation at ω' = (2/Δt) sin(ωΔt/2): its waves are too fast.
+// Time dispersion can be corrected exactly before and after a run (Stork 2013; Koene et al. 2018):
 //
-//   before  the source's spectrum is taken at ω':   s̃ = IDFT[ S(ω') ]
-//   after   a trace's spectrum is taken at ω'' = (2/Δt) asin(ωΔt/2), and is zero above ωΔt = 2
+//   before  the source's spectrum is evaluated at ω':   s̃ = IDFT[ S(ω') ]
+//   after   a trace's spectrum is evaluated at ω'' = (2/Δt) asin(ωΔt/2), and is zero above ωΔt = 2
 //
-// Both are linear, so each has a transpose. A trace that has not decayed at its end goes on past it, for an
-// eighth of its samples, as its mirror image in the last one, and fades: a jump to zero there would spread
-// over all of it.
+// Both are linear, so each has a transpose. A trace that has not decayed at its end is continued, for an
+// eighth of its samples, by its mirror image about the last sample, and tapered: a jump to zero there would
+// spread over the whole trace.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 //   Ricker   s = (1 − 2a) e^{−a},  a = (π f (t − t₀))²                                      t₀ = 1.5 / f
 //   Ormsby   s = (T₄ − T₃)/(f₄ − f₃) − (T₂ − T₁)/(f₂ − f₁),  T_n = f_n² sinc²(f_n (t − t₀)), over its peak
-//            amplitude spectrum 1 on f₂ … f₃, linear ramps beside it                      t₀ = 4 / (f₂ − f₁)
+//            amplitude spectrum 1 on f₂ … f₃, linear ramps on both sides                  t₀ = 4 / (f₂ − f₁)
 //   Gabor    s = exp(−(2π f (t − t₀) / γ)²) cos(2π f (t − t₀)),  γ = 4                       t₀ = 0.75 γ / f
 #pragma once
 
@@ -22,9 +22,9 @@ inline constexpr std::array<std::string_view, 4> wavelet_names{"ricker", "ormsby
 
 struct Wavelet {
   WaveletKind kind = WaveletKind::ricker;
-  double frequency = 0;             ///< Hz, of the peak (Ricker, Gabor)
-  std::array<double, 4> corners{};  ///< Hz, of Ormsby, ascending
-  double delay = -1;                ///< t₀, s; below zero: the usual one of this kind, see above
+  double frequency = 0;             ///< peak frequency, Hz (Ricker, Gabor)
+  std::array<double, 4> corners{};  ///< corner frequencies f₁ … f₄, Hz, ascending (Ormsby)
+  double delay = -1;                ///< t₀, s; negative: the default of this kind, see above
   double amplitude = 1;             ///< value at the peak, Pa m in 3-D, Pa in 2-D
   std::vector<double> samples;      ///< samples of a wavelet from a file
   double sample_step = 0;           ///< s
@@ -47,24 +47,25 @@ struct Wavelet {
 
   /// t₀.
   double start() const;
-  double largest() const;  ///< |s| at the peak, or of the samples
-  /// The times between which the wavelet is not negligible; of samples, those of the first and the last.
+  double largest() const;  ///< largest |s|: at the peak, or over the samples
+  /// The times between which the wavelet is not negligible; for samples, times of the first and the last.
   double begins() const;
   double ends() const;
-  /// The highest frequency that counts: 2.5 f of a Ricker wavelet (3 % of its peak), f₄, 1.7 f; of samples
-  /// where the spectrum falls below 3 % for good.
+  /// The highest significant frequency: Ricker 2.5 f (where the spectrum is 3 % of its peak), Ormsby f₄,
+  /// Gabor 1.7 f; for samples, the frequency above which the spectrum stays below 3 % of its peak.
   double highest_frequency() const;
-  /// The frequency that layers are made for: f, the middle of the corners, the peak of the spectrum.
+  /// The frequency for which absorbing layers are designed: Ricker and Gabor f, Ormsby the middle of the
+  /// corners; for samples, the peak of the spectrum.
   double main_frequency() const;
-  /// s(t). Samples are read between their points by their spectrum (sinc), and are zero outside.
+  /// s(t) as a function. Samples are interpolated through their spectrum (sinc), and s is zero outside them.
   std::function<double(double)> course() const;
-  /// [count] at the times n · step.
+  /// s at the times n · step: [count].
   std::vector<double> at(double step, std::size_t count) const;
   /// Throws InputError.
   void check() const;
 
  private:
-  double half_length() const;  ///< time from the middle until s is negligible; of samples the whole length
+  double half_length() const;  ///< time from the middle until s is negligible; for samples the whole length
 };
 
 }  // namespace terrane::acoustic

@@ -16,10 +16,10 @@ namespace terrane::acoustic {
 
 namespace {
 
-constexpr Index between_looks = 32;  ///< steps after which the user is asked
-constexpr Index recorded = 8;        ///< steps of a Graph; even, for then fields have their names again
+constexpr Index between_looks = 32;  ///< steps between two checks of cancellation and of the wave's values
+constexpr Index recorded = 8;  ///< steps of a Graph; even, so that p and p⁻ are swapped back at its end
 
-/// p⁻ of the source's wave, kept while p⁺ takes its place.
+/// Copies p⁻ of the source's wave before p⁺ overwrites it.
 template <class T>
 struct Keep {
   View<const T, 3> from;
@@ -27,7 +27,7 @@ struct Keep {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { to(k, j, i) = from(k, j, i); }
 };
 
-/// Adds to δp⁺ v²Δt² (−δm a) = −v² δm (p⁺ − 2p + p⁻).
+/// Adds v²Δt² (−δm a) = −v² δm (p⁺ − 2p + p⁻) to δp⁺.
 template <class T>
 struct Scatter {
   View<const T, 3> after, now, before, squared, change;  // change: δm / Δt²
@@ -44,7 +44,8 @@ TERRANE_FN T mean_of(T p, T q) {
   return fused(T(2) / 3, p, T(1) / 3 * q);
 }
 
-/// Adds the terms of a node to the images.  q: of the receivers' wave; per_square: 1/Δt²
+/// Adds the terms of one node and time step to the images.  p: the source's wave; q: the receivers' wave;
+/// per_square: 1/Δt²
 template <class T>
 TERRANE_FN void correlate(T after, T p, T before, T q, T per_square, T& kernel, T& correlation,
                           T& illumination) {
@@ -62,7 +63,7 @@ struct Correlate {
     correlate(after(k, j, i), now(k, j, i), before(k, j, i), adjoint(k, j, i), per_square, kernel(k, j, i),
               correlation(k, j, i), illumination(k, j, i));
   }
-  /// The same of a row's nodes, on the calling thread of the CPU.
+  /// The same for the nodes of a row, on the calling thread of the CPU.
   void row(Index k, Index j, Index first, Index last) const {
     const T *const p_after = &after(k, j, first), *const p = &now(k, j, first),
                    *const p_before = &before(k, j, first), *const q = &adjoint(k, j, first);
@@ -77,13 +78,13 @@ struct Correlate {
   }
 };
 
-/// The same of a medium with an axis, where C has no inverse for ε = δ: the second difference in time is that
-/// of the adjoint wave, which its own equation says, v² (H p̃, V q̃) on the mesh, and no layer reaches it. Its
-/// sources are added by Sources::put_into_kernel().
+/// The same in a medium with an axis. There C has no inverse for ε = δ, so the second time difference is that
+/// of the adjoint wave. By its equation this is v² (H p̃, V q̃) on the mesh, which layers do not affect; the
+/// terms of its sources are added by Sources::put_into_kernel().
 template <class T>
 struct CorrelateWithAxis {
-  View<const T, 3> p, q;  // of the source
-  StepArguments<T> g;     // of the adjoint wave
+  View<const T, 3> p, q;  // fields of the source's wave
+  StepArguments<T> g;     // fields and medium of the adjoint wave
   View<T, 3> kernel, correlation, illumination;
   T per_square;
   int points;
@@ -113,7 +114,8 @@ struct CorrelateWithAxis {
   }
 };
 
-/// The source's wave `lag` nodes to the west of a node, and the receivers' as far to the east.
+/// Correlates the source's wave `lag` nodes to the west of each node with the receivers' wave `lag` nodes to
+/// the east.
 template <class T>
 struct CorrelateApart {
   View<const T, 3> sent, sent_q, back, back_q;  // q: of a medium with an axis
@@ -131,7 +133,7 @@ struct CorrelateApart {
   }
 };
 
-/// The pressure of nodes that a snapshot shows.  q: of a medium with an axis
+/// Copies the pressure at the nodes that a snapshot contains.  q: second field of a medium with an axis
 template <class T>
 struct Show {
   View<const T, 3> p, q;
@@ -144,7 +146,7 @@ struct Show {
   }
 };
 
-/// The values of parts of a box that ranks have, on rank 0.  part_of(rank): its part
+/// Collective: assembles the values of a box on rank 0 from the ranks' parts.  part_of(rank): part of a rank
 template <class To, class From, class PartOf>
 std::vector<To> gathered(Comm& comm, const std::vector<From>& mine, const IndexBox<3>& all,
                          const PartOf& part_of) {
@@ -175,7 +177,7 @@ struct Magnitude {
   TERRANE_FN double operator()(Index n) const { return std::fabs(static_cast<double>(p[n])); }
 };
 
-/// The number of steps after which a series [steps, places] is zero.
+/// The number of steps after which a series [steps, sources] is negligible (FieldWatch::quiet_after).
 std::size_t quiet_after(const std::vector<double>& series, Index steps) {
   double most = 0;
   for (const double value : series) most = std::max(most, std::fabs(value));
@@ -192,8 +194,8 @@ void each_row(const IndexBox<3>& nodes, const Use& use) {
     for (Index j = nodes.first[1]; j < nodes.last[1]; ++j) use(k, j);
 }
 
-/// Images at lags from −most to most. A step reads both waves once per lag, and reads and writes its image:
-/// four numbers per node and lag. Grids are never cut along easting, so shifted nodes are the rank's own.
+/// Images at lags from −most to most. Each step reads both waves once per lag, and reads and writes the lag's
+/// image: four numbers per node and lag. Grids are not cut along easting: all shifted nodes are on this rank.
 template <class T>
 class ImagesAtLags {
  public:
@@ -215,7 +217,7 @@ class ImagesAtLags {
                                    images_[l].view(mesh_), lag, axis});
     }
   }
-  /// The same of a row, on the calling thread of the CPU, in a medium without an axis.
+  /// The same for a row of nodes, on the calling thread of the CPU, in a medium without an axis.
   void add_row(Index k, Index j, const View<const T, 3>& sent, const View<const T, 3>& back) {
     for (std::size_t l = 0; l < images_.size(); ++l) {
       const Index lag = static_cast<Index>(l) - most_, reach = std::abs(lag);
@@ -260,8 +262,8 @@ std::vector<double> Engine<T>::shared(const std::vector<double>& on_rank_0) {
   return packet.get_vector<double>();
 }
 
-/// Sources are densities per volume, and over that of the medium where it varies, which rank 0 has
-/// everywhere.
+/// The factors of the sources: one over the volume of a cell, with variable density also over ρ at the
+/// source, which rank 0 has for the whole mesh.
 template <class T>
 std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) {
   std::vector<double> scales;
@@ -270,7 +272,8 @@ std::vector<double> Engine<T>::scales_of(const std::vector<Place>& sources) {
   return shared(scales);
 }
 
-/// On rank 0. What stands before p_tt is m/ρ: its change is δm/ρ, and the adjoint's kernel that of m over ρ.
+/// On rank 0: with variable density divides values of all nodes by ρ. The coefficient of p_tt is m/ρ: its
+/// change is δm/ρ, and the derivative with respect to m is that with respect to m/ρ, divided by ρ.
 template <class T>
 void Engine<T>::by_density(std::vector<double>& values) const {
   if (problem_.equation == Equation::variable_density)
@@ -286,7 +289,7 @@ bool Engine<T>::goes_on(Progress* progress, std::uint64_t steps) {
   return comm_.lowest(progress && progress->cancelled() ? 0 : 1) != 0;
 }
 
-/// Collective, after goes_on(): throws InputError on all ranks where the wave is not finite or too large
+/// Collective, after goes_on(): throws InputError on all ranks if the wave is not finite or too large
 /// (FieldWatch).
 template <class T>
 void Engine<T>::look_at(FieldWatch& watch, const Wave<T>& wave, Index done, double time) {
@@ -357,7 +360,7 @@ std::vector<double> Engine<T>::model(const Shot& shot, const std::vector<double>
       wave_.pass(stream_, passes_, count, sources, &receivers, clock_);
       clock_.tick(stream_, count);
       n += count;
-    } else if (graph && n % 2 == 0 && recorded <= left) {  // a graph has the fields of even steps
+    } else if (graph && n % 2 == 0 && recorded <= left) {  // recorded with the fields of even steps
       graph->launch(stream_);
       n += recorded;
     } else {
@@ -388,8 +391,8 @@ Buffer<T> Engine<T>::of_mesh(const std::vector<double>& values) {
   return Buffer<T>(stream_, std::span<const T>(here));
 }
 
-/// δm/Δt² of the nodes of this rank, over density where that varies. Collective; that of the whole mesh is
-/// freed before the steps.
+/// Collective: δm/Δt² at the nodes of this rank, with variable density divided by ρ. Arrays of the whole mesh
+/// are freed before the steps.
 template <class T>
 Buffer<T> Engine<T>::over_step_squared(const std::vector<double>& change) {
   std::vector<double> scaled;
@@ -453,13 +456,13 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
     look_at(of_scattered, scattered, n + count, static_cast<double>(n + count) * problem_.step);
     looked += between_looks;
   }
-  scattered.wait(stream_);  // throws where a neighbour was lost
+  scattered.wait(stream_);  // throws if a neighbouring rank was lost
   look_at(of_scattered, scattered, steps_, static_cast<double>(steps_) * problem_.step);
   return receivers.gather(stream_, comm_);
 }
 
-/// Takes steps of a source's wave and of the wave that it scatters.  before: p⁻ of the first, kept while p⁺
-/// takes its place
+/// Computes `count` steps of a source's wave and of its scattered wave in one pass.  before: copy of p⁻ of
+/// the source's wave, which p⁺ overwrites
 template <class T>
 void Engine<T>::scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T>& sources,
                                 Receivers<T>& receivers, std::vector<Buffer<T>>& before,
@@ -467,7 +470,7 @@ void Engine<T>::scatter_in_pass(Wave<T>& scattered, Index count, const Sources<T
   const auto mesh = medium_.mesh(), box = medium_.box();
   const Index to_first = strides(box).to(box.first);
   const auto fields = static_cast<std::size_t>(problem_.fields());
-  std::array<std::array<View<const T, 3>, 2>, 2> sent;  // p and q where even steps have pⁿ, and p⁺
+  std::array<std::array<View<const T, 3>, 2>, 2> sent;  // [p, q][pⁿ, pⁿ⁺¹ at even steps; odd: swapped]
   std::array<View<T, 3>, 2> kept;
   for (std::size_t f = 0; f < fields; ++f) {
     sent[f] = {wave_.now(static_cast<int>(f)), wave_.before(static_cast<int>(f))};
@@ -507,8 +510,8 @@ std::vector<double> Engine<T>::gather_mesh(const Buffer<T>& field) {
   return gathered<double>(comm_, mine, all, [&](int rank) { return overlap(medium_.cut().part(rank), all); });
 }
 
-/// Collective, before the step n: takes the snapshot that is due. Returns how many steps there are until the
-/// next, or the end.
+/// Collective, before step n: computes the snapshot if one is due. Returns the number of steps until the next
+/// snapshot, or the end.
 template <class T>
 Index Engine<T>::look(const Watch* watch, const Wave<T>& wave, Index n) {
   if (watch == nullptr || !watch->snapshots.any()) return steps_ - n;
@@ -539,7 +542,7 @@ Index Engine<T>::look(const Watch* watch, const Wave<T>& wave, Index n) {
   return std::min(steps_ - n, every - n % every);
 }
 
-/// Takes steps of the source's wave from n on, and keeps each one for the way back.
+/// Computes `count` steps of the source's wave from step n on in one pass, and stores each for the way back.
 template <class T>
 void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const Sources<T>& sources) {
   const auto take = history.taking(stream_, n + 1, count - 1);
@@ -553,7 +556,7 @@ void Engine<T>::keep_in_pass(History<T>& history, Index n, Index count, const So
 
 namespace {
 
-/// Traces [steps, traces] from the last step to the first.
+/// Reverses traces [steps, traces] in time.
 std::vector<double> reversed_in_time(std::vector<double> traces, std::size_t steps, std::size_t places) {
   if (traces.size() != steps * places)
     throw ShapeError("acoustic: data", std::to_string(traces.size()) + " samples for " +
@@ -568,7 +571,7 @@ std::vector<double> reversed_in_time(std::vector<double> traces, std::size_t ste
 
 }  // namespace
 
-/// Takes all steps of the source's wave, and keeps what the history needs of it.
+/// Computes all steps of the source's wave, and stores what the history needs of them.
 template <class T>
 void Engine<T>::keep_source_wave(History<T>& history, const Sources<T>& sources, FieldWatch field,
                                  Progress* progress) {
@@ -586,7 +589,8 @@ void Engine<T>::keep_source_wave(History<T>& history, const Sources<T>& sources,
   }
 }
 
-/// The receivers' wave, which sends their traces reversed in time, and its images with the source's wave.
+/// The wave of the receivers, which send their traces reversed in time, and its images with the source's
+/// wave.
 template <class T>
 struct Engine<T>::Backward {
   Backward(Engine& engine, const Shot& shot, const std::vector<double>& reversed, Index lags)
@@ -612,7 +616,8 @@ struct Engine<T>::Backward {
   FieldWatch watch;
 };
 
-/// Images of a step in a medium with an axis: that of the source's wave is n, of the receivers' N − 1 − n.
+/// Adds the images of one step in a medium with an axis: step n of the source's wave, N − 1 − n of the
+/// receivers' wave.
 template <class T>
 void Engine<T>::image_with_axis(Backward& back, History<T>& history, Index n) {
   history.prepare(stream_, std::min(n, steps_ - 2));
@@ -629,7 +634,7 @@ void Engine<T>::image_with_axis(Backward& back, History<T>& history, Index n) {
   back.wave.step(stream_, &back.senders, clock_);
 }
 
-/// The same in an isotropic medium.
+/// image_with_axis() for an isotropic medium.
 template <class T>
 void Engine<T>::image(Backward& back, History<T>& history, Index n) {
   back.wave.step(stream_, &back.senders, clock_);
@@ -642,8 +647,8 @@ void Engine<T>::image(Backward& back, History<T>& history, Index n) {
   back.apart.add(stream_, history, n, back.wave, false);
 }
 
-/// The same of several steps down from n in a pass over memory. Images take rows as they come; those at lags
-/// stay within a row.
+/// image() of `count` steps from n downward in one pass over memory. Images are summed row by row; images at
+/// lags need only nodes of the same row.
 template <class T>
 void Engine<T>::image_in_pass(Backward& back, History<T>& history, Index n, Index count) {
   const auto rows_of = [&, of = back.kernel.view(back.mesh), meets = back.correlation.view(back.mesh),
@@ -658,8 +663,8 @@ void Engine<T>::image_in_pass(Backward& back, History<T>& history, Index n, Inde
   history.meet(stream_, {back.wave, back.senders, clock_}, room_.passes, n, count, rows_of);
 }
 
-/// Takes the receivers' wave through all steps, while the history gives the source's wave from the last step
-/// to the first.
+/// Computes all steps of the receivers' wave and all images; the history provides the source's wave from the
+/// last step to the first.
 template <class T>
 void Engine<T>::image_all(Backward& back, History<T>& history, Progress* progress) {
   const bool axis = problem_.fields() == 2;
@@ -684,7 +689,7 @@ void Engine<T>::image_all(Backward& back, History<T>& history, Progress* progres
     look_back(n);
     looked -= between_looks;
   }
-  back.wave.wait(stream_);  // throws where a neighbour was lost
+  back.wave.wait(stream_);  // throws if a neighbouring rank was lost
   look_back(0);
 }
 

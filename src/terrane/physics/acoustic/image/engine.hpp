@@ -1,15 +1,15 @@
-// Operators of one shot, on all ranks of a Comm: modelling F, its derivative J by the medium (Born), the
-// adjoint Jᵀ, images.
+// Operators of one shot, on all ranks of a Comm: modelling F, its derivative J with respect to the medium
+// (Born modelling), the adjoint Jᵀ, and images.
 //
 //   F(m)      d = R p                                   p: the wave of the source; R: the receivers
 //   J δm      d = R δp,  the same operator with the source −δm aⁿ,  aⁿ = (pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹)/Δt²
 //   Jᵀ r      −Σ_n p̃^{N−1−n} aⁿ,  p̃: the wave of the receivers, which send r reversed in time
 //
-// Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), with zero where either place is outside the
-// mesh. Where the velocity is right the waves meet at the reflector, and h = 0 has most of the energy.
+// Images at a lag h along easting are Σ_n p(x − h) p̃(x + h), zero if either point is outside the mesh. If the
+// velocity is right both waves coincide at the reflector, and h = 0 has most of the energy.
 //
-// In a medium with an axis J uses the second differences of both p and q. Jᵀ takes that of the adjoint wave
-// instead, from its wave equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
+// In a medium with an axis J uses the second time differences a of both p and q. Jᵀ uses those of the adjoint
+// wave instead, from its wave equation: Σ C⁻¹a · (p̃, q̃) = Σ v² (H p̃ + 2f̃/3, V q̃ + f̃/3) · (p, q).
 //
 // Jᵀ is the exact adjoint for every boundary, because layers are symmetric up to a factor that is 1 on the
 // mesh (problem.hpp). m = 1/v², s²/m².
@@ -29,7 +29,7 @@
 namespace terrane::acoustic {
 
 struct Images {
-  std::vector<double> kernel;        ///< Jᵀ r, of m
+  std::vector<double> kernel;        ///< Jᵀ r, with respect to m
   std::vector<double> correlation;   ///< Σ p q: the zero-lag cross-correlation
   std::vector<double> illumination;  ///< Σ p²
   std::vector<double> at_lags;       ///< [lags, nodes]: h from −lags to lags cells; empty without lags
@@ -46,40 +46,40 @@ struct Images {
 /// Snapshots of a wave while it is modelled. A pass over memory, or a graph, ends at the step of a snapshot.
 struct Watch {
   Snapshots snapshots;
-  /// On rank 0: of snapshot n the pressure, Pa, at snapshots.nodes().
+  /// Called on rank 0 with the pressure, Pa, of snapshot n at snapshots.nodes().
   std::function<void(std::size_t n, std::span<const float> values)> take;
 };
 
-/// Series and traces are [steps] and [steps, receivers], given and returned on rank 0; the caller
-/// corrects time dispersion.
+/// Series are [steps], traces [steps, receivers]; both are passed and returned on rank 0. They are not
+/// corrected for time dispersion here.
 template <class T>
 class Engine {
  public:
-  /// Collective. problem: settled, the same on all ranks, or dealt (Dealt); must outlive this, and so
-  /// must the stream and the Comm.
+  /// Collective. problem: settled; the same on all ranks, or with its medium on rank 0 only (Dealt). problem,
+  /// stream and comm must outlive the engine.
   Engine(const Problem& problem, Stream& stream, Comm& comm, Dealt dealt = Dealt::no);
 
   /// How halos are sent (Wave::transport()); may be empty.
   std::string transport() const { return wave_.transport(); }
-  /// Whether steps of modelling are launched as graphs where that is possible; the bits are the same.
+  /// Whether steps of modelling are launched as CUDA graphs if possible; results are bitwise identical.
   void use_graphs(bool yes) noexcept { graphs_ = yes; }
-  /// The passes over memory that modelling and Born modelling take, as all ranks agreed on; a migration takes
-  /// them in an isotropic medium if it keeps nothing on a disk (images_in_passes()). Results have the same
-  /// bits with any passes.
+  /// The passes over memory, equal on all ranks, by which modelling and Born modelling compute several steps;
+  /// a migration uses them in an isotropic medium if it stores nothing on a disk (images_in_passes()).
+  /// Results are bitwise identical with any passes.
   const Passes& passes() const noexcept { return passes_; }
   void use_passes(const Passes& passes) { passes_ = agreed(passes, comm_); }  ///< collective
-  /// Sets the place of the source wave's records, which the strategies store, compressed and boundary keep;
-  /// by default they lie in memory.
+  /// Sets where the records of the source's wave are stored (strategies store, compressed and boundary); by
+  /// default in memory.
   void keep_in(KeptIn place, const std::string& folder) { room_.place = place, room_.folder = folder; }
 
-  /// Collective, as all that follow.
-  /// watch: takes snapshots of the wave that receivers record; may be null.
+  /// This and all following functions are collective.
+  /// watch: gets snapshots of the wave that receivers record; may be null.
   std::vector<double> model(const Shot& shot, const std::vector<double>& series, Progress* progress = nullptr,
                             const Watch* watch = nullptr);
   std::vector<double> born(const Shot& shot, const std::vector<double>& series,
                            const std::vector<double>& change, Progress* progress = nullptr,
                            const Watch* watch = nullptr);
-  /// lags: cells to either side that waves are shifted by; 0: without images at lags.
+  /// lags: largest shift of the waves, cells to either side; 0: without images at lags.
   Images adjoint(const Shot& shot, const std::vector<double>& series, const std::vector<double>& data,
                  Keeping strategy, Progress* progress = nullptr, Index lags = 0);
 
@@ -114,7 +114,7 @@ class Engine {
   bool graphs_ = true;
   Passes passes_;
   RecordRoom room_;
-  Alone alone_;  // a Comm of this rank alone, for looks at its own nodes
+  Alone alone_;  // a Comm of this rank alone, for maxima over its own nodes
   std::optional<Reduction<1>> looks_;
 };
 

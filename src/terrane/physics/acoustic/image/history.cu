@@ -25,12 +25,14 @@ struct Silence {
 
 using T16 = std::int16_t;
 
-/// Steps between checkpoints, √(2n): then the states and one stretch of fields take the same memory.
+/// Number of steps between checkpoints, √(2n): then the states and the fields between two states need equal
+/// memory.
 Index spacing_of(Index steps) {
   return std::max<Index>(1, static_cast<Index>(std::ceil(std::sqrt(2.0 * static_cast<double>(steps)))));
 }
 
-/// Waves on the rank's part of the mesh, in slots: p, and q of a medium with an axis.
+/// Copies of a wave at several steps on the rank's part of the mesh: each slot has p, and q in a medium with
+/// an axis.
 template <class T>
 class Slots {
  public:
@@ -56,8 +58,8 @@ class Slots {
   Buffer<T> memory_;
 };
 
-/// The records of the last shot, if they have the same size and place, else new ones; records in memory are
-/// freed with their shot.
+/// The records of the previous shot, if they have the same size and storage, else new records. Records in
+/// memory are freed after their shot.
 std::shared_ptr<Records> records_for(Stream& stream, RecordRoom& room, std::size_t bytes, Index count) {
   const RecordsWanted wanted{room.place, bytes, count, room.folder};
   room.states = {};
@@ -120,10 +122,10 @@ class Stored final : public History<T> {
   IndexBox<3> mesh_;
   int fields_;
   Index steps_;
-  bool in_memory_;  // of a CPU
+  bool in_memory_;  // not on a disk: then a pass on a CPU may store several steps
   mutable Slots<T> zeros_;
   std::shared_ptr<Records> records_;
-  Index lowest_;  // that was asked for
+  Index lowest_;  // the lowest record that was read
   const std::byte* at_[Records::in_use]{};
 };
 
@@ -135,7 +137,7 @@ template <class T>
 struct Squeeze {
   View<const T, 3> from;
   IndexBox<3> mesh;
-  View<T16, 3> numbers;  // as the mesh
+  View<T16, 3> numbers;  // [up, north, east], the mesh's nodes
   View<T, 3> factors;    // [up, north, block]
   TERRANE_FN void operator()(Index k, Index j, Index block) const {
     const Index first = mesh.first[2] + block * nodes_of_block,
@@ -173,8 +175,8 @@ void unfold(T factor, const T16* numbers, Index count, T* to) {
   for (Index i = 0; i < count; ++i) to[i] = factor * static_cast<T>(numbers[i]);
 }
 
-/// A box in 16 bits, in memory: its numbers, then its factors. Rows are never cut among ranks, nor are their
-/// blocks.
+/// The memory layout of a box of nodes in 16 bits: first the numbers, then the factors. Rows, and so their
+/// blocks, are never cut among ranks.
 template <class T>
 class Squeezed {
  public:
@@ -190,7 +192,7 @@ class Squeezed {
     auto* const kept = const_cast<std::byte*>(from);
     if (!box_.empty()) for_each(stream, box_, Unfold<T>{numbers(kept), factors(kept), to});
   }
-  /// The same of whole rows of these nodes, on the calling thread of the CPU.
+  /// put() and get() for the whole rows of the box that `nodes` contains, on the calling thread of the CPU.
   void put_rows(const View<const T, 3>& from, std::byte* to, const IndexBox<3>& nodes) const {
     const auto some = overlap(nodes, box_);
     if (some.empty()) return;
@@ -223,7 +225,7 @@ class Squeezed {
   IndexBox<3> box_, blocks_;
 };
 
-/// Every step in 16 bits; three are unfolded at a time.
+/// Stores every step in 16 bits per node; three steps are decompressed at a time.
 template <class T>
 class Compressed final : public History<T> {
  public:
@@ -265,7 +267,7 @@ class Compressed final : public History<T> {
       squeezed_.put_rows(p, rooms[static_cast<std::size_t>(step)], nodes);
     };
   }
-  /// Rows are unfolded where they are needed, three for each step, and go nowhere but to the cache.
+  /// Rows are decompressed just before use, three for each step, into a buffer that stays in the cache.
   void meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index n, Index count,
             const typename History<T>::Meet& use) override {
     std::vector<const std::byte*> records;  // from n + 1 down
@@ -301,10 +303,10 @@ class Compressed final : public History<T> {
   Squeezed<T> squeezed_;
   int fields_;
   Index steps_;
-  bool in_memory_;  // of a CPU
+  bool in_memory_;  // not on a disk: then a pass on a CPU may store several steps
   mutable Slots<T> slots_;
   std::shared_ptr<Records> records_;
-  Index lowest_;  // the lowest step that the slots hold
+  Index lowest_;  // the lowest step in the slots
 };
 
 template <class T>
@@ -356,7 +358,7 @@ class Checkpoints final : public History<T> {
   View<const T, 3> at(Index n, int field) const override { return slots_.at(n - first_ + 1, field); }
 
  private:
-  /// The memory of the state with which the stretch of step n begins.
+  /// The memory of the last state at or before step n.
   std::span<T> state(Index n) {
     const std::size_t size = wave_.state_size();
     return {reinterpret_cast<T*>(states_.data()) + static_cast<std::size_t>(n / spacing_) * size, size};
@@ -367,20 +369,20 @@ class Checkpoints final : public History<T> {
   Index steps_, spacing_;
   mutable Slots<T> slots_;
   Clock clock_;
-  Index first_;  // the first step of the stretch that the slots hold
+  Index first_;  // the step of the state from which the fields in the slots were computed
   Passes passes_;
   PinnedBuffer<std::byte>& states_;
 };
 
-/// Nodes of a field beside the mesh.
+/// A box of nodes beside the mesh, of one field.
 struct Beside {
   int field;  ///< 0 is p, 1 q of a medium with an axis
   IndexBox<3> box;
 };
 
-/// The nodes around the mesh that its steps read: of p as far as they reach along one axis; with a vertical
-/// axis of q on the axis up, of p on the others; with a tilted one of both as far as two differences reach,
-/// 2M along one axis or M along each of two.
+/// The nodes around the mesh that steps on the mesh read. Isotropic media: p beyond each side, as far as the
+/// stencil reaches. Vertical axis: q below and above, p beyond the other sides. Tilted axis: p and q as far
+/// as two nested differences reach, 2M along one axis or M along each of two.
 std::vector<Beside> strips_of(const Problem& problem) {
   std::vector<Beside> strips;
   const auto mesh = problem.grid.box();
@@ -412,7 +414,7 @@ struct Strip {
   int field;
   IndexBox<3> box;
   Squeezed<T> squeezed;
-  std::size_t at;  ///< in a record
+  std::size_t at;  ///< offset in a record, bytes
 };
 
 template <class T>
@@ -475,7 +477,7 @@ class Boundaries final : public History<T> {
       }
     };
   }
-  /// Both waves go in the same pass, so that images find p of the source in the cache.
+  /// Both waves are computed in the same pass, so that images read the source's wave from the cache.
   void meet(Stream& stream, const Returning<T>& back, const Passes& passes, Index /*n*/, Index count,
             const typename History<T>::Meet& use) override {
     turn(stream);
@@ -483,7 +485,7 @@ class Boundaries final : public History<T> {
     for (Index step = 0; step < count; ++step)
       records.push_back(next_ >= step ? records_->get(stream, next_ - step) : nullptr);
     const auto mesh = wave_.medium().mesh();
-    const std::array<View<const T, 3>, 2> p{wave_.now(), wave_.before()};  // of even steps pⁿ, and pⁿ⁺¹
+    const std::array<View<const T, 3>, 2> p{wave_.now(), wave_.before()};  // at even steps pⁿ and pⁿ⁺¹
     const View<T, 3> kept = kept_.at(0);
     const auto around = [=](Index step) {
       const std::size_t odd = step % 2 == 0 ? 0 : 1;
@@ -492,7 +494,7 @@ class Boundaries final : public History<T> {
     typename Wave<T>::InPass of_source{&wave_, &clock_, &sources_};
     of_source.back = true;
     of_source.before = [&](Index step, const StepArguments<T>& g, const IndexBox<3>& nodes) {
-      put_nodes(around(step).before, kept, overlap(nodes, mesh));  // before it is pⁿ⁻¹, it is pⁿ⁺¹
+      put_nodes(around(step).before, kept, overlap(nodes, mesh));  // still pⁿ⁺¹, which pⁿ⁻¹ overwrites
       if (const auto* const record = records[static_cast<std::size_t>(step)]) load_rows(record, g, nodes);
     };
     typename Wave<T>::InPass of_receivers{&back.wave, &back.clock, &back.senders};
@@ -513,14 +515,14 @@ class Boundaries final : public History<T> {
     const auto& box = wave_.medium().box();
     return {zero + strides(box).to(box.first), box};
   }
-  /// Before the first step back the wave has p at steps − 1 and steps − 2.
+  /// Prepares the first step back: at that time the wave has p at steps − 1 and steps − 2.
   void turn(Stream& stream) {
     if (next_ < steps_) return;
     wave_.turn();
     clock_.set(stream, steps_ - 2);
     next_ = steps_ - 3;
   }
-  /// Loads the kept values of these nodes.
+  /// Copies the stored values at these nodes from a record into the field that the step overwrites.
   void load_rows(const std::byte* from, const StepArguments<T>& g, const IndexBox<3>& nodes) const {
     for (const auto& strip : strips_) {
       const auto field = field_at(strip.field == 0 ? g.next : g.next_q);
@@ -528,9 +530,9 @@ class Boundaries final : public History<T> {
       else put_nodes<T>(view_of(strip, const_cast<std::byte*>(from)), field, overlap(nodes, strip.box));
     }
   }
-  /// Loads the kept values of the step that is about to be computed.
+  /// Copies all stored values of the step that is computed next.
   void load(Stream& stream, const StepArguments<T>& g) {
-    if (next_ < 0) return;  // p⁻¹ is zero there; nothing reads it
+    if (next_ < 0) return;  // p⁻¹ is zero around the mesh, and is not read
     const std::byte* const from = records_->get(stream, next_);
     for (const auto& strip : strips_) {
       const auto field = field_at(strip.field == 0 ? g.next : g.next_q);
@@ -542,13 +544,13 @@ class Boundaries final : public History<T> {
   Wave<T>& wave_;
   const Sources<T>& sources_;
   Index steps_;
-  bool in_memory_;         // of a CPU
-  mutable Slots<T> kept_;  // pⁿ⁺¹, whose place pⁿ⁻¹ takes
+  bool in_memory_;         // not on a disk: then a pass on a CPU may store several steps
+  mutable Slots<T> kept_;  // copy of pⁿ⁺¹, which pⁿ⁻¹ overwrites
   Clock clock_;
   bool squeezed_;
   std::vector<Strip<T>> strips_;
   std::shared_ptr<Records> records_;
-  Index next_;  // that is computed next
+  Index next_;  // the step that is computed next
 };
 
 }  // namespace
@@ -594,7 +596,7 @@ KeepingCost cost_of(Keeping strategy, const Problem& problem, KeptIn place, cons
   const auto steps = static_cast<double>(problem.steps());
   const auto mesh = problem.grid.box();
   const double nodes = static_cast<double>(mesh.count()) * problem.fields(), e = sizeof(T);
-  const double in_16_bits = 2 + e / nodes_of_block;  // a node
+  const double in_16_bits = 2 + e / nodes_of_block;  // bytes per node
   KeepingCost cost;
   cost.strategy = strategy;
   cost.error = "exact";
@@ -615,7 +617,7 @@ KeepingCost cost_of(Keeping strategy, const Problem& problem, KeptIn place, cons
     make_room_for_walls(walled);
     cost.device_bytes =
         Medium<T>::bytes_of_wave(walled, true) + Medium<T>::bytes_of_medium(walled) + 3 * nodes * e;
-    double properties = 0;  // of the mesh with its walls, which lie on the host
+    double properties = 0;  // number of arrays over the mesh and its walls on the host
     for (const auto* values : {&problem.velocity, &problem.density, &problem.epsilon, &problem.delta,
                                &problem.tilt, &problem.azimuth})
       properties += values->empty() ? 0 : 1;

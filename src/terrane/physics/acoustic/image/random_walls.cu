@@ -22,7 +22,7 @@ struct CopyShifted {
   }
 };
 
-/// The largest of every n-th value; NaN where one is.
+/// The largest magnitude of every n-th value, where n is the size of `largest`; NaN if any of these is NaN.
 template <class T>
 struct Largest {
   View<const T> field;
@@ -37,7 +37,7 @@ struct Largest {
   }
 };
 
-/// A number between 0 and 1 of a cube of the walls (the mixing of splitmix64).
+/// The random number between 0 and 1 of one cube of the walls (hashed like splitmix64).
 double chance_of(std::uint64_t seed, const std::array<Index, 3>& cube) {
   std::uint64_t state = seed;
   for (const Index n : cube) {
@@ -49,7 +49,7 @@ double chance_of(std::uint64_t seed, const std::array<Index, 3>& cube) {
   return static_cast<double>(state >> 11) / static_cast<double>(1ULL << 53);
 }
 
-/// The seed of a shot's walls, different for each place of a source.
+/// The seed of a shot's walls, different for each position of the shot's first source.
 std::uint64_t seed_of(const Shot& shot) {
   std::uint64_t seed = 14695981039346656037ULL;
   for (const double x : shot.sources.front()) {
@@ -60,8 +60,8 @@ std::uint64_t seed_of(const Shot& shot) {
   return seed;
 }
 
-/// Thickness of the walls: at least that of any layer with the nodes before it, because these may be all
-/// nodes of a rank, which then gets a wall in their place.
+/// Thickness of the walls, nodes: at least that of any absorbing layer with the nodes before it. These may be
+/// all nodes of a rank, which then gets wall nodes instead.
 Index thickness(const Problem& p, const RandomWalls& walls) {
   Index most = walls.points;
   for (const int axis : {up, north, east})
@@ -71,8 +71,8 @@ Index thickness(const Problem& p, const RandomWalls& walls) {
 
 bool absorbs(Boundary side) { return side == Boundary::cpml || side == Boundary::sponge; }
 
-/// The parts of ranks in the mesh with its walls: each has its nodes of the mesh, and those at the ends the
-/// walls.  below: nodes that were put before the first
+/// The ranks' parts of the mesh with its walls: each rank keeps its nodes of the mesh; ranks at the ends of
+/// the mesh also have the walls.  below: number of nodes added before the first, on each axis
 Cartesian<3> cut_with_walls(const Cartesian<3>& cut, const std::array<Index, 3>& below,
                             const IndexBox<3>& whole) {
   auto walled = cut;
@@ -113,10 +113,10 @@ class RandomWallHistory final : public History<T> {
     for (const double s : series) largest = std::max(largest, std::abs(s));
     for (const double s : scales_of(problem, shot)) scale = std::max(scale, s);
     if (problem.equation ==
-        Equation::variable_density)  // ρv²Δt² of what is over the density of the source's place
+        Equation::variable_density)  // ρv²Δt² times a term that is divided by ρ at the source
       scale *= *std::max_element(problem.density.begin(), problem.density.end());
     const double v = problem.fastest();
-    // Sixteen times the term that the source adds to its node in a step.
+    // Sixteen times the term that the source adds to p⁺ at its node in a step.
     const double added = 16 * largest * v * v * problem.step * problem.step * scale;
     double grain = std::exp2(std::ceil(std::log2(std::max(added, 1e-300))) - (bits - 3));
     while (!ran(stream, grain)) {
@@ -166,7 +166,8 @@ class RandomWallHistory final : public History<T> {
       for_each(stream, mesh_, CopyShifted<T>{from, slot(n, field), {shift_[0], shift_[1], shift_[2]}});
   }
 
-  /// Collective: all steps forwards; false where pressures grow too large for these grains.
+  /// Collective: computes all steps forwards; false if a pressure becomes too large for the rounding unit
+  /// `grain`.
   bool ran(Stream& stream, double grain) {
     wave_.rest(stream);
     wave_.round_to(static_cast<T>(1.5 * std::ldexp(grain, bits)));
@@ -174,7 +175,7 @@ class RandomWallHistory final : public History<T> {
     for (Index n = 0; n + 1 < steps_; ++n) {
       wave_.step(stream, &sources_, clock_);
       clock_.tick(stream, 1);
-      // Looked at often until the wave has left the source, then rarely.
+      // Pressures are checked often until the wave has left the source, then rarely.
       if (n % (n < 512 ? between_looks : 8 * between_looks) != 0 && n + 2 != steps_) continue;
       wave_.wait(stream);
       bool fine = true;
@@ -185,7 +186,8 @@ class RandomWallHistory final : public History<T> {
     return true;
   }
 
-  /// The largest pressure; found on the device, for a field takes longer on its way to the host than a step.
+  /// The largest magnitude of a field; computed on the device, because a copy of a field to the host would
+  /// take longer than a step.
   double largest(Stream& stream, int field) {
     for_each(stream, largest_.size(), Largest<T>{wave_.buffer(field).view(), largest_.view()});
     std::vector<T> found(largest_.size());
@@ -236,7 +238,7 @@ Problem with_random_walls(const Problem& problem, std::uint64_t seed, const Rand
   const Index thick = thickness(problem, walls);
   const auto nodes = static_cast<std::size_t>(box.count());
   p.velocity.resize(nodes);
-  // The other properties, beyond the mesh those of its sides.
+  // The other properties; beyond the mesh they continue with the values at its sides.
   using Values = std::vector<double> Problem::*;
   std::vector<Values> others;
   for (const Values values :
@@ -249,7 +251,7 @@ Problem with_random_walls(const Problem& problem, std::uint64_t seed, const Rand
     for (std::size_t a = 0; a < 3; ++a) {
       inside[a] = std::clamp<Index>(at[a], 0, mesh.last[a] - 1);
       deep = std::max(deep, std::abs(at[a] - inside[a]));
-      // Where the cubes begin differs from shot to shot, too.
+      // The positions of the cubes differ from shot to shot, too.
       const auto offset = static_cast<Index>((seed >> (8 * a)) % static_cast<std::uint64_t>(walls.grain));
       cube[a] = (at[a] + thick + offset) / walls.grain;
     }

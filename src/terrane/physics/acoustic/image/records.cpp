@@ -41,7 +41,8 @@ class InMemory final : public Records {
   Buffer<std::byte> all_;
 };
 
-/// Slots on the device that records pass through, and the stream of their copies to and from the host.
+/// A ring of slots on the device, through which records are copied to and from the host, and the stream of
+/// these copies.
 class Ring {
  public:
   Ring(Device device, std::size_t bytes)
@@ -68,7 +69,7 @@ class Ring {
     moved(n).record(copies_);
     held_[slot(n)] = n;
   }
-  /// What the stream has begun may read the slots that from_host() is about to fill.
+  /// Makes copies wait for work already begun on `stream`, which may read the slots that from_host() fills.
   void let_finish(Stream& stream) {
     asked_.record(stream);
     copies_.wait_for(asked_);
@@ -81,7 +82,7 @@ class Ring {
   void wait() { copies_.wait(); }
 
   static std::size_t slot(Index n) { return static_cast<std::size_t>(n) % slots; }
-  /// Records beyond the one asked for whose slots are free then.
+  /// Number of records that are copied ahead of the requested one, into slots that are free by then.
   static constexpr Index ahead = Records::slots_of_ring - Records::in_use;
 
  private:
@@ -204,7 +205,7 @@ class OnDisk final : public Records {
       }
       std::exception_ptr error;
       try {
-        ring_.moved(job.record).wait();  // the copy from or to the memory that is read or filled now
+        ring_.moved(job.record).wait();  // until the copy of this record's staging memory has finished
         const auto record = static_cast<std::size_t>(job.record);
         if (job.write) file_.put(record, staged(job.record));
         else file_.get(record, staged(job.record));
@@ -232,8 +233,8 @@ class OnDisk final : public Records {
   std::deque<Job> jobs_;
   bool stop_ = false, busy_ = false;
   std::exception_ptr error_;
-  Index written_ = 0, read_ = 0;  ///< records written, from the first; the last one that was read
-  Index wanted_ = 0;              ///< the last record that the calling thread asked for
+  Index written_ = 0, read_ = 0;  ///< number of records written; index of the record read last
+  Index wanted_ = 0;              ///< index of the record requested last by the calling thread
   std::thread worker_;            ///< the last member: it uses the others
 };
 

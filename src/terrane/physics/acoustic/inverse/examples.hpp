@@ -1,5 +1,5 @@
-// Example job files that `terrane new inversion --of NAME` writes: the inversion, and the job that makes its
-// data.
+// Example job files that `terrane new inversion --of NAME` writes: the inversion, and the job that computes
+// its data.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"

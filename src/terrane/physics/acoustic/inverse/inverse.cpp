@@ -35,7 +35,8 @@ namespace {
 
 constexpr const char* velocity_found = "velocity_p";
 constexpr int usual_products = 20;
-// Default bounds of velocities: the slowest that the cells resolve; the fastest, relative to the model's.
+// Default bounds of velocities: the slowest that the cells resolve; and `faster` times that of the first
+// model.
 constexpr double fewest_cells_per_wavelength = 2.5, faster = 1.25;
 
 std::string_view name_of(Component component) { return component_names[static_cast<std::size_t>(component)]; }
@@ -45,7 +46,7 @@ Device device_of_shots(const Runtime& runtime) {
   return runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
 }
 
-/// Makes the cells at sides with layers follow the cells beside them (followers_at_sides()).
+/// Makes the cells at sides with absorbing layers followers of their inner neighbours (followers_at_sides()).
 std::vector<Follower> let_sides_follow(const acoustic::Problem& waves, inversion::Problem& p) {
   auto followers = followers_at_sides(waves, p.active);
   if (p.active.empty())
@@ -54,7 +55,7 @@ std::vector<Follower> let_sides_follow(const acoustic::Problem& waves, inversion
   return followers;
 }
 
-/// For each unknown cell the largest or the smallest of its followers' factors and 1.
+/// For each active cell the largest (or smallest) of its followers' factors and 1.
 std::vector<double> factors_of(const std::vector<Follower>& followers, const inversion::Problem& p,
                                bool largest) {
   std::vector<double> factors(p.active.empty() ? p.mesh.size() : p.active.size(), 1.0);
@@ -66,8 +67,8 @@ std::vector<double> factors_of(const std::vector<Follower>& followers, const inv
   return factors;
 }
 
-/// Reference, first model and bounds of velocities, as logarithms; chooses a step that is stable for all of
-/// them and for what follows them.
+/// Reads reference, first model and bounds of the velocities, as logarithms. Chooses a time step that is
+/// stable for all of these and for the followers' velocities.
 void take_velocities(const Config& job, const Config& table, const std::vector<Follower>& followers,
                      acoustic::Problem& waves, inversion::Problem& p) {
   const std::size_t count = p.active.empty() ? p.mesh.size() : p.active.size();
@@ -99,7 +100,7 @@ void take_velocities(const Config& job, const Config& table, const std::vector<F
     throw job.table("simulation")
         .wrong("step", fmt::format("{:.6g} s is not stable at velocities up to inversion.upper", waves.step),
                fmt::format("Steps may be {:.6g} s at most; left open, the step is 0.9 of that.", longest));
-  // The slowest velocity that the cells resolve; the first model may not be slower either.
+  // The slowest velocity whose waves the cells resolve; settle() refuses a first model that is slower.
   const double least = slow.slowest(),
                resolved = least * fewest_cells_per_wavelength / slow.points_per_wavelength(least);
   for (const double lower : p.bounds.lower)
@@ -154,14 +155,14 @@ class WaveData final : public inversion::Dependence {
   double seconds_of_products(double models, double products, const Runtime& runtime) const;
   Dataset dataset() const;
 
-  std::unique_ptr<Simulation> fields_;  ///< the waves of the job's first model
-  acoustic::Settings waves_settings_;   ///< with the strategy by which waves are kept
+  std::unique_ptr<Simulation> fields_;  ///< the simulation of waves in the job's first model
+  acoustic::Settings waves_settings_;   ///< with the chosen strategy of keeping waves
   bool linear_ = false;
-  std::vector<Follower> followers_;  ///< cells at sides
-  std::size_t gaps_ = 0;             ///< samples that were not recorded
+  std::vector<Follower> followers_;  ///< cells at absorbing sides
+  std::size_t gaps_ = 0;             ///< number of samples that were not recorded
   struct {
     std::vector<std::string> notes, warnings;
-  } first_;  ///< of the first model
+  } first_;  ///< about the first model
 };
 
 // ---- from the job ----
@@ -225,7 +226,7 @@ void WaveData::read_settings(const Config& table) {
                       "Leave the key out, or weight cells by weights_file.");
 }
 
-/// Reads what was recorded, at the time steps of the run; samples that are NaN are gaps.
+/// Reads the observed gathers, at the time steps of the run; samples that are NaN are gaps.
 void WaveData::read_gathers(const Config& table) {
   if (!table.has("observed"))
     throw table.wrong("observed", "missing",
@@ -307,7 +308,8 @@ void WaveData::read_sigma(const Config& table) {
 
 // ---- what it costs ----
 
-/// The operators, with a strategy of keeping the source's waves for which there is room beside all vectors.
+/// Chooses a strategy of keeping the source's waves that fits into memory together with all vectors, and
+/// makes the operators.
 void WaveData::choose(const Runtime& runtime) {
   waves_settings_ = fields_->settings();
   const auto device = device_of_shots(runtime);
@@ -318,7 +320,7 @@ void WaveData::choose(const Runtime& runtime) {
     room.disk = free_on_disk(scratch_folder(waves_settings_.scratch)) /
                 fields_->shots_at_once(runtime).on_disk_of(waves_settings_);
   choose_keeping(waves_settings_, waves(), device, room);
-  waves_settings_.task = Task::adjoint;  // which takes most
+  waves_settings_.task = Task::adjoint;  // the task that needs most memory
   const auto shots = std::make_shared<const Shots>(waves(), waves_settings_, fields_->every(), runtime);
   auto& p = problem_;
   if (linear_) p.g = scattering(shots, waves().velocity, p.active);
@@ -327,9 +329,9 @@ void WaveData::choose(const Runtime& runtime) {
         std::make_shared<inversion::LogarithmForward>(std::make_shared<Waves>(shots, p.active, followers_));
 }
 
-/// Of Lanczos a vector of all data for each product, and some more, in a migration again in its checkpoint;
-/// gathers of all steps, as they come and as they are sent, the latter also on each other rank of the
-/// machine, packed and unpacked; models.
+/// Bytes of vectors on the host: those of Lanczos, one of all data for each product and 16 more (a migration
+/// also has those of the products in its checkpoint); gathers of all steps, as computed and as sent back by
+/// receivers, the latter also on each other rank of the machine, packed and unpacked; models.
 double WaveData::bytes_of_vectors(const Runtime& runtime) const {
   double samples = 0;
   for (const auto& shot : waves().shots)
@@ -376,8 +378,8 @@ void WaveData::require_memory(const Runtime& runtime, const std::string&) const 
                  ranks == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", ranks));
 }
 
-/// Estimated time. Modelling is one sweep over the steps; a product is Born modelling, of two waves, and the
-/// adjoint, of two or three sweeps.
+/// Estimated time. Modelling takes one sweep over the time steps; a product takes two for Born modelling (two
+/// waves) and two or three for the adjoint.
 double WaveData::seconds_of_products(double models, double products, const Runtime& runtime) const {
   const bool again =
       waves_settings_.keeping != Keeping::store && waves_settings_.keeping != Keeping::compressed;
@@ -391,7 +393,7 @@ double WaveData::seconds_of_products(double models, double products, const Runti
          (runtime.comm ? runtime.comm->size() : 1);
 }
 
-/// Estimate that assumes seven models.
+/// An estimate that assumes seven iterations.
 double WaveData::expected_seconds(const Runtime& runtime) {
   const double products = settings_.most_products + 3;
   return linear_ ? seconds_of_products(0, products, runtime) : seconds_of_products(8, 7 * products, runtime);
@@ -457,7 +459,7 @@ Fingerprint WaveData::fingerprint(const Runtime& runtime) const {
 
 // ---- the run ----
 
-/// Notes the lags of the first model's traces, and warns where a descent may fit the wrong cycle.
+/// Reports the time lags of the first model's traces, and warns if a descent may fit the wrong cycle.
 void WaveData::make(const Runtime& runtime) {
   if (linear_) return;
   const Shots shots(waves(), waves_settings_, fields_->every(), runtime);
@@ -485,7 +487,7 @@ void WaveData::report_before(Report& report) const {
   report.warnings.insert(report.warnings.end(), first_.warnings.begin(), first_.warnings.end());
 }
 
-/// What this run was given ends before the job does.
+/// Makes the operators again without the Comm and the Progress of this run, which end before the job.
 void WaveData::release(const Runtime& runtime) {
   auto alone = runtime;
   alone.comm = nullptr;
@@ -495,8 +497,8 @@ void WaveData::release(const Runtime& runtime) {
 
 void WaveData::fill(Result& result) const { result.data = dataset(); }
 
-/// Of each recorded component: computed, observed, their difference and its uncertainty, [shot, time,
-/// receiver].
+/// For each recorded component the computed and observed gathers, their difference and its uncertainty, each
+/// [shot, time, receiver].
 Dataset WaveData::dataset() const {
   auto data = fields_->gathers({});
   data.variables.clear();
@@ -530,8 +532,8 @@ Dataset WaveData::dataset() const {
   return data;
 }
 
-/// The velocity of every cell; of a least-squares migration its change first, and what it makes of the
-/// model.
+/// Completes the first column to the velocity of every cell. Least-squares migration: the first column
+/// becomes the change of velocity, the second the changed velocity.
 void WaveData::complete_cells(std::vector<Column>& columns) const {
   auto& first = columns.front();
   const auto& before = waves().velocity;

@@ -9,7 +9,8 @@ namespace terrane::acoustic::inverse {
 
 namespace {
 
-/// The run of shots is a part of the inversion, whose progress it shows, and with which it ends.
+/// The progress of a run of shots within an inversion: it refreshes the display of the inversion's progress,
+/// and is cancelled with the inversion.
 class Within final : public Progress {
  public:
   explicit Within(Progress* whole) : whole_(whole) {}
@@ -39,7 +40,7 @@ std::size_t Shots::rows() const {
   return traces * samples();
 }
 
-/// Calls use(row, shot, place of the sample in its gather).
+/// Calls use(index of the datum, shot, index of the sample in the shot's gather) for all data.
 template <class Use>
 void Shots::each(const Use& use) const {
   std::size_t row = 0;
@@ -102,7 +103,8 @@ std::vector<double> Shots::adjoint(std::span<const double> velocity, std::span<c
 
 namespace {
 
-/// By how many samples a trace is late, at most `most`; both are `apart` numbers from sample to sample.
+/// The number of samples, −most … most, by which the computed trace is later than the observed one.  apart:
+/// distance of consecutive samples in both arrays
 Index lag_of(const double* computed, const double* observed, Index samples, Index apart, Index most) {
   const auto number = [](double value) { return std::isnan(value) ? 0 : value; };
   Index late = 0;
@@ -158,7 +160,7 @@ void Born::apply_transpose(std::span<const double> data, std::span<double> chang
   std::copy(made.begin(), made.end(), change.begin());
 }
 
-/// With signs z that are independent of each other the mean of ‖√w J z‖² is the sum of the diagonal of JᵀwJ.
+/// For a vector z of independent random signs the expectation of ‖√w J z‖² is the trace of JᵀwJ.
 void Born::weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const {
   solve::expect_shapes(*this, diagonal.size(), weight.size());
   std::vector<double> signs(columns()), data(rows());
@@ -218,10 +220,11 @@ std::vector<Follower> followers_at_sides(const Problem& waves, std::vector<std::
 
 namespace {
 
-/// J of unknown cells with followers: a change x of a cell also changes its followers by c x.
+/// The derivative with respect to the active cells' velocities: a change x of a cell's velocity also changes
+/// its followers by c x.
 class WithFollowers final : public solve::LinearOperator {
  public:
-  /// born: over 1/v² of all cells · velocity: of all cells
+  /// born: derivative with respect to 1/v² of all cells · velocity: of all cells, m/s
   WithFollowers(std::shared_ptr<const Born> born, const std::vector<double>& velocity,
                 const std::vector<std::uint32_t>& active, const std::vector<Follower>& followers)
       : born_(std::move(born)), columns_(active.empty() ? velocity.size() : active.size()) {

@@ -1,18 +1,18 @@
 // Recorded waves as the data of an inversion for velocities: gathers of all shots, sample by sample.
 //
 //   data     d = F(v), pressures or velocities of particles, [component, shot, sample, receiver]
-//   model    the velocity of each cell that takes part, m/s; the inversion takes its logarithm
-//   J        Born modelling over m = 1/v², ∂m/∂v = −2/v³; its transpose is the exact adjoint
-//   linear   waves scattered once by a change of velocity δv: d = J (−2/v³ δv) with a fixed v
+//   model    the velocity of each active cell, m/s; the unknowns of the inversion are its logarithms
+//   J        derivative with respect to m = 1/v², by Born modelling; ∂m/∂v = −2/v³; Jᵀ is the exact adjoint
+//   linear   (migration) waves scattered once by a change of velocity δv: d = J (−2/v³ δv) with a fixed v
 //
-// A product with J or Jᵀ computes all shots anew, shared among ranks as in any run
-// (physics/acoustic/run.hpp): the bits are those of one process. Gathers are returned in single precision, so
-// that ⟨J x, r⟩ and ⟨x, Jᵀ r⟩ differ by 1e-7.
+// Each product with J or Jᵀ computes all shots again, shared among ranks as in any run
+// (physics/acoustic/run.hpp): results are bitwise identical on any number of ranks. Gathers are returned in
+// single precision, so that ⟨J x, r⟩ and ⟨x, Jᵀ r⟩ differ by 1e-7.
 //
-// The outermost cells at absorbing sides, whose velocity the layers continue, keep their ratio c to the
-// nearest inner cell i (Follower): v_s = c v_i. So ∂m_s/∂v_i = −2/(c² v_i³). Born modelling leaves out the
-// effect of a change of velocity in the layers: J is the exact tangent of F for changes that are zero at
-// these sides.
+// The velocity of an outermost cell at an absorbing side continues into the layer. Such a cell s is no
+// unknown: it keeps its ratio c to the nearest inner cell i (Follower), v_s = c v_i, so ∂m_s/∂v_i = −2/(c²
+// v_i³). Born modelling neglects changes of velocity in the layers: J is the exact derivative of F for
+// changes that are zero at these sides.
 #pragma once
 
 #include <memory>
@@ -22,21 +22,21 @@
 
 namespace terrane::acoustic::inverse {
 
-/// Runs all shots for any velocity of the medium, and picks the samples of their gathers that are data.
+/// Runs all shots for any velocity of the medium, and extracts from their gathers the samples that are data.
 class Shots {
  public:
-  /// problem: settled · settings: precision, and how waves are kept, not automatic · every: steps from one
-  /// sample to the next · runtime: its Comm and Progress must outlive this
+  /// problem: settled · settings: precision, and the strategy of keeping waves, not automatic · every: number
+  /// of time steps between two samples · runtime: its Comm and Progress must outlive this object
   Shots(Problem problem, Settings settings, std::size_t every, const Runtime& runtime);
 
   std::size_t rows() const;
   std::size_t nodes() const { return problem_.velocity.size(); }
   const Problem& problem() const noexcept { return problem_; }
 
-  /// velocity: [nodes] m/s · change: of 1/v², [nodes] · returns [rows]
+  /// velocity: [nodes] m/s · change: change of 1/v², [nodes] s²/m² · return the data, [rows]
   std::vector<double> model(std::span<const double> velocity) const;
   std::vector<double> born(std::span<const double> velocity, std::span<const double> change) const;
-  /// [rows] → [nodes]
+  /// Jᵀ times data [rows], with respect to 1/v²: [nodes]
   std::vector<double> adjoint(std::span<const double> velocity, std::span<const double> data) const;
 
   /// Converts gathers [shots][steps, components × receivers] to data, and back, with zeros at steps between
@@ -58,17 +58,16 @@ class Shots {
   Runtime runtime_;
 };
 
-/// Time lags between computed and observed traces, each at the largest correlation of the two. With lags of
-/// half a period and more, a descent fits the wrong cycle.
+/// Time lags between computed and observed traces: each maximises the correlation of its two traces. With
+/// lags of half a period and more, a descent method fits the wrong cycle (cycle skipping).
 struct Lags {
-  std::size_t traces = 0,
-              far = 0;  ///< number of traces compared; of those whose lag is half a period or more
-  double largest = 0;   ///< s
+  std::size_t traces = 0, far = 0;  ///< number of traces compared; of those with a lag ≥ half a period
+  double largest = 0;               ///< largest lag, s
 };
-/// The lags of up to a thousand traces, evenly chosen.  computed, observed: [rows]; gaps are NaN
+/// The lags of up to a thousand evenly distributed traces.  computed, observed: [rows]; gaps are NaN
 Lags lags_of(const Shots& shots, std::span<const double> computed, std::span<const double> observed);
 
-/// J of 1/v² at a velocity: Born modelling of all shots.
+/// The derivative J of all gathers with respect to 1/v², at one velocity model: Born modelling of all shots.
 class Born final : public solve::LinearOperator {
  public:
   /// velocity: [nodes] m/s
@@ -78,8 +77,8 @@ class Born final : public solve::LinearOperator {
   std::size_t columns() const override { return velocity_.size(); }
   void apply(std::span<const double> change, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> change) const override;
-  /// An estimate from one product, the same for all cells: the exact diagonal would take a run for each
-  /// datum.
+  /// An estimate of the diagonal from one product, the same value for all cells: the exact diagonal would
+  /// need a run for each datum.
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
   bool has_quick_diagonal() const override { return false; }  // a mean over all cells
   void row(std::size_t i, std::span<double> out) const override;
@@ -89,35 +88,35 @@ class Born final : public solve::LinearOperator {
   std::vector<double> velocity_;
 };
 
-/// J by the velocities of the active cells: Born times ∂m/∂v.  velocity: [nodes] · active: ascending; empty:
-/// all
+/// The derivative of the data with respect to the velocities of the active cells: Born times ∂m/∂v.
+/// velocity: [nodes] m/s · active: indices of cells, ascending; empty: all cells
 std::shared_ptr<const solve::LinearOperator> scattering(std::shared_ptr<const Shots> shots,
                                                         std::vector<double> velocity,
                                                         const std::vector<std::uint32_t>& active);
 
-/// A cell whose velocity is that of another times a factor.
+/// A cell whose velocity is that of the cell `of` times a factor.
 struct Follower {
   std::uint32_t cell, of;
   double factor;
 };
-/// Makes followers of the active cells at sides with layers: each follows the nearest cell that is not at
-/// such a side, and is removed from `active`. If that nearest cell is not active, the cell is removed and
-/// keeps its velocity.  active: ascending; empty: all
+/// Makes followers of the active cells at sides with absorbing layers: each follows the nearest cell that is
+/// not at such a side, and is removed from `active`. If that nearest cell is not active, the cell is removed
+/// without following it, and keeps its velocity.  active: ascending; empty: all cells
 std::vector<Follower> followers_at_sides(const Problem& waves, std::vector<std::uint32_t>& active);
 
 class Waves final : public inversion::Forward {
  public:
-  /// active: cells whose velocity is an unknown, ascending; empty: all · followers: cells that follow them;
-  /// all other cells keep the velocity of the problem
+  /// active: cells whose velocity is an unknown, ascending; empty: all cells · followers: cells that follow
+  /// an active cell; all other cells keep the velocity of the problem
   Waves(std::shared_ptr<const Shots> shots, std::vector<std::uint32_t> active,
         std::vector<Follower> followers = {})
       : shots_(std::move(shots)), active_(std::move(active)), followers_(std::move(followers)) {}
   std::size_t rows() const override { return shots_->rows(); }
   std::size_t columns() const override { return active_.empty() ? shots_->nodes() : active_.size(); }
-  /// Velocity of all cells, m/s.  found: that of the unknown cells, m/s
+  /// Velocity of all cells, m/s.  found: velocity of the active cells, m/s
   std::vector<double> velocity(std::span<const double> found) const;
-  /// velocity: m/s, of the unknown cells. The result has no jacobian where the time step is too long for that
-  /// velocity, so that waves grow.
+  /// velocity: of the active cells, m/s. The result has no jacobian if the time step is unstable for that
+  /// velocity, so that waves grow beyond finite numbers.
   inversion::Linearised at(std::span<const double> velocity, Progress* progress = nullptr) const override;
 
  private:

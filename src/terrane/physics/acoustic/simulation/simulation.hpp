@@ -14,42 +14,43 @@
 
 namespace terrane::acoustic {
 
-/// The nodes in the middle of the cells of a mesh. Throws InputError: cells of an axis differ in width.
+/// The grid of the centres of a mesh's cells. Throws InputError if cells along an axis differ in width.
 Grid grid_of(const TensorMesh& mesh);
 
 /// A function by which an inversion changes the problem that it read from a job, before the time step is
 /// chosen. It also gets the job's mesh and its kind.
 using Prepare = std::function<void(Problem&, const TensorMesh&, Task)>;
 
-/// A warning where the folder for waves on a disk lies in memory, or nothing.
+/// A warning if the folder for waves on a disk lies in a file system in memory; else empty.
 std::string disk_in_memory(const Settings& settings);
 
-/// How many ranks keep a shot each; 1 where all ranks take each shot together.
+/// Number of ranks that each store the waves of a shot, in all and on this machine; 1 if all ranks compute
+/// each shot together.
 struct ShotsAtOnce {
   int all = 1, on_machine = 1;
 
-  /// Number of shots at once whose waves lie on one disk: a given folder counts as one disk of all machines;
-  /// the system's folder for temporary files is on a disk of each machine.
+  /// Number of shots whose waves are stored on one disk at the same time: a folder that the job names is
+  /// assumed to be shared by all machines; the system's temporary folder is on a disk of each machine.
   int on_disk_of(const Settings& settings) const { return settings.scratch.empty() ? on_machine : all; }
 };
 
 /// The resources that a run uses, chosen once: the plan and the run share them.
 struct Choice {
-  Settings settings;                      ///< with the strategy of keeping waves that was chosen
-  std::vector<KeepingChoice> strategies;  ///< of a migration: all, with the memory that each takes
+  Settings settings;                      ///< with the chosen strategy of keeping waves
+  std::vector<KeepingChoice> strategies;  ///< migration: all strategies, with the memory that each needs
   MemoryBudget memory;
   Device device;
   std::string on;  ///< name of the device in messages
   int threads = 0, ranks = 1;
-  int together = 1;         ///< number of ranks that take each shot together
-  double share = 1;         ///< fraction of a shot's nodes on a device, or on a machine where that is the CPU
-  Dealt dealt = Dealt::no;  ///< whether the medium is dealt among them
+  int together = 1;         ///< number of ranks that compute each shot together
+  double share = 1;         ///< fraction of a shot's nodes on a GPU; on CPUs: on this machine
+  Dealt dealt = Dealt::no;  ///< whether each of these ranks gets only the medium of its own nodes
   int ranks_on_machine = 1;
   ShotsAtOnce shots;
   CheckpointSettings checkpoint;
 
   bool on_disk() const { return !checkpoint.file.empty(); }
-  /// The fraction of a shot's nodes that the ranks of this machine, or each rank, take.
+  /// The fraction of a shot's nodes that all ranks of this machine, or one rank, compute.
   double share_of_machine() const {
     return together > 1 ? static_cast<double>(ranks_on_machine) / together : 1;
   }
@@ -61,7 +62,8 @@ class Simulation final : public SimulationOf<Choice> {
   /// Every shot has the same number of receivers. Throws InputError.
   Simulation(Problem problem, Settings settings, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
-  /// From a job whose gathers are an inversion's data: of kind modelling or migration, without reading data.
+  /// The simulation of an inversion's job, whose gathers are the data: of kind modelling or migration. Does
+  /// not read the data.
   static std::unique_ptr<Simulation> for_inversion(const Config& job, const Runtime& runtime,
                                                    const Prepare& prepare);
 
@@ -69,7 +71,7 @@ class Simulation final : public SimulationOf<Choice> {
 
   const Problem& problem() const noexcept { return problem_; }
   const Settings& settings() const noexcept { return settings_; }
-  /// Steps from one written sample to the next.
+  /// Number of time steps between two written samples.
   std::size_t every() const noexcept { return every_; }
   ShotsAtOnce shots_at_once(const Runtime& runtime) const;
   /// Gathers of all shots as a data set; if the Outcome has no gathers, a data set without values.
@@ -100,8 +102,8 @@ class Simulation final : public SimulationOf<Choice> {
 
   Problem problem_;
   Settings settings_;
-  std::size_t every_ = 1;  ///< steps from one written sample to the next
-  /// Of the problem, found once: each is a pass over the whole medium.
+  std::size_t every_ = 1;  ///< number of time steps between two written samples
+  /// Values of the problem, computed once because each takes a pass over the whole medium.
   double slowest_ = 0, longest_step_ = 0;
 };
 

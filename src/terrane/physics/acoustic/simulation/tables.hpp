@@ -29,7 +29,7 @@ void read_boundary(const Config& boundary, Problem& p);
 void read_simulation(const Config& simulation, Problem& p, Settings& s, bool inverts);
 /// The snapshots of a job, not settled; none without the table [snapshots].
 Snapshots read_snapshots(const Config& job, const Settings& s, bool inverts);
-/// Throws InputError where the job has settings that an inversion does not allow.
+/// Throws InputError if the job has settings that an inversion does not allow.
 void refuse_to_invert(const Config& simulation, const Settings& s);
 /// The properties of a medium that an equation reads.
 std::vector<std::string_view> properties_read(Equation equation);
@@ -37,13 +37,13 @@ std::vector<std::string_view> properties_read(Equation equation);
 std::vector<double> velocity_of(EarthModel& model, const Config& job);
 /// Reads the properties of the medium other than its velocity.
 void read_medium(EarthModel& model, const Config& job, Problem& p);
-/// Returns the number of time steps from one written sample to the next, and makes the time step an integer
-/// fraction of simulation.sample.
+/// Returns the number of time steps between two written samples, and makes simulation.sample a whole number
+/// of time steps.
 std::size_t read_sample(const Config& simulation, Problem& p);
-/// The standard deviation of the smoothing Gaussian, m. Throws InputError where it is negative or wider than
-/// the mesh.
+/// The standard deviation of the smoothing Gaussian, m. Throws InputError if it is negative or wider than the
+/// mesh.
 std::optional<double> read_smoothing(const Config& simulation, const Grid& grid);
-/// Turns an error of the problem into one at the key that it is about.
+/// Throws an error of the problem again, naming the key of the job file that caused it.
 [[noreturn]] void at_key(const InputError& error, const Config& job);
 
 }  // namespace terrane::acoustic
