@@ -36,7 +36,7 @@ std::vector<std::string_view> split(std::string_view line, std::string_view betw
   return words;
 }
 
-/// The "10" of "Line 10"; nothing where the text does not begin a line of the survey.
+/// The survey line's name, "10" in "Line 10"; empty if the text does not begin a survey line.
 std::optional<std::string> line_begun(std::string_view text) {
   const auto words = split(text, " \t\r,");
   if (words.size() != 2) return std::nullopt;
@@ -111,7 +111,7 @@ Table read_geosoft(TextReader& in) {
 
 namespace {
 
-/// A field of a record: its place in a line, and its content.
+/// A field of a record: its columns in a line, and how its content is read.
 struct Field {
   std::string name, unit;
   std::size_t first = 0, width = 0;
@@ -143,7 +143,7 @@ std::optional<Layout> layout_of(std::string_view text) {
   return layout;
 }
 
-/// Adds "NAME:F10.1:UNIT=m,NULL=-9999.99:a comment" to the fields of a record.
+/// Adds a definition such as "NAME:F10.1:UNIT=m,NULL=-9999.99:a comment" to the fields of a record.
 void add_fields(const TextReader& in, std::string_view text, std::size_t& at, std::vector<Field>& fields) {
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -157,7 +157,7 @@ void add_fields(const TextReader& in, std::string_view text, std::size_t& at, st
   if (!layout)
     in.fail(fmt::format("column {} has the layout \"{}\"", shown(parts[0]), shown(parts[1])),
             "Allowed: An, In, Fn.d, En.d, with a number of times before it.");
-  // More than any survey has: a broken file must not ask for more memory.
+  // More columns than any survey has: a damaged file must not cause large allocations.
   constexpr std::size_t most = 100'000;
   if (fields.size() + layout->times > most) in.fail(fmt::format("more than {} columns are defined", most));
   Field field;
@@ -190,7 +190,7 @@ std::vector<Field> fields_of(TextReader& in) {
     if (record == std::string::npos) continue;
     auto rest = text.substr(record + 3);
     const auto kind = without_blanks(rest.substr(0, rest.find(';')));
-    if (!kind.empty() && lower(kind) != "data") continue;  // comments, projections
+    if (!kind.empty() && lower(kind) != "data") continue;  // skips comments and projections
     rest.remove_prefix(std::min(rest.find(';') == rest.npos ? rest.size() : rest.find(';') + 1, rest.size()));
     for (const auto part : split(rest, ";"))
       if (const auto one = without_blanks(part); !one.empty() && lower(one) != "end defn")

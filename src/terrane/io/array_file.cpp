@@ -36,7 +36,7 @@ constexpr ArrayType type_of<std::int64_t> = ArrayType::int64;
 template <>
 constexpr ArrayType type_of<unsigned char> = ArrayType::byte;
 
-/// Bytes of one value; 0: there is no such type.
+/// Bytes per value; 0 for an unknown type.
 std::size_t width_of(ArrayType type) {
   switch (type) {
     case ArrayType::float64:
@@ -237,7 +237,7 @@ void ArrayFileReader::define(const std::string& name, std::span<const std::byte>
     damaged(fmt::format("\"{}\" has no shape", shown(name)));
   array.shape.resize(rank);
   if (rank > 0) std::memcpy(array.shape.data(), body.data() + 8, rank * sizeof(std::uint64_t));
-  // The values follow in the file, so there cannot be more of them than bytes are left.
+  // The values follow in the file, so they cannot take more bytes than the file has.
   array.size = 1;
   for (const auto n : array.shape) {
     if (n != 0 && array.size > size_ / width / n)
@@ -307,7 +307,7 @@ void ArrayFileReader::read(std::string_view name, std::size_t first, std::span<T
   read(array->second, pieces->second, sizeof(T), first, std::as_writable_bytes(values));
 }
 
-// An instance for each type of values.
+// Instances for each type of values.
 template void ArrayFileWriter::define<double>(std::string_view, std::span<const std::size_t>);
 template void ArrayFileWriter::define<float>(std::string_view, std::span<const std::size_t>);
 template void ArrayFileWriter::define<std::int64_t>(std::string_view, std::span<const std::size_t>);

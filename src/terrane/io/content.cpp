@@ -33,12 +33,12 @@ std::vector<std::string_view> names(const std::vector<Column>& columns) {
                    have.empty() ? "It has none at all." : "It has: " + joined(have) + ".");
 }
 
-/// Adds the counts of columns and rows to a table whose stations are in the order of a grid.
+/// Adds the numbers of columns and rows as an attribute of a table whose stations are in the order of a grid.
 void say_grid(Table& table, std::size_t columns, std::size_t rows) {
   table.attributes["grid"] = fmt::format("{} x {}", columns, rows);
 }
 
-/// The axes of the grid where stations run over it row after row, easting first.
+/// The axes of the grid if stations are in grid order: row after row, easting varying fastest.
 std::optional<SurveyGrid> grid_in_order(const std::vector<double>& easting,
                                         const std::vector<double>& northing) {
   const std::size_t n = easting.size();
@@ -250,7 +250,7 @@ std::optional<GridData> to_grid(const Table& table) {
   for (const auto& c : table.columns) {
     if (&c == x || &c == y) continue;
     Column field{nodes.bare ? "up" : c.name, c.unit, c.description, {}};
-    if (!c.values.empty()) {  // the values are empty in an outline
+    if (!c.values.empty()) {  // gathers without values have no values here
       field.values.reserve(n);
       for (const auto row : row_of) field.values.push_back(c.values[row]);
     }
@@ -310,7 +310,8 @@ Content to_content(const EarthModel& model, Attributes attributes) {
 
 namespace {
 
-/// The columns of prisms that hold properties, with the names that these have; "rho" is the density.
+/// The columns of a table of prisms that have known properties, with the names of the properties; "rho" is
+/// the density.
 std::vector<std::pair<std::string_view, const Column*>> property_columns(const Table& table) {
   std::vector<std::pair<std::string_view, const Column*>> found;
   const bool corners = table.find(corner_names[0]) != nullptr, rho = corners && table.find("rho") != nullptr;
@@ -347,7 +348,7 @@ PrismData to_prisms(const Table& table, std::string_view length_unit, std::strin
         {std::string(name), table.si(column->name, kind.quantity, default_unit, std::isnan(kind.absent))});
   }
   if (data.properties.empty())
-    table.si(property, property_kind(property).quantity, unit);  // says what is missing
+    table.si(property, property_kind(property).quantity, unit);  // throws: its message says what is missing
   for (std::size_t row = 0; row < table.rows(); ++row)
     for (std::size_t axis = 0; axis < 3; ++axis) {
       auto &low = faces[2 * axis][row], &high = faces[2 * axis + 1][row];

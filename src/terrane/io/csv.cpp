@@ -37,8 +37,8 @@ std::string_view trimmed(std::string_view s) {
   return s;
 }
 
-/// The separator of a line: semicolon before tab before comma before blanks, the first that stands outside
-/// quotes and brackets.
+/// The separator of a line: the first of semicolon, tab, comma and blank that occurs outside quotes and
+/// brackets.
 char separator_of(std::string_view line) {
   bool semicolon = false, tab = false, comma = false, quoted = false;
   int depth = 0;
@@ -55,7 +55,7 @@ char separator_of(std::string_view line) {
   return semicolon ? ';' : tab ? '\t' : comma ? ',' : blanks_separator;
 }
 
-/// The entries of a line. Quoted ones are unwrapped ("" inside stands for ").
+/// The entries of a line, without enclosing quotes ("" inside quotes is a single ").
 class Splitter {
  public:
   explicit Splitter(char separator) : separator_(separator) {}
@@ -80,7 +80,7 @@ class Splitter {
         out.push_back(trimmed(line.substr(begin, at - begin)));
       }
       if (at >= line.size()) break;
-      ++at;  // over the separator
+      ++at;  // skips the separator
     }
   }
 
@@ -106,7 +106,7 @@ class Splitter {
   }
 
   char separator_;
-  std::deque<std::string> unwrapped_;  // a deque, as views into it must stay valid
+  std::deque<std::string> unwrapped_;  // a deque: views into it stay valid when it grows
 };
 
 /// The name and unit of a column, from "g_u [mGal]" or "g_u (mGal)".
@@ -126,7 +126,7 @@ Column header_column(std::string_view text) {
   return c;
 }
 
-/// "# key: value": the same key again continues its text on a new line.
+/// Reads "# key: value"; a key that occurs again appends a line to its text.
 void read_comment(std::string_view line, Attributes& attributes) {
   line.remove_prefix(1);
   const auto colon = line.find(':');
@@ -157,7 +157,8 @@ std::string quoted_if_needed(const std::string& text) {
   return out + '"';
 }
 
-/// Reads a table in one or two passes: first numbers, then again the columns that have words.
+/// Reads a table in one or two passes: first the numbers, then, in a second pass, the columns that contain
+/// words.
 class CsvReader {
  public:
   explicit CsvReader(TextReader& in) : in_(in) { table_.source = in.name(); }
@@ -165,7 +166,7 @@ class CsvReader {
   Table read() {
     read_comments();
     read_header();
-    // Each row has a line, and at least a separator for each column.
+    // Each row has a line, and at least one separator or line end for each column.
     const std::size_t n = table_.columns.size();
     const std::size_t rows = std::min(in_.lines_left() + 1, in_.bytes_left() / n + 1) + (headless_ ? 1 : 0);
     in_.expect_memory(rows * (n + 1));
@@ -187,7 +188,7 @@ class CsvReader {
   }
 
  private:
-  /// Reads comments up to the first other line.
+  /// Reads comments up to the first line that is none.
   void read_comments() {
     while (true) {
       if (!in_.line(line_))
@@ -199,7 +200,7 @@ class CsvReader {
     }
   }
 
-  /// Reads the names of columns, or, where the first line has numbers, numbers the columns.
+  /// Reads the names of columns, or numbers them if the first line has numbers.
   void read_header() {
     const char separator = separator_of(line_);
     splitter_.emplace(separator);
@@ -267,8 +268,8 @@ class CsvReader {
     table_.lines.push_back(in_.line_number());
   }
 
-  /// Reads a number. Its decimal sign may be a comma where commas do not separate entries; a file has one
-  /// decimal sign.
+  /// Reads a number. The decimal sign may be a comma if commas do not separate entries; all numbers of a file
+  /// must have the same decimal sign.
   bool number_of(std::string_view entry, double& value) {
     if (parse_number(entry, value)) {
       const bool point = entry.find('.') != entry.npos;
@@ -290,7 +291,7 @@ class CsvReader {
     in_.fail(fmt::format("\"{}\": some numbers have decimal commas, and others points", shown(entry)),
              "Write all numbers with a decimal point.");
   }
-  /// Makes text columns of columns with words in them.
+  /// Converts columns with words to text columns.
   void read_words() {
     std::vector<Column> numbers;
     std::vector<std::size_t> text_columns;
@@ -314,7 +315,7 @@ class CsvReader {
   std::optional<Splitter> splitter_;
   std::string_view line_;
   std::vector<std::string_view> entries_;
-  std::vector<std::size_t> first_text_;  // 1 + row of the first entry that is no number
+  std::vector<std::size_t> first_text_;  // [columns] 1 + row of the first entry that is not a number; 0: none
   bool headless_ = false, comma_may_be_decimal_ = false, points_ = false, commas_ = false;
 };
 

@@ -22,7 +22,7 @@ std::size_t count_of(const std::vector<std::size_t>& shape) {
   return n;
 }
 
-/// For each row of the product of `dimensions`, the place of its value in `variable`; nothing when the
+/// For each combination of indices along `dimensions`, the index of its value in `variable`; empty if the
 /// variable has another dimension.
 std::optional<std::vector<std::size_t>> rows_of(const Dataset& data, const Variable& variable,
                                                 const std::vector<std::string>& dimensions,
@@ -47,8 +47,8 @@ std::optional<std::vector<std::size_t>> rows_of(const Dataset& data, const Varia
   return entries;
 }
 
-/// Adds one column, or two for complex values, or a column of words; without values where the variable has
-/// none.
+/// Adds a variable to a table as one column, two for complex values, or a text column; without values if the
+/// variable has none.
 void add_columns(Table& table, const Variable& v, std::vector<std::size_t> entries) {
   if (size(v.values) == 0) entries.clear();
   const auto column = [&](const std::string& end, auto&& part) {
@@ -83,7 +83,7 @@ bool same_dimensions(const Variable& a, const Variable& b) {
 
 bool holds_datasets(const Format& format) { return format.holds.find("dataset") != std::string_view::npos; }
 
-/// The values of a real variable of any type as a column; nothing for others.
+/// A real variable of any type as a column; empty for other variables.
 std::optional<Column> column_of(const Variable& v) {
   Column column{v.name, v.unit, v.long_name, {}};
   const bool real = std::visit(
@@ -97,7 +97,7 @@ std::optional<Column> column_of(const Variable& v) {
   return real ? std::optional(std::move(column)) : std::nullopt;
 }
 
-/// The computed fields at all stations.
+/// The computed fields at all stations, [fields, stations].
 Array array_of_stations(const Dataset& data) {
   Array array{{0, 1}, {}, {}, true};
   const auto& on = data.variables.front().dimensions;
@@ -145,8 +145,8 @@ bool is_of_cells(const Variable& v) {
          !std::holds_alternative<std::vector<std::string>>(v.values);
 }
 
-/// "1", "0.5": how an entry of a dimension is named: by its coordinate if that is a number, else by its place
-/// counted from 0.
+/// The text for an entry of a dimension in names, such as "1" or "0.5": its coordinate if that is a number,
+/// otherwise its index from 0.
 std::string entry_text(const Dataset& data, const std::string& dimension, std::size_t entry) {
   const auto* at = data.find(dimension);
   if (at != nullptr && at->dimensions == std::vector<std::string>{dimension}) {
@@ -158,8 +158,8 @@ std::string entry_text(const Dataset& data, const std::string& dimension, std::s
   return fmt::format("{}", entry);
 }
 
-/// A variable of cells as columns of the mesh: one, or two of complex values, for each entry of the
-/// dimensions before the cells.
+/// Adds a variable on cells to the columns of a mesh: one column, or two for complex values, for each entry
+/// of the dimensions before the cells.
 void add_cells(MeshData& mesh, const Dataset& data, const Variable& v) {
   const auto shape = data.shape(v);
   const std::size_t cells = mesh.mesh.size(), outer = shape.size() - 3;
@@ -190,7 +190,7 @@ void add_cells(MeshData& mesh, const Dataset& data, const Variable& v) {
   }
 }
 
-/// Whether a format holds fields of cells together with their mesh.
+/// Whether a format can hold fields in cells together with their mesh.
 bool holds_cells(const Format& format) { return format.name == "hdf5" || format.name == "vtr"; }
 
 bool has_cells(const Dataset& data) {
@@ -233,7 +233,7 @@ Content stations_of(const Dataset& data, bool all_columns) {
   GridData grid;
   grid.easting = std::move(table.columns[0].values);
   grid.northing = std::move(table.columns[1].values);
-  if (!table.texts.empty()) {  // grids cannot hold texts
+  if (!table.texts.empty()) {  // grids cannot have texts
     for (auto& column : table.columns) column.values.reserve(grid.size());
     table.columns[0].values.clear(), table.columns[1].values.clear();
     for (const double north : grid.northing)
@@ -265,8 +265,8 @@ MeshData to_mesh(const Dataset& data) {
 
 namespace {
 
-/// The first variable, and all with the same dimensions, as columns of a table. header: variables may have no
-/// values, and then their columns have none.
+/// The first variable, and all others with the same dimensions, as columns of a table. header: variables may
+/// be without values, and then so are their columns.
 Table rows_of_first(const Dataset& data, bool header) {
   check(data, header);
   if (data.variables.empty()) throw InputError("data set", "there is no variable");
@@ -291,7 +291,7 @@ Table rows_of_first(const Dataset& data, bool header) {
   return table;
 }
 
-/// Names and units of the columns alone.
+/// The same columns with names and units only.
 Table columns_of_first(const Dataset& data) {
   Dataset empty;
   for (const auto& d : data.dimensions) empty.dimensions.push_back({d.name, 0});

@@ -22,15 +22,16 @@ std::size_t product(std::span<const std::size_t> counts) {
   return std::accumulate(counts.begin(), counts.end(), std::size_t{1}, std::multiplies<>());
 }
 
-/// A run of numbers that is stored as one chunk; numbers beyond the end of a dimension are zero.
+/// Consecutive numbers that are stored as one chunk; numbers beyond the end of a dimension are zero.
 struct Run {
   const Deflated* of = nullptr;
   hid_t data = -1;
-  std::vector<hsize_t> start;                   ///< its first entry, along each dimension
-  std::size_t first = 0, count = 0, whole = 0;  ///< numbers of the data set; with those beyond its end
+  std::vector<hsize_t> start;  ///< index of its first number along each dimension
+  std::size_t first = 0, count = 0,
+              whole = 0;  ///< first index; count without, and with, those beyond the end
 };
 
-/// Filter 2: first bytes of all numbers, second bytes ...
+/// Filter 2 (shuffle): the first bytes of all numbers, then their second bytes, and so on.
 Bytes shuffled(const Run& run) {
   const auto width = run.of->width;
   const auto* from = static_cast<const unsigned char*>(run.of->numbers) + run.first * width;
@@ -42,7 +43,7 @@ Bytes shuffled(const Run& run) {
   return out;
 }
 
-/// Filter 1. Throws std::bad_alloc.
+/// Filter 1 (deflate). Throws std::bad_alloc.
 Bytes deflated(const Bytes& from) {
   auto size = compressBound(from.size());
   Bytes out(size);
@@ -51,7 +52,7 @@ Bytes deflated(const Bytes& from) {
   return out;
 }
 
-/// Whether the data set is stored as store_deflated() stores.
+/// Whether the data set in the file is defined as store_deflated() requires.
 bool is_as_expected(hid_t data, const Deflated& of) {
   const Hdf5Handle made(H5Dget_create_plist(data), H5Pclose), space(H5Dget_space(data), H5Sclose),
       type(H5Dget_type(data), H5Tclose);
@@ -76,7 +77,7 @@ bool is_as_expected(hid_t data, const Deflated& of) {
 void add_runs(hid_t data, const Deflated& of, std::vector<Run>& runs) {
   const auto chunk = chunk_of(of.shape, of.width);
   const auto rank = of.shape.size();
-  std::size_t cut = 0;  // the dimension that is cut into pieces of more than one entry
+  std::size_t cut = 0;  // the only dimension that is divided into pieces of several entries
   while (cut + 1 < rank && chunk[cut] == 1) ++cut;
   const auto row = product(std::span(of.shape).subspan(cut + 1));
   const auto before = product(std::span(of.shape).first(cut));
@@ -119,7 +120,7 @@ bool store_deflated(hid_t file, std::span<const Deflated> all) {
     if (!open.back()->valid() || !is_as_expected(*open.back(), of)) return false;
     add_runs(*open.back(), of, runs);
   }
-  constexpr std::size_t at_once = 256;  // what they hold is at most 128 MiB
+  constexpr std::size_t at_once = 256;  // chunks in memory, at most 128 MiB in total
   std::array<Bytes, at_once> made;
   for (std::size_t begin = 0; begin < runs.size(); begin += at_once) {
     const auto count = std::min(at_once, runs.size() - begin);

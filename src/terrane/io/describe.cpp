@@ -71,7 +71,7 @@ void describe_axis(Lines& lines, std::string_view name, const std::vector<double
                                                 : ""));
 }
 
-/// The least and greatest value, and the unit; for words, their number.
+/// Minimum, maximum and unit of a variable; for texts, their number.
 std::string range_of(const Variable& v) {
   return std::visit(
       [&](const auto& values) {

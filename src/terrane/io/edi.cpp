@@ -31,8 +31,8 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// Names of the blocks of an element: real, imaginary, variance; as the standard writes them, and as others
-/// do.
+/// Names of the blocks with the real part, imaginary part and variance of an element: the names in the
+/// standard, and those that other programs use.
 std::array<std::vector<std::string>, 3> blocks_of(const magnetotelluric::Element& element) {
   const auto name = lower(element.in_edi);
   if (!element.tipper) return {{{name + "r"}, {name + "i"}, {name + ".var"}}};
@@ -41,7 +41,8 @@ std::array<std::vector<std::string>, 3> blocks_of(const magnetotelluric::Element
            {name + "var.exp", name + "var", name + ".var", name + ".var.exp"}}};
 }
 
-/// Whether a block holds angles or values that follow from impedances and tippers: no note names such blocks.
+/// Whether a block has frequencies, rotation angles, or quantities derived from impedance and tipper; notes
+/// do not name such blocks.
 bool is_derived(std::string_view block) {
   constexpr std::array<std::string_view, 24> kinds{
       "rho",   "phs",     "zstrike", "zskew",    "zmax",   "zmin",   "zellip", "zcoh",
@@ -52,7 +53,7 @@ bool is_derived(std::string_view block) {
          });
 }
 
-/// Makes the table of a site.
+/// Converts an EDI file to the table of its site.
 class Site {
  public:
   explicit Site(TextReader& in) : in_(in), file_(edi::read(in)) {
@@ -123,7 +124,8 @@ class Site {
                    : "Blocks such as >ZXYR and >ZXYI hold it.");
     note_others();
   }
-  /// The block of an element, with one number for each frequency; null: there is none.
+  /// The first of the named blocks that exists, which must have one number per frequency; null if there is
+  /// none.
   const edi::Block* block_of(const std::vector<std::string>& names) {
     const auto* block = find(names);
     if (block != nullptr && block->values.size() != frequency_.size())
@@ -172,7 +174,7 @@ class Site {
       has_[n] = has_error_[n] =
           elements[n].tipper ? channels.hz >= 0 : (n >= 2 ? channels.ex : channels.ey) >= 0;
   }
-  /// Notes blocks that are not read, and those whose stated count of numbers is wrong.
+  /// Adds notes on blocks that are not read, and on blocks whose stated count of numbers is wrong.
   void note_others() {
     std::string others, counted;
     for (const auto& [name, block] : file_.blocks) {
@@ -197,8 +199,8 @@ class Site {
 
   // --- axes
 
-  /// The azimuths of axes at each frequency that the file gives for a block of numbers; `own`: names of a
-  /// block with angles.
+  /// The azimuths of the axes at each frequency for the values of a block; `own`: names of the block with
+  /// angles that is used if the block names none.
   std::vector<Axes> axes_of(const edi::Block* block, const std::vector<std::string>& own) {
     std::vector<Axes> axes(frequency_.size());
     if (block == nullptr) return axes;
@@ -234,7 +236,7 @@ class Site {
     for (const double angle : angles) axes.push_back({angle, angle + 90, angle, angle + 90});
     return axes;
   }
-  /// The azimuth of x for numbers without a stated angle: that of the coil HX; 0 where none is known.
+  /// The azimuth of x for values without a stated angle: that of the coil HX; 0 if unknown.
   double azimuth_of_sensors() {
     std::optional<double> x, y;
     for (const auto& channel : file_.channels) {
@@ -288,7 +290,7 @@ class Site {
     }
     return turned(angles);
   }
-  /// Throws where axes are turned by other than quarters of a turn and only some elements are there.
+  /// Throws if axes are rotated by anything but multiples of 90° and some of the elements are missing.
   void expect_all(double angle, std::size_t from, std::size_t to) const {
     if (std::remainder(angle, 90) == 0) return;
     std::string there, missing;
@@ -301,7 +303,7 @@ class Site {
                "To turn them to north takes all.");
   }
 
-  // --- place
+  // --- position
 
   /// Length in metres of the unit of a section.
   double length_of(const edi::Options& options) const {
@@ -313,7 +315,7 @@ class Site {
   void constant(const char* name, const char* unit, double value) {
     table_.columns.push_back({name, unit, name, std::vector<double>(frequency_.size(), value)});
   }
-  /// Notes heads that name the north of their axes.
+  /// Adds a note if the header says that the axes refer to magnetic north.
   void note_north() {
     for (const char* key : {"coordsys", "coord_sys", "coordinate_system", "coord"})
       if (const auto system = edi::text_in(file_.head, key); lower(system).find("magnetic") != system.npos)
@@ -341,7 +343,7 @@ class Site {
              reference && !is_empty(*reference))
       constant("up", "m", *reference * length_of(file_.measured));
   }
-  /// Whether there is a reference other than 0, 0, which programs write for an unknown place.
+  /// Whether there is a reference point other than 0, 0, which programs write for unknown positions.
   bool has_reference() const {
     const auto latitude = edi::angle_in(in_, file_.measured, "reflat", 90),
                longitude = edi::angle_in(in_, file_.measured, "reflong", 360);
@@ -349,7 +351,7 @@ class Site {
   }
   bool is_empty(double value) const { return std::abs(value - empty_) <= 1e-6 * std::abs(empty_); }
 
-  /// Adds the place of HX, relative to the reference point, or to the origin of local coordinates.
+  /// Adds the position of HX, relative to the reference point, or to the origin of local coordinates.
   void add_place_of_sensors() {
     double north = 0, east = 0;
     bool said = false;
@@ -425,14 +427,15 @@ std::vector<std::string> left_out_of_edi(const std::string& path, const Table& t
 
 namespace {
 
-/// "out/line.edi" of site S001 → "out/line_S001.edi", with "_" for what names of files should not have.
+/// The file of a site, "out/line_S001.edi" from "out/line.edi"; characters that file names should not have
+/// become "_".
 std::string file_of_site(const std::string& path, const std::string& site) {
   auto word = site;
   for (char& c : word) {
     const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (!plain && c != '-' && c != '.') c = '_';
   }
-  const auto name = path.find_last_of('/') + 1;  // 0 where there is none
+  const auto name = path.find_last_of('/') + 1;  // 0 if there is no folder
   const auto dot = std::min(path.size(), std::max(name, std::min(path.size(), path.rfind('.'))));
   return dot == name ? path + "_" + word : path.substr(0, dot) + "_" + word + path.substr(dot);
 }
@@ -515,7 +518,7 @@ void write_edi(const std::string& path, const Table& table) {
     AtomicFile file(files.front());
     return write_site(file, rows, 0);
   }
-  std::deque<PendingPath> pending;  // files take their names only when all are written
+  std::deque<PendingPath> pending;  // all files are complete before the first one is renamed
   for (std::size_t site = 0; site < files.size(); ++site) {
     AtomicFile file(pending.emplace_back(files[site]).temporary());
     write_site(file, rows, site);

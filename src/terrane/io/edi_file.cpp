@@ -21,7 +21,7 @@ std::string_view trimmed_value(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-/// Equals signs outside quotes, and where the key before each begins.
+/// Position of an equals sign outside quotes, and of the key before it.
 struct Sign {
   std::size_t key, at;
 };
@@ -39,7 +39,7 @@ std::vector<Sign> signs_of(std::string_view line) {
   return signs;
 }
 
-/// Adds the pairs of a line; blanks may stand on both sides of "=", and within values.
+/// Adds the key-value pairs of a line; blanks are allowed around "=" and within values.
 void add_options(std::string_view line, std::size_t number, Options& to) {
   const auto signs = signs_of(line);
   for (std::size_t n = 0; n < signs.size(); ++n) {
@@ -121,14 +121,14 @@ class Reader {
     else if (section_ == "=mtsect" || section_ == "=spectrasect") of_section(line);
     else if (section_ == "hmeas" || section_ == "emeas") of_channel(line);
   }
-  /// Reads options, and after "//7" the names of channels in the order of the spectra.
+  /// Reads options, and after "//7" the names of the channels of spectra, in order.
   void of_section(std::string_view line) {
     const auto slashes = line.find("//");
     add_options(line.substr(0, slashes), in_.line_number(), file_.section);
     if (line.find('=') != line.npos && slashes == line.npos) return;
     if (slashes != line.npos) {
       line = trimmed_value(line.substr(slashes + 2));
-      line.remove_prefix(first_word(line).size());  // how many
+      line.remove_prefix(first_word(line).size());  // skips the count
     }
     for (line = trimmed_value(line); !line.empty();) {
       const auto word = first_word(line);
@@ -170,7 +170,7 @@ class Reader {
   int sections_ = 0;
 };
 
-/// The degrees of "-26:30:15.2" or "-26.504".
+/// Degrees from "-26:30:15.2" or "-26.504".
 std::optional<double> degrees_of(std::string_view text) {
   double sum = 0, unit = 1;
   const bool below = text.starts_with('-');
@@ -203,7 +203,7 @@ namespace {
                    fmt::format("{}={} {}", name, shown(option.value), problem), std::move(next));
 }
 
-/// The option of a key that is there and has a value; else null.
+/// The option of a key that exists and has a value; otherwise null.
 const Option* said(const Options& options, const char* key) {
   const auto found = options.find(key);
   if (found == options.end() || found->second.value.empty() || lower(found->second.value) == "none")
@@ -231,7 +231,7 @@ std::optional<double> angle_in(const TextReader& in, const Options& options, con
   const auto* option = said(options, key);
   if (option == nullptr) return std::nullopt;
   std::string plain;
-  for (const char c : option->value)  // "00:00: 0.00"
+  for (const char c : option->value)  // joins "00:00: 0.00"
     if (c != ' ' || (!plain.empty() && plain.back() != ':')) plain += c;
   std::optional<double> sign;
   if (const auto side = lower(plain).find_last_of("nsew"); side != plain.npos && side + 1 == plain.size()) {

@@ -18,7 +18,7 @@ using Z = std::complex<double>;
 using SpectralMatrix = std::array<std::array<Z, 2>, 2>;
 using magnetotelluric::Transfer;
 
-/// The spectra ⟨i j*⟩ of pairs of channels.
+/// The spectra ⟨i j*⟩ of pairs of channels i, j in a block.
 class Powers {
  public:
   Powers(const Block& block, std::size_t channels) : block_(block), channels_(channels) {}
@@ -36,9 +36,9 @@ class Powers {
   std::size_t channels_;
 };
 
-/// How many independent estimates were averaged; 0: not known.
+/// Number of independent estimates that were averaged; 0: unknown.
 double estimates(const TextReader& in, const Block& block) {
-  constexpr double fewest = 4;  // least number of averages, as two complex numbers are found from them
+  constexpr double fewest = 4;  // from fewer averages two complex numbers cannot be estimated with an error
   const double averages = number_in(in, block.options, "avgt").value_or(0),
                width = number_in(in, block.options, "bw").value_or(0);
   double best = 0;
@@ -47,7 +47,7 @@ double estimates(const TextReader& in, const Block& block) {
   return best;
 }
 
-/// One row of Z, or T: the transfer function from the magnetic field to a channel.
+/// One row of Z, or T: the transfer functions from the two magnetic components to one channel.
 class Row {
  public:
   Row(const Powers& powers, int output, std::array<int, 2> h, std::array<int, 2> r, const SpectralMatrix& w)
@@ -99,7 +99,7 @@ SpectraChannels channels_of_spectra(const TextReader& in, const File& file) {
       if (first < 0) first = static_cast<int>(n);
       else if (second != nullptr && *second < 0) *second = static_cast<int>(n);
     };
-    take("hx", found.hx, &found.rx);  // the second is that of a remote site
+    take("hx", found.hx, &found.rx);  // a second HX is that of a remote site
     take("hy", found.hy, &found.ry);
     take("hz", found.hz, nullptr);
     take("ex", found.ex, nullptr);
@@ -130,7 +130,7 @@ Transfer transfer_of(const TextReader& in, const Block& spectra, const SpectraCh
   const Z xx = powers(h[0], r[0]), xy = powers(h[0], r[1]), yx = powers(h[1], r[0]), yy = powers(h[1], r[1]),
           det = xx * yy - xy * yx;
   const double size = std::abs(det);
-  if (!(size > 0) || !std::isfinite(size)) return made;  // a gap
+  if (!(size > 0) || !std::isfinite(size)) return made;  // NaN: a gap
   const SpectralMatrix w{{{yy / det, -xy / det}, {-yx / det, xx / det}}};
   const double count = estimates(in, spectra);
   const auto take = [&](int output, std::size_t x_element) {

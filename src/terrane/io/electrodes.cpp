@@ -29,7 +29,8 @@ using FourElectrodes = electric::Array;
 
 namespace {
 
-/// The comment that begins files written here: without it, lines of arrays can look like lists of prisms.
+/// The first line of files written by Terrane: without this comment, lines of electrode arrays can look like
+/// lists of prisms.
 constexpr std::string_view sign_of_ubc_dcip = "! DCIP3D";
 constexpr std::string_view other_files =
     " Or is it a file of another program? Those of BERT, Res2dinv, Syscal, SuperSting and R2 are read, and "
@@ -48,7 +49,7 @@ std::vector<std::string_view> words_of(std::string_view line, std::string_view c
   return words;
 }
 
-/// The next line that has words; false at the end.
+/// Reads the next line with words; false at the end of the text.
 bool next_words(TextReader& in, std::string_view comments, std::vector<std::string_view>& words) {
   std::string_view line;
   while (in.line(line)) {
@@ -58,7 +59,7 @@ bool next_words(TextReader& in, std::string_view comments, std::vector<std::stri
   return false;
 }
 
-/// All words as numbers; nothing where one is none.  gaps: "nan" counts as a number
+/// All words as numbers; empty if one of them is not a number.  gaps: allows "nan"
 std::optional<std::vector<double>> numbers_of(const std::vector<std::string_view>& words, bool gaps = false) {
   std::vector<double> values;
   for (const auto word : words) {
@@ -84,7 +85,7 @@ std::size_t count_of(TextReader& in, double value, const char* what) {
   return static_cast<std::size_t>(value);
 }
 
-/// The distinct places, in the order in which they first occur.
+/// The distinct positions of electrodes, in the order of their first occurrence.
 class Places {
  public:
   explicit Places(Electrodes& electrodes) : electrodes_(electrodes) {}
@@ -101,12 +102,12 @@ class Places {
   std::map<std::tuple<double, double, double, bool>, int> known_;
 };
 
-/// Which coordinates of an electrode a file of UBC has.
+/// The coordinates of an electrode in a UBC file.
 enum class Coordinates : std::size_t { x = 1, x_y = 2, x_y_z = 3, x_z = 12 };
 std::size_t count_of_coordinates(Coordinates has) { return static_cast<std::size_t>(has) % 10; }
 
-/// Two electrodes, whose coordinates begin at `from` of a row. The second one is far away where both are
-/// equal.
+/// Two electrodes, whose coordinates begin at index `from` of a row. If both positions are equal, the second
+/// electrode is at infinity.
 std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t from, Coordinates has,
                             Places& places) {
   const std::size_t each = count_of_coordinates(has);
@@ -121,8 +122,8 @@ std::pair<int, int> pair_of(const std::vector<double>& row, std::size_t from, Co
   return {one, other == one ? FourElectrodes::far_away : other};
 }
 
-/// Whether a line is IPTYPE=1, after which data are chargeabilities (polarized). Throws InputError: another
-/// type, or the line follows data that are none.
+/// Whether the line is IPTYPE=1, after which data are chargeabilities (then sets `polarized`). Throws
+/// InputError: another type, or the line follows data of another kind.
 bool says_type(TextReader& in, const std::vector<std::string_view>& words, bool after_data, bool& polarized) {
   if (!words.front().starts_with("IPTYPE")) return false;
   const auto line = fmt::format("{}", fmt::join(words, ""));
@@ -135,16 +136,16 @@ bool says_type(TextReader& in, const std::vector<std::string_view>& words, bool 
   return polarized = true;
 }
 
-/// Whether the line is one word that says how DCIP2D writes arrays: in blocks of a current pair, or one a
-/// line.
+/// Whether the line is a single keyword of DCIP2D for the layout of electrode arrays: blocks with a common
+/// current pair, or one array per line.
 bool says_layout(const std::vector<std::string_view>& words) {
   if (words.size() != 1) return false;
   const auto word = lower(words.front());
   return word == "common_current" || word == "general" || word == "simple" || word == "surface";
 }
 
-/// The numbers that begin the first block; what stands before them is title and counts of old files.
-/// layout: gets the word of DCIP2D that stands there, in small letters
+/// Skips a title and the counts of old files, and returns the numbers in the first line of data. layout: set
+/// to DCIP2D's keyword before it, in small letters
 std::vector<double> first_block(TextReader& in, bool& polarized, std::string& layout) {
   std::vector<std::string_view> words;
   bool title = false;
@@ -168,7 +169,7 @@ std::vector<double> first_block(TextReader& in, bool& polarized, std::string& la
   in.fail("there is no block of a current pair", "Such a line has positions of A and B, then a count.");
 }
 
-// Names of "ip" and "iperr" of BERT where they are ratios of voltages.
+// Names of BERT's columns "ip" and "iperr" if these are ratios of voltages.
 constexpr const char *chargeability = "chargeability", *chargeability_error = "chargeability error";
 
 double unit_factor(TextReader& in, std::string_view unit) {
@@ -182,15 +183,15 @@ double unit_factor(TextReader& in, std::string_view unit) {
   return found->second;
 }
 
-/// A column's name in lower case, its factor and its unit, from "u/mV".
+/// A column's name in small letters, with factor and unit, from "u/mV".
 struct Token {
   std::string name;
   double factor = 1;
   std::string unit = {};
 };
 
-/// Names a column "ip": a phase in mrad, or, with a unit of ratios, a chargeability in mV/V. Its error has
-/// the same unit, unless it has its own.
+/// Names the column "ip": a phase in mrad; or, if its unit is one of ratios, a chargeability in mV/V. Its
+/// error has the same unit unless it states another.
 void name_polarization(TextReader& in, std::vector<Token>& tokens) {
   static const std::map<std::string, double> shares{{"mV/V", 1}, {"V/V", 1e3}, {"%", 10}};
   const auto is_named = [](const char* name) {
@@ -214,7 +215,7 @@ void name_polarization(TextReader& in, std::vector<Token>& tokens) {
       }
 }
 
-/// "A/x" → "a": the name of a column from a word of a line of names, without its unit.
+/// The name of a column from a word in a line of names, without its unit: "A/x" → "a".
 std::string name_in(std::string_view word) {
   static const std::map<std::string, std::string> same{
       {"c1", "a"},  {"c2", "b"},       {"p1", "m"},  {"p2", "n"},   {"ra", "rhoa"},
@@ -230,7 +231,7 @@ std::vector<std::string_view> words_behind_hash(std::string_view line) {
   return words_of(line, "#");
 }
 
-/// Whether a comment names columns: coordinates of electrodes, or the electrodes of arrays.
+/// Whether a comment has names of columns: coordinates of electrodes, or a, b, m, n of electrode arrays.
 bool names_electrodes(const std::vector<std::string_view>& words) {
   return !words.empty() && std::all_of(words.begin(), words.end(), [](std::string_view word) {
     const auto name = name_in(word);
@@ -262,13 +263,13 @@ std::vector<Token> tokens_of(TextReader& in, std::string_view line) {
   return tokens;
 }
 
-/// A count, then a line of names after '#' where there is one, then as many rows.
+/// A block of a BERT file: a count, then optionally a line of names after '#', then that number of rows.
 struct BlockOfArrays {
   std::vector<Token> tokens;
   std::vector<std::vector<double>> rows;
 };
 
-/// Reads comments up to the next line with numbers; the first comment that names columns gives the tokens.
+/// Reads comments up to the next line of numbers; the first comment with names of columns gives the tokens.
 void read_names(TextReader& in, bool arrays, BlockOfArrays& block) {
   auto mark = in.mark();
   for (std::string_view line; in.line(line); mark = in.mark()) {
@@ -311,7 +312,7 @@ BlockOfArrays read_block(TextReader& in, const char* what, bool arrays) {
   return block;
 }
 
-/// The values of a named column; empty where there is none.
+/// The values of a named column; empty if there is none.
 std::vector<double> column_named(const BlockOfArrays& block, const std::string& name) {
   for (std::size_t c = 0; c < block.tokens.size(); ++c)
     if (block.tokens[c].name == name && !block.rows.empty() && c < block.rows.front().size()) {
@@ -322,8 +323,8 @@ std::vector<double> column_named(const BlockOfArrays& block, const std::string& 
   return {};
 }
 
-/// Places of electrodes, by the names of their columns: x east, y north, z up. Two coordinates without names
-/// are x and z.
+/// Reads the positions of electrodes by the names of their columns: x east, y north, z up. Two coordinates
+/// without names are x and z.
 std::vector<Point> sensors_of(TextReader& in, std::string& note) {
   auto block = read_block(in, "electrodes", false);
   const std::size_t columns = block.rows.empty() ? 0 : block.rows.front().size();
@@ -347,7 +348,8 @@ std::vector<Point> sensors_of(TextReader& in, std::string& note) {
   return all;
 }
 
-/// Reads "ip" without a unit as a phase in mrad, as in this format, or as what was asked for.
+/// Names the columns "ip" and "iperr" without a unit: a phase in mrad, the default of this format, or the
+/// quantity asked for.
 void take_polarization_as(const UbcColumn& asked, BlockOfArrays& block, std::string& note) {
   for (auto& token : block.tokens) {
     const bool error = token.name == "iperr";
@@ -358,7 +360,7 @@ void take_polarization_as(const UbcColumn& asked, BlockOfArrays& block, std::str
   }
 }
 
-/// Reads what follows the arrays: a count of points of topography, with the points, or nothing.
+/// Reads what follows the electrode arrays: nothing, or a count of topography points with the points.
 void read_topography(TextReader& in, std::size_t arrays, std::string& note) {
   std::vector<std::string_view> words;
   if (!next_words(in, "#!", words)) return;
@@ -379,7 +381,7 @@ void read_topography(TextReader& in, std::size_t arrays, std::string& note) {
             "Check the counts.");
 }
 
-/// The columns of data that are not read.
+/// Names of data columns that are not read.
 std::string columns_not_read(const BlockOfArrays& block) {
   static const std::set<std::string> read{"a",     "b",  "m",     "n",           "r",
                                           "u",     "i",  "rhoa",  "ip",          "err",
@@ -401,7 +403,7 @@ const ElectrodeColumn* ElectrodeData::find(const std::string& name) const {
 
 namespace {
 
-/// Reads the arrays of a file of UBC.
+/// Reads the electrode arrays of a UBC file.
 class UbcArrays {
  public:
   UbcArrays(TextReader& in, const UbcColumn& given) : in_(in), given_(given), places_(data_.electrodes) {}
@@ -420,8 +422,8 @@ class UbcArrays {
   }
 
  private:
-  /// The coordinates of each electrode where a line is a whole array; nothing where it is a current pair and
-  /// a count.
+  /// The coordinates of each electrode, if a line is a whole electrode array; empty if the first line is a
+  /// current pair and a count.
   std::optional<Coordinates> of_single_lines(std::size_t width, const std::string& layout) const {
     constexpr std::size_t values = 2;
     if (width >= 12 && width <= 12 + values) return Coordinates::x_y_z;
@@ -435,7 +437,7 @@ class UbcArrays {
     if (width == 4 || width == 6 || (width == 5 && layout == "simple")) return Coordinates::x;
     return std::nullopt;
   }
-  /// Takes a line with the electrodes of an array, or of its potential pair, and its data.
+  /// Reads a line with the electrodes of an array, or of its potential pair, and its data.
   void take(const std::vector<double>& row, std::size_t places) {
     if (row.size() < places || row.size() > places + 2)
       in_.fail(fmt::format("{} numbers on the line of {}", row.size(),
@@ -510,7 +512,7 @@ ElectrodeData read_ubc_dcip(TextReader& in, const UbcColumn& given) { return Ubc
 
 namespace {
 
-/// Numbers of the electrodes of all arrays, from 0, a column each for A, B, M and N; −1: far away.
+/// Indices, from 0, of the electrodes A, B, M and N [4][arrays]; −1: at infinity.
 std::array<std::vector<int>, 4> electrodes_of_arrays(const TextReader& in, const BlockOfArrays& block,
                                                      std::size_t count) {
   std::array<std::vector<int>, 4> all;
@@ -529,7 +531,7 @@ std::array<std::vector<int>, 4> electrodes_of_arrays(const TextReader& in, const
   return all;
 }
 
-/// The rows that the column "valid" does not exclude.
+/// Indices of the rows that the column "valid" does not exclude.
 std::vector<std::size_t> valid_rows(const BlockOfArrays& block, std::string& note) {
   const auto valid = column_named(block, "valid");
   std::vector<std::size_t> kept;
@@ -597,7 +599,7 @@ ElectrodeData read_bert(TextReader& in, const UbcColumn& asked) {
 
 namespace {
 
-/// Throws InputError for what cannot be written.
+/// Throws InputError for data that cannot be written.
 void check(const ElectrodeData& data) {
   data.electrodes.check();
   const std::size_t arrays = data.electrodes.arrays.size();
@@ -622,14 +624,14 @@ void check(const ElectrodeData& data) {
   throw InputError(fmt::format("array {}", array + 1), problem, next);
 }
 
-/// Throws UnsupportedError for other quantities than these: a UBC file could not tell them from a resistance.
+/// Throws UnsupportedError for other quantities: readers of a UBC file would take them for a resistance.
 void expect_in_ubc(const std::string& path, const std::string& name) {
   if (name != "resistance" && name != "chargeability")
     throw UnsupportedError(path, fmt::format("files of UBC DCIP have no column \"{}\"", shown(name)),
                            "Allowed: resistance, chargeability. Files of BERT (.ohm) have others.");
 }
 
-/// Whether electrodes have heights: all, or none. Throws InputError: only some have.
+/// Whether electrodes have heights. Throws InputError if only some have.
 bool have_heights(const std::string& path, const std::vector<Point>& place) {
   const auto lies = [](const Point& p) { return std::isnan(p.u); };
   const auto first = std::find_if(place.begin(), place.end(), lies);
@@ -667,7 +669,7 @@ void write_ubc_dcip(const std::string& path, const ElectrodeData& data) {
   const std::string name = data.columns.empty() ? "" : data.columns.front().name;
   out.write(fmt::format("{}{}\n", sign_of_ubc_dcip, name.empty() ? "" : ": " + name));
   if (name == "chargeability") out.write("IPTYPE=1\n");
-  // Consecutive arrays with one current pair are a block.
+  // Consecutive electrode arrays with the same current pair form a block.
   for (std::size_t first = 0, last = 0; first < kept.size(); first = last) {
     const auto& head = electrodes.arrays[kept[first]];
     const auto of_pair = [&](const FourElectrodes& array) { return array.a == head.a && array.b == head.b; };
@@ -699,7 +701,7 @@ std::string_view token_of(const std::string& name) {
   return found == names.end() ? std::string_view{} : found->second;
 }
 
-/// The places of electrodes as text; x alone where all lie on the ground along one line.
+/// The positions of electrodes as text; x alone if electrodes have no heights and all have northing 0.
 std::string sensors(const std::string& path, const std::vector<Point>& place) {
   std::string text = fmt::format("{}\n", place.size());
   if (have_heights(path, place)) {
@@ -759,7 +761,7 @@ namespace {
 constexpr std::string_view letters = "abmn";
 constexpr const char* axes[3] = {"easting", "northing", "up"};
 
-/// A quantity that arrays measure, with the unit of its columns.
+/// A quantity that is measured with electrode arrays, and the unit of its columns.
 struct DatumKind {
   const char *name, *unit;
   Quantity quantity;
@@ -779,8 +781,8 @@ std::vector<double> in_unit(const Column& column, const DatumKind& kind) {
   return values;
 }
 
-/// The columns with values of a kind, and, where these were measured, with their uncertainty; null: there is
-/// none.
+/// The columns with the values of a quantity and, if they were measured, with their uncertainty; null if
+/// missing.
 std::pair<const Column*, const Column*> columns_of(const Table& table, const DatumKind& kind,
                                                    TakenValues taken) {
   const std::string name = kind.name;
@@ -793,7 +795,7 @@ std::pair<const Column*, const Column*> columns_of(const Table& table, const Dat
 
 std::string name_of(char letter, std::size_t axis) { return fmt::format("{}_{}", letter, axes[axis]); }
 
-/// Places of a table, columns [electrode a b m n][axis]; empty where it has none.
+/// Coordinates from a table, [electrode a b m n][axis][rows]; empty if the table does not have them.
 using PlaceColumns = std::array<std::array<std::vector<double>, 3>, 4>;
 
 PlaceColumns place_columns(const Table& table) {
@@ -814,7 +816,7 @@ PlaceColumns place_columns(const Table& table) {
   return at;
 }
 
-/// Sorts electrodes by place: along a line from west to east, and down a hole.
+/// Sorts electrodes by position: along a line from west to east, and in a borehole downwards.
 void sort_places(Electrodes& electrodes) {
   const auto& place = electrodes.place;
   std::vector<int> order(place.size()), rank(place.size());
@@ -835,7 +837,7 @@ void sort_places(Electrodes& electrodes) {
       if (*n != FourElectrodes::far_away) *n = rank[static_cast<std::size_t>(*n)];
 }
 
-/// Throws UnsupportedError: the table holds no arrays of electrodes.
+/// Throws UnsupportedError if the table has no electrode arrays.
 void expect_arrays(const std::string& path, std::string_view format, const Table& table) {
   for (const char* name : {"a_easting", "a_northing", "m_easting", "m_northing"})
     if (table.find(name) == nullptr)
@@ -844,10 +846,10 @@ void expect_arrays(const std::string& path, std::string_view format, const Table
           "Write NetCDF or CSV.");
 }
 
-/// The columns other than places and those that are written.
+/// The names of columns that are neither positions nor among those written.
 std::vector<std::string> beside(const Table& table, std::set<const Column*> written) {
   for (std::size_t x = 0; x < 3; ++x) {
-    written.insert(table.find(axes[x]));  // place at which a value is drawn
+    written.insert(table.find(axes[x]));  // position at which a value is plotted
     for (const char letter : letters) written.insert(table.find(name_of(letter, x)));
   }
   std::vector<std::string> names;
@@ -856,7 +858,7 @@ std::vector<std::string> beside(const Table& table, std::set<const Column*> writ
   return names;
 }
 
-/// The kind that a UBC file will hold; null: none, only arrays.
+/// The quantity that a UBC file will contain; null: electrode arrays only.
 const DatumKind* kind_of_field(const std::string& path, const Table& table, const std::string& field) {
   const auto is_there = [&](const DatumKind& kind) {
     return columns_of(table, kind, TakenValues::computed).first != nullptr;
@@ -873,8 +875,8 @@ const DatumKind* kind_of_field(const std::string& path, const Table& table, cons
                          "Allowed: resistance or chargeability, where there are.");
 }
 
-/// The data to write. At a frequency a run's resistance is the in-phase part; files hold the magnitude, which
-/// belongs with a phase.
+/// The data to write. For computed data at a frequency, the column resistance is the in-phase part; files
+/// contain the magnitude, to which the phase belongs.
 ElectrodeData to_write(const Table& table) {
   auto data = to_electrode_data(table, TakenValues::computed);
   if (const auto* computed = table.find("resistance"), *reactance = table.find("reactance");
@@ -954,7 +956,7 @@ std::vector<std::string> left_out_of_bert(const std::string& path, const Table& 
     }
   }
   if (table.find("resistance") != nullptr && table.find("phase") != nullptr)
-    written.insert(table.find("reactance"));  // magnitude and phase hold it
+    written.insert(table.find("reactance"));  // magnitude and phase contain it
   return beside(table, std::move(written));
 }
 
@@ -987,11 +989,11 @@ void write_ubc_dcip_rows(const std::string& path, const Table& table, const std:
   write_ubc_dcip(path, data);
 }
 
-// --- first lines -------------------------------------------------------------------------------------------
+// --- recognition of formats by their first lines --------------------------------------------------------
 
 namespace {
 
-/// The number in the one line that distinguishes BERT from UBC: the count of electrodes, alone in its line.
+/// The number that is alone in its line: the count of electrodes, which distinguishes BERT from UBC files.
 std::optional<double> number_alone(const std::vector<std::string_view>& words) {
   double number = 0;
   if (words.size() != 1 || !parse_number(words.front(), number)) return std::nullopt;
@@ -1002,7 +1004,7 @@ std::optional<double> number_alone(const std::vector<std::string_view>& words) {
 
 namespace {
 
-/// The next few lines, as one text.
+/// The next few lines as one text, without moving on.
 std::string head_of(TextReader& in) {
   constexpr std::size_t lines = 8;
   const auto mark = in.mark();
@@ -1014,8 +1016,8 @@ std::string head_of(TextReader& in) {
   return head;
 }
 
-/// Renames columns XA, YA, ZA and so on, or A, B, M, N, and V/A, RHOA to Terrane's names; without Y,
-/// electrodes stand along x. Where there is XA, a column A is no place, but an electrode's number or a
+/// Gives columns XA, YA, ZA and so on, or A, B, M, N, and V/A, RHOA Terrane's names; without Y, electrodes
+/// are along x. If there is a column XA, a column A is not a position but the number of an electrode or a
 /// spacing.
 void take_usual_names(Table& table) {
   constexpr std::string_view from = "xyz";
@@ -1054,7 +1056,7 @@ void take_usual_names(Table& table) {
 
 namespace {
 
-/// The words of a first line, separated by commas, semicolons, tabs and blanks.
+/// The words in the first line, separated by commas, semicolons, tabs and blanks; in small letters.
 std::set<std::string> names_of(std::string_view head) {
   std::set<std::string> names;
   std::string name;
@@ -1066,7 +1068,8 @@ std::set<std::string> names_of(std::string_view head) {
   return names;
 }
 
-/// Whether a first line names the columns A, B, M and N, or C1, C2, P1 and P2: places of electrodes along x.
+/// Whether the first line has columns named A, B, M and N, or C1, C2, P1 and P2: positions of electrodes
+/// along x.
 bool names_electrodes(std::string_view head) {
   const auto names = names_of(head);
   const auto all = [&](auto... one) { return (names.contains(one) && ...); };
@@ -1074,13 +1077,13 @@ bool names_electrodes(std::string_view head) {
   return all("a", "b", "m", "n") || all("c1", "c2", "p1", "p2");
 }
 
-/// Throws InputError where a first line has names of columns between commas, as no other format of arrays
-/// has.
+/// Throws InputError if the first line has names of columns separated by commas, which no other format of
+/// electrode arrays has.
 void refuse_other_columns(const TextReader& in, std::string_view head) {
   constexpr std::ptrdiff_t fewest = 4;
   const auto line = head.substr(0, head.find_first_of("\r\n"));
   const auto next =
-      head.substr(std::min(head.size(), head.find('\n') + 1));  // a title of UBC may have commas
+      head.substr(std::min(head.size(), head.find('\n') + 1));  // the title of a UBC file may have commas
   const auto row = next.substr(0, next.find('\n'));
   const bool words = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
   for (const char between : {',', ';', '\t'})
@@ -1092,8 +1095,8 @@ void refuse_other_columns(const TextReader& in, std::string_view head) {
           "m) or R (V/A).");
 }
 
-/// Reads a table of arrays whose columns are called A, B, M, N. Throws InputError: no column tells what was
-/// measured.
+/// Reads a table of electrode arrays with columns named A, B, M, N. Throws InputError if no column has
+/// measured values.
 ElectrodeData read_named(TextReader& in) {
   auto rows = read_csv(in);
   take_usual_names(rows);
@@ -1136,20 +1139,20 @@ ElectrodeData read_arrays(TextReader& in, const UbcColumn& column) {
     return to_electrode_data(rows, TakenValues::observed);
   }
   refuse_other_columns(in, head);
-  // Words in place of the number of electrodes: the reader for files of that name reports what is wrong.
+  // Words instead of the number of electrodes: if the file is called .ohm, BERT's reader reports the error.
   const bool called_so = lower(in.name()).ends_with(".ohm");
   return bert || called_so ? read_bert(in, column) : read_ubc_dcip(in, column);
 }
 
 namespace {
 
-/// The complete lines of the head, as words.  comments: characters that begin one
+/// The complete lines of the head, as words.  comments: characters that begin a comment
 std::vector<std::vector<std::string_view>> lines_of(std::string_view head, std::string_view comments) {
   std::vector<std::vector<std::string_view>> lines;
   const bool whole = head.size() < head_bytes;
   while (!head.empty()) {
     const auto end = head.find('\n');
-    if (end == head.npos && !whole && !lines.empty()) break;  // perhaps cut
+    if (end == head.npos && !whole && !lines.empty()) break;  // the last line may be cut off
     auto words = words_of(head.substr(0, end), comments);
     if (!words.empty()) lines.push_back(std::move(words));
     head.remove_prefix(end == head.npos ? head.size() : end + 1);
@@ -1157,7 +1160,7 @@ std::vector<std::vector<std::string_view>> lines_of(std::string_view head, std::
   return lines;
 }
 
-/// A comment of DCIP2D that says how arrays are written: "! GENERAL FORMAT".
+/// Whether the text begins with DCIP2D's comment about the layout of electrode arrays: "! GENERAL FORMAT".
 bool names_layout(std::string_view head) {
   if (!head.starts_with('!')) return false;
   const auto words = words_of(head.substr(1, head.find('\n') - 1), "");
@@ -1166,16 +1169,16 @@ bool names_layout(std::string_view head) {
 
 bool is_count(double value) { return value >= 1 && value == std::floor(value); }
 
-/// Whether six coordinates are those of a prism: west, south, bottom, east, north, top.
+/// Whether six coordinates could be those of a prism: west, south, bottom, east, north, top.
 bool is_box(const std::vector<double>& numbers) {
   return numbers.size() >= 6 && numbers[0] < numbers[3] && numbers[1] < numbers[4] && numbers[2] < numbers[5];
 }
 
 }  // namespace
 
-/// Whether the head is of UBC's kind: a current pair and a count, then lines of another length. Where lines
-/// are equally long (a value without an uncertainty), the counts of blocks must fit, values must not all be
-/// whole numbers, and lines must be neither a table nor prisms.
+/// Whether the head could be that of a UBC file: a current pair and a count, then lines of another length. If
+/// lines have equal lengths (values without uncertainties), the counts must agree with the blocks, values
+/// must not all be whole numbers, and lines must not look like a table or prisms.
 bool begins_ubc_dcip(std::string_view head) {
   if (head.starts_with(sign_of_ubc_dcip) || names_layout(head)) return true;
   const bool whole = head.size() < head_bytes;
@@ -1188,7 +1191,7 @@ bool begins_ubc_dcip(std::string_view head) {
     lines.erase(lines.begin());
   }
   if (words_of_title > 0 && !lines.empty() && lines.front().size() == 3)
-    lines.erase(lines.begin());  // counts
+    lines.erase(lines.begin());  // skips the counts
   if (lines.size() < 2) return false;
   const std::size_t width = lines.front().size(), of_row = lines[1].size();
   if ((width != 3 && width != 5 && width != 7) || of_row < width - 1 || of_row > width + 1) return false;
@@ -1210,11 +1213,11 @@ bool begins_ubc_dcip(std::string_view head) {
   if (of_row != width) return true;
   if (width == 3 || !broken || prisms || words_of_title == width || head.find_first_of(",;") != head.npos)
     return false;
-  constexpr std::size_t enough = 4;  // number of lines of a block that hardly fits its count by chance
+  constexpr std::size_t enough = 4;  // lines of a block whose count is hardly right by chance
   return whole ? rows == 0 && (blocks > 1 || lines.size() >= enough) : blocks > 1;
 }
 
-/// Whether the head is of BERT's kind: a count alone, as for read_arrays(), and a line of names after '#': x
+/// Whether the head could be that of a BERT file: a count alone in its line, and a line of names after '#': x
 /// of electrodes, or a, b, m, n of arrays.
 bool begins_bert(std::string_view head) {
   const auto lines = lines_of(head, "#!");

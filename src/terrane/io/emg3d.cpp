@@ -1,4 +1,5 @@
-// Order of this file: reading .npz, .json or .h5 into a tree; then the objects in the tree.
+// Order of this file: reading .npz, .json or .h5 into a tree of tables; then conversion of the objects in the
+// tree.
 #include "terrane/io/emg3d.hpp"
 
 #include <fmt/format.h>
@@ -33,10 +34,10 @@ constexpr int deepest = 32;
 
 struct Entry;
 
-/// A node of the tree: a table, a text, numbers, or something that is not read (complex data).
+/// A node of the tree: a table, a text, an array of numbers, or something that is not read (complex data).
 struct Node {
   std::vector<Entry> entries;
-  std::unordered_map<std::string, std::size_t> places;  ///< places of entries, by their names
+  std::unordered_map<std::string, std::size_t> places;  ///< index of each entry in `entries`, by name
   bool table = false;
   std::optional<std::string> text;
   std::optional<Array> numbers;
@@ -63,7 +64,7 @@ Node& Node::at(const std::string& key) {
   return entries[found->second].node;
 }
 
-/// Counts the memory of an entry of a table, beside its numbers.
+/// Reserves memory for an entry of a table, apart from its numbers.
 void take_entry(ReadBudget& budget, const std::string& name, const std::string& key) {
   constexpr std::size_t of_the_map = 64;
   budget.take(name, 2 * sizeof(Entry) + 3 * key.size() + of_the_map, 1);
@@ -147,7 +148,7 @@ std::string_view type_of(std::string_view npy) {
   return from.substr(0, std::min(from.find('\''), from.size()));
 }
 
-/// The letters of a NumPy text, four bytes each; those beyond ASCII become "?".
+/// The characters of a NumPy text, four bytes each; those beyond ASCII become "?".
 std::string text_of(std::string_view npy) {
   const auto end = npy.find('\n');
   std::string text;
@@ -183,7 +184,7 @@ Node tree_of_npz(const std::string& name, std::string_view bytes, ReadBudget& bu
   return root;
 }
 
-// --- .json: numbers of arrays in lists, with names such as hx__array-float64
+// --- .json: arrays are nested lists, with names such as hx__array-float64
 
 class JsonReader {
  public:
@@ -249,7 +250,7 @@ class JsonReader {
       expect(':');
       auto entry = value(depth + 1);
       const auto flag = std::min(key.find("__complex"), key.find("__array"));
-      if (key.find("__complex") != key.npos) entry.numbers.reset();  // fields and data: left out
+      if (key.find("__complex") != key.npos) entry.numbers.reset();  // fields and data are left out
       if (flag != key.npos && flag > 0) key.resize(flag);
       take_entry(budget_, name_, key);
       node.at(key) = std::move(entry);
@@ -283,7 +284,7 @@ class JsonReader {
     return out;
   }
 
-  /// Reads a number, or nested lists of equal lengths.
+  /// Reads a number, or nested lists of equal lengths, at nesting depth `axis`.
   void numbers(Array& array, std::size_t axis) {
     if (axis == deepest) fail("lists in lists without end");
     if (next() != '[') {
@@ -333,7 +334,7 @@ class JsonReader {
   std::size_t at_ = 0;
 };
 
-// --- .h5: groups in groups
+// --- .h5: nested groups
 
 class Hdf5Tree {
  public:
@@ -354,7 +355,7 @@ class Hdf5Tree {
         static_cast<std::vector<std::string>*>(to)->emplace_back(name);
         return 0;
       } catch (...) {
-        return -1;  // no exception may cross the C library
+        return -1;  // exceptions must not pass through the C library
       }
     };
     if (H5Literate(of, H5_INDEX_CRT_ORDER, H5_ITER_INC, &at, keep, &all) < 0) {
@@ -431,7 +432,7 @@ class Hdf5Tree {
 Node tree_of(const std::string& name, const std::string& bytes, std::size_t memory) {
   ReadBudget budget(memory);
   if (bytes.starts_with(std::string_view("PK", 2))) return tree_of_npz(name, bytes, budget);
-  budget.take(name, bytes.size());  // numbers take more memory than their text: eight bytes each
+  budget.take(name, bytes.size());  // each number takes eight bytes, more than its text
   return JsonReader(name, bytes, budget).read();
 }
 Node tree_of(const std::string& path, std::size_t memory) {
@@ -443,7 +444,7 @@ Node tree_of(const std::string& path, std::size_t memory) {
 
 // --- objects
 
-/// The first object of a class, searched from the root down.
+/// The first object of a class in the tree, searched from the root.
 const Node* object(const Node& node, std::string_view kind) {
   if (const auto* name = node.find("__class__"); name != nullptr && name->text && *name->text == kind)
     return &node;
@@ -452,7 +453,7 @@ const Node* object(const Node& node, std::string_view kind) {
   return nullptr;
 }
 
-/// An object with its name, for messages.
+/// An object and its name for messages.
 struct Object {
   const Node& node;
   std::string where;
@@ -508,7 +509,7 @@ std::function<double(double)> to_conductivity(const std::string& where, const st
                    "Allowed: Conductivity, Resistivity, and Lg or Ln before them.");
 }
 
-/// Values of cells in the order [up, north, east], from emg3d's [x, y, z], or from one number for all cells.
+/// Cell values in the order [up, north, east], from emg3d's [x, y, z] or from one number for all cells.
 std::vector<double> cells_of(const Object& model, const char* key, const TensorMesh& mesh,
                              const std::function<double(double)>& map) {
   const auto& array = model.array(key);
@@ -550,7 +551,7 @@ MeshData model_of(const Object& model) {
   return out;
 }
 
-/// The unit vector with an azimuth (from east to north) and an elevation, in degrees.
+/// The unit vector with an azimuth (from east towards north) and an elevation, in degrees.
 std::array<double, 3> direction(double azimuth, double elevation) {
   const double a = azimuth * std::numbers::pi / 180, e = elevation * std::numbers::pi / 180;
   return {std::cos(a) * std::cos(e), std::sin(a) * std::cos(e), std::sin(e)};
@@ -560,7 +561,7 @@ std::array<double, 3> away(const std::array<double, 3>& from, const std::array<d
   return {from[0] + by * along[0], from[1] + by * along[1], from[2] + by * along[2]};
 }
 
-/// Corners of the square that emg3d puts around a magnetic dipole of this area.
+/// Corners of the square loop of this area by which emg3d represents a magnetic dipole.
 std::vector<std::array<double, 3>> square(const std::array<double, 3>& at, double azimuth, double elevation,
                                           double area) {
   const double half = std::sqrt(area / 2);

@@ -22,7 +22,7 @@ namespace terrane::io {
 
 namespace {
 
-/// Entries between commas, or between blanks.
+/// The entries of a line, separated by commas or by blanks.
 std::vector<std::string_view> entries_of(std::string_view line, bool commas) {
   std::vector<std::string_view> all;
   constexpr std::string_view blanks = " \t\r";
@@ -55,7 +55,7 @@ std::optional<std::vector<double>> row_of_numbers(std::string_view line) {
   return row;
 }
 
-/// The distinct electrodes, by their places.
+/// The distinct electrodes, identified by their positions.
 class PlacesOnce {
  public:
   explicit PlacesOnce(electric::Electrodes& electrodes) : electrodes_(electrodes) {}
@@ -77,7 +77,7 @@ void put_on_the_ground_where_flat(electric::Electrodes& electrodes) {
     for (auto& place : electrodes.place) place.u = std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The metres in a unit of places: "Unit: meter" → 1.
+/// The unit of positions in metres, from a line such as "Unit: meter".
 double unit_of_places(TextReader& in, std::string_view line) {
   const auto words = entries_of(line, false);
   const auto unit = words.size() > 1 ? lower(words[1]) : std::string();
@@ -89,7 +89,7 @@ double unit_of_places(TextReader& in, std::string_view line) {
 constexpr std::size_t first_place = 9, entries_of_sting = 21;
 enum StingEntry : std::size_t { resistance_entry = 4, error_entry = 5, apparent_entry = 7 };
 
-/// 1/AM − 1/BM − 1/AN + 1/BN, whose sign is that of the geometric factor; 0 where two electrodes coincide.
+/// 1/AM − 1/BM − 1/AN + 1/BN, which has the sign of the geometric factor; 0 if two electrodes coincide.
 double inverse_distances(const electric::Electrodes& electrodes, const std::array<int, 4>& four) {
   const auto inverse = [&](std::size_t p, std::size_t q) {
     const auto& a = electrodes.place[static_cast<std::size_t>(four[p])];
@@ -138,7 +138,7 @@ ElectrodeData read_sting(TextReader& in) {
     }
     in.expect_memory(16);
     resistance.push_back(number(resistance_entry));
-    // Which pole comes first differs; the apparent resistivity beside V/I tells.
+    // Files differ in the order of the current poles; the sign of the apparent resistivity decides.
     if (inverse_distances(data.electrodes, four) * resistance.back() * number(apparent_entry) < 0)
       std::swap(four[0], four[1]);
     data.electrodes.arrays.push_back({four[0], four[1], four[2], four[3]});
@@ -177,7 +177,7 @@ ElectrodeData read_protocol(TextReader& in, TextReader& places) {
   while (places.line(line)) {
     if (is_empty_line(line)) continue;
     const auto row = row_of_numbers(line);
-    if (!row && data.electrodes.place.empty()) continue;  // names of columns
+    if (!row && data.electrodes.place.empty()) continue;  // skips names of columns
     if (!row || row->size() < 2 || row->size() > 4)
       places.fail(fmt::format("\"{}\" is no place", shown(line)), "Write x z or x y z of each electrode.");
     places.expect_memory(4);

@@ -46,7 +46,7 @@ std::optional<std::vector<double>> numbers_of(std::string_view line) {
   return values;
 }
 
-/// The distinct electrodes of a line, by x and measured height.
+/// The distinct electrodes of a line, identified by x and, if given, height.
 class Line {
  public:
   explicit Line(electric::Electrodes& electrodes) : electrodes_(electrodes) {}
@@ -64,10 +64,11 @@ class Line {
   std::map<std::tuple<double, double, bool>, int> known_;
 };
 
-/// Places of A, B, M, N from the first electrode of an array of Res2dinv, in spacings a; NaN: far away.
+/// Positions of A, B, M, N relative to the first electrode of a Res2dinv array, in units of the spacing a;
+/// NaN: at infinity.
 struct Shape {
   std::array<double, 4> at;
-  double length;  ///< to the last electrode
+  double length;  ///< position of the last electrode
 };
 
 enum Kind : int {
@@ -98,7 +99,7 @@ Shape shape_of(int kind, double n) {
     default:
       break;
   }
-  // Pole-dipole; for a negative n the current electrode is on the other side.
+  // Pole-dipole; if n is negative, the current electrode is on the other side.
   if (n < 0) return {{1 - n, nowhere, 1, 0}, 1 - n};
   return {{0, nowhere, n, n + 1}, n + 1};
 }
@@ -160,7 +161,7 @@ class Res2dinv {
                fmt::format("Allowed: {} to {}.", least, most));
     return static_cast<std::int64_t>(value);
   }
-  /// Whether the next line begins with this word, in any case; if so, the line is read.
+  /// Whether the next line begins with this word (case ignored); if so, reads the line.
   bool says(std::string_view word) {
     const auto mark = in_.mark();
     std::string_view line;
@@ -212,7 +213,7 @@ class Res2dinv {
           std::isnan(shape.at[p]) ? FourElectrodes::far_away : line_.at(rounded(first + shape.at[p] * a));
     add(numbers, row, of_place);
   }
-  /// Places that are equal but for rounding are one electrode.
+  /// Rounds, so that equal positions with different rounding errors are one electrode.
   static double rounded(double x) {
     constexpr double digits = 1e7;
     return std::round(x * digits) / digits + 0.0;
@@ -249,7 +250,7 @@ class Res2dinv {
   static bool all_zero(const std::vector<double>& numbers) {
     return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
   }
-  /// Reads a flag, a count, and points of x and height; then which of them is at the first electrode.
+  /// Reads a flag, a count, points with x and height, and the number of the point at the first electrode.
   void read_topography() {
     std::string_view line;
     if (!next(line)) return;
@@ -279,8 +280,8 @@ class Res2dinv {
     }
     if (others) note("what stands behind the topography, such as fixed regions, is not read");
   }
-  /// Sets the electrodes' heights, linear between points; where distances are along the ground, x becomes
-  /// horizontal.
+  /// Sets the heights of electrodes, interpolated linearly between topography points; if distances are along
+  /// the ground, converts x to horizontal distance.
   void take_topography(const std::vector<std::pair<double, double>>& points, bool along_ground) {
     if (heights_)
       return note("heights of the electrodes are those of their lines; the topography behind is not read");
@@ -331,7 +332,7 @@ class Res2dinv {
   std::vector<double> value_, chargeability_, error_;
 };
 
-/// A column of an instrument's table, by its name without regard to blanks and case.
+/// A column of an instrument's table, found by its name; blanks and case are ignored.
 const Column* find(const Table& table, std::string_view wanted) {
   for (const auto& column : table.columns)
     if (lower(column.name) == wanted) return &column;
@@ -400,7 +401,7 @@ ElectrodeData read_syscal(TextReader& in) {
     data.columns.push_back({"apparent_resistivity", "ohm m", rho->values, std::move(error)});
   } else if (const auto* voltage = find(table, "vp"), *current = find(table, "in");
              voltage != nullptr && current != nullptr) {
-    std::vector<double> resistance;  // mV by mA
+    std::vector<double> resistance;  // voltage in mV divided by current in mA
     for (std::size_t row = 0; row < table.rows(); ++row)
       resistance.push_back(current->values[row] == 0 ? nowhere : voltage->values[row] / current->values[row]);
     data.columns.push_back({"resistance", "V/A", std::move(resistance), {}});

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t most_nodes_per_axis = 100'000'000;
 
-/// The degrees of 12°40'E, 47°40'30.5"N, 8°W.
+/// Degrees from 12°40'E, 47°40'30.5"N, 8°W.
 std::optional<double> parse_angle(std::string_view text) {
   const auto part = [&](std::string_view mark) -> std::optional<double> {
     const auto at = text.find(mark);
@@ -50,15 +50,16 @@ std::optional<double> parse_angle(std::string_view text) {
   }
 }
 
-/// Throws where the stated opposite corner differs, by more than rounding, from that which cells and counts
-/// give.
+/// Throws if the stated opposite corner differs, by more than rounding, from that computed from counts and
+/// cell sizes.
 void check_far_corner(const TextReader& in, const std::optional<double>& said, double found, double cell,
                       std::string_view key) {
   if (said && !(std::abs(*said - found) <= cell))
     in.fail(fmt::format("{} is {}, and cells and counts make it {}", key, *said, found), "Check the header.");
 }
 
-/// What a line of the header gives: corners and centres the same, cellsize two widths.
+/// The quantities that a key of the header sets: corners and centres set the same one, cellsize sets both
+/// widths.
 std::vector<std::string> meanings_of(const std::string& key) {
   if (key == "cellsize") return {"dx", "dy"};
   if (key == "nodata_value") return {"nodata"};
@@ -66,13 +67,13 @@ std::vector<std::string> meanings_of(const std::string& key) {
   return {key};
 }
 
-/// The header: the lines before the numbers, in any order.
+/// The header: the lines before the values, in any order.
 struct EsriHeader {
   std::optional<std::int64_t> n_east, n_north;
   std::optional<double> x, y, dx, dy, no_data, far_x, far_y;
   bool x_centre = false, y_centre = false, geographic = false;
 
-  /// Reads up to the first number.
+  /// Reads the header up to the first value.
   void read(TextReader& in) {
     std::set<std::string> given;
     std::string_view word;
@@ -117,7 +118,7 @@ struct EsriHeader {
           "Allowed: ncols, nrows, xllcorner or xllcenter, yllcorner or yllcenter, cellsize, NODATA_value.");
   }
 
-  /// Reads a coordinate in metres, or in degrees where it is written as an angle, such as 10:30:00E.
+  /// Reads a coordinate in metres, or in degrees if it is written as an angle, such as 10:30:00E.
   double coordinate(TextReader& in, const std::string& key) {
     const auto place = in.mark();
     const auto text = in.rest_of_line();
@@ -158,7 +159,7 @@ GridData read_esri(TextReader& in) {
                south = *header.y + (header.y_centre ? 0.0 : dy / 2);
   grid.easting = nodes_from(in, west, dx, columns);
   grid.northing = nodes_from(in, south, dy, rows);
-  for (std::size_t j = 0; j < rows / 2; ++j)  // files begin in the north
+  for (std::size_t j = 0; j < rows / 2; ++j)  // rows of the file begin in the north
     std::swap_ranges(values.begin() + static_cast<std::ptrdiff_t>(j * columns),
                      values.begin() + static_cast<std::ptrdiff_t>((j + 1) * columns),
                      values.begin() + static_cast<std::ptrdiff_t>((rows - 1 - j) * columns));
@@ -192,7 +193,7 @@ void write_esri(const std::string& path, const GridData& grid, const std::string
   check_esri(path, grid, field);
   const Column& f = one_field(path, grid, field);
   const double dx = even_spacing(path, "easting", grid.easting);
-  // Gaps get a value that no node has.
+  // Gaps are written as a value that no node has.
   double missing = -9999;
   while (std::find(f.values.begin(), f.values.end(), missing) != f.values.end()) missing = 10 * missing - 9;
   AtomicFile file(path);

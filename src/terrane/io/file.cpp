@@ -45,7 +45,7 @@ constexpr std::size_t buffer_size = std::size_t{1} << 20;
   throw FileError(path, fmt::format("{}: {}", doing, std::strerror(error)), next);
 }
 
-/// The ordinary file to which a link leads, so that writing keeps the link.
+/// The path to which a symbolic link leads, so that the link itself is kept when the file is replaced.
 std::string resolved(const std::string& path) {
   std::error_code ignored;
   if (fs::is_symlink(path, ignored)) {
@@ -61,14 +61,14 @@ bool is_special(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-/// ".name." of ".name.<pid>.<n>.tmp": what temporary names beside the target begin with. Long names are cut,
-/// so that the whole stays below what file systems allow.
+/// The beginning ".name." of temporary names ".name.<pid>.<n>.tmp" for a target. Long names are shortened,
+/// because file systems limit the length of names.
 std::string temporary_start(const fs::path& target) {
   constexpr std::size_t most = 200;
   return "." + target.filename().string().substr(0, most) + ".";
 }
 
-/// Temporary files of this process that have not taken their names yet.
+/// Temporary files of this process that have not been renamed yet.
 struct Unfinished {
   std::mutex lock;
   std::vector<std::pair<std::string, std::string>> files;  ///< (temporary, target)
@@ -84,7 +84,7 @@ struct Unfinished {
 };
 
 Unfinished& unfinished() {
-  static auto* files = new Unfinished;  // for threads that outlive main() too
+  static auto* files = new Unfinished;  // never destroyed, for threads that outlive main()
   return *files;
 }
 
@@ -102,7 +102,7 @@ int create_temporary(const std::string& path, const std::string& target, std::st
       unfinished().add(temporary, target);
       struct stat old {};
       if (::stat(target.c_str(), &old) == 0 && ::fchmod(descriptor, old.st_mode & 07777) != 0) {
-        // The file then has the ordinary permissions of a new one.
+        // If this fails, the file keeps the default permissions.
       }
       return descriptor;
     }
@@ -136,8 +136,8 @@ void rename_into_place(const std::string& path, const std::string& temporary, co
 
 namespace {
 
-/// Whether a killed process left this file here: its number stands in the name, no such process is there, and
-/// no process (on another machine of this file system) holds a lock on the file.
+/// Whether this file was left by a killed process: no process has the number in its name, and no process
+/// (possibly on another machine with the same file system) holds a lock on the file.
 bool is_leftover(const fs::path& file, std::string_view start) {
   const auto name = file.filename().string();
   constexpr std::string_view end = ".tmp";
@@ -176,7 +176,7 @@ void remove_leftovers(const std::string& path) noexcept {
       if (is_leftover(entry.path(), start)) left.push_back(entry.path());
     for (const auto& entry : left) fs::remove(entry, ignored);
   } catch (...) {
-    // A file that cannot be removed stays.
+    // A file that cannot be removed is kept.
   }
 }
 
@@ -246,7 +246,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(resol
     if (descriptor_ < 0) fail_write(path_, "cannot be written", errno);
   } else {
     descriptor_ = create_temporary(path_, target_, temporary_);
-    ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells remove_leftovers elsewhere that it is being written
+    ::flock(descriptor_, LOCK_EX | LOCK_NB);  // tells remove_leftovers() elsewhere that it is being written
   }
 }
 
@@ -290,7 +290,7 @@ void AtomicFile::commit() {
 
 namespace {
 
-/// Up to `limit` bytes of the file, not unpacked.
+/// Up to `limit` bytes of the file, without decompression.
 std::string raw_bytes(const std::string& path, std::size_t limit) {
   check_name(path);
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -307,7 +307,7 @@ std::string raw_bytes(const std::string& path, std::size_t limit) {
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode))
     throw FileError(path, "is a folder", "Give the name of a file in it.");
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(descriptor) == 0))
-    throw FileError(path, "is a device", "Give the name of a file.");  // /dev/zero never ends
+    throw FileError(path, "is a device", "Give the name of a file.");  // /dev/zero has no end
   std::string bytes;
   if (S_ISREG(status.st_mode)) bytes.reserve(std::min(limit, static_cast<std::size_t>(status.st_size)));
   std::array<char, std::size_t{1} << 16> block;
@@ -358,7 +358,7 @@ std::string unpack_gzip(const std::string& path, std::string_view packed, std::s
     out.append(block.data(), block.size() - stream.avail_out);
     if (status == Z_STREAM_END) {
       if (stream.avail_in == 0 && packed.empty()) return out;
-      // Another member may follow; zero padding or rubbish after the last is ignored as gzip does.
+      // Another gzip member may follow; zeros or other bytes after the last one are ignored, as gzip does.
       if (stream.avail_in < 2 || stream.next_in[0] != 0x1f || stream.next_in[1] != 0x8b) return out;
       if (inflateReset(&stream) != Z_OK) fail_unpack(path, "gzip", false);
     } else if (status == Z_BUF_ERROR) {
@@ -402,7 +402,7 @@ std::string unpack(const std::string& path, std::string raw, std::size_t limit) 
 }  // namespace
 
 std::string read_bytes(const std::string& path, std::size_t memory) {
-  // One byte more is asked for, to see whether there is more: the sum must not wrap.
+  // One byte more is read to find out whether the content is longer: the sum must not overflow.
   const std::size_t most = std::min(ReadBudget(memory).left(), std::numeric_limits<std::size_t>::max() - 1);
   const auto within = [&](std::string bytes, const char* how) {
     if (bytes.size() > most)
@@ -432,7 +432,7 @@ std::string read_head(const std::string& path, std::size_t count) {
   if (fs::is_fifo(path, ignored))
     throw FileError(path, "is a pipe, whose first bytes cannot be read twice",
                     "Write it to a file first, or name the format.");
-  // A block of 64 KiB holds the packed form of any head asked for; it may end within the packed stream.
+  // 64 KiB of compressed data contain any head asked for; the compressed stream may be cut off.
   auto raw = raw_bytes(path, std::max(count, std::size_t{1} << 16));
   try {
     raw = unpack(path, raw, count);
@@ -452,7 +452,7 @@ bool parse_number(std::string_view text, double& value) noexcept {
     if (text.starts_with('-') || text.starts_with('+')) return false;
   }
   std::array<char, 64> copy;
-  if (const auto d = text.find_first_of("dD"); d != std::string_view::npos) {  // Fortran: 1.5D+03
+  if (const auto d = text.find_first_of("dD"); d != std::string_view::npos) {  // Fortran's notation: 1.5D+03
     if (text.size() > copy.size()) return false;
     std::copy(text.begin(), text.end(), copy.begin());
     copy[d] = 'e';
@@ -474,7 +474,7 @@ bool parse_integer(std::string_view text, std::int64_t& value) noexcept {
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size()) return true;
-  double real = 0;  // some programs print counts as 8.0000000e+00
+  double real = 0;  // some programs write counts as 8.0000000e+00
   if (!parse_number(text, real) || !(std::abs(real) < 9e15) || real != std::floor(real)) return false;
   value = static_cast<std::int64_t>(real);
   return true;
@@ -689,7 +689,7 @@ std::vector<double> TextReader::numbers(std::size_t count, std::string_view what
       fail(fmt::format("\"{}\" goes beyond the {} values expected ({} were there before): {}", shown(word),
                        count, out.size(), what),
            "Check the counts at the top of the file.");
-    expect_memory(out.size() + static_cast<std::size_t>(times));  // more than its text
+    expect_memory(out.size() + static_cast<std::size_t>(times));  // run lengths may need much memory
     out.insert(out.end(), static_cast<std::size_t>(times), parsed(word.substr(star + 1), what, allow_nan));
   }
   return out;

@@ -17,7 +17,8 @@ namespace {
 using AxisWords = std::array<const char*, 3>;
 constexpr AxisWords axis_words{"easting", "northing", "up"}, earth_words{"longitude", "latitude", "up"};
 constexpr AxisWords earth_units{"degrees_east", "degrees_north", "m"};
-/// What SEG-Y calls a pressure sensor, and the vertical, cross-line and in-line components of a sensor.
+/// SEG-Y's codes of pressure and of the vertical, cross-line and in-line components of velocity, with
+/// Terrane's names.
 constexpr std::array<std::pair<std::int16_t, std::string_view>, 4> names_of_kinds{
     {{11, "pressure"}, {12, "velocity_up"}, {13, "velocity_north"}, {14, "velocity_east"}}};
 
@@ -54,7 +55,7 @@ const Variable& wanted_variable(const std::string& path, const Dataset& data, co
   return *found;
 }
 
-/// Indices along some dimensions, counted up with the last one fastest.
+/// Indices along some dimensions, advanced with the last one fastest.
 class Indices {
  public:
   Indices(const Dataset& data, std::vector<std::string> names)
@@ -72,7 +73,8 @@ class Indices {
       at_[d] = 0;
     }
   }
-  /// The place of this entry in a variable on some of these dimensions; indices of others count as 0.
+  /// The index of the current entry in a variable on some of these dimensions; indices along others count as
+  /// 0.
   std::size_t place_in(const Dataset& data, const Variable& v) const {
     std::size_t place = 0;
     for (const auto& name : v.dimensions) {
@@ -88,7 +90,7 @@ class Indices {
   std::vector<std::size_t> sizes_, at_;
 };
 
-/// The factor that converts a coordinate to metres or seconds.
+/// The factor from a coordinate's unit to metres or seconds.
 double factor_of(const std::string& path, const Variable& v, Quantity quantity) {
   if (v.unit.empty() || v.unit.starts_with("deg")) return 1;
   double factor = 1;
@@ -124,8 +126,7 @@ void take_times(const std::string& path, const Dataset& data, Gathers& g) {
       throw InputError(path, fmt::format("the times are not even: sample {} is at {:.9g} s", n + 1, at(n)));
 }
 
-/// Reads the places of sources and receivers, and the numbers of shots, for all traces along these
-/// dimensions.
+/// Reads the positions of sources and receivers, and the shot numbers, of all traces along these dimensions.
 void take_gather_places(const std::string& path, const Dataset& data, const std::vector<std::string>& along,
                         Gathers& g) {
   const auto coordinate = [&](const std::string& name) -> const Variable& {
@@ -139,7 +140,7 @@ void take_gather_places(const std::string& path, const Dataset& data, const std:
   const auto& words = g.geographic ? earth_words : axis_words;
   struct Axis {
     const Variable *source, *receiver;
-    double of_source, of_receiver;  // to metres
+    double of_source, of_receiver;  // factors to metres
   };
   std::vector<Axis> axes;
   for (const auto* word : words) {
@@ -231,7 +232,8 @@ Gathers to_gathers_of_kinds(const std::string& path, const Dataset& data, const 
 
 namespace {
 
-/// Gathers of each kind, in the order in which kinds first occur; empty where their places differ.
+/// Separate gathers for each recorded quantity, in the order of first occurrence; empty if their positions
+/// differ.
 std::vector<Gathers> apart(const Gathers& g) {
   std::vector<Gathers> parts;
   std::vector<std::int16_t> order;
@@ -260,12 +262,12 @@ std::vector<Gathers> apart(const Gathers& g) {
     const auto& b = parts[n];
     if (a.source != b.source || a.receiver != b.receiver || a.shot != b.shot) return {};
     for (std::size_t m = 0; m < n; ++m)
-      if (parts[m].name == b.name) return {};  // 1 and 11
+      if (parts[m].name == b.name) return {};  // codes 1 and 11 are both pressure
   }
   return parts;
 }
 
-/// The number of traces of each shot, in order.
+/// The number of traces of each shot.
 std::vector<std::size_t> counts_of(const Gathers& g) {
   std::vector<std::size_t> counts;
   for (std::size_t n = 0; n < g.traces(); ++n) {
@@ -275,8 +277,8 @@ std::vector<std::size_t> counts_of(const Gathers& g) {
   return counts;
 }
 
-/// The dimensions of traces in a data set: shot and receiver where all shots have equally many receivers, or
-/// trace.
+/// The dimensions of traces in a data set: shot and receiver if all shots have the same number of receivers,
+/// otherwise trace.
 struct GatherLayout {
   explicit GatherLayout(const Gathers& g) {
     const auto counts = counts_of(g);
@@ -286,9 +288,11 @@ struct GatherLayout {
     fixed = even;
     for (std::size_t n = each; n < g.traces() && fixed; ++n) fixed = g.receiver[n] == g.receiver[n - each];
   }
-  std::size_t stride() const { return even ? each : 1; }  ///< from a shot's first trace to the next one's
+  std::size_t stride() const {
+    return even ? each : 1;
+  }  ///< traces per entry of the outer dimension, shot or trace
 
-  bool even, fixed;  ///< fixed: the same receivers for every shot
+  bool even, fixed;  ///< even: all shots have the same number of receivers; fixed: and the same receivers
   std::size_t shots = 0, each = 0;
 };
 
@@ -322,7 +326,7 @@ void add_gather_coordinates(Dataset& data, const Gathers& g, const GatherLayout&
   }
 }
 
-/// [trace, time] → [shot, time, receiver]
+/// Values reordered from [trace, time] to [shot, time, receiver].
 std::vector<float> by_shots(const Gathers& g, const GatherLayout& layout) {
   std::vector<float> turned(g.values.size());
   for (std::size_t s = 0; s < layout.shots; ++s)
@@ -332,8 +336,8 @@ std::vector<float> by_shots(const Gathers& g, const GatherLayout& layout) {
   return turned;
 }
 
-/// A data set with a variable for each kind of trace; or with the kinds as a coordinate, where they are
-/// mixed.
+/// A data set with one variable per recorded quantity; if quantities are mixed, they are a coordinate
+/// instead.
 Dataset dataset_of_kinds(Gathers g) {
   auto parts = apart(g);
   const auto kinds_of_traces = std::exchange(g.kind, {});

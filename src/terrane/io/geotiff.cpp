@@ -37,7 +37,7 @@ enum Tag : std::uint32_t {
   gdal_nodata = 42113,
 };
 
-/// A file in memory, as libtiff reads it.
+/// A file in memory, accessed by libtiff through these functions.
 class TiffBytes {
  public:
   explicit TiffBytes(std::string_view bytes) : bytes_(bytes) {}
@@ -60,7 +60,7 @@ class TiffBytes {
   }
   static int close(thandle_t) { return 0; }
   static toff_t size(thandle_t self) { return static_cast<TiffBytes*>(self)->bytes_.size(); }
-  /// Nothing is mapped: libtiff then reads, and asks no more than the file has.
+  /// No memory mapping: libtiff then uses read(), which checks the size of the file.
   static int map(thandle_t, void**, toff_t*) { return 0; }
   static void unmap(thandle_t, void*, toff_t) {}
 
@@ -87,7 +87,7 @@ struct FreeOptions {
   void operator()(TIFFOpenOptions* options) const { TIFFOpenOptionsFree(options); }
 };
 
-/// How the image that is being read is stored.
+/// How the current image is stored.
 struct Image {
   std::uint32_t columns = 0, rows = 0;
   std::uint16_t bands = 1, bits = 1, format = SAMPLEFORMAT_UINT, planes = PLANARCONFIG_CONTIG,
@@ -122,7 +122,7 @@ class Tiff {
     throw InputError(name_, problem, next);
   }
 
-  /// The numbers of a tag that libtiff does not know itself.
+  /// The numbers of a tag that libtiff has no definition of.
   template <class T>
   std::vector<T> numbers(Tag tag, TIFFDataType type) const {
     const void* data = nullptr;
@@ -142,7 +142,7 @@ class Tiff {
     T found = otherwise;
     return TIFFGetFieldDefaulted(tiff_.get(), tag, &found) == 1 ? found : otherwise;
   }
-  /// The number of the sample, counted from 0, that holds transparency.
+  /// Index, from 0, of the sample with the transparency; empty if there is none.
   std::optional<std::uint16_t> alpha() const {
     std::uint16_t count = 0;
     const std::uint16_t* kinds = nullptr;
@@ -155,7 +155,8 @@ class Tiff {
   }
 
   Image layout() const;
-  /// Values of all bands, [band][row][column] as the file has them; NaN where a block was never written.
+  /// Values of all bands, [band][row][column] in the order of the file; NaN in blocks that were never
+  /// written.
   std::vector<std::vector<double>> values(const Image& of);
 
   bool next_image() { return TIFFReadDirectory(tiff_.get()) == 1; }
@@ -222,7 +223,7 @@ Image Tiff::layout() const {
   return l;
 }
 
-/// The sample with this index, as a number, from the type in which it is stored.
+/// The sample with this index in a block, converted from its stored type.
 double sample_at(const Image& of, const unsigned char* block, std::size_t index) {
   const auto as = [&](auto kind) {
     std::memcpy(&kind, block + index * sizeof kind, sizeof kind);
@@ -243,8 +244,8 @@ double sample_at(const Image& of, const unsigned char* block, std::size_t index)
   }
 }
 
-/// Copies a block into the bands. at: first row and column of the block, and its band where bands are stored
-/// separately.
+/// Copies a block of the image into the bands. at: first row and column of the block, and its band if bands
+/// are stored separately.
 void Tiff::put_block(const Image& of, const std::vector<unsigned char>& block, std::size_t got,
                      std::array<std::size_t, 3> at, std::vector<std::vector<double>>& out) const {
   const std::size_t together = of.apart() ? 1 : of.bands;
@@ -264,7 +265,7 @@ std::vector<std::vector<double>> Tiff::values(const Image& of) {
   const std::size_t planes = of.apart() ? of.bands : 1;
   const auto block_bytes =
       static_cast<std::size_t>(of.tiled ? TIFFTileSize64(get()) : TIFFVStripSize64(get(), of.block_rows));
-  // No compression packs more than a thousand bytes or so into one.
+  // No compression reduces the size by more than a factor of about a thousand.
   constexpr std::size_t most_packing = 1100;
   if (of.nodes() / most_packing > size_ + 1024)
     refuse(fmt::format("says that it holds {} x {} nodes, and has {} bytes", of.columns, of.rows, size_),
@@ -304,7 +305,7 @@ void expect_numbers(const Tiff& tiff, const Image& of) {
                 "`gdal_translate -ot Float32 IN OUT.tif` makes ordinary numbers of them.");
 }
 
-/// The text of the <Item> of GDAL_METADATA for a band (counted from 0) with this role.
+/// The text of the <Item> in GDAL_METADATA for a band (counted from 0) and a role such as "scale".
 std::string band_item(const std::string& xml, std::size_t band, std::string_view role) {
   const auto attribute = [](std::string_view head, std::string_view key) -> std::string_view {
     const auto at = head.find(fmt::format(" {}=\"", key));
@@ -363,7 +364,7 @@ Gaps gaps_of(const Tiff& tiff) {
   return gaps;
 }
 
-/// Turns values that stand for gaps into NaN, before scaling.
+/// Replaces values that mark gaps by NaN, before scaling.
 void open_gaps(std::vector<double>& values, const Gaps& gaps, std::vector<std::string>& notes) {
   if (gaps.said) {
     make_gaps(values, *gaps.said);
@@ -378,7 +379,7 @@ void open_gaps(std::vector<double>& values, const Gaps& gaps, std::vector<std::s
   if (endless > 0) notes.push_back(fmt::format("{} values are infinite: they are gaps", endless));
 }
 
-/// Reorders rows from the south, and columns from the west.
+/// Reorders values so that rows run from south to north and columns from west to east.
 void turn_rows(std::vector<double>& values, std::size_t columns, std::size_t rows,
                const GeotiffPlace& place) {
   const auto row = [&](std::size_t j) { return values.begin() + static_cast<std::ptrdiff_t>(j * columns); };
@@ -397,7 +398,7 @@ GeotiffTags tags_of(const Tiff& tiff) {
           tiff.words(key_words)};
 }
 
-/// Reads further images: a mask makes gaps, others are counted in a note.
+/// Reads further images: nodes outside a mask become gaps; other images are counted in a note.
 void take_further_images(Tiff& tiff, const Image& first, std::vector<std::vector<double>>& bands,
                          std::vector<std::string>& notes) {
   std::size_t others = 0;

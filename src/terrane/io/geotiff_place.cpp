@@ -18,7 +18,7 @@ namespace {
 constexpr const char* warp = "`gdalwarp IN OUT.tif` lays it along east and north.";
 constexpr const char* to_metres = "`gdalwarp -t_srs EPSG:CODE IN OUT.tif` brings it into metres.";
 
-/// Numbers of keys, and of what they may be.
+/// Numbers of GeoKeys, and their code values.
 enum Key : std::uint16_t {
   model_type = 1024,
   raster_type = 1025,
@@ -34,7 +34,8 @@ enum Key : std::uint16_t {
 };
 constexpr int defined_by_user = 32767, undefined = 0;
 
-/// The keys: entries of (key, tag with the value or 0, count, value or offset) behind a header of four.
+/// The GeoKeys: a header of four numbers, then entries of (key, tag that has the value or 0, count, value or
+/// index of it).
 class Keys {
  public:
   Keys(const std::string& name, const GeotiffTags& tags) : name_(name), tags_(tags) {
@@ -83,8 +84,8 @@ class Keys {
   const GeotiffTags& tags_;
 };
 
-/// The affine placement: x = x_0 + dx column and y = y_0 + dy row at the corner of the first node's cell; z =
-/// offset + scale value.
+/// The affine map from columns and rows to coordinates: x = x0 + dx column and y = y0 + dy row, with 0 at the
+/// outer corner of the first cell; heights are offset + scale value.
 struct Frame {
   double x0 = 0, dx = 1, y0 = 0, dy = -1;
   double scale = 1, offset = 0;
@@ -133,7 +134,7 @@ std::vector<double> axis_of_nodes(const std::string& name, double first, double 
   return out;
 }
 
-/// The metres in a unit of length, or degrees in one of angle, by its EPSG code.
+/// A unit of length in metres, or of angle in degrees, from its EPSG code.
 std::optional<double> unit_of(int code) {
   constexpr double us_foot = 1200.0 / 3937.0;
   switch (code) {
@@ -161,7 +162,7 @@ void scale(std::vector<double>& values, double factor) {
     for (double& v : values) v *= factor;
 }
 
-/// Sets the projection and kind of coordinates; returns the metres in the map's unit.
+/// Sets the projection and the kind of coordinates; returns the map's unit in metres.
 double place_on_map(const std::string& name, const Keys& keys, GridData& grid,
                     std::vector<std::string>& notes) {
   auto factor = std::optional<double>();
@@ -216,7 +217,7 @@ void place_in_degrees(const std::string& name, const Keys& keys, GridData& grid,
         fmt::format("longitudes {} to {} and latitudes {} to {} are not of this Earth", grid.easting.front(),
                     grid.easting.back(), grid.northing.front(), grid.northing.back()),
         "Its keys say degrees; check them with gdalinfo.");
-  // EPSG codes of WGS 84 (2D and 3D) and of systems within two metres of it.
+  // EPSG codes of WGS 84 (2D and 3D) and of systems that differ from it by less than two metres.
   constexpr std::array same{4326, 4979, 4258, 4937, 4269, 4283, 4939, 7844, 7843, 4674, 4989, 4167,
                             4959, 4490, 4480, 6318, 6319, 4617, 4148, 4612, 6668, 4737, 9057, 4019};
   const auto code = keys.code(geodetic_system);
@@ -225,7 +226,7 @@ void place_in_degrees(const std::string& name, const Keys& keys, GridData& grid,
         fmt::format("its longitudes and latitudes (EPSG:{}) are taken for those of WGS84", *code));
 }
 
-/// Reads the keys of heights; z counts upwards.
+/// Reads the GeoKeys for heights, which are positive upwards.
 void take_heights(const std::string& name, const Keys& keys, GeotiffHeights& heights) {
   if (const auto unit = keys.code(vertical_unit)) {
     const auto metres = unit_of(*unit);

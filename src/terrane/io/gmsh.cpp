@@ -75,7 +75,7 @@ class GmshReader {
     if (!std::isfinite(value)) fail(fmt::format("{} is not finite", what));
     return value;
   }
-  /// Reads a tag or count: 8 bytes in binary files; 4 for entities.
+  /// Reads a tag or count; in binary files it has 8 bytes, for entities 4.
   std::int64_t integer(const char* what, bool of_entity = false) {
     if (binary_) return of_entity ? raw<std::int32_t>() : raw<std::int64_t>();
     std::int64_t value = 0;
@@ -83,14 +83,14 @@ class GmshReader {
     if (!parse_integer(last_, value)) fail(fmt::format("\"{}\" is no {}", shown(last_), what));
     return value;
   }
-  /// Reads the number of things that follow; each takes at least one byte of the file.
+  /// Reads the number of items that follow; each takes at least one byte of the file.
   std::size_t count(const char* what) {
     const auto value = integer(what);
     if (value < 0 || static_cast<std::uint64_t>(value) > bytes_.size() - at_)
       fail(fmt::format("{} {} do not fit in this file", value, what));
     return static_cast<std::size_t>(value);
   }
-  void begin_data() {  // binary data begin after the line
+  void begin_data() {  // binary data begin on the next line
     if (binary_ && at_ < bytes_.size() && bytes_[at_] == '\r') ++at_;
     if (binary_ && at_ < bytes_.size() && bytes_[at_] == '\n') ++at_;
   }
@@ -118,7 +118,7 @@ class GmshReader {
     end("$EndMeshFormat");
   }
 
-  void physical_names() {  // always text
+  void physical_names() {  // text also in binary files
     const bool binary = std::exchange(binary_, false);
     for (auto left = count("physical names"); left > 0; --left) {
       const auto dimension = integer("dimension"), tag = integer("tag");
@@ -192,7 +192,7 @@ class GmshReader {
     const auto blocks = count("blocks");
     count("elements"), integer("least tag"), integer("largest tag");
     const std::map<std::int64_t, std::pair<std::size_t, std::size_t>> kinds{
-        // nodes, of them corners
+        // element type: {nodes, those of them that are corners}; 4 corners: surface, 8: volume
         {15, {1, 0}}, {1, {2, 0}},  {8, {3, 0}}, {27, {5, 0}},  {3, {4, 4}},
         {10, {9, 4}}, {16, {8, 4}}, {5, {8, 8}}, {12, {27, 8}}, {17, {20, 8}}};
     std::vector<std::uint32_t> of_one;
@@ -229,7 +229,7 @@ class GmshReader {
   bool binary_ = false;
   // Names of physical groups, by dimension and tag.
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> names_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> physical_;  // of dimension and entity
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> physical_;  // by dimension and entity
   std::unordered_map<std::int64_t, std::uint32_t> node_;
   HexahedraFile mesh_;
 };

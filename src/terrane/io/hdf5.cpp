@@ -81,7 +81,7 @@ class MeshReader {
         if (name != format_key) static_cast<std::vector<std::string>*>(to)->emplace_back(name);
         return 0;
       } catch (...) {
-        return -1;  // no exception may cross the C library
+        return -1;  // exceptions must not pass through the C library
       }
     };
     H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_NATIVE, &at, keep, &names);
@@ -169,7 +169,7 @@ class MeshReader {
   Handle file_;
 };
 
-/// Builds the file in memory and writes it out whole.
+/// Builds the file in memory and writes it as a whole.
 class MeshWriter {
  public:
   explicit MeshWriter(const std::string& path) : file_out_(path), memory_(path) { check(memory_.file()); }

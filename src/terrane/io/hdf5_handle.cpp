@@ -11,7 +11,7 @@ namespace terrane::io {
 
 namespace {
 
-/// The forbidden content that a walk over a file found.
+/// Forbidden content found in a walk over all objects of a file.
 struct Found {
   hid_t file = -1;
   std::string what, next;
@@ -22,7 +22,7 @@ struct Found {
   }
 };
 
-/// Checks a data set: its values must be written, and in this file.
+/// Checks a data set: its values must exist, and be stored in this file.
 herr_t see_dataset(Found& found, const char* name) {
   const Hdf5Handle data(H5Dopen2(found.file, name, H5P_DEFAULT), H5Dclose);
   if (!data.valid()) return 0;
@@ -57,7 +57,7 @@ herr_t see_object(hid_t, const char* name, const ObjectInfo* info, void* to) {
                         "Write it with one name for each group.");
     return info->type == H5O_TYPE_DATASET ? see_dataset(found, name) : 0;
   } catch (...) {
-    return -1;  // no exception may cross the C library
+    return -1;  // exceptions must not pass through the C library
   }
 }
 

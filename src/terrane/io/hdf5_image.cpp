@@ -13,8 +13,8 @@ herr_t keep(void*) { return 0; }
 
 }  // namespace
 
-// H5Fget_file_image spoils the checksum of the first block, so the memory is taken when the library gives it
-// back.
+// The library's buffer is taken over when the library frees it, because H5Fget_file_image damages the
+// checksum of the first block.
 Hdf5InMemory::Hdf5InMemory(const std::string& path, std::string_view begun) {
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   constexpr std::size_t least_growth = 1 << 20;
@@ -25,8 +25,9 @@ Hdf5InMemory::Hdf5InMemory(const std::string& path, std::string_view begun) {
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     file_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
   } else {
-    H5Pset_file_image(access, const_cast<char*>(begun.data()), begun.size());  // only read: it is copied
-    // The library takes no bytes for a name that a file on disk has; below a file there is none.
+    H5Pset_file_image(access, const_cast<char*>(begun.data()), begun.size());  // copied, not changed
+    // If a file of this name exists on disk, the library accepts no image for it; a path below a file cannot
+    // exist.
     file_ = H5Fopen((path + "/in memory").c_str(), H5F_ACC_RDWR, access);
   }
 }

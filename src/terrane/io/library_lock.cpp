@@ -10,11 +10,11 @@ namespace terrane::io {
 
 namespace {
 
-/// The lock of the process, and what is done around it. Never destroyed: threads may still read files while
-/// the process ends.
+/// The lock of the process, and the gate around it. Never destroyed, because threads may still read files
+/// while the process ends.
 struct Door {
   std::mutex mutex;
-  std::mutex naming;  ///< of the gate
+  std::mutex naming;  ///< protects `gate`
   std::shared_ptr<const LibraryGate> gate = std::make_shared<LibraryGate>();
 
   Door() {

@@ -18,7 +18,7 @@ namespace magnetotelluric {
 
 namespace {
 
-/// Sets the names of the sites: those of the table, or S001, S002 … by place.
+/// Sets the names of the sites: those in the table, or S001, S002, ... for each distinct position.
 void name_sites(Rows& rows, const Table& table) {
   const TextColumn* words = nullptr;
   for (const auto& text : table.texts)
@@ -96,7 +96,7 @@ namespace {
 using magnetotelluric::elements;
 using magnetotelluric::practical;
 
-constexpr double no_weight = 2e15;  // as ModEM writes it
+constexpr double no_weight = 2e15;  // the value that ModEM writes
 constexpr std::size_t most_axis = 100'000;
 
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -110,7 +110,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// The value in ohm of a unit such as "[mV/km]/[nT]", "[V/m]/[A/m]" or "Ohm".
+/// The unit of impedances in ohm, from a text such as "[mV/km]/[nT]", "[V/m]/[A/m]" or "Ohm".
 double unit_of_impedance(const TextReader& in, std::string_view said) {
   std::string unit;
   for (const char c : lower(said))
@@ -119,7 +119,7 @@ double unit_of_impedance(const TextReader& in, std::string_view said) {
   constexpr double mu = 4e-7 * 3.14159265358979323846;
   constexpr std::pair<std::string_view, double> electric[] = {{"mv/km/", 1e-6}, {"v/m/", 1}, {"uv/m/", 1e-6}},
                                                 magnetic[] = {{"nt", 1e-9 / mu}, {"t", 1 / mu}, {"a/m", 1}};
-  if (unit == "mv/km/nt") return practical;  // to the last digit
+  if (unit == "mv/km/nt") return practical;  // avoids rounding differences
   for (const auto& [e, volts] : electric)
     for (const auto& [h, amperes] : magnetic)
       if (unit.starts_with(e) && unit.substr(e.size()) == h) return volts / amperes;
@@ -127,7 +127,7 @@ double unit_of_impedance(const TextReader& in, std::string_view said) {
           "Allowed: [mV/km]/[nT], [V/m]/[T], [V/m]/[A/m], Ohm.");
 }
 
-/// Throws InputError: what such a block holds is not read.
+/// Throws InputError that names the content of an unsupported block.
 void refuse_block(const TextReader& in, const std::string& kind, std::string_view first) {
   const bool field = kind.ends_with("_field"), section = kind.starts_with("te_") || kind.starts_with("tm_");
   const auto what = field                                ? "CSEM data"
@@ -140,7 +140,7 @@ void refuse_block(const TextReader& in, const std::string& kind, std::string_vie
           "Allowed: Full_Impedance, Off_Diagonal_Impedance, Full_Vertical_Components.");
 }
 
-/// Collects the rows of a list while it is read.
+/// Collects the rows of a data list.
 class DataList {
  public:
   explicit DataList(TextReader& in) : in_(in) {
@@ -155,7 +155,7 @@ class DataList {
     table_.attributes = {{"frame", "enu"}, {"time_dependence", "exp(+i omega t)"}};
   }
 
-  /// Reads the header of a block: the six lines after its first one, ">".
+  /// Reads the rest of the header of a block: the six lines "> ..." after its first one.
   void begin(std::string_view first) {
     const auto kind = lower(first);
     tipper_ = kind == "full_vertical_components";
@@ -267,14 +267,14 @@ class DataList {
     row.numbers.error.fill(NAN);
     row.line = in_.line_number();
   }
-  /// Throws InputError where a name stands for two places at one period.
+  /// Throws InputError if a site has two positions at one period.
   void expect_place(std::size_t row, std::string_view site, double easting, double northing) const {
     if (table_.columns[0].values[row] != easting || table_.columns[1].values[row] != northing)
       in_.fail(fmt::format("site {} was at X {:g}, Y {:g} before", shown(site), table_.columns[1].values[row],
                            table_.columns[0].values[row]),
                "Give sites names of their own.");
   }
-  /// The azimuths that follow the error in a line: of Hx and Hy, and for impedances those of Ex and Ey.
+  /// The azimuths after the error in a line: of Hx and Hy, and for impedances also of Ex and Ey.
   template <class Number>
   magnetotelluric::Axes axes_of(const std::vector<std::string_view>& words, const Number& number) const {
     magnetotelluric::Axes axes;
@@ -319,8 +319,8 @@ class DataList {
       table_.attributes["note"] =
           fmt::format("turned to north by azimuths of {} of {} rows", turned, data_.size());
   }
-  /// Removes latitudes and longitudes that are all 0, and X and Y where those of several sites are: they are
-  /// no places.
+  /// Removes latitudes and longitudes that are all 0, and X and Y if they are all 0 for several sites: these
+  /// are no positions.
   void drop_places_that_are_none() {
     const auto all_zero = [&](std::size_t n) {
       const auto& values = table_.columns[n].values;
@@ -369,13 +369,13 @@ Table read_modem_data(TextReader& in) {
 
 namespace {
 
-/// X north and Y east of each row, and the point that they are counted from.
+/// X (north) and Y (east) of each row in metres, and the geographic position of their origin.
 struct LocalPlaces {
   std::vector<double> north, east;
   double latitude = 0, longitude = 0;
 };
-/// Local places of sites that have only longitudes and latitudes: in a transverse Mercator projection around
-/// their middle, whose axes point north and east there.
+/// Local coordinates of sites. If sites have only longitudes and latitudes, they are projected by a
+/// transverse Mercator projection around their middle, whose axes point north and east there.
 LocalPlaces local_places(const magnetotelluric::Rows& rows) {
   LocalPlaces places;
   if (rows.easting != nullptr && rows.northing != nullptr) {
@@ -398,7 +398,7 @@ LocalPlaces local_places(const magnetotelluric::Rows& rows) {
   return places;
 }
 
-/// Names of sites as single words. Throws InputError: two of them would be the same word.
+/// Names of sites as single words. Throws InputError if two of them become the same word.
 std::vector<std::string> words_for(const std::string& path, const std::vector<std::string>& sites) {
   std::map<std::string, std::string> taken;
   std::vector<std::string> words;
@@ -459,7 +459,7 @@ std::vector<std::string> left_out_of_modem_data(const std::string& path, const T
 
 namespace {
 
-/// The line above the widths: numbers of cells north, east and down, and how values are written.
+/// The line before the widths: numbers of cells north, east and down, and whether values are logarithms.
 struct ModelHeader {
   std::array<std::int64_t, 3> count{};
   std::string scale;
@@ -491,8 +491,8 @@ struct ModelHeader {
   }
 };
 
-/// The corner of the model, where the file ends with one: north, east, down, and a rotation, which must be
-/// zero. Otherwise the middle of the model is at zero.
+/// The corner of the model (north, east, down) if the file ends with it and a rotation, which must be zero;
+/// otherwise the middle of the model is at zero.
 std::array<double, 3> corner_of_model(TextReader& in, const std::array<std::vector<double>, 3>& widths) {
   const auto length = [](const std::vector<double>& all) {
     return std::accumulate(all.begin(), all.end(), 0.0);
@@ -541,7 +541,7 @@ MeshData read_modem_model(TextReader& in) {
              deep = static_cast<std::size_t>(count[2]);
   std::size_t n = 0;
   for (std::size_t k = deep;
-       k-- > 0;)  // order of the file: from the top; east slowest, north to south fastest
+       k-- > 0;)  // order of the file: from the top; then west to east, with north varying fastest
     for (std::size_t i = 0; i < east; ++i)
       for (std::size_t j = north; j-- > 0;)
         data.cells[0].values[data.mesh.index(i, j, k)] = header.value(read[n++]);

@@ -60,9 +60,9 @@ struct FileVariable {
 
 struct Axis {
   std::vector<double> values;  ///< ascending; metres or degrees
-  bool reversed = false;       ///< true: the file has the axis in descending order
+  bool reversed = false;       ///< whether the axis descends in the file
   bool geographic = false;
-  bool unit_is_assumed = false;  ///< true: the file gives no unit, and metres are assumed
+  bool unit_is_assumed = false;  ///< whether the file gives no unit, so that metres are assumed
 };
 
 class NetcdfReader {
@@ -224,7 +224,7 @@ class NetcdfReader {
 
   const FileDimension& dimension(int d) const { return dimensions_[static_cast<std::size_t>(d)]; }
 
-  /// The coordinate variable of a dimension: one-dimensional and called the same.
+  /// The coordinate variable of a dimension: one-dimensional and with the same name.
   const FileVariable* coordinate(int d) const {
     const auto* v = find(dimension(d).name);
     return v != nullptr && v->dimensions == std::vector<int>{d} && is_number(*v) ? v : nullptr;
@@ -256,8 +256,9 @@ class NetcdfReader {
     return AxisRole::none;
   }
 
-  /// 1 for east, 2 for north, 4 for up among the dimensions, once each; 0 when there is another of more than
-  /// one entry. A vertical axis of one entry without bounds only says at what height a map is.
+  /// The sum of 1 for easting, 2 for northing and 4 for up, if each occurs once among the dimensions of a
+  /// variable; 0 if there is another dimension of more than one entry. A vertical axis of one entry without
+  /// bounds only gives the height of a map.
   int roles(const FileVariable& v) const {
     int found = 0;
     for (const int d : v.dimensions) {
@@ -281,7 +282,7 @@ class NetcdfReader {
     return value;
   }
 
-  /// Every number of an attribute; none where it is missing or no numbers.
+  /// All numbers of an attribute; empty if it is missing or not numeric.
   std::vector<double> numbers_attribute(const FileVariable& v, const char* key) const {
     nc_type type = NC_NAT;
     std::size_t length = 0;
@@ -294,7 +295,7 @@ class NetcdfReader {
     return values;
   }
 
-  /// The value of a stored whole number where _Unsigned says that its bits are signed or unsigned.
+  /// A stored integer, reinterpreted if the attribute _Unsigned says that it is unsigned or signed.
   static double turn(const FileVariable& v, double stored) {
     const auto word = lower(v.attribute("_Unsigned"));
     const auto turned = [&](double all) {
@@ -320,7 +321,7 @@ class NetcdfReader {
     }
   }
 
-  /// Values that stand for gaps: those that the file names, or those that NetCDF fills in.
+  /// Values that mark gaps: those stated in the file, or else NetCDF's default fill value.
   std::vector<double> fills_of(const FileVariable& v) const {
     std::vector<double> fills;
     for (const auto* key : {"_FillValue", "missing_value"})
@@ -342,11 +343,11 @@ class NetcdfReader {
 
   struct Valid {
     double low = -std::numeric_limits<double>::infinity(), high = -low;
-    bool unpacked = false;  ///< true: the range is of unpacked values, not of stored ones
+    bool unpacked = false;  ///< whether the range refers to unpacked instead of stored values
   };
 
-  /// The range of valid values. NetCDF User's Guide, "Attribute Conventions": a range of the type of unpacked
-  /// values applies to these.
+  /// The range of valid values. It refers to unpacked values if it has their type (NetCDF User's Guide,
+  /// "Attribute Conventions").
   Valid valid_of(const FileVariable& v, bool packed) const {
     Valid valid;
     const auto range = numbers_attribute(v, "valid_range");
@@ -401,8 +402,8 @@ class NetcdfReader {
     }
   }
 
-  /// Whether a vertical axis or a field of heights counts downward: by `positive`, or because its name is one
-  /// of depths.
+  /// Whether a vertical axis or a field of heights is positive downward, according to `positive` or a name
+  /// that means depth.
   static bool goes_down(const FileVariable& v) {
     const auto positive = lower(v.attribute("positive"));
     if (!positive.empty()) return positive == "down";
@@ -411,8 +412,7 @@ class NetcdfReader {
            (standard.empty() && lower(v.name) == "depth");
   }
 
-  /// Throws InputError for axes that are no coordinates: terms of a formula, the longitudes of a rotated
-  /// pole.
+  /// Throws InputError for axes that are not coordinates: terms of a formula, longitudes of a rotated pole.
   void check_axes(const FileVariable& v) const {
     for (const int d : v.dimensions)
       if (const auto* c = coordinate(d); c != nullptr && dimension(d).size > 1)
@@ -427,7 +427,7 @@ class NetcdfReader {
            "Resample it onto those of the Earth, or onto metres.");
   }
 
-  // --- GMT 3: ranges in place of coordinates; rows in one list, from the north
+  // --- GMT 3: ranges instead of coordinates; one list of all values, row after row from the north
 
   bool is_gmt3() const {
     return std::all_of(gmt3_names.begin(), gmt3_names.end(), [&](const char* n) {
@@ -503,7 +503,7 @@ class NetcdfReader {
     return out;
   }
 
-  /// Values in the order [up, north, east], all ascending, whatever the order in the file.
+  /// Values reordered to [up, north, east], all ascending.
   Column ordered(const FileVariable& v, const std::array<const Axis*, 3>& axes) const {
     const auto raw = values(v);
     std::array<std::size_t, 3> stride{}, size{1, 1, 1};
@@ -536,7 +536,7 @@ class NetcdfReader {
     fail(fmt::format("variable \"{}\" lacks an axis", v.name), known_shapes());
   }
 
-  /// Variables on the same axes as the first; a note names the others.
+  /// The variables with the same axes as the first; adds a note with the names of the others.
   std::vector<const FileVariable*> alike(const std::vector<const FileVariable*>& all,
                                          std::initializer_list<AxisRole> wanted, Attributes& notes) const {
     std::vector<const FileVariable*> out;
@@ -583,8 +583,8 @@ class NetcdfReader {
     return out;
   }
 
-  /// Cell faces from bounds, or from evenly spaced centres.
-  /// alone: how wide a cell without bounds and neighbours is; 0: unknown
+  /// Cell faces from bounds, or from evenly spaced centres. alone: width of a single cell without bounds; 0:
+  /// unknown
   std::vector<double> faces(const FileVariable& v, const Axis& centres, double alone) const {
     const auto n = centres.values.size();
     const double factor = length_factor(v) * (role(v) == AxisRole::up && goes_down(v) ? -1 : 1);
@@ -631,8 +631,8 @@ class NetcdfReader {
       axes[a] = axis(v);
       if (axes[a].geographic) fail("a mesh in degrees cannot be used", "Project it to metres first.");
     }
-    // Images of two dimensions have one cell along northing: as wide as the others are apart. That shows
-    // them, but is no width to compute with.
+    // Two-dimensional images have one cell along northing. It gets the smallest spacing along the other axes:
+    // sufficient for plots, but not for computing.
     double least = 0;
     for (const auto& of : axes)
       if (of.values.size() > 1) {
@@ -659,7 +659,7 @@ class NetcdfReader {
   }
 
   Table table(const FileVariable* wanted) {
-    // The dimension with most one-dimensional variables on it.
+    // The dimension with the most one-dimensional variables.
     std::vector<std::size_t> count(dimensions_.size(), 0);
     for (const auto& v : variables_)
       if (v.dimensions.size() == 1) ++count[static_cast<std::size_t>(v.dimensions[0])];
@@ -700,7 +700,7 @@ class NetcdfReader {
 // --- writing
 // -----------------------------------------------------------------------------------------------------
 
-/// Builds the file in memory and writes it out whole: the HDF5 library below does not survive a disk that
+/// Builds the file in memory and writes it as a whole: the HDF5 library used by netCDF crashes if the disk
 /// fills up while one of its files is open.
 class NetcdfWriter {
  public:
@@ -747,7 +747,8 @@ class NetcdfWriter {
     return id;
   }
 
-  /// Adds CF's variable with the coordinate reference system. Returns its name; empty without one.
+  /// Adds the variable with the coordinate reference system (CF conventions). Returns its name; empty if
+  /// there is no system.
   std::string grid_mapping(const std::string& projection) {
     const auto wkt = crs_wkt(projection);
     if (wkt.empty()) return {};
@@ -755,7 +756,7 @@ class NetcdfWriter {
     const auto name = fresh("spatial_ref");
     check(nc_def_var(file_, name.c_str(), NC_INT, 0, nullptr, &id));
     attribute(id, "crs_wkt", wkt);
-    attribute(id, "spatial_ref", wkt);  // GDAL's name for it
+    attribute(id, "spatial_ref", wkt);  // name of the attribute in GDAL
     return name;
   }
 
@@ -765,7 +766,7 @@ class NetcdfWriter {
     return id;
   }
 
-  /// The values of compressed variables must stay until commit().
+  /// Writes the values of a variable; those of compressed variables must stay in memory until commit().
   void put(int variable, const std::vector<double>& values) {
     const auto found = deflated_.find(variable);
     if (found != deflated_.end()) return keep(found->second, values);
@@ -783,7 +784,8 @@ class NetcdfWriter {
     file_out_.commit();
   }
 
-  /// A clean name that no variable has yet, unless two are called the same: NetCDF refuses these.
+  /// An allowed name that no variable has yet. If `wanted` is used twice, the name is the same, and NetCDF
+  /// reports the error.
   std::string fresh(const std::string& wanted) {
     auto name = netcdf_name(wanted);
     if (!given_.insert(wanted).second) return name;
@@ -813,14 +815,14 @@ class NetcdfWriter {
   std::set<std::string> given_;
   int file_ = -1;
   bool open_ = false;
-  std::map<int, Deflated> deflated_;  ///< by variable
+  std::map<int, Deflated> deflated_;  ///< by number of the variable
   std::vector<Deflated> kept_;
   std::list<std::vector<float>> single_;
 };
 
 std::string description(const Column& c) { return c.description.empty() ? c.name : c.description; }
 
-/// in_doubt: leaves out the unit, which the source did not give
+/// in_doubt: the source gave no unit, so none is written
 void describe_coordinate(NetcdfWriter& out, int variable, std::string_view name, bool in_doubt = false) {
   const bool degrees = name == "longitude" || name == "latitude";
   if (!in_doubt)
@@ -961,8 +963,8 @@ void write_netcdf(const std::string& path, const MeshData& data) {
 
 namespace {
 
-/// The header of a classic file (CDF-1, CDF-2, CDF-5: "The NetCDF classic format specification"), as far as
-/// names need it. Numbers after the end of the file are zero, as they are to netCDF.
+/// Reads the header of a classic file (CDF-1, CDF-2, CDF-5: "The NetCDF classic format specification") to
+/// check the length of names. Numbers beyond the end of the file are zero, as in netCDF.
 class ClassicHeader {
  public:
   explicit ClassicHeader(const std::string& path) : path_(path), in_(path, std::ios::binary) {}
@@ -973,7 +975,7 @@ class ClassicHeader {
     version_ = magic[3];
     if (std::string_view(magic.data(), 3) != "CDF" || (version_ != 1 && version_ != 2 && version_ != 5))
       return;
-    number(count_bytes());  // records
+    number(count_bytes());  // number of records
     list([&] {
       name();
       number(count_bytes());
@@ -981,11 +983,11 @@ class ClassicHeader {
     attributes();
     list([&] {
       name();
-      skip(number(count_bytes()), count_bytes());  // dimensions
+      skip(number(count_bytes()), count_bytes());  // indices of dimensions
       attributes();
       number(4);
       number(count_bytes());
-      number(version_ == 1 ? 4 : 8);  // where it begins
+      number(version_ == 1 ? 4 : 8);  // position of the data
     });
   }
 
@@ -1007,7 +1009,7 @@ class ClassicHeader {
   }
   template <class Item>
   void list(const Item& item) {
-    number(4);  // what they are
+    number(4);  // kind of the list
     for (auto count = number(count_bytes()); count > 0 && in_.good(); --count) item();
   }
   void name() {
@@ -1045,7 +1047,7 @@ std::string netcdf_name(std::string name) {
   if (first < 0x80 && !std::isalnum(first) && first != '_') name.insert(0, 1, '_');
   if (name.size() > NC_MAX_NAME) {
     name.resize(NC_MAX_NAME);
-    while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();  // half a character
+    while ((static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();  // a cut character
     if (static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
   }
   return name;

@@ -15,8 +15,8 @@ namespace terrane::io {
 
 namespace {
 
-/// The variable's name in HDF5: netCDF puts a word before the name of a dimension that is not the variable's
-/// first.
+/// The variable's name in HDF5: netCDF adds a prefix if it is also the name of a dimension that is not the
+/// variable's first.
 int name_in_hdf5(int file, int variable, std::string& name) {
   std::array<char, NC_MAX_NAME + 1> own{};
   int rank = 0, dimension = -1;

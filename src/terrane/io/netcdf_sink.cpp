@@ -46,7 +46,7 @@ constexpr nc_type netcdf_type() {
   else return NC_STRING;
 }
 
-/// Calls function(T{}) for the type of the variable's values.
+/// Calls function(T{}), where T is the type of the variable's values.
 template <class Function>
 auto with_type(const Values& values, Function&& function) {
   return std::visit(
@@ -69,7 +69,8 @@ double bytes_of(const Dataset& header) {
   return bytes;
 }
 
-/// The coordinates of `variable` that are not the axis of one of its dimensions: CF's attribute.
+/// The text of CF's attribute `coordinates`: the coordinates of `variable` that are not the axis of one of
+/// its dimensions.
 std::string coordinates_of(const Dataset& data, const Variable& variable) {
   std::string text;
   for (const auto& c : data.coordinates) {
@@ -97,10 +98,10 @@ void check_names(const std::string& path, const Dataset& data) {
 
 }  // namespace
 
-/// A file of the netCDF library while it is written: on disk, or in memory until image() takes it.
+/// A netCDF file that is being written, on disk or in memory.
 class NetcdfSink::File {
  public:
-  /// pending: the file on disk; null: in memory.
+  /// pending: the file on disk; null: the file is in memory.
   File(std::string path, PendingPath* pending) : path_(std::move(path)), compressed_(pending == nullptr) {
     constexpr std::size_t first_bytes = 1 << 16;
     const LibraryLock lock;
@@ -145,7 +146,7 @@ class NetcdfSink::File {
     }
   }
 
-  /// In memory: all values at once.
+  /// Writes a box of a variable; of a file in memory always all values at once.
   void put(const Variable& variable, const Slab& slab, const ValueSpan& values) {
     const int id = variables_.at(variable.name);
     if (const auto found = deflated_.find(id); found != deflated_.end()) {
@@ -163,7 +164,8 @@ class NetcdfSink::File {
     check(nc_close(file_));
   }
 
-  /// Ends a file in memory: stores what was put to compressed variables, which must still be there.
+  /// Completes a file in memory and writes it to `out`; the values of compressed variables must still be in
+  /// memory.
   void close_into(AtomicFile& out) {
     open_ = false;
     const LibraryLock lock;
@@ -171,8 +173,8 @@ class NetcdfSink::File {
   }
 
  private:
-  /// Adds a variable with the coordinate reference system of the attribute "projection", as CF and GDAL
-  /// expect it.
+  /// Adds a variable with the coordinate reference system in the attribute "projection", as CF and GDAL
+  /// specify.
   void define_mapping(const Dataset& header) {
     for (const auto& a : header.attributes) {
       const auto* words = std::get_if<std::string>(&a.value);
@@ -232,8 +234,8 @@ class NetcdfSink::File {
     }
   }
 
-  /// A name that NetCDF allows and that no variable has yet, unless two are called the same: it refuses
-  /// these.
+  /// An allowed name that no variable has yet. If `wanted` is used twice, the name is the same, and NetCDF
+  /// reports the error.
   std::string fresh(const std::string& wanted) {
     auto name = netcdf_name(wanted);
     if (variables_.contains(wanted)) return name;
@@ -258,14 +260,14 @@ class NetcdfSink::File {
   std::string path_, mapping_;
   bool compressed_, open_ = false;
   int file_ = -1;
-  std::map<int, Deflated> deflated_;  ///< by variable
+  std::map<int, Deflated> deflated_;  ///< by number of the variable
   std::vector<Deflated> kept_;
   std::map<std::string, int, std::less<>> dimensions_, variables_;
 };
 
-// Held: a MemorySink until finish(), which writes a file in memory, because the HDF5 library below does not
-// survive a disk that fills up while one of its files is open. Streamed: that cannot happen, because the room
-// on the disk is taken first.
+// Small data sets are kept in a MemorySink until finish(), which builds the file in memory, because the HDF5
+// library crashes if the disk fills up while one of its files is open. Large ones are written to disk
+// directly; that cannot happen to them because the disk space is reserved first.
 
 NetcdfSink::NetcdfSink(std::string path, std::size_t held_bytes)
     : path_(std::move(path)), held_bytes_(held_bytes) {}
@@ -279,7 +281,7 @@ void NetcdfSink::do_define(const Dataset& header) {
   constexpr double for_metadata = 1 << 20;
   pending_ = std::make_unique<PendingPath>(path_);
   const auto room = static_cast<std::size_t>(bytes + for_metadata);
-  pending_->reserve(room);  // before the library opens the file, as that frees what was reserved
+  pending_->reserve(room);  // before the library opens the file, because opening frees the reserved space
   file_ = std::make_unique<File>(path_, pending_.get());
   file_->define(header);
   pending_->reserve(room);
@@ -392,13 +394,13 @@ class DatasetReader {
     out.push_back(std::move(v));
   }
 
-  /// The scale, offset and gap values that attributes give: number * scale + offset.
+  /// Packing according to attributes: value = number · scale + offset, and the values that mark gaps.
   struct Packing {
     double scale = 1, offset = 0;
     std::vector<double> fills;
   };
 
-  /// Throws InputError: attributes that would change numbers but are not applied to data sets.
+  /// Throws InputError for attributes that change the meaning of numbers but are not supported in data sets.
   Packing packing_of(const std::vector<Attribute>& all) const {
     Packing packing;
     for (const auto& a : all) {
@@ -436,7 +438,8 @@ class DatasetReader {
         Values(v.values));
   }
 
-  /// Whether the attribute needs no copy: it is stored as a variable's unit or name, or is used on reading.
+  /// Whether an attribute need not be copied: it is stored as the unit or name of a variable, or used on
+  /// reading.
   bool taken(const Attribute& a, Variable& v) {
     const auto* words = std::get_if<std::string>(&a.value);
     if (a.name == "units" && words != nullptr) v.unit = *words;

@@ -28,9 +28,9 @@ bool is_place(std::string lower) {
   return lower.size() <= 2 && (lower.starts_with('x') || lower.starts_with('y'));
 }
 
-/// Words on the dummies of one column; empty: none that its other values do not explain.
+/// A text about the values of one column that probably mark missing values; empty if there are none.
 std::string dummies_of(const Column& column) {
-  constexpr std::size_t enough = 3;  // values, to judge by
+  constexpr std::size_t enough = 3;  // minimum number of other values to compare with
   constexpr double infinite = std::numeric_limits<double>::infinity();
   double low = infinite, high = -infinite, nearest = infinite, dummy = 0;
   std::size_t count = 0, others = 0, first = 0;

@@ -45,7 +45,7 @@ constexpr std::array<ElementKind, 11> element_kinds{{{"f4", 4, element<float>},
                                                      {"u8", 8, element<std::uint64_t>},
                                                      {"b1", 1, element<std::uint8_t>}}};
 
-/// The value after 'key': in the header's dictionary.
+/// The value of 'key' in the header, which is a Python dictionary.
 std::string_view value_of(const std::string& name, std::string_view header, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
     const auto at = header.find(fmt::format("{0}{1}{0}", quote, key));
@@ -126,7 +126,8 @@ Array read_npy(const std::string& name, std::string_view bytes) {
     for (std::size_t i = 0; i < n; ++i) array.values[i] = kind->read(data.data() + i * kind->bytes, swap);
     return array;
   }
-  // The first axis varies fastest in the file: count its index up, and follow with the place in C order.
+  // Fortran order: the first axis varies fastest. Advances its index first, and computes the index in C
+  // order.
   const std::size_t axes = array.shape.size();
   std::vector<std::size_t> stride(axes, 1), index(axes, 0);
   for (std::size_t a = axes - 1; a-- > 0;) stride[a] = stride[a + 1] * array.shape[a + 1];

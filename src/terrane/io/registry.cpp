@@ -45,7 +45,7 @@ namespace terrane::io {
 
 namespace {
 
-/// ".csv" of "a/b.CSV.xz".
+/// The extension of a path in small letters, without that of compression: ".csv" for "a/b.CSV.xz".
 std::string extension(const std::string& path) {
   auto name = lower(path.substr(path.find_last_of('/') + 1));
   for (const auto* packed : {".gz", ".xz"})
@@ -63,7 +63,7 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// The quantity of values that a file does not name: what was asked for, or what the extension stands for.
+/// The property of values without a name in the file: the one asked for, or the usual one for the extension.
 std::string unnamed(const std::string& path, const std::string& property) {
   constexpr std::array<std::array<std::string_view, 2>, 3> usual{
       {{".sus", "susceptibility"}, {".con", "conductivity"}, {".chg", "chargeability"}}};
@@ -75,8 +75,7 @@ std::string unnamed(const std::string& path, const std::string& property) {
 
 }  // namespace
 
-// --- what formats read from, and what they write
-// ---------------------------------------------------------------------------------------------------
+// --- arguments of readers and writers
 
 /// A file to read.
 struct Source {
@@ -86,11 +85,11 @@ struct Source {
   TextReader text() const { return TextReader::open(path, options.memory); }
   std::string bytes() const { return read_bytes(path, options.memory); }
   std::string property() const { return unnamed(path, options.property); }
-  MeshData mesh() const;                 ///< the mesh of cell values that come without one
-  GridData scaled(GridData grid) const;  ///< for files that give no unit of coordinates
+  MeshData mesh() const;                 ///< mesh of cell values in a separate file
+  GridData scaled(GridData grid) const;  ///< the grid with coordinates in metres, by options.length_unit
 };
 
-/// The content to write, converted where possible to the kind that a format holds.
+/// The content to write, converted if possible to the kind that a format can hold.
 struct Destination {
   const std::string& path;
   const Format& format;
@@ -107,7 +106,7 @@ struct Destination {
   const MeshData& mesh() const;
   Array array() const;
   Gathers gathers() const;
-  Gathers gathers_of_kinds() const;  ///< for formats that tell components apart
+  Gathers gathers_of_kinds() const;  ///< for formats that store the component of each trace
   const Dataset& dataset() const;
   [[noreturn]] void refuse(std::string_view next) const;
 };
@@ -244,7 +243,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Whether the first word, whatever its case, begins with one of these.
+/// Whether the first word begins with one of these; case is ignored.
 template <class... Words>
 bool first_word_begins(std::string_view head, Words... words) {
   const auto begin = head.find_first_not_of(" \t\r\n");
@@ -253,8 +252,8 @@ bool first_word_begins(std::string_view head, Words... words) {
   return (start.starts_with(words) || ...);
 }
 
-/// Whether this is the beginning of a UBC mesh: three counts, the corner, and widths as many as the first
-/// count, some perhaps as 60*20. (Three widths without a star could be a list of points.)
+/// Whether this is the beginning of a UBC mesh: three counts, the corner, and as many widths as the first
+/// count, also in the form 60*20. (Three widths without a star could be a list of points.)
 bool begins_ubc_mesh(std::string_view head) {
   std::array<std::vector<std::string_view>, 3> lines;
   for (auto& words : lines)
@@ -287,8 +286,8 @@ bool begins_ubc_mesh(std::string_view head) {
                      [&](std::string_view word) { return parse_number(word, number) && number > 0; });
 }
 
-/// Whether this is the beginning of a ModEM list: comments, then "> Full_Impedance" or another block, also
-/// one that its reader refuses by name.
+/// Whether this is the beginning of a ModEM data list: comments, then "> Full_Impedance" or another block,
+/// also one that the reader then refuses.
 bool begins_modem_data(std::string_view head) {
   while (!head.empty()) {
     const auto end = std::min(head.find('\n'), head.size());
@@ -332,8 +331,7 @@ Content read_rows(const Source& from) {
   }
   auto table = read_csv(in);
   if (holds_prisms(table)) {
-    // Seven bare numbers per line, as in lists of prisms without a header: metres and kg/m³ unless told
-    // otherwise.
+    // Seven numbers per line without a header are prisms in metres and kg/m³ unless options give other units.
     const bool bare = table.find("rho") != nullptr;
     return to_prisms(table, options.length_unit.empty() && bare ? "m" : options.length_unit,
                      options.unit.empty() && bare ? "kg/m3" : options.unit, from.property());
@@ -346,7 +344,7 @@ Content read_rows(const Source& from) {
   return table;
 }
 
-/// Reads DCIP arrays. options.property: the quantity of values where the file does not name it.
+/// Reads DCIP arrays. options.property: the quantity of values if the file does not state it.
 Content read_arrays_of_ubc(const Source& from) {
   const auto& options = from.options;
   constexpr std::array<std::string_view, 3> known{"", "resistance", "chargeability"};
@@ -372,7 +370,7 @@ Names check_cells(const Destination& to) {
 
 Content read_any_surfer(const Source& from) { return from.scaled(read_surfer(from.path, from.bytes())); }
 
-/// NetCDF with grids, stations or a mesh; gathers are a data set.
+/// Reads NetCDF with grids, stations or a mesh; gathers are returned as a data set.
 Content read_any_netcdf(const Source& from) {
   const auto& options = from.options;
   if (options.field.empty() && holds_gathers(from.path)) return read_dataset(from.path);
@@ -382,8 +380,9 @@ Content read_any_netcdf(const Source& from) {
   return content;
 }
 
-/// The file of numbers that a header names. A header from elsewhere must not choose which file of this
-/// machine is read: throws InputError where it is not in the header's folder, or no ordinary file.
+/// The path of the file of numbers named in a header. A header from an unknown source must not choose which
+/// file of this machine is read: throws InputError if the file is not in the folder of the header or not an
+/// ordinary file.
 std::string beside(const std::string& header, const std::string& file) {
   namespace fs = std::filesystem;
   check_name(file);
@@ -443,7 +442,7 @@ Names check_any_su(const Destination& to) {
   return other_series(to, gathers);
 }
 
-/// A format of text whose reader takes the text alone.
+/// Reads a text format with a reader that has the text as its only argument.
 template <auto reader>
 Content from_text(const Source& from) {
   auto in = from.text();
@@ -455,8 +454,8 @@ Names all_of_mesh(const Destination& to) {
   return {};
 }
 
-/// The columns that a format of tables leaves out: none. It also takes prisms and the properties of meshes,
-/// but refuses arrays.
+/// The columns left out by table formats that hold all of them: none. They also accept prisms and mesh
+/// properties, but refuse arrays and data sets.
 Names all_of_table(const Destination& to) {
   const auto* mesh = std::get_if<MeshData>(&to.content);
   const bool shapeless =
@@ -465,7 +464,8 @@ Names all_of_table(const Destination& to) {
   return {};
 }
 
-// In the order in which they are listed, and tried. A row names what differs from the defaults of Format.
+// Formats in the order in which they are listed and tried. A row states only what differs from the defaults
+// of Format.
 const std::array all_formats{
     Format{
         .name = "netcdf",
@@ -965,8 +965,8 @@ const Format* by_extension(const std::string& path) {
   return it == all_formats.end() ? nullptr : &*it;
 }
 
-/// The format of files that begin with these bytes. Where several do, the one that the extension names, or
-/// else the first.
+/// The format of files that begin with these bytes. If several formats do, the one that the extension
+/// suggests, otherwise the first.
 const Format* by_content(std::string_view head, const Format* by_name) {
   const Format* found = nullptr;
   for (const auto& format : all_formats)
@@ -979,7 +979,7 @@ const Format* by_content(std::string_view head, const Format* by_name) {
 struct Foreign {
   std::string_view name, next;
   bool (*begins)(std::string_view head);
-  std::string_view only = {};  ///< the extension, where first bytes do not decide
+  std::string_view only = {};  ///< the only extension with this format, if the first bytes do not suffice
 };
 
 template <std::size_t N>
@@ -987,8 +987,8 @@ bool begins_any(std::string_view head, const std::array<std::string_view, N>& st
   return std::any_of(starts.begin(), starts.end(), [&](auto start) { return head.starts_with(start); });
 }
 
-/// Whether the head is of a Geosoft grid: bytes of a node (1024 more when packed), kind of numbers, counts,
-/// direction.
+/// Whether the head is that of a Geosoft grid: bytes per node (plus 1024 if compressed), type of numbers, two
+/// counts, direction.
 bool begins_geosoft(std::string_view head) {
   constexpr std::size_t header = 512;
   if (head.size() < header) return false;
@@ -1048,7 +1048,7 @@ void refuse_foreign(const std::string& path, std::string_view head) {
                              std::string(kind.next));
 }
 
-/// Advice for an error in the first lines of a file whose format was chosen by its name alone.
+/// Advice for an error in the first lines of a file whose format was determined by its name alone.
 std::string by_name_only(const std::string& path, const Format& format, const InputError& error) {
   constexpr std::size_t few = 3;
   std::int64_t line = 0;
@@ -1073,7 +1073,7 @@ const Format& format_of(const std::string& path) {
   refuse_foreign(path, head);
   if (head.starts_with("PK\x03\x04") && (by_name == nullptr || by_name->name != "emg3d"))
     throw UnsupportedError(path, "is a zip archive (as .kmz, .xlsx and .ods are)", "Unpack it, or save CSV.");
-  if (by_name == nullptr || by_name->name == "csv")  // any text may be called so
+  if (by_name == nullptr || by_name->name == "csv")  // any text file may have such a name
     for (const auto& format : all_formats)
       if (format.resembles != nullptr && format.resembles(head)) return format;
   if (by_name != nullptr) return *by_name;
@@ -1083,7 +1083,7 @@ const Format& format_of(const std::string& path) {
 
 Content read(const std::string& path, const ReadOptions& options) {
   check_name(path);
-  const bool one = options.format == "specfem-mesh" || is_specfem_mesh(path);  // a folder that is one mesh
+  const bool one = options.format == "specfem-mesh" || is_specfem_mesh(path);  // a folder with a single mesh
   if (const auto files = one ? std::vector{path} : files_named(path);
       files.size() > 1 || files.front() != path)
     return read_sites(files, options);

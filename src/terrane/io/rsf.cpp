@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view end_of_text = "\f\f\004";
 constexpr std::size_t most_axes = 9;
 
-/// The words key=value of a header.
+/// The key=value words of a header.
 class RsfHeader {
  public:
   RsfHeader(const std::string& name, std::string_view text) : name_(name) {
@@ -31,7 +31,7 @@ class RsfHeader {
       text.remove_prefix(begin);
       const auto stop = text.find_first_of("= \t\r\n");
       if (stop == std::string_view::npos ||
-          text[stop] != '=') {  // no key = value: a word of the file's history
+          text[stop] != '=') {  // not key=value: a word of the file's history
         text.remove_prefix(std::min(stop, text.size()));
         continue;
       }
@@ -76,7 +76,7 @@ struct RsfAxis {
   bool given = false;
 };
 
-/// The metres or seconds in a unit of an axis; 1 without a unit.
+/// The unit of an axis in metres or seconds; 1 if there is none.
 double factor_of(const std::string& name, std::size_t axis, const std::string& unit) {
   constexpr std::array<std::string_view, 8> plain{"", "none", "m", "meter", "meters", "metres", "s", "sec"};
   if (std::find(plain.begin(), plain.end(), unit) != plain.end() || unit.starts_with("second")) return 1;
@@ -93,7 +93,7 @@ double factor_of(const std::string& name, std::size_t axis, const std::string& u
       "Allowed: " + allowed_units(Quantity::length) + ", " + allowed_units(Quantity::time) + ".");
 }
 
-/// An axis of the header, with lengths and times in SI units.
+/// An axis of the header, converted to SI units.
 RsfAxis axis_of(const std::string& name, const RsfHeader& h, std::size_t number) {
   const auto key = [&](const char* what) { return fmt::format("{}{}", what, number); };
   RsfAxis axis{static_cast<std::size_t>(h.count(key("n"))),
@@ -173,7 +173,7 @@ Gathers gathers_of(const std::string& name, const RsfHeader& h, const std::array
   return g;
 }
 
-/// Faces around samples at even steps.
+/// Faces of cells around evenly spaced samples.
 std::vector<double> faces_of(const std::string& name, const RsfAxis& axis, int number) {
   if (!(axis.step > 0) || !std::isfinite(axis.first + static_cast<double>(axis.n) * axis.step))
     throw InputError(name, fmt::format("d{}={} m is no width of cells", number, axis.step));
@@ -214,7 +214,7 @@ MeshData mesh_of(const std::string& name, const RsfHeader& h, std::array<RsfAxis
   return data;
 }
 
-/// The line of even steps along easting on which these places lie.
+/// The evenly spaced line along easting on which these positions lie. Throws InputError if there is none.
 RsfAxis line_of(const std::string& path, const std::vector<Gathers::Place>& places, std::string_view what) {
   RsfAxis axis;
   axis.n = places.size();

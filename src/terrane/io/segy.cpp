@@ -22,7 +22,7 @@ namespace terrane::io {
 
 namespace {
 
-/// Code page 500 of the characters from blank to tilde.
+/// The characters from blank to tilde in EBCDIC code page 500.
 constexpr std::string_view ebcdic =
     "\x40\x4f\x7f\x7b\x5b\x6c\x50\x7d\x4d\x5d\x5c\x4e\x6b\x60\x4b\x61\xf0\xf1\xf2\xf3\xf4\xf5\xf6\xf7\xf8\xf9"
     "\x7a"
@@ -43,7 +43,7 @@ namespace {
 
 using namespace segy;
 
-/// A header that is written.
+/// A header that is being written.
 class WrittenHeader {
  public:
   WrittenHeader(std::size_t bytes, std::endian order) : bytes_(bytes, '\0'), order_(order) {}
@@ -77,7 +77,7 @@ class WrittenHeader {
 
 char to_ebcdic(char c) { return c < ' ' || c > '~' ? '\x40' : ebcdic[static_cast<std::size_t>(c - ' ')]; }
 
-/// The lines with text in a header of 40 times 80 characters.
+/// The lines that are not empty in a text header of 40 lines with 80 characters.
 std::string lines_of(std::string_view text) {
   const bool plain = text.front() == 'C' || text.substr(0, 400).find("C 1") != std::string_view::npos;
   std::string out;
@@ -85,7 +85,7 @@ std::string lines_of(std::string_view text) {
     std::string line(text.substr(n, 80));
     for (char& c : line) c = plain ? (c < ' ' || c > '~' ? ' ' : c) : from_ebcdic(c);
     line.resize(line.find_last_not_of(' ') + 1);
-    if (line.size() > 3) out += (out.empty() ? "" : "\n") + line;  // more than "C12"
+    if (line.size() > 3) out += (out.empty() ? "" : "\n") + line;  // skips lines with only a number, "C12"
   }
   return out;
 }
@@ -119,7 +119,7 @@ std::string text_of(const Gathers& g) {
 // --- samples
 // -----------------------------------------------------------------------------------------------------
 
-/// (−1)^s 16^(e − 64) f / 2²⁴
+/// The value of an IBM float: (−1)^s 16^(e − 64) f / 2²⁴.
 float from_ibm(std::uint32_t word) {
   const auto fraction = static_cast<double>(word & 0xFFFFFFU);
   const int exponent = 4 * (static_cast<int>((word >> 24) & 0x7FU) - 64) - 24;
@@ -131,13 +131,13 @@ std::uint32_t to_ibm(float value) {
   if (value == 0) return 0;
   int exponent = 0;
   const double part = std::frexp(std::abs(static_cast<double>(value)), &exponent);
-  int of_16 = (exponent + (exponent > 0 ? 3 : 0)) / 4;  // rounded up
+  int of_16 = (exponent + (exponent > 0 ? 3 : 0)) / 4;  // exponent of 16, rounded up
   auto fraction = static_cast<std::uint32_t>(std::lround(std::ldexp(part, exponent - 4 * of_16 + 24)));
   if (fraction == 0x1000000U) fraction >>= 4, ++of_16;
   return (std::signbit(value) ? 0x80000000U : 0U) | (static_cast<std::uint32_t>(of_16 + 64) << 24) | fraction;
 }
 
-/// Whole numbers of three bytes.
+/// An integer of three bytes.
 std::int32_t three_bytes(std::string_view bytes, std::endian order, bool with_sign) {
   std::array<char, 4> raw{};
   std::copy_n(bytes.begin(), 3, raw.begin() + (order == std::endian::big ? 1 : 0));
@@ -184,13 +184,13 @@ float sample(std::string_view bytes, int format, std::endian order) {
 // --- reading
 // -----------------------------------------------------------------------------------------------------
 
-/// A scaled number: a positive scale multiplies, a negative divides.
+/// A number with a SEG-Y scale factor: a positive one multiplies, a negative one divides.
 double scaled(double number, std::int16_t scale) {
   if (scale == 0) return number;
   return scale > 0 ? number * scale : number / -static_cast<double>(scale);
 }
 
-/// The kind of places in a header: lengths, or angles on the Earth.
+/// The unit of positions in a header: lengths or angles.
 enum class PlaceUnit : std::uint8_t { length, seconds, degrees, sexagesimal };
 
 PlaceUnit place_unit(const ReadHeader& h, bool angles = true) {
@@ -201,7 +201,7 @@ PlaceUnit place_unit(const ReadHeader& h, bool angles = true) {
                      : PlaceUnit::length;
 }
 
-/// Degrees of a number ±DDDMMSS.ss.
+/// Degrees from a number ±DDDMMSS.ss.
 double from_sexagesimal(double number) {
   const double size = std::abs(number), degrees = std::floor(size / 1e4),
                minutes = std::floor((size - 1e4 * degrees) / 100),
@@ -211,7 +211,7 @@ double from_sexagesimal(double number) {
 
 /// The headers of a trace.
 struct TraceHeaders {
-  ReadHeader first, second;  ///< the second without bytes where there is none that is known
+  ReadHeader first, second;  ///< `second` is empty if there is no known second header
 
   TraceHeaders(const Layout& layout, std::string_view trace)
       : first{trace.substr(0, trace_header_bytes), layout.order}, second{{}, layout.order} {
@@ -223,7 +223,7 @@ struct TraceHeaders {
     if (name == "SEG00001" || translated == "SEG00001") second = other;
   }
 
-  /// A number of the second header where it is not zero there; else of the first.
+  /// The number at byte `place` of the second header unless it is zero, otherwise `number` from the first.
   double or_of_second(double number, std::size_t place) const {
     if (second.bytes.empty()) return number;
     const double other = second.f64(place);
@@ -231,7 +231,7 @@ struct TraceHeaders {
   }
 };
 
-/// Easting and northing, m, or longitude and latitude, degrees.
+/// Easting and northing in m, or longitude and latitude in degrees, from a trace header.
 std::array<double, 2> across(const TraceHeaders& h, const Layout& layout, std::size_t place,
                              std::size_t place_in_second, bool angles) {
   std::array<double, 2> at{};
@@ -270,7 +270,7 @@ void take_places(const TraceHeaders& h, const Layout& layout, bool angles, Gathe
                                                     : h.first.i32(in_trace::shot_point));
 }
 
-/// Sets places of traces that have only the offset from source to receiver.
+/// Computes positions from the offsets between source and receiver if traces have no positions.
 void places_from_offsets(Gathers& g, const std::vector<double>& offsets) {
   const auto nowhere = [](const Gathers::Place& at) { return at[0] == 0 && at[1] == 0; };
   if (!std::all_of(g.source.begin(), g.source.end(), nowhere) ||
@@ -280,7 +280,7 @@ void places_from_offsets(Gathers& g, const std::vector<double>& offsets) {
   g.geographic = false;
 }
 
-/// Numbers shots that have no numbers: a new one where the source moves.
+/// Numbers shots that have no numbers: a new number whenever the source position changes.
 void number_shots(Gathers& g) {
   if (std::any_of(g.shot.begin(), g.shot.end(), [](std::int32_t n) { return n != 0; })) return;
   std::int32_t number = 1;
@@ -298,14 +298,14 @@ double first_time(const std::string& name, const Layout& layout, const ReadHeade
   const bool allowed = size == 1 || size == 10 || size == 100 || size == 1000 || size == 10000;
   if (delay == 0 || scale == 0) return delay;
   if (allowed) return scaled(delay, scale);
-  if (layout.revision == 0) return delay;  // revision 0 gives these bytes no meaning
+  if (layout.revision == 0) return delay;  // in revision 0 these bytes have no meaning
   throw InputError(name,
                    fmt::format("trace {}: the scale of its times is {} (bytes 215 and 216), its delay {} ms",
                                trace + 1, scale, h.i16(in_trace::delay)),
                    "Allowed: 0, 1, and 10 to 10000 with either sign.");
 }
 
-/// Counts of things that notes will report.
+/// Counts facts about traces that notes will report.
 class Counted {
  public:
   void add(const std::string& what) { ++counts_[what]; }
@@ -325,7 +325,7 @@ std::string unit_of_values(std::int16_t code) {
              : std::string();
 }
 
-/// Counts what a trace header says that the result does not contain.
+/// Counts facts stated in a trace header that the result does not contain.
 void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
   const auto& h = headers.first;
   const auto kind = h.i16(in_trace::kind);
@@ -346,7 +346,7 @@ void see(Counted& seen, const Layout& layout, const TraceHeaders& headers) {
     seen.add("give a factor to physical units (bytes 205 to 212), which is not applied");
 }
 
-/// Notes what the binary header says of amplitudes that the numbers do not show.
+/// Adds notes on amplitudes from the binary header that are not applied to the numbers.
 void see(std::vector<std::string>& notes, const ReadHeader& h) {
   if (h.i16(in_file::polarity) == 1)
     notes.emplace_back("a rise of pressure, or upward motion, is negative by its header: left as it is");
@@ -357,8 +357,8 @@ void see(std::vector<std::string>& notes, const ReadHeader& h) {
                                             : "another way"));
 }
 
-/// The time between samples: of the binary header, or else of the traces. Throws InputError: no time; traces
-/// of different times.
+/// The sampling interval, from the binary header or else from the traces. Throws InputError: no interval;
+/// traces with different intervals.
 class Steps {
  public:
   void take(const std::string& name, const Layout& layout, const TraceHeaders& h, std::size_t trace) {
@@ -407,8 +407,9 @@ void check_whole(const std::string& name, const Layout& layout) {
   if (traces == 0) throw InputError(name, "there are no traces", "It may be truncated.");
 }
 
-/// Whether places are angles: all traces say so, and all are valid on the Earth. Where one is not, the
-/// headers are wrong, as a note says. Throws InputError: some traces give angles and some lengths.
+/// Whether positions are angles: all traces say so, and all positions are valid longitudes and latitudes. If
+/// one is not valid, lengths are assumed, with a note. Throws InputError: some traces have angles and others
+/// lengths.
 bool places_are_angles(const std::string& name, std::string_view bytes, const Layout& layout,
                        std::vector<std::string>& notes) {
   const auto each = layout.trace_bytes();
@@ -439,7 +440,7 @@ bool places_are_angles(const std::string& name, std::string_view bytes, const La
   return angles.value_or(false);
 }
 
-/// Sets the unit where all samples have the same; else none.
+/// Sets the unit of samples if all traces have the same one.
 void take_units(Gathers& g, const Layout& layout, const std::vector<std::int16_t>& codes) {
   if (layout.su || layout.revision == 0 || codes.empty()) return;
   if (std::any_of(codes.begin(), codes.end(), [&](auto code) { return code != codes.front(); })) return;
@@ -504,7 +505,8 @@ Gathers read_traces(const std::string& name, std::string_view bytes, const Layou
 
 constexpr double most_whole = 2147483646.0;
 
-/// The scale, 1, 10 … 10000, with which these numbers become whole, or the finest with which they fit.
+/// The scale factor 1, 10, ..., 10000 that makes these numbers integers, or the largest with which they fit
+/// into 32 bits.
 int scale_of(const std::string& path, const std::vector<Gathers::Place>& a,
              const std::vector<Gathers::Place>& b, std::size_t from, std::size_t to) {
   double largest = 0;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double foot = 0.3048;
 
-/// Whether all traces, with this layout, have the same count of samples in their headers as the first: with a
-/// wrong one, headers would be read amid samples.
+/// Whether, with this layout, all trace headers state the same number of samples as the first. With a wrong
+/// layout, samples would be read as headers.
 bool alike(const Layout& layout, std::string_view bytes) {
   if (!layout.divides()) return false;
   const auto said = [&](std::size_t at) {
@@ -29,7 +29,8 @@ struct Reading {
   std::size_t texts = 0;  ///< number of text headers between the binary header and the first trace
 };
 
-/// The first reading that is alike(); else the first that fills the file with whole traces; else the first.
+/// The first layout that is alike(); otherwise the first that fills the file with whole traces; otherwise the
+/// first.
 const Reading& best_of(const std::vector<Reading>& readings, std::string_view bytes) {
   for (const auto& reading : readings)
     if (alike(reading.layout, bytes)) return reading;
@@ -42,8 +43,8 @@ void add_once(std::vector<std::size_t>& list, std::size_t value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-/// Adds readings with more samples than 16 bits hold, of which a header has only the lowest, where they fill
-/// the file and no other reading does.
+/// Adds layouts with more than 65535 samples per trace, of which 16-bit headers hold only the lowest bits, if
+/// they fill the file and no other layout does.
 void add_longer(std::vector<Reading>& readings, std::string_view bytes) {
   constexpr std::size_t turn = 65536, most = 4096;
   if (std::any_of(readings.begin(), readings.end(), [&](const auto& r) { return alike(r.layout, bytes); }))
@@ -75,8 +76,8 @@ std::endian order_of(const std::string& name, const ReadHeader& big) {
   refuse_samples(name, big.i16(in_file::format));
 }
 
-/// The revision is a byte for what stands before its point and one for what stands behind it, or the same as
-/// a number of 16 bits.
+/// The revision: its first byte is the number before the point, its second that after it; or the same as one
+/// number of 16 bits.
 int revision_of(const ReadHeader& h) {
   const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(h.bytes[place - 1]); };
   const int first = byte(in_file::revision), second = byte(in_file::revision + 1);
@@ -84,8 +85,8 @@ int revision_of(const ReadHeader& h) {
   return 256 * first + second;
 }
 
-/// How many texts of 3200 bytes stand behind the binary header up to one that ends with ((SEG: EndText));
-/// nothing where none does.
+/// Number of text headers of 3200 bytes after the binary header up to the one that ends with ((SEG:
+/// EndText)); empty if none does.
 std::optional<std::size_t> texts_to_end(std::string_view bytes) {
   constexpr std::string_view end = "((seg:endtext))";
   constexpr std::size_t most = 1000;
@@ -102,7 +103,7 @@ std::optional<std::size_t> texts_to_end(std::string_view bytes) {
   return {};
 }
 
-/// The possible numbers of texts between the binary header and the first trace, the likeliest first.
+/// Possible numbers of text headers between the binary header and the first trace, the most plausible first.
 std::vector<std::size_t> numbers_of_texts(const std::string& name, const ReadHeader& h, int revision,
                                           std::string_view bytes) {
   const auto said = h.i16(in_file::texts);
@@ -120,7 +121,8 @@ std::vector<std::size_t> numbers_of_texts(const std::string& name, const ReadHea
                    "Write the number into bytes 3505 and 3506.");
 }
 
-/// Revision 2.0 counts in four bytes, 2.1 in the first two of them.
+/// Possible numbers of further trace headers: revision 2.0 stores the number in four bytes, 2.1 in the first
+/// two of them.
 std::vector<std::size_t> numbers_of_headers(const ReadHeader& h, int revision) {
   if (revision < 0x0200) return {0};
   std::array<std::int32_t, 2> said{h.i32(in_file::more_headers), h.i16(in_file::more_headers)};
@@ -156,14 +158,14 @@ std::vector<std::size_t> numbers_of_samples(const ReadHeader& h, const Layout& l
   return all;
 }
 
-/// The end of the last trace: before texts that revision 2 allows at the end of a file.
+/// The end of the last trace, which is before the texts that revision 2 allows at the end of a file.
 std::size_t end_of(const ReadHeader& h, int revision, std::size_t size) {
   const auto trailers = revision >= 0x0200 ? h.i32(in_file::trailers) : 0;
   const auto taken = trailers > 0 ? static_cast<std::size_t>(trailers) * text_bytes : 0;
   return taken < size ? size - taken : size;
 }
 
-/// Adds notes where the length of the file contradicts its header.
+/// Adds notes on differences between the layout that fits the file length and that in the header.
 void note_departures(Layout& layout, const Layout& first) {
   if (layout.more_headers != first.more_headers)
     layout.notes.push_back(fmt::format("{} more headers of each trace by the file's length, {} by its header",
@@ -174,7 +176,7 @@ void note_departures(Layout& layout, const Layout& first) {
                     layout.samples, first.samples));
 }
 
-/// Throws where there are fewer traces than revision 2 counts.
+/// Throws if there are fewer traces than the header of revision 2 states.
 void check_count(const std::string& name, const ReadHeader& h, Layout& layout) {
   if (layout.revision < 0x0200 || !layout.divides()) return;
   const auto said = h.get<std::uint64_t>(in_file::all_traces);
@@ -185,7 +187,7 @@ void check_count(const std::string& name, const ReadHeader& h, Layout& layout) {
   layout.notes.push_back(fmt::format("its header counts {} traces, and it has {}", said, layout.traces()));
 }
 
-/// The layout that the binary header gives, except where traces begin and how long they are.
+/// The layout according to the binary header, without the position and length of traces.
 Layout said_by(const std::string& name, const ReadHeader& h, std::size_t size) {
   Layout said;
   said.order = h.order;
@@ -205,7 +207,7 @@ Layout said_by(const std::string& name, const ReadHeader& h, std::size_t size) {
   return said;
 }
 
-/// Every way to read the file that its headers allow, the likeliest first.
+/// All layouts that the headers allow, the most plausible first.
 std::vector<Reading> readings_of(const std::string& name, const ReadHeader& h, const Layout& said,
                                  std::string_view bytes) {
   std::vector<Reading> readings;
@@ -288,7 +290,7 @@ Layout layout_of_su(const std::string& name, std::string_view bytes) {
     layout.end = bytes.size();
     layout.samples = ReadHeader{bytes, order}.u16(in_trace::samples);
   }
-  // The likelier order first, where no reading fills the file.
+  // The more plausible byte order first, for files that no layout fills.
   if (readings[1].layout.samples < readings[0].layout.samples) std::swap(readings[0], readings[1]);
   add_longer(readings, bytes);
   auto layout = best_of(readings, bytes).layout;

@@ -21,7 +21,7 @@ namespace {
 
 bool is_pattern(std::string_view name) { return name.find_first_of("*?") != name.npos; }
 
-/// Whether a name fits a pattern: * stands for any characters, ? for one.
+/// Whether a name matches a pattern, in which * matches any characters and ? a single one.
 bool fits(std::string_view name, std::string_view pattern) {
   std::size_t n = 0, p = 0, star = pattern.npos, from = 0;
   while (n < name.size()) {
@@ -42,7 +42,7 @@ bool fits(std::string_view name, std::string_view pattern) {
   return p == pattern.size();
 }
 
-/// The kind of places that a table has.
+/// The kind of coordinates in a table.
 enum class Place { none, local, geographic };
 
 Place place_of(const Table& table) {
@@ -61,7 +61,7 @@ void expect_sites(const std::string& file, const Content& content) {
                      "Several files are read as one survey where they are EDI files or ModEM lists.");
 }
 
-/// Adds the rows of a table; columns that one of the two lacks have gaps.
+/// Appends the rows of a table; columns that one of the two tables lacks get gaps.
 void append(Table& all, const Table& more) {
   const std::size_t before = all.rows(), added = more.rows();
   for (const auto& column : more.columns)
@@ -78,7 +78,7 @@ void append(Table& all, const Table& more) {
         text.values.insert(text.values.end(), from.values.begin(), from.values.end());
 }
 
-/// The names of sites, with the file and the place of each.
+/// The names of sites, with the file and position of each.
 class SiteNames {
  public:
   void add(const std::string& file, const Table& table) {

@@ -27,7 +27,7 @@ std::vector<std::string> specfem_lines(const std::string& text) {
   return lines;
 }
 
-/// The keys of one source, in small letters, with their values.
+/// The keys of one source in small letters, and their values.
 struct SourceBlock {
   SpecfemSource source;
   std::map<std::string, std::string> values;
@@ -159,7 +159,7 @@ std::vector<SpecfemSource> read_specfem_sources(const std::string& file, const s
 }
 
 bool begins_par_file(std::string_view head) {
-  // Names that every version has.
+  // Keys that exist in every version.
   bool steps = false, step = false;
   for (const auto& line : specfem_lines(std::string(head))) {
     const auto name = without_blanks(line.substr(0, line.find_first_of("=#")));

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<int, 27> specfem_nodes{0,  2,  8,  6,  18, 20, 26, 24, 1,  5,  7,  3,  9, 11,
                                             17, 15, 19, 23, 25, 21, 4,  10, 14, 16, 12, 22, 13};
 
-/// SPECFEM3D's files by their names.
+/// Reads SPECFEM3D's mesh files, found by their names.
 class SpecfemMesh {
  public:
   SpecfemMesh(std::string name, const SpecfemMeshFiles& files) : name_(std::move(name)), files_(files) {}
@@ -54,7 +54,7 @@ class SpecfemMesh {
     if (!text) throw FileError(name_ + "/" + file, "is not there");
     return {name_ + "/" + file, *text};
   }
-  /// A count of lines that follow.
+  /// Reads the number of lines that follow.
   static std::size_t count(TextReader& in, const char* what) {
     return static_cast<std::size_t>(in.integer(what, 0, static_cast<std::int64_t>(in.bytes_left())));
   }
@@ -86,7 +86,7 @@ class SpecfemMesh {
       std::string_view word;
       if (!words.token(word)) continue;
       std::vector<double> v;
-      std::vector<std::string> names;  // such as "2 -1 tomography elastic file.xyz 1"
+      std::vector<std::string> names;  // words such as in "2 -1 tomography elastic file.xyz 1"
       do {
         double value = 0;
         const bool number = parse_number(word, value) && std::isfinite(value);
@@ -181,7 +181,7 @@ class SpecfemMesh {
         HexahedraFile::Face face{{}, static_cast<std::uint32_t>(mesh_.sides.size() - 1)};
         if (element_.count(in.integer("element")) == 0) in.fail("an element that mesh_file does not have");
         for (auto& one : face.nodes) one = node(in);
-        (void)in.rest_of_line();  // nodes beside corners
+        (void)in.rest_of_line();  // skips nodes other than corners
         mesh_.faces.push_back(face);
       }
       return;

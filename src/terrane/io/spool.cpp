@@ -16,7 +16,7 @@ namespace terrane::io {
 
 namespace {
 
-/// Calls move(bytes done) until all are moved; 0, or the number of the error.
+/// Calls move(bytes done) until all bytes are transferred; returns 0 or the error number.
 template <class Move>
 int move_all(std::size_t bytes, const Move& move) {
   for (std::size_t done = 0; done < bytes;) {
@@ -28,8 +28,8 @@ int move_all(std::size_t bytes, const Move& move) {
   return 0;
 }
 
-/// Reserves space; returns whether the disk is too small. File systems that cannot reserve report it later,
-/// when full.
+/// Reserves disk space; returns whether there is too little. File systems that cannot reserve space report a
+/// full disk only on writing.
 bool take_room(int file, std::size_t bytes) {
 #ifdef __linux__
   int taken = 0;
@@ -51,7 +51,7 @@ std::string free_beside(const std::string& path) {
 
 Spool::Spool(const std::string& path, std::size_t frames, std::size_t bytes_of_frame, Words words)
     : path_(path), bytes_of_frame_(bytes_of_frame), words_(std::move(words)) {
-  const PendingPath named(path);  // its destructor removes the name; the open file stays
+  const PendingPath named(path);  // its destructor removes the name; the open file remains usable
   file_ = ::open(named.temporary().c_str(), O_RDWR | O_CLOEXEC);
   if (file_ < 0) throw FileError(path, fmt::format("cannot be written: {}", std::strerror(errno)));
   const std::size_t bytes = frames * bytes_of_frame;

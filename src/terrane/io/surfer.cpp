@@ -21,13 +21,13 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double blank = 1.70141e38;  // of Surfer 6; files of Surfer 7 state theirs
-// Values from here on are blank, as that may be printed with few digits.
+constexpr double blank = 1.70141e38;  // for Surfer 6; files of Surfer 7 state theirs
+// Values from here on are blank, because the blank value may be printed with few digits.
 constexpr double least_blank = 1.7e38;
 constexpr std::int64_t most_surfer_nodes = 100'000'000;
 constexpr std::int32_t tag_header = 0x42525344, tag_grid = 0x44495247, tag_data = 0x41544144;
 
-/// Little-endian values from bytes, never beyond their end.
+/// Reads little-endian values and checks the end of the file.
 class Bytes {
  public:
   Bytes(const std::string& name, std::string_view bytes) : name_(name), bytes_(bytes) {}
@@ -79,7 +79,7 @@ void put_axes(GridData& grid, const std::string& name, std::size_t n_east, std::
 GridData read_text(const std::string& name, std::string_view bytes) {
   TextReader in(name, std::string(bytes));
   std::string_view word;
-  in.token(word);  // DSAA
+  in.token(word);  // skips DSAA
   const auto n_east = in.integer("the number of columns", 2, most_surfer_nodes);
   const auto n_north = in.integer("the number of rows", 2, most_surfer_nodes);
   const auto n = checked_product(in.where(), std::array{n_east, n_north});
@@ -102,7 +102,7 @@ template <class T>
 std::vector<double> take_nodes(Bytes& in, std::int64_t n_east, std::int64_t n_north) {
   if (n_east < 2 || n_north < 2)
     in.fail(fmt::format("a grid of {} x {} nodes", n_east, n_north), "It needs two or more along each axis.");
-  // Both counts fit 32 bits, so that the product cannot overflow.
+  // Both counts are below 2³², so the product cannot overflow.
   const auto n = static_cast<std::uint64_t>(n_east) * static_cast<std::uint64_t>(n_north);
   if (n > in.left() / sizeof(T))
     in.fail(fmt::format("a grid of {} x {} nodes needs {} bytes and the file has {} left", n_east, n_north,

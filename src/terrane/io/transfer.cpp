@@ -12,7 +12,7 @@ namespace {
 
 using Matrix = std::array<std::array<double, 2>, 2>;
 
-/// North and east parts of a direction; 0 and ±1 exactly at quarters of a turn.
+/// North and east components of a direction; exactly 0 and ±1 at multiples of 90°.
 std::array<double, 2> direction(double azimuth) {
   const double within = std::remainder(azimuth, 360), quarters = within / 90;
   if (quarters == std::floor(quarters)) {
@@ -31,7 +31,7 @@ Matrix inverse_of(const Matrix& p, const Axes& axes, const std::string& where) {
   return {{{p[1][1] / det, 0 - p[0][1] / det}, {0 - p[1][0] / det, p[0][0] / det}}};
 }
 
-/// Σ factor · value and its variance; values whose factor is 0 are left out, as they may be missing.
+/// Sum of factor · value, and its variance; values with factor 0 are skipped, because they may be missing.
 struct Sum {
   std::complex<double> value = 0;
   double variance = 0;

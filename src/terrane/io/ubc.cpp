@@ -21,7 +21,7 @@ namespace terrane::io {
 
 namespace {
 
-constexpr double air = -100;  // g/cm³, what UBC programs write into cells above the topography
+constexpr double air = -100;  // g/cm³, the value that UBC programs write into cells above the topography
 constexpr std::int64_t most_cells_an_axis = 10'000'000;
 constexpr std::int64_t most_stations = 1'000'000'000;
 
@@ -37,12 +37,12 @@ std::vector<std::string_view> words(std::string_view line) {
   return out;
 }
 
-/// Reads lines of numbers, all with the same count; blank lines and comments are skipped.
+/// Reads lines of numbers, all with the same count; skips blank lines and comments.
 class Rows {
  public:
   Rows(TextReader& in, std::size_t count) : in_(in), count_(count) {}
 
-  /// values: one row; false after the last. Throws when the file ends early.
+  /// Reads one row into `values`; false after the last. Throws if the file ends early.
   bool next(std::vector<double>& values) {
     if (row_ == count_) return false;
     std::string_view line;
@@ -104,13 +104,13 @@ const Convention& frame_of(const Table& table, const Conventions& known) {
   return attribute == table.attributes.end() ? known.own() : known.named(attribute->second);
 }
 
-/// The columns of a table with the values of a channel and their uncertainties; null: none.
+/// The column with the values of a channel, and that with their uncertainties; null if missing.
 struct Chosen {
   const Column *values = nullptr, *uncertainty = nullptr;
 };
 
-/// Computed values, which have no uncertainty, take precedence over observed ones. With a `field`, only that
-/// column.
+/// Chooses the columns of a channel: column `field` if given; otherwise computed values, which have no
+/// uncertainty, before observed ones.
 Chosen choose(const Table& table, const Convention& frame, std::string_view channel, std::string_view field) {
   const auto find = [&](Role role) { return table.find(column_name({channel, role}, frame)); };
   const auto *plain = find(Role::field), *observed = find(Role::observed), *residual = find(Role::residual);
@@ -121,12 +121,12 @@ Chosen choose(const Table& table, const Convention& frame, std::string_view chan
       if (column != nullptr && column->name == field) values = column;
   }
   if (values == nullptr) return {};
-  // Data read from a file have the plain name, and no observed column beside them.
+  // Data read from a file have the channel's name, and there is no observed column.
   const bool data = values == observed || (values == plain && observed == nullptr);
   return {values, data ? find(Role::uncertainty) : nullptr};
 }
 
-/// Columns of channels that are not among those written.
+/// Names of columns of other channels than those written.
 std::vector<std::string> without(const Table& table, const Convention& frame,
                                  const std::vector<std::string_view>& written) {
   std::vector<std::string> names;
@@ -142,16 +142,16 @@ std::vector<double> metres(const Table& table, std::string_view name) {
   return table.si(name, Quantity::length, "m");
 }
 
-/// A column in the unit of the file; `sign` times its values in enu.
+/// A column in the unit of the file, multiplied by `sign` and converted to Terrane's sign (enu).
 std::vector<double> in_unit(const Table& table, const Column& column, const Convention& frame,
                             std::string_view channel, std::string_view unit, int sign) {
   const auto& there = *frame.of_channel(channel);
-  // A column without a unit is in the frame's usual unit; in Terrane's own frame in the geo unit, which the
-  // file has.
+  // A column without a unit is in the frame's usual unit; in Terrane's own frame in the geo unit, which is
+  // also that of the file.
   const auto there_unit = there.unit(frame.name == "enu" ? UnitSystem::geo : frame.usual);
   auto values = table.si(column.name, there.quantity, there_unit);
   const double factor = si_factor(there.quantity, unit);
-  // Values that keep their unit keep their digits.
+  // Does not multiply if the unit does not change, so that values keep all digits.
   const bool same =
       si_factor(there.quantity, column.unit.empty() ? there_unit : std::string_view(column.unit)) == factor;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -159,7 +159,7 @@ std::vector<double> in_unit(const Table& table, const Column& column, const Conv
   return values;
 }
 
-/// An uncertainty in the unit of the file; it has no sign.
+/// An uncertainty in the unit of the file; always positive.
 std::vector<double> uncertainty_in_unit(const Table& table, const Column& column, const Convention& frame,
                                         std::string_view channel, std::string_view unit) {
   auto values = in_unit(table, column, frame, channel, unit, 1);
@@ -167,7 +167,7 @@ std::vector<double> uncertainty_in_unit(const Table& table, const Column& column
   return values;
 }
 
-/// "count" lines of numbers, one row per line, after `head`.
+/// Writes `head`, then columns as lines with one row each.
 void write_rows(const std::string& path, const std::string& head,
                 const std::vector<std::vector<double>>& columns) {
   AtomicFile file(path);
@@ -180,8 +180,8 @@ void write_rows(const std::string& path, const std::string& head,
   file.commit();
 }
 
-/// Cell widths from the origin on, with the fewest digits where that moves no face by more than its own
-/// rounding: 0.1, not 0.09999999997671694.
+/// Cell widths from the origin on. They have few digits (0.1, not 0.09999999997671694) if no face moves by
+/// more than its rounding error.
 std::vector<double> file_widths(const std::vector<double>& faces, bool downwards) {
   const double tolerance = 8e-16 * std::max(std::abs(faces.front()), std::abs(faces.back()));
   const double origin = downwards ? faces.back() : faces.front();
@@ -214,7 +214,7 @@ constexpr std::array<Component, 6> components{{{"xx", "g_nn", 1},
                                                {"yz", "g_eu", -1},
                                                {"zz", "g_uu", 1}}};
 
-constexpr std::string_view vertical = "g_u";  // the channel of files of gravity
+constexpr std::string_view vertical = "g_u";  // the channel of gravity files
 
 }  // namespace
 
@@ -252,7 +252,7 @@ TensorMesh read_ubc_mesh(TextReader& in) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto widths = in.numbers(static_cast<std::size_t>(n[axis]), what[axis], true);
     faces[axis].push_back(origin[axis]);
-    // Summing the widths first and adding the origin last loses least for large coordinates.
+    // The widths are added before the origin, which loses least precision for large coordinates.
     double sum = 0;
     for (const double w : widths) {
       if (!(w > 0))
@@ -424,7 +424,7 @@ Table read_ubc_gravity(const std::string& path) {
 
 namespace {
 
-/// A line of numbers at the top of a file; blank lines and comments are passed over.
+/// Reads a line of numbers at the top of a file; skips blank lines and comments.
 std::vector<double> header_line(TextReader& in, std::size_t count, std::string_view what) {
   std::string_view line;
   std::vector<std::string_view> found;
@@ -461,7 +461,7 @@ bool begins_ubc_magnetic(std::string_view head) {
     }
   }
   if (lines.size() < 4 || lines[0].size() != 3 || lines[1].size() != 3 || lines[2].size() != 1) return false;
-  constexpr double weakest = 1000;  // least main field, nT: the Earth's is 20,000 or more everywhere
+  constexpr double weakest = 1000;  // nT, smallest main field accepted; the Earth's is above 20,000 nT
   const auto is_direction = [](const std::vector<double>& line) {
     return std::abs(line[0]) <= 90 && std::abs(line[1]) <= 360;
   };
@@ -472,14 +472,14 @@ bool begins_ubc_magnetic(std::string_view head) {
 
 namespace {
 
-/// The name and sign of a datum that was measured along a direction.
+/// The channel of a datum measured along a direction, and its sign.
 struct MagneticChannel {
   std::string_view name;
   double sign = 1;
 };
 
-/// field: inclination and declination of the main field. Empty: the direction is neither along it nor along
-/// an axis.
+/// field: inclination and declination of the main field, degrees. Empty if the direction is neither along the
+/// main field nor along an axis.
 std::optional<MagneticChannel> magnetic_channel(double inclination, double declination,
                                                 std::span<const double> field) {
   const double turn = std::remainder(declination - field[1], 360.0);
@@ -496,7 +496,7 @@ std::optional<MagneticChannel> magnetic_channel(double inclination, double decli
   return {};
 }
 
-/// Collects consecutive data by channels: several at one place belong to one station.
+/// Groups consecutive data: values of different channels at one position belong to one station.
 class MagneticRows {
  public:
   explicit MagneticRows(TextReader& in) : in_(in), table_(coordinates()) { table_.source = in.name(); }
@@ -674,7 +674,8 @@ Table read_ubc_gradient(TextReader& in) {
   Rows rows(in, count);
   std::vector<double> row;
   while (rows.next(row)) {
-    if (table.lines.empty() && row.size() == 3) {  // where to compute these components
+    if (table.lines.empty() &&
+        row.size() == 3) {  // positions only, at which these components are to be computed
       table.columns.resize(3);
       listed.clear();
     }

@@ -19,7 +19,8 @@ constexpr std::int64_t most_smallest_cells = 10'000'000;
 constexpr auto no_octree_cell = std::numeric_limits<std::uint32_t>::max();
 constexpr std::array octree_axes{"east", "north", "down"};
 
-/// The numbers of the next line that is not empty; none where that holds anything else, or there is no line.
+/// The numbers in the next line that is not empty; empty if it contains anything else, or if there is no
+/// line.
 std::vector<double> octree_line(TextReader& in) {
   std::string_view line;
   std::vector<double> values;
@@ -39,11 +40,11 @@ std::vector<double> octree_line(TextReader& in) {
 
 bool is_octree_number(double value) { return value == std::floor(value) && value >= 1; }
 
-/// The counts in the head of an octree file; {} where the head is another.
+/// The counts at the beginning of an octree file; {} if it is none.
 struct OctreeHead {
   std::vector<double> cells;  ///< number of smallest cells along each axis
   double octree_cells = 0;
-  std::size_t numbers = 0;  ///< count of numbers behind the corner, in three lines
+  std::size_t numbers = 0;  ///< number of values in the three lines after the corner
 };
 OctreeHead octree_head(TextReader& in) {
   OctreeHead head;
@@ -59,12 +60,12 @@ OctreeHead octree_head(TextReader& in) {
   return head;
 }
 
-/// One octree cell: its first and last face along each axis, in smallest cells.
+/// An octree cell: along each axis the indices of its first and last face, in smallest cells.
 struct OctreeCube {
   std::array<std::uint32_t, 3> begin{}, end{};
 };
 
-/// Reads the lines i j k s.
+/// Reads the lines i j k s of octree cells.
 std::vector<OctreeCube> read_octree_cubes(TextReader& in, std::size_t count,
                                           const std::array<std::int64_t, 3>& n) {
   const auto most = std::min(count, in.bytes_left() / 8 + 1);
@@ -94,7 +95,7 @@ std::vector<OctreeCube> read_octree_cubes(TextReader& in, std::size_t count,
   return cubes;
 }
 
-/// Numbers of the faces of the tensor mesh along an axis, in smallest cells, ascending.
+/// Indices of the faces of the tensor mesh along an axis, in smallest cells, ascending.
 std::vector<std::uint32_t> octree_faces(std::size_t axis, const std::vector<OctreeCube>& cubes,
                                         std::int64_t n) {
   std::vector<bool> is_face(static_cast<std::size_t>(n) + 1);
@@ -110,8 +111,7 @@ std::size_t place_of_face(const std::vector<std::uint32_t>& faces, std::uint32_t
   return static_cast<std::size_t>(std::lower_bound(faces.begin(), faces.end(), face) - faces.begin());
 }
 
-/// The octree cell in which each cell of the tensor mesh lies. Throws where octree cells overlap or leave
-/// gaps.
+/// The octree cell that contains each cell of the tensor mesh. Throws if octree cells overlap or leave gaps.
 std::vector<std::uint32_t> octree_cells_of(const TextReader& in, const std::vector<OctreeCube>& cubes,
                                            const std::array<std::vector<std::uint32_t>, 3>& faces,
                                            const TensorMesh& mesh) {
@@ -168,7 +168,7 @@ bool is_ubc_octree(TextReader& in) {
   if (head.octree_cells == 0) return in.rewind(begin), false;
   const auto lines = static_cast<double>(in.lines_left()) + 1;
   const bool has_its_lines = lines >= head.octree_cells && lines <= head.octree_cells + 1;
-  // A tensor mesh has a width for each cell of each axis, in whatever lines.
+  // A tensor mesh has one width for each cell along each axis, divided into lines in any way.
   const double widths = head.cells[0] + head.cells[1] + head.cells[2];
   auto numbers = static_cast<double>(head.numbers);
   for (auto row = octree_line(in); !row.empty() && numbers <= widths; row = octree_line(in))
@@ -204,7 +204,7 @@ MeshData read_ubc_octree(TextReader& in) {
     cells[axis] = static_cast<std::int64_t>(faces[axis].size()) - 1;
   }
   const auto all = checked_product(in.where(), cells);
-  in.expect_memory(all + all / 2);  // memory of the cells' octree cells, and of one property
+  in.expect_memory(all + all / 2);  // memory for the octree cell of each cell, and for one property
   std::array<std::vector<double>, 3> places;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (const auto face : faces[axis])

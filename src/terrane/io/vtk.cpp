@@ -35,7 +35,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// A file that begins with a text header and ends with the arrays: the header names each array by its offset.
+/// A file with a text header followed by the arrays; the header has the offset of each array.
 class VtkFile {
  public:
   explicit VtkFile(const std::string& path) : file_(path) {}
@@ -51,7 +51,7 @@ class VtkFile {
     arrays_.push_back(&values);
   }
 
-  /// Adds the file's attributes, and the units of its arrays, as strings that readers show as field data.
+  /// Adds the file's attributes, and the units of its arrays, as texts in the field data.
   void field_data(const Attributes& attributes, const std::vector<Column>& columns) {
     header_ += "<FieldData>\n";
     const auto add = [&](std::string_view name, std::string_view value) {

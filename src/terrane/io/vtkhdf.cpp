@@ -19,17 +19,17 @@ namespace terrane::io {
 namespace {
 
 constexpr std::array<const char*, 3> place_names{"point_easting", "point_northing", "point_up"};
-constexpr unsigned char quadrilateral = 9, brick = 12;  // VTK's numbers
-constexpr std::size_t at_once = std::size_t{1} << 20;   // number of points that are converted at once
+constexpr unsigned char quadrilateral = 9, brick = 12;  // VTK's codes of cell types
+constexpr std::size_t at_once = std::size_t{1} << 20;   // number of points converted at a time
 
-/// The parts of a data set that the file holds.
+/// The variables of a data set that the file will contain.
 struct Film {
   std::vector<std::string> fields;
-  std::string time;  // name of the dimension of time; empty: fields have none
+  std::string time;  // name of the time dimension; empty: fields do not depend on time
   std::size_t steps = 1, points = 0, cells = 0, corners = 0;
 };
 
-/// Whether a variable is a field on the points; `time` is then the dimension before them, or empty.
+/// Whether a variable is a field at the points; sets `time` to the dimension before "point", or empty.
 bool is_field(const Variable& v, std::string& time) {
   const auto at = std::find(v.dimensions.begin(), v.dimensions.end(), "point");
   const auto before = at - v.dimensions.begin(), after = v.dimensions.end() - at;
@@ -75,7 +75,7 @@ hid_t hdf5_type() {
 
 }  // namespace
 
-/// A file that the library writes under a temporary name, after space on the disk was reserved.
+/// A file that the library writes under a temporary name, with disk space reserved before.
 class VtkhdfSink::File {
  public:
   File(const std::string& path, const Dataset& header)
@@ -132,7 +132,7 @@ class VtkhdfSink::File {
   }
 
   std::size_t bytes() const {
-    std::size_t all = std::size_t{1} << 20;  // the library's own
+    std::size_t all = std::size_t{1} << 20;  // for the library's own structures
     all += film_.points * 24 + film_.cells * (8 * film_.corners + 9) + film_.steps * film_.fields.size() * 64;
     for (const auto& name : film_.fields) {
       std::size_t values = 1;
@@ -169,7 +169,7 @@ class VtkhdfSink::File {
     if (!film_.time.empty()) define_steps();
   }
 
-  /// Defines the time steps: all share one mesh, and only the offsets of fields grow.
+  /// Defines the time steps: all share one mesh, and each has its own offset in the fields.
   void define_steps() {
     const std::vector<std::int64_t> none(film_.steps, 0);
     group("Steps");
@@ -188,7 +188,8 @@ class VtkhdfSink::File {
     for (const auto& name : film_.fields) array("Steps/PointDataOffsets/" + name, begins);
   }
 
-  /// Writes cells. Numbers of points are widened in pieces, because there may be hundreds of millions.
+  /// Writes cells. Indices are converted to 64 bits piece by piece, because there may be hundreds of
+  /// millions.
   void put_cells(const Slab& slab, std::span<const std::int32_t> values) {
     if (slab.start[1] != 0 || slab.count[1] != film_.corners)
       throw ShapeError(pending_.path(), "cells must be written as a whole");
@@ -200,7 +201,7 @@ class VtkhdfSink::File {
     }
   }
 
-  /// Writes a field: rows of the file are points, those of one step after those of the step before.
+  /// Writes a field [step · point]: the points of each time step follow those of the step before.
   void put_field(const Variable& v, const Slab& slab, const ValueSpan& values) {
     const std::size_t time = film_.time.empty() ? 0 : 1, steps = time == 0 ? 1 : slab.count[0];
     const bool vector = slab.count.size() > time + 1;
@@ -260,7 +261,7 @@ class VtkhdfSink::File {
     check(H5Sselect_hyperslab(all, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr));
     check(H5Dwrite(to, hdf5_type<T>(), box, all, H5P_DEFAULT, values.data()));
   }
-  /// Writes a whole list.
+  /// Writes a one-dimensional array.
   template <class T>
   void array(const std::string& name, const std::vector<T>& values) {
     define<T>(name, {values.size()});
@@ -268,7 +269,7 @@ class VtkhdfSink::File {
   }
 
   static hid_t open(PendingPath& pending, std::size_t bytes) {
-    pending.reserve(bytes);  // before the library opens the file, as that frees what was reserved
+    pending.reserve(bytes);  // before the library opens the file, because opening frees the reserved space
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     return H5Fcreate(pending.temporary().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
@@ -279,7 +280,7 @@ class VtkhdfSink::File {
 
   Dataset header_;
   Film film_;
-  MemorySink places_;  // coordinates, held until east, north and up of a point are written together
+  MemorySink places_;  // coordinates, kept until all three of a point can be written together
   PendingPath pending_;
   Hdf5Handle file_;
   hid_t root_ = -1;
