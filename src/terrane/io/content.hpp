@@ -21,7 +21,7 @@
 
 namespace terrane::io {
 
-/// What a file says about itself: frame, gravitational_constant, version, title, history, job, ...
+/// Metadata of a file: frame, gravitational_constant, version, title, history, job, ...
 using Attributes = std::map<std::string, std::string>;
 
 /// Named fields on one horizontal grid: values[j * easting.size() + i] at (easting[i], northing[j]). Both

@@ -22,7 +22,8 @@
 //              >SPECTRA                                       impedance and tipper (edi_spectra.hpp)
 //              several data sections, EMAP, UNITS of a Z block      refused
 //              blocks that are not read, wrong counts of numbers    noted
-//   ModEM      units, time dependence, orientation, azimuths        applied
+//   ModEM      units, time dependence, azimuths                     applied
+//              orientation of a block                               refused unless 0
 //              latitudes and longitudes, or X and Y, all 0          no positions
 //              2-D, CSEM and other data, 2-D models                 refused with their names
 //              LOGE, LOG10, LINEAR; origin; rotation (only 0)       applied, others refused
@@ -39,8 +40,8 @@
 namespace terrane::io {
 
 /// Reads the blocks Full_Impedance, Off_Diagonal_Impedance and Full_Vertical_Components of a data list, with
-/// any units that they state. Throws InputError: another block, axes that cannot be rotated, a component that
-/// does not belong to its block.
+/// any units that they state. Throws InputError: another block, an orientation of a block other than 0, a
+/// component that does not belong to its block.
 Table read_modem_data(TextReader& in);
 /// Writes impedances and tippers if the table has them; values without an uncertainty get 2e15, which gives
 /// them no weight. Throws UnsupportedError: neither of them, no frequency, or no positions.

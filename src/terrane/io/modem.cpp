@@ -541,7 +541,7 @@ MeshData read_modem_model(TextReader& in) {
              deep = static_cast<std::size_t>(count[2]);
   std::size_t n = 0;
   for (std::size_t k = deep;
-       k-- > 0;)  // order of the file: from the top; then west to east, with north varying fastest
+       k-- > 0;)  // order of the file: from the top; west to east; fastest from north to south
     for (std::size_t i = 0; i < east; ++i)
       for (std::size_t j = north; j-- > 0;)
         data.cells[0].values[data.mesh.index(i, j, k)] = header.value(read[n++]);

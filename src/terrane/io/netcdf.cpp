@@ -256,9 +256,9 @@ class NetcdfReader {
     return AxisRole::none;
   }
 
-  /// The sum of 1 for easting, 2 for northing and 4 for up, if each occurs once among the dimensions of a
-  /// variable; 0 if there is another dimension of more than one entry. A vertical axis of one entry without
-  /// bounds only gives the height of a map.
+  /// The sum of 1 for easting, 2 for northing and 4 for up over the dimensions of a variable; 0 if one occurs
+  /// twice or there is another dimension of more than one entry. A vertical axis of one entry without bounds
+  /// does not count: it only gives the height of a map.
   int roles(const FileVariable& v) const {
     int found = 0;
     for (const int d : v.dimensions) {

@@ -27,7 +27,6 @@
 // receivers in units of 10⁻⁴ to 1 m, and the component of each trace (the standard calls the velocities
 // vertical, cross-line and in-line). If all positions are zero on reading, offsets are used as eastings.
 // Notes are in the attribute "note".
-// and in-line). Where all places are zero, offsets are taken for eastings. Notes are the attribute "note".
 #pragma once
 
 #include <bit>

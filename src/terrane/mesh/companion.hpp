@@ -15,7 +15,6 @@
 //
 // A finer mesh (finer_mesh) keeps the same faces and has n/f cells instead of n between them, with a factor f
 // ≤ 1 for each axis and the same grading: the growth factor g becomes g^f.
-// axis by its own f, graded as they were: their growth is the power f of what it was.
 #pragma once
 
 #include <array>

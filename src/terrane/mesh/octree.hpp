@@ -15,14 +15,14 @@ namespace terrane {
 
 struct Octree {
   struct Cell {
-    std::uint32_t first = 0, last = 0;  ///< its boxes: the range [first, last) of `order`
-    std::uint32_t child = 0;            ///< index of its first child; the others follow
-    std::uint8_t children = 0;          ///< none: a leaf
+    std::uint32_t first = 0, last = 0;  ///< boxes of the cell: the range [first, last) of `order`
+    std::uint32_t child = 0;            ///< index of the first child; the others follow
+    std::uint8_t children = 0;          ///< number of children; 0: a leaf
     std::uint8_t level = 0;
     bool flat = false;  ///< boxes too large for finer cells; divided into parts of about equal count
     std::uint32_t size() const { return last - first; }
   };
-  std::vector<std::uint32_t> order;  ///< [boxes]
+  std::vector<std::uint32_t> order;  ///< [boxes] sorted indices of boxes
   std::vector<Cell> cells;           ///< children after their parents, level by level; none without boxes
   std::vector<std::size_t> levels;   ///< first cell of each level below the root; then the number of cells
 };

@@ -1,4 +1,4 @@
-// Where fields are observed: stations.
+// Stations: the points at which fields are observed.
 #pragma once
 
 #include <optional>
