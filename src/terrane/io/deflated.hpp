@@ -33,7 +33,7 @@ std::vector<std::size_t> chunk_of(const std::vector<std::size_t>& shape, std::si
 
 /// Compresses and stores the numbers of data sets that are defined in the file, with chunks as from
 /// chunk_of(), with the shuffle and deflate filters, and still without values. The caller holds LibraryLock.
-/// False if a data set is missing, differs from that, or cannot be written.
+/// False if a data set is missing, is defined differently, or cannot be written.
 [[nodiscard]] bool store_deflated(hid_t file, std::span<const Deflated> all);
 
 }  // namespace terrane::io

@@ -23,7 +23,7 @@ struct Octree {
     std::uint32_t size() const { return last - first; }
   };
   std::vector<std::uint32_t> order;  ///< [boxes] sorted indices of boxes
-  std::vector<Cell> cells;           ///< children after their parents, level by level; none without boxes
+  std::vector<Cell> cells;           ///< children after their parents, level by level; no cell without boxes
   std::vector<std::size_t> levels;   ///< first cell of each level below the root; then the number of cells
 };
 

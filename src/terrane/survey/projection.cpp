@@ -62,9 +62,8 @@ struct Projection::Impl {
   std::string definition;
   Context context;
   Object transform;  // from longitude, latitude to the system's axes in the order of PROJ's normalisation
-  std::array<double, 2> to_metre{
-      1, 1};                 // metres per unit of the system's axes; negative if they point west or south
-  mutable std::mutex mutex;  // only one thread at a time may use a PROJ context
+  std::array<double, 2> to_metre{1, 1};  // metres per unit of the axes; negative if they point west or south
+  mutable std::mutex mutex;              // only one thread at a time may use a PROJ context
 
   explicit Impl(const std::string& text) : definition(text), context(proj_context_create()) {
     proj_log_level(context.get(), PJ_LOG_NONE);
