@@ -11,14 +11,14 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double fmm_rounding = 1e-14;  // rounding of expansions, relative to the largest value
-constexpr double fmm_seconds_per_prism = 35e-9, fmm_seconds_per_station = 0.25e-6;  // and decimal digit
-// Beside a device, and of this what is left when the planner has its answer: trees, lists, expansions.
+constexpr double fmm_seconds_per_prism = 35e-9, fmm_seconds_per_station = 0.25e-6;  // per digit
+// On the CPU, if a device computes the sums: for trees, lists and expansions; below, the part after planning.
 constexpr double setting_up_per_prism = 100e-9, setting_up_per_station = 0.25e-6;
 constexpr double listing_per_prism = 50e-9, listing_per_station = 0.17e-6;
 
 double digits_for_fmm(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
 
-/// A lower bound: all runs that were measured took more.
+/// Lower bounds of time and memory: all runs that were measured needed more.
 std::optional<MethodEntry::Least> fmm_at_least(const Problem& problem) {
   const double m = static_cast<double>(problem.prisms.size()),
                n = static_cast<double>(problem.stations.size()), digits = digits_for_fmm(problem),

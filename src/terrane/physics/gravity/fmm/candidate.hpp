@@ -1,4 +1,4 @@
-// The fast multipole method as the planner knows it.
+// The functions of the fast multipole method that the planner calls.
 #pragma once
 
 #include "terrane/physics/gravity/sum/candidate.hpp"

@@ -1,5 +1,5 @@
-// Least cost: a translation of order p takes about (p + 2)⁴ / 6 multiply-adds, for a pack of clusters at a
-// time; a station evaluates one local expansion, 9 (p + 3)². What remains are the pairs close by.
+// Minimum cost: a translation of order p needs about (p + 2)⁴ / 6 multiply-adds, for a pack of clusters at a
+// time; at a station one local expansion is evaluated, 9 (p + 3)². Only close pairs are computed one by one.
 #include "terrane/physics/gravity/fmm/fmm.hpp"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ constexpr std::size_t most_sampled = 24;  // most parts that are sampled to esti
 // Bytes of a part's lists and local expansion before it is summed.
 constexpr std::size_t bytes_per_part = 4096;
 constexpr double split_if_larger = 1.5;  // a cluster this much larger than a box of stations is split first
-constexpr double close_pair_work = 600;  // operations for a pack of close pairs, the only ones left
-// Bytes of a thread: sums of a part, tables of a translation.
+constexpr double close_pair_work = 600;  // operations per pack of pairs, all of which are close
+// Bytes per thread: sums of a part, tables of a translation.
 constexpr std::size_t bytes_per_thread = 1100000;
 constexpr std::size_t group_of_device = 32;  // stations: device_tile of tiles/device_kernels.hpp
-// Least scale of a local expansion, over the size of all stations and prisms.
+// Least scale of a local expansion, relative to the extent of all stations and prisms.
 constexpr double least_scale = 1e-8;
 
-/// Operations of a pack for a translation, and for taking an expansion of that degree down one level.
+/// Multiply-adds of a translation of order p.
 double translation_terms(int p, int added) {
   double terms = 0;
   for (int n = 0; n <= p; ++n) terms += (2.0 * n + 1) * (p + added + 1 - n) * (p + added + 1 - n);
@@ -39,23 +39,24 @@ double collecting(int p, int added, int lanes) {
   return (1.2 * translation_terms(p, added) + 6.5 * (p + added + 1) * (p + added + 1)) / lanes +
          2.0 * (p + 1) * (p + 1);
 }
-/// Operations of one thread: a group shares the complex multiply-adds, and not all of its threads are busy.
+/// Operations of one thread per translation: the threads of a group share the complex multiply-adds, and not
+/// all of them are busy.
 double collecting_on_device(int p, int added) {
   return 0.15 * translation_terms(p, added) + 6.0 * (p + added + 1) * (p + added + 1);
 }
 double shifting(int degree) { return 1.5 * (degree + 1) * (degree + 1) * (degree + 1); }
 
-/// Prisms of a leaf: the fewer, the more stations there are for each.
+/// Most prisms of a leaf: fewer if there are more stations per prism.
 std::size_t leaf_of(std::size_t prisms, std::size_t stations) {
   return prisms > 4 * stations ? 64 : prisms > stations ? 32 : 16;
 }
 
-/// The highest of expansions: translations are worth more of it than evaluations at stations, since they
-/// serve so much closer by, and what is closer still is left to pairs.
+/// The highest order of expansions: higher than for the tree, because high orders allow translations to much
+/// closer boxes, and all clusters that are still closer cost pairs.
 int highest_order(double accuracy) {
   return std::clamp(static_cast<int>(std::lround(8 - 2 * std::log10(accuracy))), 4, most_order);
 }
-/// Devices add up pairs faster, beside translations.
+/// Lower on devices, which compute pairs faster in comparison with translations.
 int highest_device_order(double accuracy) {
   return std::clamp(static_cast<int>(std::lround(6 - 1.7 * std::log10(accuracy))), 4, most_order);
 }
@@ -130,7 +131,7 @@ void Fmm::cut_cells() {
     cells_[c].child = child;
     cells_[c].children = static_cast<std::uint32_t>(cells_.size()) - child;
   }
-  // Parts in the order of their tiles: cells small enough, the cells that hold them being larger.
+  // Parts in the order of their tiles: the largest cells of at most tiles_per_part tiles.
   const auto number_parts = [&](const auto& self, std::uint32_t c) -> void {
     auto& cell = cells_[c];
     cell.first_part = static_cast<std::uint32_t>(parts_.size());
@@ -161,7 +162,7 @@ void Fmm::prepare(Progress& progress) {
   prepared_ = true;
 }
 
-/// Boxes, and the least tolerance of their tiles, from the smallest cells up.
+/// Computes the cells' boxes, and the least tolerance of their tiles, from the smallest cells up.
 void Fmm::measure_cells() {
   const auto& receivers = tree_.receivers();
   for (std::size_t c = cells_.size(); c-- > 0;) {
@@ -190,7 +191,7 @@ void Fmm::measure_cells() {
     cell.radius = std::sqrt(squares) * (1 + 1e-12);
   }
   if (cells_.empty() || tree_.nodes().empty()) return;
-  // Stations at one place have a radius of 0; a scale must not be.
+  // Stations at one point have a radius of 0; a scale must be larger than 0.
   const auto& all = tree_.nodes()[0];
   double extent = all.scale;
   for (int a = 0; a < 3; ++a)
@@ -199,8 +200,9 @@ void Fmm::measure_cells() {
   for (auto& cell : cells_) cell.place.scale = std::max(cell.radius, least_scale * extent);
 }
 
-/// Does a translation of this order keep every wanted kind within the tolerance? See fmm.hpp; near: from the
-/// cluster's centre to the nearest station, which the tolerance refers to; distance: to the cell's centre.
+/// Whether a translation of this order keeps every wanted kind within the tolerance, see fmm.hpp.  near:
+/// distance from the cluster's centre to the nearest station, for which the tolerance holds · distance: to
+/// the cell's centre
 bool Fmm::serves(const Tree::Node& cluster, const Cell& cell, double near, double distance, int order) const {
   const int n = order + 1;
   const double inverse = 1 / distance, q = (cell.radius + cluster.scale) * inverse, m = n + 1,
@@ -220,7 +222,7 @@ bool Fmm::serves(const Tree::Node& cluster, const Cell& cell, double near, doubl
          1.2247449 * m * (m + 1) * term <= t.of[2] * ratio * ratio * ratio * (1 - q * (m + 2) / m);
 }
 
-/// The lowest that serves, or −1.
+/// The lowest order that is accurate enough for a translation, or −1.
 int Fmm::local_order(const Tree::Node& cluster, const Cell& cell, double near, double distance) const {
   if (!(cell.radius + cluster.scale < 0.95 * distance)) return -1;
   int high = tree_.order();
@@ -239,7 +241,8 @@ double Fmm::stations_of(const Cell& cell) const {
 
 double Fmm::packs_of(const Cell& cell) const { return std::ceil(stations_of(cell) / lanes_); }
 
-/// Serves the cell by an expansion of the cluster, if that is possible and takes less than their pairs.
+/// Uses an expansion of the cluster for the cell, if one is accurate enough and costs less than pairs;
+/// returns whether it does.
 bool Fmm::serve_at_once(const Tree::Node& cluster, const Cell& cell, Served& to) const {
   if (!cluster.expanded()) return false;
   const double near = cluster.distance(cell.bounds);
@@ -265,7 +268,8 @@ bool Fmm::serve_at_once(const Tree::Node& cluster, const Cell& cell, Served& to)
   return true;
 }
 
-/// Splits clusters larger than the cell; leaves those that are not to the cells that it holds.
+/// Finds how the cell interacts with the clusters of a list. Without an expansion, clusters larger than the
+/// cell are split, and others are left to its children.
 void Fmm::serve(const Cell& cell, std::span<const std::uint32_t> list, Served& to) const {
   std::vector<std::uint32_t> stack(list.rbegin(), list.rend());
   while (!stack.empty()) {
@@ -281,9 +285,10 @@ void Fmm::serve(const Cell& cell, std::span<const std::uint32_t> list, Served& t
   }
 }
 
-/// The local expansion of a cell: what the one above hands down, and what serves it here.
+/// The local expansion of a cell: that of its parent, shifted, plus those of its own list.
 Fmm::Local Fmm::local_of(const Cell& cell, const Local& above, Served& served) const {
-  // Packs of equal orders, the highest first; the order within an order is that of the walk.
+  // Highest orders first, so that packs have similar orders; within an order in the sequence of the
+  // traversal.
   std::stable_sort(served.local.begin(), served.local.end(),
                    [](const Serving& a, const Serving& b) { return a.order > b.order; });
   Local local;
@@ -313,9 +318,9 @@ void Fmm::descend(const Cell& cell, std::span<const std::uint32_t> list, const S
     descend(cells_[cell.child + c], served.open, state, handle);
 }
 
-/// Down to the parts that are wanted: handle(cell, state above, what serves it) of each cell that holds
-/// several gives its state, level by level; then use(part, list, state above) of each part. Of each from
-/// several threads.
+/// Traverses the cells down to the wanted parts. Level by level, handle(cell, parent's state, its clusters)
+/// returns the state of each cell of several parts; then use(part, list of clusters, parent's state) is
+/// called for each part. Both are called from several threads.
 template <class State, class Handle, class Use>
 void Fmm::walk(const std::vector<std::uint8_t>& wanted, State root, const Handle& handle,
                const Use& use) const {
@@ -388,7 +393,8 @@ Summation::Part Fmm::part(std::size_t index) const {
   return {tree_.receivers().stations(cell.first, cell.last), tree_.channels()};
 }
 
-/// Far more tiles than clusters meet most of these, and take longer to ask.
+/// Whether the parts have far more tiles than there are clusters: then nearly all clusters are used, and a
+/// search would take longer.
 bool Fmm::meet_most(std::size_t first, std::size_t last) const {
   return last > first &&
          cells_[parts_[last - 1]].last - cells_[parts_[first]].first >= 4 * tree_.nodes().size();
@@ -396,7 +402,7 @@ bool Fmm::meet_most(std::size_t first, std::size_t last) const {
 
 bool Fmm::holds_parts(const Cell& cell) { return cell.last - cell.first > tiles_per_part; }
 
-/// Makes the expansions of the clusters that serve these parts.
+/// Computes the expansions that are used for these parts.
 void Fmm::make_expansions(std::size_t first, std::size_t last, Progress& progress) {
   std::vector<std::uint8_t> wanted(tree_.nodes().size(), 1), parts(parts_.size());
   std::fill(parts.begin() + static_cast<std::ptrdiff_t>(first),
@@ -512,15 +518,15 @@ int Fmm::count(const Cell& cell, int above, const Served& served, const Switchin
   return degree;
 }
 
-/// Parts walked in place of all, what their cells take, and which of them each cluster with an expansion
-/// meets.
+/// A sample of the parts, the work of their cells, and the parts for which the expansion of each cluster is
+/// used.
 struct Fmm::Sample {
   std::vector<std::uint8_t> parts;        // [parts] whether a part is in the sample
-  std::vector<Counted> of_cell, of_part;  // of the cells that hold several parts; [parts]
-  std::vector<std::uint32_t> met;  // [clusters] one bit for each part of the sample; all for cells above
+  std::vector<Counted> of_cell, of_part;  // [cells of several parts]; [parts]
+  std::vector<std::uint32_t> met;  // [clusters] a bit per part of the sample; all bits: for a larger cell
 };
 
-/// The cells that hold several parts come first.
+/// Chooses the sample. In cells_, the cells of several parts come first.
 Fmm::Sample Fmm::sample_parts() const {
   const std::size_t count = std::min<std::size_t>(parts_.size(), most_sampled);
   Sample sample;
@@ -562,7 +568,7 @@ void Fmm::walk_sample(Sample& sample, Progress& progress) const {
 /// Estimated counts of all parts, from those of the sample.
 Fmm::Counted Fmm::count_all(const Sample& sample) const {
   Counted all;
-  for (std::size_t c = 0; c < sample.of_cell.size();) {  // level by level, as many times as it has cells
+  for (std::size_t c = 0; c < sample.of_cell.size();) {  // each level, scaled to its number of cells
     Counted level;
     double cells = 0;
     const auto depth = cells_[c].level;
@@ -585,8 +591,8 @@ Fmm::Counted Fmm::count_all(const Sample& sample) const {
   return all;
 }
 
-/// Expansions that all parts meet: those that one part of the sample meets stand for as many more, but for a
-/// quarter of these, which neighbours share.
+/// Estimated number of expansions used for all parts: those used for only one part of the sample are
+/// multiplied by the number of parts that it represents, less a quarter that neighbours share.
 double Fmm::expansions_met(const Sample& sample) const {
   const auto expansions = static_cast<double>(tree_.expansions());
   if (meet_most(0, parts_.size())) return expansions;
@@ -612,10 +618,11 @@ FmmCost Fmm::cost(Progress& progress) {
   cost.near_pairs = all.near_pairs;
   cost.operations = all.operations;
   cost.one_by_one_seconds = all.one_by_one * seconds_per_pair_by_itself;
-  const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;  // of the CPU
+  const double packs = static_cast<double>(lanes_) / kernel_target().kernels[0].lanes;  // CPU packs per group
   cost.seconds = cost.operations * packs * seconds_per_pack_operation + cost.one_by_one_seconds;
   cost.memory_bytes = memory_bytes(expansions_met(sample));
-  // An estimate makes the expansions that its tolerance is found with, and growing the tree has its own peak.
+  // The estimate has computed the expansions needed to find the tolerance, and building the tree has its own
+  // peak.
   const auto& made = tree_.made().made;
   const auto there = std::count(made.begin(), made.end(), std::uint8_t{1});
   cost.asked_bytes =
@@ -624,7 +631,7 @@ FmmCost Fmm::cost(Progress& progress) {
   return cost;
 }
 
-/// Beside the tree, which takes three eighths of all expansions for touched.
+/// Memory of a sum that uses this number of expansions; the tree's own estimate counts three eighths of all.
 std::size_t Fmm::memory_bytes(double expansions) const {
   const double more = expansions - 0.375 * static_cast<double>(tree_.expansions()),
                bytes = static_cast<double>(tree_.memory_bytes()) +

@@ -1,19 +1,19 @@
-// The fast multipole method: clusters of prisms seen by boxes of stations.
+// The fast multipole method: the fields of clusters of prisms at boxes of stations.
 //
-// The stations stand in a tree of their own: the tiles of the compact order, cut in halves again and again.
-// Both trees are walked down together. Where a cluster is far enough from a box of stations, its multipole
-// expansion becomes part of one local expansion about the centre of the box; boxes hand theirs down to the
-// boxes that they hold, and a tile of stations evaluates it once. What is too near for that is served as by
-// the tree (tree/): a multipole expansion at the tile, or pair by pair. So the work is proportional to
-// prisms plus stations.
+// The stations form a tree of their own: the tiles of the compact order, cut in halves again and again. Both
+// trees are traversed together. If a cluster is far enough from a box of stations, its multipole expansion is
+// added to the local expansion about the centre of the box. Local expansions are shifted from each box to its
+// children, and evaluated once at each tile of stations. Clusters that are too near are computed as by the
+// tree (tree/): by a multipole expansion at the tile, or pair by pair. So the work is proportional to prisms
+// plus stations.
 //
-// Error of a multipole of order p about c taken to a local expansion about t, R = |t − c|: kept are the terms
-// of degree n ≤ p in the source and j in the station with n + j ≤ p + 2. Those neglected of the k-th
-// derivatives (k = 0, 1, 2 for V, g, Γ) are of degree N = n + j ≥ p + 1 + k of the Taylor series of
-// 1/|R + x − y|, so that with q = (σ + s)/R, n = p + 1, c_k as in tree.cpp and b_n the moments of the cluster
-//   error ≤ Σ|m| / R^(k+1) · c_k(n) ((σ + s b_n^(1/n))/R)^n / (1 − q c_k(n + 1)/c_k(n))
-// (Minkowski: the n-th mean of |x − y| over the cluster is at most |x| plus that of |y|). It is the bound of
-// the tree with both radii in place of one, and it is held against the same tolerance. docs/theory/fast.md.
+// Error of a multipole expansion of order p about c, translated to a local expansion about t, R = |t − c|:
+// terms of degree n ≤ p in the source and j in the station are kept if n + j ≤ p + 2. The neglected terms of
+// the k-th derivatives (k = 0, 1, 2 for V, g, Γ) have degree N = n + j ≥ p + 1 + k in the Taylor series of
+// 1/|R + x − y|. So with the radii σ of the box and s of the cluster, q = (σ + s)/R, n = p + 1, c_k as in
+// tree.cpp and b_n the moments of the cluster
+// (Minkowski: the n-th mean of |x − y| over the cluster is at most |x| plus that of |y|). This is the bound
+// of the tree with both radii in place of one, and the tolerance is the same. docs/theory/fast.md.
 #pragma once
 
 #include <cstdint>
@@ -29,39 +29,39 @@
 
 namespace terrane::gravity {
 
-/// The work of a sum, counted on a sample of its parts.
+/// The work of a sum, estimated from a sample of its parts.
 struct FmmCost {
-  double translations = 0;  ///< multipole to local
-  double expansions = 0;    ///< multipole expansions evaluated, expansion · station
+  double translations = 0;  ///< number of translations, multipole to local
+  double expansions = 0;    ///< number of multipole evaluations, expansion · station
   double near_pairs = 0;    ///< prism · station pairs summed directly
-  double operations = 0;    ///< of packs, in all
-  double seconds = 0;       ///< one core
+  double operations = 0;    ///< all operations on packs
+  double seconds = 0;       ///< seconds of one core
   /// The part of `seconds` for pairs inside, on and close to stretched prisms.
   double one_by_one_seconds = 0;
   std::size_t memory_bytes = 0;
-  std::size_t asked_bytes = 0;  ///< memory that this estimate itself takes
+  std::size_t asked_bytes = 0;  ///< memory that this estimate itself needs
 };
 
-/// A part: the stations of one box, 512 to 1024 where there are so many.
+/// The sum by fast multipoles. A part is the stations of one box, 512 to 1024 if there are so many.
 class Fmm final : public Summation {
  public:
-  /// Sorts prisms and stations. The views must outlive it. accuracy: relative to the largest value of each
-  /// kind of channel over the survey.
+  /// Sorts prisms and stations. The views must outlive this object. accuracy: relative to the largest value
+  /// of each kind of channel over the survey.
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress);
 
-  /// Settings for operators that are built on this method (sensitivity/cell_fmm.hpp): entries of near pairs
-  /// are stored, so that a near pair takes little work, and all else goes through local expansions.
+  /// Settings for operators that are built on this method (sensitivity/cell_fmm.hpp): the matrix entries of
+  /// near pairs are stored, so that a near pair costs little, and all distant clusters use local expansions.
   struct Kept {
     std::size_t leaf;  ///< prisms of a leaf, at most
     int order;         ///< the highest of multipoles
-    double pair_work;  ///< operations for a pack of pairs
+    double pair_work;  ///< operations per pack of pairs
   };
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress, const Kept& kept);
 
-  /// Settings for sums on a device (fmm_device.hpp): a group of threads computes a tile, a pair takes little
-  /// work compared with a translation, and all that is far goes through local expansions. 0: as is best.
+  /// Settings for sums on a device (fmm_device.hpp): a group of threads computes a tile, a pair costs little
+  /// compared with a translation, and all distant clusters use local expansions. 0: the best value.
   struct ForDevice {
     std::size_t leaf;  ///< prisms of a leaf, at most
     int order;         ///< the highest of multipoles
@@ -69,7 +69,7 @@ class Fmm final : public Summation {
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress, const ForDevice& device);
 
-  /// Estimated in the first call, then kept.
+  /// The estimated cost; computed by the first call only.
   FmmCost cost(Progress& progress);
 
   std::size_t parts() const override { return parts_.size(); }
@@ -98,23 +98,23 @@ class Fmm final : public Summation {
     std::uint32_t cluster;
     int order;
   };
-  /// What serves a cell.
+  /// The clusters with which a cell interacts.
   struct Served {
     std::vector<Serving> local,
-        far;  // expansions that its local expansion serves; those evaluated at the stations of a leaf
+        far;  // local: translated to the cell's local expansion; far: evaluated at the stations of a leaf
     std::vector<std::uint32_t> near;  // leaves of the tree that are summed pair by pair
-    std::vector<std::uint32_t> open;  // clusters left to the boxes within this one
+    std::vector<std::uint32_t> open;  // clusters that the child boxes process
   };
 
-  /// All boxes, those that hold others before them, level by level.
+  /// All boxes, level by level, parents before children.
   const std::vector<Cell>& cells() const noexcept { return cells_; }
   /// Degrees that local expansions keep beyond the order of multipoles.
   int added() const noexcept { return added_; }
-  /// For every box what serves it, without what it leaves to the boxes that it holds.
+  /// The clusters with which every box interacts; `open` is left empty.
   std::vector<Served> served(Progress& progress);
-  /// The same for the boxes that hold one of the tiles first .. last − 1, and for some others.
+  /// The same for the boxes that contain one of the tiles first .. last − 1, and for some others.
   std::vector<Served> served(std::size_t first, std::size_t last, Progress& progress);
-  /// Measures clusters and boxes, unless that is done.
+  /// Computes the sizes, bounds and tolerances of clusters and boxes, unless this is done already.
   void prepare(Progress& progress);
 
  private:
@@ -128,7 +128,7 @@ class Fmm final : public Summation {
       Progress& progress, const Settings& settings);
 
   struct Local {
-    int degree = -1;  // none
+    int degree = -1;  // −1: no expansion
     LocalPlace place{};
     std::vector<double> numbers;
   };
@@ -166,11 +166,11 @@ class Fmm final : public Summation {
   const LocalKernels& kernels_;
   int added_ = 0;  // degrees beyond the order of multipoles
   std::vector<Cell> cells_;
-  std::vector<std::uint32_t> parts_;  // cells
+  std::vector<std::uint32_t> parts_;  // index of each part's cell
   std::vector<float> norms_;          // [expansions][order + 2] b_n^(1/n)
   double collect_work_[most_order + 1] = {};
   double pair_work_ = 0, close_pair_work_ = 0;
-  bool at_stations_ = true;  // whether a multipole expansion may be evaluated there
+  bool at_stations_ = true;  // whether a multipole expansion may be evaluated at stations
   int lanes_ = 1;            // lanes of a pack on the CPU, threads of a group on a GPU
   bool prepared_ = false;
   std::optional<FmmCost> cost_;

@@ -7,12 +7,13 @@
 // are those of exp(x · ∂) = Σ g_jk E_jk:
 //   g_kk = ((x − iy)/2)^k / k!,   ((j + 1)² − k²) g_(j+1)k = (2j + 1) z g_jk − r² g_(j−1)k
 //   g_j(−k) = (−1)^k conj(g_jk),  and so are those of L
-// A multipole Σ M_nm E_nm (1/r) gives, and a shift by d turns an expansion into one about another centre:
+// The local expansion of a multipole Σ M_nm E_nm (1/r), and that of a local expansion L shifted by d, are
 //   L_jk = Σ_nm M_nm F_(n+j)(m+k),   F = E (1/r);   L'_jk = Σ_nm g_nm(d) L_(n+j)(m+k)
-// which is one sum over two tables, with both signs of m: correlate().
+// Both are sums over two tables with both signs of m: correlate().
 //
-// Floor: FP64 multiply-adds. A translation of order p takes 4 Σ_j (j + 1) (min(p, p + 2 − j) + 1)², about
-// (p + 3)⁴ / 3; a thread owns three neighbours L_jk, so that two numbers from shared memory feed twelve.
+// Limited by FP64 multiply-adds. A translation of order p needs 4 Σ_j (j + 1) (min(p, p + 2 − j) + 1)², about
+// (p + 3)⁴ / 3; a thread computes three neighbours L_jk, so that two numbers from shared memory are used in
+// twelve multiply-adds.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -45,7 +46,7 @@ struct DevicePlace {
 struct DeviceBox {
   DevicePlace place;
   std::uint64_t first, last;  ///< range of its clusters in the list
-  std::uint32_t parent;       ///< its number, or no_box where nothing comes from there
+  std::uint32_t parent;       ///< index of the parent, or no_box
   int degree, parent_degree;  ///< degrees of the local expansions of the box and of its parent; −1: none
 };
 
@@ -67,7 +68,7 @@ TERRANE_FN void put_both(ComplexNumber* table, int n, int m, const ComplexNumber
   table[n * n + n + m] = c;
 }
 
-/// One thread for each m: F_nm up to degree `top`.
+/// Stores F_nm up to degree `top`; one thread for each m.
 TERRANE_FN void put_derivatives(ComplexNumber* table, int top, double x, double y, double z, int m) {
   if (m > top) return;
   const double inverse = inverse_square_root(x * x + (y * y + z * z)), inverse2 = inverse * inverse;
@@ -86,7 +87,7 @@ TERRANE_FN void put_derivatives(ComplexNumber* table, int top, double x, double 
   }
 }
 
-/// g_nm as n goes up from m.
+/// The numbers g_nm for one m and increasing n, from n = m.
 struct RegularColumn {
   ComplexNumber g, before{0, 0};
   double a, b;  // 2 n + 1, (n + 1)² − m²
@@ -124,7 +125,7 @@ TERRANE_FN void add_product(ComplexNumber& sum, const ComplexNumber& a, const Co
   sum.im += a.re * b.im + a.im * b.re;
 }
 
-/// The sums that thread t owns, three k in a row at a time: use(j, first k).
+/// Calls use(j, first k) for the sums that thread t computes, three consecutive k at a time.
 template <class Use>
 TERRANE_FN void each_three(int top, int t, const Use& use) {
   for (int j = 0, i = t;; i += group_threads) {
@@ -134,8 +135,8 @@ TERRANE_FN void each_three(int top, int t, const Use& use) {
   }
 }
 
-/// sum_jk += Σ_n Σ_m a_nm b_(n+j)(m+k), n ≤ order, n + j ≤ top, for k ≥ 0, of those that thread t owns. b is
-/// followed by two numbers that may be anything.
+/// sum_jk += Σ_n Σ_m a_nm b_(n+j)(m+k), n ≤ order, n + j ≤ top, k ≥ 0, for the sums of thread t. Two numbers
+/// after the end of b are read; their values do not matter.
 TERRANE_FN void correlate(const ComplexNumber* a, const ComplexNumber* b, int order, int top,
                           ComplexNumber* sum, int t) {
   each_three(top, t, [&](int j, int k) {
@@ -160,7 +161,7 @@ TERRANE_FN void correlate(const ComplexNumber* a, const ComplexNumber* b, int or
   });
 }
 
-/// use(place) of each number that thread t owns.
+/// Calls use(index) for each number that thread t computes.
 template <class Use>
 TERRANE_FN void each_own(int top, int t, const Use& use) {
   each_three(top, t, [&](int j, int k) {
@@ -172,7 +173,7 @@ constexpr int both_signs(int degree) { return (degree + 1) * (degree + 1); }
 
 // ---- kernels ----
 
-/// Multipole to local: a group of threads has a box and walks over the clusters that it meets.
+/// Multipole to local: a group of threads computes one box, from one cluster of its list after the other.
 template <int Most>
 struct Translate {
   struct Shared {
@@ -206,7 +207,7 @@ struct Translate {
     if (t < 2) shared.derivatives[both_signs(top) + t] = {0, 0};
     const ComplexNumber* const from =
         multipoles.data + expansion[met.cluster] * static_cast<std::size_t>(harmonic_count(order));
-    double power = t == 0 ? 1 : 0.5;  // a term with m > 0 stands for both signs
+    double power = t == 0 ? 1 : 0.5;  // a term with m > 0 occurs with both signs
     for (int n = 0; n <= met.order; ++n) {
       if (t <= n) put_both(shared.multipole, n, t, times(power, from[harmonic_place(n, t)]));
       power *= ratio;
@@ -222,7 +223,7 @@ struct Translate {
   }
 };
 
-/// Local to local: boxes of one level take what those that hold them have.
+/// Local to local: adds to the boxes of one level the shifted local expansions of their parents.
 struct ShiftDown {
   struct Shared {
     ComplexNumber regular[both_signs(most_local_degree)], above[both_signs(most_local_degree) + 2],
@@ -232,8 +233,8 @@ struct ShiftDown {
   static constexpr int groups_at_once = 8;
 
   View<const DeviceBox> boxes;
-  std::size_t first;  ///< box
-  int degrees;        ///< of the numbers kept of each box
+  std::size_t first;  ///< first box of the level
+  int degrees;        ///< highest degree stored for each box
   View<ComplexNumber> local;
 
   TERRANE_FN void begin(Shared& shared, Thread&, std::size_t, int t) const {
@@ -270,11 +271,11 @@ struct ShiftDown {
   }
 };
 
-/// The field of the local expansion of a group of stations, added to its sums.
+/// Adds the field of its local expansion to the sums of each group of stations.
 struct EvaluateLocal {
   static constexpr int rows = most_local_degree + 3, width = most_local_degree + 5, zero = 2;
   struct Shared {
-    ComplexNumber l[rows][width];  ///< L_jk at [j][zero + k], and 0 where there is none
+    ComplexNumber l[rows][width];  ///< L_jk for k = 0 .. j at [j][zero + k]; else 0
   };
   struct Thread {
     HarmonicSums sum;
@@ -290,7 +291,7 @@ struct EvaluateLocal {
   View<double> sums;  ///< [channels of the set][row]
   std::size_t row;
   int channels;
-  int channel[channel_count];  ///< of the set
+  int channel[channel_count];  ///< channel of each row of sums
 
   TERRANE_FN void begin(Shared&, Thread& thread, std::size_t, int) const { thread.sum = {}; }
   TERRANE_FN std::size_t steps(std::size_t group) const { return boxes[box_of[group]].degree < 0 ? 0 : 1; }
@@ -372,7 +373,8 @@ struct EvaluateLocal {
   TERRANE_FN static ComplexNumber sum_of(const ComplexNumber& a, const ComplexNumber& b, double sign) {
     return {a.re + sign * b.re, a.im + sign * b.im};
   }
-  /// What g_jk and g_j(−k) add. ∂₊ takes E_j(−k) to −E_(j+1)(1−k), and the conjugate of that is E_(j+1)(k−1).
+  /// Adds the terms of g_jk and g_j(−k). ∂₊ maps E_j(−k) to −E_(j+1)(1−k), and the conjugate of that is
+  /// E_(j+1)(k−1).
   TERRANE_FN void add(const Shared& shared, int j, int k, const ComplexNumber& g, HarmonicSums& sum) const {
     const double both = k == 0 ? 1 : 2;
     const ComplexNumber *const here = shared.l[j] + zero + k, *const next = shared.l[j + 1] + zero + k,
@@ -385,7 +387,7 @@ struct EvaluateLocal {
     sum.zz += both * re(g, second[0]);
     sum.xz += re(g, sum_of(second[1], second[-1], -1));
     sum.yz += im(g, sum_of(second[1], second[-1], 1));
-    // ∂₊² takes k = −1 to the conjugate of k = 1.
+    // ∂₊² maps k = −1 to the conjugate of k = 1.
     const ComplexNumber below = k == 1 ? ComplexNumber{-second[0].re, second[0].im} : second[-2];
     sum.difference += re(g, sum_of(second[2], below, 1));
     sum.xy += 0.5 * im(g, sum_of(second[2], below, -1));
@@ -398,15 +400,15 @@ DevicePlace place_of(const LocalPlace& place) {
   return {{place.centre[0], place.centre[1], place.centre[2]}, place.scale};
 }
 
-/// Device memory of a group of stations while its sums are computed, but for lists of near tiles.
+/// Bytes of device memory per group of stations while its sums are computed, without lists of near tiles.
 double bytes_of_group(int degree, std::size_t width) {
-  constexpr double boxes = 1.5, met = 200;  // for each group, with those that hold them; clusters of a box
+  constexpr double boxes = 1.5, met = 200;  // boxes per group, with their parents; clusters per box
   return boxes * (harmonic_count(degree) * static_cast<double>(sizeof(ComplexNumber)) +
                   static_cast<double>(sizeof(DeviceBox)) + met * sizeof(TranslatedCluster)) +
          static_cast<double>((chunks_of_pairs + 2) * width * device_tile * sizeof(double));
 }
 
-/// Memory that the near tiles of a group take, as in a sum of the tree: places among the pieces, pairs of the
+/// Bytes of device memory for the near tiles of a group, as in a sum by the tree: pieces, and pairs for the
 /// host.
 double bytes_of_near(double tiles, std::size_t width) {
   const auto values = static_cast<double>(width * device_tile * sizeof(double));
@@ -415,7 +417,7 @@ double bytes_of_near(double tiles, std::size_t width) {
          device_tile * device_tile * sizeof(HostPair);
 }
 
-/// Tiles of prisms near a group of stations.
+/// Average number of tiles of prisms near a group of stations.
 double near_tiles(const Fmm& fmm, const FmmCost& cost, std::size_t tiles) {
   const auto prisms = static_cast<double>(std::max<std::size_t>(1, fmm.tree().prisms().size())),
              stations = static_cast<double>(std::max<std::size_t>(1, fmm.tree().stations().size()));
@@ -440,9 +442,9 @@ class FmmOnDevice final : public DeviceSummation {
   }
 
  private:
-  /// Lists on the device of what serves a batch of groups.
+  /// The lists, on the device, of the clusters and tiles for a batch of groups.
   struct Listed {
-    std::size_t first = 0, last = 0;  // groups
+    std::size_t first = 0, last = 0;  // range of groups
     std::vector<std::size_t> levels;  // first box of each level, and the end
     DeviceTileSum::Lists near;
   };
@@ -462,8 +464,8 @@ class FmmOnDevice final : public DeviceSummation {
     expansion_ = Buffer(stream_, numbers);
   }
 
-  /// Takes so few groups at once that Ctrl-C need not wait for long, and that they fit. Decided once, so that
-  /// all sums are cut alike, and the lists of the last serve the next.
+  /// Sets groups_at_once_: so few that Ctrl-C need not wait for long, and that they fit in memory. Decided
+  /// once, so that all sums are divided alike and can use the lists of the sum before.
   void decide_groups_at_once(const FmmCost& cost) {
     const auto groups = static_cast<double>(std::max<std::size_t>(1, receivers_->groups()));
     const std::size_t width = kernel_sets[set_].size();
@@ -476,10 +478,10 @@ class FmmOnDevice final : public DeviceSummation {
                                 static_cast<double>(most_groups_at_once), groups})));
   }
 
-  /// Lists of the groups first .. last − 1, unless they are there already.
+  /// Makes the lists of the groups first .. last − 1, unless they are there already.
   void list(std::size_t first, std::size_t last, Progress& progress) {
     if (first == listed_.first && last == listed_.last) return;
-    listed_ = {};  // no lists are on the device until this one is whole
+    listed_ = {};  // marks the lists as absent until these are complete
     const auto served = fmm_->served(first, last, progress);
     const auto boxes = list_boxes(served, first, last);
     list_clusters(served, boxes, progress);
@@ -490,7 +492,7 @@ class FmmOnDevice final : public DeviceSummation {
     listed_.last = last;
   }
 
-  /// Numbers the boxes that hold one of the groups, level by level; returns the cell of each.
+  /// Numbers the boxes that contain one of the groups, level by level; returns the cell of each.
   std::vector<std::uint32_t> list_boxes(const std::vector<Fmm::Served>& served, std::size_t first,
                                         std::size_t last) {
     const auto& cells = fmm_->cells();
@@ -530,7 +532,7 @@ class FmmOnDevice final : public DeviceSummation {
     return cell_of;
   }
 
-  /// The clusters that the boxes meet, and their expansions.
+  /// Uploads the clusters of the boxes' lists, and their expansions.
   void list_clusters(const std::vector<Fmm::Served>& served, const std::vector<std::uint32_t>& cell_of,
                      Progress& progress) {
     std::vector<std::uint8_t> wanted(fmm_->tree().clusters());
@@ -556,7 +558,7 @@ class FmmOnDevice final : public DeviceSummation {
                                    expansions_.view(), fmm_->tree().order(), fmm_->added(), local_.view()});
   }
 
-  /// Local expansions of all boxes listed.
+  /// Computes the local expansions of all boxes listed.
   void expand() {
     enlarge(stream_, local_, box_count_ * static_cast<std::size_t>(harmonic_count(degrees_)));
     const int order = fmm_->tree().order();
@@ -593,11 +595,11 @@ class FmmOnDevice final : public DeviceSummation {
   int degrees_;
   DeviceExpansions expansions_;
   Buffer<DevicePlace> clusters_;
-  Buffer<std::uint32_t> expansion_;  // [clusters] its number
+  Buffer<std::uint32_t> expansion_;  // [clusters] index of its expansion
   std::size_t groups_at_once_ = 1;
   Listed listed_;
-  std::vector<std::uint32_t> leaf_cells_;  // of each group listed
-  std::vector<std::uint64_t> starts_;      // first place in the list of each box's clusters
+  std::vector<std::uint32_t> leaf_cells_;  // cell of each group listed
+  std::vector<std::uint64_t> starts_;      // offset of each box's clusters in the list
   std::size_t box_count_ = 0;
   Buffer<DeviceBox> boxes_;
   Buffer<std::uint32_t> box_of_;
@@ -624,7 +626,7 @@ FmmDeviceMemory fmm_memory_on_device(const Fmm& fmm, const FmmCost& cost) {
                                            groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox))),
                near = near_tiles(fmm, cost, tiles);
   const double of_group = bytes_of_group(tree.order() + fmm.added(), width) + bytes_of_near(near, width);
-  constexpr double list_of_group = 400 * sizeof(Fmm::Serving);  // twice: as found, and as the device takes it
+  constexpr double list_of_group = 400 * sizeof(Fmm::Serving);  // as found, and as sent to the device
   return {lying + static_cast<double>(std::min(groups, groups_per_part)) * of_group,
           static_cast<double>(std::min(groups, most_groups_at_once)) *
               (list_of_group + 2 * sizeof(std::uint32_t) * near +

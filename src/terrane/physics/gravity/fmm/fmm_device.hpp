@@ -1,5 +1,5 @@
-// Fast multipoles on a GPU (or the debug device): trees and lists are made on the CPU, all sums on the
-// device.
+// Fast multipoles on a GPU (or the debug device): trees and lists are built on the CPU, all sums computed on
+// the device.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,17 @@
 
 namespace terrane::gravity {
 
-/// fmm: made for devices (Fmm::ForDevice). precision single: near pairs in float, right to 2e-6; expansions
-/// are always in double. Throws MemoryError, Cancelled.
+/// fmm: built with the settings Fmm::ForDevice. precision single: near pairs in float, accurate to 2e-6;
+/// expansions are always in double. Throws MemoryError, Cancelled.
 std::unique_ptr<Summation> fmm_sum_on_device(Device device, std::shared_ptr<Fmm> fmm, Precision precision,
                                              Progress& progress);
 
-/// The memory that it takes, in bytes.
+/// The memory that the sum needs, in bytes.
 struct FmmDeviceMemory {
-  double device = 0;  ///< bytes of the device: of arrays that stay there, and of the sums of one part
-  double host = 0;    ///< bytes of the host beside FmmCost: lists of the clusters that boxes meet
+  double device = 0;  ///< device memory: data stored all the time, and the sums of one part
+  double host = 0;    ///< host memory in addition to FmmCost: lists of the clusters of each box
 };
-/// cost: its own.
+/// cost: of the same fmm.
 FmmDeviceMemory fmm_memory_on_device(const Fmm& fmm, const FmmCost& cost);
 
 }  // namespace terrane::gravity

@@ -21,26 +21,26 @@
 
 namespace terrane::gravity {
 
-/// Degrees that a local expansion keeps beyond the order of the multipoles that it comes from: one for each
-/// derivative.
+/// Degrees that a local expansion keeps beyond the order of the multipoles that it is computed from: one for
+/// each derivative.
 inline constexpr int most_added = 2;
 inline constexpr int most_local_degree = most_order + most_added;
 
-/// An expansion, and the order up to which it is taken at least: a pack of them has that of its first, up to
+/// A multipole expansion, and the least order to use. A pack of expansions uses the order of its first, up to
 /// which all have coefficients.
 struct FarSource {
   Expansion expansion;
   int order;
 };
 
-/// Where a local expansion lies.
+/// The centre and scale of a local expansion.
 struct LocalPlace {
   double centre[3];  // t, m
   double scale;      // σ, m
 };
 
-/// A box of stations, what its local expansion's numbers are multiplied by, and the order up to which a
-/// cluster gathers from it.
+/// For transposed products: a box of stations, the factors of its local expansion's numbers, and the order up
+/// to which a cluster uses them.
 struct ServedBox {
   LocalPlace place;
   const double* factors;  // [coefficient_count(order + added) at least]
@@ -48,23 +48,23 @@ struct ServedBox {
 };
 
 struct LocalKernels {
-  /// Adds the fields of all sources, the orders of which never increase: the terms |k| ≤ p, |j| + |k| ≤ p +
-  /// added of each, to local [coefficient_count(orders' highest + added)].
+  /// Adds the fields of all sources to local [coefficient_count(highest order + added)]: of each source the
+  /// terms |k| ≤ p, |j| + |k| ≤ p + added. The sources are in descending order p.
   void (*collect)(std::span<const FarSource> sources, int added, const LocalPlace& place, double* local);
-  /// The expansion up to `degree` about another place: to [coefficient_count(degree)].
+  /// Converts the expansion up to `degree` to another centre and scale: to [coefficient_count(degree)].
   void (*shift)(const LocalPlace& from, int degree, const double* local, const LocalPlace& place, double* to);
   /// Adds V, g and, with `tensor`, Γ at every station: sums [10][tile_size], the order of Channel, G = 1.
   void (*evaluate)(const LocalPlace& place, int degree, const double* local, bool tensor,
                    const StationTile& stations, double* sums);
-  // Their transposes, for Σ weight · value at station. What L_j is multiplied by is kept as σ times that,
-  // C_k's factors as s times that: so a translation is its own transpose, boxes gather from those that they
-  // hold as clusters do (ExpansionKernels::move), and clusters pass down as boxes do (shift), with the signs
-  // of all centres changed.
-  /// Transpose of collect: adds to factors [coefficient_count(boxes' highest order)], about a cluster. The
-  /// orders never increase; each box is taken up to its own.
+  // Their transposes, for Σ weight · value at station. The factors of L_j are stored multiplied by σ, those
+  // of C_k by s. Then a translation is its own transpose, boxes gather the factors of their children as
+  // clusters gather expansions (ExpansionKernels::move), and clusters pass factors to their children as boxes
+  // do (shift), with the signs of all centres changed.
+  /// Transpose of collect: adds to a cluster's factors [coefficient_count(boxes' highest order)]. The boxes
+  /// are in descending order; each is used up to its own order.
   void (*gather)(std::span<const ServedBox> boxes, int added, const LocalPlace& cluster, double* factors);
-  /// Transpose of evaluate: weights [10][tile_size], 0 beyond the stations · adds to factors
-  /// [coefficient_count(degree)].
+  /// Transpose of evaluate: adds to factors [coefficient_count(degree)].  weights: [10][tile_size], 0 beyond
+  /// the stations
   void (*weigh)(const LocalPlace& place, int degree, bool tensor, const StationTile& stations,
                 const double* weights, double* factors);
 };

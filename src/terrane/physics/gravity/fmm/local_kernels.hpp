@@ -1,7 +1,7 @@
 // The kernels of local.hpp, compiled once for each instruction set by local_<target>.cpp.
 //
-// Floor of `collect`: flops. A pack holds as many sources; those of order p take Σ_n (2n + 1)(p + added + 1 −
-// n)² multiply-adds, and 13 (p + 3)² / 2 operations for the derivatives of 1/r.
+// `collect` is limited by flops. A pack of sources of order p needs Σ_n (2n + 1)(p + added + 1 − n)²
+// multiply-adds, and 13 (p + 3)² / 2 operations for the derivatives of 1/r.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr int local_rows = most_local_degree + 4;
 
-/// An expansion, a multipole or what a local one is multiplied by, as a lane of a pack holds it.
+/// One expansion that occupies a lane of a pack: multipole coefficients, or the factors of a local
+/// expansion's numbers.
 struct LaneOfPack {
   const double *centre, *numbers;
   double scale;
@@ -26,12 +27,13 @@ LaneOfPack lane_of(const FarSource& s) {
 }
 LaneOfPack lane_of(const ServedBox& b) { return {b.place.centre, b.factors, b.place.scale}; }
 
-/// A pack of expansions as seen from one place, by degree: c0[m][a], c1[m][a] with m = a + b.
+/// A pack of expansions, in the units of one place, by degree: c0[m][a], c1[m][a] with m = a + b.
 struct SourcesOfPack {
   Pack c0[local_rows][local_rows], c1[local_rows][local_rows];
-  Pack at[3];  // vector from the multipole's centre to the local expansion's, in units of the latter
+  Pack at[3];  // from the multipole's centre to that of the local expansion, in units of `place`
 
-  /// Lanes beyond the last source hold a copy of it without mass. sign: −1 where the place is a multipole's
+  /// Lanes beyond the last source contain a copy of it, multiplied by 0.  sign: −1 if `place` is a
+  /// multipole's
   template <class Source>
   void take(std::span<const Source> sources, int order, const LocalPlace& place, double sign) {
     alignas(64) double lanes[pack_lanes], power[pack_lanes], ratio[pack_lanes];
@@ -69,7 +71,7 @@ struct SourcesOfPack {
 /// sum.
 constexpr int chains_of(int together) { return together == 1 ? 4 : together < 4 ? 3 : together < 6 ? 2 : 1; }
 
-/// sum[k][i] += Σ_a c[a] d[a + i], a in turns over the chains k
+/// sum[k][i] += Σ_a c[a] d[a + i], with successive a in successive chains k
 template <int together, int chains>
 inline void correlate(Pack (&sum)[chains][together], const Pack* c, int terms, const Pack* d) {
   int a = 0;
@@ -84,10 +86,10 @@ inline void correlate(Pack (&sum)[chains][together], const Pack* c, int terms, c
   }
 }
 
-/// Two sets of coefficients, and the derivatives that each of them meets.
+/// The coefficients c0 and c1 of `s`, and the derivatives t and u that are multiplied with them.
 struct RowTerms {
   const SourcesOfPack& s;
-  int row, last0, last1;  // degree a + b of the row, and the last of the coefficients
+  int row, last0, last1;  // degree a + b of the row; last rows of c0 and c1
   const Pack (&t)[rows][rows];
   const Pack (&u)[rows][rows];
 };
@@ -111,7 +113,7 @@ inline void add_to_row(Pack* to, int first, const RowTerms& r) {
   }
 }
 
-/// Adds a row in pieces of up to eight sums, as equal as can be.
+/// Adds a row in pieces of up to eight sums, of nearly equal length.
 inline void add_row(Pack* to, const RowTerms& r) {
   const int count = r.row + 1, pieces = (count + 7) / 8;
   for (int piece = 0, first = 0; piece < pieces; ++piece) {
@@ -145,7 +147,7 @@ inline void add_row(Pack* to, const RowTerms& r) {
   }
 }
 
-/// Numbers of a pack that are added up, by degree.
+/// Sums in packs for the numbers of an expansion, by degree.
 struct SumsOfPack {
   Pack s0[local_rows][local_rows], s1[local_rows][local_rows];
 
@@ -174,7 +176,7 @@ void collect(std::span<const FarSource> sources, int added, const LocalPlace& pl
     s.take(sources.subspan(first, std::min<std::size_t>(pack_lanes, sources.size() - first)), p, place, 1);
     d.fill(top, s.at[0], s.at[1], s.at[2]);
     for (int m = 0; m <= top; ++m) {
-      // c0[k] is of degree k, c1[k] of degree k + 1: both at most p, and top with that of the row.
+      // c0[k] has degree k, c1[k] degree k + 1: at most p, and at most `top` when added to that of the row.
       add_row(l.s0[m], {s, m, std::min(p, top - m), std::min(p - 1, top - m - 1), d.t0, d.t1});
       if (m < top)
         add_row(l.s1[m], {s, m, std::min(p, top - m - 1), std::min(p - 1, top - m - 2), d.t1, d.t2});
@@ -183,14 +185,14 @@ void collect(std::span<const FarSource> sources, int added, const LocalPlace& pl
   l.add_to(local, degree);
 }
 
-/// How many boxes from the first on go into one pack: those of its order, at most one for each lane.
+/// Number of boxes, from the first on, that form a pack: those of the same order, at most one per lane.
 std::size_t pack_of(std::span<const ServedBox> boxes) {
   std::size_t count = 1;
   while (count < pack_lanes && count < boxes.size() && boxes[count].order == boxes[0].order) ++count;
   return count;
 }
 
-/// The same sums, with the roles of L and C changed.
+/// The sums of collect(), with L and C exchanged.
 void gather_boxes(std::span<const ServedBox> boxes, int added, const LocalPlace& cluster, double* factors) {
   if (boxes.empty()) return;
   const int order = boxes.front().order;
@@ -217,7 +219,7 @@ void gather_boxes(std::span<const ServedBox> boxes, int added, const LocalPlace&
 struct LocalRows {
   double c0[local_rows][local_rows], c1[local_rows][local_rows];
 
-  /// In other units: ratio of the new scale to the old.
+  /// Reads an expansion and converts its units.  ratio: new scale over old
   void take(int degree, const double* local, double ratio, double factor) {
     for (int n = 0; n <= degree; ++n) {
       for (int a = 0; a <= n; ++a) c0[n][a] = factor * local[n * n + a];
@@ -234,7 +236,7 @@ struct LocalRows {
 };
 
 /// In place: row[m][a] = Σ_i w_i row[m + i][a + step · i], step: 1 along x and 0 along y. From the lowest
-/// degree up, so that what is read is still old.
+/// degree up, so that the numbers read are not yet changed.
 void shift_along(double (&row)[local_rows][local_rows], int top, const double* w, int step) {
   for (int m = 0; m <= top; ++m) {
     double* const to = row[m];
@@ -334,7 +336,7 @@ struct LocalTable {
   }
 };
 
-/// Adds the terms of H_j of one row to the sums: c is 0 or 1, n = |j|.
+/// Adds the terms of H_j, j = (a, m − a, c), of one row to the sums of V, g and Γ; c is 0 or 1.
 template <bool tensor>
 inline void add_polynomials(const LocalTable& t, int c, int m, const Pack* h, Pack (&sum)[9]) {
   for (int a = 0; a <= m; ++a) {
@@ -392,7 +394,7 @@ void evaluate_local(const LocalPlace& place, int degree, const double* local, bo
   }
 }
 
-/// add_polynomials read backwards: what l[c][m][a] is multiplied by, for a pack of weighted stations.
+/// The transpose of add_polynomials: adds to the factors of l[c][m][a], for a pack of weighted stations.
 template <bool tensor>
 inline void weigh_polynomials(Pack (&l)[3][local_rows][local_rows], int c, int m, const Pack* h,
                               const Pack (&w)[9]) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double transform_rounding = 1e-14;  // rounding of transforms, relative to the largest value
 
-/// Null, when there is no lattice; `reason` then says why. Throws InputError where one was asked for.
+/// Null if there is no lattice; `reason` then says why. Throws InputError if the lattice method was
+/// requested.
 std::shared_ptr<LatticeOperator> recognise(const Problem& problem, std::string& reason) {
   auto lattice = recognise_lattice(problem.prisms, problem.stations, reason, problem.parameters.threads);
   if (lattice) return std::make_shared<LatticeOperator>(std::move(*lattice), problem.parameters.channels);
@@ -43,7 +44,7 @@ Candidate lattice_candidate(const Problem& problem, Progress&) {
     const auto there = lattice_cost_on_device(*lattice->plan());
     candidate.seconds = there.seconds * thread_count(problem.parameters.threads);
     candidate.device_bytes = there.bytes;
-    // The transforms are there; here are places and values.
+    // The transforms are on the device; the host stores cells of prisms, and values.
     candidate.host_bytes = problem.prisms.size() * 2 * sizeof(std::uint32_t) + problem.stations.size() * 64;
   } else {
     const auto cost = lattice->cost();

@@ -1,4 +1,4 @@
-// The lattice as the planner knows it.
+// The functions of the lattice method that the planner calls.
 #pragma once
 
 #include "terrane/physics/gravity/sum/candidate.hpp"

@@ -1,6 +1,6 @@
-// Least cost: channels + 1 FFTs per layer and group, 2.5 N log₂ N flops each, of arrays that do not fit the
-// caches; tables of K cost less than half of that, and a quarter again where stations stand at the centres or
-// the corners of cells.
+// Minimum cost: channels + 1 FFTs per layer and group, 2.5 N log₂ N flops each, of arrays that do not fit in
+// the caches. Tables of K cost less than half of that, and only a quarter of it if stations are at the
+// centres or corners of cells.
 #include "terrane/physics/gravity/lattice/lattice.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using Complex = std::complex<double>;
 using Array = LatticeArray;
 using Layers = LatticeLayers;
 
-constexpr double seconds_per_group = 0.5e-3;  // plans of the FFT, arrays, threads that are woken
+constexpr double seconds_per_group = 0.5e-3;  // s: FFT plans, arrays, start of threads
 
 /// Memory for the spectra and the tables of one layer.
 std::size_t layer_bytes(const Convolution& sizes, std::size_t channels) {
@@ -68,7 +68,7 @@ LatticeCost LatticeOperator::cost() const {
   return cost;
 }
 
-/// Layers done together: as many as a quarter of a gigabyte holds.
+/// Number of layers computed together: as many as fit in a quarter of a gigabyte.
 std::size_t LatticeOperator::batch(const Convolution& sizes, std::size_t channels) const {
   return std::clamp<std::size_t>((std::size_t{1} << 28) / layer_bytes(sizes, channels), 1,
                                  plan_->lattice().layers.size());
@@ -97,10 +97,11 @@ class LatticeOperator::OnCpu final : public Convolver {
   int threads_;
   Layers prisms_;
   std::size_t group_ = 0;
-  std::array<Array, channel_count> total_;  // of the group
+  std::array<Array, channel_count> total_;  // sums of the group
 };
 
-/// F⁻¹ Σ F(kernel of a layer) · F(masses of the layer), the sum over layers, some of which are done together.
+/// Computes F⁻¹ Σ F(kernel of a layer) · F(densities of the layer), summed over layers, some of which are
+/// processed together.
 class LatticeOperator::OnCpu::Batches {
  public:
   Batches(OnCpu& on, std::size_t g, ChannelSet wanted, Progress& progress)
@@ -151,7 +152,7 @@ class LatticeOperator::OnCpu::Batches {
   }
   bool& known(std::size_t l, std::size_t c) { return known_[l * list_.size() + c]; }
 
-  /// Finds the arrays that hold the spectra of kernels, or will hold them.
+  /// Finds the arrays for the spectra of kernels, whether computed already or not.
   void find_spectra() {
     kernel_.assign(count_, nullptr);
     known_ = std::make_unique<bool[]>(count_ * list_.size());
@@ -170,7 +171,7 @@ class LatticeOperator::OnCpu::Batches {
       }
     }
   }
-  /// Fields of a prism at all distances.
+  /// Computes K, the field of a cell, at all distances.
   void make_tables() {
     const std::size_t rows = sizes_.lags[1].distances, channels = list_.size();
     each_unless_cancelled(count_ * rows, [&](std::size_t task) {
@@ -223,14 +224,14 @@ class LatticeOperator::OnCpu::Batches {
 
   OnCpu& on_;
   LatticeOperator& op_;
-  std::size_t first_spectrum_;  // of the group
+  std::size_t first_spectrum_;  // index of the group's first spectra
   const Lattice::Group& group_;
   const Convolution& sizes_;
   ChannelSet wanted_;
   std::vector<Channel> list_;
   const HostFft& fft_;
   Progress& progress_;
-  std::size_t first_ = 0, count_ = 0;  // layers that are done together
+  std::size_t first_ = 0, count_ = 0;  // first and number of the layers processed together
   std::vector<Array> masses_;
   std::vector<Spectra> scratch_;
   std::vector<double> values_;     // [layer, channel, distances]

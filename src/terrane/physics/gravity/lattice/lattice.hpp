@@ -1,9 +1,8 @@
-// Prisms on an evenly spaced mesh, stations in step with it: the sum over prisms is a convolution
-// (lattice_plan.hpp), done by FFT. Here on the CPU.
+// Prisms on an evenly spaced mesh, stations on grids of its spacing: the sum over prisms is a convolution
+// (lattice_plan.hpp), computed by FFT. This is the CPU's.
 //
-// One value of K serves every pair with that lag. K comes from the kernels of the direct sum at full
-// accuracy, so the result is exact to rounding, about 1e-15 of the largest value (the FFT adds log₂ N
-// roundings).
+// K is computed once for each lag, by the kernels of the direct sum at full accuracy. So the result is exact
+// to rounding, about 1e-15 of the largest value (the FFT adds log₂ N roundings).
 #pragma once
 
 #include <memory>
@@ -20,16 +19,16 @@ class HostFft;
 namespace terrane::gravity {
 
 struct LatticeCost {
-  double seconds = 0;             ///< one core
+  double seconds = 0;             ///< seconds of one core
   std::size_t memory_bytes = 0;   ///< without keeping the spectra
-  std::size_t spectra_bytes = 0;  ///< more, to keep them
+  std::size_t spectra_bytes = 0;  ///< additional bytes, to keep the spectra
 };
 
 /// The convolution for one geometry. With `keep`, spectra of K are kept after the first use, so that further
-/// densities cost two FFTs a layer and channel less.
+/// densities need one FFT per layer and channel less.
 class LatticeOperator {
  public:
-  /// The lattice is taken over.
+  /// Takes ownership of the lattice.
   LatticeOperator(Lattice lattice, ChannelSet channels, bool keep = false);
   ~LatticeOperator();
   LatticeOperator(LatticeOperator&&) noexcept;
@@ -38,11 +37,11 @@ class LatticeOperator {
   const std::shared_ptr<const LatticePlan>& plan() const { return plan_; }
   LatticeCost cost() const;
 
-  /// As of LatticePlan.
+  /// See LatticePlan.
   std::size_t parts() const { return plan_->parts(); }
   Summation::Part part(std::size_t index) const { return plan_->part(index); }
 
-  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are asked for together
+  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are requested together
   /// share the transforms of the densities. Throws ShapeError, Cancelled.
   void sum(std::span<const double> density, std::size_t first, std::size_t last, int threads,
            const Summation::Take& take, Progress& progress);
@@ -59,13 +58,13 @@ class LatticeOperator {
   std::shared_ptr<const LatticePlan> plan_;
   bool keep_;
   std::vector<std::unique_ptr<HostFft>> transforms_;  // [groups], made when first needed
-  std::vector<std::unique_ptr<Spectra>> spectra_;     // [groups · layers], when kept
+  std::vector<std::unique_ptr<Spectra>> spectra_;     // [groups · layers], if kept
 };
 
-/// The convolution of one set of densities, as a sum like any other.
+/// The convolution of one set of densities, as a Summation.
 class LatticeSummation final : public Summation {
  public:
-  /// The densities must outlive it.
+  /// The densities must outlive this object.
   LatticeSummation(std::shared_ptr<LatticeOperator> lattice, std::span<const double> density, int threads)
       : lattice_(std::move(lattice)), density_(density), threads_(threads) {}
 

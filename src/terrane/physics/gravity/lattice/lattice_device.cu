@@ -1,12 +1,12 @@
 // Tables of K, one thread for each entry. Cells so close that the stable form is not accurate enough are few,
 // and computed on the host (near_field.hpp), which has extended precision.
 //
-// Floor: bytes. With N doubles in an array, each layer and channel clears its array (8 N), fills it (8 N),
-// transforms it in two passes at best (32 N), and is multiplied by the density's and added (16 N); a layer's
-// densities take 40 N more. 1e8 prisms (100 layers of 1000 × 1000) at 1e6 stations, nine channels by FFT,
-// N = 4.0e6: 0.25 TB, 0.06 s at 4270 GB/s; and 1.2 GB of densities and places across the bus, 0.03 s at
-// 50 GB/s. Tables of K are short work: 4e8 entries of 222 instructions, 0.006 s, and a quarter of that where
-// stations stand at centres or corners.
+// Limited by memory traffic, in bytes: with N doubles in an array, each layer and channel clears its array (8
+// N), fills it (8 N), transforms it in two passes at best (32 N), and is multiplied by the density's and
+// added (16 N); a layer's densities need 40 N more. 1e8 prisms (100 layers of 1000 × 1000) at 1e6 stations,
+// nine channels by FFT, N = 4.0e6: 0.25 TB, 0.06 s at 4270 GB/s; and 1.2 GB of densities and cell indices
+// across the bus, 0.03 s at 50 GB/s. Tables of K need little: 4e8 entries of 222 instructions, 0.006 s, and a
+// quarter of that if stations are at centres or corners.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -26,24 +26,25 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Entries of a table that the host hands over in one piece.
+/// Number of table entries that the host sends to the device at once.
 constexpr std::size_t near_at_once = 1 << 14;
 
-/// A cell of a layer, and what decides which form serves it.
+/// A cell of a layer, and the distances (squared) at which its form changes.
 struct DeviceCell {
   Prism shape;
   double longest2, multipole2, volume;
-  double close2;  ///< squared distance to the surface: nearer entries are left to the host, which takes more
+  double close2;  ///< squared distance to the surface; nearer entries, and some farther ones, are computed by
+                  ///< the host
   MultipoleCoefficients coefficients;
 };
 
-/// K of cells at every distance, but for cells close to the station, which come from PutNear.
+/// Computes K of cells at every distance, except close to the cell; these entries are set by PutNear.
 struct TableOfK {
-  View<const DeviceCell> cells;  ///< of the layers
+  View<const DeviceCell> cells;  ///< [layers]
   Lags x, y;
   double spacing[2], up;
   ChannelSet channels;
-  std::size_t count;   ///< of the channels
+  std::size_t count;   ///< number of channels
   View<double> table;  ///< [layer][channel][north][east]
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t plane = x.distances * y.distances, layer = i / plane, at = i % plane;
@@ -77,9 +78,9 @@ struct TableOfK {
   }
 };
 
-/// Entries of the table that the host computed.
+/// Stores the entries of the table that the host computed.
 struct PutNear {
-  View<const std::uint64_t> place;  ///< [entries] of the first channel
+  View<const std::uint64_t> place;  ///< [entries] index of the first channel's value
   View<const double> values;        ///< [entries][channels]
   std::size_t channels, plane;
   View<double> table;
@@ -88,13 +89,13 @@ struct PutNear {
   }
 };
 
-/// K over all lags, into arrays that were cleared.
+/// Writes K at all lags to arrays that are zero.
 struct SpreadK {
   View<const double> table;
   Lags x, y;
   std::size_t width, reals;
   ChannelSet channels;
-  std::size_t count;    ///< of the channels
+  std::size_t count;    ///< number of channels
   View<double> arrays;  ///< [layer][channel]
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t count_x = static_cast<std::size_t>(x.count),
@@ -117,7 +118,7 @@ struct SpreadK {
   }
 };
 
-/// Densities of some layers, into arrays that were cleared.
+/// Writes the densities of some layers to arrays that are zero.
 struct PlaceDensities {
   View<const std::uint32_t> place;
   View<const double> density;
@@ -125,7 +126,7 @@ struct PlaceDensities {
   std::size_t width, reals;
   View<double> arrays;  ///< [layer]
   TERRANE_FN void operator()(std::size_t n) const {
-    // Below the first layer it wraps around to a large number.
+    // For a layer below the first, the unsigned difference is a large number.
     const std::uint32_t layer = place[n] / plane - first;
     if (layer >= layers) return;
     const std::uint32_t cell = place[n] % plane;
@@ -133,8 +134,8 @@ struct PlaceDensities {
   }
 };
 
-/// total[channel] += Σ_layers density[layer] · K[layer][channel], spectra: the same bits however many layers
-/// are done at once.
+/// total[channel] += Σ_layers density[layer] · K[layer][channel], all spectra: bitwise the same for any
+/// number of layers at once.
 struct MultiplyAdd {
   View<const double> density, k;
   std::size_t reals, layers, channels;
@@ -155,13 +156,13 @@ struct MultiplyAdd {
 /// The field of one channel at the stations.
 struct AtStations {
   View<const double> total;
-  View<const std::uint64_t> place;  ///< [stations] in the array
+  View<const std::uint64_t> place;  ///< [stations] index in the array
   double scale;
   View<double> values;
   TERRANE_FN void operator()(std::size_t s) const { values[s] = scale * total[place[s]]; }
 };
 
-/// An entry of a table that is the host's.
+/// An entry of a table that the host computes.
 struct NearEntry {
   std::uint32_t layer, north, east;
 };
@@ -246,7 +247,7 @@ class LatticeOnDevice final : public Summation, private Convolver {
   ChannelSet channels_;
 };
 
-/// Room for as many layers at once as fit; returns how many.
+/// Allocates memory for as many layers at once as fit; returns their number.
 std::size_t LatticeOnDevice::make_room(const Convolution& sizes, std::size_t channels, std::size_t stations) {
   if (work_.serves(sizes, channels, stations)) return work_.layers;
   work_ = {};
@@ -261,7 +262,7 @@ std::size_t LatticeOnDevice::make_room(const Convolution& sizes, std::size_t cha
     } catch (const MemoryError&) {
       work_ = {};
       if (layers == 1) throw;
-      layers /= 2;  // as other processes may take memory, too
+      layers /= 2;  // other processes may have allocated memory meanwhile
     }
 }
 
@@ -353,7 +354,7 @@ std::vector<NearEntry> LatticeOnDevice::near_entries(std::size_t first, std::siz
     const auto& layer = lattice_.layers[l];
     const auto squared = [](double gap) { return gap > 0 ? gap * gap : 0; };
     const double z2 = squared(std::max(layer.bottom - up, up - layer.top));
-    std::vector<std::pair<std::uint32_t, double>> near[2];  // distances and squared gaps along an axis
+    std::vector<std::pair<std::uint32_t, double>> near[2];  // index and squared gap, along each axis
     for (int a = 0; a < 2; ++a)
       for (std::size_t i = 0; i < sizes.lags[a].distances; ++i) {
         const double gap2 = squared((std::fabs(sizes.lags[a].distance(i)) - 0.5) * lattice_.spacing[a]);

@@ -9,9 +9,9 @@
 
 namespace terrane::gravity {
 
-/// density: [prisms] kg/m³; it and the device must outlive the result. Errors are those of rounding. All
-/// GPUs of one kind give the same bits, however the sum is divided and however little memory is free; as
-/// many layers as fit are done at once, into most_bytes: more would not make them faster.
+/// density: [prisms] kg/m³; must outlive the result, and so must the device. The only errors are those of
+/// rounding. All GPUs of one kind give bitwise the same result, however the sum is divided and however little
+/// memory is free. As many layers are computed at once as fit in most_bytes; more would not be faster.
 /// Throws ShapeError, and MemoryError when not even one layer fits the device.
 std::unique_ptr<Summation> lattice_sum_on_device(Device device, std::shared_ptr<const LatticePlan> plan,
                                                  std::span<const double> density, int threads,

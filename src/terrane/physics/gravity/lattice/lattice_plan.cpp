@@ -16,15 +16,15 @@ namespace {
 
 constexpr std::size_t most_layers = 4096, most_groups = 1024;
 
-/// body(first, last, index of the chunk); returns how many chunks there are.
+/// Calls body(first, last, index of the chunk) for each chunk.
 template <class Body>
 void in_chunks(std::size_t count, std::size_t chunk, int threads, const Body& body) {
   for_each((count + chunk - 1) / chunk, threads,
            [&](std::size_t c) { body(c * chunk, std::min((c + 1) * chunk, count), c); });
 }
 
-/// The smallest number of places that is not below n and has no prime factor above 7; along rows an even one,
-/// as DeviceFft wants it.
+/// The smallest length of an array that is not below n and has no prime factor above 7; along rows an even
+/// one, as DeviceFft requires.
 std::size_t good_size(std::size_t n, int axis) {
   for (;; ++n) {
     if (axis == 0 && n % 2 != 0) continue;
@@ -56,9 +56,9 @@ namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
-/// Finds the mesh, the layers, the groups of stations and the places of prisms in turn; a step that finds
-/// none says why and returns false. What is found does not depend on the chunks: the first prism that does
-/// not fit is that of all.
+/// Finds the mesh, the layers, the groups of stations and the cells of prisms, in this order; a step that
+/// fails sets the reason and returns false. The result does not depend on the chunks: the prism reported is
+/// the first of all that does not fit.
 class Recogniser {
  public:
   Recogniser(const Prisms& prisms, const Stations& stations, std::string& reason, int threads)
@@ -74,14 +74,14 @@ class Recogniser {
       reason_ = "there is nothing to compute";
       return std::nullopt;
     }
-    // Stations before the places of prisms: there are fewer of them, and they are what usually does not fit.
+    // Stations are tested before the cells of prisms: they are fewer, and usually the ones that do not fit.
     if (find_spacing(0) && find_spacing(1) && find_layers() && find_groups() && find_places())
       return std::move(lattice_);
     return std::nullopt;
   }
 
  private:
-  /// A station among the cells.
+  /// The cell of a station, and the station's offset from its centre.
   struct Spot {
     long cell[2];
     double offset[2];
@@ -112,14 +112,14 @@ class Recogniser {
   const Stations& stations_;
   std::string& reason_;
   int threads_;
-  std::size_t chunk_, chunks_;  // of prisms
+  std::size_t chunk_, chunks_;  // prisms per chunk, number of chunks
   Lattice lattice_;
-  double slack_[2] = {};  // of coordinates, m
+  double slack_[2] = {};  // tolerance of coordinates, m
   std::span<const double> low_[2] = {prisms_.west, prisms_.south}, high_[2] = {prisms_.east, prisms_.north},
                           at_[2] = {stations_.easting, stations_.northing};
 };
 
-/// Prisms of one width, from the first to the last face along an axis.
+/// Finds the spacing and number of cells along an axis; all prisms must have one width.
 bool Recogniser::find_spacing(int a) {
   struct Extent {
     double least, most;
@@ -201,8 +201,8 @@ bool Recogniser::find_groups() {
   return true;
 }
 
-/// The cell nearest to the station and the offset from its centre, where rounding does not tell them apart
-/// the same for all stations: 0 or −0.5.
+/// Finds the cell nearest to the station and the offset from its centre. An offset that is 0 or −0.5 within
+/// rounding is set to that, so that it is the same for all stations.
 bool Recogniser::find_spot(std::size_t station, Spot& spot) {
   for (int a = 0; a < 2; ++a) {
     const double at = at_[a][station], place = (at - lattice_.corner[a]) / lattice_.spacing[a] - 0.5;
@@ -224,8 +224,8 @@ bool Recogniser::find_spot(std::size_t station, Spot& spot) {
   return true;
 }
 
-/// The group that a station belongs to, or how many there are. Neighbours in a list mostly belong to groups
-/// found lately.
+/// The index of the station's group, or the number of groups if there is none yet. Searched from the last
+/// group on, because neighbours in a list mostly belong to recent groups.
 std::size_t Recogniser::group_of(std::size_t station, const Spot& spot) const {
   const auto& groups = lattice_.groups;
   for (std::size_t g = groups.size(); g-- > 0;) {
@@ -238,7 +238,7 @@ std::size_t Recogniser::group_of(std::size_t station, const Spot& spot) const {
   return groups.size();
 }
 
-/// The cell of every prism, each in one of its own.
+/// Finds the cell of every prism; no two prisms may have the same cell.
 bool Recogniser::find_places() {
   const std::size_t none = prisms_.size();
   lattice_.place.resize(prisms_.size());
@@ -274,7 +274,7 @@ bool Recogniser::find_places() {
   return true;
 }
 
-/// False, where the prism is out of step with the mesh.
+/// Finds the cell of a prism; false if its faces are not those of a cell.
 bool Recogniser::cell_of(std::size_t prism, long (&cell)[2]) const {
   for (int a = 0; a < 2; ++a) {
     const double low = low_[a][prism], high = high_[a][prism];
@@ -286,7 +286,7 @@ bool Recogniser::cell_of(std::size_t prism, long (&cell)[2]) const {
   return true;
 }
 
-/// The first of the prisms 0 .. count − 1 that does.
+/// Finds the first of the prisms 0 .. count − 1 that is in the cell of an earlier one.
 bool Recogniser::lies_where_another_is(std::size_t count, std::size_t& which) const {
   std::vector<std::uint64_t> filled(static_cast<std::size_t>(cells_of_mesh()) / 64 + 1);
   for (std::size_t n = 0; n < count; ++n) {
@@ -383,7 +383,7 @@ void LatticePlan::sum(Convolver& convolver, std::span<const double> density, std
         auto& out = sums.values.emplace_back(group.station.size());
         if (computed_.contains(channel)) {
           convolver.values(channel, out);
-        } else {  // Γuu comes after Γee and Γnn
+        } else {  // Γuu follows Γee and Γnn in the list
           for (std::size_t s = 0; s < out.size(); ++s) out[s] = -sums.values[0][s] - sums.values[1][s];
         }
       }

@@ -1,12 +1,13 @@
 // The part of the lattice method that is the same on every device: the lattice found in lists of prisms and
 // stations, the sizes of its convolutions, its parts, and stations inside and on cells.
 //
-//   field(s) = Σ_layers Σ_c K_layer(s − c) ρ_layer(c),   s, c: whole numbers of cells
+//
+//   field(s) = Σ_layers Σ_c K_layer(s − c) ρ_layer(c),   s, c: position of station and cell, in whole cells
 //
 // Horizontally the mesh must be evenly spaced; layers may have any thickness, cells may be missing, and no
-// two cells of a layer may overlap. Stations fall into groups of one height and one offset from the cells: a
-// grid with the spacing of the cells is one group, one q times finer is q² groups, and it need not be
-// complete.
+// two cells of a layer may overlap. Stations are divided into groups of one height and one offset from the
+// cells: a grid with the spacing of the cells is one group, a grid q times finer is q² groups. Grids need not
+// be complete.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +29,18 @@ struct Lattice {
   struct Layer {
     double bottom, top;  // m
   };
-  /// Stations of one height and one place within the cells.
+  /// Stations of one height and one position within the cells.
   struct Group {
     double offset[2];      ///< from the centre of cell (0, 0), in cells, within [−0.5, 0.5)
     double up;             ///< m
-    long low[2], high[2];  ///< range of their cells
+    long low[2], high[2];  ///< range of the stations' cells
     std::vector<std::uint32_t> station;
-    std::vector<std::int32_t> cell[2];  ///< one per station
+    std::vector<std::int32_t> cell[2];  ///< cell of each station
   };
   double corner[2] = {}, spacing[2] = {};  ///< west and south of cell (0, 0); sides of a cell, m
   std::size_t cells[2] = {};
   std::vector<Layer> layers;         ///< ascending
-  std::vector<std::uint32_t> place;  ///< [prisms] east + cells[0] · (north + cells[1] · layer)
+  std::vector<std::uint32_t> place;  ///< [prisms] cell: east + cells[0] · (north + cells[1] · layer)
   std::vector<Group> groups;
 
   std::size_t plane() const { return cells[0] * cells[1]; }
@@ -50,17 +51,18 @@ struct Lattice {
   }
 };
 
-/// Empty when prisms and stations do not form a lattice; `reason` then says why. Coordinates may be off by
-/// a few units in the last place. Stops at the first prism that does not fit. threads: 0 for all.
+/// Finds the lattice in lists of prisms and stations; empty if they do not form one, and `reason` then says
+/// why. Coordinates may be off by a few units in the last place. Stops at the first prism that does not fit.
+/// threads: 0 for all.
 std::optional<Lattice> recognise_lattice(const Prisms& prisms, const Stations& stations, std::string& reason,
                                          int threads = 0);
 
-/// Lags along one axis, −(cells − 1) + low .. high, the places they take in an array that wraps around, and
-/// the distances that the table of K needs for them.
+/// Lags along one axis, −(cells − 1) + low .. high; their indices in an array that wraps around; and the
+/// distances at which the table of K must be computed.
 struct Lags {
-  long low;           ///< of the cells of stations: the lag at place 0
-  long first, count;  ///< lags
-  std::size_t size;   ///< of the array: the lags, rounded up to a size good for FFTs
+  long low;           ///< lowest cell of the stations: the lag at index 0
+  long first, count;  ///< first lag, number of lags
+  std::size_t size;   ///< length of the array: count, rounded up to a good length for FFTs
   int symmetry;       ///< 0 none; 1 stations at centres, x(−l) = −x(l); 2 at faces, x(1 − l) = −x(l)
   double offset;
   std::size_t distances = 0;
@@ -71,7 +73,7 @@ struct Lags {
     const long from_lowest = lag - low;
     return static_cast<std::size_t>(from_lowest >= 0 ? from_lowest : from_lowest + static_cast<long>(size));
   }
-  /// Which of the distances belongs to a lag.
+  /// The index of the distance that belongs to a lag.
   TERRANE_FN std::size_t index(long lag) const {
     if (symmetry == 1) return static_cast<std::size_t>(lag >= 0 ? lag : -lag);
     if (symmetry == 2) return static_cast<std::size_t>(lag >= 1 ? lag - 1 : -lag);
@@ -86,7 +88,7 @@ struct Lags {
   }
 };
 
-/// The convolutions of one group: real arrays of rows padded for transforms in place.
+/// The sizes of one group's convolutions: real arrays, with rows padded for transforms in place.
 struct Convolution {
   Lags lags[2];
   std::size_t row;    ///< complex numbers in a row
@@ -116,7 +118,7 @@ class LatticeContacts {
   const Lattice& lattice_;
   std::span<const double> density_;
   int threads_;
-  // Prisms of the layers that stations lie in, by cell.
+  // For each layer that contains stations: [cells of the layer] index of the prism.
   std::map<std::size_t, std::vector<std::uint32_t>> prisms_;
 };
 
@@ -127,7 +129,7 @@ class Convolver {
   /// Computes channels at the stations of a group; progress advances by the number of layers. Throws
   /// Cancelled, MemoryError.
   virtual void convolve(std::size_t group, ChannelSet channels, Progress& progress) = 0;
-  /// The result for one of these channels: values [stations of the group], G = 1.
+  /// The result of the last convolve() for one of its channels: values [stations of the group], G = 1.
   virtual void values(Channel channel, std::span<double> values) = 0;
 };
 
@@ -137,16 +139,17 @@ class LatticePlan {
 
   const Lattice& lattice() const { return lattice_; }
   ChannelSet channels() const { return channels_; }
-  /// Channels computed by FFT; without Γuu where it follows from Γee and Γnn, outside all layers.
+  /// Channels computed by FFT; without Γuu if all stations are outside all layers, where it follows from Γee
+  /// and Γnn.
   ChannelSet computed() const { return computed_; }
   const Convolution& convolution(std::size_t group) const { return convolutions_[group]; }
 
-  /// A part: one channel at one group of stations, or Γee, Γnn and Γuu where one follows from the others.
+  /// A part is one channel at one group of stations, or Γee, Γnn and Γuu if Γuu follows from the others.
   std::size_t parts() const { return parts_.size(); }
   Summation::Part part(std::size_t index) const;
 
-  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are asked for together
-  /// are one call of convolve(). Throws Cancelled.
+  /// As Summation::sum, for these densities [prisms] kg/m³. Parts of one group that are requested together
+  /// need one call of convolve(). Throws Cancelled.
   void sum(Convolver& convolver, std::span<const double> density, std::size_t first, std::size_t last,
            int threads, const Summation::Take& take, Progress& progress) const;
   /// Throws ShapeError unless there is one density per prism.
@@ -156,7 +159,7 @@ class LatticePlan {
   struct GroupPart {
     std::size_t group;
     ChannelSet channels;
-    bool first;  ///< whether it is the first of its group: it brings the contacts
+    bool first;  ///< whether this is the first part of its group, which also has the contacts
   };
 
   Lattice lattice_;

@@ -1,4 +1,4 @@
-// What every convolution on a lattice is made of: arrays for transforms in place, the prisms by layer, and
+// What every convolution on a lattice uses: arrays for transforms in place, the prisms sorted by layer, and
 // tables of K, the field of one cell at all lags.
 #pragma once
 
@@ -30,21 +30,21 @@ class LatticeArray {
   std::unique_ptr<double, Free> data_;
 };
 
-/// The prisms by layer.
+/// The prisms, sorted by layer.
 struct LatticeLayers {
-  std::vector<std::size_t> start;     // [layers + 1]
-  std::vector<std::uint32_t> member;  // [prisms]
+  std::vector<std::size_t> start;     // [layers + 1] offsets in member
+  std::vector<std::uint32_t> member;  // [prisms] indices of prisms
 
   LatticeLayers(const Lattice& lattice, int threads);
 };
 
-/// K at a row of the distances that the lags of the group need, for one layer: values
-/// [channels][north][east]. Always by the kernels of all computed channels, whose last bits may differ from
-/// those of fewer.
+/// Computes row j of the table of K for one layer: values [channels][north][east], at the distances of the
+/// group's lags. Always with the kernels of all computed channels, because kernels of fewer channels may
+/// differ in the last bits.
 void lattice_table(const LatticePlan& plan, const Lattice::Group& group, const Convolution& sizes,
                    std::size_t layer, std::size_t j, ChannelSet channels, double* values);
 
-/// Writes K of one channel over all lags.  from: at their distances [north][east]; to: an array of the FFT
+/// Writes K of one channel at all lags.  from: K at the distances [north][east]; to: an array of the FFT
 void spread_table(const Convolution& sizes, Channel channel, const double* from, double* to);
 
 }  // namespace terrane::gravity

@@ -11,16 +11,16 @@ namespace terrane::gravity {
 namespace {
 
 constexpr double expansion_rounding = 1e-14;  // rounding of expansions, relative to the largest value
-constexpr double least_seconds_per_prism = 35e-9, least_seconds_per_station = 0.5e-6;  // and decimal digit
+constexpr double least_seconds_per_prism = 35e-9, least_seconds_per_station = 0.5e-6;  // per digit
 
 double digits_of(const Problem& problem) { return -std::log10(problem.parameters.accuracy); }
 
-/// A lower bound: all trees that were measured took more.
+/// Lower bounds of time and memory: all trees that were measured needed more.
 std::optional<MethodEntry::Least> tree_at_least(const Problem& problem) {
   const double m = static_cast<double>(problem.prisms.size()),
                n = static_cast<double>(problem.stations.size()), digits = digits_of(problem),
                order = 1.3 * digits + 4;
-  // Keys, order and expansions while it grows.
+  // Memory: keys, order and expansions while the tree is built.
   return MethodEntry::Least{digits * (least_seconds_per_prism * m + least_seconds_per_station * n),
                             m * (24 + 0.25 * order * order)};
 }

@@ -1,4 +1,4 @@
-// The tree as the planner knows it.
+// The functions of the tree that the planner calls.
 #pragma once
 
 #include "terrane/physics/gravity/sum/candidate.hpp"

@@ -20,7 +20,7 @@ Pack load(const double* at) { return Pack(at, element_aligned); }
 struct Derivatives {
   Pack t0[rows][rows], t1[rows][rows], t2[rows][rows];
 
-  /// Those with a + b + c ≤ degree for c < 2, and t2 for a + b ≤ degree − 2.
+  /// Computes all with a + b + c ≤ degree for c < 2, and t2 for a + b ≤ degree − 2, by
   /// n |ξ|² T_k = −(2n − 1) Σ k_i ξ_i T_(k − e_i) − (n − 1) Σ k_i (k_i − 1) T_(k − 2 e_i),  n = |k|
   void fill(int degree, const Pack& x, const Pack& y, const Pack& z) {
     const Pack inverse2 = reciprocal(x * x + (y * y + z * z));

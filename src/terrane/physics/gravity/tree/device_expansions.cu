@@ -1,4 +1,4 @@
-// Floor: memory, 16 bytes read and 16 written for each number of an expansion, once.
+// Limited by memory: 16 bytes read and 16 written for each coefficient of an expansion, once.
 #include <algorithm>
 #include <span>
 
@@ -10,15 +10,15 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t most_converted = std::size_t{1} << 20;  // numbers of expansions at once
+constexpr std::size_t most_converted = std::size_t{1} << 20;  // coefficients converted at once
 
-/// One coefficient of one cluster.
+/// Converts one coefficient of one cluster.
 struct ToHarmonics {
   View<const DeviceExpansions::Given> which;
-  View<const double> cartesian;           ///< [which][coefficient_count(order)], in units of their scale
-  View<const CartesianToHarmonic> table;  ///< one
+  View<const double> cartesian;           ///< [which][coefficient_count(order)], in units of each scale
+  View<const CartesianToHarmonic> table;  ///< one element
   int order;
-  View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], in units of one
+  View<ComplexNumber> harmonics;  ///< [expansions][harmonic_count(order)], all in the unit of the result
   TERRANE_FN void operator()(std::size_t i) const {
     const auto terms = static_cast<std::size_t>(harmonic_count(order));
     const DeviceExpansions::Given& cluster = which[i / terms];
@@ -71,7 +71,7 @@ double DeviceExpansions::bytes(const Tree& tree) {
                              sizeof(CartesianToHarmonic) + most_converted * sizeof(double));
 }
 
-/// Some at a time, for they are there twice while they are converted.
+/// Converts a limited number at a time, because both forms are in memory meanwhile.
 void DeviceExpansions::bring(const std::vector<std::uint8_t>& wanted, Progress& progress) {
   tree_.make_expansions(wanted, progress);
   std::vector<std::uint32_t> missing;

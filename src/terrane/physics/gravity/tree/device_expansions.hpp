@@ -1,5 +1,5 @@
 // Multipole expansions of the tree's clusters on a device, in solid harmonics (formula/harmonics.hpp). They
-// are made on the CPU, in Cartesian form, when they are wanted.
+// are computed on the CPU, in Cartesian form, when they are needed.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ namespace terrane::gravity {
 
 class DeviceExpansions {
  public:
-  /// unit: of their lengths, m; 0: of each the scale of its cluster. The tree must outlive them.
+  /// unit: of lengths in all expansions, m; 0: in each expansion the scale of its cluster. The tree must
+  /// outlive this object.
   DeviceExpansions(Stream& stream, Tree& tree, double unit);
 
-  /// wanted [clusters]: makes and brings those that are not there yet.
+  /// Computes and uploads the wanted expansions that are not on the device yet.  wanted: [clusters]
   void bring(const std::vector<std::uint8_t>& wanted, Progress& progress);
   /// [expansions][harmonic_count(order)]
   View<const ComplexNumber> view() const { return coefficients_.view(); }
@@ -29,8 +30,8 @@ class DeviceExpansions {
 
   /// An expansion whose coefficients are converted.
   struct Given {
-    double scale;             ///< unit of length of its Cartesian expansion
-    std::uint32_t expansion;  ///< its number
+    double scale;             ///< length unit of its Cartesian expansion, in that of the result
+    std::uint32_t expansion;  ///< its index
   };
 
  private:
@@ -39,7 +40,7 @@ class DeviceExpansions {
   double unit_;
   std::vector<std::uint8_t> brought_;  // [clusters]
   Buffer<CartesianToHarmonic> table_;
-  Buffer<double> given_;  // Cartesian expansions, and the clusters that they are of, while they are converted
+  Buffer<double> given_;  // Cartesian expansions while they are converted; which_: their clusters
   Buffer<Given> which_;
   Buffer<ComplexNumber> coefficients_;
 };

@@ -1,4 +1,4 @@
-// The leaves of the tree as tiles of prisms on a device: what is summed pair by pair.
+// The leaves of the tree as tiles of prisms on a device, which are summed pair by pair.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +29,10 @@ class DeviceLeaves {
       if (tree.is_leaf(c)) ranges.push_back({tree.prisms_of(c).first, tree.prisms_of(c).second});
     return ranges;
   }
-  /// Where fields cancel, each pair must be more accurate than the sum of all. Single precision serves where
-  /// it keeps that.
+  /// The precision of pairs. If contributions cancel, each pair must be more accurate than the sum; single
+  /// precision is used only if it is accurate enough for that.
   static Precision precision_for(const Tree& tree, Precision wanted) {
-    constexpr double of_float = 1e-7;  // relative error of a pair; pairs may take a quarter of the tolerance
+    constexpr double of_float = 1e-7;  // relative error of a pair; pairs may use a quarter of the tolerance
     const bool enough = of_float * tree.accuracy() <= 4 * single_accuracy * tree.pair_accuracy();
     return enough ? wanted : Precision::double_precision;
   }
@@ -47,7 +47,7 @@ class DeviceLeaves {
     return count;
   }
 
-  /// The tiles of the leaves near(g) of each group of stations g, dealt out in chunks of equal length.
+  /// Lists the tiles of the leaves near(g) for each group of stations g, divided into chunks of equal length.
   template <class Near>
   DeviceTileSum::Lists deal(const DeviceSources& sources, std::size_t groups, std::uint32_t chunks,
                             int threads, const Near& near) const {
@@ -80,7 +80,7 @@ class DeviceLeaves {
   }
 
  private:
-  std::vector<std::uint32_t> range_of_;  // of each leaf, its number among ranges
+  std::vector<std::uint32_t> range_of_;  // index of each leaf in ranges()
 };
 
 }  // namespace terrane::gravity

@@ -43,15 +43,15 @@ struct Series {
   const double* numbers;  // [observables][series_count(top)]
 };
 
-/// Stations that a cluster serves up to a degree, and weights [observables][stride] of the first `count` of
-/// them, filled up with zeros to a whole number of packs.
+/// Stations at which a cluster's series is evaluated up to degree `top`, and weights [observables][stride] of
+/// the first `count` stations, padded with zeros to a whole number of packs.
 struct ServedTile {
   const StationTile* stations;
   int top;
   const double* weights;
 };
 
-/// The prisms of an expansion, by index.
+/// The columns of all prisms, of which an expansion uses some by index.
 struct PrismColumns {
   const double *low[3], *high[3], *density;  // m, kg/m³
 };
@@ -60,10 +60,10 @@ struct ExpansionKernels {
   /// Adds V, g and, with `tensor`, Γ of the first `order` degrees at every station: sums [10][tile_size], the
   /// order of Channel, G = 1.
   void (*evaluate)(const Expansion&, int order, bool tensor, const StationTile&, double* sums);
-  /// Adds the prisms index[0 .. count − 1], without index the first `count`, to coefficients
-  /// [coefficient_count(order)] about the centre, and to radial [order / 2 + 2] the bounds Σ |m| |η|^(2i) of
-  /// their absolute moments (the mean over the corners of each prism, which is not less than that over its
-  /// volume). Either may be null.
+  /// Adds the prisms index[0 .. count − 1], or the first `count` if index is null, to coefficients
+  /// [coefficient_count(order)] about the centre; and to radial [order / 2 + 2] bounds of their absolute
+  /// moments, Σ |m| |η|^(2i) (the mean over the corners of each prism, which is not less than that over its
+  /// volume). coefficients or radial may be null.
   void (*gather)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
                  const double (&centre)[3], double scale, int order, double* coefficients, double* radial);
   /// Adds an expansion, translated to another centre and scale.
@@ -71,11 +71,11 @@ struct ExpansionKernels {
                double* coefficients);
   /// Adds every observable's series up to degree `top` at every station: sums [observables][tile_size].
   void (*add_series)(const Series&, int top, const StationTile&, double* sums);
-  /// Its transpose, for several tiles: numbers [observables][series_count(top)], what each number of the
-  /// series is multiplied by in Σ weight · observable at station.  at: without numbers
+  /// The transpose of add_series, for several tiles. numbers [observables][series_count(top)]: the factor of
+  /// each number of the series in Σ weight · observable at station.  at: `numbers` is not used
   void (*collect_series)(const Series& at, std::span<const ServedTile>, std::size_t stride, double* numbers);
-  /// The transpose of `gather`: adds Σ_k coefficients_k C_k of each prism, of unit density, to values[its
-  /// index], without index values[its place].
+  /// The transpose of `gather`: adds Σ_k coefficients_k C_k of the i-th prism, for unit density, to
+  /// values[index[i]], or to values[i] if index is null.
   void (*scatter)(const PrismColumns&, const std::uint32_t* index, std::size_t count,
                   const double (&centre)[3], double scale, int order, const double* coefficients,
                   double* values);

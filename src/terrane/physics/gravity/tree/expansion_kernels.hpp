@@ -1,7 +1,7 @@
 // The kernels of expansion.hpp, compiled once for each instruction set by expansion_<target>.cpp.
 //
-// Floor of `evaluate`: flops. For order P and a pack of stations 13 (P + 3)² / 2 operations make the
-// derivatives of 1/r, 9 (P + 1)² sum all ten quantities; everything fits into the L1 cache.
+// `evaluate` is limited by flops. For order P and a pack of stations, the derivatives of 1/r need 13 (P + 3)²
+// / 2 operations, the sums of all ten quantities 9 (P + 1)²; everything fits into the L1 cache.
 #pragma once
 
 #include <algorithm>
@@ -100,8 +100,8 @@ struct Folded {
   }
 };
 
-/// Faces of a pack of prisms about a centre, in units of the scale, and their masses; lanes beyond the last
-/// prism hold a copy of it without mass.
+/// Faces of a pack of prisms relative to a centre, in units of the scale, and their masses; lanes beyond the
+/// last prism contain a copy of it with mass 0.
 struct FacesOfPack {
   alignas(64) double low[3][pack_lanes], high[3][pack_lanes], mass[pack_lanes];
 
@@ -181,7 +181,7 @@ void add_moments(const PackOfPrisms* prisms, int order, Pack* sums) {
   }
 }
 
-/// Sums of |m| r^2n at the corners of a pack of prisms, an eighth of the mass at each.
+/// Adds Σ |m| r^2n over the corners of a pack of prisms, with an eighth of the mass at each corner.
 void add_radial(const FacesOfPack& faces, Pack mass, int radials, Pack* sums) {
   Pack corner[3][2];
   for (int axis = 0; axis < 3; ++axis) {
@@ -199,8 +199,8 @@ void add_radial(const FacesOfPack& faces, Pack mass, int radials, Pack* sums) {
   }
 }
 
-/// Adds the sums of add_moments(), times (−1)^|k| / k!, to the coefficients that are left when ∂z² = −∂x² −
-/// ∂y² is put in from the highest c down.
+/// Multiplies the sums of add_moments() by (−1)^|k| / k!, expresses those with c ≥ 2 by c = 0 and 1 with ∂z²
+/// = −∂x² − ∂y², from the highest c down, and adds them to the coefficients.
 void add_folded(const Pack* at, int order, double* coefficients) {
   const Factorials factorials(order);
   const auto& inverse_factorial = factorials.inverse;
@@ -273,7 +273,7 @@ void move(const Expansion& from, const double (&centre)[3], double scale, int or
     for (int j = 1; j <= order + 1; ++j) e[axis][j] = e[axis][j - 1] * -d / j;
   }
   const auto shift = [order](const double(&c)[rows][rows], double(&to)[rows][rows], int top, const double* w,
-                             int step) {  // step: of a for each degree, 1 along x and 0 along y
+                             int step) {  // step: increase of a per degree, 1 along x, 0 along y
     for (int m = 0; m <= top; ++m) std::fill_n(to[m], m + 1, 0.0);
     for (int m = 0; m <= top; ++m)
       for (int j = 0; m + j <= top; ++j) {
@@ -325,7 +325,7 @@ struct Recurrence {
 };
 constexpr Recurrence recurrence;
 
-/// A pack of stations about a centre: −z/r², 1/r², −(x + iy)/r², and its power m over r, from m = 0 on.
+/// A pack of stations relative to a centre: −z/r², 1/r², w = −(x + iy)/r², and w^m / r, with m = 0 at first.
 struct SeriesPoint {
   Pack down, inverse2, turn[2], power[2];
 
@@ -348,9 +348,9 @@ struct SeriesPoint {
   }
 };
 
-/// use(where N_nm lies in a series up to degree `stored`, P_nm of each pack) for every n and m up to `top`;
-/// begin() and end() around those of one m. Several packs at once, for the recurrence waits for its own
-/// results.
+/// Calls use(index of N_nm in a series up to degree `stored`, P_nm of each pack) for every n and m up to
+/// `top`, begin() before and end() after those of one m. Several packs at once, because each step of the
+/// recurrence waits for the one before.
 template <int packs, class Begin, class Use, class End>
 void each_harmonic(const SeriesPoint* point, int stored, int top, const Begin& begin, const Use& use,
                    const End& end) {
@@ -376,7 +376,7 @@ void each_harmonic(const SeriesPoint* point, int stored, int top, const Begin& b
   }
 }
 
-/// sums: of `together` observables from the first on, [tile_size] each.
+/// sums: [together][tile_size], of the observables from `first` on
 template <int packs, int together>
 void add_series_of(const Series& series, int first, int top, const StationTile& stations, int s,
                    double* sums) {
@@ -431,7 +431,7 @@ void add_series(const Series& series, int top, const StationTile& stations, doub
   if (s < stations.count) add_series_at<1>(series, top, stations, s, sums);
 }
 
-/// sums: packs in place of the numbers of `together` observables.
+/// sums: [together][series_count(top)], a pack for each number
 template <int packs, int together>
 void collect_series_of(const Series& at, const ServedTile& tile, int s, const double* weights,
                        std::size_t stride, Pack* sums) {
@@ -492,7 +492,8 @@ void collect_series(const Series& at, std::span<const ServedTile> tiles, std::si
   for (; o < at.observables; ++o) collect_series_of<1>(at, o, tiles, stride, numbers);
 }
 
-/// found: mass · Σ factor <x^a> <y^b> <z^c> of every lane of `packs` packs, which share the loads of factors.
+/// Computes found = mass · Σ factor <x^a> <y^b> <z^c> for every lane of `packs` packs, which share the loads
+/// of factors.
 template <int packs>
 void sum_moments(const PackOfPrisms* prisms, int order, const double* factor, double* found) {
   Pack sum[packs];
@@ -516,7 +517,7 @@ void sum_moments(const PackOfPrisms* prisms, int order, const double* factor, do
 
 void scatter(const PrismColumns& prisms, const std::uint32_t* index, std::size_t count,
              const double (&centre)[3], double scale, int order, const double* coefficients, double* values) {
-  // Unfolded: what C_abc of c ≥ 2 is multiplied by, from −∂x² − ∂y² = ∂z².
+  // The factors of C_abc with c ≥ 2 follow from ∂z² = −∂x² − ∂y².
   double by_c[most_order + 1][rows][rows];  // [c][m = a + b][a]
   for (int n = 0; n <= order; ++n) {
     for (int a = 0; a <= n; ++a) by_c[0][n][a] = coefficients[n * n + a];

@@ -7,7 +7,8 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Coefficients by degree: of D^(a, m − a, 0) and of D^(a, m − a, 1), which has degree m + 1.
+/// Coefficients by m = a + b: c0[m][a] of D^(a, m − a, 0), c1[m][a] of D^(a, m − a, 1), which has degree m +
+/// 1.
 struct CartesianSeries {
   static constexpr int size = most_degree + 1;
   int top = 0;
@@ -19,7 +20,7 @@ struct CartesianSeries {
       std::fill_n(c1[m], m + 1, 0.0);
     }
   }
-  /// use(the row of one degree, its numbers, where they lie among the coefficients)
+  /// Calls use(row of one degree, its length, its offset in the coefficients).
   template <class Use>
   void each_row(int order, const Use& use) {
     for (int n = 0; n <= order; ++n) {
@@ -36,14 +37,14 @@ void move(A& a, B& b, double factor) {
   else b += factor * a;
 }
 
-/// to += factor · ∂axis of `from`, the terms below `order`; transposed: from += factor · ∂axisᵀ of `to`.
+/// to += factor · ∂axis from, for terms of degree up to `order`; transposed: from += factor · ∂axisᵀ to.
 template <bool transposed>
 void differentiate(std::conditional_t<transposed, CartesianSeries, const CartesianSeries>& from, int order,
                    int axis, double factor,
                    std::conditional_t<transposed, const CartesianSeries, CartesianSeries>& to) {
   for (int m = 0; m <= order; ++m)
     for (int a = 0; a <= m; ++a) {
-      const bool second = m < order;  // c1 of this row
+      const bool second = m < order;  // whether c1 has row m
       if (axis == 2) {
         move<transposed>(from.c0[m][a], to.c1[m][a], factor);
         if (second) move<transposed>(from.c1[m][a], to.c0[m + 2][a + 2], -factor);
@@ -61,8 +62,8 @@ constexpr int axes_of[channel_count][2] = {{-1, -1}, {0, -1}, {1, -1}, {2, -1}, 
 
 int derivatives_of(std::size_t channel) { return (axes_of[channel][0] >= 0) + (axes_of[channel][1] >= 0); }
 
-/// What a Cartesian coefficient adds to the stored N_nm: to its real part where b is even, else to the
-/// imaginary one.
+/// The factor of a Cartesian coefficient in the stored N_nm: in its real part if b is even, else in the
+/// imaginary part.
 class Factors {
  public:
   Factors() {
@@ -80,7 +81,7 @@ class Factors {
       odd *= 2 * n + 1;
     }
   }
-  /// a + b of the Cartesian coefficients that N_nm comes from; with or without one derivative along z
+  /// a + b of the Cartesian coefficients in N_nm, which have no or one derivative along z
   static int degree_of(int n, int m) { return n - (n - m) % 2; }
   const double* of(int n, int m) const { return of_[n][m]; }
 
@@ -93,7 +94,7 @@ class Factors {
   double of_[most_degree + 1][most_degree + 1][most_degree + 1] = {};
 };
 
-/// use(the Cartesian row, its factors, its degree, the place of the real part in the series) for every N_nm.
+/// Calls use(Cartesian row, its factors, its degree, index of the real part in the series) for every N_nm.
 template <class Series, class Use>
 void each_term(Series& cartesian, const Use& use) {
   const auto& factors = Factors::all();
@@ -104,7 +105,8 @@ void each_term(Series& cartesian, const Use& use) {
     }
 }
 
-/// to += Σ_c weight_c q_c of `from`, in units of `scale`; transposed: from += … of `to`.
+/// to += series of Σ_c weight_c q_c of the expansion `from`, in units of `scale`; transposed: from += the
+/// transpose of `to`.
 template <bool transposed>
 void derive(std::span<const double, channel_count> weight, double scale,
             std::conditional_t<transposed, CartesianSeries, const CartesianSeries>& from, int order,

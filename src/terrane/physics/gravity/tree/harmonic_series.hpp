@@ -1,17 +1,17 @@
-// An observable of a cluster as one series in solid harmonics: the form for matrices, which ask for few
-// observables many times.
+// An observable of a cluster as one series in solid harmonics: the form for sensitivity matrices, in which
+// few observables are evaluated many times.
 //
 //   value(x) = Σ_n Σ_m Re(N_nm F_nm(ξ)),   ξ = (x − c)/s,   F_nm = ∂z^(n−m) ∂₊^m (1/|ξ|),   0 ≤ m ≤ n ≤ top
 //
 // An observable is a sum of derivatives of V = (1/s) Σ_k C_k D^k (1/|ξ|) (expansion.hpp), so N follows from C
-// in two steps: the derivatives, which move C_k to higher k, then
+// in two steps: the derivatives, which shift C_k to higher k, then
 //   ∂x = (∂₊ + ∂₋)/2,   ∂y = (∂₊ − ∂₋)/2i,   ∂₊∂₋ = −∂z²
-// Of F only what depends on n is left to a recurrence, and that is real:
+// Only the factor P_nm of F needs a recurrence in n, and it is real:
 //   F_nm = (2n − 1)!! P_nm (−(x + iy)/r²)^m / r,   P_mm = 1,
 //   P_(n+1)m = −(z/r²) P_nm − (n² − m²)/(4n² − 1) P_(n−1)m / r²
-// so a station takes five operations for each of the (top + 1)(top + 2)/2 terms, where the Cartesian
-// derivatives take more than ten for each of (p + 1)²/2.  Stored is (2n − 1)!! N_nm: [m][n − m] real and
-// imaginary part. Sources: see formula/harmonics.hpp.
+// so a station needs five operations for each of the (top + 1)(top + 2)/2 terms; with Cartesian derivatives
+// it would need more than ten for each of (p + 1)²/2.  The numbers stored are (2n − 1)!! N_nm:
+// [m][n − m][real part, imaginary part]. Sources: see formula/harmonics.hpp.
 #pragma once
 
 #include <span>
@@ -21,13 +21,12 @@
 
 namespace terrane::gravity {
 
-/// ∂x^a ∂y^b = Σ_j k(a, b, j) ∂₊^j ∂₋^(a+b−j): the real number and the power of −i that it is to be taken
-/// times.
+/// The real numbers k in ∂x^a ∂y^b = (−i)^b Σ_j k(a, b, j) ∂₊^j ∂₋^(a+b−j).
 struct CartesianToHarmonic {
   double k[most_degree + 1][most_degree + 1][most_degree + 1] = {};  // [a + b][a][j]
 
   explicit CartesianToHarmonic(int order) {
-    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n, one factor more than that of degree n − 1
+    // (∂₊ + ∂₋)^a (∂₊ − ∂₋)^b / 2^n: that of degree n − 1 times one more factor
     k[0][0][0] = 1;
     for (int n = 1; n <= order; ++n)
       for (int a = 0; a <= n; ++a) {
@@ -38,15 +37,16 @@ struct CartesianToHarmonic {
   }
 };
 
-/// How many degrees an observable, Σ_c weight_c q_c with q in the order of Channel, adds to an expansion.
+/// The number of degrees that an observable Σ_c weight_c q_c, with q in the order of Channel, adds to an
+/// expansion.
 int degrees_added(std::span<const double, channel_count> weight);
 
-/// series [series_count(top)] from coefficients [coefficient_count(order)] in units of `scale`; top: at least
-/// order + degrees_added(weight), and zeros beyond that.
+/// Computes series [series_count(top)] from coefficients [coefficient_count(order)] in units of `scale`. top:
+/// at least order + degrees_added(weight); higher degrees are zero.
 void make_series(std::span<const double, channel_count> weight, double scale, int order,
                  const double* coefficients, int top, double* series);
 
-/// Its transpose: adds to the coefficients.
+/// The transpose of make_series(): adds to the coefficients.
 void add_transposed_series(std::span<const double, channel_count> weight, double scale, int order,
                            const double* series, int top, double* coefficients);
 

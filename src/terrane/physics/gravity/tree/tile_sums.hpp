@@ -1,5 +1,5 @@
-// The fields of a list of station tiles, from what serves them: expansions from afar, and leaves of the tree
-// pair by pair.
+// Sums the fields at a list of station tiles: of distant clusters by expansions, of leaves of the tree pair
+// by pair.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace terrane::gravity {
 
 class TileSums {
  public:
-  /// tiles: numbers in tree.receivers(). What is given must outlive it.
+  /// tiles: indices in tree.receivers(). The arguments passed by reference must outlive this object.
   TileSums(const Tree& tree, const Tree::Expansions& expansions, const Switching& switching,
            std::vector<std::size_t> tiles, Progress& progress);
 
@@ -19,15 +19,15 @@ class TileSums {
   std::size_t tile(std::size_t t) const { return tiles_[t]; }
   /// Sums of expansions at tile t of the list: [10][tile_size], in the order of Channel.
   double* far(std::size_t t) { return far_.data() + t * channel_count * tile_size; }
-  /// Adds an expansion at tile t of the list, at once.
+  /// Adds the field of an expansion at tile t of the list immediately.
   void add_far(const Tree::Node& node, int order, std::size_t t);
-  /// Notes that add_near() is to add this leaf to tile t.
+  /// Stores a leaf whose field add_near() will add at tile t.
   void meet(const Tree::Node& leaf, std::size_t t);
   void add_near();                 ///< throws Cancelled
   void stop_if_cancelled() const;  ///< throws Cancelled
   const std::vector<Contact>& contacts() const { return contacts_; }
 
-  /// Calls use(channel's place in the set asked for, channel, sums [tile_size]) for tile t.
+  /// Calls use(index of the channel in the requested set, channel, sums [tile_size]) for tile t.
   template <class Use>
   void each_channel(std::size_t t, const Use& use) const {
     std::size_t column = 0, wanted = 0;
@@ -42,7 +42,7 @@ class TileSums {
       ++column;
     }
   }
-  /// The sums of all tiles, as a Summation hands them over.
+  /// The sums of all tiles, in the form that a Summation returns.
   PartSums part_sums() const;
 
  private:
@@ -54,7 +54,7 @@ class TileSums {
   const Tree& tree_;
   const Tree::Expansions& expansions_;
   const Switching& switching_;
-  std::size_t set_, width_;  // number of the set in kernel_sets that computes near pairs, and of its channels
+  std::size_t set_, width_;  // index in kernel_sets of the set for near pairs; number of its channels
   std::vector<std::size_t> tiles_;
   std::vector<Meeting> meetings_;
   std::vector<double> far_, near_;  // [tiles][10 or width][tile_size]

@@ -1,6 +1,6 @@
-// Least cost: computing the expansions that are used takes (P + 1)(P + 2)(P + 3) / 6 operations per prism,
-// once; evaluating them takes about 15 (P + 2)² per station and cluster, for a pack of stations at a time.
-// The number of clusters per station is of the order of log(prisms) / θ³.
+// Minimum cost: computing the expansions that are used needs (P + 1)(P + 2)(P + 3) / 6 operations per prism,
+// once; evaluating them needs about 15 (P + 2)² per cluster and pack of stations. The number of clusters per
+// station is of the order of log(prisms) / θ³.
 #include "terrane/physics/gravity/tree/tree.hpp"
 
 #include <algorithm>
@@ -21,10 +21,11 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Stations that one traversal serves: the fewer there are, the farther apart they stand.
+/// Number of stations in a tile, for which the tree is traversed once: smaller for few stations, which lie
+/// farther apart.
 std::size_t tile_for(std::size_t stations) { return stations <= 512 ? 8 : 16; }
 constexpr std::size_t stations_per_task = 512;
-// Share of the tolerance that truncation takes; calibrated, see docs/theory/fast.md.
+// Share of the tolerance that truncation may use; calibrated, see docs/theory/fast.md.
 constexpr double truncation_share = 1;
 
 double distance(const double (&a)[3], const double (&b)[3]) {
@@ -62,7 +63,7 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
   const double digits = -std::log10(accuracy);
   order_ = leaves.order > 0 ? leaves.order
                             : std::clamp(static_cast<int>(std::lround(5 + 1.15 * digits)), 4, most_order);
-  // With few stations per prism most work is in making the expansions: fewer, larger leaves.
+  // With few stations per prism, most of the time is spent on computing expansions: so leaves are larger.
   leaf_ = leaves.prisms > 0                      ? leaves.prisms
           : prisms.size() > 64 * stations.size() ? 256
           : prisms.size() > 4 * stations.size()  ? 128
@@ -80,8 +81,8 @@ Tree::Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, 
 
 Tree::~Tree() = default;
 
-/// Boxes, masses, and which clusters have expansions with which bounds, from the leaves up; the expansions
-/// come when they are wanted.
+/// Computes, from the leaves up, boxes and masses of the clusters and the error bounds of those with
+/// expansions; the expansions themselves are computed when they are needed.
 void Tree::measure(Progress& progress) {
   if (measured_) return;
   number_expansions();
@@ -104,7 +105,8 @@ void Tree::measure(Progress& progress) {
   measured_ = true;
 }
 
-/// Clusters of too few prisms are summed pair by pair, and have no expansion.
+/// Numbers the clusters that have an expansion; clusters of too few prisms have none and are summed pair by
+/// pair.
 void Tree::number_expansions() {
   const auto least = least_expanded_ > 0
                          ? least_expanded_
@@ -118,7 +120,7 @@ void Tree::number_expansions() {
 
 Bounds Tree::box_of(std::size_t place) const { return boxes(prisms_)[prism_order()[place]]; }
 
-/// Bounds, mass and centre of mass.
+/// Computes the cluster's bounds, mass and centre of mass.
 void Tree::weigh(Node& node) const {
   std::fill_n(node.low, 3, INFINITY);
   std::fill_n(node.high, 3, -INFINITY);
@@ -152,8 +154,8 @@ void Tree::weigh(Node& node) const {
     node.centre[a] = mass > 0 ? anchor[a] + weighted[a] / mass : 0.5 * (node.low[a] + node.high[a]);
 }
 
-/// From the centre to the farthest corner of a prism, or a little more: the least of what the box of the
-/// cluster, its prisms or its children say.
+/// Distance from the centre to the farthest corner of a prism, or an upper bound: the least of the bounds
+/// from the cluster's box and from its prisms or children.
 double Tree::reach(const Node& node) const {
   const auto to_corner = [&](const double(&low)[3], const double(&high)[3]) {
     double sum = 0;
@@ -177,7 +179,7 @@ double Tree::reach(const Node& node) const {
   return std::min(to_corner(node.low, node.high), farthest);
 }
 
-/// The bounds of the absolute moments, from those of the children or from the prisms.
+/// Computes the bounds of the absolute moments, from those of the children or from the prisms.
 void Tree::bound_moments(const Node& node) {
   double even[most_order / 2 + 2] = {};  // Σ |m| |η|^(2i)
   const auto columns = columns_of(prisms_);
@@ -211,15 +213,15 @@ void Tree::add_moments(const Node& child, const Node& node, double* even) const 
   }
 }
 
-/// Whether the expansion comes from the prisms at once rather than from the children's: a move costs about as
-/// much as sixteen packs of prisms.
+/// Whether the expansion is computed from the prisms directly rather than from the children's expansions: a
+/// translation costs about as much as sixteen packs of prisms.
 bool Tree::gathers(const Node& node) const {
   std::size_t moves = 0;
   for (std::uint32_t c = 0; c < node.children; ++c) moves += nodes_[node.child + c].expanded() ? 1 : 0;
   return moves == 0 || node.size() <= 16 * static_cast<std::size_t>(kernel_target().kernels[0].lanes) * moves;
 }
 
-/// Not filled with zeros: each thread does that for the expansions it makes.
+/// The coefficients are not set to zero here: each thread does that for the expansions it computes.
 Tree::Expansions Tree::room_for_expansions(int order) const {
   return {order,
           std::make_unique_for_overwrite<double[]>(expansions() *
@@ -248,7 +250,7 @@ void Tree::make(const Node& node, Expansions& to) const {
   }
 }
 
-/// wanted [nodes]; with those from which they come.
+/// Computes the wanted [nodes] expansions, and the children's expansions that they are computed from.
 void Tree::make_expansions(std::vector<std::uint8_t> wanted, Expansions& to, Progress& progress) const {
   std::vector<std::uint32_t> todo;  // parents before children, level by level
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -273,11 +275,12 @@ void Tree::make_expansions(std::vector<std::uint8_t> wanted, Progress& progress)
   make_expansions(std::move(wanted), expansions_, progress);
 }
 
-/// Makes the expansions of the clusters that serve these tiles of stations.
+/// Computes the expansions that are evaluated at these tiles of stations.
 void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const Tolerance> tolerances,
                            Expansions& to, Progress& progress) const {
   std::vector<std::uint8_t> wanted(nodes_.size(), 1);
-  // Far more tiles than clusters meet most of these, and take longer to ask.
+  // If tiles are far more numerous than clusters, nearly all clusters are used, and the search would take
+  // longer.
   if (tiles.size() < 4 * nodes_.size()) {
     std::fill(wanted.begin(), wanted.end(), std::uint8_t{0});
     constexpr std::size_t chunk = 4;
@@ -296,9 +299,9 @@ void Tree::make_expansions(std::span<const std::size_t> tiles, std::span<const T
   make_expansions(std::move(wanted), to, progress);
 }
 
-/// The order that keeps every wanted kind within its tolerance at this distance from the centre; −1: none up
-/// to the highest does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k + 1), k = 0,
-/// 1, 2 for V, g, Γ:
+/// The lowest order that keeps every wanted kind within its tolerance at this distance from the centre; −1:
+/// no order up to the highest does. Neglected terms, of degree n = p + 1 and more, relative to Σ|m| / r^(k +
+/// 1), k = 0, 1, 2 for V, g, Γ:
 ///   c_k(n) b_n (s/r)^n / (1 − q c_k(n + 1)/c_k(n)),  q = s/r,  c = 1, n + 1, √1.5 (n + 1)(n + 2)
 int Tree::serving_order(const Node& node, double distance, const Tolerance& tolerance, int highest) const {
   const double q = node.scale / distance;
@@ -354,7 +357,7 @@ void Tree::traverse(const Bounds& bounds, const Tolerance& tolerance, int highes
   }
 }
 
-/// Adds to each tile of the list what serves it: expansions up to an order, and leaves.
+/// Adds, at each tile of the list, distant clusters by expansions up to order `highest`, and near leaves.
 void Tree::add_to(TileSums& sums, std::span<const Tolerance> tolerances, int highest) const {
   for (std::size_t t = 0; t < sums.size(); ++t) {
     sums.stop_if_cancelled();
@@ -366,9 +369,9 @@ void Tree::add_to(TileSums& sums, std::span<const Tolerance> tolerances, int hig
   sums.add_near();
 }
 
-/// Over clusters, the nearest point of the box taken for the station: Σ |m| / r^(k + 1), what V, g and Γ
-/// could be at most if nothing cancelled; and the root of the sum of squares, what independent errors add up
-/// to.
+/// Sums over clusters, with the nearest point of the box as station: Σ |m| / r^(k + 1), the largest that V, g
+/// and Γ (k = 0, 1, 2) could be if nothing cancelled; and the sum of the squares of the terms, whose root is
+/// the size of independent errors.
 Tree::AbsoluteFields Tree::absolute_fields(const Bounds& bounds) const {
   AbsoluteFields fields{};
   if (nodes_.empty()) return fields;
@@ -411,13 +414,13 @@ double Tree::tolerance_of(double together, int kind) const {
                       : 0.1;
 }
 
-/// Looks for the largest value of each kind: at the stations where most mass is near and at others spread
-/// over the survey, more and more accurately until what is found stands clear of its own error.
+/// Estimates the largest value of each kind, at the stations close to most mass and at others spread over the
+/// survey, more and more accurately until the estimate is well above its own error.
 void Tree::find_tolerance(Progress& progress) {
   if (tolerance_known_) return;
   const auto fields = absolute_fields_of_tiles(progress);
   const auto sample = tiles_to_try(fields);
-  // A few digits mostly do; no need to make large clusters with all orders for that.
+  // A few digits mostly suffice, so the first estimates use expansions of low order.
   auto rough = room_for_expansions(std::min(order_, 6));
   std::fill_n(largest_, 3, 0.0);
   for (double relative = 1e-2; relative > 1e-14; relative *= 1e-3) {
@@ -448,7 +451,7 @@ void Tree::find_tolerance(Progress& progress) {
   tolerance_known_ = true;
 }
 
-/// For each tile and kind of field, the sum of the absolute values of what each prism contributes; and
+/// For each tile and kind of field, the sum of the absolute values of all contributions. Also sets
 /// `together_`.
 std::vector<std::array<double, 3>> Tree::absolute_fields_of_tiles(Progress& progress) {
   const std::size_t count = receivers_->tiles();
@@ -551,8 +554,8 @@ Tree::Meetings Tree::meetings(const Bounds& bounds) const {
   return found;
 }
 
-/// Number of pairs of a prism of a leaf and a station of a tile that touch, or are closer to a stretched
-/// prism than the stable form serves.
+/// Number of pairs of a prism of a leaf and a station of a tile that touch, or are too close to a stretched
+/// prism for the stable form.
 std::size_t Tree::pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const {
   const std::span<const double> low[3] = {prisms_.west, prisms_.south, prisms_.bottom},
                                 high[3] = {prisms_.east, prisms_.north, prisms_.top};
@@ -585,7 +588,7 @@ TreeCost Tree::cost(Progress& progress) {
   struct Counted {
     double expansions = 0, terms = 0, prisms = 0, pairs_one_by_one = 0, work = 0;
   };
-  std::vector<Counted> counted(sample);  // work of one station, without that of pairs
+  std::vector<Counted> counted(sample);  // per station; work is without pairs_one_by_one
   for_each(sample, threads_, [&](std::size_t i) {
     const std::size_t t = i * count / sample;
     auto& c = counted[i];
@@ -673,7 +676,7 @@ std::size_t Tree::bytes_to_grow() const {
 std::size_t Tree::memory_bytes() const {
   const std::size_t prisms = prisms_.size();
   const std::size_t tile = sizeof(StationTile) / stations_per_tile_;
-  // Of the room for expansions three eighths are touched: few are of the highest order.
+  // About three eighths of the memory of the expansions are used: few are of the highest order.
   const std::size_t summing =
       expansions() * static_cast<std::size_t>(coefficient_count(order_)) * sizeof(double) * 3 / 8 +
       radial_.size() * sizeof(float) + prisms * sizeof(std::uint32_t) +

@@ -1,10 +1,11 @@
-// The tree: prisms in clusters of clusters, each seen from afar as one multipole expansion.
+// The tree: a hierarchy of clusters of prisms; the field of a distant cluster is that of one multipole
+// expansion.
 //
-// An octree over the prisms' centres. A prism much larger than a cell stays with a coarser one, so that it
-// does not swell the cells of its small neighbours. A cluster serves a tile of stations with the lowest order
-// whose error bound is small enough; where none is, its children are asked; what is left at the leaves is
-// summed pair by pair by the direct kernels, which treat stations inside and on prisms as the direct method
-// does. docs/theory/fast.md has the bound and what was measured.
+// An octree over the prisms' centres. A prism much larger than a cell belongs to a coarser cell, so that it
+// does not enlarge the clusters of its small neighbours. At a tile of stations, a cluster is evaluated with
+// the lowest order whose error bound is small enough; if there is none, its children are tried. Leaves that
+// remain are summed pair by pair by the direct kernels, which treat stations inside and on prisms as the
+// direct method does. docs/theory/fast.md has the bound and measurements.
 #pragma once
 
 #include <algorithm>
@@ -24,32 +25,33 @@
 
 namespace terrane::gravity {
 
-inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< in extended precision
+inline constexpr double seconds_per_pair_by_itself = 1.5e-6;  ///< for a pair in extended precision
 
 /// The work of one evaluation, counted on a sample of the stations.
 struct TreeCost {
-  double expansions = 0;       ///< evaluated, expansion · station
+  double expansions = 0;       ///< number of evaluations, expansion · station
   double expansion_terms = 0;  ///< Σ (order + 1)² of the expansions
   double near_pairs = 0;       ///< prism · station pairs summed directly
-  double seconds = 0;          ///< one core: making the expansions and evaluating all
-  /// Part of it: pairs inside, on and close to stretched prisms, which devices leave to the CPU.
+  double seconds = 0;          ///< seconds of one core, without computing the expansions
+  /// The part of `seconds` for pairs inside, on and close to stretched prisms, which devices leave to the
+  /// CPU.
   double one_by_one_seconds = 0;
-  double most_far = 0, most_near = 0;  ///< expansions and prisms that one tile of stations meets
+  double most_far = 0, most_near = 0;  ///< most expansions and near prisms of one tile of stations
   std::size_t memory_bytes = 0;
 };
 
 class TileSums;
 
-/// A part: about 512 stations that lie close together.
+/// The sum by the tree. A part is about 512 stations that lie close together.
 class Tree final : public Summation {
  public:
   /// A cluster.
   struct Node : Octree::Cell {
     double low[3], high[3];                     // box around the prisms, m
-    double centre[3];                           // of |mass|, m
-    double scale = 0;                           // distance of the farthest corner of a prism, m
+    double centre[3];                           // centre of |mass|, m
+    double scale = 0;                           // distance from the centre to the farthest corner, m
     double mass = 0;                            // Σ |density · volume|
-    std::size_t expansion = std::string::npos;  // number of its expansion
+    std::size_t expansion = std::string::npos;  // index of its expansion
 
     bool expanded() const { return expansion != std::string::npos; }
     /// Distance from the centre to the nearest point of a box.
@@ -62,7 +64,7 @@ class Tree final : public Summation {
       return std::sqrt(sum);
     }
   };
-  /// The largest relative error of an expansion, for V, g and Γ.
+  /// The largest relative error allowed in an expansion, for V, g and Γ.
   struct Tolerance {
     double of[3];
   };
@@ -80,23 +82,23 @@ class Tree final : public Summation {
     }
   };
 
-  /// Settings for methods that are built on the tree; 0: as is best for the tree itself.
+  /// Settings for methods that are built on the tree; 0: the best value for the tree itself.
   struct Leaves {
     std::size_t prisms = 0;            ///< most prisms in a leaf
-    std::uint32_t least_expanded = 0;  ///< the fewest prisms of a leaf that has an expansion
-    int order = 0;                     ///< the highest of expansions
+    std::uint32_t least_expanded = 0;  ///< fewest prisms of a leaf that has an expansion
+    int order = 0;                     ///< highest order of expansions
     std::size_t stations = 0;          ///< most stations in a tile
   };
 
-  /// Sorts the prisms. Expansions are made when they are wanted. The views must outlive the tree.
-  /// accuracy: relative to the largest value of each kind of channel over the survey.
+  /// Sorts the prisms into clusters. Expansions are computed when they are needed. The views must outlive the
+  /// tree. accuracy: relative to the largest value of each kind of channel over the survey.
   Tree(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
        Progress& progress, Leaves leaves = {0, 0, 0, 0});
   ~Tree() override;
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
-  /// Counts what sum() will do, from a few tiles of stations.
+  /// Estimates the work of sum() from a few tiles of stations.
   TreeCost cost(Progress& progress);
 
   std::size_t parts() const override;
@@ -106,12 +108,12 @@ class Tree final : public Summation {
   /// A bound of the error, known once sum() has run: relative to the largest value of each kind.
   double error_bound() const noexcept { return error_bound_; }
 
-  // For an evaluator of its own (tree_device.hpp):
+  // For evaluation elsewhere (tree_device.hpp):
 
-  /// Measures the clusters and finds the tolerance, unless that is done.
+  /// Computes masses, sizes and error bounds of the clusters, and the tolerance, unless this is done already.
   void prepare(Progress& progress);
-  /// wanted [clusters]: not 0 for those that meetings() found. Each expansion is made once, and does not
-  /// depend on who asks for it.
+  /// Computes expansions of clusters, each once; they do not depend on the order of the calls.  wanted:
+  /// [clusters], not 0 for those that meetings() found
   void make_expansions(std::vector<std::uint8_t> wanted, Progress& progress);
   const Prisms& prisms() const noexcept { return prisms_; }
   const Stations& stations() const noexcept { return stations_; }
@@ -123,19 +125,19 @@ class Tree final : public Summation {
   double pair_accuracy() const noexcept { return pair_accuracy_; }
   const std::vector<std::uint32_t>& prism_order() const { return sources_->order(); }
   std::size_t clusters() const;
-  /// The cluster's prisms: place of the first in prism_order(), and their number.
+  /// The cluster's prisms: index of the first in prism_order(), and their number.
   std::pair<std::uint32_t, std::uint32_t> prisms_of(std::size_t cluster) const;
   bool is_leaf(std::size_t cluster) const;
   /// The stations, in tiles.
   const Receivers& receivers() const noexcept { return *receivers_; }
   std::shared_ptr<const Receivers> shared_receivers() const noexcept { return receivers_; }
-  /// The cluster's expansion. Its coefficients are null where the cluster has none, and are set once the
-  /// expansion is made.
+  /// The cluster's expansion. Its coefficients are null if the cluster has none, and are valid once
+  /// make_expansions() has computed them.
   Expansion expansion(std::size_t cluster) const;
   /// Number of clusters that have an expansion.
   std::size_t expansions() const noexcept { return radial_.size() / radials(); }
-  /// What stations within a box meet: clusters by expansions, with the orders that serve; leaves pair by
-  /// pair.
+  /// The clusters with which stations within a box interact: distant ones by expansions, with the order
+  /// needed; leaves pair by pair.
   struct Meetings {
     struct Far {
       std::uint32_t cluster;
@@ -146,18 +148,18 @@ class Tree final : public Summation {
   };
   Meetings meetings(const Bounds& bounds) const;
 
-  // For methods that stand on it (fmm/):
+  // For methods that use the tree (fmm/):
 
-  /// Operations on packs that it takes to evaluate an expansion at a pack of stations, and an average pair in
-  /// the direct kernels.
+  /// Number of operations on packs to evaluate an expansion at a pack of stations, and to compute an average
+  /// pair in the direct kernels.
   static double evaluation_work(int order, bool tensor);
   static double pair_work(double accuracy);
-  /// Number of pairs of a prism of a leaf and a station of a tile that touch, or are closer to a stretched
-  /// prism than the stable form serves.
+  /// Number of pairs of a prism of a leaf and a station of a tile that touch, or are too close to a stretched
+  /// prism for the stable form.
   std::size_t pairs_one_by_one(const Node& leaf, std::size_t tile, const Switching& switching) const;
-  /// Memory that sum() takes, once prepared.
+  /// Bytes that sum() needs after prepare().
   std::size_t memory_bytes() const;
-  /// Memory that it took to make the tree, without expansions.
+  /// Bytes that were needed to build the tree, without expansions.
   std::size_t bytes_to_grow() const;
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const Node> children(const Node& node) const {
@@ -172,9 +174,9 @@ class Tree final : public Summation {
   std::span<const float> moment_bounds(const Node& node) const {
     return std::span(radial_).subspan(node.expansion * radials(), radials());
   }
-  /// Whether an expansion comes from the prisms at once rather than from the children's.
+  /// Whether an expansion is computed from the prisms directly rather than from the children's expansions.
   bool gathers(const Node& node) const;
-  /// Tolerance at a tile of receivers(), once prepared.
+  /// Tolerance at a tile of receivers(), after prepare().
   Tolerance tolerance(std::size_t tile) const;
   /// The lowest order up to `highest` whose error, at this distance from the centre, is within the tolerance;
   /// -1: none.
@@ -187,7 +189,7 @@ class Tree final : public Summation {
 
   void measure(Progress& progress);
   void number_expansions();
-  /// Box of the prism at a place in prism_order(), m.
+  /// Box of the prism at an index of prism_order(), m.
   Bounds box_of(std::size_t place) const;
   void weigh(Node& node) const;
   double reach(const Node& node) const;
@@ -220,9 +222,9 @@ class Tree final : public Summation {
   double accuracy_;
   int threads_;
   bool wanted_[3] = {};  ///< V, g, Γ
-  int order_ = 0;        ///< the highest
+  int order_ = 0;        ///< highest order of expansions
   std::size_t leaf_ = 64, stations_per_tile_ = 16;
-  std::uint32_t least_expanded_ = 0;  ///< 0: found from the order
+  std::uint32_t least_expanded_ = 0;  ///< 0: computed from the order
   const ExpansionKernels& kernels_;
   std::unique_ptr<Sources> sources_;
   std::shared_ptr<const Receivers> receivers_;
@@ -230,8 +232,8 @@ class Tree final : public Summation {
   std::vector<std::size_t> levels_;  // first node of each level, and the end
   Expansions expansions_;
   std::vector<float> radial_;  // bounds of the absolute moments of orders 0 .. order + 1, of each node
-  std::vector<std::array<float, 3>> together_;  // [tiles] root of the sum of squares of absolute fields
-  double largest_[3] = {};                      // lower bounds of the largest value over the survey
+  std::vector<std::array<float, 3>> together_;  // [tiles][V, g, Γ], see AbsoluteFields: √square
+  double largest_[3] = {};                      // [V, g, Γ] lower bounds of the largest value
   double pair_accuracy_ = best_accuracy;
   bool measured_ = false, tolerance_known_ = false;
   double error_bound_ = 0;

@@ -1,5 +1,5 @@
-// Floor: FP64 instructions, 13 (p + 3)² for an expansion of order p at a station; its tables (22 kB of shared
-// memory at the highest order) are made once for 32 stations.
+// Limited by FP64 instructions: 13 (p + 3)² for an expansion of order p at a station; the tables of an
+// expansion (22 kB of shared memory at the highest order) are computed once for 32 stations.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -22,23 +22,23 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t most_groups_listed = 1 << 14;  // most groups of stations whose lists are held at once
-constexpr std::uint32_t slices = 16;  // pieces of a group's list of expansions, so many that a GPU is filled
+constexpr std::size_t most_groups_listed = 1 << 14;  // most groups of stations whose lists are in memory
+constexpr std::uint32_t slices = 16;  // pieces of a group's list of expansions, enough to occupy a GPU
 constexpr std::uint32_t near_chunks = 8;
 
 // ---- on the device ----
 
 struct DeviceCluster {
   double centre[3];         ///< m
-  std::uint32_t expansion;  ///< its number, when it has one
+  std::uint32_t expansion;  ///< index of its expansion, if it has one
 };
 
 struct FarCluster {
   std::uint32_t cluster, order;
 };
 
-/// Expansions at a group of stations; a group of threads takes every `slices`th that they meet. Lengths in
-/// units of `unit`.
+/// Evaluates expansions at a group of stations; a group of threads evaluates every `slices`-th of the group's
+/// list. Lengths in the coefficients are in units of 1 / inverse_unit.
 struct ExpansionField {
   struct Shared {
     GatheredHarmonics table[gathered_count(most_order)];
@@ -114,12 +114,12 @@ struct ExpansionField {
   }
 };
 
-/// Adds the expansions, slice by slice, to the sums of the near pairs.
+/// Adds the fields of the expansions, slice by slice, to the sums of the near pairs.
 struct AddExpansions {
   View<const double> far;  ///< [slices][channel_count][stations]
   View<double> sums;       ///< [channels of the set][stations]
   std::size_t row;
-  int channel[channel_count];  ///< of the set
+  int channel[channel_count];  ///< channel of each row of sums
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t from = static_cast<std::size_t>(channel[i / row]) * row + i % row;
     double sum = 0;
@@ -128,17 +128,17 @@ struct AddExpansions {
   }
 };
 
-/// The expansions and tiles that serve a group of stations.
+/// The expansions and tiles with which a group of stations interacts.
 struct Met {
-  std::size_t far = 0;         ///< clusters by their expansions
-  double harmonics = 0;        ///< (p + 3)² of these
-  std::size_t near_tiles = 0;  ///< of prisms
+  std::size_t far = 0;         ///< number of expansions
+  double harmonics = 0;        ///< Σ (p + 3)² of the expansions of order p
+  std::size_t near_tiles = 0;  ///< number of tiles of prisms
 
   double operations() const {
     constexpr double of_pair = 400;  // between the multipole of order 2 and the stable form
     return device_tile * (13 * harmonics + device_tile * of_pair * static_cast<double>(near_tiles));
   }
-  /// Device memory while its sums are computed. Every tile may be near enough for a place among the pieces,
+  /// Bytes of device memory while the group's sums are computed. Every tile may have to be cut into pieces,
   /// and about one has pairs for the host.
   double device_bytes(std::size_t width) const {
     const double values = static_cast<double>(width * device_tile * sizeof(double)),
@@ -148,7 +148,7 @@ struct Met {
            (tiles / static_cast<double>(tiles_per_piece) + 1) * (values + sizeof(TilePieces::Piece)) +
            (2 * near_chunks + 2) * sizeof(std::uint64_t) + device_tile * device_tile * sizeof(HostPair);
   }
-  /// Lists, twice, and sums.
+  /// Bytes of host memory: the lists, twice, and the sums.
   double host_bytes(std::size_t width) const {
     return static_cast<double>(2 * far * sizeof(FarCluster) + 2 * near_tiles * sizeof(std::uint32_t) +
                                width * device_tile * sizeof(double));
@@ -163,7 +163,7 @@ std::size_t count_tiles(const std::vector<PrismRange>& ranges) {
 
 class TreeOnDevice final : public DeviceSummation {
  public:
-  /// The tree is prepared.
+  /// tree: must be prepared
   TreeOnDevice(Device device, std::shared_ptr<Tree> tree, Precision precision)
       : DeviceSummation(device, tree->prisms(), tree->stations(), tree->channels(),
                         {{0, 1, 2}, tree->channels()}, Switching::for_accuracy(tree->pair_accuracy()),
@@ -191,8 +191,9 @@ class TreeOnDevice final : public DeviceSummation {
     expansions_.emplace(stream_, *tree_, unit_);
   }
 
-  /// From a sample of the groups: so few that Ctrl-C need not wait for long, and that they fit. Once, for all
-  /// sums to be cut alike, and the lists of the last to serve the next.
+  /// Sets groups_at_once_ from a sample of the groups: so few that Ctrl-C need not wait for long, and that
+  /// they fit in memory. Done once, so that all sums are divided alike and can use the lists of the sum
+  /// before.
   void decide_groups_at_once() {
     const std::size_t groups = receivers_->groups(), sample = std::min<std::size_t>(groups, 64);
     std::vector<Met> met(sample);
@@ -216,7 +217,7 @@ class TreeOnDevice final : public DeviceSummation {
   /// Puts the interaction lists of the groups first .. last − 1 on the device, unless they are there already.
   void list(std::size_t first, std::size_t last, Progress& progress) {
     if (first == listed_[0] && last == listed_[1]) return;
-    listed_[1] = listed_[0];  // no lists are on the device until this one is whole
+    listed_[1] = listed_[0];  // marks the lists as absent until these are complete
     const std::size_t groups = last - first;
     std::vector<Tree::Meetings> met(groups);
     std::vector<std::uint64_t> start(groups + 1);
@@ -236,7 +237,6 @@ class TreeOnDevice final : public DeviceSummation {
     });
     expansions_->bring(wanted, progress);
     std::partial_sum(start.begin(), start.end(), start.begin());
-    // Not filled with zeros.
     const std::size_t far_count = start.back();
     const auto far = std::make_unique_for_overwrite<FarCluster[]>(far_count);
     each_group([&](std::size_t g) {
@@ -283,7 +283,7 @@ class TreeOnDevice final : public DeviceSummation {
   std::optional<DeviceExpansions> expansions_;
   double unit_ = 0;
   std::size_t groups_at_once_ = 1;
-  std::size_t listed_[2] = {};  // groups
+  std::size_t listed_[2] = {};  // range of groups whose lists are on the device
   Buffer<std::uint64_t> far_start_;
   Buffer<FarCluster> far_list_;
   DeviceTileSum::Lists near_;

@@ -1,4 +1,4 @@
-// The tree on a GPU (or the debug device): it is grown on the CPU and evaluated on the device.
+// The tree on a GPU (or the debug device): built on the CPU, evaluated on the device.
 #pragma once
 
 #include <memory>
@@ -12,18 +12,18 @@ namespace terrane::gravity {
 class Tree;
 struct TreeCost;
 
-/// Completes the tree where that is not done, and uploads it to the device. precision single: near
-/// pairs in float, right to 2e-6; expansions are always in double. Throws MemoryError, Cancelled.
+/// Prepares the tree, unless this is done already, and uploads it to the device. precision single: near pairs
+/// in float, accurate to 2e-6; expansions are always in double. Throws MemoryError, Cancelled.
 std::unique_ptr<Summation> tree_sum_on_device(Device device, std::shared_ptr<Tree> tree, Precision precision,
                                               Progress& progress);
 
-/// The memory that the tree takes while its sums are computed, in bytes.
+/// The memory that the tree needs while its sums are computed, in bytes.
 struct TreeDeviceMemory {
   double device =
-      0;  ///< at least: what lies there all the time, and the sums of one part, estimated from above
-  double host = 0;  ///< bytes of the host beside Tree::cost(): lists of the clusters that stations meet
+      0;  ///< least device memory: data stored all the time, and an upper estimate for the sums of one part
+  double host = 0;  ///< in addition to Tree::cost(): lists of the clusters that stations interact with
 };
-/// cost: its own.
+/// cost: of the same tree.
 TreeDeviceMemory tree_memory_on_device(const Tree& tree, const TreeCost& cost);
 
 }  // namespace terrane::gravity
