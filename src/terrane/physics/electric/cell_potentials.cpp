@@ -21,7 +21,7 @@ void check_size(const char* name, std::size_t given, std::size_t cells) {
 }  // namespace
 
 double bytes_of_cell_potentials(double cells, double fields, bool on_gpu) {
-  // Resistivities and what a solve is asked for, finds, and hands over, beside the potentials that are kept.
+  // Resistivities; input, result and copy of a solve; and the potentials that the caller stores.
   return bytes_needed(cells, false, on_gpu) + 8 * cells * (4 + fields);
 }
 
@@ -73,7 +73,7 @@ struct CellPotentials::Solver {
   solve::Network<double> network;
   solve::SharedMemory lent;
   solve::Multigrid<float> multigrid;
-  solve::SplitNetwork halves;  // halves of the network, whose own memory is freed
+  solve::SplitNetwork halves;  // both halves of the network, whose own memory is freed
   solve::Field<double> b, x;
 };
 

@@ -1,5 +1,5 @@
-// Potentials in the middle of cells (grid/cells.hpp), and how they change with resistivities: one network and
-// one multigrid for any number of currents.
+// Potentials at the centres of cells (grid/cells.hpp) and their derivatives with respect to resistivities;
+// one network and one multigrid hierarchy serve any number of sources.
 //
 //   K φ = q        K dφ = −(dK) φ        λᵀ dφ = −(K⁻¹ λ)ᵀ (dK) φ
 #pragma once
@@ -16,23 +16,23 @@
 
 namespace terrane::electric {
 
-/// Solver on one rank; all arrays are [cells], in [up, north, east].
+/// Solver on one rank; all arrays are [cells], in the order [up, north, east].
 class CellPotentials {
  public:
-  /// resistivity: Ω·m · parameters: boundary, tolerance and most_iterations · fields: how many potentials the
-  /// caller is going to keep, for which there must be room, too.  Throws ShapeError, InputError
+  /// resistivity: Ω·m · parameters: only boundary, tolerance and most_iterations are used · fields: number of
+  /// potentials that the caller will store, which must also fit into memory.  Throws ShapeError, InputError
   /// (CellScheme), MemoryError.
   CellPotentials(TensorMesh mesh, std::vector<double> resistivity, const Parameters& parameters,
                  Stream& stream, std::size_t fields = 0, const MemoryBudget& budget = {});
   ~CellPotentials();
 
-  /// φ, V, of currents into the cells, A. Where all sides are insulated what they add up to leaves by the
-  /// first cell, whose potential is zero. A solve that does not converge is in the report.
+  /// φ, V, due to currents that enter the cells, A. If all sides are insulated, the sum of the currents
+  /// leaves at the first cell, whose potential is zero. If the solve does not converge, the report says so.
   std::vector<double> potential(std::span<const double> currents, solve::SolveReport& report);
-  /// dφ where the resistivities change by `change`, Ω·m. One solve.
+  /// dφ for a change of the resistivities by `change`, Ω·m. Needs one solve.
   std::vector<double> change(std::span<const double> phi, std::span<const double> change,
                              solve::SolveReport& report);
-  /// λᵀ ∂φ/∂ρ_c of each cell, given K⁻¹ λ = potential(λ), is added to `slope`. No solve.
+  /// Adds λᵀ ∂φ/∂ρ_c for each cell c to `slope`.  of_receivers: K⁻¹ λ = potential(λ). Needs no solve.
   void add_slope(std::span<const double> phi, std::span<const double> of_receivers,
                  std::span<double> slope) const;
 
@@ -43,7 +43,7 @@ class CellPotentials {
   std::unique_ptr<Solver> solver_;
 };
 
-/// Bytes of a solver for `cells` cells and of `fields` potentials.
+/// Bytes of a solver for `cells` cells, and of `fields` stored potentials.
 double bytes_of_cell_potentials(double cells, double fields, bool on_gpu = false);
 
 }  // namespace terrane::electric

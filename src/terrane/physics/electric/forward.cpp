@@ -1,6 +1,7 @@
-// Outline of direct_current(): potentials of every current electrode at all electrodes (potentials.cpp);
-// total ones that `automatic` takes, times what homogeneous ground shows the mesh to have wrong; sums of them
-// for each array; under an uneven ground the same for a homogeneous one, whose ratio they are to.
+// Outline of direct_current(): compute the potentials of every current electrode at all electrodes
+// (potentials.cpp); multiply total potentials chosen by `automatic` by the correction found over homogeneous
+// ground on the same mesh; sum the potentials for each array; for uneven ground do the same over homogeneous
+// ground, and take ratios.
 #include "terrane/physics/electric/forward.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// Σ± of a value between the current electrodes a, b and the potential electrodes m, n.
+/// Sum of a value(current electrode, potential electrode) over the four pairs of an array, with signs.
 template <class Value>
 auto combine(const Array& array, const Value& value) {
   decltype(value(std::size_t{}, std::size_t{})) sum = 0;
@@ -43,8 +44,8 @@ double factor_or_nan(double factor) {
   return std::abs(factor) <= longest_factor ? factor : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// What a solve for an electrode leaves as numbers: potentials of all electrodes, then the cells.
-/// Takes the cells array by array, so that memory holds them once and an array.
+/// The results of a solve for one electrode as a list of numbers: potentials at all electrodes, then fields
+/// in all cells. Consumes `cells` array by array, so that memory holds the cells once, and one array twice.
 std::vector<double> numbers_of(const std::vector<Number>& at, std::vector<CellValues> cells) {
   std::size_t count = 2 * at.size();
   for (const auto& one : cells) count += one.real.size() + one.imaginary.size();
@@ -59,8 +60,8 @@ std::vector<double> numbers_of(const std::vector<Number>& at, std::vector<CellVa
   return all;
 }
 
-/// Takes such numbers apart again: returns the potentials, and appends the cells to those of earlier
-/// electrodes; in the end there are `sources` of them.
+/// The reverse of numbers_of(): returns the potentials, and appends the fields in cells to those of earlier
+/// electrodes. sources: number of electrodes in the end
 std::vector<Number> values_of(std::span<const double> numbers, std::size_t places, bool complex,
                               std::size_t sources, std::vector<CellValues>& cells) {
   std::vector<Number> at;
@@ -77,25 +78,26 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
   return at;
 }
 
-/// Potentials of homogeneous ground at all electrodes, by the mesh, and in closed form, or under uneven
-/// ground with that of its slopes taken out: on rank 0. Of electrodes whose total potentials are held against
-/// them.
+/// Potentials of homogeneous ground at all electrodes, for sources whose total potentials are corrected: as
+/// computed on the mesh; and exact, which is the closed form over flat ground, and over uneven ground a solve
+/// for the secondary potential below slopes. Values on rank 0 only.
 struct HomogeneousPotentials {
-  std::set<std::size_t> solved;  // electrodes; on all ranks
+  std::set<std::size_t> solved;  // sources; on all ranks
   std::map<std::size_t, std::vector<double>> by_mesh, exact;
-  /// Under uneven ground what geometric factors were made of, of electrodes on all ranks, values on rank 0.
+  /// For uneven ground, the potentials from which geometric factors were computed; keys on all ranks, values
+  /// on rank 0.
   std::map<std::size_t, std::vector<double>> of_factors;
-  std::vector<Array> solved_arrays;  // as_solved() of the first conductivities; on all ranks
+  std::vector<Array> solved_arrays;  // as_solved() for the first medium; on all ranks
 };
 
-/// The half-space with the ratios of the mean conductivities along the axes, and a mean of 1 S/m.
+/// The half space of mean conductivity 1 S/m with the ratios of the mean conductivities along the axes.
 HalfSpace homogeneous(const Conductivity& conductivity) {
   const auto s = mean_stretch(conductivity);
   return {{1 / (s.e * s.e), 1 / (s.n * s.n), 1 / (s.u * s.u)}};
 }
 
-/// Adds the potentials of those of `sources` that are not known yet: one solve for each; under uneven ground
-/// two, unless geometric factors have taken the second.
+/// Adds to `known` the potentials of those `sources` that are missing: one solve for each; over uneven ground
+/// two, unless geometric factors already needed the second.
 void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
                     Parameters parameters, Stream& stream, Progress& progress, const Groups& groups,
                     std::vector<std::size_t> sources, HomogeneousPotentials& known) {
@@ -149,9 +151,9 @@ void add_potentials(const TensorMesh& mesh, const Conductivity& conductivity, co
       });
 }
 
-/// The factor that corrects a part of an array's ΔV/I, that of the sources in `held`: over homogeneous
-/// ground, the part's exact ΔV/I divided by that of the mesh, whose errors cancel as the part's do; NaN where
-/// the part is close to zero there.
+/// The factor that corrects ΔV/I of `part`, the contribution to an array of its corrected sources: exact ΔV/I
+/// of this part over homogeneous ground, divided by that on the mesh. Errors cancel in both in the same way.
+/// NaN if the part is close to zero over homogeneous ground.
 double factor_of(const Array& part, const HomogeneousPotentials& known) {
   const auto sum = [&](const auto& of) {
     return combine(part, [&](std::size_t from, std::size_t to) { return of.at(from)[to]; });
@@ -161,8 +163,8 @@ double factor_of(const Array& part, const HomogeneousPotentials& known) {
   return null ? std::numeric_limits<double>::quiet_NaN() : factor;
 }
 
-/// ΔV/I of an array. The potentials of sources in `held` are corrected: by one factor for all of them, or,
-/// where that is NaN, by a factor for each pair of electrodes.
+/// ΔV/I of an array. The potentials of sources in `held` are corrected: by one common factor or, if that is
+/// NaN, by a factor for each pair of electrodes.
 template <class Potential>
 Number transfer(const Array& array, const std::set<std::size_t>& held, const HomogeneousPotentials& known,
                 const Potential& potential) {
@@ -182,9 +184,9 @@ Number transfer(const Array& array, const std::set<std::size_t>& held, const Hom
          });
 }
 
-/// ΔV/I of the first `count` arrays; each is the mean of its own and that of the array which exchanges its
-/// current and potential electrodes, where these follow the first.  potentials: of each electrode that gives
-/// current, at all electrodes
+/// ΔV/I of the first `count` arrays. If these are followed by the arrays with current and potential
+/// electrodes exchanged, each value is the mean of both.  potentials: of each current electrode at all
+/// electrodes
 std::vector<Number> means_of_arrays(std::size_t count, const std::vector<Array>& arrays,
                                     const std::set<std::size_t>& held, const HomogeneousPotentials& known,
                                     const std::map<std::size_t, std::vector<Number>>& potentials) {
@@ -200,8 +202,8 @@ std::vector<Number> means_of_arrays(std::size_t count, const std::vector<Array>&
   return all;
 }
 
-/// ΔV/I of every array, on rank 0.  cells: gets the volume, where one is wanted · secondary: gets potentials
-/// at all electrodes that were solved for as secondary ones
+/// ΔV/I of every array, on rank 0.  cells: receives the fields in cells, if any are wanted · secondary:
+/// receives the potentials at all electrodes of sources with a secondary potential
 std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conductivity,
                               const Electrodes& given, const Parameters& parameters, Stream& stream,
                               DirectCurrentReport& report, Progress& progress, const Groups& groups,
@@ -219,7 +221,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
     sources = sources_of(given, electrodes, parameters);
     if (wanted.arrays() > 0) of_volume = current_electrodes(given);
     auto all = electrodes;
-    for (const std::size_t one : sources)  // some are solved for the volume alone
+    for (const std::size_t one : sources)  // some are solved for only because fields in cells are wanted
       all.arrays.push_back({static_cast<int>(one), Array::far_away, Array::far_away, Array::far_away});
     primaries = primaries_of(mesh, conductivity, parameters, all);
     held = held_against_homogeneous(primaries, conductivity, parameters);
@@ -227,7 +229,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
   add_potentials(mesh, conductivity, electrodes, parameters, stream, progress, groups, held, known);
   report.held_against = known.solved.size();
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, sources, groups);
-  // Potentials at all electrodes, by the electrode that gives current.
+  // Potentials at all electrodes, for each current electrode.
   std::map<std::size_t, std::vector<Number>> potentials;
   std::vector<CellValues> volume(wanted.arrays());
   turns.solve(
@@ -247,7 +249,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
       });
   for (const std::size_t source : secondary != nullptr ? sources : std::vector<std::size_t>{})
     if (primaries.at(source)) {
-      auto& values = (*secondary)[source];  // on other ranks empty
+      auto& values = (*secondary)[source];  // stays empty on other ranks
       for (const Number& value : potentials[source]) values.push_back(value.real());
     }
   if (groups.comm().rank() > 0) return {};
@@ -257,7 +259,7 @@ std::vector<Number> transfers(const TensorMesh& mesh, const Conductivity& conduc
                          potentials);
 }
 
-/// Of a flat surface in closed form; else 1/ΔV of a ground of 1 S/m on the same mesh.
+/// Geometric factors: for a flat surface in closed form; else 1/ΔV over ground of 1 S/m on the same mesh.
 std::vector<double> factors(const TensorMesh& mesh, const Conductivity& conductivity,
                             const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                             Progress& progress, const Groups& groups, HomogeneousPotentials& known) {
@@ -345,7 +347,7 @@ double geometric_factor(const Electrodes& electrodes, const Array& array, double
 
 namespace {
 
-/// direct_current() of what conducts, without a chargeability.
+/// direct_current() for one conductivity, without chargeability.
 DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivity,
                           const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                           DirectCurrentReport& report, Progress& progress, const Groups& groups,
@@ -376,7 +378,7 @@ DirectCurrentData data_of(const TensorMesh& mesh, const Conductivity& conductivi
 
 namespace {
 
-/// Throws InputError: chargeabilities that are none, or a phase beside them.
+/// Throws InputError: a chargeability outside 0 … 1, or a complex conductivity as well.
 void check_chargeability(const Medium& medium) {
   for (std::size_t cell = 0; cell < medium.chargeability.size(); ++cell)
     if (const double m = medium.chargeability[cell]; !(m >= 0 && m < 1))
@@ -387,7 +389,7 @@ void check_chargeability(const Medium& medium) {
                      "A phase at a frequency, or a chargeability without one.");
 }
 
-/// The number of solves; electrodes and sides that are wrong are refused before it is used.
+/// The number of solves, after a check of electrodes and sides.
 std::size_t count_of_solves(const Electrodes& electrodes, const Parameters& parameters) {
   electrodes.check();
   check(parameters.boundary, electrodes, parameters.volume);
@@ -446,12 +448,12 @@ DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, c
 }
 
 double bytes_needed(double nodes, bool complex, bool on_gpu, double coarser) {
-  // Numbers of four bytes. Conductances of A and of the finest level, which are one, and K in double where it
-  // is complex; b, x, r, p in double; u of the finest level, and where b and v of it and q, z have one place.
-  // Links, b, u, v of the other levels with a smoother, so many times the points of the finest; links of
-  // those between. Passes of CPUs have one memory for every second u, and keep links of removed points alone.
-  // Arrays have layers of four points at most. While networks are on their way to the device the host has
-  // copies, but no vectors exist yet.
+  // Counted in numbers of four bytes. Conductances of A, which are also those of the finest level, and K in
+  // double precision if complex; b, x, r, p in double precision; u of the finest level, and one memory for
+  // its b and v, which q and z also use. For other levels with a smoother: links, b, u, v (`coarser` times
+  // the points of the finest); for levels without: links. Fused sweeps on CPUs share memory between every
+  // second u, and store links of removed points only. Halos of arrays are at most four points in all. While
+  // networks are transferred to the device the host holds copies, but vectors do not exist yet.
   const bool passes = !on_gpu && solve::has_passes<float>();
   const double parts = complex ? 2 : 1, others = coarser;
   const double conductances = complex ? 3 + 6 * 2 : 6, vectors = 8 * parts, of_finest = 3 * parts;
@@ -462,7 +464,7 @@ double bytes_needed(double nodes, bool complex, bool on_gpu, double coarser) {
 }
 
 double bytes_of_helper(double nodes, bool complex) {
-  // The whole network while it takes its part of it; later what it begins a solve with, and the solution.
+  // First the whole network, while a rank copies its part; later the right-hand side and the solution.
   return nodes * (complex ? 80 : 32);
 }
 

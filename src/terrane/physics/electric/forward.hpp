@@ -1,9 +1,9 @@
-// What arrays of electrodes measure on an earth of cells: one solve for each current electrode, for unit
-// current; every array is a difference of those potentials.
+// Data of electrode arrays over an earth of cells: one solve for each current electrode, with unit current;
+// the datum of an array is a sum and difference of these potentials.
 //
-// A medium that stores charge, two ways (formula/polarization.hpp): at a frequency its conductivity is
-// complex, and data have a phase; in time its chargeability makes the voltage decay, m_a = 1 − ΔV[σ∞]/ΔV[σ]
-// (Seigel 1959).
+// A medium that stores charge is described in one of two ways (formula/polarization.hpp): at a frequency, its
+// conductivity is complex, and data have a phase; in the time domain, its chargeability makes the voltage
+// decay, and the apparent chargeability is m_a = 1 − ΔV[σ∞]/ΔV[σ] (Seigel 1959).
 #pragma once
 
 #include <cstddef>
@@ -24,31 +24,32 @@
 
 namespace terrane::electric {
 
-/// Data, one entry per array, except the volume.
+/// Data: one value per electrode array in each member except the volume.
 struct DirectCurrentData {
   std::vector<double> resistance;            ///< ΔV/I, V/A; its real part
-  std::vector<double> geometric_factor;      ///< m; NaN beyond 1e6 m: homogeneous ground gives no voltage
-  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN where the factor is; of complex data the magnitude
-  std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I where conductivity is complex
-  std::vector<double> phase;  ///< rad, positive where the voltage lags; empty where conductivity is real
-  std::vector<double> chargeability;  ///< V/V; empty where the medium has none
-  /// As Potentials::in_cells() has them, each [source, up, north, east] in the order of the report's sources.
+  std::vector<double> geometric_factor;      ///< m; NaN above 1e6 m: no voltage over homogeneous ground
+  std::vector<double> apparent_resistivity;  ///< Ω·m; NaN if the factor is; magnitude of complex data
+  std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I if conductivity is complex
+  std::vector<double> phase;          ///< rad, positive if the voltage lags; empty if conductivity is real
+  std::vector<double> chargeability;  ///< V/V, apparent; empty if the medium has no chargeability
+  /// Fields in all cells, as from Potentials::in_cells(), each [source, up, north, east], sources in the
+  /// order of the report.
   std::vector<CellValues> volume;
 };
 
-/// Values of the cells of a mesh, owned by this struct (Conductivity points at them): [cells] each, or empty.
+/// Properties of the cells of a mesh, each [cells] or empty; view() returns pointers to them.
 struct Medium {
   std::vector<double> conductivity;   ///< S/m, along all axes, or along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
-  std::vector<double> chargeability;  ///< V/V, below 1; `conductivity` is then that after long currents
-  std::vector<double> ground;         ///< share of the cell that is not air (grid/ground.hpp)
-  /// Conductivity and quadrature along northing and up, S/m; an empty array: as along easting.
+  std::vector<double> chargeability;  ///< V/V, below 1; `conductivity` is then the value after long currents
+  std::vector<double> ground;         ///< fraction of the cell that is not air (grid/ground.hpp)
+  /// Conductivity and quadrature along northing and up, S/m; empty: as along easting.
   std::vector<double> conductivity_north = {}, conductivity_up = {};
   std::vector<double> quadrature_north = {}, quadrature_up = {};
   std::vector<double> slopes =
-      {};  ///< slopes of the ground at the electrodes (grid/ground.hpp); empty: those that cells show
+      {};  ///< slopes_at() the electrodes (grid/ground.hpp); empty: taken from `ground`
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Field>
   static void fields(Self& r, Field& field) {
     for (auto* values : {&r.conductivity, &r.quadrature, &r.chargeability, &r.ground, &r.conductivity_north,
@@ -60,60 +61,63 @@ struct Medium {
   Conductivity view() const;
 };
 
-/// The medium at the moment when currents begin, before charge is stored: conductivity σ/(1 − m). Throws
-/// InputError: chargeabilities that are none, or a phase beside them.
+/// The medium at the moment when currents are switched on, before charge is stored: conductivity σ/(1 − m).
+/// Throws InputError: a chargeability outside 0 … 1, or a complex conductivity as well.
 Medium begun(const Medium& medium);
 
 struct DirectCurrentReport {
-  std::vector<std::size_t> sources;        ///< electrodes that gave current
+  std::vector<std::size_t> sources;        ///< electrodes that were solved for, as sources of current
   std::vector<solve::SolveReport> solves;  ///< one per source
   std::size_t secondary = 0;               ///< number of sources solved for the secondary potential
-  std::size_t held_against = 0;            ///< sources with total potentials, corrected (surroundings.hpp)
-  std::size_t null_arrays = 0;             ///< number of arrays without a geometric factor
+  std::size_t held_against = 0;  ///< number of sources whose total potentials were corrected by homogeneous
+                                 ///< ground (surroundings.hpp)
+  std::size_t null_arrays = 0;   ///< number of arrays without a geometric factor
   double operator_complexity = 0;
 
   int most_iterations() const;
   bool converged() const;
 };
 
-/// Geometric factor on or under a flat surface at this height, m; NaN beyond 1e6 m.
+/// Geometric factor for electrodes on or below a flat surface at height `surface`, m; NaN above 1e6 m.
 double geometric_factor(const Electrodes& electrodes, const Array& array, double surface);
 
-/// The surface is the top of the mesh, or where conductivity.ground says; then geometric factors are those of
-/// a homogeneous ground on the same mesh, with as many solves again. The same bits for any number of threads,
-/// ranks and groups. comm: collective over its ranks, which pass the same problem and `at_once`, into how
-/// many groups they are divided; each group solves for the electrodes that are its turn, and its ranks share
-/// the nodes of the mesh. Rank 0 returns all data, and all stop when one is cancelled. at_once: 1 … ranks; 0:
-/// one group for each rank, or each current electrode where these are fewer. Throws InputError
-/// (Electrodes::check; an electrode outside of the mesh or in the air), MemoryError, Cancelled: on all ranks;
-/// OutOfStep. A solve that does not converge is in the report.
+/// Data of all arrays. The surface is the top of the mesh, or follows from conductivity.ground; in the latter
+/// case geometric factors are computed for a homogeneous ground on the same mesh, with as many solves again.
+/// Bitwise identical results for any number of threads, ranks and groups. comm: collective over its ranks,
+/// which pass the same problem. Ranks are divided into `at_once` groups, which solve for different electrodes
+/// at the same time; the ranks of a group share the nodes of the mesh. Rank 0 returns all data, and all ranks
+/// stop if one is cancelled. at_once: 1 … ranks; 0: as many groups as ranks, or as current electrodes if
+/// these are fewer. Throws InputError (Electrodes::check; an electrode outside of the mesh or in the air),
+/// MemoryError, Cancelled: on all ranks; OutOfStep. If a solve does not converge, the report says so.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Conductivity& conductivity,
                                  const Electrodes& electrodes, const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr, int at_once = 0);
 
-/// direct_current() of a Medium, with the apparent chargeability where the medium has one: a second run with
-/// the conductivity σ/(1 − m) of the moment at which currents begin. Throws InputError also for
-/// chargeabilities beside complex conductivities.
+/// direct_current() of a Medium, with apparent chargeabilities if the medium has chargeability: by a second
+/// run with the conductivity σ/(1 − m), that when currents are switched on. Throws InputError also if
+/// conductivity is complex as well.
 DirectCurrentData direct_current(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                                  const Parameters& parameters, Stream& stream,
                                  DirectCurrentReport* report = nullptr, Progress* progress = nullptr,
                                  Comm* comm = nullptr, int at_once = 0);
 
-/// Checks boundaries against electrodes. Throws InputError: an array whose current cannot leave, as all sides
-/// are insulated; a top that is mixed; a volume of single electrodes in a closed mesh.
+/// Checks boundary conditions against electrodes. Throws InputError: an array whose current cannot leave,
+/// because all sides are insulated; a mixed condition at the top; a volume, which belongs to single
+/// electrodes, in a mesh with all sides insulated.
 void check(const Boundaries& boundary, const Electrodes& electrodes, const Volume& volume = {});
 
-/// Electrodes that an array sends current from or to, ascending.
+/// Electrodes that arrays use as current electrodes, ascending.
 std::vector<std::size_t> current_electrodes(const Electrodes& electrodes);
 
-/// Electrodes that are solved for, ascending: the current electrodes of as_solved() arrays
-/// (surroundings.hpp), and those whose volume is wanted.
+/// Electrodes that must be solved for, ascending: the current electrodes of as_solved() arrays
+/// (surroundings.hpp), and those whose fields in all cells are wanted.
 std::vector<std::size_t> sources_of(const Electrodes& given, const Electrodes& solved,
                                     const Parameters& parameters);
 
-/// Bytes that direct_current() takes on the host and on the device, for a mesh of `nodes` nodes; and host
-/// memory that every further rank that shares this mesh takes while it prepares its part.
+/// bytes_needed(): bytes that direct_current() needs on the host and on the device for a mesh of `nodes`
+/// nodes. bytes_of_helper(): host memory that every further rank sharing this mesh needs while it sets up its
+/// part.
 double bytes_needed(double nodes, bool complex = false, bool on_gpu = false, double coarser = 1.5);
 double bytes_of_helper(double nodes, bool complex = false);
 

@@ -1,5 +1,5 @@
-// Outline: sides of bodies as intervals along the three axes; faces and fine cells that they ask for; where
-// these are too many, wider ones.
+// Outline: find the sides of bodies as intervals along the three axes; from these, faces and fine cells; if
+// there are too many cells, wider ones.
 #include "terrane/physics/electric/mesh_plan.hpp"
 
 #include <fmt/format.h>
@@ -15,20 +15,20 @@
 namespace terrane::electric {
 
 namespace {
-constexpr double seen = 0.25;    // depth of even cells over the length of the survey
-constexpr double far = 3;        // distance from an electrode to a wall over the length of the survey
-constexpr double farthest = 12;  // the same where a resistive dyke parts the ground
-constexpr double sideways = 1.4, down = 1.2;  // growth
+constexpr double seen = 0.25;    // depth of even cells, relative to the length of the survey
+constexpr double far = 3;        // distance from an electrode to a wall, relative to the length of the survey
+constexpr double farthest = 12;  // the same if a resistive dyke divides the ground
+constexpr double sideways = 1.4, down = 1.2;  // factors by which cells grow
 
 using Interval3 = std::array<std::array<double, 2>, 3>;  // easting, northing, up
 
-/// What a mesh has to know of a body.
+/// The extent and properties of a body or layer, as a mesh must resolve them.
 struct Sides {
   std::size_t body = 0;
   Interval3 at{};
-  std::array<bool, 3> even{};  // whether its sides are planes there
-  double conductivity = 0;     // S/m; 0: it has none
-  double thinnest = INFINITY;  // least height of a layer between surfaces, m
+  std::array<bool, 3> even{};  // whether the sides on this axis are planes normal to it
+  double conductivity = 0;     // S/m; 0: not defined
+  double thinnest = INFINITY;  // least thickness of a layer between curved surfaces, m
 };
 
 double conductivity_of(const std::vector<PropertyValue>& values) {
@@ -39,8 +39,8 @@ double conductivity_of(const std::vector<PropertyValue>& values) {
   return 0;
 }
 
-/// The least thickness of a layer between surfaces over a box, where it has any, and the heights between
-/// which it lies.
+/// Sets the range of heights of a layer between curved surfaces over a box, and its least thickness, if it
+/// exists there.
 void look_at_layer(const Shape& layer, const Prism& over, Sides& sides) {
   constexpr int steps = 24;
   auto& up = sides.at[2];
@@ -55,7 +55,7 @@ void look_at_layer(const Shape& layer, const Prism& over, Sides& sides) {
     }
 }
 
-/// Bodies and layers of other media, those that the survey's box, wider by its reach, has a part of.
+/// Bodies and layers that intersect the survey's box, extended by `reach` on all sides.
 std::vector<Sides> sides_of(const Description& earth, const Prism& survey, double reach) {
   std::vector<Sides> all;
   const Prism wide{survey.west - reach,  survey.east + reach,   survey.south - reach,
@@ -85,7 +85,8 @@ std::vector<Sides> sides_of(const Description& earth, const Prism& survey, doubl
 
 bool is_layer(const Sides& sides) { return !std::isfinite(sides.at[0][0]) && !std::isfinite(sides.at[1][0]); }
 
-/// From a body to the nearest point of the survey, and across it along an axis.
+/// away(): distance from a body to the nearest point of the survey, m. across(): width of a body along an
+/// axis, m.
 double away(const Sides& sides, const Prism& survey) {
   const double low[3] = {survey.west, survey.south, survey.bottom},
                high[3] = {survey.east, survey.north, survey.top};
@@ -101,8 +102,9 @@ double across(const Sides& sides, std::size_t axis) {
   return axis == 2 ? std::min(whole, sides.thinnest) : whole;
 }
 
-/// How far currents spread before they cross resistive rock that parts the ground from side to side, as a
-/// dyke does, m: its width w and resistivity ρ over that of the best conductor, w ρ / ρ₀. 0: there is none.
+/// How far currents spread before they cross resistive rock that divides the ground from side to side, as a
+/// dyke does, m: w ρ/ρ₀, with its width w, its resistivity ρ and that of the best conductor ρ₀. 0 if there is
+/// no such rock.
 double spread_at_barriers(const Description& earth, const Prism& survey, double reach) {
   const auto all = sides_of(earth, survey, reach);
   const double low[3] = {survey.west, survey.south, survey.bottom},
@@ -120,13 +122,14 @@ double spread_at_barriers(const Description& earth, const Prism& survey, double 
   return most;
 }
 
-/// What is asked of one axis.
+/// Requests for one axis.
 struct Wanted {
   std::vector<double> faces;
   std::vector<FineCells> fine;
 };
 
-/// How far from each electrode the next one is, wherever it stands; top: the height of those that say none.
+/// The distance of each electrode from its nearest neighbour in any direction, m; top: height of electrodes
+/// for which none is given.
 std::vector<double> to_next(const std::vector<Position>& electrodes, double top) {
   std::vector<std::size_t> order(electrodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -147,7 +150,7 @@ std::vector<double> to_next(const std::vector<Position>& electrodes, double top)
 
 class Planner {
  public:
-  /// as_asked: cells are as wide as the job says, however near to each other electrodes are
+  /// as_asked: the job specifies the cell width, which then does not depend on the distances of electrodes
   Planner(const Description& earth, const std::vector<Position>& electrodes, const Prism& survey,
           double reach, double cell, bool as_asked)
       : earth_(earth),
@@ -157,10 +160,10 @@ class Planner {
         sides_(sides_of(earth, survey, reach)),
         to_next_(to_next(electrodes, survey.top)) {
     for (double& apart : to_next_)
-      if (as_asked || apart > 1.98 * cell) apart = INFINITY;  // two even cells between them
+      if (as_asked || apart > 1.98 * cell) apart = INFINITY;  // two even cells fit between them
   }
 
-  /// easting, northing, up.  wider: by how much fine cells are wider than they should be
+  /// Requests along easting, northing, up.  wider: factor by which fine cells are wider than they should be
   std::array<Wanted, 3> wanted(double wider) const {
     std::array<Wanted, 3> all;
     for (const double level : levels_of(earth_)) all[2].faces.push_back(level);
@@ -173,7 +176,8 @@ class Planner {
           for (const double side : one.at[a])
             if (std::isfinite(side)) all[a].faces.push_back(side);
         if (!std::isfinite(size) || !(size > 0)) continue;
-        // Two cells across; four of what is nearer than its size, unless the primary potential has it.
+        // Two cells across; four if the body is nearer than its size, unless the primary potential accounts
+        // for it.
         const bool by_primary = is_layer(one) && !earth_.topography;
         const double cells = gap < size && !by_primary ? 4 : 2;
         const double least = by_primary ? 0 : std::max(cell_ / 8, gap / 6);
@@ -197,14 +201,14 @@ class Planner {
     }
     return conductivity_of(earth_.background);
   }
-  /// The distance to the nearest side of a body, along each axis where the electrode is beside it.
+  /// The distance from an electrode to the nearest side of a body, m.
   double to_side(const Sides& one, const Position& p) const {
     const double at[3] = {p[0], p[1], std::isnan(p[2]) ? survey_.top : p[2]};
     double outside = 0, inside = INFINITY;
     for (std::size_t a = 0; a < 3; ++a) {
       const double gap = std::max({0.0, one.at[a][0] - at[a], at[a] - one.at[a][1]});
       outside += gap * gap;
-      // The top of a body that reaches the ground is no side.
+      // The top of a body that extends to the ground is not a side.
       const double to_low = at[a] - one.at[a][0], to_high = a == 2 ? INFINITY : one.at[a][1] - at[a];
       for (const double to : {to_low, to_high})
         if (to > 0) inside = std::min(inside, to);
@@ -214,7 +218,7 @@ class Planner {
   void at_electrodes(double wider, std::array<Wanted, 3>& all) const {
     for (std::size_t n = 0; n < electrodes_.size(); ++n) {
       const auto& p = electrodes_[n];
-      const double own = conductivity_at(p), between = to_next_[n] / 2;  // as in boreholes
+      const double own = conductivity_at(p), between = to_next_[n] / 2;  // matters in boreholes
       double least = INFINITY;
       for (const auto& one : sides_) {
         if (is_layer(one) && !earth_.topography) continue;
@@ -236,13 +240,14 @@ class Planner {
   const Prism& survey_;
   double cell_;
   std::vector<Sides> sides_;
-  std::vector<double> to_next_;  // m, of each electrode
+  std::vector<double> to_next_;  // [electrode], m
 };
 
-/// Where electrodes are, but for those next to a side of a body; none where they are closer than cells.
+/// Adds faces at electrodes, except at those next to a side of a body; none if electrodes are closer to each
+/// other than cells.
 void add_electrodes(const std::vector<Position>& electrodes, std::size_t axis, double cell,
                     std::vector<double>& faces) {
-  if (axis < 2 && faces.empty()) return;  // they are at even cells already
+  if (axis < 2 && faces.empty()) return;  // even cells have faces at electrodes
   std::vector<double> places;
   for (const auto& p : electrodes)
     if (std::isfinite(p[axis])) places.push_back(p[axis]);
@@ -259,7 +264,7 @@ void add_electrodes(const std::vector<Position>& electrodes, std::size_t axis, d
       faces.push_back(place);
 }
 
-/// The width of cells at electrodes, m: what the job says, or half the least distance of two.
+/// The width of cells at electrodes, m: specified by the job, or half the least distance of two electrodes.
 double width_of_cells(const MeshWish& wish, double apart, double reach, std::vector<std::string>& reasons) {
   const double cell = wish.cell.value_or(apart > 0 ? apart / 2 : reach / 40);
   reasons.push_back(wish.cell   ? fmt::format("cells of {:.4g} m, as mesh.cell says", cell)
@@ -268,12 +273,13 @@ double width_of_cells(const MeshWish& wish, double apart, double reach, std::vec
   return cell;
 }
 
-/// The walls beside a survey, east, west, south and north; bottom and top are left at zero.
+/// The walls around a survey on the east, west, south and north; bottom and top are set to zero.
 Prism walls_around(const Prism& box, double away) {
   return {box.west - away, box.east + away, box.south - away, box.north + away, 0, 0};
 }
 
-/// From an electrode to a wall, m: as far as currents spread, where this is farther than usual.
+/// The distance from an electrode to a wall, m: the usual one, or that over which currents spread, if it is
+/// larger.
 double distance_to_walls(const Description& earth, const Prism& box, double reach) {
   Prism seen_from = box;
   if (!std::isfinite(box.bottom)) seen_from.bottom = seen_from.top = 0;
@@ -295,7 +301,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
   const auto land = relief(earth, all, std::isfinite(box.top) ? std::max(box.top, 0.0) : 0);
   const auto near = relief(earth, box, land.highest);
   all.top = land.highest;
-  if (earth.topography)  // crests between the places that relief() looks at
+  if (earth.topography)  // crests between the points that relief() samples
     for (const auto& p : electrodes) all.top = std::max(all.top, earth.ground(p[0], p[1]));
   const double lowest = std::isfinite(box.bottom) ? std::min(near.lowest, box.bottom) : near.lowest;
   const double core = lowest - seen * reach;
@@ -347,7 +353,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
 
 namespace {
 
-/// Whether electrodes stand above each other, as in boreholes.
+/// Whether electrodes lie vertically above each other, as in boreholes.
 bool are_in_holes(const std::vector<Position>& electrodes, double cell) {
   for (std::size_t n = 1; n < electrodes.size(); ++n)
     if (std::hypot(electrodes[n][0] - electrodes[n - 1][0], electrodes[n][1] - electrodes[n - 1][1]) <
@@ -356,7 +362,8 @@ bool are_in_holes(const std::vector<Position>& electrodes, double cell) {
   return false;
 }
 
-/// The ground of electrodes that stand on it: empty where they lie in a plane, `level`, or say no heights.
+/// The ground through electrodes that lie on it; empty if they lie in a horizontal plane, at height `level`,
+/// or have no heights.
 Ground ground_of(const std::vector<Position>& electrodes, const Prism& box, double cell, double& level) {
   level = 0;
   if (!std::isfinite(box.top)) return {};
@@ -372,11 +379,11 @@ Ground ground_of(const std::vector<Position>& electrodes, const Prism& box, doub
   return ground_through(on_it);
 }
 
-constexpr double down_below = 1.15;          // growth of cells that are found, downwards
-constexpr std::size_t many_cells = 300'000;  // cells
+constexpr double down_below = 1.15;          // downward growth of cells of an inversion
+constexpr std::size_t many_cells = 300'000;  // limit for the number of cells
 
-/// Even cells where electrodes are, down to the lowest place of the ground; beyond them cells that grow out
-/// to the walls `all`.
+/// Even cells at the electrodes, down to the lowest point of the ground; beyond them cells that grow out to
+/// the walls `all`.
 TensorMesh cells_around(const Prism& box, const Prism& all, double lowest, double cell) {
   const auto axis = [&](double low, double high, double from, double to) {
     low = std::max(low - 2 * cell, from);
@@ -432,7 +439,8 @@ CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground
       "what electrodes reach over",
       plan.mesh.n_east(), plan.mesh.n_north(), plan.mesh.n_up(), sideways, down_below, far * reach));
   plan.smooth = {4 * cell, 4 * cell, 2 * cell};
-  // Of what lies beside a line it sees little: there models go on as they are below it.
+  // A survey on a line is hardly sensitive to structure beside the line: there models continue as they are
+  // below it.
   const auto spread = spread_of(electrodes);
   if (spread.width < 0.02 * spread.length)
     for (std::size_t a = 0; a < 2; ++a)
@@ -442,7 +450,7 @@ CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground
 
 namespace {
 
-/// The width of the widest cell that an interval has a part of, and of those at its ends.
+/// The width of the widest cell that overlaps an interval.
 double widest_within(const std::vector<double>& faces, double low, double high) {
   double widest = 0;
   for (std::size_t n = 0; n + 1 < faces.size(); ++n)
@@ -450,7 +458,7 @@ double widest_within(const std::vector<double>& faces, double low, double high) 
   return widest;
 }
 
-/// How far a place is from the nearest face, in cells.
+/// Distance of a coordinate from the nearest face, as a fraction of its cell.
 double off_face(const std::vector<double>& faces, double at) {
   if (!(at > faces.front()) || !(at < faces.back())) return 0;
   const auto above = std::upper_bound(faces.begin(), faces.end(), at);

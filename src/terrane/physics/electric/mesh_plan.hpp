@@ -1,12 +1,13 @@
-// A mesh for arrays of electrodes, where the job has none: even cells of half the distance between electrodes
-// around and below them, as deep as they see, then cells that grow to three times their reach. Faces lie at
-// levels, at sides of boxes and where electrodes are; layers and bodies within the survey's reach are at
-// least two cells across, and cells at electrodes as small as the nearest side of a body asks for, to
+// Plans a mesh for electrode arrays: even cells of half the distance between electrodes, around them and
+// below them down to the depth of investigation, then cells that grow to walls at three times the survey's
+// length. Faces lie at interfaces of layers, at sides of boxes and at electrodes. Layers and bodies near the
+// survey are at least two cells across. Cells at an electrode are as small as the nearest side of a body
+// requires,
 //
-//   h = t (1 %/(2 % c))^½     t the distance to that side, c how much better its body conducts, at least 1
+//   h = t (1 %/(2 % c))^½     t the distance to that side, c ≥ 1 the ratio by which its body conducts better
 //
-// of which 1 % of the potential is left (docs/theory/electric.md). Over flat ground layers ask for none of
-// this: the primary potential is theirs.
+// so that the error of the potential is 1 % (docs/theory/electric.md). Over flat ground layers require none
+// of this, because the primary potential is that of the layers.
 #pragma once
 
 #include <string>
@@ -16,18 +17,17 @@
 
 namespace terrane::electric {
 
-/// Electrodes without a height lie on the ground. Throws InputError.
+/// Plans a mesh. Electrodes without a height lie on the ground. Throws InputError.
 MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::vector<Position>& electrodes);
 
-/// A mesh for an inversion: nothing is known of the medium, so cells grow downwards from the ground. ground:
-/// the one that the job names; empty: it is taken from the heights of the electrodes, and written to `own`
-/// where it is uneven.
+/// Plans a mesh for an inversion. The medium is not known, so cells grow downwards from the ground. ground:
+/// named by the job; if empty, the ground is derived from the heights of the electrodes and, if it is uneven,
+/// written to `own`.
 CellsPlan plan_cells_below(const std::vector<Position>& electrodes, const Ground& ground,
                            const MeshWish& wish, Ground& own);
 
-/// Warnings for the user: which layers and bodies that the survey sees a mesh does not hold, as they are less
-/// than two cells across, or have a side within a cell that electrodes are near.  tables: what bodies are
-/// called
+/// Warnings for the user about layers and bodies near the survey that a mesh does not resolve: they are less
+/// than two cells across, or a side lies within a cell near electrodes.  tables: names of the bodies
 std::vector<std::string> what_mesh_misses(const Description& earth, const TensorMesh& mesh,
                                           const std::vector<Position>& electrodes,
                                           const std::vector<std::string>& tables);

@@ -1,5 +1,5 @@
-// The settings of a direct-current run; they print, compare, read from the job file, and are the
-// documentation.
+// The settings of a direct-current run, with the texts that document them; they can be printed, compared and
+// read from a job file.
 #pragma once
 
 #include <array>
@@ -11,28 +11,28 @@
 
 namespace terrane::electric {
 
-/// What happens at a side of the mesh.
-///   mixed      the wall that a point source in a half space would see (Dey & Morrison 1979); not at the top
+/// The condition at a side of the mesh.
+///   mixed      as if a half space with a point source continued (Dey & Morrison 1979); not at the top
 ///   grounded   zero potential (Dirichlet)
-///   insulated  no current: a natural end (Neumann), as air is above the ground, and a mirror
+///   insulated  no normal current (Neumann): the surface of the ground, or a plane of symmetry
 enum class Boundary { mixed, grounded, insulated };
 inline constexpr std::array<std::string_view, 3> boundary_names{"mixed", "grounded", "insulated"};
 
 /// The boundary conditions of all sides.
 struct Boundaries {
-  /// The sides and the bottom; the top is insulated, since nothing flows into the air.
+  /// One condition for the sides and the bottom; the top is insulated, because no current flows into the air.
   constexpr Boundaries(Boundary all = Boundary::mixed) : at_{all, Boundary::insulated, all, all, all, all} {}
 
-  /// axis: 0 up, 1 north, 2 east; high: its upper end
+  /// axis: 0 up, 1 north, 2 east; high: the side at the upper end of the axis
   constexpr Boundary operator()(std::size_t axis, bool high) const { return at_[2 * axis + high]; }
   constexpr Boundary& operator()(std::size_t axis, bool high) { return at_[2 * axis + high]; }
-  /// Whether no current can leave the mesh: then all that one electrode sends in must flow out by another.
+  /// Whether no current can leave the mesh: then the current of one electrode must flow out at another.
   constexpr bool closed() const {
     for (const Boundary one : at_)
       if (one != Boundary::insulated) return false;
     return true;
   }
-  /// Whether the earth goes on beyond all sides but the top.
+  /// Whether the earth continues beyond all sides except the top.
   constexpr bool of_half_space() const { return *this == Boundaries(); }
   template <class Self, class Field>
   static void fields(Self& b, Field& field) {
@@ -44,15 +44,15 @@ struct Boundaries {
   std::array<Boundary, 6> at_;
 };
 
-/// The unknown that is solved for. secondary: the difference from the potential in closed form of the medium
-/// at the current electrode (a half space, layers or one vertical contact), with a tenth to a hundredth of
-/// the error near it; total: the whole potential. automatic takes secondary where the medium is one of these
-/// (surroundings.hpp); else total, and in a half space of flat ground multiplies it with the ratio of closed
-/// form to mesh for homogeneous ground.
+/// The unknown of the equations. secondary: the difference from the closed-form potential of the medium at
+/// the current electrode (a half space, layers or one vertical contact); its error near the electrode is a
+/// tenth to a hundredth of that of total, the whole potential. automatic: secondary if the medium is one of
+/// these (surroundings.hpp); else total, multiplied, if the earth continues beyond all sides, by the ratio of
+/// closed form to mesh for homogeneous ground.
 enum class Potential { automatic, secondary, total };
 inline constexpr std::array<std::string_view, 3> potential_names{"auto", "secondary", "total"};
 
-/// Fields of all cells, at their centres, that are kept for 1 A from each current electrode: φ, E = −∇φ, J =
+/// Fields at the centres of all cells that are stored for 1 A from each current electrode: φ, E = −∇φ, J =
 /// σE.
 struct Volume {
   bool potential = false, electric = false, current = false;
@@ -67,11 +67,11 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
-/// The choices that `automatic` made on another mesh of the same earth and this mesh repeats, so that both
-/// have similar errors. Empty, or negative: this mesh chooses itself.
+/// The choices that `automatic` made on one mesh of an earth, to be repeated on another, so that both have
+/// similar errors. Empty or negative: the other mesh chooses for itself.
 struct TakenElsewhere {
-  std::vector<int> turned;   ///< for each array: 1 where its current and potential electrodes are exchanged
-  std::vector<int> primary;  ///< for each electrode: Primary::candidate; 0: the total potential
+  std::vector<int> turned;   ///< [array] 1: current and potential electrodes are exchanged
+  std::vector<int> primary;  ///< [electrode] Primary::candidate; 0: the total potential
 
   template <class Self, class Field>
   static void fields(Self& t, Field& field) {
@@ -84,13 +84,13 @@ struct TakenElsewhere {
 struct Parameters {
   Boundaries boundary = {};
   Potential potential = Potential::automatic;
-  double tolerance = 1e-8;    ///< of the residual, relative
-  int most_iterations = 200;  ///< most iterations of conjugate gradients; 7 to 25 are usual
+  double tolerance = 1e-8;    ///< relative, of the residual
+  int most_iterations = 200;  ///< limit for conjugate gradients; 7 to 25 are usual
   Volume volume = {};         ///< read by direct_current() only
-  TakenElsewhere taken = {};  ///< set for companion meshes only
+  TakenElsewhere taken = {};  ///< set only for companion meshes
   int ranks_per_field = 0;    ///< least number of ranks that share one field; 0: share_ranks() chooses
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     field("boundary", p.boundary, own_key("text", "\"mixed\"", "boundary"),

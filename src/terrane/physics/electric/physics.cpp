@@ -49,7 +49,7 @@ Physics physics() {
   add({&Runtime::section(), 1});
   add({&Output::section(), 1});
   electric.kinds = {{"mesh", "tensor"}, {"model.body", "sphere"}, {"survey", "line"}};
-  // Cells of 2.5 m around the line, and `core` of them; then cells that grow to almost a kilometre away.
+  // Cells of 2.5 m around the line, given by `core`; then cells that grow, to almost a kilometre away.
   const auto widths = [](std::string_view core) {
     return fmt::format(
         "[300, 200, 130, 85, 55, 35, 22, 14, 9, 6, \"{}\", 6, 9, 14, 22, 35, 55, 85, 130, 200, 300]", core);

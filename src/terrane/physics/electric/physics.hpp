@@ -1,4 +1,4 @@
-// Direct current as the list of all physics knows it.
+// Direct current as an entry in the list of all physics.
 #pragma once
 
 #include "terrane/simulation/simulation.hpp"

@@ -1,5 +1,5 @@
-// Outline: assemble the network (or two, of a complex conductivity) and its multigrid once; for each source
-// solve for the secondary potential or the total one; read it where it is asked for.
+// Outline: assemble the network (or two, for a complex conductivity) and its multigrid hierarchy once; for
+// each source solve for the secondary or the total potential; interpolate it to electrodes and cells.
 #include "terrane/physics/electric/potentials.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ using Number = std::complex<double>;
 
 Conductivity quadrature_alone(const Conductivity& conductivity) { return {conductivity.quadrature}; }
 
-/// The magnitudes of complex conductances: what multigrid is made of.
+/// The magnitudes of complex conductances, from which the multigrid hierarchy is made.
 HostNetwork magnitudes(const HostNetwork& real, const HostNetwork& imaginary) {
   HostNetwork all = real;
   for (std::size_t a = 0; a < 3; ++a)
@@ -33,8 +33,8 @@ HostNetwork magnitudes(const HostNetwork& real, const HostNetwork& imaginary) {
   return all;
 }
 
-/// For meshes with all walls insulated, where currents must add up to zero: lets the current leave evenly at
-/// all nodes.
+/// For meshes with all sides insulated, in which currents must add up to zero: lets the sum of currents leave
+/// evenly at all nodes.
 void balance(std::span<double> currents) {
   double sum = 0;
   for (const double value : currents) sum += value;
@@ -74,7 +74,7 @@ void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::
   else check(mesh, CellsWithAir(mesh, conductivity).view());
 }
 
-/// The solver, as far as it is the same for real and complex conductivities.
+/// The part of the solver that is the same for real and complex conductivities.
 struct Potentials::Solver {
   Solver(const TensorMesh& cells, const Conductivity& conductivity, const std::vector<Point>& electrodes,
          const Parameters& settings, Stream& on, Comm& comm)
@@ -95,13 +95,13 @@ struct Potentials::Solver {
   }
   virtual ~Solver() = default;
 
-  /// Returns the potential x; where it is complex, its real part, then its imaginary part. secondary: medium
-  /// of the primary potential, or none
+  /// Returns the potential x; if complex, its real part, followed by its imaginary part. secondary: medium of
+  /// the primary potential, or empty
   virtual std::vector<double> solve(std::size_t source, const std::optional<Primary>& secondary,
                                     solve::SolveReport& report) = 0;
   virtual double operator_complexity() const = 0;
 
-  /// The current of an electrode, shared among the nodes around it.
+  /// The current of an electrode, distributed to the nodes around it.
   std::vector<double> current(std::size_t source) const {
     std::vector<double> b(static_cast<std::size_t>(host.nodes.count()), 0.0);
     weights[source].add(1, b);
@@ -109,7 +109,7 @@ struct Potentials::Solver {
     return b;
   }
 
-  /// −φ_p on the nodes, its real part or its imaginary one.
+  /// −φ_p on the nodes, either its real part or its imaginary part.
   std::vector<double> less_primary(std::size_t source, const Primary& primary, bool imaginary = false) const {
     std::vector<double> nodes(static_cast<std::size_t>(host.nodes.count()));
     const View<double, 3> phi(nodes.data(), host.nodes);
@@ -122,14 +122,15 @@ struct Potentials::Solver {
           const Point p{mesh.easting()[i], mesh.northing()[j], mesh.up()[k]};
           const Number at = potential(p);
           const double value = imaginary ? at.imag() : at.real();
-          // At the source K − K₀ is zero, to rounding.
+          // At the source K − K₀ is zero, except for rounding errors.
           const bool there = !std::isfinite(value) || distance(p, place[source]) < at_source;
           phi(static_cast<Index>(k), static_cast<Index>(j), static_cast<Index>(i)) = there ? 0 : -value;
         }
     });
     return nodes;
   }
-  /// The potential of layers on the planes of nodes, kept for electrodes at one height; null: there are none.
+  /// The potential of layers on the planes of nodes, stored for further electrodes at the same height; null
+  /// if there are no layers.
   std::shared_ptr<const LayersPotential> on_planes(const Primary& primary, double up) const {
     if (!primary.layered) return nullptr;
     if (of_layers.medium != primary.layered || of_layers.up != up)
@@ -150,7 +151,8 @@ struct Potentials::Solver {
       for (std::size_t n = 1; n < faces->size(); ++n) least = std::min(least, (*faces)[n] - (*faces)[n - 1]);
     return least;
   }
-  /// sums += sign (K − K₀) φ, of one part of complex conductivities; empty sums: zeros.
+  /// sums += sign (K − K₀) φ, for the real or imaginary part of complex conductivities; empty sums count as
+  /// zeros.
   void add_difference(double sign, bool quadrature, const Primary& primary, std::size_t source,
                       const std::vector<double>& phi, std::vector<double>& sums) const {
     const Viewpoint seen{place[source], from.surface, primary.own.stretch()};
@@ -162,10 +164,10 @@ struct Potentials::Solver {
     for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += sign * currents[n];
   }
 
-  /// Adds −K φ_p + χ K₀ φ_p, K₀ with cells that the surface of a slope cuts, and air above it. Where both
-  /// have the same cells χ is 1, and the singularity of the source cancels. Where K₀ has ground and K hardly
-  /// any, χ is 0: K₀ φ_p is zero there except for errors of the mesh, which would act on very small
-  /// conductances of K.
+  /// Adds −K φ_p + χ K₀ φ_p, with K₀ for cells cut by the slope and air above it. If K and K₀ have the same
+  /// cells around a node, χ is 1 there, and the singularity of the source cancels. If K₀ has ground there and
+  /// K hardly any, χ is 0: K₀ φ_p should be zero away from the source, but has errors of the mesh, which
+  /// would act on very small conductances of K.
   void add_difference_of_slope(double sign, bool quadrature, const Primary& primary,
                                const std::vector<double>& phi, std::vector<double>& sums) const {
     const auto& slope = *primary.slope;
@@ -179,7 +181,7 @@ struct Potentials::Solver {
                                      parameters.boundary, from, phi, stream.threads());
     const auto by_slope = difference_times(mesh, {&taken, &taken, &taken}, nothing, parameters.boundary, from,
                                            phi, stream.threads());
-    auto free = by_slope;  // K₀ φ_p, which away from the electrode is that of errors of the mesh
+    auto free = by_slope;  // K₀ φ_p, which away from the electrode is only the error of the mesh
     for (double& value : free) value = -value;
     if (!quadrature && !imaginary_of_slope) add_flow_through_top(slope, free);
     const auto alike = likeness(share);
@@ -191,7 +193,7 @@ struct Potentials::Solver {
   NodeWeights weights_of_source(const Slope& slope) const {
     return node_weights(mesh, slope.electrode, "electrode");
   }
-  /// The current that χ < 1 leaves out within six cells of the electrode, where it matters.
+  /// The current that is lost by χ < 1 within six cells of the electrode, where it matters.
   double left_out(const Slope& slope, const std::vector<double>& alike,
                   const std::vector<double>& free) const {
     const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -212,8 +214,8 @@ struct Potentials::Solver {
         }
     return sum;
   }
-  /// χ of the nodes: the least ratio, over the cells around, of their share of ground to that below the
-  /// slope.
+  /// χ on the nodes: the least ratio, over the cells around a node, of the fraction of ground to that below
+  /// the slope.
   std::vector<double> likeness(const std::vector<double>& share) const {
     const std::size_t rows = mesh.northing().size(), row = mesh.easting().size();
     std::vector<double> alike(static_cast<std::size_t>(host.nodes.count()), 1.0);
@@ -230,8 +232,8 @@ struct Potentials::Solver {
         }
     return alike;
   }
-  /// Adds the current through the top of the mesh where a slope rises above it, which K₀ on the mesh lacks: σ
-  /// E_u of φ_p, shared among the corners of each cell.
+  /// Adds the current σ E_u of φ_p through the top of the mesh, distributed to the corners of each cell, if
+  /// the slope rises above the top: K₀ on the mesh does not contain it.
   void add_flow_through_top(const Slope& slope, std::vector<double>& currents) const {
     const double top = mesh.up().back();
     const auto &east = mesh.easting(), &north = mesh.northing();
@@ -248,11 +250,11 @@ struct Potentials::Solver {
         }
   }
 
-  /// Frees the network on the host, once devices have it.
+  /// Frees the network on the host after it was copied to devices.
   void forget_host() { host.link = {}; }
 
-  /// Cycles and conjugate gradients share memory: b and v of the finest level are needed during a cycle, q
-  /// between two cycles.
+  /// Cycles and conjugate gradients share memory: b and v of the finest level are needed only during a cycle,
+  /// and q only between two cycles.
   solve::InTurn lent_to_finest() { return {&lent, true, 0}; }
 
   solve::Stopping stopping() const {
@@ -273,7 +275,7 @@ struct Potentials::Solver {
   solve::Network<double> network;
   std::vector<NodeWeights> weights;
   solve::SharedMemory lent;
-  bool imaginary_of_slope = false;  // whether it is the imaginary part of φ_p that is multiplied
+  bool imaginary_of_slope = false;  // whether (K − K₀) is being applied to the imaginary part of φ_p
   mutable struct {
     std::shared_ptr<const LayeredMedium> medium;
     double up = 0;
@@ -295,7 +297,7 @@ struct RealSolver final : Potentials::Solver {
 
   std::vector<double> solve(std::size_t source, const std::optional<Primary>& secondary,
                             solve::SolveReport& report) override {
-    if (secondary) {  // b = −(K − K₀) φ_p, K₀ the network of the medium that φ_p is of
+    if (secondary) {  // b = −(K − K₀) φ_p, K₀ the network of the primary's medium
       std::vector<double> currents;
       add_difference(1, false, *secondary, source, less_primary(source, *secondary), currents);
       if (parameters.boundary.closed()) balance(currents);
@@ -315,7 +317,7 @@ struct RealSolver final : Potentials::Solver {
   double operator_complexity() const override { return multigrid.operator_complexity(); }
 
   solve::Multigrid<float> multigrid;
-  solve::SplitNetwork halves;  // halves of the network, whose own memory is freed
+  solve::SplitNetwork halves;  // both halves of the network, whose own memory is freed
   solve::Field<double> b, x;
 };
 
@@ -330,7 +332,7 @@ struct ComplexSolver final : Potentials::Solver {
         b(stream, grid.part()),
         x(stream, grid.part()) {}
 
-  /// The magnitudes on the device; the host's networks are freed before levels are made.
+  /// The magnitudes of conductances on the device; frees the host's networks before coarser levels are made.
   solve::Network<double> take_magnitudes() {
     auto taken = magnitudes(host, turned_host).on(stream, grid.part());
     forget_host();
@@ -358,7 +360,7 @@ struct ComplexSolver final : Potentials::Solver {
       parts.resize(2 * parts.size());
     }
     b.upload(stream, parts, host.nodes);
-    parts = std::vector<double>();  // gives the memory back
+    parts = std::vector<double>();  // frees the memory
     x.fill_zero(stream);
     report = solve::conjugate_gradients(
         stream, network, turned, b, x,
@@ -394,7 +396,7 @@ std::vector<Number> Potentials::at_electrodes(std::size_t source, const std::opt
   source_ = source;
   secondary_ = primary;
   solved.secondary = secondary_.has_value();
-  for (auto* values : {&real_, &imaginary_}) *values = std::vector<double>();  // before others are made
+  for (auto* values : {&real_, &imaginary_}) *values = std::vector<double>();  // frees memory first
   real_ = solver_->solve(source, secondary_, solved.report);
   const auto nodes = static_cast<std::ptrdiff_t>(s.host.nodes.count());
   imaginary_.assign(real_.begin() + nodes, real_.end());
@@ -417,14 +419,14 @@ std::vector<Number> Potentials::at_electrodes(std::size_t source, const std::opt
 
 namespace {
 
-/// φ and E = −∇φ in the middle of a cell, E along easting, northing, up.
+/// φ and E = −∇φ at the centre of a cell, E along easting, northing, up.
 template <class T>
 struct InCell {
   T potential{};
   std::array<T, 3> field{};
 };
 
-/// Means of the eight nodes of a cell, and of its four edges along each axis.
+/// φ as mean of the eight nodes of a cell, and E along each axis as mean of its four edges.
 InCell<double> in_cell(const View<const double, 3>& phi, const TensorMesh& mesh, std::size_t i, std::size_t j,
                        std::size_t k) {
   InCell<double> mean;
@@ -440,8 +442,8 @@ InCell<double> in_cell(const View<const double, 3>& phi, const TensorMesh& mesh,
   return mean;
 }
 
-/// E of the potential of layers along easting, northing, up; adds its φ to `potential`. Both are zero at the
-/// electrode itself.
+/// E of the potential of layers, along easting, northing, up; adds φ to `potential`. Both are left zero at
+/// the electrode itself.
 std::array<Number, 3> layered_field(const LayersPotential& layers, const Point& from, const Point& p,
                                     Number& potential) {
   const double e = p.e - from.e, n = p.n - from.n, r = std::hypot(e, n);

@@ -1,4 +1,5 @@
-// Potentials of unit currents on the nodes of a mesh: one network, one multigrid, a solve for each electrode.
+// Potentials of unit currents on the nodes of a mesh: one network and one multigrid hierarchy; a solve for
+// each electrode.
 #pragma once
 
 #include <array>
@@ -19,32 +20,32 @@
 
 namespace terrane::electric {
 
-/// The point from which mixed walls reckon the current to come: the middle of the electrodes, below the
-/// surface above it. ground: or null
+/// The position of the point source assumed by mixed walls: the middle of the electrodes, and the height of
+/// the surface above it. ground: or null
 Viewpoint viewpoint(const TensorMesh& mesh, const std::vector<double>* ground,
                     const std::vector<Point>& electrodes);
 
-/// Weights of nodes by which potentials are read, and currents put in, at electrodes. ground: or null. Throws
-/// InputError: an electrode outside of the mesh or in the air.
+/// Interpolation weights of nodes for the potential at electrodes; the same weights distribute the currents
+/// of electrodes. ground: or null. Throws InputError: an electrode outside of the mesh or in the air.
 std::vector<NodeWeights> weights_of(const TensorMesh& mesh, const std::vector<double>* ground,
                                     const std::vector<Point>& electrodes);
 
-/// Checks the input of Potentials without messages between ranks, for ranks that are to share them. Throws
+/// Checks the input of Potentials without messages between ranks, before several ranks share it. Throws
 /// ShapeError, InputError.
 void check(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& electrodes);
-/// How one solve ended, and which potential it was for.
+/// Convergence of one solve, and whether it was for the secondary potential.
 struct Solved {
   solve::SolveReport report;
   bool secondary = false;
 };
 
-/// An array [up, north, east] of all cells; imaginary is empty where conductivities are real.
+/// Values of all cells, [up, north, east]; imaginary is empty if conductivities are real.
 struct CellValues {
   std::vector<double> real, imaginary;
 };
 
-/// Solver of potentials; collective over the ranks of comm, which share the nodes. All arguments of the
-/// constructor must outlive it.
+/// Solver for potentials; collective over the ranks of comm, which share the nodes. All arguments of the
+/// constructor must outlive this object.
 class Potentials {
  public:
   /// Throws ShapeError, InputError (a conductivity, an electrode outside of the mesh or in the air),
@@ -53,17 +54,17 @@ class Potentials {
              const Parameters& parameters, Stream& stream, Comm& comm);
   ~Potentials();
 
-  /// The potential of 1 A from one electrode at all electrodes, V; infinite at that electrode itself where
-  /// the secondary potential was solved for. Imaginary parts are zero without quadrature conductivity.
-  /// primary: medium of the primary potential (surroundings.hpp); none: the total potential is solved for
+  /// The potential of 1 A from electrode `source` at all electrodes, V; infinite at `source` itself if the
+  /// secondary potential was solved for. Imaginary parts are zero without quadrature conductivity.
+  /// primary: medium of the primary potential (surroundings.hpp); empty: the total potential is solved for
   std::vector<std::complex<double>> at_electrodes(std::size_t source, const std::optional<Primary>& primary,
                                                   Solved& solved);
-  /// Fields of the last at_electrodes() at the centres of cells: φ, V; E and J east, north, up, V/m and A/m².
-  /// The solved potential is averaged over a cell's eight nodes, its gradient over the four edges; a primary
-  /// potential is added in closed form. J is that of the share of a cell that is ground.
+  /// Fields of the last at_electrodes() at the centres of cells: φ, V; E and J along east, north, up, V/m and
+  /// A/m². The computed potential is averaged over a cell's eight nodes, and its gradient over four edges; a
+  /// primary potential is added in closed form. J is averaged over a cell, including its part that is air.
   std::vector<CellValues> in_cells(const Volume& wanted) const;
-  /// The total potential of 1 A on the nodes [up, north, east]: its real part, then, where conductivity is
-  /// complex, its imaginary part.
+  /// The total potential of 1 A on the nodes [up, north, east]: real parts, followed by imaginary parts if
+  /// conductivity is complex.
   std::vector<double> on_nodes(std::size_t source, Solved& solved);
 
   const std::vector<NodeWeights>& weights() const;
@@ -73,8 +74,8 @@ class Potentials {
 
  private:
   std::unique_ptr<Solver> solver_;
-  std::size_t source_ = 0;            // the electrode of the last solve
-  std::optional<Primary> secondary_;  // primary of the last solve, where that was for the secondary potential
+  std::size_t source_ = 0;            // electrode of the last solve
+  std::optional<Primary> secondary_;  // primary of the last solve, if that was for the secondary potential
   std::vector<double> real_, imaginary_;  // potential of the last solve on the nodes
 };
 

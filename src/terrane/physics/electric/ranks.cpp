@@ -10,11 +10,11 @@ namespace terrane::electric {
 
 namespace {
 
-/// Two H200 are 1.3 times as fast as one with 16 million nodes, and as fast with two (benchmarks/records,
-/// ranks_solves_cuts).
+/// Number of unknowns above which two GPUs share a mesh: two H200 are 1.3 times as fast as one with 16
+/// million nodes, and as fast as one with two million (benchmarks/records, ranks_solves_cuts).
 constexpr double worth_sharing = 8e6;
 
-/// Levels of few points, lists of their passes, what threads have of their own.
+/// Bytes of levels with few points, of lists for their sweeps, and of buffers of threads.
 constexpr double small_arrays = 2.5e6;
 
 }  // namespace
@@ -27,12 +27,13 @@ double Load::memory(double fields, double ranks) const {
 double Load::part_of_gpu(int fields, int ranks) const {
   const int share_it = ranks / fields;
   if (share_it == 1) return bytes_needed(nodes, complex, true);
-  // A seventh more for points around its part and levels that it has whole; and memory that others have open.
+  // A seventh more for the halo and for coarse levels that every rank stores entirely; and memory that other
+  // ranks map.
   return 1.15 * bytes_needed(nodes / share_it, complex, true) + 40.0 * (1 << 21);
 }
 
 SolvesToShare solves_of(const Load& load, double at_rank_0) {
-  // A rank by itself hands nothing over.
+  // A single rank transfers no results.
   const auto of_machine = [load](int fields, const RanksOfRun& ranks) {
     const double here = ranks.on_node, of_these = fields * here / ranks.all;
     return load.memory(ranks.on_gpus() ? 0 : of_these, here) +
@@ -50,7 +51,7 @@ SolvesToShare solves_of(const Load& load, double at_rank_0) {
 
 namespace {
 
-/// What the other ranks must know.
+/// The input that the other ranks need.
 struct Task {
   TensorMesh mesh;
   Medium medium;
@@ -59,7 +60,7 @@ struct Task {
   int at_once = 0;
 };
 
-/// Every rank.
+/// Called on every rank.
 DirectCurrentData compute(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                           const Parameters& parameters, int at_once, const RankPlace& place,
                           DirectCurrentReport* report, Progress* progress) {

@@ -1,6 +1,6 @@
-// Outline: potentials of all electrodes by turns (turns.hpp), of which each rank keeps the planes of its
-// layers; factors of rows and columns; and the three products, as sums over groups of arrays that have the
-// same current.
+// Outline: solve for all electrodes, distributed over groups (turns.hpp); each rank stores the planes of
+// nodes of its layers; factors for rows and columns; and three kinds of products, as sums over groups of
+// arrays that have the same current electrodes.
 #include "terrane/physics/electric/sensitivity.hpp"
 
 #include <fmt/format.h>
@@ -23,13 +23,13 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// Most ranks that can share products; each but the last stores a plane of nodes that the next one stores,
-/// too.
+/// Largest number of ranks that can share products; each rank except the last stores one plane of nodes that
+/// the next rank stores as well.
 constexpr std::size_t most_parts = 16;
 
 std::size_t parts_of(const TensorMesh& mesh) { return std::min(mesh.n_up(), most_parts); }
 
-/// Layers of cells of some parts.
+/// The layers of cells that belong to some parts.
 Range layers_of(const TensorMesh& mesh, const Range& parts) {
   const std::size_t all = parts_of(mesh);
   const auto first = [&](std::size_t part) {
@@ -44,10 +44,10 @@ solve::ShareOfParts share_of(const Comm& comm) {
 
 std::size_t nodes_of_plane(const TensorMesh& mesh) { return (mesh.n_east() + 1) * (mesh.n_north() + 1); }
 
-/// Planes of nodes of some layers.
+/// The number of planes of nodes of some layers.
 std::size_t planes_of(const Range& layers) { return layers.size() > 0 ? layers.size() + 1 : 0; }
 
-/// Calls use(electrode of current, electrode of potential, sign) for the pairs that an array is made of.
+/// Calls use(current electrode, potential electrode, sign) for the pairs of an array.
 template <class Use>
 void for_pairs(const Array& array, const Use& use) {
   const auto one = [&](int from, int to, double sign) {
@@ -60,7 +60,7 @@ void for_pairs(const Array& array, const Use& use) {
   one(array.b, array.n, 1);
 }
 
-/// Electrodes that arrays name: all, or only those of currents.
+/// Electrodes that occur in arrays: all, or only current electrodes.
 std::vector<std::size_t> named(const Electrodes& electrodes, bool all) {
   if (!all) return current_electrodes(electrodes);
   std::set<std::size_t> numbers;
@@ -70,10 +70,10 @@ std::vector<std::size_t> named(const Electrodes& electrodes, bool all) {
   return {numbers.begin(), numbers.end()};
 }
 
-/// The potential of each electrode on the nodes of some layers: real parts, then imaginary ones.
+/// The potential of each electrode on the nodes of some layers: real parts, then imaginary parts.
 using NodePotentials = std::map<std::size_t, std::vector<double>>;
 
-/// Collective: rank `from` sends each rank its planes of a field.
+/// Collective: rank `from` sends to each rank the planes of a field that the rank stores.
 void deal(Comm& comm, const TensorMesh& mesh, std::size_t halves, std::vector<double>& whole,
           std::vector<double>& own, int from) {
   if (comm.size() == 1) {
@@ -98,15 +98,16 @@ void deal(Comm& comm, const TensorMesh& mesh, std::size_t halves, std::vector<do
   }
 }
 
-/// Collective: solves for electrodes by turns of groups. transfers: ΔV/I, on rank 0 · keep: null, or receives
-/// the potentials of all electrodes on this rank's planes; if null, only current electrodes are solved for
+/// Collective: solves for electrodes, distributed over groups. transfers: receives ΔV/I, on rank 0 · keep:
+/// null, or receives the potentials of all electrodes on this rank's planes; if null, only current electrodes
+/// are solved for
 void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const Electrodes& electrodes,
                const Parameters& parameters, Stream& stream, std::vector<Number>& transfers,
                DirectCurrentReport& report, Progress& progress, NodePotentials* keep, const Groups& groups) {
   Turns turns(mesh, conductivity, electrodes.place, parameters, stream, named(electrodes, keep != nullptr),
               groups);
   const std::size_t halves = conductivity.complex() ? 2 : 1, places = electrodes.place.size();
-  std::vector<double> nodes;  // field of the last solve, where other ranks need it
+  std::vector<double> nodes;  // field of the last solve, if other ranks need it
   std::map<std::size_t, std::vector<double>> at;
   Turns::Deal hand_out;
   if (keep != nullptr)
@@ -116,7 +117,7 @@ void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const E
   turns.solve(
       progress,
       [&](Potentials& solver, std::size_t electrode, Solved& solved) {
-        nodes = std::vector<double>();  // gives the memory back
+        nodes = std::vector<double>();  // frees the memory
         nodes = solver.on_nodes(electrode, solved);
         std::vector<double> found;
         const std::size_t each = nodes.size() / halves;
@@ -145,7 +146,7 @@ void solve_for(const TensorMesh& mesh, const Conductivity& conductivity, const E
   }
 }
 
-/// The point source that mixed walls are made for, in a medium that may be anisotropic.
+/// The point source assumed by mixed walls, in a medium that may be anisotropic.
 Viewpoint viewpoint_in(const TensorMesh& mesh, const Conductivity& sigma, const Electrodes& electrodes) {
   auto from = viewpoint(mesh, sigma.ground, electrodes.place);
   if (sigma.differs_by_axis())
@@ -194,8 +195,8 @@ double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool 
          static_cast<double>(nodes_of_plane(mesh)) * static_cast<double>(electrodes);
 }
 
-/// Memory of a product: three conductances for the nodes of each part and a frame of nodes around them; for
-/// each thread a potential in such a frame, its product with K, and a sum. Jᵀ v has two potentials of all
+/// Bytes of a product: three conductances for the nodes of each part with a frame of nodes around them; for
+/// each thread a potential in such a frame, its product with K, and a sum. Jᵀ v needs two potentials on all
 /// parts.
 double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int threads) {
   const auto own = solve::ShareOfParts{0, static_cast<std::size_t>(std::max(ranks, 1))}.of(parts_of(mesh));
@@ -213,18 +214,18 @@ double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int thr
                   2 * bytes_of_potentials(mesh, 1, complex, ranks));
 }
 
-// ---- what is kept ----
+// ---- the stored operator ----
 
 struct Sensitivity::Kept {
-  /// Arrays with the same current: the potentials of some electrodes, and at which electrodes their sum is
-  /// read.
+  /// Arrays with the same current electrodes: the electrodes whose potentials are added, and the electrodes
+  /// at which the sum is evaluated.
   struct Group {
     struct Term {
-      std::size_t array, place;  // in `to`
+      std::size_t array, place;  // place: index in `to`
       double sign;
     };
     std::vector<std::pair<std::size_t, double>> from;
-    std::vector<std::size_t> to;  // electrodes
+    std::vector<std::size_t> to;  // potential electrodes
     std::vector<Term> terms;
   };
   /// Electrodes, each with the weight of its potential in a sum.
@@ -234,14 +235,14 @@ struct Sensitivity::Kept {
   Electrodes electrodes;
   Parameters parameters;
   bool has_ground;
-  std::size_t halves, axes;  ///< 2 of complex conductivities; 3 where they differ by axis
+  std::size_t halves, axes;  ///< 1, or 2 if conductivity is complex; 1, or 3 if anisotropic
   int threads;
   Viewpoint from;
   CellForms forms;
   Range held, layers;
   std::vector<double> unit, data;
-  std::vector<Number> row;     ///< of datum: d(datum) = Re(row d(ΔV/I)), [halves, arrays]
-  std::vector<Number> column;  ///< of unknown: dσ = column (m + i m'), [axes, cells]
+  std::vector<Number> row;  ///< factors for the kind of datum: d(datum) = Re(row d(ΔV/I)), [halves, arrays]
+  std::vector<Number> column;  ///< factors for the kind of unknown: dσ = column (m + i m'), [axes, cells]
   NodePotentials potentials;
 
   Kept(TensorMesh cells, const Medium& medium, Electrodes places, const Parameters& settings, Unknown unknown,
@@ -277,7 +278,7 @@ struct Sensitivity::Kept {
   std::size_t column_of(std::size_t half, std::size_t axis, std::size_t cell) const {
     return (half * axes + axis) * mesh.size() + cell;
   }
-  /// The potential of an electrode, from the lower plane of a layer on.
+  /// The potential of an electrode, starting at the lower plane of a layer.
   const double* planes(std::size_t electrode, std::size_t half, std::size_t layer) const {
     return potentials.at(electrode).data() + (half * planes_of(layers) + layer - layers.first) * plane();
   }
@@ -295,9 +296,9 @@ struct Sensitivity::Kept {
                 const Take& take) const;
 };
 
-/// transfers: ΔV/I of this conductivity, total potentials.  Apparent resistivities are k ΔV/I with k of a
-/// half space, but where another divides out errors of the mesh: in a half space, and under uneven ground,
-/// which has no other.
+/// transfers: ΔV/I of this conductivity, with total potentials.  Apparent resistivities are k ΔV/I with the k
+/// of a half space, except where another k cancels errors of the mesh: in a half space; and over uneven
+/// ground, which has no closed form.
 void Sensitivity::Kept::scale(const std::vector<Number>& transfers, Datum datum) {
   const std::size_t count = arrays();
   row.resize(halves * count);
@@ -315,7 +316,7 @@ void Sensitivity::Kept::scale(const std::vector<Number>& transfers, Datum datum)
     const double per_transfer = by_factor ? factor : 1 / unit[n];
     const Number resistivity = per_transfer * transfer;
     if (datum == Datum::resistance) {
-      // Nothing in closed form to hold it against, or that.
+      // Without a reference, or if it is zero, resistances are used as computed.
       const bool as_is = null || !parameters.boundary.of_half_space();
       row[n] = as_is ? 1 : 1 / (unit[n] * factor);
       data[n] = (as_is ? transfer : resistivity / factor).real();
@@ -324,7 +325,7 @@ void Sensitivity::Kept::scale(const std::vector<Number>& transfers, Datum datum)
       data[count + n] = (as_is ? transfer : resistivity / factor).imag();
       continue;
     }
-    // d|ρ| = |ρ| Re(dρ/ρ), d(phase) = −Im(dρ/ρ); a negative ρ of no phase stays negative.
+    // d|ρ| = |ρ| Re(dρ/ρ), d(phase) = −Im(dρ/ρ); a real negative ρ remains negative.
     const double sign = resistivity.real() < 0 ? -1 : 1, magnitude = sign * std::abs(resistivity);
     const bool logarithm = datum == Datum::log_apparent_resistivity;
     data[n] = logarithm ? std::log(std::abs(resistivity)) : halves == 1 ? resistivity.real() : magnitude;
@@ -335,7 +336,8 @@ void Sensitivity::Kept::scale(const std::vector<Number>& transfers, Datum datum)
   }
 }
 
-/// Of the arrays that are wanted: by pairs of current electrodes, or by electrodes where these are fewer.
+/// Groups of the wanted arrays: by pairs of current electrodes, or by single current electrodes if these are
+/// fewer.
 std::vector<Sensitivity::Kept::Group> Sensitivity::Kept::groups_of(const std::vector<bool>& wanted) const {
   std::set<std::pair<int, int>> pairs;
   std::set<int> singles;
@@ -346,7 +348,8 @@ std::vector<Sensitivity::Kept::Group> Sensitivity::Kept::groups_of(const std::ve
     singles.insert({array.a, array.b});
   }
   const bool by_pairs = pairs.size() <= singles.size();
-  std::map<std::pair<int, int>, std::map<std::size_t, std::size_t>> places;  // of electrodes in `to`
+  std::map<std::pair<int, int>, std::map<std::size_t, std::size_t>>
+      places;  // of electrodes in `to`, by group
   std::map<std::pair<int, int>, Group> groups;
   const auto add = [&](std::size_t n, int a, int b, double sign) {
     const auto& array = electrodes.arrays[n];
@@ -378,7 +381,7 @@ std::vector<Sensitivity::Kept::Group> Sensitivity::Kept::groups_of(const std::ve
   return all;
 }
 
-/// Weights of the potentials of the electrodes at which arrays of a group are read.
+/// Weights of the potentials of a group's potential electrodes.
 Sensitivity::Kept::Weights Sensitivity::Kept::weights_of(const Group& group,
                                                          const std::vector<Number>& of_arrays) const {
   Weights weights;
@@ -387,7 +390,7 @@ Sensitivity::Kept::Weights Sensitivity::Kept::weights_of(const Group& group,
   return weights;
 }
 
-/// Σ weight φ_electrode on the nodes of these layers: real parts, then imaginary ones.
+/// Σ weight φ_electrode on the nodes of these layers: real parts, then imaginary parts.
 void Sensitivity::Kept::combine(const Weights& weights, const Range& of_layers,
                                 std::vector<double>& nodes) const {
   const std::size_t count = planes_of(of_layers), size = plane();
@@ -411,8 +414,8 @@ void Sensitivity::Kept::combine(const Weights& weights, const Range& of_layers,
   });
 }
 
-/// Calls take(first cell, real parts, imaginary parts of φᵀ (∂K/∂σ_c) ψ) for rows of cells, on threads, where
-/// both are [axes, cells of the row].  phi, psi: as combine() has them
+/// Calls take(first cell, real parts, imaginary parts of φᵀ (∂K/∂σ_c) ψ) for rows of cells, on several
+/// threads; both parts are [axes, cells of the row].  phi, psi: as from combine()
 template <class Take>
 void Sensitivity::Kept::for_rows(const Range& of_layers, const std::vector<double>& phi,
                                  const std::vector<double>& psi, const Take& take) const {
@@ -528,8 +531,8 @@ std::vector<std::vector<double>> Sensitivity::Kept::changes(std::span<const doub
   return change;
 }
 
-/// y = K φ of a group, on the layers from `layer` on. k: the real network and the imaginary one; u, part:
-/// room for a field.
+/// y = K φ of a group, on the layers from `layer` on. k: the real and the imaginary network; u, part: buffers
+/// for a field.
 void Sensitivity::Kept::multiply(const std::vector<LayersNetwork>& k, const Group& group, std::size_t layer,
                                  std::vector<double>& u, std::vector<double>& part,
                                  std::vector<double>& y) const {
@@ -544,7 +547,7 @@ void Sensitivity::Kept::multiply(const std::vector<LayersNetwork>& k, const Grou
       k[0].multiply(u, own);
       continue;
     }
-    // (K' + iK'')(φ' + iφ''): of φ' K'φ' and iK''φ', of φ'' iK'φ'' and −K''φ''.
+    // (K' + iK'')(φ' + iφ''): first K'φ' and iK''φ' from φ', then iK'φ'' and −K''φ'' from φ''.
     const auto other = std::span(y).subspan((1 - half) * size, size);
     k[0].multiply(u, part);
     for (std::size_t n = 0; n < size; ++n) own[n] = (half == 0 ? 0 : own[n]) + part[n];
@@ -553,7 +556,7 @@ void Sensitivity::Kept::multiply(const std::vector<LayersNetwork>& k, const Grou
   }
 }
 
-/// yᵀ φ of an electrode.
+/// yᵀ φ of an electrode, without conjugation.
 Number Sensitivity::Kept::product(const std::vector<double>& y, std::size_t electrode,
                                   std::size_t layer) const {
   const std::size_t size = y.size() / halves;
@@ -566,7 +569,8 @@ Number Sensitivity::Kept::product(const std::vector<double>& y, std::size_t elec
           solve::dot(y_real, imaginary) + solve::dot(y_imaginary, real)};
 }
 
-/// J v: the network K(δσ) once, then K φ of each group, and its products with φ_M of each pair.
+/// J v: makes the network K(δσ) once, then computes K φ of each group, and its products with φ_M of each
+/// pair.
 void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
                               std::span<double> sums) const {
   const auto& kept = *kept_;
@@ -574,8 +578,7 @@ void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
   const auto layers_of_part = [&](std::size_t p) {
     return layers_of(kept.mesh, {parts.first + p, parts.first + p + 1});
   };
-  std::vector<std::vector<LayersNetwork>> networks(
-      parts.size());  // of each part; its real one, imaginary one
+  std::vector<std::vector<LayersNetwork>> networks(parts.size());  // [part][real, imaginary]
   for_each(parts.size(), kept.threads, [&](std::size_t p) {
     for (std::size_t half = 0; half < kept.halves; ++half) {
       const auto axis = [&](std::size_t a) { return &change[half * kept.axes + (kept.axes == 3 ? a : 0)]; };
@@ -585,8 +588,8 @@ void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
     }
   });
   const auto groups = kept.groups_of(std::vector<bool>(kept.arrays(), true));
-  std::vector<std::vector<Number>> values(parts.size() * groups.size());  // of each part and group
-  constexpr std::size_t at_once = 4;  // groups, which share the room for a field
+  std::vector<std::vector<Number>> values(parts.size() * groups.size());  // [part, group]
+  constexpr std::size_t at_once = 4;  // number of groups processed together, which share buffers for a field
   const std::size_t runs = (groups.size() + at_once - 1) / at_once;
   for_each(parts.size() * runs, kept.threads, [&](std::size_t task) {
     const std::size_t p = task / runs, run = task % runs, layer = layers_of_part(p).first;
@@ -607,7 +610,8 @@ void Sensitivity::apply_parts(const Range& parts, std::span<const double> model,
   }
 }
 
-/// Jᵀ d: for each group the sum ψ of φ_M − φ_N weighted by data of its arrays; then φᵀ K_c ψ of each cell.
+/// Jᵀ d: for each group, ψ is the sum of φ_M − φ_N weighted by the data of the arrays; then φᵀ K_c ψ for each
+/// cell.
 void Sensitivity::transpose_parts(const Range& parts, std::span<const double> data,
                                   std::span<double> model) const {
   const auto& kept = *kept_;

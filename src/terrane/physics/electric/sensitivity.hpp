@@ -1,4 +1,5 @@
-// How data of electrode arrays depend on the conductivity of each cell: J of d(σ), as an operator.
+// Derivatives of the data of electrode arrays with respect to the conductivity of each cell: J of d(σ), as an
+// operator.
 //
 //   d(V_MN/I_AB)/dσ_c = −φ_ABᵀ (∂K/∂σ_c) φ_MN        φ_AB = φ_A − φ_B, potentials of unit currents
 //
@@ -6,16 +7,17 @@
 // electrode gives all rows, and products with J and Jᵀ are sums over stored potentials, so they are each
 // other's transposes to rounding, whatever the solver's tolerance.
 //
-// Where the medium conducts by direction, c is a cell and an axis, and its edges are those along that axis.
-// Where it stores charge, φ and σ are complex, and the same holds without conjugates: σ = |σ| e^{iθ}, and d
-// ln σ = d ln |σ| + i dθ.
+// If the medium is anisotropic, c denotes a cell and an axis, and its edges are those along that axis. If the
+// medium stores charge, φ and σ are complex, and the same holds without conjugation: σ = |σ| e^{iθ}, and d ln
+// σ = d ln |σ| + i dθ.
 //
-// Potentials are total ones, which depend smoothly on every cell. Their error near electrodes is that of a
-// homogeneous ground on the same mesh, too: ρ_a = ΔV[σ]/ΔV[1 S/m], both of the mesh, and R = ρ_a/k, k under
-// uneven ground that of direct_current(). Where sides are grounded or insulated, R is that of the mesh, and
-// on flat ground ρ_a = k R with the k of a half space, as direct_current() has it; under uneven ground beside
-// such sides 1/ΔV[1 S/m] is k in both. Mixed walls are those of the mean conductivities along the axes; their
-// change with these, which walls that are far do not show, is left out: none where all axes conduct alike.
+// Total potentials are used, because they depend smoothly on every cell. Their error near electrodes also
+// occurs over homogeneous ground on the same mesh and is divided out: ρ_a = ΔV[σ]/ΔV[1 S/m], both computed on
+// the mesh, and R = ρ_a/k, with k over uneven ground from direct_current(). If sides are grounded or
+// insulated, R is used as computed on the mesh, and over flat ground ρ_a = k R with the k of a half space, as
+// in direct_current(); over uneven ground with such sides k = 1/ΔV[1 S/m] in both. Mixed walls depend on the
+// mean conductivities along the axes; the derivative of this, which is small for distant walls and zero for
+// isotropic media, is neglected.
 //
 // For media of small chargeability m_a = −J m with J = ∂ ln ρ_a/∂ ln σ (Seigel 1959): the same operator is
 // that of induced polarization. The entries of a row of that J add up to −1.
@@ -33,8 +35,8 @@ namespace terrane::electric {
 enum class Datum { resistance, apparent_resistivity, log_apparent_resistivity };
 enum class Unknown { conductivity, log_conductivity };
 
-/// ΔV/I of every array in a ground of 1 S/m, computed on the mesh: the reference that Sensitivity divides
-/// data by. Under uneven ground these are followed by ΔV/I of direct_current(), without the error of the
+/// ΔV/I of every array over a ground of 1 S/m, computed on the mesh: the reference by which Sensitivity
+/// divides data. Over uneven ground they are followed by ΔV/I from direct_current(), without the error of the
 /// singularity. They depend on mesh and survey only. comm, at_once: as in direct_current(); rank 0 has the
 /// result · slopes: as in Medium
 std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<double>& ground,
@@ -42,17 +44,18 @@ std::vector<double> unit_transfers(const TensorMesh& mesh, const std::vector<dou
                                    Comm* comm = nullptr, int at_once = 0,
                                    const std::vector<double>& slopes = {});
 
-/// Rows [arrays]; of complex conductivities [2, arrays]: resistance and reactance, V/A; or apparent
+/// Rows: [arrays]; for complex conductivities [2, arrays]: resistance and reactance, V/A; or apparent
 /// resistivity, or its logarithm, and the phase by which the voltage lags, rad.
-/// Columns [cells]; [axes, cells] where the medium differs by axis (easting, northing, up); of complex ones
-/// [2, axes, cells]: both parts of σ, or ln |σ| and its angle, rad.
+/// Columns: [cells], or [axes, cells] if the medium is anisotropic (easting, northing, up); for complex
+/// conductivities [2, axes, cells]: real and imaginary part of σ, or ln |σ| and the angle of σ, rad.
 class Sensitivity final : public solve::PartedOperator {
  public:
-  /// Solves for every electrode, and keeps potentials: 8 bytes per node and electrode, 16 of complex ones.
-  /// medium: without a chargeability · unit: unit_transfers(), or empty.  Throws as direct_current(), and
-  /// InputError: an array without a geometric factor, but for resistances; a chargeability.
-  /// comm: collective over its ranks, which pass the same problem and, or none, the unit. Each holds its
-  /// share of the parts, which are layers of cells, and potentials on their nodes: for solve::SharedOperator.
+  /// Solves for every electrode and stores the potentials: 8 bytes per node and electrode, 16 if complex.
+  /// medium: without chargeability · unit: unit_transfers(), or empty.  Throws as direct_current(), and
+  /// InputError: an array without a geometric factor, unless data are resistances; a chargeability.
+  /// comm: collective over its ranks, which pass the same problem, and `unit` on all ranks or none. Each rank
+  /// stores some parts, which are layers of cells, and the potentials on their nodes, as
+  /// solve::SharedOperator needs them.
   Sensitivity(TensorMesh mesh, const Medium& medium, Electrodes electrodes, const Parameters& parameters,
               Datum datum, Unknown unknown, Stream& stream, std::vector<double> unit = {},
               DirectCurrentReport* report = nullptr, Progress* progress = nullptr, Comm* comm = nullptr,
@@ -78,9 +81,9 @@ class Sensitivity final : public solve::PartedOperator {
   std::unique_ptr<Kept> kept_;
 };
 
-/// Bytes of potentials that one of `ranks` ranks keeps of an operator.
+/// Bytes of the potentials that one of `ranks` ranks stores for an operator.
 double bytes_of_potentials(const TensorMesh& mesh, std::size_t electrodes, bool complex, int ranks);
-/// Bytes that J v or Jᵀ v takes on a rank while it is computed, besides potentials and models.
+/// Bytes that J v or Jᵀ v needs on a rank while it is computed, in addition to potentials and models.
 double bytes_of_product(const TensorMesh& mesh, bool complex, int ranks, int threads);
 
 }  // namespace terrane::electric

@@ -127,8 +127,8 @@ Boundaries read_boundaries(const Config& job, Boundary all) {
   return boundary;
 }
 
-/// Replaces conductivity and chargeability of the medium by σ at a frequency: σ' in medium.conductivity, σ''
-/// in medium.quadrature.
+/// Replaces conductivity and chargeability of the medium by the complex σ at a frequency: σ' in
+/// medium.conductivity, σ'' in medium.quadrature.
 void turn(Medium& medium, const EarthModel& model, const Config& job, double frequency) {
   const auto where = job.table("model").where();
   if (medium.chargeability.empty() || !model.has("cole_cole_time") || !model.has("cole_cole_exponent"))
@@ -158,8 +158,8 @@ void turn(Medium& medium, const EarthModel& model, const Config& job, double fre
   medium.chargeability.clear();
 }
 
-/// The medium from conductivity or resistivity, chargeability and the Cole-Cole parameters. ground: share of
-/// each cell, or empty
+/// The medium from conductivity or resistivity, chargeability and the Cole-Cole parameters. ground: fraction
+/// of ground in each cell, or empty
 Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& job, const Settings& settings,
                  std::vector<double> ground) {
   const auto table = job.table("model");
@@ -169,7 +169,7 @@ Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& 
     return conductivity_of_cells(
         model, job, axis,
         "Begin with a body that fills the mesh, such as kind = \"layer\", and paint others over it.",
-        medium.ground);  // cells of air may have none
+        medium.ground);  // cells of air may have no value
   };
   if (conducts_by_axis(model)) {
     medium.conductivity = along("east");
@@ -180,7 +180,7 @@ Medium medium_of(const EarthModel& model, const TensorMesh& mesh, const Config& 
                         [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
     };
     if (alike(medium.conductivity_north) && alike(medium.conductivity_up))
-      medium.conductivity_north = medium.conductivity_up = {};  // no cell was mixed
+      medium.conductivity_north = medium.conductivity_up = {};  // isotropic: no cell contains several media
   } else {
     medium.conductivity = along("");
   }
@@ -235,13 +235,14 @@ Settings Settings::read(const Config& job) {
     else if (field == "j") p.volume.current = true;
     else throw table.wrong("volume", fmt::format("\"{}\" is no field", field), "Allowed: potential, e, j.");
   }
-  if (table.has("topography")) table.text("topography");  // from_job() reads the file
+  if (table.has("topography")) table.text("topography");  // counts as read; from_job() reads the file
   return settings;
 }
 
 namespace {
 
-/// The distance of two electrodes, and the width along it of the cells at the first.
+/// The distance between two electrodes, and the width, in the direction of this distance, of the cells at the
+/// first electrode.
 std::pair<double, double> apart(const TensorMesh& mesh, const Point& one, const Point& other) {
   const auto width = [](const std::vector<double>& faces, double x) {
     const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, x);
@@ -254,8 +255,8 @@ std::pair<double, double> apart(const TensorMesh& mesh, const Point& one, const 
                       length};
 }
 
-/// Of all pairs of electrodes of an array, the one with the least distance relative to the cells at the
-/// first: its distance, and the width of these cells.
+/// For the pair of electrodes of an array whose distance, in cells at the first of them, is least: the
+/// distance, and the width of these cells.
 std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& electrodes) {
   std::pair<double, double> found{INFINITY, 0};
   for (const auto& array : electrodes.arrays) {
@@ -271,8 +272,8 @@ std::pair<double, double> tightest(const TensorMesh& mesh, const Electrodes& ele
   return found;
 }
 
-/// A warning of the error of total potentials (docs/theory/electric.md), where electrodes measure close to a
-/// source without a primary potential; empty: none do.
+/// A warning about the error of total potentials (docs/theory/electric.md), if potential electrodes are close
+/// to a source without a primary potential; else "".
 std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrodes, const Primaries& primaries,
                              const Parameters& parameters) {
   if (parameters.potential != Potential::automatic) return "";
@@ -303,10 +304,10 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
       sources.size(), sources.size() == 1 ? "" : "s", *sources.begin() + 1, why, nearest);
 }
 
-/// A warning of the error of potentials below slopes (docs/theory/electric.md), where arrays measure small
-/// differences of them; empty: none do.
+/// A warning about the error of potentials below slopes (docs/theory/electric.md), if arrays measure small
+/// differences of such potentials; else "".
 std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes) {
-  constexpr double left = 0.0015;  // error of a potential, relative, with two cells between electrodes
+  constexpr double left = 0.0015;  // relative error of a potential, with two cells between electrodes
   constexpr double much = 0.045, nothing = 1;
   if (medium.ground.empty() || electrodes.place.empty()) return "";
   double low = INFINITY, high = -INFINITY;
@@ -337,7 +338,8 @@ std::string warning_of_slopes(const Medium& medium, const Electrodes& electrodes
       count, first + 1, 100 * most);
 }
 
-/// Where the medium is chargeable a source is solved for twice: the medium around it counts as either has it.
+/// The primaries of all sources. For a chargeable medium each source is solved for twice; contrasts then
+/// count in either solve.
 Primaries primaries_of_medium(const TensorMesh& mesh, const Medium& medium, const Electrodes& electrodes,
                               const Parameters& parameters) {
   auto primaries = primaries_of(mesh, medium.view(), parameters, electrodes);
@@ -479,9 +481,9 @@ std::vector<std::string> warnings_of(const DirectCurrentReport& found) {
 
 namespace {
 
-/// The axis along which electrodes reach farthest. Below uneven ground potentials change from cell to cell
-/// beside their electrodes: with one cell between neighbours on a line they are wrong by more than what four
-/// times the error of two would be.
+/// The axis along which the electrodes extend farthest. The companion keeps two cells between electrodes on
+/// this axis: below uneven ground the error depends on how cells are cut beside each electrode, and with one
+/// cell between neighbours it is more than four times as large as with two.
 std::size_t axis_of_line(const Electrodes& electrodes) {
   const auto reach = [&](double Point::*along) {
     const auto [low, high] =
@@ -521,7 +523,8 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
   for (auto& warning : warnings_of_places(mesh_, electrodes_)) warnings_.push_back(std::move(warning));
   accuracy_ = settings_.accuracy;
   if (!states_errors()) return;
-  // Total potentials err beside their source in any cells: the choices of `automatic` show by how much.
+  // Total potentials have errors beside their source on any mesh: a companion with the choices of `automatic`
+  // reveals them.
   const auto asked = settings_.parameters.potential;
   auto wish = wish_of_mesh();
   if (!medium_.ground.empty()) wish.two_between[axis_of_line(electrodes_)] = true;
@@ -531,7 +534,7 @@ Simulation::Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Se
 
 namespace {
 
-/// Rethrows an error that names an electrode or an array by its number, with the key that places it.
+/// Rethrows an error about an electrode or an array, given by its number, with the key that specifies it.
 [[noreturn]] void throw_at_survey(const InputError& error, const Config& survey) {
   const std::string_view where = error.where();
   constexpr std::string_view of_electrode = "survey: electrode ";
@@ -561,7 +564,7 @@ void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrod
 
 namespace {
 
-/// Throws InputError where the job asks for a checkpoint: runs of this physics write none.
+/// Throws InputError if the job asks for a checkpoint: runs of this physics write none.
 void refuse_checkpoint(const Config& job) {
   const auto checkpoint = Output::read(job).checkpoint;
   if (checkpoint.interval == CheckpointSettings::never || checkpoint.least_run > 0)
@@ -582,7 +585,7 @@ std::vector<std::string_view> properties_read() {
           "chargeability", "cole_cole_time",    "cole_cole_exponent"};
 }
 
-/// The electrodes of a job over the ground that its earth describes.
+/// The electrodes of a job, with heights above the described ground.
 std::vector<Position> places_over(const Description& described, const Config& job) {
   std::function<double(double, double)> ground;
   if (described.topography) ground = [&](double e, double n) { return described.ground(e, n); };
@@ -591,8 +594,8 @@ std::vector<Position> places_over(const Description& described, const Config& jo
   return places;
 }
 
-/// What is asked of the earth, on a planned mesh or on `instead`.  holds_all: becomes false where the mesh
-/// does not hold all layers and bodies; it must live as long as the request does
+/// The request to the earth for the medium on a planned mesh or on `instead`.  holds_all: is set to false if
+/// the mesh does not contain all layers and bodies; it must outlive the request
 EarthRequest request_for(const Config& job, const Settings& settings, const TensorMesh* instead,
                          bool& holds_all) {
   EarthRequest request;
@@ -683,13 +686,13 @@ std::size_t Simulation::solves_of_source() const {
   return 1 + (medium_.ground.empty() ? 0 : 1) + (medium_.chargeability.empty() ? 0 : 1);
 }
 
-/// Of a held electrode two in homogeneous uneven ground, and one below a flat surface.
+/// A corrected source needs one further solve below a flat surface, and two below uneven ground.
 std::size_t Simulation::solves() const {
   return sources() * solves_of_source() + held_against_ * (medium_.ground.empty() ? 1 : 2);
 }
 
-/// Bytes of the volume: as it is found, beside the solver; then as a data set and its copy for a file format,
-/// without the solver.
+/// Bytes of the volume: as computed, while the solver exists; later as a data set and its copy for a file
+/// format, without the solver.
 double Simulation::volume_bytes(double solver) const {
   constexpr double copies = 3.2;
   const double found = static_cast<double>(current_electrodes(electrodes_).size()) * volume_bytes_of_solve();
@@ -701,8 +704,8 @@ double Simulation::volume_bytes_of_solve() const {
          static_cast<double>(settings_.parameters.volume.arrays() * mesh_.size());
 }
 
-/// Bytes of the medium; of the same with air in it, where it has ground; of the medium when currents begin,
-/// where it is chargeable; and of homogeneous ground, where total potentials are corrected by it.
+/// Bytes of the medium; of its copy that includes air, if there is uneven ground; of the medium when currents
+/// are switched on, if it is chargeable; and of homogeneous ground, if it corrects total potentials.
 double Simulation::medium_bytes() const {
   std::size_t values = 0;
   for (const auto* of : {&medium_.conductivity, &medium_.conductivity_north, &medium_.conductivity_up,
@@ -711,7 +714,7 @@ double Simulation::medium_bytes() const {
     values += of->size();
   const int copies = 1 + (medium_.ground.empty() ? 0 : 1) + (medium_.chargeability.empty() ? 0 : 1);
   const std::size_t even = held_against_ > 0 ? (medium_.differs_by_axis() ? 3 : 1) * mesh_.size() : 0;
-  // Shares and currents of a slope, needed when a solve begins.
+  // Fractions of ground and currents of a slope, needed when a solve begins.
   const std::size_t of_slope = medium_.ground.empty() ? 0 : 6 * mesh_.size();
   return 8.0 * (copies * static_cast<double>(values) + static_cast<double>(even + of_slope));
 }
@@ -784,8 +787,8 @@ double Simulation::seconds_of_run(const Runtime& runtime) const {
          seconds_of_solve(resolve(runtime.device));
 }
 
-/// Estimated time: 12 iterations of 22 fields in float and 19 in double, from memory at 8 GB/s; a GPU is a
-/// hundred times as fast.
+/// Estimated time: 12 iterations, each reading 22 fields in single and 19 in double precision from memory at
+/// 8 GB/s; a GPU is a hundred times as fast.
 double Simulation::seconds_of_solve(const Device& device) const {
   return 12 * load().nodes * (22 * 4 * 1.5 + 19 * 8) / (device.kind == Device::Kind::cuda ? 1e12 : 8e9);
 }
@@ -837,7 +840,7 @@ CompanionWish Simulation::wish_of_mesh() const {
     wish.places[1].push_back(p.n);
     wish.places[2].push_back(p.u);
   }
-  // The earth goes on beyond mixed walls; other walls, and the top, are where the user puts them.
+  // The earth continues beyond mixed walls; other walls, and the top, are where the user placed them.
   const auto& boundary = settings_.parameters.boundary;
   for (std::size_t a = 0; a < 3; ++a)
     for (const bool high : {false, true})
@@ -896,7 +899,7 @@ std::unique_ptr<Simulation> Simulation::on_companion(const CompanionWish& wish, 
   return std::make_unique<Simulation>(companion.mesh(), std::move(medium), electrodes_, settings);
 }
 
-/// The same job on other cells, which take the medium of the cells that they are parts of.
+/// The same job on other cells, each with the medium of the cell in which it lies.
 std::unique_ptr<Simulation> Simulation::split_into(const TensorMesh& cells) const {
   if (!medium_.ground.empty())
     throw InputError("simulation.verify",
@@ -925,7 +928,7 @@ std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runti
 
 namespace {
 
-/// Σ 1/(2πr) over the four potentials of an array, 1/m.
+/// Σ 1/(2πr) over the four pairs of an array, 1/m.
 double potentials_of_unit(const Electrodes& electrodes, const Array& array) {
   double sum = 0;
   for (const int source : {array.a, array.b})
@@ -937,8 +940,8 @@ double potentials_of_unit(const Electrodes& electrodes, const Array& array) {
   return sum;
 }
 
-/// For each array the number of its shape, the same for arrays that differ only by their place, to a
-/// thousandth of their length.
+/// For each array the index of its shape: arrays that differ only in position, to a thousandth of their
+/// length, have the same index.
 std::vector<std::size_t> shapes_of(const Electrodes& electrodes) {
   std::map<std::vector<long>, std::size_t> known;
   std::vector<std::size_t> all;
@@ -979,8 +982,8 @@ double largest_of(const std::vector<double>& values) {
 
 namespace {
 
-/// What every datum of arrays on uneven ground errs by at least: a part of the mean (rms) error of all, as
-/// what errs are the cells that the surface cuts, beside each electrode others.
+/// A lower limit of the relative error of every datum over uneven ground: a fraction of the rms error of all
+/// data, because errors are caused by cells that the surface cuts, which differ from electrode to electrode.
 double mean_part(const JudgedData& judged) {
   constexpr double part = 0.7;
   double squares = 0, count = 0;
@@ -995,8 +998,8 @@ double mean_part(const JudgedData& judged) {
 
 }  // namespace
 
-/// Columns of stated errors: of resistances relative, but to no less than a thousandth of the potentials
-/// whose difference they are; of phases relative to a radian; of chargeabilities relative to the largest.
+/// Columns of estimated errors: of resistances, relative, but to at least a thousandth of the potentials
+/// whose difference they are; of phases, relative to a radian; of chargeabilities, relative to the largest.
 std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& stated) const {
   const auto &data = solved.mine.data, &other = solved.other.data;
   const auto shape = fields_of({});
@@ -1016,7 +1019,8 @@ std::vector<Column> Simulation::errors_of(const Solved& solved, StatedErrors& st
   std::vector<Column> columns;
   const bool of_contacts = settings_.parameters.potential != Potential::total && has_contacts_alone();
   const bool uneven = !medium_.ground.empty();
-  // Below uneven ground the companion shows two axes of three (axis_of_line); the rest is as measured.
+  // Below uneven ground the companion differs along two of three axes (axis_of_line); the factor was
+  // measured.
   const double of_difference = uneven ? 1.65 : of_contacts ? 1 / 1.7 : 1;
   const auto add = [&](const char* name, const std::vector<double>& mine, const std::vector<double>& its,
                        const std::vector<double>& scale, double factor) {
@@ -1113,7 +1117,8 @@ void Simulation::add_attributes(Result& result) const {
   if (settings_.frequency > 0) result.attributes["frequency"] = fmt::format("{}", settings_.frequency);
 }
 
-/// Potentials and fields [electrode, cell_up, cell_northing, cell_easting].  volume: of the data; or empty
+/// Adds potentials and fields, [electrode, cell_up, cell_northing, cell_easting].  volume: of the data; or
+/// empty
 void Simulation::add_cells(Dataset& data, std::vector<CellValues> volume) const {
   const auto& wanted = settings_.parameters.volume;
   if (wanted.arrays() == 0) return;
@@ -1165,7 +1170,7 @@ void Simulation::compare_with_measured(StationFields& stations, Report& report) 
   ObservedColumns columns;
   columns.others = stations.survey.columns;
   for (const auto& measured : measured_) {
-    if (measured.name == "geometric_factor") continue;  // of another ground, as some take it
+    if (measured.name == "geometric_factor") continue;  // files may contain factors for a different ground
     const auto same = [&](const auto& field) { return field.name == measured.name; };
     const auto field = std::find_if(stations.fields.begin(), stations.fields.end(), same);
     if (field == stations.fields.end()) {
@@ -1190,7 +1195,7 @@ void Simulation::compare_with_measured(StationFields& stations, Report& report) 
   };
   const auto resistance = field_of("resistance"), reactance = field_of("reactance");
   if (reactance == stations.fields.end()) return compare(stations, report, columns);
-  // At a frequency the measured value is the magnitude; the computed resistance is the part in phase.
+  // At a frequency the measured value is the magnitude of ΔV/I; the computed resistance is its real part.
   auto magnitude = resistance->values;
   for (std::size_t n = 0; n < magnitude.size(); ++n)
     magnitude[n] = std::copysign(std::hypot(magnitude[n], reactance->values[n]), magnitude[n]);

@@ -40,42 +40,43 @@ struct Settings {
   static const Section& section();
 };
 
-/// The [sides] table, which Settings::read() reads.
+/// The [sides] table of a job, which Settings::read() reads.
 const Section& sides_section();
-/// "top insulated, bottom mixed, …"
+/// Describes the conditions: "top insulated, bottom mixed, …"
 std::string text_of(const Boundaries& boundary);
 
-/// The [survey] table and its kinds.
+/// The [survey] table of a job, for each kind of survey.
 std::span<const Section> survey_sections();
 
-/// height: of the ground where there is a topography; electrodes of lines then lie so much above it. Heights
-/// of NaN: on the ground. Throws InputError, FileError.
+/// Builds the survey of a job. height: of the ground, if there is a topography; heights of electrodes on
+/// lines are then above it. A height of NaN means on the ground. Throws InputError, FileError.
 Measured build_survey(const Config& job, const std::function<double(double, double)>& height = {});
 
-/// The ground of simulation.topography; nothing where the job has none. Throws InputError (also where
-/// model.topography is another one), FileError.
+/// The ground of simulation.topography; empty if the job has none. Throws InputError (also if
+/// model.topography is a different ground), FileError.
 std::optional<Surface> named_ground(const Config& job, const MemoryBudget& memory);
-/// Its height over easting and northing, or empty; beyond the grid it is as at its edge.
+/// The height of this ground as a function of easting and northing, or empty; outside its grid, that at the
+/// grid's edge.
 std::function<double(double, double)> topography_of(const Config& job, const MemoryBudget& memory);
 
-/// How far above the ground an electrode may be that stands on it, m: what heights of surveys and of grids
-/// differ by, a twentieth of the distance between electrodes.
+/// How far above the ground the height of an electrode may be that lies on it, m: a twentieth of the distance
+/// between electrodes, because heights of surveys and of grids differ.
 double height_of_feet(const Electrodes& electrodes);
 
-/// Throws InputError at the key of [survey] that places an electrode outside of the mesh.
+/// Throws InputError at the key of [survey] that specifies an electrode outside of the mesh.
 void expect_electrodes_inside(const TensorMesh& mesh, const Electrodes& electrodes, const Config& survey);
 
-/// The smallest relative error that is ever stated.
+/// The smallest relative error that is ever reported.
 inline constexpr double least_stated = 3e-5;
 
-/// Warnings before a run: walls that are near, cells wider than electrodes are apart, media in which total
-/// potentials are inaccurate.
+/// Warnings before a run: walls that are near, cells wider than the distance between electrodes, media in
+/// which total potentials are inaccurate.
 std::vector<std::string> warnings_of(const TensorMesh& mesh, const Medium& medium,
                                      const Electrodes& electrodes, const Parameters& parameters);
 /// Warnings after a run: arrays without a geometric factor, solves that did not converge.
 std::vector<std::string> warnings_of(const DirectCurrentReport& found);
 
-/// The data of a run, the report of its solves, and the device that computed them.
+/// The data of a run, the report of its solves, and the device on which they were computed.
 struct Found {
   DirectCurrentData data;
   DirectCurrentReport report;
@@ -84,24 +85,24 @@ struct Found {
 
 class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
-  /// medium: per cell [up, north, east].  Throws ShapeError, InputError.
+  /// medium: properties of the cells, [up, north, east].  Throws ShapeError, InputError.
   Simulation(TensorMesh mesh, Medium medium, Electrodes electrodes, Settings settings);
-  /// From the tables [mesh], [model], [survey] and [simulation].
+  /// From the job tables [mesh], [model], [survey] and [simulation].
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
-  /// instead: the mesh to use in place of the planned one; null: the planned one
+  /// instead: replaces the planned mesh; null: the planned mesh is used
   static std::unique_ptr<Simulation> from_job_on(const Config& job, const Runtime& runtime,
                                                  const TensorMesh* instead);
 
   Result outline() const override;
-  /// The plotting points of the arrays, with the places of their electrodes.
+  /// The plotting points of the arrays, with the positions of their electrodes.
   Survey places() const;
 
-  /// The solves that ranks share, and the memory that they take.
+  /// The solves to distribute over ranks, and the memory that they need.
   Load load() const;
   /// Estimated time of the solve for one electrode on one rank, s.
   double seconds_of_solve(const Device& device) const;
-  /// What another mesh of this earth must keep: the places of electrodes, and at which sides the earth goes
-  /// on.
+  /// What the companion's mesh must keep of this mesh: positions of electrodes, and the sides beyond which
+  /// the earth continues.
   CompanionWish wish_of_mesh() const;
   /// Estimated time of all solves, s.
   double seconds_of_run(const Runtime& runtime) const;
@@ -132,16 +133,16 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool moves_walls) const;
   std::unique_ptr<Simulation> on_companion(const CompanionWish& wish, Potential potential) const;
   std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime& runtime) const;
-  /// The columns of stated errors, which follow those of fields_of().
+  /// The columns of estimated errors, which follow those of fields_of().
   std::vector<Column> errors_of(const Solved& solved, StatedErrors& stated) const;
 
   std::vector<const std::vector<double>*> values_of_medium() const;
-  /// Whether the medium changes along one horizontal axis only: then it has no edges or corners. Beside
-  /// these, errors fall more slowly than with the square of the width of cells.
+  /// Whether the medium varies along one horizontal axis only, so that it has no edges or corners. Near edges
+  /// and corners, errors decrease more slowly than with the square of the cell width.
   bool has_contacts_alone() const;
   std::unique_ptr<Simulation> split_into(const TensorMesh& cells) const;
   StationFields fields_of(const DirectCurrentData& data) const;
-  /// Observed beside computed, where the survey has data.
+  /// Adds observed data beside the computed ones, if the survey has data.
   void compare_with_measured(StationFields& stations, Report& report) const;
   void add_cells(Dataset& data, std::vector<CellValues> volume) const;
   void add_attributes(Result& result) const;
@@ -151,10 +152,10 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   Electrodes electrodes_;
   std::vector<MeasuredColumn> measured_;
   Settings settings_;
-  std::size_t sources_ = 0;       // current electrodes of the arrays as they are solved for
-  std::size_t held_against_ = 0;  // sources that need a second solve, for homogeneous ground
-  /// Makes the same job on other cells, whose means are taken from the earth anew; empty: new cells take the
-  /// values of those that they are parts of.
+  std::size_t sources_ = 0;       // current electrodes of the arrays as_solved()
+  std::size_t held_against_ = 0;  // sources that need a second solve, over homogeneous ground
+  /// Makes the same job on other cells, with mean properties computed anew from the described earth; empty:
+  /// there is no description, and new cells get the values of the cells that they lie in.
   std::function<std::unique_ptr<Simulation>(const TensorMesh&, const Runtime&)> on_cells_;
 };
 

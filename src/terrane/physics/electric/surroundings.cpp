@@ -1,6 +1,6 @@
-// Outline: the cells around an electrode; candidates for its primary potential (a half space, and contacts
-// where the medium first changes to the west, east, south and north); the error that each would leave; the
-// least.
+// Outline: the cells around an electrode; candidates for its primary potential (a half space, layers, and the
+// nearest contact to the west, east, south and north); the estimated error of each; the candidate with the
+// least error.
 #include "terrane/physics/electric/surroundings.hpp"
 
 #include <fmt/format.h>
@@ -24,25 +24,25 @@ namespace {
 
 using Ranges = std::array<std::pair<std::size_t, std::size_t>, 3>;
 
-constexpr std::size_t reach = 12;  // number of cells that are looked at on each side
-/// Relative errors of total potentials that are corrected by those of homogeneous ground: where another
-/// medium begins more than a cell from the electrode, and where it begins nearer.
+constexpr std::size_t reach = 12;  // number of cells that are examined on each side
+/// Relative errors of total potentials that are corrected by those over homogeneous ground: if another medium
+/// begins more than a cell from the electrode; and if it begins nearer.
 constexpr double as_total = 0.03, as_total_at_contact = 0.08;
 /// Relative errors of total potentials without this correction, three cells from the electrode: beside walls
-/// that a half space does not have.
+/// that a half space does not have. Two cases as above.
 constexpr double as_plain_total = 0.08, as_plain_total_at_contact = 0.25;
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Primary::candidate; 0 is the total potential.
+/// Values of Primary::candidate; 0 means the total potential.
 constexpr int of_half_space = 1, first_contact = 2, first_layers = 6;
 
-/// The choice of another mesh for an electrode; below zero: none is known.
+/// The choice made for an electrode on another mesh; negative if there is none.
 int taken_of(const Parameters& parameters, std::size_t electrode) {
   const auto& taken = parameters.taken.primary;
   return electrode < taken.size() && parameters.potential == Potential::automatic ? taken[electrode] : -1;
 }
 
-/// The cells that a point lies in or on, as ranges along easting, northing, up: one cell, or two where it is
-/// on a face.
+/// The cells that contain a point, as ranges along easting, northing, up: one cell, or two if the point is on
+/// a face.
 Ranges cells_around(const TensorMesh& mesh, const Point& p) {
   const double place[3] = {p.e, p.n, p.u};
   const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -77,7 +77,7 @@ HalfSpace medium_of(const TensorMesh& mesh, const Conductivity& sigma, const std
 
 bool almost(double one, double other) { return std::abs(one - other) <= 1e-12 * std::abs(other); }
 
-/// Whether all axes have the same phase, which the closed form needs.
+/// Whether the conductivities along all axes have the same phase, which the closed form requires.
 bool lags_alike(const HalfSpace& medium) {
   for (std::size_t a = 1; a < 3; ++a)
     if (std::abs(medium.quadrature[a] * medium.along[0] - medium.quadrature[0] * medium.along[a]) >
@@ -86,8 +86,8 @@ bool lags_alike(const HalfSpace& medium) {
   return true;
 }
 
-/// Whether a primary has a closed form: an image behind the contact needs both media in the same stretched
-/// coordinates.
+/// Whether a primary has a closed form: an image behind a contact requires that both media have the same
+/// stretched coordinates.
 bool has_closed_form(const Primary& primary) {
   if (primary.layered) return true;
   if (!lags_alike(primary.own)) return false;
@@ -99,13 +99,13 @@ bool has_closed_form(const Primary& primary) {
 
 // ---- candidates ----
 
-/// One of the cells that a point lies in or on.
+/// One of the cells that contain a point.
 std::array<std::size_t, 3> cell_of(const TensorMesh& mesh, const Point& p) {
   const auto around = cells_around(mesh, p);
   return {around[0].first, around[1].first, around[2].first};
 }
 
-/// The layered media of columns of cells, each medium once.
+/// The layered media of columns of cells; equal media are stored once.
 class Columns {
  public:
   Columns(const TensorMesh& mesh, const Conductivity& sigma) : mesh_(mesh), sigma_(sigma) {
@@ -114,10 +114,9 @@ class Columns {
   }
   using Column = std::shared_ptr<const LayeredMedium>;
 
-  /// Media of the columns at the corners of the mesh: likely those around bodies.
+  /// Media of the columns at the corners of the mesh: probably the layers around bodies.
   const std::vector<Column>& corners() const { return corners_; }
-  /// The medium of the column (i, j); null where a cell has different conductivities along easting and
-  /// northing.
+  /// The medium of the column (i, j); null if a cell has different conductivities along easting and northing.
   Column of(std::size_t i, std::size_t j) {
     std::vector<double> between;
     std::vector<HalfSpace> medium;
@@ -174,9 +173,10 @@ std::vector<Primary> candidates(const TensorMesh& mesh, const Conductivity& sigm
   return all;
 }
 
-// ---- what they leave ----
+// ---- the errors that they cause ----
 
-/// Contrasts of two media, |σ_p − σ|/|σ_p + σ|, and |σ_p/σ − 1| or |σ/σ_p − 1|: each the largest of the axes.
+/// Contrasts of two media, reflection |σ_p − σ|/|σ_p + σ|, and ratio |σ_p/σ − 1| or |σ/σ_p − 1|: each the
+/// largest over the axes.
 struct Unlike {
   double reflection = 0, ratio = 0;
 };
@@ -209,8 +209,8 @@ class Errors {
     }
   }
 
-  /// The estimated relative error of secondary potentials with this primary; infinite where it has another
-  /// medium at the electrode itself.
+  /// The estimated relative error of secondary potentials with this primary; infinite if its medium differs
+  /// from that at the electrode itself.
   double of(const Primary& primary) const {
     const double of_places = ratio_of_places(primary);
     double most = 0;
@@ -220,7 +220,8 @@ class Errors {
     });
     return most;
   }
-  /// The estimated relative error of the total potential. held: corrected by that of homogeneous ground
+  /// The estimated relative error of the total potential. held: whether corrected by that over homogeneous
+  /// ground
   double of_total(const HalfSpace& own, bool held) const {
     double nearest = infinite;
     for_other({own}, [&](const HalfSpace&, const HalfSpace&, double squared) {
@@ -231,8 +232,8 @@ class Errors {
   }
 
  private:
-  /// Calls use(medium of the primary, medium of the cell, square of the distance from the electrode in cells)
-  /// for cells where the two media differ.
+  /// Calls use(medium of the primary, medium of the cell, squared distance from the electrode in cells) for
+  /// the cells in which the two media differ.
   template <class Use>
   void for_other(const Primary& primary, const Use& use) const {
     for_cells(near_, [&](std::size_t i, std::size_t j, std::size_t k) {
@@ -253,8 +254,8 @@ class Errors {
   bool is_air(std::size_t i, std::size_t j, std::size_t k) const {
     return sigma_.ground != nullptr && !((*sigma_.ground)[mesh_.index(i, j, k)] > 0);
   }
-  /// The largest ratio of conductivities, at other electrodes and on the way to them, between the medium
-  /// there and that of the primary.
+  /// The largest contrast between the medium and that of the primary, at the potential electrodes and between
+  /// them and the source.
   double ratio_of_places(const Primary& primary) const {
     double most = 0;
     for (const auto& place : measured_)
@@ -271,7 +272,8 @@ class Errors {
       }
     return most;
   }
-  /// Places on a straight line to a point: one within each of the near cells that it crosses, and its end.
+  /// Points on the straight line to `place`, as fractions of its length: one in each of the near cells that
+  /// the line crosses, and its end.
   std::vector<double> parts_of_way(const Point& place) const {
     const std::vector<double>* faces[3] = {&mesh_.easting(), &mesh_.northing(), &mesh_.up()};
     const double from[3] = {source_.e, source_.n, source_.u}, to[3] = {place.e, place.n, place.u};
@@ -292,10 +294,10 @@ class Errors {
   const Point& source_;
   const std::vector<Point>& measured_;
   Ranges near_;
-  std::array<std::vector<double>, 3> gap_squared_;  // squares of distances from the electrode, in cells
+  std::array<std::vector<double>, 3> gap_squared_;  // squared distances of cells from the electrode, in cells
 };
 
-/// The medium of a cell at a point that has some.
+/// The medium of a cell that contains the point and has ground.
 HalfSpace ground_at(const TensorMesh& mesh, const Conductivity& sigma, const Point& p) {
   std::optional<HalfSpace> found;
   for_cells(cells_around(mesh, p), [&](std::size_t i, std::size_t j, std::size_t k) {
@@ -303,7 +305,7 @@ HalfSpace ground_at(const TensorMesh& mesh, const Conductivity& sigma, const Poi
   });
   return found.value_or(HalfSpace{});
 }
-/// The width of a cell at a point.
+/// The smaller horizontal width of the cell at a point.
 double cell_at(const TensorMesh& mesh, const Point& p) {
   const auto at = cell_of(mesh, p);
   return std::min(mesh.easting()[at[0] + 1] - mesh.easting()[at[0]],
@@ -312,7 +314,7 @@ double cell_at(const TensorMesh& mesh, const Point& p) {
 
 // ---- walls ----
 
-/// Whether a wall is of a kind that a half space of infinite extent does not have.
+/// Whether a wall has a condition that is not that of an infinite half space.
 bool is_own(const Boundaries& boundary, const Wall& wall) {
   const bool top = wall.axis == 0 && wall.high;
   return boundary(wall.axis, wall.high) != (top ? Boundary::insulated : Boundary::mixed);
@@ -330,14 +332,14 @@ bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point
   });
 }
 
-/// measured: numbers of the other electrodes at which potentials are measured
+/// measured: positions of the potential electrodes · left: receives the estimated error
 std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& sigma,
                                   const Parameters& parameters, const Point& source, const std::string& name,
                                   const std::vector<Point>& measured, Columns& columns, int taken,
                                   double& left) {
   const bool automatic = parameters.potential == Potential::automatic;
   if (parameters.potential == Potential::total || taken == 0) return std::nullopt;
-  // Through a wall of another kind, the current of a source close to it flows by few nodes only.
+  // Through another kind of wall, the current of a source close to it flows at a few nodes only.
   if (automatic && at_own_wall(mesh, parameters.boundary, source, 4)) return std::nullopt;
   // At such a wall K − K₀ is not zero at the source, where φ_p is infinite.
   if (at_own_wall(mesh, parameters.boundary, source, 1))
@@ -347,8 +349,7 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
                      "Take potential = \"auto\" or \"total\", or move the side away.");
   const Errors errors(mesh, sigma, source, measured);
   std::optional<Primary> best;
-  // Beside walls of other kinds than mixed there is neither an image nor a closed form over homogeneous
-  // ground.
+  // Beside other walls than mixed ones, there is neither an image nor a closed form over homogeneous ground.
   const bool unbounded = parameters.boundary.of_half_space();
   double least =
       automatic ? errors.of_total(medium_of(mesh, sigma, cell_of(mesh, source)), unbounded) : infinite;
@@ -368,8 +369,8 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   return best;
 }
 
-/// The primary under an uneven surface: the potential below a slope, where the medium around is homogeneous
-/// and isotropic.
+/// The primary below an uneven surface: the potential below a slope, if the medium around the electrode is
+/// homogeneous and isotropic.
 std::optional<Primary> primary_under(const TensorMesh& mesh, const Conductivity& sigma,
                                      const Parameters& parameters, std::shared_ptr<const Slope> slope,
                                      const std::string& name, const std::vector<Point>& measured, int taken,
@@ -411,7 +412,7 @@ Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity,
   if (!conductivity.ground) columns.emplace(mesh, conductivity);
   else if (slopes == nullptr || slopes->size() != electrodes.place.size() * (1 + Slope::rays)) {
     as_cells_show = slopes_at(mesh, electrodes.place, surface_of(mesh, *conductivity.ground), 2);
-    // Electrodes close to the surface of the cells count as on it.
+    // Electrodes close to the surface that follows from the cells are treated as on that surface.
     for (std::size_t n = 0; n < electrodes.place.size(); ++n) {
       auto& level = as_cells_show[n * (1 + Slope::rays)];
       const auto& p = electrodes.place[n];
@@ -447,7 +448,7 @@ namespace {
 
 Array turned(const Array& array) { return {array.m, array.n, array.a, array.b}; }
 
-/// For each array, whether it is better solved for with current and potential electrodes exchanged.
+/// For each array, 1 if exchanging current and potential electrodes is better.
 std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conductivity,
                             const Parameters& parameters, const Electrodes& electrodes) {
   const auto place = [&](int n) {
@@ -459,7 +460,7 @@ std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conducti
     if (one == Array::far_away || other == Array::far_away) return Pair(place(std::max(one, other)), {});
     return Pair(std::minmax(place(one), place(other)));
   };
-  std::map<Pair, double> arrays_of;  // of either role
+  std::map<Pair, double> arrays_of;  // number of arrays with a pair of electrodes, in either role
   Electrodes either = electrodes;
   for (const auto& array : electrodes.arrays) {
     ++arrays_of[pair_of(array.a, array.b)];
@@ -469,7 +470,7 @@ std::vector<int> best_turns(const TensorMesh& mesh, const Conductivity& conducti
   std::map<std::size_t, double> errors;
   primaries_of(mesh, conductivity, parameters, either, &errors);
   const auto error_of = [&](int one, int other) {
-    double sum = 1e-3;  // less is none
+    double sum = 1e-3;  // smaller errors are negligible
     for (const int n : {one, other})
       if (n != Array::far_away) sum += errors.at(static_cast<std::size_t>(n));
     return sum;

@@ -1,12 +1,13 @@
 // Choice of the potential that is solved for around a current electrode: the difference from a primary
-// potential in closed form (formula/primary.hpp) of a half space, of the layers that a column of cells has,
-// or beside a vertical contact, whichever describes the cells; or the total potential, where none does.
+// potential in closed form (formula/primary.hpp), that of a half space, of the layers in a column of cells,
+// or beside a vertical contact, whichever describes the cells best; or the total potential if none does.
 //
-// A secondary potential begins with (σ − σ_p) E_p of the cells that are not the primary's medium. The mesh
-// has these fluxes wrong by a part of (h/d)², d from the electrode and h the width of the cell. Measured with
-// contacts at 0.25 to 4 cells and media of 1/100 to 100 times the resistivity (docs/theory/electric.md), the
-// error of potentials is 1.5 % |σ_p − σ|/|σ_p + σ| (h/d)² on the own side of such cells, and beyond, where
-// little of the flux or of the potential is left, 2.8 % |σ_p/σ − 1| (h/d)², or |σ/σ_p − 1|.
+// The source of a secondary potential is (σ − σ_p) E_p in the cells whose medium differs from the primary's.
+// On the mesh these fluxes have an error proportional to (h/d)², d the distance from the electrode and h the
+// width of the cell. Measured with contacts at 0.25 to 4 cells and contrasts of resistivity from 1/100 to 100
+// (docs/theory/electric.md), the error of potentials is 1.5 % |σ_p − σ|/|σ_p + σ| (h/d)² on the electrode's
+// side of such cells, and beyond them, where little of the flux or of the potential remains,
+// 2.8 % |σ_p/σ − 1| (h/d)², or |σ/σ_p − 1|.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +23,23 @@
 
 namespace terrane::electric {
 
-/// For each current electrode the medium of its primary potential, or none where the total potential is
-/// solved for. Under an uneven surface the primary potential is that below the slope at the electrode
+/// For each current electrode the medium of its primary potential; empty if the total potential is solved
+/// for. Below an uneven surface the primary potential is that below the slope at the electrode
 /// (formula/slope.hpp).
 using Primaries = std::map<std::size_t, std::optional<Primary>>;
 
-/// The primaries of all electrodes that arrays take current from, chosen by the medium around them and on the
-/// way to the electrodes that measure with them. Throws InputError: `secondary`, where there is no primary
-/// potential. errors: receives for each the estimated relative error of potentials; or null
+/// The primaries of all current electrodes, chosen by the medium around them and between them and the
+/// potential electrodes of the same arrays. Throws InputError: `secondary` was asked for, and there is no
+/// primary potential. errors: receives for each electrode the estimated relative error of potentials; or null
 Primaries primaries_of(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                        const Electrodes& electrodes, std::map<std::size_t, double>* errors = nullptr);
 
-/// Arrays as they are solved for: with `automatic` potentials, whose errors differ from source to source,
-/// current and potential electrodes change places where this leaves less; or, where both leave as little,
-/// where the latter are farther apart, or come first from west to east. But electrodes of many more arrays
-/// than the others are always those of currents. So ABMN and MNAB are one array, and their data the same.
-/// Under uneven ground, where solves the other way are not many, arrays are followed by as many turned ones,
-/// and data are the mean of both.
+/// Arrays as they are solved for. Errors of `automatic` potentials differ from source to source; so current
+/// and potential electrodes are exchanged if that reduces the error or, for equal errors, if the potential
+/// electrodes are farther apart, or lie farther west. But electrodes that occur in many more arrays than the
+/// others are always used as current electrodes. So ABMN and MNAB are the same array, with the same data.
+/// Over uneven ground, unless this needs many more solves, the list of arrays is followed by that of
+/// exchanged arrays, and data are the mean of both.
 Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, const Parameters& parameters,
                      const Electrodes& electrodes);
 
@@ -46,8 +47,8 @@ Electrodes as_solved(const TensorMesh& mesh, const Conductivity& conductivity, c
 TakenElsewhere taken_on(const TensorMesh& mesh, const Conductivity& conductivity,
                         const Parameters& parameters, const Electrodes& electrodes);
 
-/// The electrodes whose total potentials are corrected by those of homogeneous ground on the same mesh: where
-/// `automatic` finds no primary potential, in a half space.
+/// The electrodes whose total potentials are corrected by those over homogeneous ground on the same mesh:
+/// those in a half space for which `automatic` finds no primary potential.
 std::vector<std::size_t> held_against_homogeneous(const Primaries& primaries,
                                                   const Conductivity& conductivity,
                                                   const Parameters& parameters);

@@ -13,7 +13,7 @@ namespace terrane::electric {
 
 namespace {
 
-/// What a group of ranks reports to rank 0 of a solve.
+/// The report of a group of ranks to rank 0 about a solve.
 struct Told {
   bool solved;
   bool secondary;
@@ -28,8 +28,7 @@ Turns::Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std
              const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
              const Groups& groups)
     : electrodes_(std::move(electrodes)), groups_(groups) {
-  // Each rank finds for itself what is wrong with medium and survey, before ranks of a group wait for each
-  // other.
+  // Each rank checks medium and survey by itself, before ranks of a group wait for each other.
   groups.together([&] { check(mesh, conductivity, places); });
   groups.in_step([&] {
     if (groups.own() < std::max<std::size_t>(electrodes_.size(), 1))
@@ -55,8 +54,8 @@ void Turns::solve(Progress& progress, const Find& find, const Take& take, const 
   progress.finish();
 }
 
-/// Rank 0 takes what the groups found of electrodes first, first + 1, …: of one each. A rank that has no room
-/// for what is sent is out of step.
+/// Rank 0 receives the results of the groups, each for one of the electrodes first, first + 1, …. If the
+/// memory of a rank does not suffice for the messages, it throws OutOfStep.
 void Turns::hand_over(std::size_t first, const Solved& solved, std::vector<double> found,
                       const Take& take) const {
   Comm& comm = groups_.comm();
@@ -85,7 +84,7 @@ void Turns::hand_over(std::size_t first, const Solved& solved, std::vector<doubl
   }
 }
 
-/// Whatever fails here is of this rank alone, and others wait for it.
+/// Failures here concern this rank alone, while others wait for it: hence OutOfStep.
 void Turns::deal_out(std::size_t first, const Deal& deal) const {
   Comm& comm = groups_.comm();
   if (comm.size() == 1) return deal(electrodes_[first], 0);

@@ -1,5 +1,5 @@
-// Solves for all electrodes, shared among groups of ranks (parallel/comm/groups.hpp): each group has a mesh,
-// and solves for one electrode at a time.
+// Solves for all electrodes, distributed over groups of ranks (parallel/comm/groups.hpp): each group has a
+// mesh, and solves for one electrode at a time.
 #pragma once
 
 #include <functional>
@@ -15,23 +15,24 @@ namespace terrane::electric {
 
 class Turns {
  public:
-  /// Returns the numbers to keep of a solve for an electrode; the same on all ranks of a group.
+  /// Returns the values to keep of a solve for an electrode; the same on all ranks of a group.
   using Find = std::function<std::vector<double>(Potentials& solver, std::size_t electrode, Solved& solved)>;
-  /// Called on rank 0 with these numbers, electrode by electrode in the order given.
+  /// Called on rank 0 with these values, electrode by electrode in the given order.
   using Take = std::function<void(std::size_t electrode, const Solved& solved, std::vector<double> found)>;
 
-  /// Called on all ranks for each electrode: rank `from` has what else was found, and sends it to the others.
+  /// Called on all ranks for each electrode: rank `from` has further results, and sends them to the other
+  /// ranks.
   using Deal = std::function<void(std::size_t electrode, int from)>;
 
-  /// Collective over the ranks of groups, which pass the same problem. Everything that it is given must
-  /// outlive it.  electrodes: to be solved for.  Throws as Potentials: on all ranks; OutOfStep.
+  /// Collective over the ranks of `groups`, which pass the same problem. All reference arguments must outlive
+  /// this object.  electrodes: those to solve for.  Throws as Potentials: on all ranks; OutOfStep.
   Turns(const TensorMesh& mesh, const Conductivity& conductivity, const std::vector<Point>& places,
         const Parameters& parameters, Stream& stream, std::vector<std::size_t> electrodes,
         const Groups& groups);
-  /// Collective. Among ranks, reports come without their history.  Throws InputError, MemoryError,
-  /// Cancelled: on all ranks; OutOfStep.
+  /// Collective. With several ranks, reports do not contain the history of residuals.  Throws InputError,
+  /// MemoryError, Cancelled: on all ranks; OutOfStep.
   void solve(Progress& progress, const Find& find, const Take& take, const Deal& deal = {});
-  /// The solver of this rank's group; rank 0 has one.
+  /// The solver of this rank's group; rank 0 always has one.
   const Potentials& solver() const { return *solver_; }
 
  private:

@@ -1,11 +1,11 @@
-// Point electrodes in a homogeneous half space, and what arrays of them measure.
+// Potentials of point electrodes in a homogeneous half space, and geometric factors of electrode arrays.
 //
 //   φ(P) = I/(4πσ) (1/r + 1/r')        r from the source, r' from its image in the flat surface
 //   k = 4π / Σ± (1/r + 1/r')           geometric factor, so that ρ_a = k ΔV/I
 //   α(P) = [cosθ/r² + cosθ'/r'²] / [1/r + 1/r']   mixed boundary ∂φ/∂n + α φ = 0
 //
-// Where the conductivity differs by axis, the same holds in coordinates ξ_a = s_a x_a, s_a = (σ/σ_a)^½, with
-// σ = (σ_e σ_n σ_u)^⅓ (Maillet 1947, Geophysics 12, 529-556).
+// If the conductivity differs by axis, the same holds in coordinates ξ_a = s_a x_a, s_a = (σ/σ_a)^½, with σ =
+// (σ_e σ_n σ_u)^⅓ (Maillet 1947, Geophysics 12, 529-556).
 //
 // Dey & Morrison 1979 (Geophysics 44, 753-780), eq. 33 to 37 for α.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace terrane::electric {
 
-/// s of the three axes: coordinates in which the medium conducts alike in all directions.
+/// The factors s of the three axes: in stretched coordinates the medium is isotropic.
 struct Stretch {
   double e = 1, n = 1, u = 1;
 
@@ -27,7 +27,7 @@ struct Stretch {
   friend bool operator==(const Stretch&, const Stretch&) = default;
 };
 
-/// Of conductivities along easting, northing and up.
+/// The stretch for conductivities along easting, northing and up.
 inline Stretch stretch_of(const std::array<double, 3>& sigma) {
   if (sigma[0] == sigma[1] && sigma[0] == sigma[2]) return {};
   const double mean = std::cbrt(sigma[0] * sigma[1] * sigma[2]);
@@ -44,24 +44,24 @@ inline double inverse_distances(const Point& source, const Point& p, double surf
   return 1 / distance(source, p) + 1 / distance(image(source, surface), p);
 }
 
-/// Potential of 1 A in a half space of this conductivity.  S/m → V/A
+/// Potential of 1 A in a half space of this conductivity (S/m), V/A.
 inline double half_space_potential(const Point& source, const Point& p, double surface, double conductivity) {
   return inverse_distances(source, p, surface) / (4 * std::numbers::pi * conductivity);
 }
 
-/// E = −∇φ of the same, along easting, northing, up.  V/m per A
+/// E = −∇φ of this potential, along easting, northing, up, V/m per A.
 inline std::array<double, 3> half_space_field(const Point& source, const Point& p, double surface,
                                               double conductivity) {
   std::array<double, 3> e{};
   for (const auto& from : {source, image(source, surface)}) {
     const double r = distance(from, p), d[3] = {p.e - from.e, p.n - from.n, p.u - from.u};
-    if (r == 0) continue;  // the place is the source: the mean around it is used
+    if (r == 0) continue;  // p is the source: zero, the mean over directions
     for (std::size_t a = 0; a < 3; ++a) e[a] += d[a] / (4 * std::numbers::pi * conductivity * r * r * r);
   }
   return e;
 }
 
-/// The same where the conductivity differs by axis; conductivity: its geometric mean.
+/// The potential if the conductivity differs by axis; conductivity: its geometric mean.
 inline double half_space_potential(const Point& source, const Point& p, double surface,
                                    const Stretch& stretch, double conductivity) {
   return half_space_potential(stretch(source), stretch(p), stretch.u * surface, conductivity);

@@ -1,5 +1,5 @@
-// Outline: weights of the filter, once; F of all planes at all λ; sums over λ at even steps of ln r, between
-// which polynomials of degree seven go.
+// Outline: compute the weights of the filter once; F on all planes at all λ; sums over λ at even steps of ln
+// r, and between these steps interpolation by polynomials of degree seven.
 #include "terrane/physics/electric/formula/layers.hpp"
 
 #include <algorithm>
@@ -14,13 +14,14 @@ namespace {
 
 using Number = std::complex<double>;
 
-constexpr int steps_of_decade = 20;  // of λ and r
-constexpr int stride = 2;            // of the filter
+constexpr int steps_of_decade = 20;  // steps per decade of λ and r
+constexpr int stride = 2;            // spacing of the filter's points, in steps
 constexpr double step = std::numbers::ln10 / steps_of_decade;
-constexpr int low = -7 * steps_of_decade, high = 2 * steps_of_decade;  // of λr
+constexpr int low = -7 * steps_of_decade, high = 2 * steps_of_decade;  // range of λr, in steps
 constexpr std::size_t weight_count = (high - low) / stride + 1;
 
-/// Least squares of rows · x = 1, by Householder's reflections.  rows: [count][weight_count]
+/// Solution x of rows · x = right in the sense of least squares, by Householder reflections.  rows:
+/// [count][weight_count]
 std::vector<double> least_squares(std::vector<std::vector<double>> rows, std::vector<double> right) {
   const std::size_t count = rows.size(), n = weight_count;
   for (std::size_t c = 0; c < n; ++c) {
@@ -49,8 +50,8 @@ std::vector<double> least_squares(std::vector<std::vector<double>> rows, std::ve
   return x;
 }
 
-/// w of ∫ F(λ) J₀(λ) dλ = Σ w F(λ_n), ln λ_n = (low + n stride) step: such that e^{-aλ} gives (1 + a²)^-½,
-/// for a from 0 to 1e6.
+/// Weights w in ∫ F(λ) J₀(λ) dλ = Σ w F(λ_n), ln λ_n = (low + n stride) step: chosen such that e^{-aλ} gives
+/// (1 + a²)^-½, for a from 0 to 1e6.
 const std::vector<double>& filter() {
   static const std::vector<double> weights = [] {
     constexpr int images = 240;
@@ -77,19 +78,19 @@ const std::vector<double>& filter() {
   return weights;
 }
 
-/// A stretch of one layer between two neighbours of the faces, the planes and the electrode: κ/λ times its
-/// height, and c/λ.  T: double, or complex where conductivities are
+/// The part of one layer between two neighbouring levels (interfaces, planes, the electrode): κ/λ times its
+/// height, and c/λ.  T: double, or complex if conductivities are
 template <class T>
 struct Piece {
   T height{}, c{};
 };
 
-/// F on all levels, and −J_u of it, at one λ.
+/// F on all levels, and −J_u that belongs to F, at one λ.
 template <class T>
 struct Kernel {
   std::vector<T> below, above, f, down;
 
-  /// pieces: of the levels from the lowest on, pieces[n] above levels[n]; under the first is `lowest`
+  /// pieces: from the lowest to the highest, pieces[n] above levels[n]; lowest: the medium below levels[0]
   void at(double lambda, const std::vector<Piece<T>>& pieces, const Piece<T>& lowest, std::size_t source) {
     const std::size_t levels = pieces.size() + 1;
     below.resize(levels);
@@ -153,7 +154,7 @@ T as(const Number& value) {
   else return value;
 }
 
-/// Calls use(n, kernel) for ln λ = (first + n) step, of all levels.
+/// Calls use(n, kernel) for ln λ = (first + n) step; the kernel has values on all levels.
 template <class T, class Use>
 void for_lambdas(const Layers& layers, const std::vector<double>& levels, std::size_t source, int first,
                  std::size_t count, const Use& use) {
@@ -194,7 +195,8 @@ LayersPotential::LayersPotential(const Layers& layers, double source, double sur
     planes_.push_back({up, up == source, (layers.upwards[layer] + layers.upwards[below]) / 2.0, {}, {}});
     level_of.push_back(place(up));
   }
-  // Distances, with what the polynomials take on each side; and λ, so that λr are those of the filter.
+  // Range of distances, extended by the points that polynomials need on each side; and values of λ, such that
+  // λr are those of the filter.
   const int begin = static_cast<int>(std::floor(std::log(nearest) / step)) - 4,
             end = static_cast<int>(std::ceil(std::log(farthest) / step)) + 4;
   first_ = begin * step;
@@ -230,9 +232,10 @@ const LayersPotential::Plane& LayersPotential::plane(double up) const {
 
 namespace {
 
-constexpr int points = 8;  // of a polynomial
+constexpr int points = 8;  // number of points of a polynomial
 
-/// Weights of a polynomial through eight even steps and of its slope by step.  x: from the first of them
+/// Weights for the value and the derivative of the polynomial through eight points with unit spacing.  steps:
+/// position, in steps from the first point of the table
 struct Weights {
   std::size_t first = 0;
   double value[points], slope[points];

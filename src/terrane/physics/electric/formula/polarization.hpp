@@ -1,4 +1,4 @@
-// A medium that stores charge: model/polarization.hpp, which electromagnetics has as well.
+// Includes the models of media that store charge, which are shared with electromagnetics.
 #pragma once
 
 #include "terrane/model/polarization.hpp"

@@ -1,11 +1,11 @@
-// Primary potentials, in closed form: of a point electrode in a half space, in horizontal layers
-// (layers.hpp), or beside one vertical contact of two media that both reach the surface.
+// Primary potentials in closed form: of a point electrode in a half space, in horizontal layers (layers.hpp),
+// or beside one vertical contact between two media that both extend up to the surface.
 //
 //   own side      φ = 1/(4πσ₁) (S + k S*)       S = 1/r + 1/r', S* the same from the image behind the contact
 //   beyond        φ = (1 + k)/(4πσ₁) S          k = (σ₁ − σ₂)/(σ₁ + σ₂)
 //
-// Telford, Geldart & Sheriff 1990, § 8.3.6 (images). It holds for complex conductivities, too; where these
-// differ by axis, in the stretched coordinates of half_space.hpp, if both media have the same stretch.
+// Telford, Geldart & Sheriff 1990, § 8.3.6 (images). The formulas also hold for complex conductivities; and
+// for anisotropic ones in the stretched coordinates of half_space.hpp, if both media have the same stretch.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@
 
 namespace terrane::electric {
 
-/// The medium around an electrode, S/m along easting, northing, up.
+/// The medium around an electrode, assumed homogeneous, S/m along easting, northing, up.
 struct HalfSpace {
   std::array<double, 3> along{}, quadrature{};
 
   Stretch stretch() const { return stretch_of(along); }
-  /// Geometric mean over the axes; all have the same phase.
+  /// Geometric mean over the axes; their phases must be equal.
   std::complex<double> mean() const {
     const bool alike = along[0] == along[1] && along[0] == along[2];
     const double real = alike ? along[0] : std::cbrt(along[0] * along[1] * along[2]);
@@ -39,10 +39,10 @@ struct HalfSpace {
   friend bool operator==(const HalfSpace&, const HalfSpace&) = default;
 };
 
-/// A vertical plane, beyond which another medium begins.
+/// A vertical plane contact, beyond which another medium begins.
 struct Contact {
-  std::size_t axis = 0;  ///< axis of its normal: 0 easting, 1 northing
-  double at = 0;         ///< m along it
+  std::size_t axis = 0;  ///< axis of the plane's normal: 0 easting, 1 northing
+  double at = 0;         ///< coordinate of the plane on this axis, m
   bool above = false;    ///< true: the other medium is on the side of larger coordinates
   HalfSpace beyond;
 
@@ -54,10 +54,10 @@ struct Contact {
   }
 };
 
-/// Horizontal layers, each alike along easting and northing.
+/// Horizontal layers, each isotropic horizontally.
 struct LayeredMedium {
-  std::vector<HalfSpace> medium;  ///< the lowest first
-  Layers layers;                  ///< the same for the closed form
+  std::vector<HalfSpace> medium;  ///< from the lowest to the highest
+  Layers layers;                  ///< the same layers as the closed form needs them
 
   LayeredMedium(std::vector<double> between, std::vector<HalfSpace> of_layers)
       : medium(std::move(of_layers)) {
@@ -69,13 +69,13 @@ struct LayeredMedium {
   }
 };
 
-/// The medium of a primary potential: that around an electrode, continued without end.
+/// The medium of a primary potential: that around an electrode, extended to infinity.
 struct Primary {
   HalfSpace own;
   std::optional<Contact> contact = {};
   std::shared_ptr<const LayeredMedium> layered = {};  ///< layers, with `own` at the electrode; null: none
-  std::shared_ptr<const Slope> slope = {};            ///< slope of the surface above `own`; null: it is flat
-  int candidate = 0;  ///< number among the electrode's primaries, the same on all meshes of an earth
+  std::shared_ptr<const Slope> slope = {};  ///< slope of the surface above `own`; null if it is flat
+  int candidate = 0;  ///< index among the electrode's primaries, the same on all meshes of an earth
 
   const HalfSpace& medium_at(double easting, double northing, double up) const {
     if (layered) return layered->medium[layered->layers.at(up)];
@@ -86,8 +86,8 @@ struct Primary {
     const auto one = own.mean(), other = contact->beyond.mean();
     return (one - other) / (one + other);
   }
-  /// φ of 1 A at an electrode, V; infinite there. Not of layers (PrimaryPotential).  surface: height of the
-  /// ground
+  /// φ of 1 A from an electrode, V; infinite at the electrode. Not for layers: see PrimaryPotential.
+  /// surface: height of the ground
   std::complex<double> potential(const Point& source, const Point& p, double surface) const;
   /// E = −∇φ of this potential, along easting, northing, up, V/m.
   std::array<std::complex<double>, 3> field(const Point& source, const Point& p, double surface) const {
@@ -107,11 +107,11 @@ struct Primary {
   }
 };
 
-/// The potential of a Primary at many points: what does not depend on the point is computed once.
+/// The potential of a Primary at many points; quantities that do not depend on the point are computed once.
 class PrimaryPotential {
  public:
-  /// layered: the potential of the primary's layers, prepared for the heights of all points; null where it
-  /// has no layers
+  /// layered: the potential of the primary's layers, prepared for the heights of all points; null if it has
+  /// no layers
   PrimaryPotential(const Primary& primary, const Point& source, double surface,
                    std::shared_ptr<const LayersPotential> layered = nullptr)
       : layered_(std::move(layered)),
@@ -131,7 +131,7 @@ class PrimaryPotential {
     if (layered_) return layered_->potential(p.u, std::hypot(p.e - source_.e, p.n - source_.n));
     const double seen =
         slope_ ? slope_->potential(p) : half_space_potential(source_, p, surface_, stretch_, 1);
-    if (!std::isfinite(seen)) return seen;  // infinite: times a complex number it would be NaN
+    if (!std::isfinite(seen)) return seen;  // infinity times a complex number would be NaN
     if (!contact_) return seen * own_;
     if (contact_->is_beyond(contact_->coordinate(p))) return seen * beyond_;
     return seen * own_ + half_space_potential(image_, p, surface_, stretch_, 1) * mirrored_;

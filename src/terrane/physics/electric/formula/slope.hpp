@@ -1,6 +1,7 @@
-// The ground around an electrode under an uneven surface: a cone whose rays touch the surface around, with
-// the electrode at its tip; or, above a buried one, a plane. Both have closed forms: current flows along the
-// rays of a cone, and a plane has an image.
+// Potential of an electrode in uneven ground. Around an electrode at the surface, the surface is approximated
+// by a cone with the electrode at its tip, whose rays end on the surface around it; above a buried electrode,
+// by a plane. Both potentials have a closed form: current flows along the rays of a cone, and a plane has an
+// image.
 //
 //   at the tip   φ = 1/(Ω σ r)              Ω the solid angle of the ground, 2π on a plane
 //   buried       φ = 1/(4πσ) (1/r + 1/r')   r' from the image in the plane
@@ -21,14 +22,14 @@ struct Slope {
 
   Point tip;  ///< on the surface
   std::array<double, rays>
-      rise;  ///< rise of the surface along rays, m/m; the first ray goes east, the next ones turn north
+      rise;  ///< slope of the surface along rays, m/m; the first ray points east, the next turn to north
   Point electrode;
   bool buried = false;
   std::array<double, 2> gradient{};  ///< gradient of the plane above a buried electrode
   double solid_angle = 2 * std::numbers::pi;
 
-  /// rise: of the true surface, [rays].  level: of the surface at the electrode, m · least: depths below this
-  /// are none, m
+  /// of_rays: slopes of the true surface, [rays].  level: height of the surface at the electrode, m · least:
+  /// an electrode less deep than this is at the surface, m
   Slope(const Point& at, double level, const double* of_rays, double least) : tip(at), electrode(at) {
     for (std::size_t n = 0; n < rays; ++n) {
       rise[n] = of_rays[n];
@@ -63,7 +64,7 @@ struct Slope {
     const double r = distance(electrode, p);
     return buried ? (1 / r + 1 / distance(image(), p)) / (4 * std::numbers::pi) : 1 / (solid_angle * r);
   }
-  /// σ E of the same, easting, northing, up, 1/m²; zero at the electrode.
+  /// σ E for 1 A, along easting, northing, up, 1/m²; zero at the electrode.
   std::array<double, 3> field(const Point& p) const {
     std::array<double, 3> e{};
     const auto add = [&](const Point& from, double whole) {
@@ -81,14 +82,14 @@ struct Slope {
         2 * (tip.u - electrode.u) / (1 + gradient[0] * gradient[0] + gradient[1] * gradient[1]);
     return {electrode.e - scale * gradient[0], electrode.n - scale * gradient[1], electrode.u + scale};
   }
-  /// Solid angle between two rays and straight down (van Oosterom & Strackee 1983).
+  /// Solid angle of the triangle between two rays and the downward vertical (van Oosterom & Strackee 1983).
   double below(std::size_t one, std::size_t other) const {
     const auto ray = [&](std::size_t n) {
       const double length = std::hypot(1, rise[n]);
       return std::array{std::cos(angle(n)) / length, std::sin(angle(n)) / length, rise[n] / length};
     };
     const auto a = ray(one), b = ray(other);
-    const double volume = a[0] * b[1] - a[1] * b[0];  // volume of the triple a, b, (0, 0, −1)
+    const double volume = a[0] * b[1] - a[1] * b[0];  // triple product of a, b and (0, 0, −1)
     return 2 * std::atan2(volume, 1 + a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - a[2] - b[2]);
   }
 };

@@ -23,15 +23,16 @@ class Assembly {
       link_[a] = View<double, 3>(network_.link[a].data(), all);
       auto& axis = network_.spacing[a];
       axis.natural_low = axis.natural_high = true;
-      axis.spacing.push_back(axes_.width(a, 0));  // beyond the ends: means nothing
+      axis.spacing.push_back(axes_.width(a, 0));  // beyond the ends; not used
       for (Index n = 0; n + 1 < axes_.nodes(a); ++n) axis.spacing.push_back(axes_.width(a, n));
       axis.spacing.push_back(axes_.width(a, axes_.nodes(a) - 2));
-      // Where one axis conducts less, its points are as far apart as those of others would be.
+      // If conductivity along an axis is lower, spacings count as larger by the stretch, as in an isotropic
+      // medium.
       for (double& length : axis.spacing) length *= stretch.of(2 - static_cast<int>(a));
     }
   }
 
-  /// Every cell gives a quarter of itself to its twelve edges.
+  /// Every cell adds a quarter of σV/h² to each of its twelve edges.
   void add_cells() {
     for (Index k = 0; k + 1 < axes_.nodes(0); ++k)
       for (Index j = 0; j + 1 < axes_.nodes(1); ++j)
@@ -53,7 +54,7 @@ class Assembly {
         }
   }
 
-  /// weight(point, conductivity, width): conductance per area of a wall face, S/m².
+  /// weight(point, conductivity, width): returns the conductance per area of a wall face, S/m².
   template <class Weight>
   void add_wall(std::size_t a, bool high, const Weight& weight) {
     const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
@@ -85,7 +86,7 @@ class Assembly {
   }
 
   Axes axes_;
-  std::array<const std::vector<double>*, 3> sigma_;  // up, north, east
+  std::array<const std::vector<double>*, 3> sigma_;  // along up, north, east
   HostNetwork network_;
   std::array<View<double, 3>, 3> link_;
 };
@@ -143,7 +144,7 @@ double wall_weight(Boundary boundary, const Viewpoint& from, const Point& p, std
   const auto& stretch = from.stretch;
   const double alpha =
       mixed_boundary(stretch(from.centre), stretch(p), stretch.u * from.surface, direction, high ? 1 : -1);
-  return std::max(0.0, stretch.of(direction) * alpha);  // 0 at a source on the wall, too
+  return std::max(0.0, stretch.of(direction) * alpha);  // also 0 if the source is on the wall
 }
 
 HostNetwork network_of(const TensorMesh& mesh, const Conductivity& conductivity, const Boundaries& boundary,
@@ -166,7 +167,7 @@ HostNetwork half_space_network(const TensorMesh& mesh, const std::array<double, 
   assembly.add_cells();
   for (const auto& wall : walls) {
     const bool alike = boundary(wall.axis, wall.high) == Boundary::mixed;
-    if (!alike && wall.axis == 0 && wall.high) continue;  // nothing flows through its own surface
+    if (!alike && wall.axis == 0 && wall.high) continue;  // nothing flows through the half space's surface
     assembly.add_wall(wall.axis, wall.high, [&](const Point& p, double value, double width) {
       return value * wall_weight(Boundary::mixed, alike ? from : source, p, wall.axis, wall.high, width);
     });

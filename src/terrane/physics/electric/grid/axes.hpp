@@ -1,4 +1,4 @@
-// A mesh as its arrays see it.
+// A mesh with its axes in the order of arrays.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace terrane::electric {
 
-/// Faces and widths of a mesh along the axes of arrays: up, north, east.
+/// Faces and widths of a mesh along the axes in the order of arrays: up, north, east.
 struct Axes {
   std::array<const std::vector<double>*, 3> faces;
   explicit Axes(const TensorMesh& mesh) : faces{&mesh.up(), &mesh.northing(), &mesh.easting()} {}

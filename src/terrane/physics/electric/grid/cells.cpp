@@ -66,7 +66,7 @@ CellScheme::Face CellScheme::face(const Index (&cell)[3], std::size_t a, bool hi
     beyond[a] += high ? 1 : -1;
     face.other = number(beyond);
     const double half_beyond = axes.width(a, beyond[a]) / 2;
-    // One sum on both sides of a face, lower cell first: K is symmetric to the last bit.
+    // The same order of addition from both sides of a face, lower cell first: K is symmetric to the last bit.
     const double here = half * rho, there = half_beyond * resistivity_[face.other];
     face.conductance = area / (high ? here + there : there + here);
     const double slope = face.conductance * face.conductance / area;
@@ -89,7 +89,7 @@ CellScheme::Face CellScheme::face(const Index (&cell)[3], std::size_t a, bool hi
   return face;
 }
 
-/// visit(cell, its number, face) of all six, layer by layer on threads.
+/// Calls visit(cell, its index, face) for all six faces of each cell, on threads that share the layers.
 template <class Visit>
 void CellScheme::each_face(int threads, const Visit& visit) const {
   for_each(mesh_.n_up(), threads, [&](std::size_t k) {
@@ -113,7 +113,7 @@ HostNetwork CellScheme::network() const {
     auto& axis = made.spacing[a];
     axis.natural_low = axis.natural_high = true;
     const Index cells = axes.nodes(a) - 1;
-    axis.spacing.push_back(axes.width(a, 0));  // beyond the ends: means nothing
+    axis.spacing.push_back(axes.width(a, 0));  // beyond the ends; not used
     for (Index n = 0; n + 1 < cells; ++n)
       axis.spacing.push_back((axes.width(a, n) + axes.width(a, n + 1)) / 2);
     axis.spacing.push_back(axes.width(a, cells - 1));

@@ -1,18 +1,18 @@
-// div (1/ρ) grad φ = −I δ in the middle of the cells of a tensor mesh, as a network of conductances
-// (solve/networks/network.hpp): what SimPEG's Simulation3DCellCentered solves.
+// div (1/ρ) grad φ = −I δ for φ at the centres of the cells of a tensor mesh, as a network of conductances
+// (solve/networks/network.hpp): the same equations as SimPEG's Simulation3DCellCentered.
 //
-// A face of area A is a conductance C between the middles of its two cells,
+// A face of area A adds a conductance C between the centres of its two cells,
 //
 //   inside     C = A/((h₁ρ₁ + h₂ρ₂)/2)     the resistances of two halves of cells in series
 //   grounded   C = A/(ρh/2)
 //   mixed      C = A α/(ρ (1 + αh/2))      ∂φ/∂n + αφ = 0, α = cos θ/r from the middle of the top
 //   insulated  C = 0
 //
-// with h the width of a cell across the face. A current is that of the whole cell it flows into. Where all
-// sides are insulated, what flows in leaves by the first cell, whose potential is zero.
+// with h the width of a cell across the face. The current of an electrode enters the whole cell that contains
+// it. If all sides are insulated, the sum of currents leaves at the first cell, whose potential is zero.
 //
 // Near electrodes potentials are less accurate than those of assemble.hpp with a secondary potential: the
-// place of an electrode within its cell does not count.
+// position of an electrode within its cell is neglected.
 //
 // Source: Haber 2014, Computational Methods in Geophysical Electromagnetics, SIAM, chapter 3; Cockett et al.
 // 2015, Computers & Geosciences 85, 142–154.
@@ -27,23 +27,23 @@
 
 namespace terrane::electric {
 
-/// The point source that mixed walls are made for: at the median faces along east and north, on the top.
+/// The point source assumed by mixed walls: at the median faces along east and north, at the top.
 Point middle_of_top(const TensorMesh& mesh);
 
 /// The scheme for resistivities, Ω·m [up, north, east]. It keeps references to its arguments.
 class CellScheme {
  public:
-  /// Throws ShapeError: resistivities that are not one per cell; InputError: one that is not finite and above
-  /// zero, a top that is mixed.
+  /// Throws ShapeError: there is not one resistivity per cell; InputError: one is not finite and positive, or
+  /// the condition at the top is mixed.
   CellScheme(const TensorMesh& mesh, std::span<const double> resistivity, const Boundaries& boundary);
 
-  /// Nodes are cells.
+  /// The network; its nodes are the cells.
   HostNetwork network() const;
-  /// −(dK) φ, A: what currents must change by where resistivities change by `change`. φ of unit currents, V;
-  /// all [cells]. By cell, 14 values are read and one is written.
+  /// −(dK) φ, A: the change of currents that is equivalent to a change of resistivities by `change`. φ of
+  /// unit currents, V; all [cells]. Per cell, 14 values are read and one is written.
   std::vector<double> currents_of_change(std::span<const double> change, std::span<const double> phi,
                                          int threads) const;
-  /// Adds −λᵀ (∂K/∂ρ_c) φ of each cell c to `slope` [cells]: its transpose, seen from λ.
+  /// Adds −λᵀ (∂K/∂ρ_c) φ for each cell c to `slope` [cells]: the transpose of currents_of_change().
   void add_slope(std::span<const double> phi, std::span<const double> lambda, std::span<double> slope,
                  int threads) const;
 
@@ -51,9 +51,9 @@ class CellScheme {
   /// One side of a cell.
   struct Face {
     double conductance = 0;           ///< S
-    double by_own = 0, by_other = 0;  ///< −∂C/∂ρ of this cell and of the other
+    double by_own = 0, by_other = 0;  ///< −∂C/∂ρ with respect to the ρ of this cell and of the other cell
     bool wall = false;
-    std::size_t other = 0;  ///< the cell beyond
+    std::size_t other = 0;  ///< index of the cell on the other side of the face
   };
   Face face(const Index (&cell)[3], std::size_t a, bool high) const;
   std::size_t number(const Index (&cell)[3]) const;

@@ -9,8 +9,8 @@ namespace terrane::electric {
 
 namespace {
 
-/// (K − K₀) φ at one node after the other: what the cells around it have more than the primary's medium, as
-/// six conductances; what lies beyond the mesh has no width.
+/// Computes (K − K₀) φ at one node after the other, from σ − σ₀ of the cells around it, as six conductances;
+/// cells beyond the mesh count with width 0.
 class Difference {
  public:
   Difference(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& conductivity,
@@ -52,7 +52,7 @@ class Difference {
   }
 
  private:
-  /// σ₀ along the axis on which it changes: one number for each cell of a row.
+  /// Sets σ₀ for each cell along the axis on which it varies.
   void take(const PrimaryMedium& medium) {
     const auto& contact = medium.primary.contact;
     if (contact && contact->axis == 1) across_ = 1;
@@ -70,10 +70,11 @@ class Difference {
   }
   double taken(std::size_t a, Index cell) const { return taken_[a][static_cast<std::size_t>(cell)]; }
 
-  /// σ − σ₀ of the cells around a node, the first below, south, west of it; whether any has a difference.
+  /// Sets `more` to σ − σ₀ of the eight cells around a node, the first below, south and west of it. Returns
+  /// whether any is nonzero.
   bool gather(std::size_t a, const Index (&node)[3], std::array<double, 8>& more) const {
     bool any = false;
-    Index first[3], second[3];  // numbers of cells, inside the mesh
+    Index first[3], second[3];  // indices of cells, clamped to the mesh
     const double taken_of[2] = {taken(a, std::max<Index>(node[across_] - 1, 0)),
                                 taken(a, std::min(node[across_], axes_.nodes(across_) - 2))};
     const std::size_t bit = across_ == 2 ? 1 : across_ == 1 ? 2 : 4;
@@ -90,7 +91,7 @@ class Difference {
     }
     return any;
   }
-  /// Of the two links of a node along an axis.
+  /// The contribution of the two links of a node along an axis.
   double along(std::size_t a, const Index (&node)[3], std::size_t number,
                const std::array<double, 8>& more) const {
     const std::size_t b = (a + 1) % 3, c = (a + 2) % 3, bit[3] = {4, 2, 1};
@@ -108,7 +109,8 @@ class Difference {
     }
     return sum;
   }
-  /// Of the wall that a node is on: σ w of K less σ₀ w₀ of K₀, quarters of the faces that meet there.
+  /// The contribution of the wall on which a node lies: σ w of K minus σ₀ w₀ of K₀, times the quarters of the
+  /// faces that meet there.
   double wall(std::size_t a, bool high, const Index (&node)[3]) const {
     const auto kind = boundary_(a, high);
     const bool top = a == 0 && high;
@@ -118,7 +120,7 @@ class Difference {
     const Point p = axes_.point(node);
     const double own = wall_weight(kind, from_, p, a, high, h),
                  through = kind == Boundary::mixed ? own
-                           : top                   ? 0  // nothing flows through the surface of the half space
+                           : top                   ? 0  // nothing flows through the half space's surface
                                                    : wall_weight(Boundary::mixed, source_, p, a, high, h);
     const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
     Index cell[3];
@@ -135,13 +137,13 @@ class Difference {
     }
     return sum;
   }
-  /// The width of the cell below a node along an axis; the cell above has that of the next node.
+  /// The width of the cell below a node along an axis; the cell above it belongs to the next node.
   double width(std::size_t a, Index node) const { return width_[a][static_cast<std::size_t>(node)]; }
 
   Axes axes_;
-  std::array<const std::vector<double>*, 3> sigma_;  // up, north, east
+  std::array<const std::vector<double>*, 3> sigma_;  // along up, north, east
   std::array<std::vector<double>, 3> taken_;
-  std::size_t across_ = 2;  // the axis on which the primary's medium may change
+  std::size_t across_ = 2;  // the axis along which the primary's medium may vary
   const Viewpoint& source_;
   const Boundaries& boundary_;
   const Viewpoint& from_;

@@ -8,7 +8,7 @@ namespace {
 
 double width(const std::vector<double>& faces, std::size_t cell) { return faces[cell + 1] - faces[cell]; }
 
-/// The cells of some layers, and all that a network must know of them.
+/// The cells of some layers as a mesh, which is enough to make their network.
 TensorMesh mesh_of_layers(const TensorMesh& mesh, const Range& layers) {
   const auto& up = mesh.up();
   return {mesh.easting(), mesh.northing(),
@@ -19,7 +19,7 @@ TensorMesh mesh_of_layers(const TensorMesh& mesh, const Range& layers) {
 HostNetwork network_of_layers(const TensorMesh& mesh, const std::array<const std::vector<double>*, 3>& along,
                               Boundaries boundary, const Viewpoint& from, const Range& layers) {
   const std::size_t layer = mesh.n_east() * mesh.n_north();
-  // Other layers go on where these end.
+  // No wall where other layers of the mesh adjoin.
   if (layers.first > 0) boundary(0, false) = Boundary::insulated;
   if (layers.last < mesh.n_up()) boundary(0, true) = Boundary::insulated;
   std::array<std::vector<double>, 3> values;
@@ -45,7 +45,7 @@ CellForms::CellForms(const TensorMesh& mesh, const Boundaries& boundary, const V
       add_wall(kind, from, wall);
 }
 
-/// Edges of the cells of a row, from four rows of nodes. Reads each number once.
+/// The forms for the edges of a row of cells, from four rows of nodes. Reads each value once.
 void CellForms::row(std::size_t k, std::size_t j, const double* phi, const double* psi, double* sums) const {
   const double *a = phi + row_ * j, *b = psi + row_ * j;
   const double north = width(mesh_.northing(), j), up = width(mesh_.up(), k);

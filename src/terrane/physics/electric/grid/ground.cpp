@@ -12,10 +12,10 @@ namespace terrane::electric {
 
 namespace {
 
-// Over the ground's mean; much less changes only the number of iterations.
+// Ratio to the ground's mean conductivity; a much smaller value would only increase the number of iterations.
 constexpr double conductivity_of_air = 1e-8;
 
-/// The cell along an axis that holds a place.
+/// The cell along an axis that contains a coordinate.
 std::size_t cell_of(const std::vector<double>& faces, double place) {
   const auto above = std::upper_bound(faces.begin(), faces.end() - 1, place);
   const auto number = static_cast<std::size_t>(above - faces.begin());
@@ -34,10 +34,10 @@ void check_ground(const TensorMesh& mesh, const std::vector<double>& ground) {
 }
 
 std::vector<double> ground_below_air(const TensorMesh& mesh, const std::vector<double>& conductivity) {
-  constexpr double most = 1e-7;  // S/m
+  constexpr double most = 1e-7;  // S/m, largest conductivity of air
   const std::size_t columns = mesh.n_east() * mesh.n_north(), cells = mesh.size();
   std::vector<double> ground;
-  std::vector<bool> open(columns, true);  // nothing but air above
+  std::vector<bool> open(columns, true);  // whether there is only air above
   for (std::size_t cell = cells; cell-- > 0;) {
     const std::size_t column = cell % columns;
     if (!open[column]) continue;
@@ -94,7 +94,7 @@ std::vector<double> slopes_at(const TensorMesh& mesh, const std::vector<Point>& 
     const double radius = cells * std::min(width(mesh.easting(), p.e), width(mesh.northing(), p.n));
     const double level = height(p.e, p.n);
     all.push_back(level);
-    // Rays of a cone begin at the electrode, where it is on the ground or next to it.
+    // The rays of a cone begin at the electrode, if it is at the surface or close to it.
     const double from = std::abs(level - p.u) < 0.5 * radius ? p.u : level;
     for (std::size_t ray = 0; ray < Slope::rays; ++ray) {
       const double angle = Slope::angle(ray);
@@ -131,7 +131,7 @@ CellsWithAir::CellsWithAir(const TensorMesh& mesh, const Conductivity& conductiv
     for (std::size_t cell = 0; cell < values.size(); ++cell)
       if (!(ground[cell] > 0)) values[cell] = least;
       else if (sigma[cell] > 0) values[cell] = std::max(ground[cell] * sigma[cell], least);
-      else values[cell] = sigma[cell];  // which check() refuses
+      else values[cell] = sigma[cell];  // which check() will refuse
     return values;
   };
   const auto shares = [&](const std::vector<double>& quadrature_of_ground) {  // of either sign
@@ -160,13 +160,13 @@ Conductivity CellsWithAir::view() const {
 
 namespace {
 
-/// The cell that holds a place, or the two that it is between.
+/// The cell along an axis that contains a coordinate; or, on a face, the two cells beside it.
 std::array<std::size_t, 2> around(const std::vector<double>& faces, double place) {
   const std::size_t cell = cell_of(faces, place);
   return {place == faces[cell] && cell > 0 ? cell - 1 : cell, cell};
 }
 
-/// Whether a cell at p, of those from `lowest` to `highest` upwards, has ground.
+/// Whether a cell that contains p horizontally has ground on one of the two levels.
 bool has_ground(const TensorMesh& mesh, const std::vector<double>& ground, const Point& p,
                 const std::array<std::size_t, 2>& levels) {
   for (const std::size_t k : levels)

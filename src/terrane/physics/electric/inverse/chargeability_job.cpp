@@ -1,5 +1,5 @@
-// An inversion of induced polarization from a job file: that of direct current (direct_current_job.hpp) with
-// inversion.datum = "chargeability", where inversion.resistivity is known.
+// An inversion of induced polarization from a job file: as that of direct current (direct_current_job.hpp),
+// with inversion.datum = "chargeability" and a known resistivity, inversion.resistivity.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,15 +21,15 @@ namespace terrane::electric::inverse {
 namespace {
 
 constexpr const char* charge_property = "chargeability";
-constexpr double thousandth = 1e-3;  // mV/V
+constexpr double thousandth = 1e-3;  // of mV/V in V/V
 
 std::vector<double> times(double factor, std::vector<double> values) {
   for (double& value : values) value *= factor;
   return values;
 }
 
-/// Apparent chargeabilities of the survey, and their uncertainties where it has them, mV/V, as files of
-/// arrays have them.
+/// Apparent chargeabilities of the survey, and their uncertainties if there are any, in mV/V, as in files of
+/// arrays.
 std::vector<ObservedColumn> find_charges(const Measured& survey, const Config& job) {
   const auto* column = survey.find(charge_property);
   if (column == nullptr)
@@ -50,7 +50,8 @@ std::vector<ObservedColumn> find_charges(const Measured& survey, const Config& j
   return {kept};
 }
 
-/// Chargeabilities of the active cells, or nothing.  Throws InputError: one below 0, or not below 1.
+/// Chargeabilities of the active cells; empty if the key is missing.  Throws InputError: one below 0, or not
+/// below 1.
 std::vector<double> read_charges(const Config& table, const char* key, const inversion::Problem& p,
                                  const std::string& mesh_file) {
   if (!table.has(key)) return {};
@@ -81,7 +82,7 @@ class ChargeData final : public ArrayData {
 
   std::vector<double> log_resistivity_;  ///< of the active cells, ln Ω·m
   std::vector<double> apparent_, deviation_;
-  std::vector<std::string> of_solves_;  ///< that did not converge
+  std::vector<std::string> of_solves_;  ///< warnings about solves that did not converge
 };
 
 // ---- from the job ----
@@ -108,7 +109,7 @@ std::unique_ptr<terrane::Simulation> ChargeData::from_job(const Config& job, con
   return std::make_unique<inversion::InversionJob>(std::move(made));
 }
 
-/// The resistivities that are known, and the reference and bounds of what is found.
+/// Reads the known resistivities, and the reference and bounds of chargeability.
 void ChargeData::read_model(const Config& table, const std::string& mesh_file) {
   auto& p = problem_;
   if (!table.has("resistivity") || (table.is_text("resistivity") && table.text("resistivity") == "none"))
@@ -154,9 +155,10 @@ Fingerprint ChargeData::fingerprint(const Runtime& runtime) const {
   return all;
 }
 
-/// J of the known resistivities: of all that a Gauss-Newton step takes the first half.
+/// Computes J for the known resistivities: the first half of a Gauss-Newton step of direct current.
 void ChargeData::make(const Runtime& runtime) {
-  // F(e^m) has J diag(ρ) by ln ρ, which is −J by ln σ.
+  // The derivative of F(e^m) with respect to m = ln ρ is J diag(ρ), which is minus the derivative with
+  // respect to ln σ.
   const auto physics = currents(runtime);
   if (!even()) take_factors_of(*physics);
   auto here = inversion::LogarithmForward(physics).at(log_resistivity_, runtime.progress);
@@ -174,7 +176,7 @@ void ChargeData::report_after(Report& report) const {
         largest));
 }
 
-/// Places of the electrodes, what was computed, and beside it what was observed.
+/// Adds positions of the electrodes, computed data, and observed data beside them.
 void ChargeData::fill(Result& result) const {
   StationFields stations;
   stations.survey = places();

@@ -35,7 +35,7 @@ namespace {
 constexpr const char* service_of_shares = "electric: shares of currents";
 constexpr const char* service_of_unit = "electric: unit currents";
 
-/// What all ranks make, each its share of it.
+/// The input from which all ranks compute, each its share.
 struct Asked {
   TensorMesh mesh;
   Medium medium;
@@ -73,7 +73,7 @@ std::shared_ptr<Sensitivity> sensitivity_of(TensorMesh mesh, const Medium& mediu
                                        comm, at_once);
 }
 
-/// Collective: all ranks have their stream, or all throw.
+/// Collective: makes a stream on each rank; if one fails, all ranks throw.
 std::unique_ptr<Stream> stream_of_rank(Device device, int threads, Comm& comm) {
   std::unique_ptr<Stream> made;
   together(comm, [&] { made = std::make_unique<Stream>(device_of_rank(device, comm), false, threads); });
@@ -82,8 +82,8 @@ std::unique_ptr<Stream> stream_of_rank(Device device, int threads, Comm& comm) {
 
 }  // namespace
 
-/// What other ranks, which serve, take to make their part of it. It is packed before they are called: they
-/// would wait for what rank 0 has no room for.
+/// The message that the other ranks, which are in serve(), need to set up their share. It is packed before
+/// they are called, because they would wait forever if rank 0 ran out of memory.
 Packet DirectCurrent::request(const char* service, const std::vector<double>& conductivity) const {
   Packet packet;
   packet.put(std::string(service));
@@ -154,11 +154,11 @@ inversion::Linearised DirectCurrent::at(std::span<const double> resistivity, Pro
   std::vector<double> slope(columns());
   for (std::size_t c = 0; c < resistivity.size(); ++c) {
     medium.conductivity[active_.empty() ? c : active_[c]] = 1 / resistivity[c];
-    slope[c] = -1 / resistivity[c];  // of ln σ
+    slope[c] = -1 / resistivity[c];  // d ln σ/dρ
   }
   DirectCurrentReport report;
   auto known = unit();
-  auto mesh = mesh_;  // copied first, as there may be no memory for it, before other ranks wait
+  auto mesh = mesh_;  // copied before other ranks wait, because the memory may not suffice
   auto electrodes = electrodes_;
   Alone alone;
   Comm& comm = comm_ ? *comm_ : alone;

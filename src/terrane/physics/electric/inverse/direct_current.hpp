@@ -1,9 +1,9 @@
-// Direct current as data of resistivities: F and J of arrays of electrodes, and what was measured with them.
+// Direct current in an inversion for resistivity: F and J of electrode arrays, and their measured data.
 //
-//   data    ln ρ_a by default: in the logarithms of model and data it is nearly linear; or ρ_a, or ΔV/I
-//   model   the resistivity of each cell that has ground, Ω·m; the inversion takes its logarithm
+//   data    ln ρ_a by default, which depends almost linearly on the logarithm of the model; or ρ_a, or ΔV/I
+//   model   the resistivity of each cell that has ground, Ω·m; the inversion uses its logarithm
 //
-// Sensitivities come from one solve for each electrode (physics/electric/sensitivity.hpp), at every model.
+// Sensitivities need one solve for each electrode and model (physics/electric/sensitivity.hpp).
 #pragma once
 
 #include <memory>
@@ -18,17 +18,17 @@
 
 namespace terrane::electric::inverse {
 
-/// The services of the other ranks for DirectCurrent.
+/// The services by which the other ranks work for DirectCurrent.
 std::vector<inversion::Service> services_of_currents();
 
 class DirectCurrent final : public inversion::Forward {
  public:
-  /// active: cells that have ground, ascending; empty: all · ground: share of each cell that is not air, or
-  /// empty · device: of the solves; products are made on the CPU · comm: where this is rank 0, whose others
-  /// serve(): electrodes are shared, then layers of cells, with the same bits. While there is a jacobian,
-  /// they serve nothing but this and the workers · workers: that the others may be in, or null · at_once:
-  /// into how many groups ranks are divided, 0: each rank is one · slopes: of the ground (slopes_at()), or
-  /// empty
+  /// active: indices of cells that have ground, ascending; empty: all · ground: fraction of each cell that is
+  /// not air, or empty · device: for the solves; products with J are computed on the CPU · comm: null, or
+  /// this is rank 0, and the other ranks are in serve(): ranks share electrodes for solves and layers of
+  /// cells for products, with bitwise identical results. While a Jacobian exists, the other ranks work only
+  /// for it and as workers · workers: as which the other ranks may wait, or null · at_once: number of groups
+  /// into which ranks are divided, 0: each rank is a group · slopes: slopes_at() the electrodes, or empty
   DirectCurrent(TensorMesh mesh, std::vector<std::uint32_t> active, std::vector<double> ground,
                 Electrodes electrodes, const Parameters& parameters, Datum datum,
                 Device device = {Device::Kind::cpu, -1}, int threads = 0, Comm* comm = nullptr,
@@ -36,10 +36,10 @@ class DirectCurrent final : public inversion::Forward {
                 std::vector<double> slopes = {});
   std::size_t rows() const override { return electrodes_.arrays.size(); }
   std::size_t columns() const override { return active_.empty() ? mesh_.size() : active_.size(); }
-  /// model: Ω·m. A solve that does not converge is among the warnings.
+  /// model: Ω·m. The warnings name solves that did not converge.
   inversion::Linearised at(std::span<const double> resistivity, Progress* progress = nullptr) const override;
-  /// unit_transfers(): ΔV/I of each array over ground of 1 Ω·m, the sides included, with a solve
-  /// for each current electrode.
+  /// unit_transfers(): ΔV/I of each array over ground of 1 Ω·m on the mesh with its sides; needs a solve for
+  /// each current electrode.
   const std::vector<double>& unit() const;
 
  private:
@@ -60,22 +60,22 @@ class DirectCurrent final : public inversion::Forward {
   mutable std::vector<double> unit_;
 };
 
-/// Measured values, one for each array; NaN where there is none.
+/// Measured values, one for each array; NaN if there is none.
 struct MeasuredArrays {
   std::string name;                   ///< "resistance" V/A or "apparent_resistivity" Ω·m
-  std::vector<double> values, sigma;  ///< in its unit
+  std::vector<double> values, sigma;  ///< in the unit of the measured quantity
   std::vector<double> resistance;     ///< V/A
   std::vector<double> resistivity;    ///< Ω·m
-  std::vector<double> factors;        ///< m: k of each array, ρ_a = k ΔV/I
-  /// Computes resistance from resistivity or the other way round, whichever was measured.
+  std::vector<double> factors;        ///< m; geometric factor k of each array, ρ_a = k ΔV/I
+  /// Computes resistances from apparent resistivities or vice versa, whichever was measured.
   void convert(const std::vector<double>& factor);
   /// Standard deviation of an array's resistance or apparent resistivity.
   double deviation_of(Datum datum, std::size_t n) const;
   double median_resistivity() const;
-  /// The data of an inversion and their standard deviations, to first order. Throws InputError: logarithms of
-  /// what is not above zero.
+  /// The data of an inversion and their standard deviations, to first order. Throws InputError: the logarithm
+  /// of a value that is not positive.
   void as(Datum datum, std::vector<double>& data, std::vector<double>& deviation) const;
-  /// Back from data to apparent resistivities and resistances.
+  /// Converts data of an inversion back to apparent resistivities and resistances.
   void from(Datum datum, const std::vector<double>& factor, std::vector<double> predicted);
 };
 

@@ -34,7 +34,7 @@ Datum read_datum(const Config& table) {
   return static_cast<Datum>(at - datum_names.begin());
 }
 
-/// The resistances of the survey, or else its apparent resistivities.
+/// The resistances of the survey or, if there are none, its apparent resistivities.
 MeasuredArrays find_measured(const Measured& survey, const Config& job) {
   for (const char* name : {"resistance", "apparent_resistivity"})
     if (const auto* column = survey.find(name))
@@ -44,7 +44,7 @@ MeasuredArrays find_measured(const Measured& survey, const Config& job) {
                    "resistance_observed (V/A) or apparent_resistivity_observed (ohm m).");
 }
 
-/// σ: floor + percent, or from the file.
+/// Sets the uncertainties: floor + percent, or read from the file.
 void complete_uncertainties(const Config& table, MeasuredArrays& measured, std::vector<std::string>& notes,
                             const std::string& data) {
   const std::string unit = measured.name == "resistance" ? "V/A" : "ohm m";
@@ -219,7 +219,7 @@ void ArrayData::take_factors() {
 
 void ArrayData::take_factors_of(const DirectCurrent& physics) {
   factor_ =
-      physics.unit();  // where the ground is uneven, also what the mesh has not wrong (unit_transfers())
+      physics.unit();  // over uneven ground, followed by values without the mesh's error (unit_transfers())
   if (factor_.size() > electrodes_.arrays.size())
     factor_.erase(factor_.begin(), factor_.begin() + static_cast<std::ptrdiff_t>(electrodes_.arrays.size()));
   for (double& k : factor_) k = 1 / k;
@@ -233,7 +233,8 @@ void ArrayData::take_medium(Medium medium) {
   arrays_ = std::make_unique<Simulation>(problem_.mesh, std::move(medium), electrodes_, settings);
 }
 
-/// Data and reference in what is inverted; factors that need a solve are those of a flat earth until then.
+/// Sets data and reference in terms of the datum that is inverted; until geometric factors that need a solve
+/// are computed, those of a flat earth are used.
 void ArrayData::take_data() {
   auto& p = problem_;
   if (factor_.empty()) take_factors();
@@ -257,14 +258,14 @@ double ArrayData::entries_bytes() const {
   return 8 * static_cast<double>(problem_.rows()) * static_cast<double>(problem_.columns());
 }
 
-/// Every electrode's. A rank keeps its layers of their potentials and of the conductivities of all cells how
-/// they scale (16 bytes) and what a product is asked of (8), also of the model before while a step is
-/// searched, unless the entries of its J are all that is kept. A product has a change of all cells, beside
-/// what it makes of them.
+/// The memory of solves for all electrodes. A rank stores, for its layers, their potentials and, for all
+/// cells, factors of the columns of J (16 bytes) and the input of a product (8); while a step is searched
+/// also those of the previous model, unless the entries of J are stored instead. A product stores a change of
+/// all cells and its result.
 Load ArrayData::fields(const Runtime& runtime) const {
   auto load = arrays_->load();
   load.solves = electrodes_.place.size();
-  load.bytes_found = 4 * load.nodes;  // the rank that found a field sends it, and holds no second copy
+  load.bytes_found = 4 * load.nodes;  // the rank that computed a field sends it without a second copy
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
   const auto potentials = [&](std::size_t electrodes) {
     return bytes_of_potentials(problem_.mesh, electrodes, false, ranks);
@@ -276,7 +277,7 @@ Load ArrayData::fields(const Runtime& runtime) const {
   return load;
 }
 
-/// Entries of J, and the vectors of a minimisation, which begins when solver and product are gone.
+/// Entries of J, and the vectors of a minimisation, which begins after solver and product are freed.
 double ArrayData::kept_on_rank_0(const Runtime& runtime) const {
   const auto load = arrays_->load();
   const int ranks = runtime.comm ? runtime.comm->size() : 1;
@@ -298,8 +299,8 @@ Sharing ArrayData::sharing(const Runtime& runtime) const {
                               ranks_of(within_budget(runtime)));
 }
 
-/// Entries of J in memory where they take a quarter of it at most: twice while a step is searched, and once
-/// more while they are made.
+/// Stores the entries of J if they take at most a quarter of the memory: they are needed twice while a step
+/// is searched, and once more while they are computed.
 void ArrayData::choose(const Runtime& runtime) {
   settings_.jacobian_in_memory = 3 * entries_bytes() < 0.25 * static_cast<double>(budget(runtime).bytes);
 }
@@ -352,7 +353,7 @@ void ArrayData::describe_model(RunFacts& facts) const {
 }
 
 double ArrayData::expected_seconds(const Runtime& runtime) {
-  // Of each model a solve for every electrode, J row by row, and some 40 products.
+  // For each model: a solve for every electrode, J row by row, and about 40 products.
   const double entries = entries_bytes() / 8, of_solve = arrays_->seconds_of_solve(resolve(runtime.device));
   const double at_once = sharing(runtime).fields_at_once;
   return models() * (of_solve * std::ceil(static_cast<double>(electrodes_.place.size()) / at_once) +
@@ -391,7 +392,7 @@ void ArrayData::make(const Runtime& runtime) {
   take_data();
 }
 
-/// Under uneven ground cells are cut by it anew.
+/// Over uneven ground, the finer cells are cut anew by the ground.
 std::vector<double> ArrayData::data_on(const std::vector<double>& model, const std::array<double, 3>& factor,
                                        bool moves_walls, const Runtime& runtime) const {
   const auto& p = problem_;
@@ -422,7 +423,8 @@ std::vector<double> ArrayData::scale_of_errors(const std::vector<double>& data) 
   return scale;
 }
 
-/// Beside edges of bodies errors fall with the first power of the width of cells: half the width takes half.
+/// Near edges of bodies, errors are proportional to the cell width: halving the width removes half of the
+/// error.
 std::vector<double> ArrayData::errors_by(const std::vector<double>& data,
                                          const std::vector<double>& difference) const {
   constexpr double of_first_order = 2;
@@ -454,7 +456,8 @@ std::string ArrayData::computed() const {
   return fmt::format("data and sensitivities of {} models", outcome_.forwards);
 }
 
-/// Places of the electrodes, what was computed in both quantities, and beside it what was observed.
+/// Adds positions of the electrodes, computed data as both resistance and apparent resistivity, and observed
+/// data beside them.
 void ArrayData::fill(Result& result) const {
   StationFields stations;
   stations.survey = places();

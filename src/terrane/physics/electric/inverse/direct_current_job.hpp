@@ -1,5 +1,5 @@
-// An inversion of direct current from a job file: [mesh], [survey] with arrays and what they measured,
-// [simulation] of physics = "electric", [inversion], [output].
+// An inversion of direct current from a job file: tables [mesh], [survey] with arrays and their measured
+// data, [simulation] with physics = "electric", [inversion], [output].
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace terrane::electric::inverse {
 
-/// Resistivities from arrays of electrodes.
+/// An inversion for resistivity from electrode arrays.
 class ArrayData : public inversion::Dependence {
  public:
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
@@ -39,35 +39,36 @@ class ArrayData : public inversion::Dependence {
                                        const Runtime& runtime) const override;
 
   bool even() const { return problem_.ground.empty(); }
-  /// Reads mesh, ground, electrodes and settings of solves, and returns what the survey measured. instead: a
-  /// mesh in place of the planned one, or null
+  /// Reads mesh, ground, electrodes and settings of solves, and returns the survey's measured data. instead:
+  /// replaces the planned mesh, or null
   Measured read_ground_and_arrays(const Config& job, const Runtime& runtime, inversion::MeshOfJob& mesh,
                                   const TensorMesh* instead = nullptr);
-  /// The ground that the job names, and a mesh for its arrays, with the ground of their own heights where it
-  /// names none.
+  /// Plans a mesh for the arrays of a job, with the ground that the job names or, if it names none, that of
+  /// the electrodes' heights.
   CellsPlan plan_cells(const Config& job, const MeshWish& wish);
-  /// Removes the arrays that inversion.leave_out names.
+  /// Removes the arrays that inversion.leave_out lists.
   void leave_out(const Config& table, Measured& survey);
-  /// Height of a flat earth's surface: the top of the mesh, or for uneven ground the electrodes' mean height.
+  /// Height of the surface for a flat earth: the top of the mesh, or for uneven ground the electrodes' mean
+  /// height.
   double flat_surface() const;
-  /// Geometric factors of a flat earth.
+  /// Computes the geometric factors for a flat earth.
   void take_factors();
-  /// Takes the geometric factors of uneven ground and of the mesh's sides: a solve for each current
+  /// Computes the geometric factors for uneven ground and the mesh's sides: needs a solve for each current
   /// electrode.
   void take_factors_of(const DirectCurrent& physics);
-  /// Makes `arrays_`, with this medium.
+  /// Makes `arrays_`, with `medium`.
   void take_medium(Medium medium);
-  /// F and J of resistivities, on the ranks of a run.
+  /// F and J with respect to resistivity, on the ranks of a run.
   std::shared_ptr<DirectCurrent> currents(const Runtime& runtime) const;
   Survey places() const { return arrays_->places(); }
 
   Datum datum_ = Datum::log_apparent_resistivity;
-  std::vector<double> factor_;  ///< k of each array
+  std::vector<double> factor_;  ///< geometric factor k of each array
 
  private:
   static std::unique_ptr<ArrayData> made_of(const Config& job, const Runtime& runtime,
                                             const TensorMesh* instead);
-  /// The estimated number of models that are solved for; and the method that finds them.
+  /// models(): the estimated number of models that need solves; method(): the name of the inversion's method.
   virtual int models() const { return 7; }
   virtual std::string method() const { return "gauss-newton"; }
   virtual void describe_model(RunFacts& facts) const;
@@ -84,14 +85,14 @@ class ArrayData : public inversion::Dependence {
   Sharing sharing(const Runtime& runtime) const;
 
   Electrodes electrodes_;
-  Ground own_ground_;           ///< the ground of a planned mesh, where the job names none
+  Ground own_ground_;           ///< the ground of a planned mesh, if the job names none
   std::vector<double> slopes_;  ///< slopes of the ground at the electrodes
   std::vector<std::string> left_out_;
-  std::optional<Config> job_;  ///< for finer meshes
+  std::optional<Config> job_;  ///< used for finer meshes
   Parameters parameters_;
   MeasuredArrays measured_;
   bool reference_is_median_ = false;
-  /// A simulation of the reference model: for places, checks and the cost of a solve.
+  /// A simulation of the reference model; provides positions, checks and the cost of a solve.
   std::unique_ptr<Simulation> arrays_;
 };
 

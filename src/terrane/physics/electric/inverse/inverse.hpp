@@ -1,4 +1,5 @@
-// Resistivities and chargeabilities from arrays of electrodes, as the list of all inversions knows it.
+// Inversions of electrode arrays for resistivity and chargeability, as an entry in the list of all
+// inversions.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"

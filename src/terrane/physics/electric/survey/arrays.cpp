@@ -14,7 +14,7 @@ namespace terrane::electric {
 
 namespace {
 
-/// Places of a, b, m, n for level n, counted from the first of the array; far_away stays.
+/// Positions of a, b, m, n for level n, counted from the first electrode of the array; or far_away.
 std::array<int, 4> pattern(ArrayKind kind, int n) {
   constexpr int far = Array::far_away;
   switch (kind) {
@@ -29,7 +29,7 @@ std::array<int, 4> pattern(ArrayKind kind, int n) {
     case ArrayKind::schlumberger:
       return {0, 2 * n + 1, n, n + 1};
     case ArrayKind::gradient:
-      break;  // its current electrodes stay
+      break;  // its current electrodes do not move
   }
   return {far, far, far, far};
 }
@@ -38,7 +38,7 @@ std::array<int, 4> pattern(ArrayKind kind, int n) {
 
 std::vector<Point> ElectrodeLine::points() const {
   const double radians = azimuth * std::numbers::pi / 180;
-  const auto exact = [](double part) { return std::abs(part) < 1e-15 ? 0 : part; };  // cos 90°
+  const auto exact = [](double part) { return std::abs(part) < 1e-15 ? 0 : part; };  // cos 90° = 0
   const double east = exact(std::sin(radians)), north = exact(std::cos(radians));
   std::vector<Point> all;
   for (std::size_t n = 0; n < count; ++n) {

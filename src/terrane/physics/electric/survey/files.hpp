@@ -1,4 +1,4 @@
-// Arrays and what they measured, from files of any kind.
+// Reads electrode arrays and their measured data from files of several formats.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@ using Measured = io::ElectrodeData;
 using MeasuredColumn = io::ElectrodeColumn;
 using io::UbcColumn;
 
-/// A table (io/electrodes.hpp), or a file of UBC DCIP or BERT, by the first lines. Throws FileError,
-/// InputError with the line.
+/// Reads a table (io/electrodes.hpp), or a file of UBC DCIP or BERT; the format is recognised by the first
+/// lines. Throws FileError, InputError with the line.
 Measured read_measured(const std::filesystem::path& file, const UbcColumn& column = {});
 
 }  // namespace terrane::electric
