@@ -1,4 +1,4 @@
-// The checkpoint of a stopped run: the temperature, the series, and how many steps are done.
+// The checkpoint of a stopped run: the temperature, the recorded series, and the number of finished steps.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,8 @@ namespace terrane::heat {
 /// Throws FileError.
 void write_checkpoint(const std::filesystem::path& file, const Problem& problem, std::size_t done,
                       const March& state);
-/// Steps done; 0 where there is no checkpoint. Throws InputError (of another problem), FileError.
+/// Returns the number of finished steps; 0 if there is no checkpoint. Throws InputError (it belongs to
+/// another problem), FileError.
 std::size_t read_checkpoint(const std::filesystem::path& file, const Problem& problem, March& state);
 
 }  // namespace terrane::heat

@@ -21,8 +21,8 @@ using Values = View<const double, 3>;
 
 /// T⁺ = T + Δt / (V C) (Σ F(T) + P)
 struct ExplicitStep {
-  solve::NetworkView<double> network;   // its product with T is −Σ F(T)
-  Values temperature, capacity, power;  // capacity: V C, J/K; power: what is put in and produced now, W
+  solve::NetworkView<double> network;   // product with T: −Σ F(T)
+  Values temperature, capacity, power;  // capacity: V C, J/K; power: heat added and produced now, W
   double step;
   View<double, 3> next;
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
@@ -31,7 +31,7 @@ struct ExplicitStep {
   }
 };
 
-/// The right side of the implicit step: V C / Δt T + P.
+/// The right-hand side of the implicit step: V C / Δt T + P.
 struct ImplicitSide {
   Values temperature, capacity, power;
   double step;
@@ -46,11 +46,11 @@ struct Magnitude {
   TERRANE_FN double operator()(Index k, Index j, Index i) const { return std::fabs(temperature(k, j, i)); }
 };
 
-/// Keeps the temperature of the receivers in this rank's part: row `row` of series.
+/// Records the temperature of the receivers in this rank's part, in row `row` of `series`.
 struct Record {
   Values temperature;
   IndexBox<3> part;
-  View<const Index> cells;  // k, j, i of each
+  View<const Index> cells;  // k, j, i of each receiver's cell
   View<double> series;
   std::size_t row, count;
   TERRANE_FN void operator()(std::size_t n) const {
@@ -59,7 +59,7 @@ struct Record {
   }
 };
 
-/// The conductances G between the centres of the cells; the implicit step adds V C / Δt.
+/// The network of conductances G between the centres of cells; the implicit step adds V C / Δt.
 solve::Network<double> network_of(const Problem& problem, Stream& stream, const IndexBox<3>& whole,
                                   const IndexBox<3>& part) {
   solve::Network<double> network;
@@ -77,7 +77,7 @@ solve::Network<double> network_of(const Problem& problem, Stream& stream, const 
   return network;
 }
 
-/// Distances of the centres, and of the outermost ones from the walls.
+/// Distances between neighbouring centres, and between the outermost centres and the walls.
 std::array<solve::AxisSpacing, 3> spacing_of(const Problem& problem) {
   std::array<solve::AxisSpacing, 3> axes;
   const bool natural = problem.boundary == Boundary::insulated;
@@ -96,12 +96,12 @@ class Rank {
  public:
   Rank(const Problem& problem, const RankPlace& place, std::size_t first_step);
 
-  /// One step; returns how many are done then.
+  /// Computes one step; returns the number of finished steps.
   std::size_t advance(std::size_t n);
   double heat() { return sums_.sum(Product<3>{in(capacity_), in(now_)}); }
-  /// After `done` steps: the error where a temperature is no number or beyond its bound; else empty.
+  /// After `done` steps: an error if a temperature is NaN or above its bound; else empty.
   std::optional<InputError> lost(std::size_t done);
-  /// On rank 0 the temperature of all cells, and the rows of all receivers' series that are there now.
+  /// On rank 0: the temperature of all cells, and the rows of all receivers' series that exist by now.
   void gather(std::size_t done, March& out);
   void report(March& out) const;
 
@@ -125,16 +125,16 @@ class Rank {
   Reduction<3> sums_;
   std::size_t first_step_;
   solve::Network<double> network_;
-  std::optional<solve::Multigrid<float>> multigrid_;   // of implicit steps
-  Cells capacity_, heated_, production_, now_, next_;  // heated_: with what is put in, W
-  std::vector<Index> receivers_;                       // k, j, i of each
+  std::optional<solve::Multigrid<float>> multigrid_;   // for implicit steps
+  Cells capacity_, heated_, production_, now_, next_;  // heated_: including the source's power, W
+  std::vector<Index> receivers_;                       // k, j, i of each receiver's cell
   Buffer<Index> places_;
   Buffer<double> series_;
   std::size_t iterations_ = 0;
   double residual_ = 0;
   bool converged_ = true;
   FieldWatch watch_;
-  double hottest_ = 0, faster_ = 0;  // K where the run began; K/s, the most that power can add
+  double hottest_ = 0, faster_ = 0;  // K, initially; K/s, by heating at most
 };
 
 IndexBox<3> cells_of(const TensorMesh& mesh) { return index_box(mesh.n_up(), mesh.n_north(), mesh.n_east()); }
@@ -177,7 +177,7 @@ Rank::Rank(const Problem& problem, const RankPlace& place, std::size_t first_ste
 
 std::size_t Rank::advance(std::size_t n) {
   const double dt = problem_.step, share = heated_share(problem_, n);
-  if (share > 0 && share < 1) {  // the last step with heat
+  if (share > 0 && share < 1) {  // the source is turned off within this step
     auto partly = problem_.production;
     for (std::size_t cell = 0; cell < partly.size(); ++cell) partly[cell] += share * problem_.power[cell];
     heated_ = of_part(partly);
@@ -204,8 +204,8 @@ std::size_t Rank::advance(std::size_t n) {
   return n + 1;
 }
 
-/// By the maximum principle no cell becomes hotter than the hottest so far, plus what the strongest power has
-/// added since.
+/// By the maximum principle no cell becomes hotter than the hottest at the beginning, plus what the strongest
+/// heating has added since.
 std::optional<InputError> Rank::lost(std::size_t done) {
   if (!watch_.due(done) && done < problem_.steps()) return {};
   const double largest = sums_.highest(Magnitude{in(now_)}),
@@ -240,7 +240,7 @@ void Rank::gather(std::size_t done, March& out) {
 
   out.temperature = std::move(temperature);
   if (count == 0) return;
-  out.series.resize((done + 1) * count);  // a resumed run has the rows before first_step_ already
+  out.series.resize((done + 1) * count);  // a resumed run already has the rows before first_step_
   for (int rank = 0; rank < comm_.size(); ++rank) {
     std::memcpy(mine.data(), all[static_cast<std::size_t>(rank)].data(), mine.size() * sizeof(double));
     for (std::size_t n = 0; n < count; ++n)
@@ -293,7 +293,7 @@ March march(const Problem& problem, const Runtime& runtime) {
     rank.report(out);
     return why;
   });
-  if (stopped) std::rethrow_exception(stopped);  // the parts are freed by now, on all ranks together
+  if (stopped) std::rethrow_exception(stopped);  // all ranks have freed their parts by now
   double power = 0, production = 0;
   for (const double watt : problem.power) power += watt;
   for (const double watt : problem.production) production += watt;

@@ -1,4 +1,4 @@
-// Temperature from time 0 to the end, on all ranks, step by step.
+// Computes the temperature from time 0 to the end, step by step, on all ranks.
 #pragma once
 
 #include "terrane/physics/heat/outcome.hpp"
@@ -7,12 +7,12 @@
 
 namespace terrane::heat {
 
-/// On rank 0 of runtime's ranks; the others serve(). problem: settled. The same bits for any number of
-/// threads and ranks, and on the CPU and the debug device. Throws InputError, MemoryError, Cancelled,
-/// UnsupportedError.
+/// Called by rank 0, while the other ranks are in serve(). problem: after settle(). Bitwise identical results
+/// for any number of threads and ranks, and on the CPU and the debug device. Throws InputError, MemoryError,
+/// Cancelled, UnsupportedError.
 March march(const Problem& problem, const Runtime& runtime);
 
-/// The fraction of this step during which heat is put in.
+/// The fraction of this step during which the source heats.
 double heated_share(const Problem& problem, std::size_t step);
 
 /// Called by the other ranks, while rank 0 is in march().

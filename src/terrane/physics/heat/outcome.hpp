@@ -1,4 +1,4 @@
-// The results of a run, and the state in its checkpoints.
+// The results of a run, which are also the state stored in its checkpoints.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@ namespace terrane::heat {
 /// Results on rank 0; on other ranks empty.
 struct March {
   std::vector<double> temperature;  ///< temperature at the end [cells], K
-  std::vector<double> series;       ///< temperatures of receivers [steps + 1, receivers], K
+  std::vector<double> series;       ///< temperatures of recorded cells [steps + 1, cell], K
   std::size_t first_step = 0;       ///< the first step of a resumed run
   std::size_t iterations = 0;       ///< iterations of the implicit solver, in all steps together
   double residual = 0;              ///< the solver's largest residual, ‖r‖/‖b‖
   bool converged = true;            ///< whether the solver converged in every step
-  double heat_before = 0, heat_put_in = 0, heat_after = 0;  ///< J above the surroundings
+  double heat_before = 0, heat_put_in = 0, heat_after = 0;  ///< J above that at T = 0, and added
   std::vector<std::string> notes, warnings;
 };
 

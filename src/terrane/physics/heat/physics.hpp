@@ -1,4 +1,4 @@
-// Heat conduction as the list of all physics knows it.
+// Heat conduction as an entry in the list of all physics.
 #pragma once
 
 #include "terrane/simulation/simulation.hpp"

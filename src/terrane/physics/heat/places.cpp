@@ -14,21 +14,20 @@ namespace {
 
 constexpr std::array axis_names{"easting", "northing", "up"};
 
-/// The cell that holds a point along one axis, its neighbours, and where their centres lie as seen from the
-/// point.
+/// The cell that contains a point along one axis, and its neighbours; s: the point's coordinate.
 struct Line {
-  std::array<std::size_t, 3> cell{};  // below, here, above; a mirrored one is the cell itself
+  std::array<std::size_t, 3> cell{};  // below, here, above; a mirrored neighbour is the cell itself
   std::array<double, 3> sign{1, 1, 1};
-  std::array<double, 3> x{};  // centres − s, ascending
+  std::array<double, 3> x{};  // centres minus s, ascending
   std::array<double, 3> k{};
-  double west = 0, east = 0;  // faces of the cell − s
-  int fixed = 0;  // -1, 1: the cell is the first beside a side at T = 0 below, above, and has a neighbour
-  bool single = false;  // true: an axis of one cell with insulated sides, along which nothing changes
+  double west = 0, east = 0;  // faces of the cell minus s
+  int fixed = 0;  // -1: T = 0 at the cell's lower face, 1: at its upper face; 0: at neither, or a single cell
+  bool single = false;  // an axis of one cell with insulated sides, along which nothing varies
 
   bool is_even() const {
     return std::abs(k[0] - k[1]) <= 1e-12 * k[1] && std::abs(k[2] - k[1]) <= 1e-12 * k[1];
   }
-  /// The least and the largest σ² that need no negative weight.
+  /// The least and the largest σ² for which no weight is negative.
   double least() const { return x[1] <= 0 ? -x[1] * x[2] : -x[0] * x[1]; }
   double most() const { return -x[0] * x[2]; }
 };
@@ -57,10 +56,10 @@ Line line_through(const Problem& p, int axis, const std::array<std::size_t, 3>& 
   return line;
 }
 
-/// Beside a side at T = 0, a distance x from it: the temperature whose flow is what the two faces of the cell
-/// let through, T₁ of the cell and T₂ of its neighbour,
+/// Near a side with T = 0, at a distance x from it: the temperature whose heat flow matches those through the
+/// two faces of the cell. T₁ of the cell, T₂ of its neighbour,
 ///   k T = F₀ x + (F₁ − F₀) (x² + σ²)/2w,   F₀ = 2k T₁/w,   F₁ = G (T₂ − T₁)
-/// with the spread σ² of the other axes beyond the w²/4 that the scheme itself has there.
+/// where σ² is the spread along the other axes minus w²/4, which the scheme itself has near the side.
 std::array<double, 3> weights_beside(const Line& line, double sigma2) {
   const bool below = line.fixed < 0;
   const double w = line.east - line.west, x = below ? -line.west : line.east,
@@ -71,7 +70,7 @@ std::array<double, 3> weights_beside(const Line& line, double sigma2) {
   return below ? std::array{0.0, here, there} : std::array{there, here, 0.0};
 }
 
-/// Weights of the three cells.
+/// The weights of the three cells.
 std::array<double, 3> weights_of(const Line& line, double sigma2) {
   if (line.single) return {0, 1, 0};
   if (line.fixed != 0) return weights_beside(line, sigma2);
@@ -81,7 +80,7 @@ std::array<double, 3> weights_of(const Line& line, double sigma2) {
     return {(s2 + b * c) / ((a - b) * (a - c)), (s2 + a * c) / ((b - a) * (b - c)),
             (s2 + a * b) / ((c - a) * (c - b))};
   }
-  if (b <= 0) {  // between this cell's centre and that of the next
+  if (b <= 0) {  // the point is between the centres of this cell and the next
     const double here = -b / line.k[1], there = line.east / line.k[1] + (c - line.east) / line.k[2];
     return {0, there / (here + there), here / (here + there)};
   }
@@ -120,7 +119,7 @@ Weights weights_at(const Problem& p, const std::array<double, 3>& at, const std:
             w[0][i] * lines[0].sign[i] * w[1][j] * lines[1].sign[j] * w[2][k] * lines[2].sign[k];
   Weights weights;
   for (const auto& entry : sum)
-    if (std::abs(entry.second) > 1e-14) weights.emplace_back(entry);  // the rest is rounding
+    if (std::abs(entry.second) > 1e-14) weights.emplace_back(entry);  // the others are rounding errors
   return weights;
 }
 

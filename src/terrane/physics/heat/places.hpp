@@ -1,24 +1,25 @@
-// Weights of cells for a point between their centres: the share of a source there that each cell gets, and
-// the share of each cell in what a thermometer there reads.
+// Weights of cells for a point between their centres: the fraction of a source at the point that each cell
+// receives, and the weight of each cell in the temperature at the point.
 //
-// Along an axis a point at s gets weights of the cell that holds it and its two neighbours, with centres x:
+// Along each axis, the cell that contains a point at s and its two neighbours, with centres x, get weights w:
 //
 //   Σ w = 1    Σ w (x − s) = 0    Σ w (x − s)² = σ²
 //
-// The first keeps all heat, the second its place. σ² is the same along all axes: the least with which no
-// weight is negative. So the spread has no direction, and far away it acts as a point does: beyond it a
-// temperature that obeys ∇²T = 0 is the mean over any ball (Gauss), which leaves an error of fourth order in
-// the width of the cells over the distance, where one cell in place of a point leaves one of first order. At
-// the centre of a cell σ = 0, and the cell has it all.
+// The first conserves heat, the second its centre. σ² is the same along all axes: the least for which no
+// weight is negative. So the spread is isotropic, and at a distance acts as a point does, because a
+// temperature with ∇²T = 0 equals its mean over any ball (Gauss): the error is of fourth order in the ratio
+// of cell width to distance, while a single cell instead of the point would have one of first order. At the
+// centre of a cell σ = 0, and this cell has weight 1.
 //
-// Where the rock changes between the three cells, the two centres on both sides of the point share it by the
-// thermal resistance ∫dx/k to each: heat flows, and temperature falls, in this proportion. At the sides of
-// the box where no heat passes the cells are mirrored. In the first cell beside one where T = 0 the
-// temperature is the parabola that vanishes there and whose slope at both faces is what heat flows through
-// them: exact for steady heat with even production, in any rock.
+// If the rock changes between the three cells, the two cells whose centres enclose the point have weights
+// according to the thermal resistance ∫dx/k from the point to each centre, because heat flow and temperature
+// are divided in this proportion. At insulated sides of the box the cells are mirrored. In the first cell
+// beside a side with T = 0, the temperature is approximated by the parabola that vanishes at the side and
+// whose slope at both faces of the cell matches the heat flow through them: exact for steady heat with
+// uniform production, in any rock.
 //
-// Sources and thermometers have the same weights, so the response at b to a source at a is that at a to one
-// at b.
+// Sources and receivers use the same weights, so the response at b to a source at a equals that at a to a
+// source at b.
 #pragma once
 
 #include <array>
@@ -31,19 +32,19 @@
 
 namespace terrane::heat {
 
-/// Weights of cells, in ascending order of the cells, none of them zero.
+/// Pairs of a cell and its nonzero weight, in ascending order of cells.
 using Weights = std::vector<std::pair<std::size_t, double>>;
 
-/// Weights of a point. at: easting, northing, up, m. where: how an error names the point. Throws InputError:
-/// outside the mesh.
+/// Weights for a point at easting, northing, up, m. where: name of the point in errors. Throws InputError: it
+/// lies outside the mesh.
 Weights weights_at(const Problem& problem, const std::array<double, 3>& at, const std::string& where);
 
-/// Records the cells of all points: problem.receivers becomes all of them, once each. Returns each point's
-/// weights, with places in problem.receivers instead of cells.
+/// Sets problem.receivers to the cells that all points need, each once. Returns each point's weights, with
+/// indices in problem.receivers instead of cells.
 std::vector<Weights> record_at(Problem& problem, const std::vector<std::array<double, 3>>& points,
                                const std::string& where);
 
-/// Temperatures of points [time, point], from those of the recorded cells [time, cell].
+/// Temperatures at points, [time, point], from those of the recorded cells, [time, cell].
 std::vector<double> temperatures_at(const std::vector<Weights>& points, const std::vector<double>& series,
                                     std::size_t cells);
 

@@ -1,5 +1,5 @@
-// Outline: the source among cells; which points its closed form is for; images in the sides of the box; their
-// sum over time.
+// Outline: distribute the source to cells; choose the points that the closed form applies to; find the images
+// in the sides of the box; sum them over time.
 #include "terrane/physics/heat/point_source.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace terrane::heat {
 
 namespace {
 
-constexpr double beside_source = 10;  // cells: farther away the mesh is right to a few parts in a thousand
-constexpr double seen = 3.6;          // distance over √(4Dt), beyond which erfc is below 4e-7
-constexpr double most_terms = 1e8;    // most terms of all sums together: a few seconds
+constexpr double beside_source = 10;  // cells; farther away the error of the mesh is a few per mille
+constexpr double seen = 3.6;          // r/√(4Dt) beyond which erfc is below 4e-7
+constexpr double most_terms = 1e8;    // limit for the number of terms in all sums: takes a few seconds
 
 using Faces = std::array<const std::vector<double>*, 3>;
 Faces faces_of(const TensorMesh& mesh) { return {&mesh.easting(), &mesh.northing(), &mesh.up()}; }
@@ -32,7 +32,7 @@ std::array<std::size_t, 3> cell_of(const TensorMesh& mesh, const Place& p) {
 
 double distance(const Place& a, const Place& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 
-/// Whether the cells of two points, those between them and the next ones around are of one rock.
+/// Whether the cells of two points, the cells between them and those next to all of these are of one rock.
 bool is_one_rock(const Problem& p, const Place& a, const Place& b) {
   const auto from = cell_of(p.mesh, a), to = cell_of(p.mesh, b);
   const auto faces = faces_of(p.mesh);
@@ -62,12 +62,13 @@ Rock rock_at(const Problem& p, const Place& at) {
   return {p.conductivity[n], p.capacity[n]};
 }
 
-/// The distance that heat of the source diffuses over until the end, m.
+/// The distance that heat of the source diffuses until the end, m.
 double reach(const Problem& p, const PointSource& source) {
   return seen * std::sqrt(4 * rock_at(p, source.at).diffusivity() * p.end);
 }
 
-/// Images of a place along one axis of the box, with their signs, those that may be seen from within it.
+/// Coordinates of the images of a point along one axis of the box, with their signs; only images closer than
+/// `far` to the box.
 std::vector<std::pair<double, double>> images_along(const std::vector<double>& faces, double at, double far,
                                                     Boundary boundary) {
   const double low = faces.front(), length = faces.back() - low;
@@ -81,7 +82,7 @@ std::vector<std::pair<double, double>> images_along(const std::vector<double>& f
   return all;
 }
 
-/// How many images there are at most.
+/// An upper limit of the number of images.
 double count_of_images(const Problem& p, const PointSource& source) {
   double count = 1;
   for (const auto* faces : faces_of(p.mesh))
@@ -93,7 +94,7 @@ struct Image {
   double distance, sign;
 };
 
-/// Of the source as a point sees it, the nearest first.
+/// The images of the source and their distances from a point, the nearest first.
 std::vector<Image> images_of(const Problem& p, const PointSource& source, const Place& point) {
   const double far = reach(p, source);
   const auto faces = faces_of(p.mesh);
@@ -110,7 +111,7 @@ std::vector<Image> images_of(const Problem& p, const PointSource& source, const 
   return all;
 }
 
-/// At time t > 0 of 1 W from time 0 on.
+/// Temperature at time t > 0 due to 1 W from time 0 on, K.
 double of_power(const std::vector<Image>& images, const Rock& rock, double t) {
   const double root = std::sqrt(4 * rock.diffusivity() * t);
   double sum = 0;
@@ -121,7 +122,7 @@ double of_power(const std::vector<Image>& images, const Rock& rock, double t) {
   return sum / (4 * std::numbers::pi * rock.conductivity);
 }
 
-/// At time t > 0 of 1 J at time 0.
+/// Temperature at time t > 0 due to 1 J released at time 0, K.
 double of_heat(const std::vector<Image>& images, const Rock& rock, double t) {
   const double root = std::sqrt(4 * rock.diffusivity() * t);
   double sum = 0;
@@ -172,7 +173,7 @@ std::vector<std::size_t> beside(const Problem& problem, const PointSource& sourc
                                 std::span<const Place> points) {
   std::vector<std::size_t> near;
   for (const auto* faces : faces_of(problem.mesh))
-    // One cell: nothing changes along the axis, so the source is a line or a plane.
+    // An axis with one cell: nothing varies along it, so the source is a line or a plane.
     if (faces->size() == 2) return near;
   for (std::size_t n = 0; n < points.size(); ++n) {
     const double cells = cells_between(problem.mesh, source.at, points[n]);
@@ -198,7 +199,8 @@ Problem in_own_rock(const Problem& problem, const PointSource& source) {
   own.boundary = problem.boundary;
   own.tolerance = problem.tolerance;
   put_in(source, own, "source.at");
-  // Where the smallest cells are of a slower rock the source's may need shorter explicit steps.
+  // If the smallest cells contain rock of lower diffusivity than that at the source, explicit steps may
+  // become unstable.
   if (own.method == Method::explicit_steps && own.step > own.stable_step())
     own.method = Method::implicit_steps;
   return own;

@@ -3,16 +3,16 @@
 //   C ∂T/∂t = ∇·(k ∇T) + q        T(t = 0) = T₀
 //
 // T is the temperature above that of the surroundings, K; C the heat capacity per volume, J/(m³ K); k the
-// thermal conductivity, W/(m K); q the heat put in or produced, W/m³. The faces of the box let no heat
-// through (insulated: n·∇T = 0) or are held at the temperature of the surroundings (fixed: T = 0).
+// thermal conductivity, W/(m K); q the heat added by a source or produced by rock, W/m³. The faces of the box
+// are insulated (n·∇T = 0), or fixed at the temperature of the surroundings (T = 0).
 //
 // Scheme: finite volumes on a tensor mesh (Patankar 1980, Numerical Heat Transfer and Fluid Flow, chapter 4).
-// Between the centres of neighbouring cells two half cells conduct one after the other, so the flow through
-// their face is
+// Between the centres of neighbouring cells, two half cells conduct in series, so the heat flow through their
+// face is
 //
 //   F = G (T' − T),   G = A / (w / 2k + w' / 2k')    A: area of the face, w: widths of the cells across it
 //
-// which is exact where k jumps at the face, and keeps all heat. It is first order in time and second in
+// which is exact if k jumps at the face, and conserves heat. The scheme is first order in time and second in
 // space.
 //
 //   explicit  V C (T⁺ − T) / Δt = Σ F(T)  + V q     stable and without overshoot for Δt ≤ min V C / Σ G
@@ -37,20 +37,20 @@ inline constexpr std::array<std::string_view, 3> method_names{"auto", "explicit"
 
 struct Problem {
   TensorMesh mesh;
-  std::vector<double> conductivity, capacity;  ///< of each cell [up, north, east]: W/(m K), J/(m³ K)
+  std::vector<double> conductivity, capacity;  ///< W/(m K) and J/(m³ K), [up, north, east]
   std::vector<double> initial;                 ///< temperature at time 0 [cells], K
-  std::vector<double> power;                   ///< heat put in from time 0 to power_end [cells], W
-  std::vector<double> production;      ///< heat that rock produces all the time [cells], W; empty: none
+  std::vector<double> power;                   ///< power of the source from time 0 to power_end [cells], W
+  std::vector<double> production;      ///< heat production of rock, at all times [cells], W; empty: none
   double power_end = 0;                ///< s
-  std::vector<std::size_t> receivers;  ///< cells whose temperature is recorded at every step (places.hpp)
+  std::vector<std::size_t> receivers;  ///< cells whose temperature is recorded after every step (places.hpp)
   double end = 0;                      ///< s
   double step =
-      0;  ///< s; 0: explicit half of the longest stable one, at which nothing alternates; implicit end / 100
+      0;  ///< s; 0: half of the longest stable step, where no mode alternates; if implicit, end / 100
   Method method = Method::automatic;
   Boundary boundary = Boundary::insulated;
   double tolerance = 1e-12;
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     field("mesh", p.mesh, carried("cells"));
@@ -73,8 +73,8 @@ struct Problem {
           "Of the implicit solver: residual over right-hand side.");
   }
 
-  /// Throws InputError: a number that cannot be, an unstable step. Chooses method and step where they are
-  /// open, and shortens the step so that the end is reached in whole ones.
+  /// Throws InputError: an impossible value, an unstable step. Chooses method and step if they are not given,
+  /// and shortens the step so that the end is a whole number of steps.
   void settle();
   std::size_t steps() const;
   /// The longest stable explicit step, s.
@@ -82,8 +82,8 @@ struct Problem {
   double volume(std::size_t cell) const;
 };
 
-/// G of the lower face of a cell on an axis (0 up, 1 north, 2 east), W/K; index may be one beyond the last
-/// cell.
+/// G of the lower face of a cell along an axis (0 up, 1 north, 2 east), W/K; the index may be one beyond the
+/// last cell.
 double conductance(const Problem& problem, int axis, std::array<std::ptrdiff_t, 3> at);
 
 }  // namespace terrane::heat

@@ -20,9 +20,9 @@ namespace terrane::heat {
 namespace {
 
 constexpr int near_source = 3;                             // cells
-constexpr double of_temperatures = 2.5, of_warm_rock = 2;  // s of e = |T_c − T|/s
+constexpr double of_temperatures = 2.5, of_warm_rock = 2;  // s in e = |T − T_companion|/s
 
-/// Values of rock where the model has none.
+/// Values for rock that the model does not specify.
 struct RockValues {
   double thermal_conductivity = 2.5, heat_capacity = 2.3e6, temperature = 0;
 
@@ -37,7 +37,7 @@ struct RockValues {
   }
 };
 
-/// Heat put in at a point.
+/// Heat added at a point.
 struct Source {
   double power = 0, until = 0, heat = 0;
 
@@ -59,7 +59,7 @@ std::span<const Key> source_keys() {
         "Easting, northing, up of the source; the cells around it share the heat.", "[11, 11, -4, \"km\"]"}});
 }
 
-/// C = ρ c where the model has the density and the heat capacity per mass, and not that per volume.
+/// Sets C = ρ c, if the model has the density and the heat capacity per mass, but not that per volume.
 void use_specific_heat(EarthModel& model, const std::string& where) {
   if (!model.has("specific_heat")) return;
   if (!model.has("density"))
@@ -79,7 +79,7 @@ void use_specific_heat(EarthModel& model, const std::string& where) {
   model.properties.push_back({"heat_capacity", std::move(capacity)});
 }
 
-/// Names bodies that are less than two cells across, which neither the mesh nor its companion resolves.
+/// Names of bodies that are less than two cells across, which neither the mesh nor its companion resolves.
 std::vector<std::string> not_held(const Description& earth, const TensorMesh& mesh,
                                   const std::vector<std::string>& tables) {
   const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -102,8 +102,8 @@ std::vector<std::string> not_held(const Description& earth, const TensorMesh& me
   return lines;
 }
 
-/// What the tables [mesh] and [model] say of the rock; the keys of [simulation] say the rest.  unheld: null,
-/// or gets whether a body is not held
+/// The rock described by the tables [mesh] and [model], completed by the keys of [simulation].  unheld: null,
+/// or receives whether a body is not resolved
 Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory, bool* unheld) {
   RockValues values;
   read_fields(table, values);
@@ -136,7 +136,8 @@ Earth rock_of(const Config& job, const Config& table, const MemoryBudget& memory
   return earth;
 }
 
-/// A rock a hundred kelvin and more above its surroundings may be one whose temperature was meant absolute.
+/// Adds a note if rock is hundreds of kelvin above its surroundings: absolute temperatures may have been
+/// meant.
 void note_absolute(const Problem& problem, std::vector<std::string>& notes) {
   const double warmest = *std::max_element(problem.initial.begin(), problem.initial.end());
   if (warmest > 200)
@@ -145,7 +146,7 @@ void note_absolute(const Problem& problem, std::vector<std::string>& notes) {
         warmest));
 }
 
-/// The point source of table [source], where it has one.
+/// The point source of table [source], if the job has one.
 std::optional<PointSource> read_source(const Config& table) {
   Source source;
   read_fields(table, source);
@@ -159,8 +160,8 @@ std::optional<PointSource> read_source(const Config& table) {
   return std::nullopt;
 }
 
-/// Beside a source the temperature goes as 1/r, of which cells see little: bounds measured in HeatAtPoints.
-/// exact: points that have the closed form
+/// Warns of points near a source, where the temperature varies as 1/r, which cells resolve badly: error
+/// limits were measured in HeatAtPoints. exact: indices of points that are corrected by the closed form
 void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const std::vector<Position>& points,
                           const std::vector<std::size_t>& exact, std::vector<std::string>& warnings) {
   std::size_t near = 0, first = 0;
@@ -177,9 +178,9 @@ void warn_of_near_sources(const TensorMesh& mesh, const Position& source, const 
         near, points.size(), near_source, first + 1));
 }
 
-/// An implicit step is right where temperatures change little in it: of a heater in a full space temperatures
-/// are 23 % too low after one step where r = √(Dt), 14 % where r = √(4Dt), and four times too high where
-/// r = √(16Dt); n steps leave about the n-th part of it.
+/// Warns of implicit steps in which temperatures change much. For a heater in an infinite medium,
+/// temperatures after one step are 23 % too low at r = √(Dt), 14 % at r = √(4Dt), and four times too high at
+/// r = √(16Dt); n steps have about 1/n of these errors.
 void warn_of_long_steps(const Problem& p, std::vector<std::string>& warnings) {
   constexpr std::size_t few = 20;
   const bool changes =
@@ -194,8 +195,9 @@ void warn_of_long_steps(const Problem& p, std::vector<std::string>& warnings) {
                   p.end / 100));
 }
 
-/// Beside a side held at T = 0 the first cells know of a temperature that began there no sooner than heat
-/// passes them: measured in HeatAtPoints.
+/// Warns of receivers in the first cells beside a side with T = 0, if the rock is warm at time 0:
+/// temperatures are inaccurate until heat has diffused through these cells. Limits were measured in
+/// HeatAtPoints.
 void warn_of_fixed_sides(const Problem& p, const std::vector<Position>& points,
                          std::vector<std::string>& warnings) {
   if (p.boundary != Boundary::fixed) return;
@@ -230,7 +232,7 @@ void warn_of_fixed_sides(const Problem& p, const std::vector<Position>& points,
                     near, points.size(), first + 1, latest));
 }
 
-/// What other meshes of this problem must keep: the places of points, and all walls where they are.
+/// What the companion's mesh must keep: positions of points, and all walls.
 CompanionWish wish_of(const std::vector<Position>& points) {
   CompanionWish wish = CompanionWish{}.with_its_walls();
   for (const auto& point : points)
@@ -238,7 +240,7 @@ CompanionWish wish_of(const std::vector<Position>& points) {
   return wish;
 }
 
-/// The problem on other cells, without the heat of a source; values: gives the properties on these cells
+/// The problem on other cells, without the heat of a source; mean: returns properties on these cells
 template <class Mean>
 Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mean& mean) {
   Problem other;
@@ -257,7 +259,8 @@ Problem on_other_cells(const Problem& problem, const TensorMesh& mesh, const Mea
 }
 
 /// The companion's problem: cells twice as wide and steps up to four times as long, so that its errors are
-/// four times as large. problem: settled; initial: temperatures of rock alone; longer: factor of the steps
+/// four times as large. problem: after settle(); initial: temperatures without the source; longer: factor of
+/// the steps
 Problem companion_of(const Problem& problem, const std::vector<double>& initial, const CompanionWish& wish,
                      double longer) {
   const std::vector<double>* const rock[] = {&problem.conductivity, &problem.capacity, &initial};
@@ -355,8 +358,8 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.device = device_text(runtime);
   facts.work = static_cast<double>(cells) * static_cast<double>(steps);
   facts.work_unit = "cell steps";
-  // Numbers of a cell, in double precision: the problem's 5 and the model's 5 or what a rank is sent of them,
-  // the network and the fields that steps take, and of implicit ones the multigrid cycle.
+  // Numbers per cell, in double precision: 5 of the problem and 5 of the model or of the message to a rank,
+  // the network and the fields of the steps, and for implicit steps the multigrid cycle.
   constexpr double explicit_numbers = 21.2, implicit_numbers = 28, own_rock_numbers = 6;
   facts.memory_bytes = static_cast<std::size_t>(
       8 * ((is_explicit ? explicit_numbers : implicit_numbers) * static_cast<double>(cells) +
@@ -482,10 +485,11 @@ std::unique_ptr<Simulation> Simulation::finer(const FinerWish& wish, const Runti
 
 namespace {
 
-/// Says which other data bound the error of each from below, [time, receiver]. Where rock is warm by itself,
-/// errors begin at the sides of warm bodies and reach all receivers: none is below their mean (rms). Around a
-/// source, whose closed form the data have, errors are of other rock, and differ a thousandfold from receiver
-/// to receiver: each has at least the mean of its own a quarter earlier to a quarter later.
+/// Sets which other data give a lower limit of the error of each datum, [time, receiver]. If rock has a
+/// temperature of its own, errors begin at the sides of warm bodies and reach all receivers: the limit is
+/// their rms. Around a source, whose closed form is contained in the data, errors are due to other rock, and
+/// differ a thousandfold between receivers: the limit is the receiver's own rms over times from a quarter
+/// earlier to a quarter later.
 void judge_by_others(bool warm_rock, std::size_t receivers, JudgedData& judged) {
   if (warm_rock) {
     judged.of_mean = 1;
@@ -498,7 +502,7 @@ void judge_by_others(bool warm_rock, std::size_t receivers, JudgedData& judged) 
   const std::size_t times = judged.difference.size() / receivers;
   judged.floor.resize(judged.difference.size());
   for (std::size_t receiver = 0; receiver < receivers; ++receiver) {
-    std::vector<double> squares{0};  // up to each time
+    std::vector<double> squares{0};  // sums up to each time
     for (std::size_t time = 0; time < times; ++time) {
       const std::size_t n = time * receivers + receiver;
       squares.push_back(squares.back() + std::pow(judged.difference[n] / judged.scale[n], 2));

@@ -1,4 +1,4 @@
-// Heat conduction from a job file, or from a problem and the places of its receivers.
+// A simulation of heat conduction, from a job file or from a problem and the positions of receivers.
 #pragma once
 
 #include <array>
@@ -16,10 +16,11 @@
 
 namespace terrane::heat {
 
-/// The tables [simulation] and [source].
+/// The job tables [simulation] and [source].
 std::span<const Section> sections();
 
-/// Temperatures of receivers, [time, receiver], and the time steps (March) that they come from.
+/// Temperatures at receivers, [time, receiver], the run (March) from which they were computed, and its time
+/// step.
 struct Found {
   March march;
   std::vector<double> series;
@@ -28,8 +29,8 @@ struct Found {
 
 class Simulation final : public RefinedSimulation<Simulation, Found> {
  public:
-  /// receivers: points whose temperature is recorded; problem.receivers is made for them. Throws InputError
-  /// (one lies outside the mesh; Problem::settle).
+  /// receivers: points at which temperature is recorded; sets problem.receivers accordingly. Throws
+  /// InputError (one lies outside the mesh; Problem::settle).
   Simulation(Problem problem, Survey receivers, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -41,7 +42,7 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   MemoryBudget choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const override;
   void foresee(Plan& plan, const MemoryBudget& memory, const Runtime&) const override;
-  /// Temperature (time, receiver), and temperature_at_end (up, north, east), K.
+  /// Temperature [time, receiver], and temperature_at_end [up, north, east], K.
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   Dataset dataset(March done, std::vector<double> temperatures) const;
@@ -50,28 +51,29 @@ class Simulation final : public RefinedSimulation<Simulation, Found> {
   static constexpr auto errors_beside = ErrorsBeside::steps;
   static bool converged(const Found& found) { return found.march.converged; }
   std::uint64_t cells_of_run() const { return problem_.mesh.size(); }
-  /// Solves; at receivers beside the source, corrects by its closed form, which takes a second run in rock
-  /// like that at the source.
+  /// Runs the problem; at receivers near the source, corrects temperatures by the closed form, which needs a
+  /// second run with the rock at the source everywhere.
   Found solved(const Runtime& runtime) const;
-  /// The companion: the same problem on cells twice as wide along some axes, with steps four times as long
-  /// where longer_steps is set.
+  /// The companion: the same problem on cells twice as wide along some axes, and with steps four times as
+  /// long if longer_steps is set.
   std::unique_ptr<Simulation> on_companion(std::array<bool, 3> coarser, bool longer_steps) const;
   void take_source(const PointSource& source);
-  /// At receivers beside the source, replaces what the mesh gives of the source by its closed form.
+  /// At receivers near the source, replaces the source's part of the mesh's temperature by the closed form.
   void correct_beside_source(Found& found, const Runtime& runtime) const;
-  /// The same problem on finer cells, each with the rock of the cell that it is part of, and shorter steps.
+  /// The same problem on finer cells, each with the rock of the cell in which it lies, and with shorter
+  /// steps.
   std::unique_ptr<Simulation> finer(const FinerWish& wish, const Runtime&) const;
-  /// Stated errors of each temperature, K, relative to the largest temperature of its time.
+  /// Estimated errors of each temperature, K, relative to the largest temperature at the same time.
   std::vector<double> errors_of(const Solved& solved, StatedErrors& stated) const;
-  /// Whether rock is warm at time 0, or makes heat.
+  /// Whether rock has a temperature at time 0, or produces heat.
   bool has_warm_rock() const;
 
   Problem problem_;
   Survey receivers_;
-  std::vector<Weights> points_;  // weights of cells, for each receiver
-  std::vector<double> initial_;  // temperature at time 0 without the heat of the source, K
+  std::vector<Weights> points_;  // [receiver] weights of cells
+  std::vector<double> initial_;  // K, temperature at time 0 without the heat of the source
   std::optional<PointSource> source_;
-  std::vector<std::size_t> beside_;  // receivers that have the closed form of the source, ascending
+  std::vector<std::size_t> beside_;  // indices of receivers that are corrected by the closed form, ascending
 };
 
 }  // namespace terrane::heat
