@@ -1,4 +1,4 @@
-// What the magnetic physics computes, and what other programs call it.
+// The channels that the magnetic physics computes, and their names in other programs.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ enum class Channel { b_e, b_n, b_u, tmi };
 
 inline constexpr std::array<std::string_view, 4> channel_names{"b_e", "b_n", "b_u", "tmi"};
 
-/// enu: b_e b_n b_u tmi.  harmonica: the same.  simpeg: bx by bz tmi, z up.  ubc: bx north, by east, bz down.
-/// In nT, or T where units are si.
+/// The names and axes of each convention: enu: b_e b_n b_u tmi.  harmonica: the same.  simpeg: bx by bz tmi,
+/// z up.  ubc: bx north, by east, bz down. Values are in nT, or in T for si units.
 const Conventions& conventions();
 
 }  // namespace terrane::magnetic

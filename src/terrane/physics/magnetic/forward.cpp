@@ -22,8 +22,8 @@ using G = gravity::Channel;
 constexpr G tensor[3][3] = {
     {G::g_ee, G::g_en, G::g_eu}, {G::g_en, G::g_nn, G::g_nu}, {G::g_eu, G::g_nu, G::g_uu}};
 
-/// Beyond this no product of the formulas leaves the range of double precision; the strongest magnets have
-/// 1e6.
+/// Largest magnetization that is accepted. Below this value no product in the formulas overflows or
+/// underflows in double precision; the strongest magnets have 1e6.
 constexpr double strongest = 1e12;  // A/m
 
 void check_magnetization(const gravity::Prisms& prisms, const Magnetization& m) {
@@ -42,7 +42,8 @@ void check_magnetization(const gravity::Prisms& prisms, const Magnetization& m) 
   }
 }
 
-/// The direction that all M have, or its opposite; nothing when they differ by more than rounding, or are 0.
+/// The common axis of all M, as a unit vector; empty if directions differ by more than rounding, or if all M
+/// are 0.
 std::optional<std::array<double, 3>> common_direction(const Magnetization& m) {
   std::size_t largest = 0;
   double most = 0;
@@ -62,7 +63,7 @@ std::optional<std::array<double, 3>> common_direction(const Magnetization& m) {
   return u;
 }
 
-/// How many axes have any M: a sum each.
+/// The number of axes along which any M is not zero; each needs a sum over prisms.
 std::size_t count_of_sums(const Magnetization& m) {
   std::size_t count = 0;
   for (const auto& along : m)
@@ -70,7 +71,7 @@ std::size_t count_of_sums(const Magnetization& m) {
   return count;
 }
 
-/// Γ̂ with a density: the channels of gravity that B needs.
+/// Γ̂ for one density: the gravity channels that B needs.
 class Gradients {
  public:
   Gradients(ChannelSet channels, std::size_t stations) : channels_(channels), values_(channels.size()) {
@@ -87,14 +88,15 @@ class Gradients {
   std::vector<std::vector<double>> values_;
 };
 
-/// A prism at a station, and what it is magnetized along there: M = density · along.
+/// A prism that touches a station, and the direction of the magnetization in that sum: M = density · along.
 struct Touch {
   gravity::Contact contact;
   std::array<double, 3> along;
 };
 
-/// μ₀ M, and what has no value, at stations inside and on the surface of prisms: by the M of the eight
-/// octants around a station (gravity/sum/singular.hpp), so it does not matter how a body is cut.
+/// Adds μ₀ M at stations inside and on the surface of prisms, and sets values that are undefined. The
+/// correction depends only on the M of the eight octants around a station (gravity/sum/singular.hpp), so it
+/// does not matter how a body is divided into prisms.
 void settle(std::vector<Touch> touches, gravity::SingularPolicy policy, FluxDensity& field) {
   std::stable_sort(touches.begin(), touches.end(),
                    [](const Touch& a, const Touch& b) { return a.contact.station < b.contact.station; });
@@ -124,7 +126,7 @@ void settle(std::vector<Touch> touches, gravity::SingularPolicy policy, FluxDens
   field.report.inside_stations = field.inside.size();
 }
 
-/// Of several sums one report, which settle() completes.
+/// Merges the report of a further sum into that of all sums; settle() completes it.
 void merge(gravity::Report& all, const gravity::Report& one) {
   const auto unite = [](std::vector<std::string>& into, const std::vector<std::string>& from) {
     for (const auto& line : from)
@@ -222,10 +224,10 @@ std::vector<double> total_field_anomaly(const FluxDensity& field, const MainFiel
   std::vector<double> anomaly(field.b[0].size());
   for (std::size_t i = 0; i < anomaly.size(); ++i) {
     const double e = field.b[0][i], n = field.b[1][i], u = field.b[2][i];
-    double along = 0;  // without components across the main field, which may have no value here
+    double along = 0;  // omits components across the main field, which may be undefined here
     for (std::size_t a = 0; a < 3; ++a)
       if (f[a] != 0) along += f[a] * field.b[a][i];
-    // |F f + B| − F = (2 F f·B + B²)/(|F f + B| + F), without the difference of two large numbers.
+    // |F f + B| − F = (2 F f·B + B²)/(|F f + B| + F), which avoids the difference of two large numbers.
     const double square = e * e + n * n + u * u, F = main.intensity;
     anomaly[i] = exact ? (2 * F * along + square) / (std::sqrt(F * F + 2 * F * along + square) + F) : along;
   }

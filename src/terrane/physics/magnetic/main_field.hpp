@@ -1,4 +1,4 @@
-// The main field of the earth, and what a susceptible cell does to it.
+// The main field of the earth, and the anomalous field of a susceptible cell in it.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace terrane::magnetic {
 
-/// CODATA 2018, N/A²; in older programs μ₀/4π is 1e-7.
+/// CODATA 2018, N/A²; older programs use 1e-7 for μ₀/4π.
 inline constexpr double mu0 = 1.25663706212e-6, mu0_over_4pi = mu0 / (4 * pi);
 
 struct MainField {
@@ -30,10 +30,10 @@ struct MainField {
           "Of the main field, degrees east of north.", "-12");
   }
 
-  /// f: unit vector east, north, up.
+  /// f: unit vector along the main field; east, north, up.
   std::array<double, 3> direction() const {
     const auto sine =
-        [](double degrees) {  // exactly 0 at 0° and 180°, so that components across the field take no part
+        [](double degrees) {  // exactly 0 at 0° and 180°, so that components across the field get weight 0
           return std::fmod(degrees, 180) == 0 ? 0.0 : std::sin(degrees * pi / 180);
         };
     const auto cosine = [](double degrees) {
@@ -45,15 +45,15 @@ struct MainField {
   friend bool operator==(const MainField&, const MainField&) = default;
 };
 
-/// The datum of a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f, and F f more
-/// inside the cell. μ₀ drops out.
+/// The response to a cell of unit susceptibility, T:  ∂B/∂χ = (F/4π) Γ̂ f,  ∂tmi/∂χ = (F/4π) fᵀ Γ̂ f; inside
+/// the cell ∂B/∂χ also contains F f. μ₀ cancels.
 inline gravity::Observable observable(Channel channel, const MainField& field) {
   using G = gravity::Channel;
   constexpr G tensor[3][3] = {
       {G::g_ee, G::g_en, G::g_eu}, {G::g_en, G::g_nn, G::g_nu}, {G::g_eu, G::g_nu, G::g_uu}};
   const auto f = field.direction();
   gravity::Observable made;
-  made.flux = {true, true, true};  // B = (μ₀/4π) Γ̂ M + μ₀ M inside
+  made.flux = {true, true, true};  // inside: B = (μ₀/4π) Γ̂ M + μ₀ M
   for (std::size_t a = 0; a < 3; ++a) {
     const double along = channel == Channel::tmi ? f[a] : static_cast<std::size_t>(channel) == a ? 1.0 : 0.0;
     for (std::size_t b = 0; b < 3; ++b)

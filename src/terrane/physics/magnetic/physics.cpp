@@ -46,7 +46,7 @@ Physics physics() {
   magnetic.conventions = &conventions();
   magnetic.shortest = shortest_job;
   magnetic.make = Simulation::from_job;
-  magnetic.serve = [](Comm&) {};  // its sums are gravity's, whose ranks serve them
+  magnetic.serve = [](Comm&) {};  // its sums are computed by gravity on other ranks
   return magnetic;
 }
 

@@ -1,4 +1,4 @@
-// The magnetic physics as the rest of the program sees it.
+// Magnetics as an entry in the list of all physics.
 #pragma once
 
 #include "terrane/simulation/simulation.hpp"

@@ -152,17 +152,17 @@ MemoryBudget Simulation::choose(const Runtime& runtime) const {
   return runtime.memory > 0 ? MemoryBudget{runtime.memory} : memory_;
 }
 
-/// The model, its prisms with the three components of what they bear; while a sum is made, one number more
-/// for each, places and columns of stations, three components and what a sum adds to them, whole and in
-/// parts.
+/// Memory for the model, and for its prisms with three components of magnetization. During a sum: one further
+/// number per prism; coordinates and columns of stations, three components of B, and the terms that a sum
+/// adds to them, complete and in parts.
 double Simulation::memory_needed() const {
   const auto columns = 3 + static_cast<double>(survey_.columns.size());
   return bytes_of(model_) + static_cast<double>(prisms_.size()) * 8 * 10 +
          static_cast<double>(survey_.size()) * 8 * (columns + 3 + 2 * gravity::tensor_channels.size());
 }
 
-/// While prisms are made; while a sum is made; while rounding is found, beside a tree; or while files are
-/// written.
+/// The largest of: while prisms are made; during a sum; while rounding errors are estimated, with a tree in
+/// memory; while files are written.
 double Simulation::memory_needed(const gravity::MethodPlan& chosen, const Runtime& runtime) const {
   const auto n = static_cast<double>(prisms_.size()), s = static_cast<double>(survey_.size()),
              method = static_cast<double>(chosen.memory_bytes);
@@ -216,7 +216,7 @@ Dataset Simulation::compute(Result& result, const MemoryBudget& memory, const Ru
   const auto field =
       forward(prisms(), magnetization_, views(survey_), parameters(runtime), runtime.progress, runtime);
   result.report = field.report.named();
-  for (auto& fact : result.report.values)  // magnetic jobs have no key that measures it
+  for (auto& fact : result.report.values)  // magnetic jobs have no key that switches this fact on
     if (fact.name == "estimated_error")
       fact.text = fmt::format("{:.1e} expected", field.report.estimated_error);
   begin_with(result.report, notes_, warnings_);

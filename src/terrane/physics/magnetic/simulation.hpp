@@ -1,4 +1,4 @@
-// Magnetics from a job file.
+// A simulation of magnetics, from a job file or from a model and a survey.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ namespace terrane::magnetic {
 
 inline constexpr std::array<std::string_view, 2> anomaly_names{"projection", "exact"};
 
-/// The [simulation] table.
+/// The settings in the job table [simulation].
 struct Settings {
   std::vector<Channel> channels{Channel::tmi};
   MainField field;
   bool exact_anomaly = false;
-  gravity::Parameters parameters;  ///< accuracy, method, singular policy
+  gravity::Parameters parameters;  ///< only accuracy, method and singular policy are used
   std::string frame = "enu";
   UnitSystem units = UnitSystem::geo;
 
@@ -49,15 +49,16 @@ struct Settings {
   /// Throws InputError.
   static Settings read(const Config& job);
   static const Section& section();
-  /// Of the main field alone: keys, and what they say. table: described with them among its own.
+  /// field_keys(): the keys of the main field. read_field(): the main field of a table that has these keys
+  /// among its own.
   static std::span<const Key> field_keys();
   static MainField read_field(const Config& table);
 };
 
 class Simulation final : public SimulationOf<> {
  public:
-  /// Takes susceptibility and magnetization_east, _north, _up of the model. Throws InputError: it has none of
-  /// them.
+  /// Uses the properties susceptibility and magnetization_east, _north, _up of the model. Throws InputError:
+  /// it has none of them.
   Simulation(EarthModel model, Survey survey, Settings settings, MemoryBudget memory = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
 
@@ -80,7 +81,7 @@ class Simulation final : public SimulationOf<> {
   Survey survey_;
   Settings settings_;
   MemoryBudget memory_;
-  PrismSet prisms_;              ///< the prisms of the model that are magnetized
+  PrismSet prisms_;              ///< the magnetized prisms of the model
   Magnetization magnetization_;  ///< A/m
 };
 

@@ -1,5 +1,5 @@
-// By Poisson's relation the field of a magnetized cell is that of gradients of gravity: all but keys, frames
-// and the main field is gravity's inverse.
+// By Poisson's relation the field of a magnetized cell is that of gravity gradients: everything except keys,
+// frames and the main field is taken from the inversion of gravity.
 #include "terrane/physics/magnetic/inverse/inverse.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ constexpr Key keys_of_magnetics[] = {
      "inside takes that limit."},
 };
 
-/// The main field of the job; where the survey names one (MAG3D's files do), that one.
+/// The main field of the job; if the survey contains one (as MAG3D's files do), that one.
 MainField main_field(const Config& table, const Survey& survey) {
   auto field = Settings::read_field(table);
   const auto take = [&](const char* key, double unit, double& value) {

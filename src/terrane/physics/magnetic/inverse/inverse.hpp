@@ -1,4 +1,4 @@
-// Susceptibilities from magnetic fields, as the list of all inversions knows it.
+// Inversion of magnetic fields for susceptibility, as an entry in the list of all inversions.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"
