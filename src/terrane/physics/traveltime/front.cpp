@@ -13,18 +13,18 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t by_shot = 1 << 12, all_axes = 7, all_octants = 0xff;
 constexpr std::array<std::uint32_t, 3> octants_above{
-    0xaa, 0xcc, 0xf0};  // bits of the octants that lie above the node along each axis
+    0xaa, 0xcc, 0xf0};  // for each axis, bits of the octants on the upper side of the node
 
 /// One axis of a node's equation: σ ∂T = steep τ − r (c₁ τ₁ − c₂ τ₂).
 struct Term {
   double steep, c1, c2;
-  std::size_t first, second;      // nodes behind
-  std::size_t behind;             // the cell beyond the node behind
-  double theta, theta_slope, d2;  // of ln s_c − ln s_behind; d2 = 0: first order
+  std::size_t first, second;      // upwind nodes
+  std::size_t behind;             // the cell beyond the first upwind node
+  double theta, theta_slope, d2;  // θ(ln s_c − ln s_behind), θ'; d2 = 0: first order
   double gap;                     // d2 − d1
 };
 
-/// The place of a node, and its distance from the shot.
+/// A node, its indices, and its distance r from the shot.
 struct NodePlace {
   std::size_t node;
   std::array<std::size_t, 3> at;
@@ -50,7 +50,8 @@ class Equations {
     return place;
   }
 
-  /// The cell in an octant (bits: the front comes from above), or none beyond the mesh and in air.
+  /// Whether the octant has a cell of rock; sets `cell`. Bit a of `octant` is set if the front comes from
+  /// above along axis a.
   bool cell_in(const NodePlace& x, std::size_t octant, std::size_t& cell) const {
     cell = 0;
     for (int a = 0; a < 3; ++a) {
@@ -64,7 +65,7 @@ class Equations {
     }
     return medium_.rock(cell);
   }
-  /// The number of the corner of that cell at which the node is.
+  /// The number of the corner of the octant's cell at which the node lies.
   std::size_t corner_in(std::size_t octant) const {
     std::size_t corner = 0;
     for (int a = 0; a < 3; ++a)
@@ -74,7 +75,7 @@ class Equations {
   std::size_t node_behind(const NodePlace& x, std::size_t octant, int axis) const {
     return (octant >> axis & 1) == 0 ? x.node - nodes_.stride(axis) : x.node + nodes_.stride(axis);
   }
-  /// Whether there is a second node behind the first, in rock: for second order.
+  /// Whether a second upwind node exists, and the cell between both is rock: condition for second order.
   bool has_second(const NodePlace& x, std::size_t octant, int axis, std::size_t cell) const {
     const auto at = x.at[static_cast<std::size_t>(axis)];
     const bool above = (octant >> axis & 1) != 0;
@@ -106,8 +107,9 @@ class Equations {
     t.steep = (above ? -x.p[a] : x.p[a]) + x.r * kappa;
     return t;
   }
-  /// Along an axis on which the shot lies beside the node: p τ + r ∂τ, of either sign, with ∂τ as it is at a
-  /// node behind on another axis.  low, high: whether its neighbours along this one are known
+  /// The term p τ + r ∂τ of an axis on which the shot lies beside the node; may have either sign. ∂τ is taken
+  /// at `behind`, the upwind node of another axis.  low, high: whether the neighbours of that node along this
+  /// axis are known
   Term still(const NodePlace& x, int axis, std::size_t behind, bool low, bool high) const {
     const auto at = x.at[static_cast<std::size_t>(axis)];
     const auto step = nodes_.stride(axis);
@@ -119,7 +121,7 @@ class Equations {
       t.c1 = t.c2 = -1 / (nodes_.at(axis, high ? at + 1 : at) - nodes_.at(axis, low ? at - 1 : at));
     return t;
   }
-  /// Of the axes given, the one along which the front comes most directly from the shot.
+  /// The one of `axes` along which the front travels most directly from the shot.
   int main_axis(const NodePlace& x, std::size_t octant, std::size_t axes) const {
     int main = -1;
     double most = -2;
@@ -130,7 +132,8 @@ class Equations {
     }
     return main;
   }
-  /// Whether the shot lies between a node and the next one towards it: neither need be before the other.
+  /// Whether the shot lies between a node and its neighbour in the shot's direction: then neither of the two
+  /// needs to be reached before the other.
   bool beside_shot(const NodePlace& x, int axis) const {
     const auto a = static_cast<std::size_t>(axis);
     const double here = nodes_.at(axis, x.at[a]), away = here - shot_[a];
@@ -146,13 +149,14 @@ class Equations {
   Point shot_;
 };
 
-/// Σ (steep τ − b)² = s² of some axes; the larger root, if the front comes along all of them.
+/// Solution of Σ (steep τ − b)² = s², summed over `axes`: the larger root, if the front arrives along all of
+/// them.
 struct Root {
   double tau = infinite;
   std::size_t axes = 0;
 };
 
-/// still: axes along which the front has no side that it comes from; they stay.
+/// still: axes beside the shot, along which the front arrives from neither side; they are never left out.
 Root solve(const std::array<Term, 3>& terms, const std::array<double, 3>& b, std::size_t axes,
            std::size_t still, double s) {
   while (axes != 0) {
@@ -168,7 +172,7 @@ Root solve(const std::array<Term, 3>& terms, const std::array<double, 3>& b, std
     if (worst == 3) {
       const double root = ab * ab - aa * (bb - s * s);
       const double tau = root >= 0 ? (ab + std::sqrt(root)) / aa : ab / aa;
-      double least = root >= 0 ? 0 : infinite;  // no root: the axis with the largest term is left out
+      double least = root >= 0 ? 0 : infinite;  // without a root, the axis of the largest term is left out
       for (std::size_t a = 0; a < 3; ++a) {
         if ((axes >> a & 1) == 0) continue;
         const double along = terms[a].steep * tau - b[a];
@@ -198,8 +202,7 @@ class Marcher {
       const auto [time, node] = heap_.back();
       heap_.pop_back();
       if (accepted_[node] != 0 || time != time_[node]) continue;
-      if ((front_.stencil[node] >> 9 & 7) !=
-          0) {  // it uses neighbours aside, which may have been accepted since
+      if ((front_.stencil[node] >> 9 & 7) != 0) {  // neighbours used for ∂τ may have been accepted since
         find(node, all_octants);
         if (time_[node] != time) continue;
       }
@@ -215,8 +218,8 @@ class Marcher {
   using Entry = std::pair<double, std::uint32_t>;
   static bool later(const Entry& a, const Entry& b) { return a > b; }
 
-  /// Starts the front: at corners of the shot's cells, times of straight rays with the mean of the slowness
-  /// at both ends.
+  /// Starts the front: at corners of the cells that contain the shot, times of straight rays with the mean of
+  /// the slownesses at both ends.
   void begin() {
     const auto places = medium_.places(front_.shot);
     for (std::size_t n = 0; n < places.size(); ++n) {
@@ -253,7 +256,7 @@ class Marcher {
     }
   }
 
-  /// Whether a neighbour along the axis was accepted.
+  /// Whether a neighbour of the node along the axis was accepted.
   bool comes_along(const NodePlace& x, int axis) const {
     const auto n = x.at[static_cast<std::size_t>(axis)];
     const auto step = medium_.nodes().stride(axis);
@@ -261,8 +264,8 @@ class Marcher {
            (n + 1 < medium_.nodes().count(axis) && accepted_[x.node + step] != 0);
   }
 
-  /// Computes a node's time anew from the octants that have changed, and from the others only where needed:
-  /// none of these gives an earlier time than the node had.
+  /// Recomputes a node's time from the octants that changed. The other octants cannot give an earlier time
+  /// than the node had before, and are computed only if the new time is later than that.
   void find(std::size_t node, std::uint32_t changed) {
     const auto known = front_.stencil[node];
     if ((known & by_shot) != 0) return;
@@ -271,10 +274,11 @@ class Marcher {
     for (int a = 0; a < 3; ++a)
       if (!medium_.nodes().flat(a) && equations_.beside_shot(x, a) && !comes_along(x, a))
         still_ |= std::size_t{1} << a;
-    // Its time depends on nodes aside, too: all octants may change.
+    // Its time also depends on neighbours of the upwind node: all octants may have changed.
     if (still_ != 0 || (known >> 9 & 7) != 0) changed = all_octants;
     const double had = front_.tau[node];
-    const bool own = (changed >> (known & 7) & 1) != 0;  // the octant that the time is from
+    const bool own =
+        (changed >> (known & 7) & 1) != 0;  // whether the node's time is from one of these octants
     double best = own ? infinite : had;
     std::uint32_t stencil = own ? 0 : known;
     look(x, changed, best, stencil);
@@ -326,7 +330,8 @@ class Marcher {
               sides;
   }
 
-  /// Terms of axes that the shot lies beside; returns which neighbours of the node behind they have.
+  /// Sets the terms of axes on which the shot lies beside the node; returns the bits of the neighbours that
+  /// they use.
   std::uint32_t look_aside(const NodePlace& x, std::size_t octant, int main, std::size_t still,
                            std::array<Term, 3>& terms, std::array<double, 3>& b) const {
     const auto behind = equations_.node_behind(x, octant, main);
@@ -349,12 +354,12 @@ class Marcher {
   int order_;
   Front front_;
   std::vector<double> time_;
-  std::size_t still_ = 0;  // bits of axes along which the shot lies in a cell at the node, and no front comes
+  std::size_t still_ = 0;  // axes on which the shot lies beside the node and no front comes, as bits
   std::vector<std::uint8_t> accepted_;
   std::vector<Entry> heap_;
 };
 
-/// A node's equation at the front: what each change gives to δτ.
+/// The linearised equation of a node: passes the factor of each change in δτ to
 ///   use_node(node, weight), use_corner(cell, corner, weight), use_cell(cell, weight)
 template <class UseNode, class UseCorner, class UseCell>
 void linearise(const Medium& medium, const Equations& equations, const Front& front,
@@ -410,11 +415,12 @@ void linearise(const Medium& medium, const Equations& equations, const Front& fr
   }
 }
 
-/// A receiver's time, as weights of τ at nodes or, in a cell of the shot, of the slowness at corners.
+/// The time at a receiver: as weights of τ at nodes; or, in a cell that contains the shot, of the slowness at
+/// corners.
 struct AtReceiver {
   double r = 0;
   Medium::Place place;
-  bool beside = false;  // in the cell of the shot
+  bool beside = false;  // whether it is in a cell that contains the shot
   Medium::Place shot;
 };
 

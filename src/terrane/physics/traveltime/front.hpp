@@ -2,28 +2,31 @@
 //
 //   |∇T| = s      T = r τ      r = |x − x_shot|
 //
-// T has a cone at the shot, which differences of T do not follow; τ, the mean slowness of the way from the
-// shot, is smooth there (Fomel, Luo & Zhao 2009, J. Comput. Phys. 228). At a node, with p = ∇r,
+// T has a conical singularity at the shot, which finite differences of T do not resolve; τ, the mean slowness
+// between the shot and a point, is smooth there (Fomel, Luo & Zhao 2009, J. Comput. Phys. 228). At a node,
+// with p = ∇r,
 //
 //   Σ_a (σ_a ∂_a T)² = s²,   σ_a ∂_a T = (σ_a p_a + r κ_a) τ − r (c₁ τ₁ − c₂ τ₂)  ≥ 0
 //
-// over the axes a along which the front comes, from the side −σ_a; τ₁, τ₂: the nodes behind, d₁ and d₂ away:
+// summed over the axes a along which the front arrives, from the side −σ_a; τ₁, τ₂: values at the upwind
+// nodes, at distances d₁ and d₂:
 //
 //   first order    κ = 1/d₁                c₁ = 1/d₁                  c₂ = 0
 //   second order   κ = 1/d₁ + θ/d₂         c₁ = 1/d₁ + θ/(d₂ − d₁)    c₂ = θ d₁/(d₂ (d₂ − d₁))
 //
-// θ = 1 in smooth rock and 0 where a jump lies between the cells on both sides of the node behind
-// (medium.hpp). Each cell around a node (octant) gives a time by its own slowness, along all three axes, or
-// fewer where the front does not come along all; the first of them is the node's.
+// θ = 1 in smooth rock, and 0 if velocity jumps between the cells on both sides of the first upwind node
+// (medium.hpp). Each cell around a node (octant) yields a time from its own slowness, with the axes along
+// which the front arrives; the earliest of these is the node's time.
 //
-// Along an axis on which the shot lies between the node and the next one, the front comes from neither side
-// before it is at the node. There (p_a τ + r ∂_a τ)² stands for that axis, with ∂_a τ as it is at the node
-// behind: without it the shot would have to be at a node, and all errors were of first order.
+// On an axis on which the shot lies between the node and its neighbour, the front may reach the node before
+// both neighbours. Such an axis contributes (p_a τ + r ∂_a τ)², with ∂_a τ taken at the upwind node of
+// another axis; without this term the shot would have to be at a node, and all errors would be of first
+// order.
 //
-// Fast marching (Sethian 1996, PNAS 93; Treister & Haber 2016, J. Comput. Phys. 324, of the factored
-// equation) accepts nodes in the order of their times. Each has then one equation in nodes that were accepted
-// before it, so that the derivative, and its transpose, are one pass over the nodes in this order, or
-// backwards, exact to rounding.
+// Fast marching (Sethian 1996, PNAS 93; Treister & Haber 2016, J. Comput. Phys. 324, for the factored
+// equation) accepts nodes in the order of their times. The equation of each node then contains only nodes
+// accepted before it, so the derivative needs one pass over the nodes in this order, and its transpose one
+// pass in reverse order; both are exact to rounding error.
 #pragma once
 
 #include <cstddef>
@@ -39,30 +42,32 @@ namespace terrane::traveltime {
 /// Arrival times at all nodes, and the stencil by which each was computed.
 struct Front {
   Point shot{};
-  std::vector<double> tau;           ///< mean slowness from the shot [nodes], s/m; infinite: not reached
+  std::vector<double> tau;  ///< [nodes] mean slowness between shot and node, s/m; infinite: not reached
   std::vector<std::uint32_t> order;  ///< nodes in the order in which they were accepted
-  /// [nodes] bits: octant 0–2, axes 3–5, of second order 6–8, beside the shot 9–11, the axis that those look
-  /// along 13–14, whether they have neighbours below and above from 16 on. Or 1 << 12, a corner of a cell of
-  /// the shot: the cell's number among places(shot) in bits 0–2, the corner in 3–5.
+  /// [nodes] How each node's time was computed, as bits. 0–2: octant; 3–5: axes along which the front
+  /// arrives; 6–8: those of second order; 9–11: axes on which the shot lies beside the node; 13–14: the axis
+  /// of the upwind node at which ∂_a τ is taken for these; from 16 on, two bits per axis: whether that node's
+  /// neighbours below and above are used. Bit 12 marks a corner of a cell that contains the shot: then 0–2
+  /// are the cell's index in places(shot), 3–5 the corner.
   std::vector<std::uint32_t> stencil;
 };
 
-/// The front from a shot. order: 1 or 2, of the differences. cancelled: asked from time to time; the front is
-/// incomplete where it returned true
+/// The front from a shot. order: 1 or 2, of the differences. cancelled: called from time to time; if it
+/// returns true, the front remains incomplete
 Front march(
     const Medium& medium, const Point& shot, int order,
     const std::function<bool()>& cancelled = [] { return false; });
 
-/// The time at a receiver, s.  Precondition: both are in rock. Infinite: no wave gets there.
+/// The time at a receiver, s; infinite if no wave reaches it. Precondition: shot and receiver are in rock.
 double time_at(const Medium& medium, const Front& front, const Point& receiver);
 
-/// Changes of the times of receivers with ln s.
+/// Derivatives of the times at receivers with respect to ln s.
 class Derivative {
  public:
   Derivative(const Medium& medium, const Front& front) : medium_(medium), front_(front) {}
-  /// change: of ln s [cells] · returns δT of each receiver
+  /// change: of ln s [cells] · returns δT for each receiver
   std::vector<double> apply(std::span<const double> change, std::span<const Point> receivers) const;
-  /// cells += Jᵀ w.  weights: of each receiver
+  /// cells += Jᵀ w.  weights: w for each receiver
   void add_transpose(std::span<const double> weights, std::span<const Point> receivers,
                      std::span<double> cells) const;
 

@@ -11,7 +11,7 @@ const std::vector<double>& faces(const TensorMesh& mesh, int axis) {
   return axis == 0 ? mesh.easting() : axis == 1 ? mesh.northing() : mesh.up();
 }
 
-/// Cells along an axis that hold a coordinate: one, two on a face, none outside.
+/// Indices along an axis of the cells that contain a coordinate: one, two if it is on a face, none outside.
 std::vector<std::size_t> cells_at(const std::vector<double>& faces, double x) {
   std::vector<std::size_t> all;
   for (auto n = std::lower_bound(faces.begin(), faces.end(), x);
@@ -45,7 +45,7 @@ Nodes::Nodes(const TensorMesh& mesh) {
     }
     lines = f;
     for (std::size_t i = 0; i <= n; ++i) {
-      const std::size_t low = std::clamp<std::size_t>(i, 1, n - 1) - 1;  // and low + 1
+      const std::size_t low = std::clamp<std::size_t>(i, 1, n - 1) - 1;  // the two cells are low and low + 1
       const double wide = f[low + 1] - f[low], next = f[low + 2] - f[low + 1], both = (wide + next) / 2,
                    upper = (f[i] - (f[low] + f[low + 1]) / 2) / both;
       between.push_back({{low, low + 1}, {1 - upper, upper}});
@@ -83,7 +83,7 @@ Medium::Medium(const TensorMesh& mesh, std::span<const double> velocity)
   }
 }
 
-/// use(cell of rock, weight) of the cells from which a corner takes its slowness.
+/// Calls use(cell of rock, weight) for the cells that contribute to the slowness at a corner.
 template <class Use>
 void Medium::around(std::size_t cell, std::size_t corner, const Use& use) const {
   std::array<const Nodes::Between*, 3> at{};

@@ -14,10 +14,10 @@ namespace terrane::traveltime {
 namespace {
 
 constexpr double at_jumps = 1, where_smooth = 3;         // h/L = ε, √(3 ε): docs/theory/traveltime.md
-constexpr double coarsest = 1. / 30, finest = 1. / 400;  // of h/L
+constexpr double coarsest = 1. / 30, finest = 1. / 400;  // limits of h/L
 constexpr double beside_survey = 0.15, below_survey = 0.5,
-                 below_holes = 0.15;  // over L: how far the mesh goes on beyond the survey
-constexpr double across_bodies = 4;   // cells
+                 below_holes = 0.15;  // distances by which the mesh extends beyond the survey, relative to L
+constexpr double across_bodies = 4;   // number of cells
 constexpr std::size_t most_cells = 4'000'000;
 
 struct Extent {

@@ -1,20 +1,21 @@
-// A mesh for travel times, where the job gives none.
+// Plans a mesh for travel times, for jobs that do not specify one.
 //
-// Cells are cubes of the width h, evenly over a box: that of the survey, 15 % of its length L wider at its
-// sides and half of it deeper, for waves that dive. Times over smooth rock are off by some (h/L)²/3, those
-// that jumps of velocity bend by h/(3 L) (docs/theory/traveltime.md); for the accuracy ε
+// All cells are cubes of width h, in a box: that of the survey, extended by 15 % of its length L at the sides
+// and by 50 % downwards, for diving waves. Relative errors of times are about (h/L)²/3 in smooth rock, and
+// h/(3 L) for waves refracted by jumps of velocity (docs/theory/traveltime.md); so for an accuracy ε
 //
 //   h = √(3 ε) L in smooth rock,  ε L where there are bodies or layers, and a quarter of the thinnest of
 //   these
 //
-// between L/400 and L/30. Levels of layers have faces. A survey on a line has one cell across.
+// between L/400 and L/30. Faces are placed at interfaces of layers. For a survey on a line the mesh has one
+// cell across the line.
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"
 
 namespace terrane::traveltime {
 
-/// places: of shots and receivers; NaN up: on the ground.  accuracy: relative, that is asked for
+/// places: positions of shots and receivers; NaN up: on the ground.  accuracy: requested, relative
 CellsPlan plan_cells(const Description& earth, const std::vector<Position>& places, const MeshWish& wish,
                      double accuracy);
 

@@ -1,4 +1,4 @@
-// Travel times, as the list of all physics knows them.
+// Travel times as an entry in the list of all physics.
 #pragma once
 
 #include "terrane/simulation/simulation.hpp"

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array axes{"easting", "northing", "up"};
 
-/// The number of a place among those so far. A height that is no number is the same as another one.
+/// The index of a position in `all`, to which it is added if new. All heights of NaN count as equal.
 std::uint32_t number_of(const Point& at, std::vector<Point>& all, std::map<Point, std::uint32_t>& known) {
   auto key = at;
   if (std::isnan(key[2])) key[2] = INFINITY;
@@ -68,7 +68,7 @@ Picked picks_of(const io::Table& table) {
   return found;
 }
 
-/// Words of the next line that has any; of a comment those behind its sign, where `comments`.
+/// Words of the next line that has any; if `comments`, also the words of a comment.
 std::vector<std::string> words(io::TextReader& in, bool comments) {
   std::string_view line;
   while (in.line(line)) {
@@ -92,7 +92,7 @@ double number_in(const io::TextReader& in, const std::string& word) {
     std::size_t used = 0;
     const double value = std::stod(word, &used);
     if (used == word.size()) return value;
-  } catch (const std::exception&) {  // told below
+  } catch (const std::exception&) {  // the error is thrown below
   }
   in.fail(fmt::format("\"{}\" is no number", word));
 }
@@ -142,7 +142,7 @@ Block block_of(io::TextReader& in, std::string_view what, std::vector<std::strin
 
 std::vector<Point> sensors_of(const Block& block, std::vector<std::string>& notes) {
   const auto x = block.column("x"), y = block.column("y"), z = block.column("z");
-  const bool plane = z >= block.names.size();  // "x y" of a section: y is the height
+  const bool plane = z >= block.names.size();  // columns "x y" of a section: y is the height
   if (plane && y < block.names.size())
     notes.push_back(
         "places have columns x and y and no z: y is taken for the height, as in sections of pyGIMLi");

@@ -1,4 +1,4 @@
-// What was picked: shots, receivers, times and their uncertainties, from files.
+// Reads picks from files: shots, receivers, times and their uncertainties.
 //
 //   a table    columns shot_easting, shot_northing, shot_up and receiver_easting, … (or easting, …), m;
 //              travel_time_observed or travel_time, and travel_time_uncertainty, s. A northing that is
@@ -18,15 +18,15 @@
 namespace terrane::traveltime {
 
 struct Picked {
-  std::vector<Point> shots, receivers;  ///< each place once; heights NaN: on the ground
+  std::vector<Point> shots, receivers;  ///< each position once; height NaN: on the ground
   std::vector<Pick> picks;
   std::vector<double> times,
-      uncertainties;  ///< time and uncertainty of each pick, s; NaN: not given; empty: given for none
+      uncertainties;  ///< [pick] time and uncertainty, s; NaN: not given; empty: not given for any
   std::vector<std::string> notes;
 };
 
-/// Picks from the file that a key of the job names, or from data given in its place. Throws InputError,
-/// FileError.
+/// Picks from the file that a key of the job names, or from data passed in place of the file. Throws
+/// InputError, FileError.
 Picked read_picks(const Config& table, const char* key);
 
 }  // namespace terrane::traveltime

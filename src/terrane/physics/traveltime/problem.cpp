@@ -14,9 +14,9 @@ namespace terrane::traveltime {
 namespace {
 
 constexpr std::array axis_names{"easting", "northing", "up"};
-constexpr double off_plane = 0.1;  // narrowest cells
+constexpr double off_plane = 0.1;  // widths of the narrowest cell
 
-/// Numbers of the bodies of rock that hang together, by cells that share a corner.
+/// The index of the connected body of rock that each cell belongs to, by cells that share a corner; 0: air.
 std::vector<std::size_t> bodies_of(const Problem& p) {
   std::vector<std::size_t> body(p.mesh.size(), 0), todo;
   std::size_t count = 0;
@@ -27,7 +27,7 @@ std::vector<std::size_t> bodies_of(const Problem& p) {
       const auto [i, j, k] = p.mesh.cell(todo.back());
       todo.pop_back();
       for (std::size_t n = 0; n < 27; ++n) {
-        const std::size_t a = i + n % 3, b = j + n / 3 % 3, c = k + n / 9;  // and one more
+        const std::size_t a = i + n % 3, b = j + n / 3 % 3, c = k + n / 9;  // indices plus one
         if (a == 0 || b == 0 || c == 0 || a > p.mesh.n_east() || b > p.mesh.n_north() || c > p.mesh.n_up())
           continue;
         const auto cell = p.mesh.index(a - 1, b - 1, c - 1);
@@ -49,7 +49,7 @@ class Places {
         narrowest_ = std::min(narrowest_, (*faces[a])[n] - (*faces[a])[n - 1]);
   }
 
-  /// The body of rock that holds a point. Throws InputError.
+  /// The connected body of rock that contains a point. Throws InputError.
   std::size_t body_at(const Point& at, const std::string& where) {
     const std::array faces{&p_.mesh.easting(), &p_.mesh.northing(), &p_.mesh.up()};
     for (std::size_t a = 0; a < 3; ++a) {

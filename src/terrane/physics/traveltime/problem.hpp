@@ -1,8 +1,8 @@
-// First arrivals of P waves: from which shots to which receivers, through which rock.
+// The problem of first arrivals of P waves: shots, receivers, picks, and velocity.
 //
 //   |∇T| = 1/v      T(shot) = 0       v: velocity of P waves in the cells of a mesh, m/s; T: s
 //
-// front.hpp has the equation in differences, medium.hpp what a node takes for the slowness 1/v.
+// front.hpp describes the finite differences, medium.hpp the slowness 1/v at nodes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace terrane::traveltime {
 
-/// A time that is wanted: numbers of a shot and of a receiver.
+/// A time to compute or observed: the indices of its shot and receiver.
 struct Pick {
   std::uint32_t shot = 0, receiver = 0;
   friend bool operator==(const Pick&, const Pick&) = default;
@@ -29,7 +29,7 @@ struct Problem {
   std::vector<Pick> picks;
   int order = 2;
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// All members; job/fields.hpp says what is derived from this list.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     field("mesh", p.mesh, carried("cells"));
@@ -41,14 +41,14 @@ struct Problem {
           "Order of the differences in cells: 2, or 1, the slow reference implementation for tests.");
   }
 
-  /// Throws InputError: a velocity that cannot be, a place outside the mesh ("survey: receiver 3",
-  /// "source: shot 1"), in air, off the plane of a mesh of one cell, or where no wave gets.
+  /// Throws InputError: an impossible velocity; a shot or receiver ("survey: receiver 3", "source: shot 1")
+  /// outside the mesh, in air, off the plane of a mesh of one cell, or not reached by any wave.
   void settle() const;
-  /// Of each shot the numbers of its picks.
+  /// For each shot the indices of its picks.
   std::vector<std::vector<std::size_t>> picks_of_shots() const;
 };
 
-/// Every receiver records every shot.
+/// All pairs of a shot and a receiver.
 std::vector<Pick> all_picks(std::size_t shots, std::size_t receivers);
 
 }  // namespace terrane::traveltime

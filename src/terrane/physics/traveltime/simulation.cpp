@@ -24,7 +24,7 @@ namespace terrane::traveltime {
 
 namespace {
 
-constexpr double least_scale = 0.05;  // least scale of errors, over the longest time of the shot
+constexpr double least_scale = 0.05;  // least scale of errors, relative to the longest time of the shot
 
 std::span<const Key> simulation_keys() {
   return keys_of<Problem, Accuracy>({{"physics", "text", "", "What is computed.", "\"traveltime\""}});
@@ -66,7 +66,7 @@ std::vector<Point> read_shots(const Config& table) {
   return all;
 }
 
-/// The table whose key `file` names shots, receivers and times: [source], or [survey] where there is no
+/// The table whose key `file` names shots, receivers and times: [source], or [survey] if there is no
 /// [source].
 std::optional<Config> table_of_picks(const Config& job) {
   static const Key file[] = {{"kind", "text", "none", ""}, {"file", "path", "none", ""}};
@@ -90,7 +90,7 @@ void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made
     p.picks = all_picks(p.shots.size(), p.receivers.size());
     made.notes = stations.notes;
     made.warnings = stations.warnings;
-    for (const auto& column : stations.words) {  // the words of each time's receiver
+    for (const auto& column : stations.words) {  // the words of each pick's receiver
       made.words.push_back({column.name, {}, 0});
       for (const auto& pick : p.picks) made.words.back().values.push_back(column.values[pick.receiver]);
     }
@@ -111,8 +111,8 @@ void read_survey(const Config& job, const MemoryBudget& memory, JobProblem& made
   made.data = from->where("file");
 }
 
-/// Cells above the ground have no velocity; those that it cuts are rock, so that what stands on it is in
-/// rock.
+/// Sets the velocity of cells above the ground to zero. Cells that the ground cuts are rock, so that points
+/// on the ground are in rock.
 void cut_at_ground(const TensorMesh& mesh, const Ground& ground, std::vector<double>& velocity) {
   for_each(mesh.n_north(), 0, [&](std::size_t j) {
     for (std::size_t i = 0; i < mesh.n_east(); ++i) {
@@ -153,8 +153,9 @@ bool describes_rock(const Config& job) {
   return model.has("background") || model.has("body") || model.has("file") || job.table("mesh").has("file");
 }
 
-/// Of an inversion of which the job says nothing of the rock: the median of distance over time; of a survey
-/// on the ground the tenth part of these at the top, to nine tenths a quarter of its length below.
+/// Sets velocities for an inversion whose job does not describe rock. Between boreholes: the median of
+/// distance over time. For a survey on the ground: the lower decile of distance over time at the top,
+/// increasing linearly to the upper decile at a depth of a quarter of the longest distance.
 void guess_velocity(JobProblem& made) {
   auto& p = made.problem;
   std::vector<double> apparent;
@@ -207,7 +208,7 @@ void take_mesh_alone(const Config& job,
   guess_velocity(made);
 }
 
-/// Rethrows an error of Problem::settle() with the key that places the shot or receiver.
+/// Rethrows an error of Problem::settle() with the key that specifies the shot or receiver.
 [[noreturn]] void throw_at_its_place(const InputError& error, const Config& job) {
   const std::string& where = error.where();
   const auto from = table_of_picks(job);
@@ -308,7 +309,7 @@ void Simulation::describe(RunFacts& facts, const MemoryBudget&, const Runtime& r
   facts.device = device_text(on_cpu);
   facts.work = static_cast<double>(p.mesh.size()) * static_cast<double>(p.shots.size());
   facts.work_unit = "cell shots";
-  const int here = runtime.comm ? runtime.comm->on_node().count : 1;  // each with the whole medium
+  const int here = runtime.comm ? runtime.comm->on_node().count : 1;  // ranks; each has the whole medium
   facts.memory_bytes =
       static_cast<std::size_t>(here * (bytes_of_medium(p) + static_cast<double>(at_once) * bytes_of_front(p) +
                                        64 * static_cast<double>(p.picks.size())));

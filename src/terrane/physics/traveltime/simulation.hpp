@@ -1,4 +1,4 @@
-// Travel times from a job file, or from a problem.
+// A simulation of travel times, from a job file or from a problem.
 #pragma once
 
 #include <array>
@@ -17,32 +17,32 @@
 
 namespace terrane::traveltime {
 
-/// The tables [source] and [simulation].
+/// The job tables [source] and [simulation].
 std::span<const Section> sections();
 
-/// What a job says, before velocities are asked for.
+/// The contents of a job.
 struct JobProblem {
   Problem problem;
   Accuracy accuracy;
-  std::vector<double> times, uncertainties;  ///< observed, of each pick; empty: none
-  std::string data;                          ///< file and line that they come from: "job.toml:9: source.file"
+  std::vector<double> times, uncertainties;  ///< [pick] observed, s; empty: none
+  std::string data;  ///< file and line of the observed data: "job.toml:9: source.file"
   std::vector<std::string> notes, warnings;
-  std::vector<io::TextColumn> words;  ///< text columns of the receivers, a row for each pick
-  std::array<double, 3> smooth{};     ///< of a planned mesh: lengths over which models are smooth, m
+  std::vector<io::TextColumn> words;  ///< text columns of the receivers, [pick]
+  std::array<double, 3> smooth{};     ///< m, for a planned mesh: lengths over which models are smoothed
 };
 
 class Simulation final : public RefinedSimulation<Simulation, Times> {
  public:
-  /// problem: as it is. Throws InputError (Problem::settle).
+  /// The problem is used as given. Throws InputError (Problem::settle).
   explicit Simulation(Problem problem, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
-  /// inverts: where the job describes no rock, velocities are such as the observed times have on the way.
-  /// Throws InputError at the keys that are wrong.
+  /// inverts: for an inversion; if the job does not describe rock, velocities are estimated from the observed
+  /// times. Throws InputError at the keys that are wrong.
   static JobProblem read(const Config& job, const MemoryBudget& memory, bool inverts = false);
 
   Result outline() const override;
   const Problem& problem() const noexcept { return problem_; }
-  /// Rows of picks: receivers as stations, and columns of shots; times without values if empty.
+  /// A row for each pick: receivers as stations, shots as columns; without values if `times` is empty.
   static StationFields rows_of(const Problem& problem, std::vector<double> times);
 
  private:

@@ -19,10 +19,10 @@ namespace {
 
 constexpr double nodes_per_second = 3e5;  // benchmarks/traveltime: on one core
 
-/// Shots shared among ranks, each on one thread of one.
+/// Distributes shots over ranks; each shot is computed by one thread.
 class ShotRounds final : public RoundWork {
  public:
-  /// values: of all picks; on rank 0 all that is found comes there
+  /// values: of all picks; rank 0 collects all results there
   ShotRounds(const Problem& problem, const RankPlace& place, std::vector<double>& values)
       : problem_(problem),
         medium_(problem.mesh, problem.velocity),
@@ -156,7 +156,7 @@ void serve(Comm& comm) {
 
 double bytes_of_medium(const Problem& p) { return 90 * static_cast<double>(p.mesh.size()); }
 
-/// Mean slowness, time, order, how it was found, whether it is accepted, and the heap.
+/// tau, time, order, stencil, accepted, and the heap.
 double bytes_of_front(const Problem& p) { return 45 * static_cast<double>(Nodes(p.mesh).size()); }
 
 double seconds_of_front(const Problem& p) {

@@ -1,4 +1,4 @@
-// The times of all picks: shots shared among threads and ranks, with checkpoints between.
+// Computes the times of all picks: threads and ranks share the shots, and checkpoints are saved in between.
 #pragma once
 
 #include <string>
@@ -10,18 +10,19 @@
 namespace terrane::traveltime {
 
 struct Times {
-  std::vector<double> values;  ///< of each pick, s
+  std::vector<double> values;  ///< [pick], s
   std::vector<std::string> notes, warnings;
 };
 
-/// problem: settled. Bits depend on the problem alone. Throws Cancelled, FileError, InputError (a checkpoint
-/// of another problem).
+/// problem: after settle(). Results are bitwise identical on any number of threads and ranks. Throws
+/// Cancelled, FileError, InputError (the checkpoint belongs to another problem).
 Times travel_times(const Problem& problem, const Runtime& runtime);
 
 /// Called by the other ranks, while rank 0 is in travel_times().
 void serve(Comm& comm);
 
-/// Bytes of the medium, once per run; and of a front, for each shot that is being computed.
+/// bytes_of_medium(): bytes needed once per run. bytes_of_front(): bytes for each shot that is being
+/// computed.
 double bytes_of_medium(const Problem& problem);
 double bytes_of_front(const Problem& problem);
 /// Seconds for the front of one shot on one core.

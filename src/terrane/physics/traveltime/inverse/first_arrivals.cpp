@@ -22,7 +22,7 @@ std::shared_ptr<const Picks> make_picks(Problem problem, std::vector<std::uint32
   return made;
 }
 
-/// δ ln s = −δv/v.
+/// Uses δ ln s = −δv/v.
 void Slopes::apply(std::span<const double> model, std::span<double> data) const {
   solve::expect_shapes(*this, model.size(), data.size());
   std::vector<double> change(picks_->problem.mesh.size());
@@ -36,7 +36,7 @@ void Slopes::apply(std::span<const double> model, std::span<double> data) const 
   });
 }
 
-/// Shots are added in their order, whoever computes them.
+/// Sums over shots are added in the same order, whichever thread computed them.
 void Slopes::apply_transpose(std::span<const double> data, std::span<double> model) const {
   solve::expect_shapes(*this, model.size(), data.size());
   const std::size_t cells = picks_->problem.mesh.size();

@@ -1,11 +1,12 @@
-// First arrivals as data of velocities.
+// First arrivals as data of an inversion for velocity.
 //
 //   data     T of each pick, s
-//   model    the velocity of each cell of rock, m/s; the inversion takes its logarithm
+//   model    the velocity of each cell of rock, m/s; the inversion uses its logarithm
 //   J        the front's equations, differentiated in the order of arrival (physics/traveltime/front.hpp):
 //            δT = J δv, and Jᵀ w, exact to rounding; no rays are traced
 //
-// At each model the front of each shot is computed and kept; a product takes a pass over each front.
+// For each model the front of each shot is computed and stored; a product with J needs a pass over each
+// front.
 #pragma once
 
 #include <memory>
@@ -16,12 +17,12 @@
 
 namespace terrane::traveltime::inverse {
 
-/// Data of the picks that products and models share.
+/// Picks and problem, shared by all products and models.
 struct Picks {
-  Problem problem;  ///< settled; gives the velocity of the cells that the inversion leaves out
+  Problem problem;  ///< after settle(); contains the velocity of inactive cells
   std::vector<std::vector<std::size_t>> of_shots;
-  std::vector<std::vector<Point>> receivers;  ///< of each shot's picks
-  std::vector<std::uint32_t> active;          ///< cells whose velocity is found, ascending; empty: all
+  std::vector<std::vector<Point>> receivers;  ///< [shot] receivers of its picks
+  std::vector<std::uint32_t> active;          ///< indices of active cells, ascending; empty: all
   int threads = 0;
 
   std::size_t columns() const { return active.empty() ? problem.mesh.size() : active.size(); }
@@ -29,7 +30,7 @@ struct Picks {
 };
 std::shared_ptr<const Picks> make_picks(Problem problem, std::vector<std::uint32_t> active, int threads);
 
-/// J of velocities at one model.
+/// J with respect to velocity, at one model.
 class Slopes final : public solve::LinearOperator {
  public:
   Slopes(std::shared_ptr<const Picks> picks, Medium medium, std::vector<Front> fronts)

@@ -1,5 +1,5 @@
-// An inversion of first arrivals from a job file: the tables of a job that computes them, with source.file
-// for what was picked, and [inversion].
+// An inversion of first arrivals from a job file: the tables as for computing them, with source.file for the
+// picks, and [inversion].
 #include "terrane/physics/traveltime/inverse/inverse.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* velocity_found = "velocity_p";
 constexpr double bytes_of_kept_node = 16,
-                 seconds_of_pass = 3e-7;  // bytes of a front per node; seconds of a pass per node
+                 seconds_of_pass = 3e-7;  // bytes of a stored front per node; seconds of a pass per node
 
 class TimeData final : public inversion::Dependence {
  public:
@@ -58,7 +58,7 @@ class TimeData final : public inversion::Dependence {
     return problem_.active.empty() ? problem_.mesh.size() : problem_.active.size();
   }
 
-  traveltime::Problem times_;  // with the first model
+  traveltime::Problem times_;  // its velocity is the first model
 };
 
 // ---- from the job ----
@@ -109,7 +109,7 @@ void TimeData::leave_out(const Config& table, JobProblem& read) {
   if (read.problem.picks.empty()) throw table.wrong("leave_out", "no time is left");
 }
 
-/// Cells of rock, their reference, first model and bounds.
+/// Sets the cells of rock, their reference, first model and bounds.
 void TimeData::take_cells(const Config& job, const Config& table, const JobProblem& read) {
   auto& p = problem_;
   const auto octree = inversion::octree_file_of(job);
@@ -154,7 +154,7 @@ void TimeData::choose(const Runtime& runtime) {
       std::make_shared<FirstArrivals>(make_picks(times_, problem_.active, settings_.threads)));
 }
 
-/// Fronts of all shots, of the model before too while a step is searched; entries of J; vectors.
+/// Fronts of all shots, for two models while a step is searched; entries of J; vectors.
 double TimeData::memory_needed(const Runtime& runtime) const {
   const double nodes = static_cast<double>(Nodes(times_.mesh).size()),
                shots = static_cast<double>(times_.shots.size()),
@@ -164,7 +164,7 @@ double TimeData::memory_needed(const Runtime& runtime) const {
          8 * 20 * static_cast<double>(columns()) + 8 * 86 * static_cast<double>(problem_.data.size());
 }
 
-/// Of eight models: fronts, rows of J or products.
+/// Time for eight models: fronts, and rows of J or products with J.
 double TimeData::expected_seconds(const Runtime& runtime) {
   const double shots = static_cast<double>(times_.shots.size()),
                nodes = static_cast<double>(Nodes(times_.mesh).size()),
@@ -221,7 +221,7 @@ void TimeData::fill(Result& result) const {
   result.data = to_dataset(std::move(rows));
 }
 
-/// Rock that was not looked for keeps its velocity.
+/// Rock that is not active keeps its velocity.
 void TimeData::complete_cells(std::vector<Column>& columns) const {
   auto& first = columns.front();
   for (std::size_t c = 0, n = 0; c < first.values.size() && !problem_.active.empty(); ++c)

@@ -1,4 +1,4 @@
-// Velocities from travel times, as the list of all inversions knows it.
+// Inversion of travel times for velocity, as an entry in the list of all inversions.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"
