@@ -12,8 +12,7 @@ namespace {
 
 using Z = std::complex<double>;
 
-constexpr double of_fields = 1.6,
-                 of_responses = 1.5;  // the divisor s of e = |d_c − d|/s, d_c from the companion
+constexpr double of_fields = 1.6, of_responses = 1.5;  // s of e = |d_companion − d|/s
 
 /// A variable for the errors of another one, with the same unit and dimensions.
 Variable errors_of(const Variable& of, std::vector<double> errors) {

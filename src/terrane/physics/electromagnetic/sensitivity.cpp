@@ -225,8 +225,7 @@ std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
 std::vector<Solve> Sensitivity::rows(std::span<const std::size_t> places, const TakeRow& take,
                                      Progress* progress) {
   const std::size_t each = problem_.data_of_a_solve(), frequencies = problem_.frequencies.size();
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>>
-      of;  // by frequency and index of the datum in a solve
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> of;  // by frequency and datum
   for (std::size_t n = 0; n < places.size(); ++n) {
     if (places[n] >= data())
       throw ShapeError("electromagnetic sensitivity", fmt::format("there is no datum {}", places[n] + 1));

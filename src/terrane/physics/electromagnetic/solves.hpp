@@ -95,8 +95,7 @@ class Solves {
   EdgeField primary_;                        // empty: no primary field
   std::vector<std::complex<double>> known_;  // the primary field at the receivers, which x_ does not contain
   std::vector<std::complex<double>> seen_;
-  int settled_ =
-      0;  // number of consecutive iterations in which receivers changed by less than a tenth of the tolerance
+  int settled_ = 0;  // iterations in a row with changes at receivers below a tenth of the tolerance
 };
 
 }  // namespace terrane::electromagnetic

@@ -302,8 +302,7 @@ using Place = std::array<double, 3>;
 /// Offset from source `from` to receiver `to`; shifted sideways if the receiver is almost vertically above or
 /// below.
 Offset aside(const Place& from, const Place& to) {
-  constexpr double least =
-      1e-5;  // horizontal distance over height; the relative change of the field by the shift is as small
+  constexpr double least = 1e-5;  // least horizontal distance over height; fields change by as much
   const double e = to[0] - from[0], n = to[1] - from[1], rho = std::hypot(e, n),
                nearest = least * std::max(std::abs(to[2] - from[2]), 1e-6);
   return rho > nearest ? Offset{rho, e / rho, n / rho} : Offset{nearest, 1, 0};
@@ -416,8 +415,7 @@ class Straight {
     return length < 2 * skin || away > seen * skin;
   }
   void add(double begin, double end, DipoleField& out) const {
-    constexpr double on_the_wire =
-        1e-6;  // least distance over the length of the wire; avoids the singularity
+    constexpr double on_the_wire = 1e-6;  // least distance to the wire, relative to its length
     const double length = (end - begin) * length_,
                  away = std::max(distance(begin, end), on_the_wire * length_), middle = (begin + end) / 2;
     if (!is_short(length, away, at(middle)[2])) {

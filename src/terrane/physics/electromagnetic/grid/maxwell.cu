@@ -302,8 +302,7 @@ struct MaxwellSolver<T>::Parts {
   Metric metric;
   EdgeShare share;
   Index together;  // every rank stores levels with fewer points than this entirely
-  solve::SharedMemory
-      memory;  // of cycles: on the CPU, where cycles run one after another, all of it; on devices some
+  solve::SharedMemory memory;  // of cycles: all on the CPU, where they run one after another; some on devices
   EdgeSpace space;
   bool rough = false, diagonal = false;
   double w = 0;                           // ωμ₀

@@ -61,9 +61,8 @@ struct MetricView;
 
 /// Cell widths and centre distances of a mesh, on the host and on a device.
 struct Metric {
-  std::array<std::vector<double>, 3> width;  ///< [n] widths of cells along up, north, east
-  std::array<std::vector<double>, 3>
-      distance;  ///< [n − 1] distances of the centres beside each interior node
+  std::array<std::vector<double>, 3> width;     ///< [n] widths of cells along up, north, east
+  std::array<std::vector<double>, 3> distance;  ///< [n − 1] distances of centres beside interior nodes
   std::array<Buffer<double>, 3> widths, inverses, distances;
 
   Metric(Stream& stream, const TensorMesh& mesh);

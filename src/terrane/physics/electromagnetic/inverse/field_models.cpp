@@ -145,8 +145,7 @@ FieldRanks::FieldRanks(Comm& comm, const Problem& problem, const std::vector<std
       device_(device_for_ranks(device, comm)),
       threads_(threads),
       workers_(workers && workers->serves() ? std::move(workers) : nullptr) {
-  Packet
-      packet;  // made before the other ranks are called, which would wait forever if rank 0 ran out of memory
+  Packet packet;  // made before other ranks are called: they would wait if rank 0 had no memory for it
   packet.put(std::string(fields_service));
   packet.put(reinterpret_cast<std::uint64_t>(this));  // by which workers recognise this object
   packet.put(true);

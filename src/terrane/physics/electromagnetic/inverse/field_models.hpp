@@ -104,8 +104,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   const std::vector<std::size_t> places_;
   Device device_;
   int threads_;
-  std::shared_ptr<solve::Workers>
-      workers_;  // transmit requests as commands; null: the other ranks are in serve() for this object alone
+  std::shared_ptr<solve::Workers> workers_;  // transmit requests as commands; null: the others are in serve()
   std::uint64_t made_ = 0;
   std::vector<std::uint64_t> gone_;  // numbers of destroyed models, which the other ranks may free
   bool parted_ = false;

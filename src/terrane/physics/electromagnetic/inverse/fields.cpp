@@ -76,8 +76,7 @@ class FieldJacobian final : public solve::LinearOperator {
   }
 
  private:
-  std::shared_ptr<FieldModel>
-      made_;  // non-const, because solves use its buffers; the model itself does not change
+  std::shared_ptr<FieldModel> made_;  // solves change its buffers, but not the model itself
   std::vector<Z> slope_;
 };
 

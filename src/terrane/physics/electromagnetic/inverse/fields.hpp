@@ -38,8 +38,7 @@ struct MeasuredFields {
   std::vector<std::size_t> place;
   std::vector<std::complex<double>> value;  ///< V/m, A/m, ohm; nonzero if amplitude and phase are data
   std::vector<double> sigma;                ///< standard deviation of the real and of the imaginary part
-  std::vector<char>
-      straight;  ///< [datum] 1: its real and imaginary parts are always the data; empty: 0 for all
+  std::vector<char> straight;  ///< [datum] 1: real and imaginary parts are the data in any case; empty: 0
 
   std::size_t size() const { return place.size(); }
   Parts parts(std::size_t n, Parts of_others) const {

@@ -72,8 +72,7 @@ void add_term(const Axes& axes, EdgeSum& sum, int axis, const std::array<Index, 
 /// Adds a circular current around a face normal to an axis, counter-clockwise seen from its positive side:
 /// amount/area times the length of each edge. The same weights, applied to E, give the curl on the face.
 void add_face(const Axes& axes, int axis, const std::array<Index, 3>& face, double amount, EdgeSum& sum) {
-  const int b = (axis + 1) % 3,
-            e = (axis + 2) % 3;  // e × b points along the axis: up, north, east are left-handed
+  const int b = (axis + 1) % 3, e = (axis + 2) % 3;  // left-handed axes: e × b points along `axis`
   const auto nb = static_cast<std::size_t>(b), ne = static_cast<std::size_t>(e);
   const double hb = axes.width(b, face[nb]), he = axes.width(e, face[ne]), per_area = amount / (hb * he);
   auto place = face;
