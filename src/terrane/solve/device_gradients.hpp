@@ -1,5 +1,5 @@
 // The iteration of conjugate gradients (krylov.hpp) as one graph of a device: α, β and sums stay on the
-// device, where one kernel writes them for the next, so that the host waits only once per iteration.
+// device, where each kernel leaves them for the next, so that the host waits only once per iteration.
 //
 // For files of device code (*.cu).
 #pragma once
@@ -17,21 +17,22 @@
 
 namespace terrane::solve {
 
-/// Numbers of an iteration, on the device. Number: double, or Complex<double> of COCG. Results of sums are
-/// next to each other.
+/// Scalars of an iteration, on the device. Number: double, or Complex<double> for COCG. Results of sums are
+/// adjacent in memory.
 template <class Number>
 struct StepNumbers {
-  Number square, next, rho, curvature;  ///< |r|², rᵀz, rᵀz of the iteration before, pᵀA p
+  Number square, next, rho, curvature;  ///< |r|², rᵀz, rᵀz of the previous iteration, pᵀA p
   Number alpha, beta;
-  double fresh;  ///< not 0: p starts again from z
+  double fresh;  ///< not 0: restart with p = z (β = 0)
 };
 
-/// a/b; 0 where a or b is not positive or the ratio not finite: then no step follows.
+/// a/b; 0 if a or b is not positive or the ratio is not finite, so that no step is made.
 TERRANE_FN double step_ratio(double a, double b) {
   const double ratio = a / b;
   return a > 0 && b > 0 && ratio - ratio == 0 ? ratio : 0;
 }
-/// Every product is rounded, as hosts compute it for ranks that share a field: nvcc would fuse it.
+/// a/b, 0 if not finite. Every product is rounded, as on the CPU, where ranks that share a field compute it;
+/// nvcc would fuse products with sums.
 TERRANE_FN Complex<double> step_ratio(Complex<double> a, Complex<double> b) {
 #if defined(__CUDA_ARCH__)
   const auto sum = [](double x, double y, double z, double w) {
@@ -87,7 +88,7 @@ class DeviceGradients {
 
   explicit DeviceGradients(const Device& device) : there_(device, 1), here_(device, 1) {}
 
-  /// To be called when vectors or kernels change: the graph is recorded anew.
+  /// To be called when vectors or kernels change: the next iteration records a new graph.
   void forget() { graph_.reset(); }
 
   template <class Kernels>
@@ -119,7 +120,7 @@ class DeviceGradients {
     void direction() const { kernels.direction(numbers); }
     void product() const { kernels.product(numbers); }
     bool find_alpha() const {
-      kernels.one(FindAlpha<Number>{numbers});  // α is 0 where no step can follow
+      kernels.one(FindAlpha<Number>{numbers});  // α is 0 if no step is possible
       return true;
     }
     void advance() const { kernels.advance(numbers); }

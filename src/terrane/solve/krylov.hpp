@@ -1,4 +1,4 @@
-// Krylov methods as loops that depend neither on the operator nor on where vectors are stored.
+// Krylov methods as loops that depend neither on the operator nor on how and where vectors are stored.
 //
 //   Space         vectors and what is done with them:
 //     Vector, Number            Number: double, or Complex<double>
@@ -18,9 +18,9 @@
 //   precondition.whole_step(room, x, scale, fresh)   a whole iteration of gradients, as a StepDone, where the
 //                     device hands α and β from kernel to kernel (device_gradients.hpp); or nothing
 //
-// Where A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
-// Melissen 1990), and one loop serves both. Sums are those of the Space: the same bits for any threads and
-// ranks where it uses parallel/reduce.
+// If A = Aᵀ and B = Bᵀ are complex, conjugate gradients without conjugation are COCG (van der Vorst &
+// Melissen 1990); one loop does both. The Space computes all sums: bitwise independent of the number of
+// threads and ranks if it uses parallel/reduce.
 #pragma once
 
 #include <cmath>
@@ -33,19 +33,19 @@
 
 namespace terrane::solve {
 
-/// Numbers that an iteration returns to the host. Where it broke down, x is as before.
+/// Numbers that an iteration returns to the host. If the iteration broke down, x is unchanged.
 template <class Number>
 struct StepDone {
   Number rho{}, curvature{};
-  double norm = 0;  ///< of r
+  double norm = 0;  ///< ‖r‖
 };
 
-/// One iteration of conjugate gradients, computed by the loop below or by a device whose kernels pass α and β
-/// on. It ends without a step where find_alpha() returns false.
+/// One iteration of conjugate gradients, on the host (GradientSteps) or by kernels of a device that keep α
+/// and β there. If find_alpha() returns false, the iteration ends without changing x.
 template <class Steps>
 void gradients_iteration(Steps&& steps) {
   steps.precondition();                     // z = B r;  ρ' = rᵀz
-  steps.find_beta();                        // β = ρ'/ρ, and 0 where r was computed anew;  ρ = ρ'
+  steps.find_beta();                        // β = ρ'/ρ, or 0 after a restart;  ρ = ρ'
   steps.direction();                        // p = z + β p
   steps.product();                          // q = A p;  pᵀq
   if (steps.find_alpha()) steps.advance();  // α = ρ/pᵀq;  x += α p;  r −= α q;  ‖r‖
@@ -67,7 +67,7 @@ inline std::optional<Reason> breakdown(const Complex<double>& rho, const Complex
   return std::nullopt;
 }
 
-/// What an iteration has reached, and why it ends.
+/// History of the errors of a solve, and the reason why it ends.
 struct Course {
   const Stopping& stopping;
   SolveReport report;
@@ -82,8 +82,8 @@ struct Course {
     halved = error;
     last_halved = iteration;
   }
-  /// Whether the iterations end here. error: of the solution; or `carried`, by a residual that was updated
-  /// and not computed anew, which does not count as convergence.
+  /// Whether the iterations end here. error: ‖r‖/‖b‖. carried: whether r was only updated by the recurrence
+  /// and not computed as b − A x; such an error does not count as convergence.
   bool ends(double error, bool carried, double change) {
     const int n = report.iterations;
     if (!std::isfinite(error)) report.reason = Reason::not_finite;
@@ -136,7 +136,7 @@ double advance_and_norm(Space& space, typename Space::Number alpha, const Vector
   }
 }
 
-/// The iteration one call after the other. z and q have one place: p takes z up before q is computed.
+/// The steps of an iteration as separate calls. z and q share memory: z is added to p before q is computed.
 template <class Space, class Apply, class Precondition>
 struct GradientSteps {
   using Number = typename Space::Number;
@@ -163,8 +163,9 @@ struct GradientSteps {
 
 }  // namespace detail
 
-/// Vectors of conjugate gradients, for several solves. z and q have one place: p takes z up before q is
-/// computed. A Space may have room that others use while z is made: scratch().
+/// Vectors of conjugate gradients, for several solves. z and q share memory: z is added to p before q is
+/// computed. For these a Space may provide memory, scratch(), that the preconditioner also uses while it
+/// computes z.
 template <class Space>
 struct RoomOfGradients {
   typename Space::Vector r, p, q;
@@ -185,8 +186,8 @@ struct RoomOfGradients {
 ///            from x
 ///            z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p;  ρ = ρ'
 ///
-/// Memory traffic of an iteration in numbers per unknown, beside A and B: pᵀq 2, x and r 6, ‖r‖ 1, rᵀz 2,
-/// p 3.
+/// Memory traffic of an iteration in numbers per unknown, without that of A and B: pᵀq 2, x and r 6, ‖r‖ 1,
+/// rᵀz 2, p 3.
 template <class Space, class Apply, class Precondition>
 SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondition& precondition,
                                 const typename Space::Vector& b, typename Space::Vector& x,
@@ -212,7 +213,7 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
   };
   double error = anew(), change = std::numeric_limits<double>::infinity();
   StepDone<Number> done;
-  bool fresh = true;  // true: r was computed as b − A x, and p begins anew
+  bool fresh = true;  // true: r was computed as b − A x, and p restarts from z
   if (!stopping.change) change = 0;
   course.reached(0, error);
 
@@ -249,8 +250,8 @@ SolveReport conjugate_gradients(Space& space, const Apply& apply, const Precondi
 ///   q = A p;  α = ρ/pᵀq;  r −= α q;  ϑ' = ‖r‖/τ;  c² = 1/(1 + ϑ'²);  d = c²ϑ² d + c²α p;  x += d
 ///   τ = τ ϑ' c;  z = B r;  ρ' = rᵀz;  p = z + (ρ'/ρ) p
 ///
-/// ‖b − A x‖ ≤ √(n+1) τ is known without work, and the residual computed where that is small enough. Memory
-/// traffic in numbers per unknown, beside A and B: 2 + 3 + 1 + 3 + 3 + 2 + 3.
+/// The bound ‖b − A x‖ ≤ √(n+1) τ costs nothing; the residual is computed only if the bound is small enough.
+/// Memory traffic in numbers per unknown, without that of A and B: 2 + 3 + 1 + 3 + 3 + 2 + 3.
 template <class Space, class Apply, class Precondition>
 SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Precondition& precondition,
                                     const typename Space::Vector& b, typename Space::Vector& x,
@@ -259,7 +260,7 @@ SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Prec
   auto r = space.image(), z = space.vector(), p = space.vector(), q = space.image(), d = space.vector();
   detail::Course course(stopping);
   const double norm_b = space.norm(b), scale = norm_b > 0 ? 1 / norm_b : 0;
-  const auto residual = [&] {  // in q
+  const auto residual = [&] {  // computes the residual in q
     apply(x, q);
     space.subtract(b, q, q);
     return space.norm(q) * scale;
@@ -294,13 +295,13 @@ SolveReport quasi_minimal_residuals(Space& space, const Apply& apply, const Prec
   return course.report;
 }
 
-/// Stabilised bi-conjugate gradients (van der Vorst 1992), for any A and B: two products and two applications
-/// of B an iteration.
+/// Stabilised bi-conjugate gradients (van der Vorst 1992), for any A and B: two products with A and two with
+/// B per iteration.
 ///
 ///   β = (ρ'/ρ)(α/ω);  p = r + β (p − ω v);  y = B p;  v = A y;  α = ρ'/ŝᴴv;  r −= α v;  x += α y
 ///   z = B r;  t = A z;  ω = tᴴr/tᴴt;  x += ω z;  r −= ω t
 ///
-/// Memory traffic in numbers per unknown, beside A and B: 2 + 3 + 3 + 2 + 6 + 3 + 6 + 1.
+/// Memory traffic in numbers per unknown, without that of A and B: 2 + 3 + 3 + 2 + 6 + 3 + 6 + 1.
 template <class Space, class Apply, class Precondition>
 SolveReport stabilised_bi_conjugate_gradients(Space& space, const Apply& apply,
                                               const Precondition& precondition,
@@ -338,7 +339,7 @@ SolveReport stabilised_bi_conjugate_gradients(Space& space, const Apply& apply,
   space.subtract(b, t, r);
   course.report.residual = space.norm(r) * scale;
   if (course.report.converged() && course.report.residual > 10 * stopping.relative)
-    course.report.reason = Reason::stagnated;  // the r of the recurrence is no longer b − A x
+    course.report.reason = Reason::stagnated;  // r of the recurrence has drifted from b − A x
   return course.report;
 }
 

@@ -1,4 +1,5 @@
-// When an iteration stops, and what it reports. Not converging is not an error: the reason is in the report.
+// When an iterative solver stops, and its report. Failure to converge is not an error: the report has the
+// reason.
 #pragma once
 
 #include <functional>
@@ -9,10 +10,10 @@ namespace terrane::solve {
 
 struct Stopping {
   double relative = 1e-8;     ///< ‖r‖ ≤ relative · ‖b‖
-  int most_iterations = 500;  ///< after these it stops unconverged
-  int patience = 50;          ///< iterations in which the smallest ‖r‖ must be halved at least once
-  /// The relative change in the last iteration, where the solution is used; the iteration stops when this,
-  /// too, is at most most_change. None: the residual alone decides.
+  int most_iterations = 500;  ///< after so many the solver stops unconverged
+  int patience = 50;          ///< number of iterations within which the smallest ‖r‖ must be halved
+  /// Returns the relative change, in the last iteration, of the results that the caller derives from the
+  /// solution; the solver stops only if this, too, is at most most_change. Empty: the residual alone decides.
   std::function<double()> change = {};
   double most_change = 1e-5;
 };
@@ -21,7 +22,7 @@ enum class Reason {
   converged,
   most_iterations,
   stagnated,   ///< ‖r‖ was not halved in Stopping::patience iterations
-  breakdown,   ///< pᵀAp or rᵀz is not positive (zero, where they are complex): no step follows
+  breakdown,   ///< pᵀAp or rᵀz is not positive (if complex: is zero)
   not_finite,  ///< NaN or infinity in the operator, the preconditioner or the right-hand side
 };
 
@@ -32,7 +33,7 @@ struct SolveReport {
   Reason reason = Reason::converged;
   int iterations = 0;
   double residual = 0;          ///< ‖b − A x‖/‖b‖, computed anew from x at the end
-  std::vector<double> history;  ///< ‖r‖/‖b‖ of the recurrence, before the first iteration and after each
+  std::vector<double> history;  ///< ‖r‖/‖b‖ of the recurrence, initially and after each iteration
 
   bool converged() const noexcept { return reason == Reason::converged; }
   /// "converged in 9 iterations, residual 4.1e-09".

@@ -1,7 +1,7 @@
-// What the unknowns of a network may be: real, or complex with real conductances.
+// Types of the unknowns of a network: real, or complex with real conductances.
 //
-// Complex arrays are two real ones on the CPU, so that the compiler vectorises rows. On a GPU they are one of
-// pairs, so that a thread brings a value by one request.
+// On the CPU, a complex array is stored as two real ones, so that the compiler vectorises rows. On a GPU it
+// is one array of pairs, so that a thread loads a value by one request.
 #pragma once
 
 #include "terrane/parallel/arrays/view.hpp"
@@ -9,8 +9,8 @@
 
 namespace terrane::solve {
 
-/// a/b, of single precision on GPUs to two units in the last place and without a branch, for preconditioners;
-/// there 0 for b beyond 2^126, and any number for b below 2^-126.
+/// a/b for preconditioners. In single precision on GPUs it is accurate to two units in the last place and has
+/// no branch; it is then 0 if b is above 2^126, and undefined if b is below 2^-126.
 template <class T>
 TERRANE_FN T quotient(T a, T b) {
 #if defined(__CUDA_ARCH__)
@@ -39,13 +39,13 @@ struct alignas(2 * sizeof(T)) Complex {
   friend bool operator==(const Complex&, const Complex&) = default;
 };
 
-/// A View without its box, for kernels that read many arrays: where an element is costs them as much as the
-/// element. On GPUs such numbers have 32 bits (Field refuses more elements).
+/// A View without its box, for kernels that read many arrays, where computing an element's address costs as
+/// much as loading it. On GPUs, offsets are 32-bit integers (Field refuses more elements).
 template <class T>
 struct GridView {
   GridView() = default;
   TERRANE_FN GridView(const View<T, 3>& view) : GridView(view, 1) {}
-  /// A view for reading, of one for writing.
+  /// A view for writing converts to one for reading.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN GridView(const GridView<Other>& other)
       : zero_(other.zero_), stride_{other.stride_[0], other.stride_[1]} {}
@@ -68,7 +68,7 @@ struct GridView {
   friend struct GridView;
   template <class>
   friend struct ComplexView;
-  /// each: elements of T per point.
+  /// each: number of elements of T per point.
   TERRANE_FN GridView(const View<T, 3>& view, Index each)
       : zero_(view.first()), stride_{view.stride(0), view.stride(1)} {
     const auto& first = view.box().first;
@@ -79,21 +79,21 @@ struct GridView {
   Index stride_[2] = {};
 };
 
-/// Whether complex arrays on this device are arrays of pairs (re, im); else both parts have arrays of their
-/// own. Kernels are compiled for the way of their device.
+/// Whether complex arrays on this device are arrays of pairs (re, im), or else separate arrays of real and of
+/// imaginary parts. Kernels are compiled for the format of their device.
 inline bool has_pairs(Device device) { return device.kind == Device::Kind::cuda; }
 
-/// Complex values of a box.
+/// A view of complex values on a box.
 template <class T>
 struct ComplexView {
   using Value = Complex<std::remove_const_t<T>>;
 
   ComplexView() = default;
-  /// real: the array of the real parts; to_im: elements from a real part to its imaginary one, on devices
-  /// that keep each in an array of its own.
+  /// real: the array of the real parts; to_im: distance, in elements, from a real part to its imaginary part,
+  /// on devices with separate arrays.
   ComplexView(const View<T, 3>& real, Device device, std::ptrdiff_t to_im)
       : real_(real, has_pairs(device) ? 2 : 1), to_im_(has_pairs(device) ? 1 : to_im) {}
-  /// A view for reading, of one for writing.
+  /// A view for writing converts to one for reading.
   template <class Other>
   requires std::is_same_v<const Other, T> TERRANE_FN ComplexView(const ComplexView<Other>& other)
       : real_(other.real_), to_im_(other.to_im_) {}
@@ -115,14 +115,14 @@ struct ComplexView {
     place[to_im_] = value.im;
 #endif
   }
-  /// On the CPU: where the real part of an element is, and how far from there its imaginary part.
+  /// On the CPU: the address of an element's real part, and the distance from it to the imaginary part.
   T* place(Index k, Index j, Index i) const { return real_.place(k, j, i); }
   std::ptrdiff_t to_im() const { return to_im_; }
 
  private:
   template <class>
   friend struct ComplexView;
-  /// On a GPU.
+  /// On a GPU: the address of an element, a pair (re, im).
   template <class Pair>
   TERRANE_FN Pair* pair(Index k, Index j, Index i) const {
     return reinterpret_cast<Pair*>(real_.zero_) +
@@ -133,21 +133,21 @@ struct ComplexView {
   std::ptrdiff_t to_im_ = 0;
 };
 
-/// For a type of values V: its real type, the count of real numbers in it, its views in kernels, and the term
-/// s S u in the equation of a network: s S u where u is real, i s S u where it is complex.
+/// Properties of a number type V: its real type, the number of real numbers in it, its views for kernels, and
+/// the storage term of a network's equation: s S u if u is real, i s S u if it is complex.
 template <class V>
 struct Values {
   using Real = V;
   template <class T>
-  using With = T;  ///< in another precision
+  using With = T;  ///< this type in another precision
   static constexpr int numbers = 1;
   using In = GridView<const V>;
   using Out = GridView<V>;
   TERRANE_FN static V stored(V amount, V u) { return amount * u; }
-  /// u/(diagonal + amount); 0 where the divisor is 0.
+  /// u/(diagonal + amount); 0 if the divisor is 0.
   TERRANE_FN static V divided(V u, V diagonal, V amount) {
     const V sum = diagonal + amount, share = quotient(u, sum);
-    return sum > V(0) ? share : V(0);  // a choice of values, not a branch: rows are vectorised
+    return sum > V(0) ? share : V(0);  // a select, not a branch, so that rows are vectorised
   }
 };
 template <class T>
@@ -159,7 +159,7 @@ struct Values<Complex<T>> {
   using In = ComplexView<const T>;
   using Out = ComplexView<T>;
   TERRANE_FN static Complex<T> stored(T amount, Complex<T> u) { return {-amount * u.im, amount * u.re}; }
-  /// u/(diagonal + i amount); 0 where the diagonal is 0.
+  /// u/(diagonal + i amount); 0 if the diagonal is 0.
   TERRANE_FN static Complex<T> divided(Complex<T> u, T diagonal, T amount) {
     const T tilt = quotient(amount, diagonal);  // a quotient, so that no square overflows single precision
     const T inverse = quotient(T(1), diagonal + amount * tilt);
@@ -180,7 +180,7 @@ TERRANE_FN void put(const ComplexView<T>& to, Index k, Index j, Index i, Complex
   to.put(k, j, i, value);
 }
 
-/// `factor` times the value, in another precision.
+/// `factor` times the value, converted to another precision.
 template <class To, class From>
 TERRANE_FN To converted(double factor, From value) {
   return static_cast<To>(factor * static_cast<double>(value));

@@ -13,7 +13,7 @@ namespace terrane::solve {
 namespace {
 
 constexpr std::size_t row_block = 64, chunk_bytes = std::size_t{1} << 24;
-constexpr std::size_t most_parts = 64;  // most parts whose sums of G m are held at once
+constexpr std::size_t most_parts = 64;  // largest number of parts whose sums of G m are stored at a time
 
 }  // namespace
 
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> ChunkedOperator::columns_of(const Range& parts) const
   return columns;
 }
 
-/// Scratch memory lives as long as a task, which does several chunks.
+/// Each task allocates scratch memory once and processes several chunks.
 void ChunkedOperator::for_chunks(const Range& parts,
                                  const std::function<void(std::size_t, const Seen&)>& body) const {
   constexpr std::size_t a_task = 4;
@@ -106,7 +106,7 @@ void ChunkedOperator::squares(const T* entries, std::size_t width, const double*
   std::fill_n(diagonal, width, 0.0);
   for (std::size_t i = 0; i < rows_; ++i)
     for (std::size_t j = 0; j < width; ++j) {
-      // Its square may overflow single precision.
+      // In double, as the square may overflow single precision.
       const double entry = static_cast<double>(entries[i * width + j]);
       diagonal[j] += weight[i] * entry * entry;
     }

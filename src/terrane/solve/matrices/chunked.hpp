@@ -1,5 +1,5 @@
-// A dense matrix by chunks of columns: kept in memory in double or single precision, computed anew for every
-// product, or read from where a derived class keeps it.
+// A dense matrix G in chunks of columns: stored in memory in double or single precision, computed anew for
+// every product, or read from the storage of a derived class.
 //
 // A chunk holds all rows of some consecutive columns, row after row. Chunks depend on the shape of the matrix
 // alone. Products accumulate in double:
@@ -21,7 +21,7 @@
 
 namespace terrane::solve {
 
-/// Computes the entries of a matrix.
+/// A function that computes the entries of a matrix.
 class ColumnSource {
  public:
   virtual ~ColumnSource() = default;
@@ -31,7 +31,8 @@ class ColumnSource {
   virtual void make(std::size_t first, std::size_t last, std::span<double> out) const = 0;
 };
 
-/// Columns in a chunk of a matrix with this many rows: from 64 to 1024, about 16 MiB of doubles.
+/// Number of columns in a chunk of a matrix with this many rows: 64 to 1024, such that a chunk has about 16
+/// MiB of doubles.
 std::size_t chunk_width(std::size_t rows);
 
 class ChunkedOperator : public PartedOperator {
@@ -57,9 +58,10 @@ class ChunkedOperator : public PartedOperator {
  protected:
   /// threads: 0 means all.
   ChunkedOperator(std::size_t rows, std::size_t columns, int threads, ShareOfParts share = {});
-  /// One chunk, [rows, its columns], either in `scratch`, which the callee sizes, or where it is stored.
+  /// A chunk, [rows][columns of the chunk], either computed in `scratch` (resized by the callee) or in the
+  /// operator's own memory.
   struct Seen {
-    const double* wide = nullptr;  ///< the entries in double, or the ones below in single precision
+    const double* wide = nullptr;  ///< entries in double precision; null: in single, `narrow`
     const float* narrow = nullptr;
   };
   struct Scratch {
@@ -83,14 +85,14 @@ class ChunkedOperator : public PartedOperator {
   ShareOfParts share_;
 };
 
-/// All entries in memory, or those of a share of the parts.  T: double or float
+/// A matrix with all entries in memory, or those of its share of the parts.  T: double or float
 template <class T>
 class DenseOperator final : public ChunkedOperator {
  public:
   /// Computes the entries. Throws Cancelled.
   explicit DenseOperator(const ColumnSource& source, int threads = 0, Progress* progress = nullptr,
                          ShareOfParts share = {});
-  /// Row i, without a product.
+  /// Row i, copied from memory.
   void row(std::size_t i, std::span<double> out) const override;
 
  private:
@@ -98,7 +100,7 @@ class DenseOperator final : public ChunkedOperator {
   std::vector<std::vector<T>> chunks_;
 };
 
-/// Stores nothing: entries are computed anew for each product.
+/// A matrix that is not stored: entries are computed anew for each product.
 class OnTheFlyOperator final : public ChunkedOperator {
  public:
   explicit OnTheFlyOperator(std::shared_ptr<const ColumnSource> source, int threads = 0,

@@ -9,10 +9,9 @@ namespace terrane::solve {
 
 namespace {
 
-constexpr std::size_t bytes_at_once = std::size_t{1}
-                                      << 28;  // bytes of entries that are made at once, in double precision
+constexpr std::size_t bytes_at_once = std::size_t{1} << 28;  // bytes of doubles computed at a time
 
-/// Entries as they are kept.
+/// Converts computed entries to the type in which they are stored.
 template <class T>
 struct Keep {
   View<const double> made;
@@ -25,7 +24,7 @@ template <class T>
 struct SumColumns {
   View<const T> entries;                                    ///< [held columns][rows]
   View<const double> model;                                 ///< [columns of the parts]
-  std::size_t rows, columns, parts, first_part, held_from;  ///< columns in all, parts in all, first held
+  std::size_t rows, columns, parts, first_part, held_from;  ///< columns, parts: of the whole matrix
   View<double> sums;
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t part = first_part + i / rows, row = i % rows;
@@ -36,7 +35,7 @@ struct SumColumns {
     const double* value = model.data + (first - begin);
     std::size_t left = last - first;
     double sum = 0;
-    constexpr int together = 8;  // number of loads that are under way at once
+    constexpr int together = 8;  // number of simultaneous loads
     for (; left >= together; left -= together) {
       double seen[together];
       unrolled<together>([&](auto k) { seen[k] = static_cast<double>(entry[k * rows]); });
@@ -57,7 +56,7 @@ struct SumRows {
     double sum[group_threads];
   };
   struct Thread {};
-  View<const T> entries;  ///< of the columns
+  View<const T> entries;  ///< [columns][rows]
   View<const double> values;
   std::size_t rows;
   bool squares;
@@ -69,7 +68,7 @@ struct SumRows {
     const T* const entry = entries.data + column * rows;
     double sum = 0;
     for (std::size_t i = static_cast<std::size_t>(t); i < rows; i += group_threads) {
-      const double seen = static_cast<double>(entry[i]);  // its square may overflow single precision
+      const double seen = static_cast<double>(entry[i]);  // its square may overflow a float
       sum += (squares ? seen * seen : seen) * values[i];
     }
     shared.sum[t] = sum;

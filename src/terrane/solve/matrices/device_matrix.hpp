@@ -3,8 +3,8 @@
 //   G m   a part (parted.hpp), up to 64 of them, is the sum of some consecutive columns, one after the other
 //   Gᵀ d  each column by itself: 32 sums over every 32nd row, added in order
 //
-// so no bit depends on the device's schedule, nor on ranks. Memory traffic of a product: the matrix once, 4
-// or 8 bytes an entry; a vector of each kind moves between the host and the device.
+// so no bit depends on the device's scheduling or on the number of ranks. Memory traffic of a product: the
+// matrix once, 4 or 8 bytes per entry; model and data vectors are copied between host and device.
 #pragma once
 
 #include <functional>
@@ -19,9 +19,9 @@ namespace terrane::solve {
 template <class T>
 class DeviceMatrix final : public PartedOperator {
  public:
-  /// Makes the entries of the columns first .. last − 1 on the device: [columns][rows].
+  /// Computes the entries of the columns first .. last − 1 on the device: [columns][rows].
   using Fill = std::function<void(Stream& stream, std::size_t first, std::size_t last, View<double> entries)>;
-  /// device: resolved, with memory of its own. Throws MemoryError, Cancelled.
+  /// device: a result of resolve(), not the CPU. Throws MemoryError, Cancelled.
   DeviceMatrix(Device device, std::size_t rows, std::size_t columns, const Fill& fill, int threads = 0,
                Progress* progress = nullptr, ShareOfParts share = {});
 
@@ -45,10 +45,10 @@ class DeviceMatrix final : public PartedOperator {
   ShareOfParts share_;
   mutable Stream stream_;
   Buffer<T> entries_;
-  mutable Buffer<double> of_columns_, of_rows_;  ///< vectors on the device: a model; data, or sums of parts
+  mutable Buffer<double> of_columns_, of_rows_;  ///< vectors on the device: model; data, or sums per part
 };
 
-/// Where part p of `parts` begins among n things.
+/// Index of the first of n items that belongs to part p of `parts`.
 constexpr std::size_t first_of_part(std::size_t n, std::size_t parts, std::size_t p) { return n * p / parts; }
 inline constexpr std::size_t most_parts_on_device = 64;
 

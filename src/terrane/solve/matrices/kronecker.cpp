@@ -14,7 +14,7 @@ namespace terrane::solve {
 
 namespace {
 
-/// H^(−1/2) L H^(−1/2) = q Λ qᵀ of one axis; its Q = H^(−1/2) q.
+/// Solves the eigenproblem of one axis: H^(−1/2) L H^(−1/2) = q Λ qᵀ, so that Q = H^(−1/2) q.
 void diagonalise(const std::vector<double>& h, std::vector<double>& q, std::vector<double>& lambda) {
   const std::size_t n = h.size();
   std::vector<double> diagonal(n), beside(n > 0 ? n - 1 : 0);
@@ -28,7 +28,7 @@ void diagonalise(const std::vector<double>& h, std::vector<double>& q, std::vect
   auto eigen = eigen_tridiagonal(diagonal, beside);
   lambda = std::move(eigen.value);
   for (double& value : lambda) value = std::max(value, 0.0);
-  lambda[0] = 0;  // the constant has no slope
+  lambda[0] = 0;  // the eigenvalue of the constant mode
   q.resize(n * n);
   for (std::size_t mode = 0; mode < n; ++mode)
     for (std::size_t i = 0; i < n; ++i) q[i * n + mode] = eigen.vector[mode * n + i] / std::sqrt(h[i]);
@@ -64,8 +64,8 @@ void KroneckerInverse::move_to(Device device) {
   on_device_ = std::make_unique<KroneckerOnDevice>(device, q_, q_transposed_, lambda_, alpha_, threads_);
 }
 
-/// to = (left_z ⊗ left_y ⊗ right_xᵀ) from: along x by the matrix on the right, along y and z from the left.
-/// `from` is used up.
+/// to = (left_z ⊗ left_y ⊗ right_xᵀ) from: along x by multiplication from the right, along y and z from the
+/// left. `from` is overwritten.
 void KroneckerInverse::contract(const std::array<std::vector<double>, 3>& right,
                                 const std::array<std::vector<double>, 3>& left, std::vector<double>& from,
                                 std::vector<double>& to) const {
@@ -78,7 +78,7 @@ void KroneckerInverse::contract(const std::array<std::vector<double>, 3>& right,
     kernels.multiply(ny, nx, nx, layer, nx, right[0].data(), nx, half.data(), nx);
     kernels.multiply(ny, nx, ny, left[1].data(), ny, half.data(), nx, to.data() + k * plane, nx);
   });
-  constexpr std::size_t piece = 256;  // points of a plane; nz such pieces stay in the cache
+  constexpr std::size_t piece = 256;  // points of a plane; nz such pieces fit in the cache
   for_each((plane + piece - 1) / piece, threads_, [&, nz = nz](std::size_t p) {
     const std::size_t first = p * piece, count = std::min(piece, plane - first);
     kernels.multiply(nz, count, nz, left[2].data(), nz, to.data() + first, plane, from.data() + first, plane);
@@ -90,7 +90,7 @@ void KroneckerInverse::apply(std::span<double> v) const {
   if (v.size() != size()) throw ShapeError("regulariser", "the vector has not one value for each cell");
   if (on_device_) return on_device_->apply(v);
   std::vector<double> a(v.begin(), v.end()), b(size());
-  // Qᵀ along every axis: on the right by Q, from the left by Qᵀ.
+  // Multiplies by Qᵀ along every axis: along x from the right by Q, along y and z from the left by Qᵀ.
   contract(q_, q_transposed_, a, b);
   const std::size_t nx = n_[0], ny = n_[1];
   for_each(n_[2], threads_, [&](std::size_t k) {

@@ -5,8 +5,8 @@
 //   L Q = H Q Λ, Qᵀ H Q = I    three small eigenproblems
 //   R₀⁻¹ = (Q_z⊗Q_y⊗Q_x) diag( 1/(α_s + α_x λ_x + α_y λ_y + α_z λ_z) ) (Q_z⊗Q_y⊗Q_x)ᵀ
 //
-// (Fast diagonalisation: Lynch, Rice & Thomas 1964.) Exact on any tensor mesh: residual 4e-15 measured.
-// 4 M (n_x + n_y + n_z) flops for M cells, six passes over memory.
+// (Fast diagonalisation: Lynch, Rice & Thomas 1964.) Exact on any tensor mesh: residual 4e-15 measured. It
+// takes 4 M (n_x + n_y + n_z) flops for M cells and six passes over memory.
 #pragma once
 
 #include <array>
@@ -23,19 +23,18 @@ class KroneckerOnDevice;
 
 class KroneckerInverse {
  public:
-  /// widths: of the cells along x, y, z, m · alpha: smallness, x, y, z; the first above zero. Throws
-  /// InputError.
+  /// widths: cell widths along x, y, z, m · alpha: α_s, α_x, α_y, α_z; α_s above zero. Throws InputError.
   KroneckerInverse(const std::array<std::vector<double>, 3>& widths, const std::array<double, 4>& alpha,
                    int threads = 0);
   ~KroneckerInverse();
   KroneckerInverse(KroneckerInverse&&) noexcept;
-  /// From now on apply() works on a device. Throws MemoryError.
+  /// Makes later calls of apply() run on this device. Throws MemoryError.
   void move_to(Device device);
 
   std::size_t size() const { return n_[0] * n_[1] * n_[2]; }
   /// v ← R₀⁻¹ v.  v [z, y, x]
   void apply(std::span<double> v) const;
-  /// The diagonal of R₀⁻¹: the same contractions with the squares of Q.  out [z, y, x]
+  /// The diagonal of R₀⁻¹: the same products with the squared entries of Q.  out [z, y, x]
   void diagonal(std::span<double> out) const;
 
  private:
@@ -44,7 +43,7 @@ class KroneckerInverse {
                 std::vector<double>& to) const;
 
   std::array<std::size_t, 3> n_{};
-  std::array<std::vector<double>, 3> q_, q_transposed_, lambda_;  // q [cell, mode]
+  std::array<std::vector<double>, 3> q_, q_transposed_, lambda_;  // q, λ of each axis; q [cell, mode]
   std::array<double, 4> alpha_{};
   int threads_;
   std::unique_ptr<KroneckerOnDevice> on_device_;

@@ -1,6 +1,6 @@
-// Floor: 2 M (n_x + n_y + n_z) multiply-adds for M cells, and seven passes over memory. 1e7 cells of 316 ×
-// 316 × 100: 1.5e10, 1 ms at 16e12 a second without tensor cores. Each thread finds four values, so that one
-// load serves several multiply-adds.
+// Lower bound of the work: 2 M (n_x + n_y + n_z) multiply-adds for M cells, and seven passes over memory. For
+// 316 × 316 × 100 = 1e7 cells: 1.5e10, 1 ms at 16e12 per second without tensor cores. Each thread computes
+// four values, so that one load serves several multiply-adds.
 #include "terrane/parallel/device/launch.hpp"
 #include "terrane/solve/matrices/kronecker_device.hpp"
 
@@ -10,10 +10,11 @@ namespace {
 
 constexpr std::size_t values_per_thread = 4;
 
-/// out (o, p, i) = Σ_m factor (m, p) in (o, m, i),  i < stride: along y or z. A thread: four p.
+/// out (o, p, i) = Σ_m factor (m, p) in (o, m, i),  i < stride: along y or z. A thread computes four values
+/// of p.
 struct AlongColumns {
   View<const double> in, factor;
-  std::size_t n, stride, fours;  ///< fours of p
+  std::size_t n, stride, fours;  ///< number of groups of four p
   View<double> out;
   TERRANE_FN void operator()(std::size_t thread) const {
     const std::size_t i = thread % stride, four = thread / stride % fours, o = thread / stride / fours,
@@ -36,7 +37,7 @@ struct AlongColumns {
   }
 };
 
-/// out (r, p) = Σ_m factor (m, p) in (r, m): along x. A thread: four rows.
+/// out (r, p) = Σ_m factor (m, p) in (r, m): along x. A thread computes four rows.
 struct AlongRows {
   View<const double> in, factor;
   std::size_t n, rows;
@@ -60,7 +61,7 @@ struct AlongRows {
   }
 };
 
-/// Modes divided by their eigenvalues.
+/// Divides the coefficient of each mode by α_s + α_x λ_x + α_y λ_y + α_z λ_z.
 struct DivideModes {
   View<const double> lambda_x, lambda_y, lambda_z;
   double smallness, x, y, z;
@@ -90,7 +91,7 @@ KroneckerOnDevice::KroneckerOnDevice(Device device, const std::array<std::vector
   b_ = Buffer<double>(device, size);
 }
 
-/// a ← a contracted with a factor along every axis.
+/// Multiplies a_ by a factor matrix along every axis.
 void KroneckerOnDevice::contract(const std::array<Buffer<double>, 3>& factor) {
   const auto [nx, ny, nz] = n_;
   const auto fours = [](std::size_t n) { return (n + values_per_thread - 1) / values_per_thread; };

@@ -1,4 +1,4 @@
-// The product of a KroneckerInverse on a device; a vector of the host goes there and back.
+// The product R₀⁻¹ v of a KroneckerInverse on a device; v is copied from the host and back.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@ namespace terrane::solve {
 
 class KroneckerOnDevice {
  public:
-  /// As of KroneckerInverse: q [cell, mode], and transposed [mode, cell]; eigenvalues of each axis. device:
-  /// resolved, with memory of its own. Throws MemoryError.
+  /// Arguments as in KroneckerInverse: for each axis, q [cell, mode], q transposed [mode, cell] and
+  /// eigenvalues. device: a result of resolve(), not the CPU. Throws MemoryError.
   KroneckerOnDevice(Device device, const std::array<std::vector<double>, 3>& q,
                     const std::array<std::vector<double>, 3>& q_transposed,
                     const std::array<std::vector<double>, 3>& lambda, const std::array<double, 4>& alpha,
@@ -27,7 +27,7 @@ class KroneckerOnDevice {
   std::array<std::size_t, 3> n_{};
   std::array<Buffer<double>, 3> q_, q_transposed_, lambda_;
   std::array<double, 4> alpha_;
-  Buffer<double> a_, b_;  ///< the vector, and room
+  Buffer<double> a_, b_;  ///< v, and work space
 };
 
 }  // namespace terrane::solve

@@ -35,7 +35,7 @@ void multiply(std::size_t m, std::size_t n, std::size_t k, Block a, Block b, Blo
   });
 }
 
-/// A ← A⁻¹ by elimination, one unknown after the other.
+/// Computes A ← A⁻¹ by elimination, one unknown after the other.
 void invert_small(std::size_t n, Block a) {
   for (std::size_t p = 0; p < n; ++p) {
     if (!(a(p, p) > 0)) throw InputError("diagonal of an inverse", "the matrix is not positive definite");
@@ -76,7 +76,7 @@ void invert(std::size_t n, Block a, int threads) {
     for (std::size_t j = 0; j < m; ++j) p(i, j) += more[i * m + j];
 }
 
-/// A_k
+/// The dense matrix A_k of a layer.
 std::vector<double> dense(const LayeredMatrix::Layer& layer) {
   const std::size_t n = layer.diagonal.size();
   std::vector<double> made(n * n);
@@ -123,7 +123,7 @@ std::vector<std::vector<double>> diagonal_of_inverse(const LayeredMatrix& matrix
   return diagonal;
 }
 
-/// L_k⁻¹ of all layers, and what one layer takes at a time.
+/// Memory for L_k⁻¹ of all layers, and for temporary matrices of one layer.
 double bytes_of_layers(double layers, double unknowns) { return (layers + 4) * unknowns * unknowns * 8; }
 
 double seconds_of_layers(double layers, double unknowns) {

@@ -45,7 +45,7 @@ void add(double factor, const T* a, double* to, std::size_t n) {
   for (; i < n; ++i) to[i] += factor * static_cast<double>(a[i]);
 }
 
-/// A tile of C: `rows` rows, `packs` packs.
+/// Computes a tile of C with `rows` rows and `packs` packs per row.
 template <std::size_t rows, std::size_t packs>
 void tile(std::size_t k, const double* a, std::size_t lda, const double* b, std::size_t ldb, double* c,
           std::size_t ldc) {

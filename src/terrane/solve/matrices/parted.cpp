@@ -8,7 +8,7 @@ namespace terrane::solve {
 
 namespace {
 
-/// sums [parts, rows] → data [rows]: neighbours first, then pairs, and so on.
+/// sums [parts, rows] → data [rows]: adds neighbouring parts, then neighbouring pairs of parts, and so on.
 void add_in_tree(std::span<double> sums, std::size_t parts, std::span<double> data) {
   const std::size_t rows = data.size();
   for (std::size_t apart = 1; apart < parts; apart *= 2)
@@ -41,7 +41,7 @@ void PartedOperator::weighted_diagonal(std::span<const double> weight, std::span
 
 enum class Workers::Wanted : int { nothing, another, product, transpose, diagonal, command, leave };
 
-/// What rank 0 sends to all, and of which operator.
+/// What rank 0 asks of all ranks, and for which operator.
 struct Workers::Order {
   Wanted wanted = Wanted::nothing;
   std::uint32_t number = 0;
@@ -61,7 +61,7 @@ void broadcast(Comm& comm, std::span<double> values) { comm.broadcast(std::as_wr
 
 }  // namespace
 
-/// Unless all agree afterwards that nobody failed, the ranks have parted.
+/// Marks the ranks as parted until all have reported that none failed.
 void Workers::begin(Wanted wanted, std::size_t number) {
   Order order{wanted, static_cast<std::uint32_t>(number)};
   comm_.broadcast(std::as_writable_bytes(std::span(&order, 1)), 0);
@@ -156,7 +156,7 @@ void SharedOperator::weighted_diagonal(std::span<const double> weight, std::span
 
 namespace {
 
-/// What a rank has of an operator.
+/// A rank's share of an operator.
 struct Share {
   std::shared_ptr<const PartedOperator> own;
   Range parts;
@@ -172,7 +172,7 @@ struct Share {
         sums(parts.size() * own->rows()),
         slice(columns.size()) {}
 
-  /// False: a rank has failed.
+  /// Computes this rank's contribution to a product; returns false if a rank has failed.
   bool product(Comm& comm) {
     receive(comm, slice, 0);
     for (std::size_t i = 0; i < columns.size(); ++i) model[columns[i]] = slice[i];
@@ -198,7 +198,7 @@ struct Share {
     try {
       together(comm, work);
     } catch (const std::exception&) {
-      return false;  // rank 0 throws it, too
+      return false;  // rank 0 throws this error, too
     }
     return true;
   }

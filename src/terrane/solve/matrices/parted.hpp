@@ -1,4 +1,4 @@
-// An operator made of fixed parts, each with some of the columns; and such an operator shared among ranks.
+// An operator G whose columns are divided into fixed parts; and such an operator shared among ranks.
 //
 //   G m   every part gives its share of all data; the shares are added in a binary tree over the parts
 //   Gᵀ d  every part gives its own columns
@@ -19,7 +19,7 @@
 
 namespace terrane::solve {
 
-/// Which share of the parts an operator holds: rank `index` of `count`.
+/// Which parts an operator holds: those of rank `index` of `count` ranks.
 struct ShareOfParts {
   std::size_t index = 0, count = 1;
   Range of(std::size_t parts) const { return balanced_range(parts, count, index); }
@@ -30,13 +30,13 @@ class PartedOperator : public LinearOperator {
   virtual std::size_t parts() const = 0;
   /// The parts that this operator holds; it cannot compute the others.
   virtual Range held() const { return {0, parts()}; }
-  /// Columns of these parts, in any order; no column is in two parts.
+  /// Indices of the columns of these parts, in any order; no column is in two parts.
   virtual std::vector<std::uint32_t> columns_of(const Range& parts) const = 0;
-  /// What each part contributes to the data.  model [columns], read in the parts' columns · sums [parts,
-  /// rows]
+  /// The contribution of each part to the data G m.  model [columns], of which only the parts' columns are
+  /// read · sums [parts, rows]
   virtual void apply_parts(const Range& parts, std::span<const double> model,
                            std::span<double> sums) const = 0;
-  /// Gᵀ d, and Σ_i w_i G_ij², in the parts' columns; other columns are not touched.
+  /// These compute Gᵀ d, and Σ_i w_i G_ij², in the columns of these parts; other columns are not changed.
   virtual void transpose_parts(const Range& parts, std::span<const double> data,
                                std::span<double> model) const = 0;
   virtual void diagonal_parts(const Range& parts, std::span<const double> weight,
@@ -47,8 +47,9 @@ class PartedOperator : public LinearOperator {
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const final;
 };
 
-/// On rank 0: keeps account of the shared operators that the other ranks serve. These are in serve_products()
-/// from the first operator on until the last is destroyed; or, if stay() was called, until Workers is.
+/// On rank 0: keeps track of the shared operators for which the other ranks compute products. Those ranks run
+/// serve_products() from the first operator on until the last is destroyed; or, if stay() was called, until
+/// this object is.
 class Workers {
  public:
   /// comm: must outlive it
@@ -57,13 +58,13 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   Comm& comm() const { return comm_; }
-  /// Whether the other ranks are in serve_products(); if not, they must be called before an operator is made.
+  /// Whether the other ranks are in serve_products(); if not, they must enter it before an operator is made.
   bool serves() const { return (stays_ || operators_ > 0) && !parted_; }
   /// To be called when the other ranks have entered serve_products() without an operator.
   void stay() { stays_ = true; }
   /// Tells the other ranks to make their shares of another operator next. Precondition: serves().
   void ask_for_another();
-  /// Tells the other ranks to carry out a command next, for which all ranks must stay in step, and then to
+  /// Tells the other ranks to run the `command` of serve_products() next, a collective action, and then to
   /// serve again. Precondition: serves().
   void send_command();
 
@@ -86,7 +87,7 @@ class Workers {
 /// serve_products().
 class SharedOperator final : public LinearOperator {
  public:
-  /// own: the share of rank 0. workers: their ranks have just made the other shares
+  /// own: the share of rank 0. workers: ranks that have just made the other shares
   SharedOperator(std::shared_ptr<Workers> workers, std::shared_ptr<const PartedOperator> own);
   ~SharedOperator() override;  ///< destroying the last one ends serve_products() on the other ranks
   SharedOperator(const SharedOperator&) = delete;
@@ -94,13 +95,14 @@ class SharedOperator final : public LinearOperator {
 
   std::size_t rows() const override { return own_->rows(); }
   std::size_t columns() const override { return own_->columns(); }
-  /// These throw what any rank throws; then the other ranks have left, and further products throw Error.
+  /// These throw the error of any rank; after that the other ranks have left serve_products(), and further
+  /// products throw Error.
   void apply(std::span<const double> model, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> model) const override;
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
 
  private:
-  /// Gᵀ d or the diagonal: rank 0's part of it, then what the others send.
+  /// Gᵀ d or the diagonal: computes the columns of rank 0, then receives those of the other ranks.
   void gather(Workers::Wanted wanted, std::span<const double> data, std::span<double> model) const;
   Comm& comm() const { return workers_->comm_; }
   void expect_crew() const;
@@ -108,12 +110,12 @@ class SharedOperator final : public LinearOperator {
   std::shared_ptr<Workers> workers_;
   std::size_t number_;  ///< number by which all ranks name this operator
   std::shared_ptr<const PartedOperator> own_;
-  std::vector<std::vector<std::uint32_t>> columns_;  ///< of each rank
+  std::vector<std::vector<std::uint32_t>> columns_;  ///< indices of the columns of each rank
 };
 
 /// The other ranks' side: serves products until rank 0's operators are gone or a rank fails, which rank 0
-/// reports.  first: none where the workers stay · another: makes this rank's share of a further operator;
-/// nothing when a rank fails · command: what Workers::send_command() is for
+/// reports.  first: this rank's share of the first operator; null after Workers::stay() · another: makes this
+/// rank's share of a further operator; null if a rank fails · command: called on Workers::send_command()
 void serve_products(Comm& comm, std::shared_ptr<const PartedOperator> first,
                     const std::function<std::shared_ptr<const PartedOperator>()>& another = {},
                     const std::function<void()>& command = {});

@@ -12,7 +12,7 @@ namespace terrane::solve {
 
 namespace {
 
-/// Rotates the vectors i and i + 1, which are rows.
+/// Applies a Givens rotation to two rows of n numbers.
 void rotate(double* low, double* high, std::size_t n, double c, double s) {
   for (std::size_t k = 0; k < n; ++k) {
     const double f = high[k];
@@ -21,8 +21,8 @@ void rotate(double* low, double* high, std::size_t n, double c, double s) {
   }
 }
 
-/// Implicit QL with Wilkinson's shift. d [n] becomes the eigenvalues, e [n] (the last is 0) is used up, and
-/// the rows of z [n, n] turn with them.
+/// Implicit QL with Wilkinson's shift. d [n], the diagonal, becomes the eigenvalues; e [n], the off-diagonal
+/// (the last is 0), is overwritten; the rows of z [n, n] are rotated along.
 void implicit_ql(std::vector<double>& d, std::vector<double>& e, std::vector<double>& z) {
   const std::size_t n = d.size();
   constexpr int most = 60;
@@ -92,8 +92,8 @@ Eigen eigen_tridiagonal(std::span<const double> diagonal, std::span<const double
   return ascending(std::move(d), z);
 }
 
-/// A ← H A H with H = I − τ v vᵀ, from the last row up: then row i has nothing left of its first i − 1
-/// entries.
+/// A ← H A H with H = I − τ v vᵀ, from the last row to the first: each reflection zeroes the first i − 1
+/// entries of row i.
 Eigen eigen_symmetric(std::span<const double> matrix, std::size_t n) {
   if (matrix.size() != n * n) throw ShapeError("eigenvalues", "the matrix is not square");
   const auto& kernels = matrix_kernels();
@@ -104,7 +104,7 @@ Eigen eigen_symmetric(std::span<const double> matrix, std::size_t n) {
   std::vector<std::vector<double>> reflections(n);
   std::vector<double> tau(n);
   for (std::size_t i = n; i-- > 1;) {
-    // The reflection that takes a_i0 … a_i,i−1 to its last entry.
+    // The reflection that maps the vector a_i0 … a_i,i−1 onto its last component.
     std::copy_n(a.data() + i * n, i, v.data());
     const double last = v[i - 1], length = std::sqrt(kernels.dot(v.data(), v.data(), i));
     const double rest = std::sqrt(kernels.dot(v.data(), v.data(), i - 1));
@@ -129,8 +129,8 @@ Eigen eigen_symmetric(std::span<const double> matrix, std::size_t n) {
     d[i] = a[i * n + i];
     q[i * n + i] = 1;
   }
-  // A = Q T Qᵀ, Q = H_n−1 … H_1; row i of q is column i of Q: q ← q H for the reflections as they came,
-  // backwards.
+  // A = Q T Qᵀ with Q = H_n−1 … H_1. Row i of q is column i of Q; q ← q H for the reflections in reverse
+  // order.
   for (std::size_t i = 1; i < n; ++i) {
     if (tau[i] == 0) continue;
     for (std::size_t r = 0; r < i; ++r) {

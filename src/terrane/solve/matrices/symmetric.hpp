@@ -14,7 +14,8 @@ struct Eigen {
   std::vector<double> vector;  ///< [n, n]: row i is the eigenvector of value[i]
 };
 
-/// diagonal [n] · beside [n − 1]. Throws Error when it does not converge (NaN in the matrix).
+/// Of a tridiagonal matrix: diagonal [n] · beside [n − 1], the off-diagonal. Throws Error if the iteration
+/// does not converge (NaN in the matrix).
 Eigen eigen_tridiagonal(std::span<const double> diagonal, std::span<const double> beside);
 
 /// matrix [n, n]; only the lower triangle is read.

@@ -8,8 +8,8 @@ namespace terrane::solve {
 
 namespace {
 
-/// Spacings after each inner point is gone whose neighbour before it stays and whose two spacings are 2 H at
-/// most.
+/// The spacings that remain after coarsening to H = target: an inner point is removed if the previous point
+/// stays and the sum of its two spacings is at most 2 H.
 std::vector<double> thinned(const std::vector<double>& spacing, double target) {
   std::vector<double> coarse;
   bool before_stays = true;

@@ -1,4 +1,4 @@
-// How many points the coarser levels of a multigrid cycle have (multigrid.hpp), before any is made.
+// Predicts how many points the coarser levels of a multigrid cycle (multigrid.hpp) will have.
 #pragma once
 
 #include <array>
@@ -6,9 +6,9 @@
 
 namespace terrane::solve {
 
-/// Points of the levels at which all axes have the same target spacing, but the finest, together, as a
-/// multiple of those of the finest; levels between them, at which one or two axes have it, are not counted.
-/// faces: of the cells along each axis, ascending, m; points are faces, or as many as they.
+/// Total number of points of the coarser levels, divided by that of the finest level. Only levels at which
+/// all axes have reached the same target spacing count, not levels between, at which one or two axes have.
+/// faces: positions of cell faces along each axis, ascending, m; there are as many points as faces.
 double points_of_coarser_levels(const std::array<std::span<const double>, 3>& faces);
 
 }  // namespace terrane::solve

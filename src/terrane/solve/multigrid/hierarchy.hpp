@@ -4,7 +4,7 @@
 //                      them
 //   Hierarchy::cycle()  smooth, restrict the residual, correct from the next level, smooth
 //
-// For multigrid.cu and multigrid_double.cu, which are two because each takes minutes to compile.
+// Included by multigrid.cu and multigrid_double.cu, separate files because each takes minutes to compile.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace terrane::solve {
 
 inline namespace levels_of_multigrid {
 
-/// Indices of the points of an axis that stay on the next level. A point is removed where its lower neighbour
-/// stays and the mean of its two spacings is at most `target`.
+/// Indices of the points of an axis that stay on the next level. A point is removed if its lower neighbour
+/// stays and the mean distance to its two neighbours is at most `target`.
 inline std::vector<Index> thin(const AxisSpacing& axis, double target) {
   const Index points = axis.points();
   const auto distance = [&](Index p) { return axis.spacing[static_cast<std::size_t>(p)]; };
@@ -55,7 +55,7 @@ inline AxisSpacing thinned(const AxisSpacing& axis, const std::vector<Index>& ke
   return coarse;
 }
 
-/// Calls call(axis) with the axis as a constant of compilation, as kernels need it.
+/// Calls call(axis) with the axis as a compile-time constant, which kernels need.
 template <class Call>
 void with_axis(int axis, const Call& call) {
   if (axis == up) call(std::integral_constant<int, up>{});
@@ -63,7 +63,7 @@ void with_axis(int axis, const Call& call) {
   else call(std::integral_constant<int, east>{});
 }
 
-/// Calls call(one, two) with both as constants of compilation.
+/// Calls call(one, two) with both flags as compile-time constants.
 template <class Call>
 void with_flags(bool one, bool two, const Call& call) {
   if (one && two) call(std::true_type{}, std::true_type{});
@@ -91,7 +91,7 @@ inline Step make_step(Stream& stream, int axis, const std::vector<Index>& kept, 
     if (n + 1 < static_cast<Index>(kept.size()) && kept[static_cast<std::size_t>(n + 1)] == p) ++n;
     below[static_cast<std::size_t>(p)] = n;
   }
-  // By pointer and size: nvcc 13 does not take these vectors for ranges.
+  // Spans are made from pointer and size, because nvcc 13 does not accept these vectors as ranges.
   const auto on_device = [&]<class T>(const std::vector<T>& list) {
     return Buffer<T>(stream, std::span<const T>(list.data(), list.size()));
   };
@@ -107,7 +107,7 @@ inline Step make_step(Stream& stream, int axis, const std::vector<Index>& kept, 
   return {axis, on_device(ends), on_device(below), on_device(taken), on_device(lies), kept};
 }
 
-/// The box of a coarser level whose points are those of the box `fine` that stay.
+/// The box of points on the coarser level that correspond to the points of `fine` that stay.
 inline IndexBox<3> thinned(IndexBox<3> fine, int axis, const std::vector<Index>& kept) {
   const auto place = [&](Index p) { return std::lower_bound(kept.begin(), kept.end(), p) - kept.begin(); };
   return fine.with(axis, place(fine.first[axis]), place(fine.last[axis]));
@@ -119,8 +119,8 @@ inline Cartesian<3> thinned(Cartesian<3> fine, int axis, const std::vector<Index
   return fine;
 }
 
-/// The part and, at each high wall of the whole that it touches, one more layer of points: links have values
-/// there.
+/// The part, extended by one layer of points at each high wall of the grid that it touches: link arrays have
+/// values there.
 inline IndexBox<3> with_walls(IndexBox<3> part, const IndexBox<3>& whole) {
   if (part.empty()) return part;
   for (int a = 0; a < 3; ++a)
@@ -133,8 +133,8 @@ inline Cartesian<3> with_walls(Cartesian<3> cut) {
   return cut;
 }
 
-/// Whether ranks can share a level: each has no points, or two and more along each axis. Of two neighbours
-/// one stays, so such a rank has points on the next level, too.
+/// Whether ranks can share a level: each rank has either no points, or at least two along each axis. As at
+/// least one of two neighbouring points stays, such a rank has points on the next level, too.
 inline bool can_be_shared(const Cartesian<3>& cut) {
   for (const auto& part : cut.parts)
     for (int a = 0; a < 3; ++a)
@@ -144,7 +144,7 @@ inline bool can_be_shared(const Cartesian<3>& cut) {
 
 /// Lists of one axis of a level whose network is a product (product_network.hpp): conductances along the
 /// axis, factors across it, and the weights by which a removed point is interpolated from the points below
-/// and above. `there` holds the four on the device, in this order.
+/// and above. `there` contains the four lists on the device, one after the other.
 template <class T>
 struct AxisLists {
   std::vector<double> along, across, below, above;
@@ -172,8 +172,8 @@ struct AxisLists {
     const std::size_t n = across.size();
     return {part(2 * n + 1, n), part(3 * n + 1, n)};
   }
-  /// The lists of the next level: along the axis, conductances in series; across it, the factor of each point
-  /// that stays and the shares of its removed neighbours.
+  /// The lists of the next level: along the axis, fine conductances in series; across it, the factor of each
+  /// point that stays plus the shares of its removed neighbours' factors.
   AxisLists thinned(Stream& stream, const std::vector<Index>& kept) const {
     std::vector<double> g, m;
     const std::size_t n = across.size();
@@ -192,7 +192,7 @@ struct AxisLists {
   }
 };
 
-/// The network of a level, where it is a product of lists.
+/// The network of a level whose conductances are products of lists.
 template <class T>
 struct ListProducts {
   std::array<std::shared_ptr<const AxisLists<T>>, 3> axis;
@@ -224,7 +224,7 @@ template <class T>
 ListWeights<T> weights_along(const ListProducts<T>& network, int axis) {
   return network.axis[static_cast<std::size_t>(axis)]->weights();
 }
-/// Copies links: taken at place p of an axis = links at place from[p].
+/// Copies links: index p of `taken` along the axis gets the links at index from[p].
 template <class T, int Axis>
 struct TakeLinks {
   GridView<const T> links;
@@ -235,8 +235,8 @@ struct TakeLinks {
     taken(k, j, i) = at(links, p.with<Axis>(from[static_cast<std::size_t>(p.get<Axis>())]));
   }
 };
-/// On a CPU, keeps of the links along an axis only those at removed points and at the points above them.
-/// Returns for each removed point the place where its links now are (host_passes.hpp).
+/// On a CPU: reduces the links along an axis to those at removed points and at the points above them.
+/// Returns, for each removed point, the index of its links in the reduced array (host_passes.hpp).
 template <class T>
 Buffer<std::int32_t> keep_removed(Stream& stream, Network<T>& network, int axis,
                                   const std::vector<Index>& kept) {
@@ -266,8 +266,8 @@ template <class T>
 Buffer<std::int32_t> keep_removed(Stream&, ListProducts<T>&, int, const std::vector<Index>&) {
   return {};
 }
-/// For a level without a smoother: frees the memory that only the set-up needed. Transfers read the links
-/// along `axis` alone.
+/// For a level without a smoother: frees memory that only the set-up needed. Transfers between levels read
+/// only the links along `axis`.
 template <class T>
 void keep_weights(Network<T>& network, int axis) {
   for (int a = 0; a < 3; ++a)
@@ -279,36 +279,36 @@ void keep_weights(ListProducts<T>& network, int) {
   network.storage = {};
 }
 
-/// Width in points of the layer around its part that a rank computes as its neighbours do. So ranks exchange
-/// twice per level, b and u. From b, the first smoothing step is computed up to three points around the part,
-/// the second up to two, the residual up to one; then the coarse correction up to two and the third step up
-/// to one.
+/// Width in points of the halo around its part that a rank computes itself, as its neighbours do. So ranks
+/// exchange only twice per level: b and u. From b, the first smoothing step is valid up to three points
+/// outside the part, the second up to two, the residual up to one; the coarse correction is valid up to two
+/// and the third step up to one.
 inline constexpr Index overlap_of_parts = 3;
 
 template <class V, class Net>
 struct Level {
   using T = RealOf<V>;
   Cartesian<3> cut;
-  IndexBox<3> part;                     // points of this rank; all where it has the whole level
-  IndexBox<3> held;                     // points that it computes: its part and those around it, or all
-  bool shared = false;                  // ranks have parts of it; else each has all of it
-  std::unique_ptr<SharedGrid<T>> grid;  // sums and exchanges values of the ranks; null: it need not
+  IndexBox<3> part;                     // points of this rank; all if it has the whole level
+  IndexBox<3> held;                     // points that this rank computes: part and halo, or all
+  bool shared = false;                  // true: ranks have parts of the level; else all of it
+  std::unique_ptr<SharedGrid<T>> grid;  // exchanges values between ranks; null if not needed
   Net a;
   std::array<AxisSpacing, 3> spacing;
-  bool smooth = true;            // false: only a step between levels that have smoothers
-  Step step;                     // to the next level
-  Buffer<std::int32_t> removed;  // places of links, where keep_removed() has dropped the others
+  bool smooth = true;            // false: only an intermediate step of coarsening
+  Step step;                     // coarsening to the next level
+  Buffer<std::int32_t> removed;  // result of keep_removed(), if it was called
   Field<V> b, u, v;
 
-  /// The part and `points` points to each side of it, within the grid; all that is held where the level is
+  /// The part and `points` points on each side of it, within the grid; the whole of `held` if the level is
   /// not shared.
   IndexBox<3> reach(Index points) const {
     if (!shared) return held;
     return part.empty() ? part : overlap(part.grown(points), cut.whole);
   }
   bool gathers() const { return grid && !shared; }
-  /// The right-hand side b, of which a rank writes its part. A level without a smoother passes b on before it
-  /// has a u, so both have the same memory.
+  /// The right-hand side b; a rank writes its part of it. On a level without a smoother, b is restricted
+  /// further before u is computed, so b and u share memory.
   Field<V>& taken() { return smooth ? b : u; }
   void bring_taken(Stream& stream) {
     if (grid) grid->bring(stream, taken(), true);
@@ -318,7 +318,7 @@ struct Level {
   }
 };
 
-/// Calls use(box) for what `all` has beyond `part`.
+/// Calls use(box) for boxes that together contain the points of `all` outside `part`.
 template <class Use>
 void for_rest(IndexBox<3> all, const IndexBox<3>& part, const Use& use) {
   if (part.empty()) return use(all);
@@ -367,23 +367,23 @@ struct Multigrid<V>::Levels final : Hierarchy {
   using T = Real;
   using L = Level<V, Net>;
   std::vector<L> levels;
-  Index together;                            // each rank has all of the levels with fewer points
-  bool axis_by_axis;                         // transfers between levels: a kernel per axis; else one for all
-  bool in_passes;                            // true: smoothing by the passes of host_passes.hpp, on a CPU
-  Index flat_up_to;                          // most points of levels whose transfers have no branches
-  static constexpr Index few_points = 1728;  // most points of levels that one block of threads computes
+  Index together;     // levels with fewer points are whole on every rank
+  bool axis_by_axis;  // transfers between levels: a kernel per axis, else one for all axes
+  bool in_passes;     // on a CPU: smoothing and transfers by host_passes.hpp
+  Index flat_up_to;   // largest number of points of levels whose transfers have no branches
+  static constexpr Index few_points = 1728;  // largest size of levels computed by one block of threads
   std::size_t few_from = std::numeric_limits<std::size_t>::max();
   SharedMemory own_memory;
-  SharedMemory* memory;  // of fields that are never needed at the same time
+  SharedMemory* memory;  // memory for fields that are never needed simultaneously
   bool others;           // whether other cycles use this memory, too
-  InTurn lent;           // lent for b and v of the finest level; empty: none
-  // How many places of lent.coarser are full, and how many bytes of the next are used; the fields there,
-  // whose layers other users of the memory overwrite.
+  InTurn lent;           // memory lent for b and v of the finest level; empty: none
+  // Number of places of lent.coarser that are full, and of bytes used in the next; the fields in these
+  // places, whose surrounding layers of zeros other users of the memory overwrite.
   std::size_t lent_places = 0, lent_bytes = 0;
   ClearLayers<V> lent_layers{};
-  After after = After::kernel;  // events where other streams copy layers from neighbours
+  After after = After::kernel;  // events if other streams copy halos from neighbours
 
-  /// fewer: each rank has all of the levels with fewer points. make_finest(): returns level 0 with its
+  /// fewer: levels with fewer points are whole on every rank. make_finest(): returns level 0 with its
   /// network.
   template <class Finest>
   Levels(Stream& stream, const std::array<AxisSpacing, 3>& spacing, Index fewer, Transfers transfers,
@@ -456,14 +456,14 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
  private:
-  /// Number of points of the level to which `target` coarsens all axes.
+  /// Number of points of the level at which all axes are coarsened to the spacing `target`.
   Index points_at(double target) const {
     Index points = 1;
     for (const auto& axis : levels.back().spacing) points *= static_cast<Index>(thin(axis, target).size());
     return points;
   }
-  /// The number of points on which work takes as long as a message: smaller levels are quicker whole on every
-  /// rank.
+  /// The number of points whose computation takes as long as a message: smaller levels are computed faster
+  /// whole on every rank.
   static Index quickest(Stream& stream, const SharedGrid<double>& finest) {
     constexpr Index by_peers = Index{1} << 19, direct = Index{1} << 22, through_host = 32768;
     if (stream.device().kind != Device::Kind::cuda) return through_host;
@@ -478,8 +478,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
   static constexpr T first = T(Smoother::first_weight), momentum = T(Smoother::momentum),
                      weight = T(Smoother::weight);
 
-  /// Called when this rank has written its part of b and, where `begun`, of v: brings b around the part from
-  /// neighbours, and computes there v, the first smoothing step.
+  /// To be called when this rank has written its part of b and, if `begun`, of v. Gets b in the halo from
+  /// neighbours and, if `begun`, computes v (the first smoothing step) there.
   void right_is_written(Stream& stream, L& level, bool begun) {
     level.bring_taken(stream);
     if (!begun || !level.grid) return;
@@ -487,10 +487,10 @@ struct Multigrid<V>::Levels final : Hierarchy {
     for_rest(level.held, level.part, [&](const IndexBox<3>& box) { sweep(stream, box, kernel, after); });
   }
 
-  /// The cycle from level l on: levels[l].u = B levels[l].b. b must be known at all points that this rank
-  /// holds; afterwards u is known there. begun: v already has the first smoothing step. Memory traffic per
-  /// point of a level, in numbers: 3 conductances (none where networks are products) are read five times, in
-  /// four smoothing steps and a residual; 17 values of fields are read or written.
+  /// The cycle from level l on: levels[l].u = B levels[l].b. b must be valid at all points that this rank
+  /// computes; afterwards u is valid there. begun: v already contains the first smoothing step. Memory
+  /// traffic per point of a level: four smoothing steps and a residual each read 3 conductances (none if
+  /// networks are products); 17 field values are read or written.
   void cycle(Stream& stream, std::size_t l, bool begun) {
     if (l == few_from) return cycle_of_few_points(stream, begun);
     auto& level = levels[l];
@@ -516,8 +516,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     step(level.reach(0), ChebyshevStep<V, A>{a, b, v, momentum, weight, u});
     level.bring_u(stream);
   }
-  /// Whether a kernel reads the network before the kernel ahead of it has ended: on small levels, where a
-  /// kernel runs hardly longer than it would wait. The same on any number of ranks.
+  /// Whether a kernel reads the network before the previous kernel has ended: on small levels, where this
+  /// wait would take as long as the kernel itself. The same on any number of ranks.
   bool asks_early(std::size_t l) const {
     constexpr Index most = Index{1} << 18;
     return !axis_by_axis && levels[l].cut.whole.count() <= most;
@@ -529,8 +529,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
            (transfers == Transfers::in_passes ||
             (transfers == Transfers::quickest && kind == Device::Kind::cpu));
   }
-  /// cycle() on a CPU, in two passes over the memory of each level, between which v holds u. Memory traffic
-  /// per point: conductances twice, b twice, u and v once or twice.
+  /// cycle() on a CPU in two passes over the memory of each level; between these, u is stored in v. Memory
+  /// traffic per point: conductances twice, b twice, u and v once or twice.
   void cycle_in_passes(Stream& stream, std::size_t l) {
     auto& level = levels[l];
     const typename Values<V>::In b = std::as_const(level.b).view();
@@ -571,7 +571,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     level.bring_u(stream);
   }
 
-  /// The cycle from level few_from on, computed by one block of threads in one kernel.
+  /// The cycle on level few_from and all coarser ones, computed by one block of threads in one kernel.
   void cycle_of_few_points(Stream& stream, bool begun) {
     Few kernel;
     kernel.begun = begun;
@@ -604,7 +604,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     if (count > 1) few_from = from;
   }
 
-  /// The next level that has fields: there ends a kernel that coarsens along several axes at once.
+  /// The next level that has fields: a kernel that coarsens along several axes goes from level l to this
+  /// level.
   std::size_t stop_after(std::size_t l) const {
     do ++l;
     while (!axis_by_axis && !levels[l].smooth && !levels[l].gathers());
@@ -612,20 +613,20 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
   bool has_fields(std::size_t l) const { return axis_by_axis || levels[l].smooth || levels[l].gathers(); }
 
-  /// Whether only the passes of host_passes.hpp read the interpolation weights of a level without fields, and
-  /// not along rows (east): then keep_removed() can drop the other links. After a level without a smoother
-  /// where ranks get the whole b, kernels read them as on other devices.
+  /// Whether the interpolation weights of a level without fields are read only by host_passes.hpp, and not
+  /// along rows (east): then keep_removed() can drop links. False after a level without a smoother on which
+  /// ranks gather the whole b: there kernels read the weights, as on other devices.
   bool read_by_passes_alone(std::size_t l) const {
     if (!in_passes || levels[l].step.axis == east) return false;
     while (!has_fields(l)) --l;
     return levels[l].smooth;
   }
-  /// Whether levels with a smoother put u into two memories by turns: passes have read u of a level, without
-  /// its layer, before they write u of the level two before it.
+  /// Whether levels with a smoother store u alternately in two memories. This is possible because passes have
+  /// read u of a level before they write u of the level with a smoother two before it.
   bool alternates() const override { return in_passes && lent.memory != nullptr; }
-  /// Allocates the fields of level l. smooth: number of finer levels with a smoother. Levels without one need
-  /// a field only from one kernel to the next, so all that are equally many steps behind a level with a
-  /// smoother share their memory.
+  /// Allocates the fields of level l. smooth: number of finer levels with a smoother. A level without a
+  /// smoother needs its field only from one kernel to the next, so all such levels at the same distance from
+  /// a level with a smoother share memory.
   void make_room(Stream& stream, std::size_t l, std::size_t smooth) {
     auto& level = levels[l];
     if (!level.smooth) keep_weights(level.a, level.step.axis);
@@ -657,8 +658,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
       level.b = before != nullptr ? Field<V>(before->v, level.held) : coarse_field(stream, level);
     }
   }
-  /// A field of a coarser level: in the memory lent for these where that has room, and the level enough
-  /// points to matter; else in memory of its own.
+  /// A field of a coarser level: in the memory lent for such fields, if that has room and the level is large
+  /// enough to matter; else in memory of its own.
   Field<V> coarse_field(Stream& stream, const L& level) {
     constexpr Index least = Index{1} << 14;
     const std::size_t bytes = Field<V>::bytes(stream.device(), level.held);
@@ -673,9 +674,9 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     return Field<V>(stream, level.held);
   }
-  /// The second level before l that has a smoother. Its v has the memory of b of level l: v is unused from
-  /// the restriction to the level between the two until the correction from that level comes back, and b is
-  /// needed no longer than that. Null where there is none, and where ranks exchange b.
+  /// Of the levels with a smoother, the second one before l. Its v shares memory with b of level l: v is
+  /// unused between the restriction to the next level with a smoother and the correction from that, and b is
+  /// needed only within this time. Null if there is no such level, or if ranks exchange b.
   const L* two_before(std::size_t l) const {
     if (axis_by_axis || in_passes || levels[l].grid) return nullptr;
     int before = 0;
@@ -685,13 +686,14 @@ struct Multigrid<V>::Levels final : Hierarchy {
     }
     return nullptr;
   }
-  /// Zeroes the layers of u and v, after other cycles have used the memory; no kernel reads the layer of b.
+  /// Zeroes the surrounding layers of u and v, after other cycles have used the memory; no kernel reads that
+  /// of b.
   void clear_layers(Stream& stream) {
     for (auto& level : levels)
       for (auto* field : {&level.u, &level.v})
         if (level.smooth) clear_layer(stream, *field);
   }
-  /// Zeroes by one kernel the layer around a field, without its edges and corners, which no smoother reads.
+  /// Zeroes by one kernel the layer around a field, except its edges and corners, which no smoother reads.
   void clear_faces(Stream& stream, Field<V>& field) const {
     const auto& points = field.points();
     const Index across = std::max(points.size(up), points.size(north)),
@@ -707,8 +709,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
         for_each(stream, side, Clear<V>{field.view()});
   }
 
-  /// Whether the kernel that transfers values from or to level `fine`, and computes the points of level
-  /// `out`, has no branches. The same on any number of ranks.
+  /// Whether the kernel that transfers values from or to level `fine` and computes those of level `out` is
+  /// the variant without branches. The same on any number of ranks.
   bool flat_between(std::size_t fine, std::size_t out) const {
     return levels[fine].smooth && levels[out].cut.whole.count() <= flat_up_to;
   }
@@ -727,7 +729,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
   /// Restricts the residual in v of level l to b of the next level with a smoother. Returns that level, and
-  /// whether its v already has the first smoothing step.
+  /// whether the first smoothing step there is already in v.
   std::pair<std::size_t, bool> restrict_to_next(Stream& stream, std::size_t l) {
     return restrict_to_next(stream, l, std::as_const(levels[l].v).view());
   }
@@ -771,8 +773,7 @@ struct Multigrid<V>::Levels final : Hierarchy {
     return begins;
   }
 
-  /// Adds the interpolated u of level `coarse` to u of level `fine`; where `fine` has no smoother, replaces
-  /// it.
+  /// Adds the interpolated u of level `coarse` to u of level `fine`; if `fine` has no smoother, replaces it.
   void interpolate_from(Stream& stream, std::size_t coarse, std::size_t fine) {
     while (coarse > fine) {
       std::size_t l = coarse - 1;
@@ -853,7 +854,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
   }
 
  private:
-  /// For a level below a shared one: sets what ranks exchange on it, and the points that this rank holds.
+  /// For a level next to a shared one: sets which values ranks exchange, and the points that this rank
+  /// computes.
   static void set_grid(L& level, Comm& comm) {
     const Around around{overlap_of_parts, true, !level.shared};
     level.grid = std::make_unique<SharedGrid<T>>(level.cut, comm, around);
@@ -869,8 +871,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     complete(stream, level, level.cut, level.a.storage);
   }
 
-  /// Completes an array of a level, of which this rank has written its part, by the values around the part
-  /// from its neighbours. One more layer above: coarsening and use of links read it.
+  /// Fills the halo of a level's array, of which this rank has written its part, with values of neighbours.
+  /// The halo is one point wider on the upper side, because coarsening and kernels read links there.
   static void complete(Stream& stream, const L& level, const Cartesian<3>& cut, Field<T>& array) {
     if (!level.grid) return;
     constexpr Index below = overlap_of_parts, above = overlap_of_parts + 1;
@@ -883,8 +885,8 @@ struct Multigrid<V>::Levels final : Hierarchy {
     halo.wait(stream);
   }
 
-  /// The next level, coarser along `axis`. enough: whether the last level of this target spacing has so many
-  /// points that ranks share it.
+  /// The next level, coarser along `axis`. enough: whether the last level of this target spacing has enough
+  /// points for ranks to share it.
   L coarser(Stream& stream, L& fine, int axis, const std::vector<Index>& kept, bool enough) {
     const auto n = static_cast<std::size_t>(axis);
     fine.step = make_step(stream, axis, kept, fine.cut.whole.size(axis));
@@ -941,7 +943,7 @@ std::unique_ptr<typename Multigrid<V>::Hierarchy> Multigrid<V>::make(
     Stream& stream, const Fine& fine, const std::array<AxisSpacing, 3>& spacing,
     const SharedGrid<double>* grid, Index together, Transfers transfers, InTurn memory) {
   using Made = Levels<Net>;
-  if (grid) grid->keep_memory(stream);  // memory for the halos of each level's links
+  if (grid) grid->keep_memory(stream);  // one memory for the halos of all levels' links
   return std::make_unique<Made>(stream, spacing, together, transfers, memory,
                                 [&](Made& levels) { return levels.finest(stream, fine, spacing, grid); });
 }
@@ -966,8 +968,8 @@ Multigrid<V>::Multigrid(Multigrid&&) noexcept = default;
 
 template <class V>
 void Multigrid<V>::apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, double scale) {
-  // Far from sources values of single precision would be subnormal, which processors compute slowly; a power
-  // of two changes no other bit.
+  // r is scaled by 2^40: far from sources, values in single precision would be subnormal, which processors
+  // compute slowly; a power of two changes no bits of the mantissa.
   const double larger = std::ldexp(scale, 40), smaller = std::ldexp(1 / scale, -40);
   sweep(stream, r.points(), Convert<Wide, V>{r.view(), larger, right().view()}, After::events);
   cycle(stream);

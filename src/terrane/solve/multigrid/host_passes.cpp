@@ -16,7 +16,7 @@ namespace {
 
 // ——— Rows ———
 
-/// Values of a row by their index on the axis east; complex ones have their imaginary parts elsewhere.
+/// Values of a row, indexed along the axis east; imaginary parts of complex values are in a separate array.
 template <class V>
 struct Row {
   const V* at = nullptr;
@@ -57,7 +57,7 @@ TERRANE_FN auto row_of(const ComplexView<T>& view, Index k, Index j) {
   else return RowOut<Complex<T>>{view.place(k, j, 0), view.to_im()};
 }
 
-/// A row and its four neighbours, as networks read values around a point of it.
+/// A row and its four neighbouring rows, from which networks read the values around a point.
 template <class V>
 struct Neighbours {
   Row<V> here, below, above, south, north;
@@ -71,15 +71,14 @@ struct Neighbours {
   }
 };
 
-/// Calls step(i) along a row. `step` is a copy, so that the compiler sees that nothing that is written
-/// changes it.
+/// Calls step(i) along a row. `step` is a copy, so the compiler knows that no store to memory changes it.
 template <class Step>
 TERRANE_FN void along(Index first, Index last, const Step step) {
 #pragma omp simd
   for (Index i = first; i < last; ++i) step(i);
 }
-/// The same with the network. A loop with a branch is not vectorised, so whether the network has storage is
-/// tested before the loop.
+/// Calls step(network, i) along a row. A loop with a branch is not vectorised, so whether the network has
+/// storage is tested before the loop.
 template <class A, class Step>
 TERRANE_FN void along(const A& network, Index first, Index last, const Step step) {
   A a = network;
@@ -91,16 +90,17 @@ TERRANE_FN void along(const A& network, Index first, Index last, const Step step
   }
 }
 
-/// Rows are computed up to a whole number of the widest registers: arrays that are read have values behind a
-/// row, whose results are not used, and rows of a block have memory for them. With assertions, rows end where
-/// they should.
+/// Number of lanes of the widest registers. Loops over a row are rounded up to whole registers: input arrays
+/// have memory behind a row, and so have rows of a block for the unused results. In builds with assertions,
+/// loops end exactly at the row's end.
 constexpr Index most_lanes = 16;
 #if defined(NDEBUG)
 constexpr bool whole_registers = true;
 #else
 constexpr bool whole_registers = false;
 #endif
-/// Whether an array has so many values behind the last row of the points of a box: in the layer above it.
+/// Whether an array on this box has enough memory behind the last row of points, in its layer, for whole
+/// registers.
 inline bool has_room_behind(const IndexBox<3>& box) {
   return whole_registers && (box.size(1) + 2) * (box.size(2) + 2) >= 2 * most_lanes;
 }
@@ -119,12 +119,12 @@ TERRANE_FN void copy(const RowOut<V>& from, const RowOut<V>& to, Index first, In
 
 // ——— Memory of a block ———
 
-/// The last few planes of rows that were computed.
+/// Ring buffer for the planes of rows computed last.
 template <class V>
 struct Planes {
   using T = RealOf<V>;
   T* first = nullptr;
-  Index count = 0, k = 0, j = 0, i = 0;  // planes, and the lowest indices of a row
+  Index count = 0, k = 0, j = 0, i = 0;  // number of planes; lowest indices
   Index row = 0, plane = 0;
   std::ptrdiff_t to_im = 0;
 
@@ -135,10 +135,10 @@ struct Planes {
   }
 };
 
-/// Memory that a thread needs while it works on a block; kept for the thread's next block.
+/// Memory that a thread needs while it computes a block; reused for the thread's next block.
 class Room {
  public:
-  /// The memory of the calling thread, emptied.
+  /// The memory of the calling thread, marked as unused.
   static Room& own() {
     static thread_local Room room;
     room.chunk_ = room.used_ = 0;
@@ -184,8 +184,8 @@ class Room {
 
 // ——— Along the axes, between levels ———
 
-/// For the coarse points of an axis: the fine point that each is, and the neighbours of it from which it
-/// takes values.
+/// For the coarse points of an axis: the corresponding fine point, and which of its removed neighbours
+/// contribute.
 template <class W>
 struct Taking {
   const AxisStep<W>& axis;
@@ -194,14 +194,14 @@ struct Taking {
   bool above(Index coarse) const { return axis.thins && (word(coarse) & 2) != 0; }
   Index lowest(Index coarse) const { return kept(coarse) - (below(coarse) ? 1 : 0); }
   Index highest(Index coarse) const { return kept(coarse) + (above(coarse) ? 1 : 0); }
-  /// The coarse points of [first, last) whose fine ones lie in [from, to).
+  /// The range of coarse points in [first, last) whose fine points are in [from, to).
   std::pair<Index, Index> within(Index first, Index last, Index from, Index to) const {
     while (first < last && kept(first) < from) ++first;
     Index end = first;
     while (end < last && kept(end) < to) ++end;
     return {first, end};
   }
-  /// The last coarse point at or below a fine point; −1 where there is none.
+  /// The last coarse point at or below a fine point; −1 if there is none.
   Index at_or_below(Index fine) const { return axis.thins ? lies(fine) >> 1 : fine; }
   /// Whether the fine point itself is a coarse one.
   bool on(Index fine) const { return !axis.thins || (lies(fine) & 1) != 0; }
@@ -211,8 +211,8 @@ struct Taking {
   std::int32_t lies(Index fine) const { return axis.thinning.lies[static_cast<std::size_t>(fine)]; }
 };
 
-/// to = own + the shares of the removed neighbours on an axis across the row, as Restrict adds them. low,
-/// high: null where that neighbour was not removed.
+/// to = own + the weighted rows of removed neighbours along an axis across the row, as in Restrict. low,
+/// high: rows of the neighbours below and above; null if not removed.
 template <int Axis, class V, class W>
 TERRANE_FN void add_across(const W& weights, const PlacesOfRemoved& removed, const Place& kept, Index first,
                            Index last, const Row<V>& own, const Row<V>* low, const Row<V>* high,
@@ -246,21 +246,22 @@ TERRANE_FN void add_across(const W& weights, const PlacesOfRemoved& removed, con
   }
 }
 
-/// The pass down in a block: u of planes and rows [k, j], and the coarse points whose fine ones lie there.
+/// The pass down in a block: computes u in planes [k0, k1) and rows [j0, j1), and the restricted residual at
+/// coarse points whose fine points are there.
 template <class V, class W, class A>
 struct BlockDown {
   using T = RealOf<V>;
   using P = PassDown<V, W, A>;
   const P& pass;
   const A& a;
-  Index k0, k1, j0, j1;  // of the block
-  Index west, end;       // range of points along east that rows hold
+  Index k0, k1, j0, j1;  // planes and rows of the block
+  Index west, end;       // range of points of rows along east
   Index coarse_k0 = 0, coarse_k1 = 0, coarse_j0 = 0, coarse_j1 = 0;
-  Index rk0 = 0, rk1 = 0, rj0 = 0, rj1 = 0;  // residuals
-  Index uk0 = 0, uk1 = 0, uj0 = 0, uj1 = 0;  // u
+  Index rk0 = 0, rk1 = 0, rj0 = 0, rj1 = 0;  // planes and rows with residuals
+  Index uk0 = 0, uk1 = 0, uj0 = 0, uj1 = 0;  // planes and rows with u
   Planes<V> step, u, thin_rows, thin_planes;
   RowOut<V> residual, from_low, from_high, right;
-  std::int32_t *low = nullptr, *mid = nullptr, *high = nullptr;  // of the axis east
+  std::int32_t *low = nullptr, *mid = nullptr, *high = nullptr;  // along the axis east
   bool room_behind;
 
   BlockDown(const P& whole, Index first_k, Index last_k, Index first_j, Index last_j)
@@ -314,7 +315,7 @@ struct BlockDown {
     return k >= box.first[0] && k < box.last[0] && j >= box.first[1] && j < box.last[1];
   }
 
-  /// The first step of the smoother, from zero.
+  /// Computes the first step of the smoother, from zero.
   inline void make_step(Index k) {
     for (Index j = uj0 - 1; j < uj1 + 1; ++j) {
       const RowOut<V> to = step(k, j);
@@ -331,7 +332,7 @@ struct BlockDown {
     }
   }
 
-  /// The second step; stores the block's part of u.
+  /// Computes the second step of the smoother; stores the block's part of u.
   inline void make_u(Index k) {
     const Index first = pass.points.first[2], last = pass.points.last[2];
     for (Index j = uj0; j < uj1; ++j) {
@@ -369,7 +370,7 @@ struct BlockDown {
     const Taking<W> on_east{pass.axis[east]};
     for (auto* list : {&low, &mid, &high})
       *list = room.template take<std::int32_t>(coarse.size(2) + most_lanes) - coarse.first[2];
-    const auto nothing = static_cast<std::int32_t>(west - 1);  // there rows are zero
+    const auto nothing = static_cast<std::int32_t>(west - 1);  // index at which rows are zero
     for (Index i = coarse.last[2]; i < coarse.last[2] + most_lanes; ++i) low[i] = mid[i] = high[i] = nothing;
     for (Index i = coarse.first[2]; i < coarse.last[2]; ++i) {
       mid[i] = static_cast<std::int32_t>(on_east.kept(i));
@@ -381,7 +382,7 @@ struct BlockDown {
   inline void restrict_plane(Index k) {
     const Taking<W> on_up{pass.axis[up]}, on_north{pass.axis[north]};
     const Index first = pass.coarse.first[2], last = pass.coarse.last[2];
-    // Weights of links are those of levels between, which have fewer rows behind a row.
+    // Weights come from links of intermediate levels, which have less memory behind a row.
     const bool thin_room = has_room_behind(pass.coarse);
     for (Index j = rj0; j < rj1; ++j) restrict_row(k, j);
     for (Index c = coarse_j0; c < coarse_j1; ++c) {
@@ -411,7 +412,7 @@ struct BlockDown {
     }
   }
 
-  /// The residual of a row, restricted along east.
+  /// Computes the residual of a row and restricts it along east.
   inline void restrict_row(Index k, Index j) {
     const bool thins = pass.axis[east].thins;
     const Taking<W> on_east{pass.axis[east]};
@@ -443,7 +444,7 @@ struct BlockDown {
   }
 };
 
-/// The pass up in a block: the planes and rows [k, j] of the solution.
+/// The pass up in a block: computes the solution in planes [k0, k1) and rows [j0, j1).
 template <class V, class W, class A>
 struct BlockUp {
   using T = RealOf<V>;
@@ -451,12 +452,12 @@ struct BlockUp {
   const P& pass;
   const A& a;
   Index k0, k1, j0, j1;
-  Index west, end;                 // range of points along east that rows hold
+  Index west, end;                 // range of points of rows along east
   Index cw, ce, cj0 = 0, cj1 = 0;  // ranges of coarse points along east, and of coarse rows
   Planes<V> u, step, of_plane;
   RowOut<V> of_row, zeros, result;
   bool room_behind, coarse_room;
-  std::int32_t *low = nullptr, *high = nullptr;  // of the axis east
+  std::int32_t *low = nullptr, *high = nullptr;  // along the axis east
   std::int32_t* on = nullptr;
 
   BlockUp(const P& whole, Index first_k, Index last_k, Index first_j, Index last_j)
@@ -515,7 +516,8 @@ struct BlockUp {
     }
   }
 
-  /// to = below · low + above · high, as Interpolate has it; `removed` lies between them on an axis across.
+  /// to = below · low + above · high, as in Interpolate, for the removed point between the two rows on an
+  /// axis across them.
   template <int Axis>
   TERRANE_FN void between(const Place& removed, const Row<V>& low_row, const Row<V>& high_row,
                           const RowOut<V>& to) const {
@@ -528,12 +530,12 @@ struct BlockUp {
     });
     to.put(ce, V{});
   }
-  /// A row of the coarse level; of zeros beyond it.
+  /// A row of the coarse correction; zeros outside its box.
   Row<V> coarse_row(Index k, Index j) const {
     return in(pass.coarse, k, j) ? row_of(pass.correction, k, j) : Row<V>(zeros);
   }
 
-  /// u with the coarse correction added.
+  /// Computes u plus the coarse correction.
   inline void make_u(Index k) {
     const bool plane_there = k >= pass.held.first[0] && k < pass.held.last[0];
     if (plane_there) make_coarse_plane(k);
@@ -543,7 +545,7 @@ struct BlockUp {
       else clear(to, west, end);
     }
   }
-  /// The coarse values interpolated along up.
+  /// Interpolates the coarse values along up.
   inline void make_coarse_plane(Index k) {
     const Taking<W> on_up{pass.axis[up]};
     const Index below = on_up.at_or_below(k);
@@ -585,7 +587,7 @@ struct BlockUp {
     to.put(end, V{});
   }
 
-  /// The first step of the smoother after the correction.
+  /// Computes the first step of the smoother after the correction.
   inline void make_step(Index k) {
     const Index first = pass.between.first[2], last = pass.between.last[2];
     for (Index j = j0 - 1; j < j1 + 1; ++j) {
@@ -605,7 +607,7 @@ struct BlockUp {
       to.put(last, V{});
     }
   }
-  /// The second step of the smoother after the correction.
+  /// Computes the second step of the smoother after the correction.
   inline void make_next(Index k) {
     const Index first = pass.points.first[2], last = pass.points.last[2];
     for (Index j = j0; j < j1; ++j) {
@@ -630,7 +632,7 @@ struct BlockUp {
 /// A box divided into blocks of planes and rows.
 struct Blocks {
   IndexBox<3> box;
-  Index planes = 1, rows = 1;  // blocks on the axes up and north
+  Index planes = 1, rows = 1;  // number of blocks along up and north
   int team = 1;
 
   Blocks(const IndexBox<3>& whole, int threads) : box(whole) {
@@ -639,13 +641,13 @@ struct Blocks {
     if (points > least_for_thread)
       team = static_cast<int>(std::min<Index>(thread_count(threads), points / least_for_thread));
     rows = std::min(box.size(1), (box.size(1) * box.size(2) + most_in_plane - 1) / most_in_plane);
-    // Twice as many blocks as threads, where that costs little, so that a late thread delays the others less.
+    // Twice as many blocks as threads, if that costs little, so that a slow thread delays the others less.
     const Index wanted = team == 1 ? 1 : (box.size(0) >= 2 * least_planes * team ? 2 : 1) * team;
     planes = std::clamp<Index>((wanted + rows - 1) / rows, 1, box.size(0));
     if (planes * rows < team) rows = std::min(box.size(1), (team + planes - 1) / planes);
   }
   Index count() const { return planes * rows; }
-  /// The first index of block n of `of` blocks along an axis.
+  /// The first index of block n, if [first, last) along an axis is divided into `of` blocks.
   static Index begin(Index first, Index last, Index n, Index of) { return first + (last - first) * n / of; }
 };
 
@@ -688,7 +690,7 @@ struct Work {
   run_avx512(const void* with, Index n) {
     static_cast<const Work*>(with)->block(n);
   }
-  /// What the build has no other kernels for is not compiled here either.
+  /// Passes are compiled only for the instruction sets that other kernels of the build have.
   static Call best() {
     if constexpr (!is_built("avx512")) return run_avx2;
     else if constexpr (!is_built("avx2")) return run_avx512;

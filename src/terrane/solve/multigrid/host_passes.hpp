@@ -1,14 +1,13 @@
 // One level of a multigrid cycle on a CPU: two passes over memory instead of eleven or more.
 //
-// On the way down, plane after plane: the first step of the smoother, the second from it, the residual, and
-// its restriction along east, north and up. On the way up: interpolation along up, north and east, added to
-// what the way down left, and both steps of the smoother. What a step needs of the one before are three
-// planes, which stay in the cache of the core: a pass reads b, S and conductances once and writes one field.
-// Threads share a level in blocks of planes and rows; what lies around a block is computed again, up to three
-// points from it.
+// The pass down computes, plane after plane, both steps of the smoother, the residual, and its restriction
+// along east, north and up. The pass up computes the interpolation along up, north and east, adds this to u
+// of the pass down, and computes both steps of the smoother. A step needs three planes of the previous step,
+// which stay in the cache of the core: a pass reads b, S and conductances once and writes one field. Threads
+// divide a level into blocks of planes and rows; up to three points around a block are computed again.
 //
-// Every value is computed by the formulas of kernels.hpp, rounded as there: the bits are those of
-// one kernel after the other, which is the slow twin (Transfers::axis_by_axis).
+// Every value is computed by the formulas of kernels.hpp and rounded in the same way: the result has the same
+// bits as the slower separate kernels (Transfers::axis_by_axis).
 #pragma once
 
 #include <array>
@@ -20,25 +19,26 @@
 
 namespace terrane::solve {
 
-/// Per axis, where links are kept of removed points alone: the place in their array by index of the fine
-/// point. Empty: links of all points are kept.
+/// For each axis along which only links of removed points are kept: the index in the link array, for each
+/// fine point. Empty: links of all points are kept.
 using PlacesOfRemoved = std::array<View<const std::int32_t>, 3>;
-/// The place of the links of a removed point; along east all links are kept.
+/// The point of the link array at which the links of a removed point are stored; along east all links are
+/// kept.
 template <int Axis>
 Place place_of_weights(const PlacesOfRemoved& removed, const Place& p) {
   const auto& places = removed[Axis];
   return places.size == 0 ? p : p.with<Axis>(places[static_cast<std::size_t>(p.get<Axis>())]);
 }
 
-/// The pass down: a level and the transfer to the next. Boxes: points of this rank, with those that it
-/// computes around its part.
+/// The pass down: smoothing of a level and the transfer to the next one. Boxes contain this rank's points and
+/// those of the halo that it computes.
 template <class V, class W, class A>
 struct PassDown {
   A a;
-  RealOf<V> first, momentum, weight;  // of the smoother
+  RealOf<V> first, momentum, weight;  // coefficients of the smoother
   AxisStep<W> axis[3];
-  IndexBox<3> held, points;  // points where b is known, and where u is wanted
-  IndexBox<3> coarse;        // coarse points where the restricted residual is wanted
+  IndexBox<3> held, points;  // points where b is valid, and where u is computed
+  IndexBox<3> coarse;        // coarse points where the restricted residual is computed
   typename Values<V>::In b;
   typename Values<V>::Out u, right;  // u after both steps; the restricted residual
   PlacesOfRemoved removed = {};
@@ -49,15 +49,16 @@ struct PassUp {
   A a;
   RealOf<V> first, momentum, weight;
   AxisStep<W> axis[3];
-  IndexBox<3> held, between, points;  // where the corrected u, the first step and the second are computed
-  IndexBox<3> coarse;                 // coarse points where the correction is known; beyond them it is zero
+  IndexBox<3> held, between, points;  // points where corrected u, first and second step are computed
+  IndexBox<3> coarse;                 // coarse points where the correction is valid; zero elsewhere
   typename Values<V>::In b, u, correction;
   typename Values<V>::Out next;
   PlacesOfRemoved removed = {};
 };
 
-/// Whether this processor has passes for cycles in V: in single precision and, on x86, with AVX2. For others
-/// they are not compiled, as that takes long; kernels run one by one.
+/// Whether there are passes for cycles in numbers of type V on this processor: in single precision and, on
+/// x86, with AVX2. Otherwise separate kernels are used; passes for these are not compiled, as that takes
+/// long.
 template <class V>
 bool has_passes() {
 #if defined(__x86_64__) && defined(__GNUC__)

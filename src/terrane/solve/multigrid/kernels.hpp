@@ -12,8 +12,8 @@
 namespace terrane::solve {
 
 /// Which points of one axis stay on the coarser level. kept(I): the fine index of coarse point I; kept(−1) =
-/// −1 and kept(n) is the number of fine points. below(p): the last coarse point at or below fine point p; −1
-/// when there is none.
+/// −1, and kept(number of coarse points) is the number of fine points. below(p): the last coarse point at or
+/// below fine point p; −1 if there is none.
 struct Thinning {
   View<const Index> kept_and_ends;  // [coarse points + 2]
   View<const Index> below;          // [fine points]
@@ -23,7 +23,7 @@ struct Thinning {
   TERRANE_FN bool removed_above(Index coarse) const { return removed_below(coarse + 1); }
 };
 
-/// A Thinning in the form that kernels along all axes read: one number of 32 bits per point.
+/// A Thinning in the format of kernels that work along all axes: one 32-bit number per point.
 struct PackedThinning {
   View<const std::int32_t> taken;  // [coarse points] 4 kept(I) + removed_above(I) · 2 + removed_below(I)
   View<const std::int32_t> lies;   // [fine points] 2 below(p) + (is it p itself?)
@@ -38,12 +38,13 @@ struct Weights {
   static TERRANE_FN Weights of(const GridView<const T>& link, const Place& removed) {
     const T low = at(link, removed), high = at(link, removed.moved<Axis>(1)), sum = low + high;
     if (!(sum >= std::numeric_limits<T>::min()))
-      return {T(0.5), T(0.5)};  // no conductance along the axis: nothing depends on it
+      return {T(0.5), T(0.5)};  // no conductance along the axis: u there does not matter
     return {quotient(low, sum), quotient(high, sum)};
   }
 };
 
-/// Weights from the links along the axis, or from lists where they are the same across it.
+/// Weights computed from the links along the axis (LinkWeights), or read from lists if weights do not vary
+/// across the axis (ListWeights).
 template <class T>
 struct LinkWeights {
   static constexpr bool same_across = false;
@@ -64,7 +65,7 @@ struct ListWeights {
   }
 };
 
-/// Coarse links along the axis that is coarsened: the fine link, or two in series where a point between them
+/// Computes coarse links along the coarsened axis: the fine link, or two in series if the point between them
 /// was removed.
 template <class T, int Axis>
 struct CoarseLinkAlong {
@@ -79,19 +80,20 @@ struct CoarseLinkAlong {
     T link = at(fine, p);
     if (thinning.removed_below(n)) {
       const T other = at(fine, p.moved<Axis>(-1)), sum = link + other;
-      link = sum > T(0) ? link * (other / sum) : T(0);  // the product may be beyond single precision
+      link = sum > T(0) ? link * (other / sum) : T(0);  // link · other might overflow a float
     }
     coarse(k, j, i) = link;
   }
 };
 
-/// Coarse links across the axis that is coarsened: a link's own conductance and shares of those of its
-/// removed neighbours, weighted at both of their ends.
+/// Computes coarse links across the coarsened axis: the fine link's conductance plus shares of the
+/// conductances of neighbouring links whose points were removed; a share is the mean of the weights at the
+/// link's two ends.
 template <class T, int Axis, int Across>
 struct CoarseLinkAcross {
   GridView<const T> along, fine;  // c of Axis, c of Across
   Thinning thinning;
-  Index points;  // of the axis Across
+  Index points;  // number of points along the axis Across
   GridView<T> coarse;
 
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
@@ -105,8 +107,8 @@ struct CoarseLinkAcross {
   }
 
  private:
-  /// The share of the link between a removed point and its neighbour below on the axis Across: the mean of
-  /// the weights at its two ends; at a wall there is one end only.
+  /// The contribution of the link between a removed point and its neighbour below on the axis Across: its
+  /// conductance times the mean of the weights at its two ends; at a wall there is one end only.
   template <bool KeptIsAbove>
   TERRANE_FN T share(const Place& removed) const {
     const Index place = removed.get<Across>();
@@ -128,7 +130,8 @@ struct CoarseLinkAcross {
   }
 };
 
-/// coarse = Pᵀ fine: a point's own value and the share of its removed neighbours. For residuals, and for S.
+/// coarse = Pᵀ fine: a point's own value plus the weighted values of its removed neighbours. Used for
+/// residuals and for S.
 template <class V, int Axis, class W>
 struct Restrict {
   W weights;
@@ -177,19 +180,20 @@ struct Interpolate {
   }
 };
 
-/// One axis, as a kernel along all axes reads it; thins is false where all points stay.
+/// The coarsening along one axis, for kernels that work along all axes; thins: false if all points stay.
 template <class W>
 struct AxisStep {
   bool thins = false;
   PackedThinning thinning;
-  W weights;  // weights of the level that is already coarser along the axes after this one
+  W weights;  // weights on the level that is already coarsened along the later axes (of 0 up, 1 north, 2
+              // east)
 };
 
-/// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, nested, in its order. Begins: also
-/// v = the first step of the smoother on the coarse level. Flat: without branches for single points,
-/// neighbours that were not removed count with a weight of zero, so that all values of a point are loaded at
-/// the same time: quicker where there are too few points to hide the wait for each branch. Its weights, and
-/// those of lists, are loaded before the kernel ahead has ended.
+/// coarse = Pᵀ fine along east, then north, then up: the sums of Restrict, nested, in the same order. Begins:
+/// also computes v, the first step of the smoother on the coarse level. Flat: without branches for single
+/// points; neighbours that were not removed have weight zero, so that all values of a point are loaded at the
+/// same time: faster if there are too few points to hide the latency of branches. Weights from lists, and all
+/// weights if Flat, are loaded before the previous kernel has ended.
 template <class V, class W, class A, bool Begins, bool Flat>
 struct RestrictTogether {
   AxisStep<W> axis[3];
@@ -199,7 +203,8 @@ struct RestrictTogether {
   RealOf<V> weight;
   typename Values<V>::Out v;
 
-  /// Along an axis: the fine index of a point, and which of its neighbours were removed.
+  /// Along an axis: the fine index of a coarse point, and whether its neighbours below and above were
+  /// removed.
   struct Taken {
     Index kept;
     bool below, above;
@@ -214,7 +219,7 @@ struct RestrictTogether {
     Taken of[3];
     Counts counts[knows_weights ? weights : 1];
   };
-  /// Called first, so that all that is read for the axes is loaded at the same time.
+  /// Called first, so that all indices and weights of the axes are loaded at the same time.
   TERRANE_FN Ahead ahead(Index k, Index j, Index i) const {
     const Place q{k, j, i};
     Ahead made{{take<up>(q), take<north>(q), take<east>(q)}, {}};
@@ -237,9 +242,9 @@ struct RestrictTogether {
     const std::int32_t taken = step.thinning.taken[static_cast<std::size_t>(n)];
     return {taken >> 2, (taken & 1) != 0, (taken & 2) != 0};
   }
-  /// Place in `counts` of the weights of a sum along an axis. Sums are nested: Path tells from which point of
-  /// the axis before they are taken: Path 0 from the point that stays, 3 Path + 1 and 3 Path + 2 from its
-  /// removed neighbours.
+  /// Index in `counts` of the weights of a sum along an axis. Sums are nested; Path says for which point of
+  /// the previous axis the sum is: 3 Path for the point that stays, 3 Path + 1 and 3 Path + 2 for its removed
+  /// neighbours, with Path of the previous axis.
   template <int Axis, int Path>
   static constexpr int number() {
     return W::same_across ? Axis : Axis == up ? 0 : Axis == north ? 1 + Path : 4 + Path;
@@ -310,7 +315,7 @@ struct InterpolateTogether {
   typename Values<V>::In coarse;
   typename Values<V>::Out fine;
 
-  /// Along an axis: the coarse point at or below a fine point, and whether both are the same.
+  /// Along an axis: the index of the coarse point at or below a fine point, and whether the two coincide.
   struct Lies {
     Index below;
     bool on;
@@ -342,8 +347,9 @@ struct InterpolateTogether {
     const std::int32_t lies = step.thinning.lies[static_cast<std::size_t>(p.get<Axis>())];
     return {lies >> 1, (lies & 1) != 0};  // below may be −1; >> keeps its sign
   }
-  /// Place in `shares` of the weights of a point along an axis. Interpolations are nested: Path tells for
-  /// which point of the axis before: 2 Path for that below, 2 Path + 1 for that above.
+  /// Index in `shares` of the weights of a point along an axis. Interpolations are nested; Path says for
+  /// which point of the previous axis: 2 Path for the one below, 2 Path + 1 for the one above, with Path of
+  /// the previous axis.
   template <int Axis, int Path>
   static constexpr int number() {
     return W::same_across ? Axis : Axis == east ? 0 : Axis == north ? 1 + Path : 3 + Path;
@@ -437,7 +443,7 @@ struct ChebyshevStep {
     put(next, k, j, i, here + momentum * (here - last) + weight * step);
   }
 };
-/// The same where `before` is zero, or has no weight.
+/// The same if `before` is zero, or has zero weight.
 template <class V, class A>
 struct ChebyshevStepFromZero {
   A a;
@@ -455,7 +461,7 @@ struct ChebyshevStepFromZero {
   }
 };
 
-/// A kernel that loads its coefficients of the network before the kernel ahead of it has ended.
+/// Wraps a kernel so that it loads its coefficients of the network before the previous kernel has ended.
 template <class Kernel>
 struct Early {
   Kernel kernel;
@@ -467,8 +473,8 @@ struct Early {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { kernel(k, j, i); }
 };
 
-/// The cycle from a level of few points on, by one block of threads (in_one_block of sweep.hpp): the same
-/// steps as kernels one by one.
+/// The cycle on a level with few points and all coarser ones, by one block of threads (in_one_block of
+/// sweep.hpp): the same steps as separate kernels do.
 template <class V, class W, class A>
 struct CycleOfFewPoints {
   static constexpr int most = 10;
@@ -476,12 +482,12 @@ struct CycleOfFewPoints {
     IndexBox<3> points;
     A a;
     typename Values<V>::Out b, u, v;
-    AxisStep<W> axis[3];  // to the next
+    AxisStep<W> axis[3];  // coarsening to the next level
   };
   Level level[most];
   int count = 0;
-  bool begun = false;                 // true: v of the first level has the first step already
-  RealOf<V> first, momentum, weight;  // of the smoother
+  bool begun = false;                 // true: the first smoothing step is already in v of the first level
+  RealOf<V> first, momentum, weight;  // coefficients of the smoother
 
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
@@ -518,7 +524,7 @@ struct Clear {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { put(u, k, j, i, V{}); }
 };
 
-/// u = 0 on the faces of the layer around a box: face 0 … 5, by rows and columns.
+/// u = 0 on the faces of the layer around a box; indices: face 0 … 5, row and column of the face.
 template <class V>
 struct ClearFaces {
   IndexBox<3> points;
@@ -535,14 +541,15 @@ struct ClearFaces {
   }
 };
 
-/// u = 0 on the whole layers of several fields by one kernel, with the edges and corners, which interpolation
-/// reads. The points of layers are numbered field by field, face by face, 32 in a row.
+/// u = 0 by one kernel on the layers around several fields, including edges and corners, which interpolation
+/// reads. A layer's points are numbered field by field and face by face; the kernel's box has rows of 32 of
+/// them.
 template <class V>
 struct ClearLayers {
   static constexpr int most = 32;
   int fields = 0;
-  IndexBox<3> box[most];  // with the layers
-  int end[most] = {};     // of the numbers of a field
+  IndexBox<3> box[most];  // boxes of the fields, including their layers
+  int end[most] = {};     // number after the last one of each field
   typename Values<V>::Out u[most];
 
   void take(const IndexBox<3>& with_layer, const typename Values<V>::Out& view) {

@@ -1,25 +1,25 @@
 // One symmetric multigrid V-cycle for conductance networks (network.hpp), as a preconditioner of conjugate
 // gradients.
 //
-// Coarsening by a growing target spacing H: on each axis by itself, a point p is removed when p−1 stays and
+// Coarsening by a growing target spacing H: on each axis separately, a point p is removed if p−1 stays and
 // h_{p−½} + h_{p+½} ≤ 2H; H starts at 1.5 times the smallest spacing and doubles from level to level. So only
-// short directions coarsen, levels march to isotropy, and a pointwise smoother is enough on any stretched
-// grid.
+// directions with short spacings are coarsened, coarser levels become isotropic, and a pointwise smoother
+// suffices on any stretched grid.
 //
-// A removed point f between its neighbours L and R takes w_L u_L + w_R u_R with w_L = c(f)/(c(f) + c(f+1)),
-// w_R = 1 − w_L, the weights of its own conductances. The coarse network has, along the axis, two
-// conductances in series; across it, a link's own and the share of its removed neighbours; and S likewise. It
-// stays a 7-point M-matrix.
+// A removed point f between its neighbours L and R gets the value w_L u_L + w_R u_R with w_L = c(f)/(c(f) +
+// c(f+1)), w_R = 1 − w_L, the weights of its own conductances. In the coarse network, a conductance along the
+// axis is that of two fine ones in series; across the axis it is the fine one plus shares of those at removed
+// neighbours, and S likewise. The coarse A is again a 7-point M-matrix.
 //
 // The smoother is a Chebyshev polynomial of degree 2 on D⁻¹A, for the interval [λ/6, λ] with λ = 2
 // (Gershgorin), the same before and after the coarse correction; restriction is the transpose of
 // interpolation. So the cycle is a symmetric positive operator.
 //
-// Over several ranks a level is cut where the finest is: a point that stays belongs to the rank that had it.
-// A rank also computes what lies up to three points around its part, as its neighbours do, so that ranks
-// bring each other the right-hand side of a level and, at its end, the solution, and nothing between. Levels
-// of few points are on every rank: the right-hand side becomes whole, and all compute the same from there on.
-// So no bit depends on the ranks.
+// With several ranks, levels are cut where the finest one is: a point that stays belongs to the same rank as
+// before. A rank also computes the points up to three around its part, as its neighbours do, so that ranks
+// exchange only the right-hand side of a level at its beginning and the solution at its end. Levels with few
+// points are whole on every rank: the right-hand side is gathered, and all ranks compute the same from there
+// on. So no bit depends on the number of ranks.
 #pragma once
 
 #include <array>
@@ -31,31 +31,33 @@
 
 namespace terrane::solve {
 
-/// How values go between levels. together: one kernel along all axes, quick on GPUs, with branches that skip
-/// neighbours which were not removed; together_flat: without these branches, for few points; axis_by_axis: a
-/// kernel per axis; in_passes: on CPUs, together with the smoother, in two passes over memory
-/// (host_passes.hpp). On CPUs all give the same bits; on GPUs nvcc fuses sums of each differently.
+/// How values are transferred between levels. together: one kernel along all axes, fast on GPUs, with
+/// branches that skip neighbours that were not removed; together_flat: without these branches, for few
+/// points; axis_by_axis: a kernel per axis; in_passes: on CPUs, together with the smoother, in two passes
+/// over memory (host_passes.hpp). On CPUs all give the same bits; on GPUs nvcc fuses sums of each
+/// differently.
 enum class Transfers { quickest, axis_by_axis, together, together_flat, in_passes };
 
-/// Memory that others use in turn: a cycle needs it for its fields, except the solution, from its beginning
-/// to its end. Several Multigrids whose cycles never overlap may have the same.
+/// Memory that other code uses at other times: a cycle keeps its fields, except the solution, there from its
+/// beginning to its end. Several Multigrids may share it if their cycles never overlap in time.
 struct InTurn {
   SharedMemory* memory = nullptr;
-  /// true: only b and v of the finest level are in it, at `place`. Then the solution may share memory with
-  /// coarser levels: it lasts until the next cycle, and cannot be swapped. false: all fields, in all places.
+  /// true: only b and v of the finest level are in `memory`, at `place`. Then the solution may share memory
+  /// with coarser levels, so it is valid only until the next cycle and cannot be swapped. false: all fields
+  /// except the solution are in `memory`.
   bool finest_alone = false;
   std::size_t place = 0;
-  /// Where finest_alone: places for large fields of coarser levels, one field behind the other while there is
-  /// room; on one rank.
+  /// With finest_alone and one rank: places for large fields of coarser levels, which are stored there one
+  /// after the other while there is room.
   std::vector<std::size_t> coarser = {};
 };
 
-/// Value of `together`: the number of points below which a level is quicker whole on every rank, by the way
-/// that messages go (through the host, or between devices).
+/// Value of `together` that chooses the number of points below which a level is computed faster whole on
+/// every rank, depending on the transport of messages (through the host, or between devices).
 inline constexpr Index as_messages_go = -1;
 
-/// Kernels call take() to write the right-hand side of a cycle, and with it the first step of the smoother.
-/// A: NetworkView or ProductView, whichever the Multigrid was made of.
+/// Kernels call take() to write the right-hand side of a cycle and, in the same pass, the first step of the
+/// smoother. A: NetworkView or ProductView, as the Multigrid's network.
 template <class V, class A>
 struct Beginning {
   A a;
@@ -68,32 +70,32 @@ struct Beginning {
   }
 };
 
-/// As Beginning, without the first step of the smoother: on the CPU the passes over a level compute it.
+/// As Beginning, but without the first step of the smoother, which the passes over a level compute on a CPU.
 template <class V>
 struct RightHandSide {
   typename Values<V>::Out b;
   TERRANE_FN void take(Index k, Index j, Index i, V value) const { put(b, k, j, i, value); }
 };
 
-/// V: float or double, or Complex of these, in which the cycle computes; the conductances are real. Same bits
-/// for any number of threads and ranks.
+/// V: number type of the cycle, float, double or Complex of these; the conductances are real. The bits do not
+/// depend on the number of threads and ranks.
 template <class V>
 class Multigrid {
  public:
   using Real = RealOf<V>;
   using Wide = typename Values<V>::template With<double>;
 
-  /// spacing: of the axes up, north, east, of the whole grid. Where conductivity depends on the axis, divide
-  /// each axis' spacing by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing
-  /// that is not positive), MemoryError.
+  /// spacing: along the axes up, north, east of the whole grid. If conductivity is anisotropic, divide each
+  /// axis' spacing by the square root of its mean conductivity. Throws ShapeError, InputError (a spacing that
+  /// is not positive), MemoryError.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
             Transfers transfers = Transfers::quickest, InTurn memory = {});
-  /// Collective: of a grid whose parts the ranks have; `fine` holds this rank's part, its links with their
-  /// layers. together: levels with fewer points are on every rank.
+  /// Collective: for a grid that is divided among ranks; `fine` is this rank's part of the network, with
+  /// halos around the links (link_field()). together: levels with fewer points are whole on every rank.
   Multigrid(Stream& stream, const Network<double>& fine, const std::array<AxisSpacing, 3>& spacing,
             const SharedGrid<double>& grid, Index together = as_messages_go,
             Transfers transfers = Transfers::quickest, InTurn memory = {});
-  /// Of a network of products. grid: null where this rank has everything; otherwise collective.
+  /// For a network of products. grid: null if this rank has the whole grid; otherwise the call is collective.
   Multigrid(Stream& stream, const ProductNetwork& fine, const std::array<AxisSpacing, 3>& spacing,
             const SharedGrid<double>* grid = nullptr, Index together = as_messages_go,
             Transfers transfers = Transfers::quickest, InTurn memory = {});
@@ -105,10 +107,10 @@ class Multigrid {
   void apply(Stream& stream, const Field<Wide>& r, Field<Wide>& z, double scale = 1);
 
   /// apply() without copies, in three calls: this rank's part of r is written to right(), cycle() runs, and
-  /// solution() is z with its layer.
+  /// solution() is z, including its halo.
   Field<V>& right();
   void cycle(Stream& stream) { cycle(stream, false); }
-  /// The same where r is written by `take` of a Beginning.
+  /// The same if kernels write r by take() of a Beginning.
   template <class A>
   Beginning<V, A> beginning() {
     Beginning<V, A> made;
@@ -120,20 +122,21 @@ class Multigrid {
     cycle(stream, true);
   }
   const Field<V>& solution() const;
-  /// A field for a second solution, to keep one while the next is computed: the argument of swap_solution().
+  /// A field for swap_solution(), so that a solution is kept while the next one is computed.
   Field<V> another_solution(Stream& stream) const;
   void swap_solution(Field<V>& other);
 
-  /// The links of the finest level along an axis, in the memory that they have there. Throws ShapeError: its
-  /// networks are products.
+  /// The links of the finest level along an axis, sharing their memory. Throws ShapeError if its networks are
+  /// products.
   Field<Real> finest_link(int axis) const;
 
-  /// Changes s of the network; the links of coarse networks do not depend on it.
+  /// Changes the factor s of the storage term; the links of coarse networks do not depend on s.
   void set_shift(double shift);
 
-  /// Levels on which the smoother runs, the finest first: their points, of all ranks.
+  /// The levels on which the smoother runs, the finest first: the points of each level on all ranks together.
   std::vector<IndexBox<3>> levels() const;
-  /// Points of all those levels over points of the finest: what a cycle costs.
+  /// Number of points of all levels with a smoother, divided by that of the finest: a measure of a cycle's
+  /// cost.
   double operator_complexity() const;
 
  private:
@@ -151,8 +154,8 @@ class Multigrid {
   std::unique_ptr<Hierarchy> hierarchy_;
 };
 
-/// Splits the network `exact`, of which `rounded` was made, and takes one part of it from the finest level of
-/// `rounded`. Frees `exact` axis by axis. Throws MemoryError.
+/// Splits the network `exact`, from which the cycle `rounded` was made; the part in single precision is
+/// shared with the finest level of `rounded`. Frees the links of `exact` axis by axis. Throws MemoryError.
 SplitNetwork split(Stream& stream, Network<double> exact, const Multigrid<float>& rounded);
 
 }  // namespace terrane::solve

@@ -1,4 +1,4 @@
-// Cycles in double precision (multigrid.cu has those in single), to compare with.
+// Cycles in double precision, for comparison with those in single precision of multigrid.cu.
 #include "terrane/solve/multigrid/hierarchy.hpp"
 
 namespace terrane::solve {

@@ -5,7 +5,7 @@
 
 namespace terrane::solve {
 
-/// Indices of a point, one of which moves along an axis that the compiler knows.
+/// Indices of a point; axes along which they are read or changed are compile-time constants.
 struct Place {
   Index k, j, i;
 

@@ -68,7 +68,7 @@ struct SquareComplex {
   }
 };
 
-/// Complex fields of the points of a network (krylov.hpp).
+/// The Space of krylov.hpp for complex fields on the points of a network.
 class ComplexPointSpace {
  public:
   using Vector = ComplexField;
@@ -101,7 +101,7 @@ class ComplexPointSpace {
   }
 
  private:
-  /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
+  /// Sums over all ranks; while the host waits, it checks whether messages are lost.
   template <int M, class Kernel>
   std::array<double, M> sums(const Kernel& kernel) {
     sums_.template begin_sums<M>(kernel);

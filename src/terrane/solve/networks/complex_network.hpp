@@ -1,9 +1,9 @@
 // Networks of complex conductances, A = A' + iA'', from two networks on the same points (network.hpp): for
-// example rock that stores charge.
+// example for induced polarization.
 //
 // A is symmetric and not Hermitian, so conjugate gradients without conjugation (COCG) solve it. The
-// preconditioner is a multigrid cycle for the magnitudes of the conductances, applied to real and imaginary
-// parts: 9 to 19 iterations.
+// preconditioner is a multigrid cycle for the network of the conductances' magnitudes, applied to real and
+// imaginary parts separately; solves then take 9 to 19 iterations.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,12 @@ using ComplexField = Field<Complex<double>>;
 using ComplexPreconditioner =
     std::function<void(Stream&, const ComplexField& r, ComplexField& z, double scale)>;
 
-/// q = (A' + iA'') p, on the points of the networks; the layer of p around them must be filled.
+/// q = (A' + iA'') p, on the points of the networks; the halo of p must be filled.
 void apply(Stream& stream, const Network<double>& real, const Network<double>& imaginary,
            const ComplexField& p, ComplexField& q);
 
-/// Solves (A' + iA'') x = b, starting from the given x; otherwise as the real one (conjugate_gradients.hpp).
+/// Solves (A' + iA'') x = b, starting from the given x; otherwise as the solver for real networks
+/// (conjugate_gradients.hpp).
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& real, const Network<double>& imaginary,
                                 const ComplexField& b, ComplexField& x,
                                 const ComplexPreconditioner& precondition, const Stopping& stopping = {},

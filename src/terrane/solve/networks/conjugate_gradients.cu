@@ -35,7 +35,7 @@ struct ApplyAndProduct {
     q(k, j, i) = value;
     return p(k, j, i) * value;
   }
-  /// A row on a CPU (reduce.hpp): whether the network stores is asked before it.
+  /// Computes a row on a CPU (reduce.hpp): whether the network has storage is tested before the loop.
   template <int Columns>
   void row(Index k, Index j, Index first, Index last, double (&values)[1][Columns]) const {
     auto still = a;
@@ -59,13 +59,13 @@ struct ApplyAndProduct {
   }
 };
 
-/// α or β: a number, or one that kernels before have left on the device.
+/// α or β: a number, or the address of one that earlier kernels have computed on the device.
 struct Scalar {
   double value = 0;
   const double* there = nullptr;
   TERRANE_FN double get() const { return there == nullptr ? value : *there; }
 };
-/// x += α p,  r −= α q;  |r|²
+/// x += α p,  r −= α q; returns |r|² of the point
 struct Advance {
   Scalar step;
   GridView<const double> p, q;
@@ -74,7 +74,7 @@ struct Advance {
     const double left = next(k, j, i);
     return left * left;
   }
-  /// A row on a CPU (reduce.hpp).
+  /// Computes a row on a CPU (reduce.hpp).
   template <int Columns>
   void row(Index k, Index j, Index first, Index last, double (&values)[1][Columns]) const {
     const double alpha = step.get();
@@ -118,7 +118,7 @@ struct Subtract {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { r(k, j, i) = b(k, j, i) - q(k, j, i); }
 };
 
-/// 1/diag(A); 0 for a point that nothing holds.
+/// 1/diag(A); 0 at a point without conductance and storage.
 struct InverseDiagonal {
   NetworkView<double> a;
   View<double, 3> out;
@@ -134,7 +134,7 @@ struct Multiply {
   TERRANE_FN void operator()(Index k, Index j, Index i) const { z(k, j, i) = d(k, j, i) * r(k, j, i); }
 };
 
-/// a b, rounded as if it had been stored: nvcc would fuse it with a sum.
+/// a b, rounded as if it were stored: nvcc would otherwise fuse the product with a sum.
 TERRANE_FN double stored_product(double a, double b) {
 #if defined(__CUDA_ARCH__)
   return __dmul_rn(a, b);
@@ -151,7 +151,7 @@ struct WeightedSquare {
     return left * stored_product(d(k, j, i), left);
   }
 };
-/// Advance;  r² and r z
+/// Advance; returns r² and r z of the point
 struct AdvanceWeighted {
   Advance advance;
   GridView<const double> d;
@@ -171,7 +171,7 @@ struct NewWeightedDirection {
   }
 };
 
-/// Real fields of the points of a network (krylov.hpp).
+/// The Space of krylov.hpp for real fields on the points of a network.
 class PointSpace {
  public:
   using Vector = Field<double>;
@@ -194,7 +194,7 @@ class PointSpace {
     sweep(stream_, part_, Subtract{b.view(), q.view(), r.view()}, After::events);
     product_ = std::nullopt;
   }
-  /// v = u + β v: CG needs no other.
+  /// v = u + β v: CG uses no other factor of u.
   void blend(double, const Vector& u, double beta, Vector& v) {
     sweep(stream_, part_, NewDirection{beta, u.view(), v.view()}, After::events);
   }
@@ -212,7 +212,7 @@ class PointSpace {
     return sum(ApplyAndProduct<SplitView>{SplitView(a), p.view(), q.view()});
   }
 
-  /// z = d r is left out from here on: its products are added up as r is computed.
+  /// From here on z = d r is not stored: rᵀz is added up while r is computed.
   void leave_out_z(const Field<double>& d) {
     inverse_ = &d;
     gradients_.emplace(stream_.device());
@@ -220,7 +220,7 @@ class PointSpace {
   double product_with_z(const Vector& r) {
     return product_ ? *product_ : sum(WeightedSquare{inverse_->view(), r.view()});
   }
-  /// An iteration as one graph, for the vectors of one solve.
+  /// Computes an iteration as one graph, for the vectors of one solve; none with several ranks.
   std::optional<StepDone<double>> whole_step(const Network<double>& a, RoomOfGradients<PointSpace>& room,
                                              Vector& x, bool fresh) {
     if (!sums_.alone()) return std::nullopt;
@@ -231,7 +231,8 @@ class PointSpace {
   }
 
  private:
-  /// What device_gradients.hpp asks for. rᵀz is added up as r is computed, and before that by begin().
+  /// The kernels that device_gradients.hpp calls. rᵀz is added up while r is computed, and initially by
+  /// begin().
   struct Kernels {
     using Numbers = StepNumbers<double>;
     PointSpace& own;
@@ -262,7 +263,7 @@ class PointSpace {
     }
   };
 
-  /// Sums over all ranks; while the host waits it looks after messages that do not arrive.
+  /// Sums over all ranks; while the host waits, it checks whether messages are lost.
   template <int M, class Kernel>
   std::array<double, M> sums(const Kernel& kernel) {
     sums_.template begin_sums<M>(kernel);
@@ -280,12 +281,12 @@ class PointSpace {
   Alone alone_;
   IndexBox<3> part_;
   Reduction<3> sums_;
-  const Field<double>* inverse_ = nullptr;  // d, where z is left out
-  std::optional<double> product_;           // rᵀz of the r that was computed last
+  const Field<double>* inverse_ = nullptr;  // d, if z is not stored
+  std::optional<double> product_;           // rᵀz for the latest r
   std::optional<DeviceGradients<double>> gradients_;
 };
 
-/// The diagonal, where z is left out.
+/// Preconditioning by the diagonal without storing z.
 struct DiagonalAlone {
   PointSpace& space;
   const Network<double>& network;
@@ -330,7 +331,7 @@ SolveReport solve(Stream& stream, PointSpace& space, const A& network, const Fie
   };
   return conjugate_gradients(space, apply, precondition, b, x, stopping, room);
 }
-/// A: a network.
+/// A: type of the network.
 template <class A>
 SolveReport solve(Stream& stream, const A& network, const Field<double>& b, Field<double>& x,
                   const Preconditioner& precondition, const Stopping& stopping,

@@ -1,11 +1,11 @@
 // Conjugate gradients for conductance networks, preconditioned by a multigrid cycle, the diagonal, or
 // nothing.
 //
-// krylov.hpp has the loop. Memory traffic per iteration and point in double, without B: q = A p reads p
-// and 3 conductances and writes q (40 bytes), pᵀq reads 2 (16), x and r read 4 and write 2 (48), ‖r‖² reads 1
-// (8), rᵀz reads 2 (16), p reads 2 and writes 1 (24): 152 bytes. Devices add up pᵀq and ‖r‖² as they compute
-// q and r: 128 bytes. Where B is the diagonal they add up rᵀz then, too, and leave z out: A p 40, x and r 56,
-// p 32, 128 bytes in all.
+// krylov.hpp contains the loop. Memory traffic per iteration and point in double precision, without that of
+// B: q = A p reads p and 3 conductances and writes q (40 bytes), pᵀq reads 2 (16), x and r read 4 and write 2
+// (48), ‖r‖² reads 1 (8), rᵀz reads 2 (16), p reads 2 and writes 1 (24): 152 bytes. Devices add up pᵀq and
+// ‖r‖² while they compute q and r: 128 bytes. If B is the diagonal, they add up rᵀz at the same time and do
+// not store z: A p 40, x and r 56, p 32, 128 bytes in all.
 //
 // Sums are added in a fixed order (parallel/reduce): the same bits for any number of threads and ranks.
 #pragma once
@@ -34,14 +34,14 @@ class Jacobi {
 };
 inline Jacobi jacobi(Stream& stream, const Network<double>& network) { return Jacobi(stream, network); }
 
-/// q = A p, on the points of the network; the layer of p around them must be filled.
+/// q = A p, on the points of the network; the halo of p must be filled.
 void apply(Stream& stream, const Network<double>& network, const Field<double>& p, Field<double>& q);
 void apply(Stream& stream, const SplitNetwork& network, const Field<double>& p, Field<double>& q);
 
 /// Solves A x = b, starting from the given x. Returns how the iteration ended; after a breakdown or values
-/// that are not finite, x is the best that was reached. With a `grid`, network, b and x are this rank's part
-/// of it, and the call is collective, as B is. scratch: null, or memory whose place 0 holds q, and z, except
-/// while B works: B may use it then (InTurn of multigrid.hpp). Throws MemoryError.
+/// that are not finite, x is the last iterate before it. With a `grid`, network, b and x are this rank's part
+/// of the grid, and the call is collective, as B is. scratch: null, or memory in whose place 0 q and z are
+/// stored; B may use that memory while it computes z (InTurn of multigrid.hpp). Throws MemoryError.
 SolveReport conjugate_gradients(Stream& stream, const Network<double>& network, const Field<double>& b,
                                 Field<double>& x, const Preconditioner& precondition,
                                 const Stopping& stopping = {}, const SharedGrid<double>* grid = nullptr,

@@ -25,8 +25,8 @@ double smallest_spacing(const std::array<AxisSpacing, 3>& axes) {
 }
 
 void detail::check_numbers(Device device, const IndexBox<3>& box) {
-  // A GridView counts from point 0, 0, 0 of the whole grid in rows and planes of this box, which need not
-  // hold that point.
+  // A GridView computes offsets from point (0, 0, 0) of the whole grid with the strides of this box, which
+  // need not contain that point.
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
   const auto number = [&](const Index(&at)[3]) {
     return std::abs(at[0] * box.size(1) * box.size(2) + at[1] * box.size(2) + at[2]);

@@ -3,12 +3,12 @@
 //   (A u)_P = Σ_a [ c_a(P) (u_P − u_{P−e_a}) + c_a(P+e_a) (u_P − u_{P+e_a}) ] + s S_P u_P
 //
 // c_a(P) ≥ 0 is the conductance between the points P−e_a and P. Points beyond the grid are grounded (u = 0):
-// a wall with its conductance kept is a Dirichlet or Robin wall, a wall of conductance 0 a natural (Neumann)
-// one. S ≥ 0 is what a point stores or leaks, s ≥ 0 a number. So A is symmetric, an M-matrix, and positive
-// definite when anything grounds it. Where u is complex the last term is i s S_P u_P.
+// a wall whose link has its conductance is a Dirichlet or Robin boundary, a wall of conductance 0 a natural
+// (Neumann) boundary. S ≥ 0 is storage or leakage per point, s ≥ 0 a scalar. So A is a symmetric M-matrix,
+// and positive definite if any link or S grounds the network. If u is complex, the last term is i s S_P u_P.
 //
-// Axes stand as in arrays: 0 up, 1 north, 2 east; a field has a layer of points around it, which stays zero
-// beyond the grid.
+// Axes are numbered as in arrays: 0 up, 1 north, 2 east. A field has a layer of points around it, zero beyond
+// the grid; with several ranks it is the halo.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ namespace terrane::solve {
 
 inline constexpr int up = 0, north = 1, east = 2;
 
-/// Distances along one axis: spacing[p] is that from point p−1 to point p, p = 0 … n; the first and the last
-/// reach from the wall. At a natural end that one means nothing.
+/// Distances along one axis: spacing[p] is the distance from point p−1 to point p, p = 0 … n; the first and
+/// the last are distances to the walls. At a natural end (Neumann) the distance to the wall is not used.
 struct AxisSpacing {
   std::vector<double> spacing;  ///< [n + 1], any unit that is the same on all axes
   bool natural_low = false, natural_high = false;
@@ -34,18 +34,18 @@ struct AxisSpacing {
   Index points() const { return static_cast<Index>(spacing.size()) - 1; }
 };
 
-/// The smallest spacing of all axes; those at natural ends do not count. Throws InputError: one is not a
-/// length.
+/// The smallest spacing of all axes, except those at natural ends. Throws InputError if a spacing is not a
+/// positive length.
 double smallest_spacing(const std::array<AxisSpacing, 3>& axes);
 
 namespace detail {
 
-/// Checks that the points of a field can be numbered by 32 bits, as GridViews on a GPU do. Throws ShapeError.
+/// Checks that 32-bit integers can number the points of a field, as GridViews on a GPU do. Throws ShapeError.
 void check_numbers(Device device, const IndexBox<3>& box);
 
-/// Layout of a box in memory, with the layer around the points that kernels compute. On a GPU, rows are
-/// padded and `lead` values come before the first, so that the second value of every row begins a cache line,
-/// or a part of one where whole lines would make rows longer by more than a twentieth.
+/// Memory layout of a box that includes the layer around the points. On a GPU, rows are padded and `lead`
+/// unused values precede the first one, so that the second value of every row (the first of a point) begins a
+/// cache line; or a fraction of a line, if padding to whole lines would lengthen rows by more than 5 %.
 struct Rows {
   IndexBox<3> box;
   std::size_t lead = 0;
@@ -57,11 +57,11 @@ Rows rows_of(Device device, const IndexBox<3>& box, std::size_t bytes_of_a_value
 /// Memory for fields that are never needed at the same time: fields with the same place share it.
 class SharedMemory {
  public:
-  /// The memory of place `number`, at least `bytes` bytes; its contents are lost when it grows. Throws
+  /// The memory of place `number`, at least `bytes` bytes; its contents are lost if it grows. Throws
   /// MemoryError.
   std::shared_ptr<Buffer<std::byte>> place(Stream& stream, std::size_t number, std::size_t bytes) {
-    // Whole lines: where memory ends at a guarded page, as on the debug device, it also begins at a line, so
-    // that fields of any type may lie there.
+    // Rounded up to whole cache lines: memory that ends at a guard page, as on the debug device, then also
+    // begins at a cache line, so that it can contain fields of any type.
     bytes = (bytes + 127) / 128 * 128;
     if (places_.size() <= number) places_.resize(number + 1);
     auto& there = places_[number];
@@ -73,7 +73,7 @@ class SharedMemory {
     }
     return there;
   }
-  /// Bytes that a place has now.
+  /// The current size of a place, bytes.
   std::size_t size(std::size_t number) const {
     return number < places_.size() && places_[number] ? places_[number]->size() : 0;
   }
@@ -82,8 +82,8 @@ class SharedMemory {
   std::vector<std::shared_ptr<Buffer<std::byte>>> places_;
 };
 
-/// A field on points of a grid, with a layer of points around them: zero beyond the grid, else copies of
-/// points of other ranks (shared_grid.hpp). V: a real or Complex type.
+/// A field on points of a grid, with a layer of points around them: zero beyond the grid, elsewhere copies of
+/// values of other ranks (shared_grid.hpp). V: a real or Complex type.
 template <class V>
 class Field {
  public:
@@ -91,28 +91,28 @@ class Field {
   static constexpr int numbers = Values<V>::numbers;  ///< real numbers per point
 
   Field() = default;
-  /// Zero everywhere. above: points of the layer at the upper end of each axis.  Throws MemoryError;
-  /// ShapeError when a GPU could not number the points by 32 bits.
+  /// A field of zeros. above: width of the layer at the upper end of each axis, points.  Throws MemoryError;
+  /// ShapeError if 32-bit integers cannot number the points on a GPU.
   Field(Stream& stream, const IndexBox<3>& points, Index above = 1) : Field(stream.device(), points, above) {
     memory_ = std::make_shared<Buffer<std::byte>>(stream.device(), end());
     memory_->fill_zero(stream);
   }
-  /// In memory that others use in turn, from byte `from` of the place on (a multiple of 128): before the
-  /// field is read, all its points must be written and its layer zeroed.
+  /// A field in memory that is used for other data, too, from byte `from` (a multiple of 128) of the place
+  /// on. Before the field is read, all its points must be written and its layer set to zero.
   Field(Stream& stream, const IndexBox<3>& points, SharedMemory& memory, std::size_t place,
         std::size_t from = 0)
       : Field(stream.device(), points, 1) {
     lead_ += from / sizeof(Real);
     memory_ = memory.place(stream, place, end());
   }
-  /// In the memory of a larger field, at the points of the same indices: the layer there stays as it is. So
-  /// this field has no layer.
+  /// A field in the memory of a larger field, at the points with the same indices. It has no layer of its
+  /// own.
   Field(const Field& larger, const IndexBox<3>& points)
       : points_(points), box_(points), rows_(larger.rows_), lead_(larger.lead_), memory_(larger.memory_) {
     if (!(overlap(points, larger.points_) == points))
       throw ShapeError("field", "the points are not among those of the larger field");
   }
-  /// The same field: both see what either writes.
+  /// The same field, in the same memory.
   Field shared() const {
     Field other;
     other.points_ = points_;
@@ -122,18 +122,19 @@ class Field {
     other.memory_ = memory_;
     return other;
   }
-  /// Bytes that a field on these points takes at the beginning of a place.
+  /// Number of bytes that a field on these points needs, from the beginning of a place.
   static std::size_t bytes(Device device, const IndexBox<3>& points) {
     return Field(device, points, 1).end();
   }
-  /// Bytes of its memory up to the last value.
+  /// Number of bytes from the beginning of the field's memory up to the last value.
   std::size_t end() const { return (lead_ + numbers * size()) * sizeof(Real); }
   Field(Field&&) noexcept = default;
   Field& operator=(Field&&) noexcept = default;
 
   const IndexBox<3>& points() const { return points_; }
-  const IndexBox<3>& box() const { return box_; }  ///< with the layer
-  /// The box with the padding of rows on a GPU, by which the first point of each begins a cache line.
+  const IndexBox<3>& box() const { return box_; }  ///< points and layer
+  /// The box including the padding of rows on a GPU, which makes the first point of each row begin a cache
+  /// line.
   const IndexBox<3>& memory_box() const { return rows_; }
   Device device() const { return memory_ ? memory_->device() : Device{Device::Kind::cpu, -1}; }
   const void* memory() const { return first(); }  ///< address of the first value
@@ -146,10 +147,11 @@ class Field {
     if constexpr (numbers == 1) return View<const Real, 3>(first(), rows_).part(box_);
     else return complex_view<const Real>(first(), rows_);
   }
-  /// All values of a complex field in the order of memory, as one row: (0, 0, n).
+  /// All values of a complex field in the order of memory, as one row with indices (0, 0, n).
   auto row() const { return complex_view<const Real>(first(), index_box(1, 1, static_cast<Index>(size()))); }
-  /// The field as real arrays, for messages. parts(): of the real and of the imaginary parts; pairs(): one
-  /// array in which index i of the last axis becomes 2i (real) and 2i + 1 (imaginary).
+  /// The field as real arrays, for messages. parts(): an array of real parts and one of imaginary parts;
+  /// pairs(): one array, in which index i of the last axis becomes 2i (real part) and 2i + 1 (imaginary
+  /// part).
   std::array<View<Real, 3>, numbers> parts() {
     std::array<View<Real, 3>, numbers> all;
     for (std::size_t n = 0; n < all.size(); ++n)
@@ -157,17 +159,18 @@ class Field {
     return all;
   }
   View<Real, 3> pairs() { return View<Real, 3>(first(), twice(rows_)).part(twice(box_)); }
-  /// Zeroes the field and all else that is in its memory.
+  /// Zeroes the field's memory, including other fields there.
   void fill_zero(Stream& stream) { memory_->fill_zero(stream); }
 
-  /// values [points], in the order of the array; of a complex field the real parts, then the imaginary ones.
+  /// values [points], in row-major order; for a complex field all real parts, then all imaginary parts.
   void upload(Stream& stream, const std::vector<Real>& values) { upload(stream, values, points_); }
   std::vector<Real> download(Stream& stream) const { return download(stream, points_); }
-  /// values [points with a layer of one]: conductances, which reach the walls.
+  /// values [points and a layer of one point]: for conductances, which are also given at the walls.
   void upload_with_layer(Stream& stream, const std::vector<Real>& values) {
     upload(stream, values, points_.grown(1));
   }
-  /// Uploads the values [there] at points that this field has, too; zero elsewhere.
+  /// Uploads those of the values, given on the box `there`, whose points this field has; zero at its other
+  /// points.
   void upload(Stream& stream, const std::vector<Real>& values, const IndexBox<3>& there);
   std::vector<Real> download(Stream& stream, const IndexBox<3>& there) const;
 
@@ -194,30 +197,29 @@ class Field {
   std::shared_ptr<Buffer<std::byte>> memory_;
 };
 
-/// The conductances of A, on one device, of the points that a rank has: link_field().
+/// The coefficients of A on one device, at the points that a rank has; links are made by link_field().
 template <class T>
 struct Network {
-  std::array<Field<T>, 3> link;  ///< c_a at the point above the link; index n is the high wall
+  std::array<Field<T>, 3> link;  ///< c_a, stored at the upper point of the link; index n: high wall
   Field<T> storage;              ///< S, or empty
   double shift = 0;              ///< s
 
   const IndexBox<3>& points() const { return link[0].points(); }
 };
 
-/// A field for links, with the layers that multigrid over several ranks needs: two points beyond the high
-/// wall.
+/// A field for links, with a layer that is two points wider at the upper end of each axis, as multigrid with
+/// several ranks needs.
 template <class T>
 Field<T> link_field(Stream& stream, const IndexBox<3>& points) {
   return Field<T>(stream, points, 3);
 }
 
-/// A Network<double> without S in two parts, one of which a multigrid in single precision has already: the
-/// conductances rounded to float, and the number of steps, from one double to the next, between each and c_a.
-/// Together they give every bit of c_a where it is 0 or within the range of float; below that range it is
-/// rounded.
+/// A Network<double> without S, stored as the conductances rounded to float, which a multigrid in single
+/// precision has anyway, and the number of representable doubles between each of these and c_a. Together they
+/// are exact to the last bit of c_a if this is 0 or within the range of float, and rounded if it is below.
 struct SplitNetwork {
-  std::array<Field<float>, 3> rounded;       ///< in the memory of the finest level of a Multigrid
-  std::array<Field<std::int32_t>, 3> steps;  ///< steps at the points, and at those above the last
+  std::array<Field<float>, 3> rounded;       ///< shared with the finest level of a Multigrid
+  std::array<Field<std::int32_t>, 3> steps;  ///< at the points, and at those above the last
 
   const IndexBox<3>& points() const { return steps[0].points(); }
 };
@@ -231,7 +233,7 @@ TERRANE_FN std::int64_t bits_of(double value) {
   return std::bit_cast<std::int64_t>(value);
 #endif
 }
-/// The double that is `steps` doubles farther from zero than `rounded`.
+/// The double that is `steps` representable numbers farther from zero than `rounded`.
 TERRANE_FN double joined(float rounded, std::int32_t steps) {
   const std::int64_t bits = bits_of(static_cast<double>(rounded)) + steps;
 #if defined(__CUDA_ARCH__)
@@ -240,14 +242,15 @@ TERRANE_FN double joined(float rounded, std::int32_t steps) {
   return std::bit_cast<double>(bits);
 #endif
 }
-/// The number of doubles from `rounded` to `value`; 0 where it exceeds 32 bits: below the range of float.
+/// The number of representable doubles from `rounded` to `value`; 0 if that exceeds 32 bits, which happens
+/// below the range of float.
 TERRANE_FN std::int32_t steps_between(float rounded, double value) {
   const std::int64_t steps = bits_of(value) - bits_of(static_cast<double>(rounded));
   const auto few = static_cast<std::int32_t>(steps);
   return few == steps ? few : 0;
 }
 
-/// c_a of a SplitNetwork.
+/// A view of c_a of a SplitNetwork, for kernels.
 struct JoinedLinks {
   GridView<const float> rounded;
   GridView<const std::int32_t> steps;
@@ -258,7 +261,7 @@ struct JoinedLinks {
 
 }  // namespace detail
 
-/// What kernels see of a network.
+/// A view of a network, for kernels.
 template <class T, class Links = GridView<const T>>
 struct NetworkView {
   Links c[3];
@@ -275,14 +278,14 @@ struct NetworkView {
     for (std::size_t a = 0; a < 3; ++a) c[a] = {network.rounded[a].view(), network.steps[a].view()};
   }
 
-  /// D⁻¹ value, D the diagonal of A; 0 where D is 0.
+  /// D⁻¹ value, with D the diagonal of A; 0 if D is 0.
   template <class V>
   TERRANE_FN V over_diagonal(V value, Index k, Index j, Index i) const {
     const T sum = c[up](k, j, i) + c[up](k + 1, j, i) + (c[north](k, j, i) + c[north](k, j + 1, i)) +
                   (c[east](k, j, i) + c[east](k, j, i + 1));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
-  /// All that A has at a point: conductances, and s S.
+  /// All coefficients of A at a point: six conductances, and s S.
   struct Coefficients {
     T below, above, south, to_north, west, to_east, held;
   };
@@ -302,7 +305,7 @@ struct NetworkView {
     const T diagonal = at.below + at.above + (at.south + at.to_north) + (at.west + at.to_east);
     return Values<V>::divided(b - times(at, u, here, k, j, i), diagonal, at.held);
   }
-  /// (A u)_P. U: a view of real or complex values; a complex u has i s S u.
+  /// (A u)_P. U: a view of real or complex values; if u is complex, the storage term is i s S u.
   template <class U>
   TERRANE_FN auto applied(const Coefficients& at, const U& u, Index k, Index j, Index i) const {
     const auto here = u(k, j, i);

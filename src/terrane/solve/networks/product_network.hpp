@@ -2,8 +2,8 @@
 //
 //   c_a(P) = g_a(P_a) Π_{b≠a} m_b(P_b)
 //
-// The Laplacian on any tensor mesh is such a network; only S is an array. Coarser networks are products
-// again, so a multigrid cycle reads S and a few lists instead of four arrays.
+// The Laplacian on any tensor mesh is such a network; only S is a three-dimensional array. Coarser networks
+// are products again, so a multigrid cycle reads S and short lists instead of four arrays.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ namespace terrane::solve {
 
 struct ProductNetwork {
   IndexBox<3> part;  ///< the points that a rank has
-  /// g [n + 1] and m [n] of the axes up, north and east, of the whole grid.
+  /// g_a [n + 1] and m_a [n] for the axes a = up, north and east of the whole grid.
   std::array<std::vector<double>, 3> along, across;
-  const Field<double>* storage = nullptr;  ///< S, or nothing
+  const Field<double>* storage = nullptr;  ///< S; null: none
   double shift = 0;                        ///< s
 
   const IndexBox<3>& points() const { return part; }
@@ -38,7 +38,7 @@ struct ProductView {
                    high * wide * (along[east](i) + along[east](i + 1)));
     return Values<V>::divided(value, sum, shift == T(0) ? T(0) : shift * storage(k, j, i));
   }
-  /// As of NetworkView.
+  /// As in NetworkView: coefficients of A at a point; with the factors m of its three axes.
   struct Coefficients {
     T high, wide, deep, below, above, south, to_north, west, to_east, held;
   };

@@ -8,7 +8,7 @@ namespace terrane::solve {
 
 namespace {
 
-/// Calls use(number in a, number in b) for all points that are in both boxes.
+/// Calls use(index in a, index in b) for all points that are in both boxes.
 template <class Use>
 void for_common_points(const IndexBox<3>& a, const IndexBox<3>& b, const Use& use) {
   const auto common = overlap(a, b);
@@ -21,8 +21,8 @@ void for_common_points(const IndexBox<3>& a, const IndexBox<3>& b, const Use& us
       for (Index i = common.first[2]; i < common.last[2]; ++i) use(number(a, k, j, i), number(b, k, j, i));
 }
 
-/// Fields of `numbers` numbers per point, real parts before imaginary ones, or in pairs, over one box become
-/// such over another; zero where the first has no points.
+/// Order in memory of a field with `numbers` real numbers per point: all real parts before all imaginary
+/// ones, or in pairs.
 struct Order {
   std::size_t points, numbers;
   bool pairs;
@@ -43,7 +43,7 @@ std::vector<T> moved(const std::vector<T>& values, const IndexBox<3>& from, cons
   return all;
 }
 
-/// The same, where every value along a row is two numbers.
+/// The same partition for arrays in which every value along a row is two numbers.
 template <int N>
 Cartesian<N> of_pairs(Cartesian<N> all) {
   const auto twice = [](const IndexBox<N>& box) {

@@ -1,7 +1,7 @@
-// A grid whose points are shared among ranks: which rank has which points, and how it gets values of others.
+// A grid whose points are divided among ranks: which rank has which points, and how ranks exchange values.
 //
 // A rank's arrays are indexed by the indices of the whole grid. Parts are cut at the blocks of a Reduction,
-// so no sum depends on the number of ranks; everything else that solvers do is pointwise.
+// so no sum depends on the number of ranks; all other operations of solvers are pointwise.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,21 @@
 
 namespace terrane::solve {
 
-/// Points that bring() gets from other ranks: those around a part, or all.
+/// Which points bring() gets from other ranks: a halo of width `points` around a part, or all points.
 struct Around {
   Index points = 1;
-  bool corners = false;  ///< true: also values beyond edges and corners of the part
+  bool corners = false;  ///< true: the halo includes edges and corners
   bool all = false;      ///< true: every rank gets the whole grid
 };
 
-/// T: float or double. All members are collective but whole(), part(), direct() and by_peers(), and so is its
-/// destruction, unless an exception does it (halo.hpp). Comm must outlive it.
+/// T: float or double. All members are collective except whole(), part(), direct() and by_peers(); so is the
+/// destructor, except during stack unwinding (halo.hpp). Comm must outlive the grid.
 template <class T>
 class SharedGrid {
  public:
-  /// Cut at blocks of sums, into as many parts as there are ranks, for sums that hosts finish. On a device of
-  /// 401³ points these take twice the time of all the rest, unless cuts join blocks.
+  /// Cuts the grid at blocks of a Reduction into as many parts as ranks, for sums that are finished on the
+  /// host. On a device with 401³ points, sums would take twice as long as the rest if cuts were not at
+  /// multiples of several blocks.
   SharedGrid(const IndexBox<3>& whole, Comm& comm, Device device)
       : SharedGrid(cut(whole, comm.size(), CartesianSettings<3>{{}, {}, device.has_own_memory() ? 1.0 : 0.0}),
                    comm) {}
@@ -36,25 +37,25 @@ class SharedGrid {
   const IndexBox<3>& part() const { return partition_.part(comm_->rank()); }
   Comm& comm() const { return *comm_; }
 
-  /// Keeps the memory of messages between GPUs of these ranks as long as this grid lives, for all halos that
-  /// are made one after the other.
+  /// Keeps the memory for messages between the ranks' GPUs as long as this grid exists, so that halos made
+  /// one after the other reuse it.
   void keep_memory(Stream& stream) const;
-  /// Allocates what bring() needs for fields of V; else the first bring() allocates it, which then cannot be
-  /// recorded. Throws MemoryError.
+  /// Allocates the halo that bring() needs for fields of V. Otherwise the first bring() allocates it, so that
+  /// this call cannot be recorded in a Graph. Throws MemoryError.
   template <class V>
   void prepare(Stream& stream) const;
-  /// Fills the points around this rank's part of a field with the values of the ranks that have them. early:
-  /// as in sweep().
+  /// Fills the halo of this rank's part of a field with values of other ranks. early: the kernel may be
+  /// launched while the previous one of the stream still runs.
   template <class V>
   void bring(Stream& stream, Field<V>& field, bool early = false) const;
-  /// Whether bring() can be recorded in a graph, and whether it is a kernel on the stream itself; call
-  /// prepare() before.
+  /// Whether bring() can be recorded in a Graph; and (by_peers) whether it is a single kernel on the caller's
+  /// stream. Call prepare() before.
   bool direct() const { return any().direct; }
   bool by_peers() const { return any().by_peers; }
-  /// Where there are several ranks: the host waits for the stream, and checks messages meanwhile. Throws
-  /// Error where they can no longer arrive, also those of other grids between GPUs.
+  /// With several ranks: the host waits for the stream and checks messages meanwhile. Throws Error if
+  /// messages between GPUs, of this grid or another, can no longer arrive.
   void watch(Stream& stream) const;
-  /// The values of all ranks, as Field::download gives those of one.
+  /// The values of all ranks, in the order of Field::download.
   template <class V>
   std::vector<T> gather(Stream& stream, const Field<V>& field) const;
 
@@ -68,8 +69,9 @@ class SharedGrid {
   Cartesian<3> partition_;
   Comm* comm_;
   Around around_;
-  mutable std::shared_ptr<const void> memory_;  // goes after the halos
-  // Halos of real and of complex fields (pairs on GPUs), once prepare() or bring() has made them.
+  mutable std::shared_ptr<const void> memory_;  // destroyed after the halos, so declared before
+  // Halos of real and of complex fields (stored as pairs on GPUs); null until prepare() or bring() makes
+  // them.
   mutable std::unique_ptr<Halo<T, 3>> halos_[2];
 };
 
