@@ -1,4 +1,4 @@
-// Which rows of the data are of one kind.
+// Sets of data of one kind, and their rows among all data.
 #pragma once
 
 #include <cstddef>

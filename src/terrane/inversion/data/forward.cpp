@@ -60,7 +60,7 @@ Linearised LogarithmForward::at(std::span<const double> model, Progress* progres
 
 namespace {
 
-/// Rows of an operator that are kept in memory, to be read by columns.
+/// Entries of an operator, stored row by row in memory and returned by columns.
 class KeptRows final : public solve::ColumnSource {
  public:
   KeptRows(std::size_t rows, std::size_t columns, std::vector<double> entries)

@@ -1,7 +1,8 @@
-// Data that are no linear function of a model: F(m), and its derivative J = ∂F/∂m as an operator.
+// Data that depend non-linearly on a model: F(m), and its derivative J = ∂F/∂m as an operator.
 //
-// A model may be a function of what the physics knows, cell by cell: p = e^m keeps a resistivity above zero
-// and makes a factor of ten as large a change below 1 Ω·m as above 1000. Then ∂F/∂m = J_p diag(dp/dm).
+// In each cell the model may be a function of the physical property p. With p = e^m a resistivity stays above
+// zero, and a factor of ten is as large a change of the model at 1 Ω·m as at 1000. Then ∂F/∂m = J_p
+// diag(dp/dm).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@
 
 namespace terrane::inversion {
 
-/// F near one model.
+/// F linearised about one model.
 struct Linearised {
   std::vector<double> data;                               ///< F(m), [rows]
   std::shared_ptr<const solve::LinearOperator> jacobian;  ///< J at m, [rows, columns]
-  std::vector<std::string> warnings;  ///< of the computation, as of solves that did not converge
+  std::vector<std::string> warnings;  ///< warnings, for example of solves that did not converge
 };
 
 class Forward {
@@ -27,15 +28,15 @@ class Forward {
   virtual ~Forward() = default;
   virtual std::size_t rows() const = 0;
   virtual std::size_t columns() const = 0;
-  /// F and J at a model, with the same bits on any number of threads; J is null where the model is beyond all
-  /// bounds. Throws InputError, MemoryError, Cancelled.
+  /// F and J at a model, with the same bits on any number of threads; J is null if the model is beyond the
+  /// bounds that the physics allows. Throws InputError, MemoryError, Cancelled.
   virtual Linearised at(std::span<const double> model, Progress* progress = nullptr) const = 0;
 };
 
-/// J diag(slope), for some of J's columns.
+/// The operator J diag(slope), restricted to some columns of J.
 class Chained final : public solve::LinearOperator {
  public:
-  /// columns: of J, ascending; empty: all · slope: [those]
+  /// columns: indices of columns of J, ascending; empty: all · slope: [columns]
   Chained(std::shared_ptr<const solve::LinearOperator> jacobian, std::vector<std::uint32_t> columns,
           std::vector<double> slope);
   std::size_t rows() const override { return jacobian_->rows(); }
@@ -55,7 +56,8 @@ class Chained final : public solve::LinearOperator {
   std::vector<double> slope_;
 };
 
-/// For physics whose property is p = e^m, m the model: F(e^m), J diag(p). p beyond 1e±30 is out of bounds.
+/// F as a function of m = ln p, p the physical property: F(e^m) with the derivative J diag(p). p below 1e-30
+/// or above 1e30 is out of bounds.
 class LogarithmForward final : public Forward {
  public:
   explicit LogarithmForward(std::shared_ptr<const Forward> physics) : physics_(std::move(physics)) {}
@@ -67,8 +69,8 @@ class LogarithmForward final : public Forward {
   std::shared_ptr<const Forward> physics_;
 };
 
-/// All entries of an operator in memory, made by a product with its transpose for each row: worth it for some
-/// hundred data, when there are many products.
+/// The operator with all entries in memory, computed by a product with the transpose for each row: pays off
+/// for a few hundred data and many products.
 std::shared_ptr<const solve::LinearOperator> in_memory(const solve::LinearOperator& g, int threads);
 /// The operator that has these entries, [rows, columns].
 std::shared_ptr<const solve::LinearOperator> in_memory(std::size_t rows, std::size_t columns,

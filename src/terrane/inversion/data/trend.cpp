@@ -7,7 +7,7 @@ namespace terrane::inversion {
 
 namespace {
 
-/// Scales x to −1 … 1 between its least and greatest value.
+/// Maps x linearly so that its minimum becomes −1 and its maximum 1.
 std::vector<double> scaled(std::span<const double> x) {
   const auto [least, most] = std::minmax_element(x.begin(), x.end());
   const double middle = 0.5 * (*least + *most), half = 0.5 * (*most - *least);
@@ -104,7 +104,7 @@ void Detrended::weighted_diagonal(std::span<const double> weight, std::span<doub
     g_->apply_transpose(trends_.weighted_column(k), seen);
     for (std::size_t c = 0; c < seen.size(); ++c) diagonal[c] -= seen[c] * seen[c];
   }
-  // The diagonal of a cell whose field the trend explains fully: only rounding errors are left, which may be
+  // If the trend explains the field of a cell completely, only rounding errors are left, which may be
   // negative.
   for (std::size_t c = 0; c < seen.size(); ++c) diagonal[c] = std::max(diagonal[c], 0.0);
 }

@@ -1,10 +1,12 @@
-// A regional field beside the model's: d = G m + T c, T polynomials of the stations' places, c unknown.
+// A regional field in addition to that of the model: d = G m + T c, with polynomials T of the station
+// coordinates and unknown coefficients c.
 //
 // For any m the best c is found by least squares, so that φ_d(m) = min_c ‖W(G m + T c − d)‖². With the
 // columns p_k of P, T made orthonormal in the product Σ w² p q, that is
 //   φ_d(m) = ‖W Q (G m − d)‖²,  Q = I − P PᵀW²
-// and so an inversion with the operator Q G and the data Q d. Nothing is fitted to the model's own field
-// beforehand, as it is where a trend is taken from the data first. A model cannot have what a trend explains.
+// that is, an inversion with the operator Q G and the data Q d. A trend removed from the data beforehand
+// would also fit part of the model's own field; here it does not. But a model gets no field that a trend
+// explains.
 #pragma once
 
 #include <memory>
@@ -18,16 +20,17 @@ namespace terrane::inversion {
 
 enum class Trend { none, constant, plane, quadratic };
 
-/// P, for each set of data its own columns; columns that the stations do not tell apart (all on a line) are
-/// left out.
+/// The matrix P, with separate columns for each set of data. Columns that are linearly dependent at the
+/// stations (for example if all are on a line) are omitted.
 class Trends {
  public:
-  /// easting, northing [stations], to which the rows of each set belong · weight [rows] 1/σ, or 0
+  /// easting, northing [stations]: row n of each set belongs to station n · weight [rows] 1/σ; 0: datum not
+  /// used
   Trends(Trend trend, std::span<const DataSet> sets, std::span<const double> easting,
          std::span<const double> northing, std::span<const double> weight);
 
   std::size_t columns() const { return all_.size(); }
-  /// P PᵀW² r: the trend that is nearest to r [rows], also where there is no datum.
+  /// P PᵀW² r: the trend that fits r [rows] best, evaluated also at stations without a datum.
   std::vector<double> nearest(std::span<const double> r) const;
   /// d ← Q d
   void remove(std::span<double> d) const;
@@ -45,7 +48,7 @@ class Trends {
   std::vector<Column> all_;
 };
 
-/// Q G.
+/// The operator Q G.
 class Detrended final : public solve::LinearOperator {
  public:
   Detrended(std::shared_ptr<const solve::LinearOperator> g, Trends trends)
@@ -54,7 +57,7 @@ class Detrended final : public solve::LinearOperator {
   std::size_t columns() const override { return g_->columns(); }
   void apply(std::span<const double> model, std::span<double> data) const override;
   void apply_transpose(std::span<const double> data, std::span<double> model) const override;
-  /// Precondition: weight is W², of which the trends were made.
+  /// Precondition: weight is the W² with which the trends were made.
   void weighted_diagonal(std::span<const double> weight, std::span<double> diagonal) const override;
 
  private:

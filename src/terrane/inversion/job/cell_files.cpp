@@ -25,10 +25,10 @@ namespace terrane::inversion {
 
 namespace {
 
-// Tolerance of faces, in thinnest cells: files have faces with few digits, or widths.
+// Tolerance of face positions, relative to the thinnest cell: files contain faces with few digits, or widths.
 constexpr double mesh_tolerance = 1e-3;
 
-/// Whether faces of two meshes along one axis agree: programs write them with more or fewer digits.
+/// Whether the faces of two meshes along one axis agree, up to the digits that programs write.
 bool alike(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) return false;
   double thinnest = std::numeric_limits<double>::infinity();
@@ -54,7 +54,7 @@ void expect_mesh(const Config& table, const char* key, const std::string& path, 
                       faces.first.front(), faces.first.back()));
 }
 
-/// For a mesh file with an octree: the octree cell in which each cell of the mesh lies.
+/// The octree mesh of a mesh file; empty if the file contains none.
 io::Octree octree_of(const std::string& mesh_file) {
   if (mesh_file.empty() || io::format_of(mesh_file).name != "ubc-mesh") return {};
   auto in = io::TextReader::open(mesh_file);
@@ -73,7 +73,7 @@ std::vector<double> of_array(const Config& table, const char* key, const std::st
   return std::move(array.values);
 }
 
-/// The cell of a point; nothing outside of the mesh, and on its faces.
+/// The index of the cell that contains a point; nothing if the point is outside the mesh or on a face.
 std::optional<std::size_t> cell_at(const TensorMesh& mesh, double e, double n, double u) {
   const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
   const double at[3] = {e, n, u};
@@ -86,7 +86,8 @@ std::optional<std::size_t> cell_at(const TensorMesh& mesh, double e, double n, d
   return mesh.index(place[0], place[1], place[2]);
 }
 
-/// Values of cells from rows with a cell's centre and the value in the column `named`, or the last.
+/// Values of cells from a table whose rows contain a cell's centre and its value, in the column `named` or
+/// the last one.
 std::vector<double> of_table(const Config& table, const char* key, const std::string& path,
                              const io::Table& rows, const std::string& named, const TensorMesh& mesh) {
   const Column* column = rows.find(named);
@@ -113,8 +114,8 @@ std::vector<double> of_table(const Config& table, const char* key, const std::st
   return values;
 }
 
-/// Values of cells from a table of prisms; cells that it does not have get the property's `absent`, such as
-/// density 0.
+/// Values of cells from a table of prisms; cells that the table lacks get the property's value `absent`, for
+/// example density 0.
 std::vector<double> of_prisms(const Config& table, const char* key, const std::string& path,
                               const io::PrismData& data, const std::string& property,
                               const TensorMesh& mesh) {
@@ -147,12 +148,12 @@ std::vector<double> of_prisms(const Config& table, const char* key, const std::s
   return values;
 }
 
-/// Whether the first lines hold nothing but numbers, one in each (or UBC's 3*1), blanks and UBC's comments.
+/// Whether the first lines contain only numbers, one per line (or UBC's 3*1), blanks and UBC's comments.
 bool begins_with_bare_numbers(std::string_view head) {
   std::size_t numbers = 0;
   while (!head.empty()) {
     const auto end = head.find('\n');
-    if (end == head.npos && numbers > 0) break;  // cut in two
+    if (end == head.npos && numbers > 0) break;  // the last line of `head` may be incomplete
     auto line = head.substr(0, end);
     head = end == head.npos ? std::string_view{} : head.substr(end + 1);
     if (const auto comment = line.find('!'); comment != line.npos) line = line.substr(0, comment);
@@ -176,7 +177,7 @@ std::vector<double> values_of_file(const Config& table, const char* key, const s
   const std::string_view format = given ? std::string_view() : io::format_of(path).name;
   if (format == "npy") return of_array(table, key, path, io::read_npy(path), mesh, mesh_file);
   if (format.starts_with("ubc-") && format != "ubc-mesh" && mesh_file.empty()) {
-    auto in = io::TextReader::open(path);  // the file has values of the job's own mesh
+    auto in = io::TextReader::open(path);  // the file has values on the job's own mesh
     return io::read_ubc_property(in, io::MeshData{mesh, {}, {}}, property).cells.front().values;
   }
   io::ReadOptions options;

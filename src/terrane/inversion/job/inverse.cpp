@@ -28,7 +28,7 @@ Physics Inverses::job() const {
                         [&](const Section& section) { return section.path == path; });
   };
   const auto simulation = [](const Section& section) { return section.path == "simulation"; };
-  std::vector<Section> keys, tables;  // of [simulation], and others
+  std::vector<Section> keys, tables;  // keys of [simulation], and other tables
   std::partition_copy(on_page_.begin(), on_page_.end(), std::back_inserter(keys), std::back_inserter(tables),
                       simulation);
   if (const auto at = place("simulation"); at != job.sections.end())

@@ -15,7 +15,7 @@ namespace terrane::inversion {
 /// An example of an inversion, with the job that computes its data: `terrane new inversion --of NAME`.
 struct ExampleJob {
   std::string_view name;   ///< "electric"
-  std::string_view job;    ///< with comments; reads data
+  std::string_view job;    ///< text of the job, with comments; it reads data
   std::string_view truth;  ///< text of a job that computes these data into the same folder
   std::string_view data;   ///< the file of data that this job writes: "line.ohm"
 };
@@ -23,23 +23,24 @@ struct ExampleJob {
 /// The inverse of one physics: its folder inverse/ declares it (docs/workshop/new_physics.md).
 struct Inverse {
   Physics job;       ///< the inversion as a Physics, whose simulations are inversions
-  std::string data;  ///< the kinds of data that it takes, for people: "gravity and its gradients"
-  /// The tables [simulation], and others of its own, that the reference page of all inversions shows.
+  std::string data;  ///< description of the data it inverts: "gravity and its gradients"
+  /// The tables, [simulation] and those that only this inversion has, that the reference page of all
+  /// inversions lists.
   std::vector<Section> on_page = {};
-  std::vector<Service> services = {};  ///< what ranks other than 0 do
+  std::vector<Service> services = {};  ///< work that ranks other than 0 do
   std::vector<ExampleJob> examples = {};
 };
 
 class Inverses {
  public:
   void add(Inverse one);
-  /// A physics that this program was built without.
+  /// Declares a physics that this program was built without.
   void leave_out(std::string name) { registry_.leave_out(std::move(name)); }
 
-  /// The physics with which `terrane invert` reads jobs.
+  /// The inversions by which `terrane invert` reads jobs.
   const Registry& registry() const noexcept { return registry_; }
-  /// All of them as one Physics named "inversion", which must not outlive this object: for the template, the
-  /// reference, and the ranks other than 0. It has no tables where there is no inversion.
+  /// All inversions as one Physics named "inversion", which must not outlive this object: for the template,
+  /// the reference, and the ranks other than 0. It has no tables if there are no inversions.
   Physics job() const;
   std::span<const ExampleJob> examples() const noexcept { return examples_; }
 

@@ -30,10 +30,10 @@ void Dependence::require_memory(const Runtime& runtime, const std::string& what)
 
 namespace {
 
-constexpr double of_cut_cells = 2;  // memory: cells of half the width along one axis
+constexpr double of_cut_cells = 2;  // relative memory with cells of half the width along one axis
 
-/// Adds the cost of errors of the mesh: of about seven models, two are also solved for on three meshes with
-/// twice the cells and on one with farther walls.
+/// Adds the cost of computing errors of the mesh: an inversion computes about seven models; for two of them,
+/// data are also computed on three meshes with twice the cells and on one with farther boundaries.
 void foresee_errors(Plan& plan, const Accuracy& asked, double memory) {
   constexpr double of_errors = 3 * 2 + 1.2, models = 7;
   plan.seconds *= 1 + 2 * of_errors / models;
@@ -111,7 +111,7 @@ Outcome InversionJob::found(const Runtime& runtime, Report& told) {
 
 namespace {
 
-constexpr double share_that_limits = 0.05;  // of the data
+constexpr double share_that_limits = 0.05;  // fraction of the data
 
 /// σ² = σ_d² + e².
 std::vector<double> in_quadrature(std::vector<double> sigma, const std::vector<double>& errors) {
@@ -119,7 +119,7 @@ std::vector<double> in_quadrature(std::vector<double> sigma, const std::vector<d
   return sigma;
 }
 
-/// The share of data for which `one` is larger than `other`.
+/// The fraction of data for which `one` is larger than `other`.
 double share_above(const std::vector<double>& one, const std::vector<double>& other) {
   double above = 0;
   for (std::size_t n = 0; n < one.size(); ++n) above += one[n] > other[n] ? 1 : 0;
@@ -241,7 +241,7 @@ std::vector<double> InversionJob::errors_of_mesh(const std::vector<double>& mode
       for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += one[n];
     auto errors = of_->errors_by(data, sum);
     const auto scale = of_->scale_of_errors(data);
-    for (std::size_t n = 0; n < errors.size(); ++n)  // NaN stays NaN
+    for (std::size_t n = 0; n < errors.size(); ++n)  // this comparison leaves NaN as it is
       if (errors[n] > StatedErrors::largest_told * scale[n])
         errors[n] = StatedErrors::largest_told * scale[n];
     if (std::all_of(errors.begin(), errors.end(), [](double e) { return std::isfinite(e); })) return errors;

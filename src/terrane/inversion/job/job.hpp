@@ -1,14 +1,14 @@
 // An inversion from a job file, of any physics.
 //
-// With simulation.verify = "estimate" errors of the mesh count beside those of data. A model has a value in
-// each cell, so on wider cells it would be another model: e comes from the same model on cells of half the
-// width, one axis after the other, and with walls twice as far, e = s Σ (F' − F). It is computed at the first
-// model, then at the model that is found, σ² = σ_d² + e². Where errors have grown in between, the inversion
-// runs again with the new ones. e is held while a model is sought: it is systematic, and no function to be
-// minimised. Above 20 % two meshes show only that the first is too coarse: no more than that is counted, or a
-// model that was fitted to the mesh's errors would leave nothing to be fitted.
-// With verify = "refine", where e is above σ_d for more than 5 % of data, the inversion continues from that
-// model on a finer mesh.
+// With simulation.verify = "estimate" the discretisation error e of the mesh is added to the data error: σ² =
+// σ_d² + e². It is estimated from the change of the data F of one model on other meshes, e = s Σ (F' − F):
+// with cells of half the width along one axis after the other, and with boundaries twice as far away. (Wider
+// cells would change the model, as each cell has one value.) e is computed at the first model and at the
+// final one; if it has grown for many data, the inversion runs again with the new e. During an inversion e is
+// constant: it is a systematic error, not a function to be minimised. e is limited to 20 % of a datum's
+// scale: larger differences only show that the mesh is too coarse, and would leave no data to be fitted. With
+// verify = "refine", if e exceeds σ_d for more than 5 % of the data, the inversion continues from that model
+// on a finer mesh.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@
 
 namespace terrane::inversion {
 
-/// How the data of one physics depend on its model: all that InversionJob needs of a physics. It is made with
-/// all that the job gives: data, cells, settings.
+/// How the data of one physics depend on its model: everything that InversionJob needs to know of a physics.
+/// It is constructed from the job: data, cells, settings.
 class Dependence {
  public:
   virtual ~Dependence() = default;
@@ -42,51 +42,56 @@ class Dependence {
 
   // ---- what it is, for files and people ----
   virtual std::string title() const = 0;     ///< "inversion of gravity"
-  virtual std::string property() const = 0;  ///< the property that is found, "density"
-  /// The model [active] in SI units: the model itself, or, where it is a logarithm, its exponential.
+  virtual std::string property() const = 0;  ///< the property that is inverted for, "density"
+  /// The property [active] in SI units: the model itself or, if this is a logarithm, its exponential.
   virtual std::vector<double> values(const std::vector<double>& model) const { return model; }
   virtual void describe_into(RunFacts& facts, const Runtime& runtime) const = 0;
-  /// "gathers of 7 models"; empty: data are a linear function of the model.
+  /// What the forward computation computes, "gathers of 7 models"; empty if data are a linear function of the
+  /// model.
   virtual std::string computed() const { return {}; }
-  /// Adds to a run's report, before and after the facts that all inversions report.
+  /// These add entries to a run's report, before and after those that all inversions report.
   virtual void report_before(Report& /*report*/) const {}
   virtual void report_after(Report& /*report*/) const {}
-  /// Fills in the data set, and attributes of its own; without values before there is an outcome.
+  /// Fills in the result's data set and attributes of this physics; before there is an outcome, without
+  /// values.
   virtual void fill(Result& result) const = 0;
-  /// Adds columns of the cells of the mesh; the property that is found stands first.
+  /// Adds columns of values of the mesh's cells; the property that is inverted for is already the first
+  /// column.
   virtual void complete_cells(std::vector<Column>& /*columns*/) const {}
 
   // ---- what it costs, and the run ----
-  /// Chooses how products are made in the memory there is, and makes what check() of the problem needs: g or
-  /// forward.
+  /// Chooses how products with G or J are computed within the available memory, and makes the operator that
+  /// check() of the problem needs: g or forward.
   virtual void choose(const Runtime& runtime) = 0;
-  /// After choose(): bytes that the ranks of this machine need.
+  /// After choose(): memory that the ranks of this machine need, bytes.
   virtual double memory_needed(const Runtime& runtime) const = 0;
-  /// After choose(): bytes on the device of rank 0, and at most on those of others: a rank's part of G or its
-  /// fields, and the regulariser's inverse; 0 where all is in the memory of the CPU.
+  /// After choose(): bytes needed on the device of rank 0; other ranks need at most as many. They are for a
+  /// rank's part of G or of fields, and the regulariser's inverse; 0 if everything is in the memory of the
+  /// CPU.
   virtual double bytes_on_device(const Runtime& /*runtime*/) const { return 0; }
-  /// Throws MemoryError where memory does not suffice.  what: the thing that needs it
+  /// Throws MemoryError if memory does not suffice.  what: name of the data that need it
   virtual void require_memory(const Runtime& runtime, const std::string& what) const;
   virtual double expected_seconds(const Runtime& runtime) = 0;
-  /// After choose(): makes what products need.
+  /// After choose(): makes the operators for products.
   virtual void make(const Runtime& /*runtime*/) {}
-  /// After the run: the other ranks end their service.
+  /// After the run: ends the work of the other ranks.
   virtual void release(const Runtime& /*runtime*/) {}
-  /// After make(): all that determines the bits of the model, but for data and settings.
+  /// After make(): everything that determines the bits of the model, except data and settings.
   virtual Fingerprint fingerprint(const Runtime& runtime) const = 0;
-  /// Whether its model may be found in a joint inversion.
+  /// Whether this model can take part in a joint inversion.
   virtual bool joins() const { return true; }
 
   // ---- errors of its mesh, where accuracy_ asks for them; after make() ----
-  /// The data F [rows] of a model on a changed mesh: with cells factor[axis] times as wide, or with walls
-  /// twice as far. Throws InputError: there is no such mesh.
+  /// The data F [rows] of a model on a changed mesh: with cells factor[axis] times as wide, or with
+  /// boundaries twice as far away. Throws InputError if there is no such mesh.
   virtual std::vector<double> data_on(const std::vector<double>& /*model*/,
                                       const std::array<double, 3>& /*factor*/, bool /*moves_walls*/,
                                       const Runtime& /*runtime*/) const {
     return {};
   }
-  /// The errors of data [rows] to be stated, given how much data on narrower cells differ from these, summed
-  /// over axes and walls; then the scale of each datum, to which its error is relative.
+  /// errors_by(): the errors of data [rows] to be stated; difference: changes of the data on narrower cells
+  /// and with farther boundaries, summed. scale_of_errors(): the scale of each datum, to which its error is
+  /// relative.
   virtual std::vector<double> errors_by(const std::vector<double>& data,
                                         const std::vector<double>& /*difference*/) const {
     return std::vector<double>(data.size(), 0.0);
@@ -94,7 +99,8 @@ class Dependence {
   virtual std::vector<double> scale_of_errors(const std::vector<double>& data) const {
     return std::vector<double>(data.size(), 1.0);
   }
-  /// The same problem on a finer mesh, which begins with this model. Throws InputError: there is none.
+  /// The same problem on a finer mesh, with this model as the first one. Throws InputError if there is no
+  /// finer mesh.
   virtual std::unique_ptr<Dependence> on_finer(const std::vector<double>& /*model*/,
                                                const FinerWish& /*wish*/, const Runtime& /*runtime*/) const {
     return nullptr;
@@ -105,21 +111,21 @@ class Dependence {
   Problem problem_;
   Settings settings_;
   MemoryBudget memory_;
-  Outcome outcome_;                ///< of the last run
-  std::vector<double> own_sigma_;  ///< σ of the data alone, while problem_ holds larger ones
+  Outcome outcome_;                ///< result of the last run
+  std::vector<double> own_sigma_;  ///< σ of the data alone, if σ in problem_ includes errors of the mesh
   JointSettings joint_;
   std::optional<TwoRocks> rocks_;
   JobOrigin origin_;
-  std::shared_ptr<solve::Workers> workers_;  ///< the other ranks, which several inversions may share
+  std::shared_ptr<solve::Workers> workers_;  ///< the other ranks; several inversions may share them
   std::vector<std::string> notes_, warnings_;
-  Accuracy accuracy_;  ///< whether errors of its mesh count beside those of data
+  Accuracy accuracy_;  ///< whether errors of the mesh are added to those of data
 };
 
-/// A model of one mesh on the cells of another: the value at each cell's centre, or outside the mesh the
-/// reference.
+/// A model of the mesh of problem `of` on the cells of problem `other`: the value at each cell's centre or,
+/// outside the mesh, the reference.
 std::vector<double> model_on(const Problem& other, const Problem& of, const std::vector<double>& model);
 
-/// The inversion of a job. Its model may be found together with that of another.
+/// The inversion of a job, alone or as a part of a joint inversion.
 class InversionJob final : public Simulation {
  public:
   explicit InversionJob(std::unique_ptr<Dependence> of) : of_(std::move(of)) {}
@@ -130,7 +136,7 @@ class InversionJob final : public Simulation {
   const Outcome& outcome() const { return of_->outcome_; }
   /// The settings of the table [joint].
   const JointSettings& joint() const { return of_->joint_; }
-  /// inversion.rocks, in the units of the model.
+  /// The key inversion.rocks, in the units of the model.
   const std::optional<TwoRocks>& rocks() const { return of_->rocks_; }
   bool joins() const { return of_->joins(); }
   bool states_errors() const { return of_->accuracy_.states_errors(); }
@@ -140,52 +146,54 @@ class InversionJob final : public Simulation {
   Result outline() const override;
   void write_model(const std::string& path) const override;
   void check_model(const std::string& path) const override;
-  /// The property that is found: "density".
+  /// The property that is inverted for: "density".
   std::string property() const { return of_->property(); }
-  /// After run(), what write_model() writes: all cells of the mesh, what is found first.
+  /// After run(), the data that write_model() writes: all cells of the mesh, with the property that was
+  /// inverted for as the first column.
   io::MeshData model() const;
 
-  /// To be called before begin() where several inversions run at the same time: the other ranks, which serve
-  /// all of them.
+  /// To be called before begin() if several inversions run at the same time: sets the workers that all of
+  /// them share.
   void share_ranks(const std::shared_ptr<solve::Workers>& workers) { of_->workers_ = workers; }
-  /// After check().
+  /// After check(): as Dependence::bytes_on_device().
   double bytes_on_device(const Runtime& runtime) const { return of_->bytes_on_device(runtime); }
-  /// The two halves of run(): begin() makes what products need; finish() takes the outcome.
+  /// The two halves of run(): begin() makes the operators for products; finish() makes a result of the
+  /// outcome.
   void begin(const Runtime& runtime);
   Result finish(Outcome outcome, const Runtime& runtime);
-  /// After begin(): all that determines the bits of the model.
+  /// After begin(): everything that determines the bits of the model.
   Fingerprint fingerprint(const Runtime& runtime) const;
 
  private:
   std::vector<Column> cells() const;
   void fill(Result& result) const;
-  /// After begin(): the outcome of invert(); where errors of the mesh count, with these counted.
+  /// After begin(): the outcome of invert(), with errors of the mesh included if the job asks for them.
   Outcome found(const Runtime& runtime, Report& told);
   Outcome found_with_errors(const Runtime& runtime, Keeper& keeper, Report& told);
-  /// The outcome on one mesh, with errors at the first model counted, then with those at the last.
+  /// The outcome on one mesh, with errors of the mesh computed at the first model, then at the last.
   struct OnMesh {
     Outcome outcome;
-    std::vector<double> own, errors;  ///< uncertainties of the data; errors of the mesh that count
-    double above = 0;                 ///< share of data whose error is above their uncertainty
-    std::size_t cells = 0;            ///< of the mesh
+    std::vector<double> own, errors;  ///< σ of the data; errors of the mesh
+    double above = 0;                 ///< fraction of data whose mesh error exceeds their σ
+    std::size_t cells = 0;            ///< number of cells of the mesh
   };
   OnMesh found_on_mesh(const Runtime& runtime, Keeper* keeper, Report& told);
-  /// By how much the data of a model change with narrower cells along each axis, and with farther walls.
+  /// Changes of a model's data with narrower cells along each axis, and with farther boundaries.
   struct Changes {
     std::array<std::vector<double>, 3> cells;
     std::vector<double> walls;
   };
-  /// Errors of the mesh at a model, [rows], no larger than may be counted; empty where none can be computed,
-  /// and then `told` says why.
+  /// Errors of the mesh at a model, [rows], limited to the largest that is used; empty if they cannot be
+  /// computed, with the reason in `told`.
   std::vector<double> errors_of_mesh(const std::vector<double>& model, const std::vector<double>& data,
                                      const Runtime& runtime, Report& told);
   FinerWish finer_wish_of(const OnMesh& on) const;
-  /// Replaces of_ by the same on a finer mesh and returns the one before; null where that fails, with the
-  /// reason in `why`.
+  /// Replaces of_ by the same problem on a finer mesh and returns the previous one; null if that fails, with
+  /// the reason in `why`.
   std::unique_ptr<Dependence> go_finer(const OnMesh& on, const Runtime& runtime, std::string& why);
 
   std::unique_ptr<Dependence> of_;
-  Changes changes_;  ///< at the last model whose errors were computed
+  Changes changes_;  ///< at the latest model whose errors were computed
 };
 
 }  // namespace terrane::inversion

@@ -14,9 +14,8 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr int usual_rounds = 5;  // rounds of examples and tests were 3 to 12
-// The time of a round relative to that of the models found one by one, where R has an exact inverse (example
-// 23).
+constexpr int usual_rounds = 5;  // examples and tests took 3 to 12 rounds
+// The time of a round relative to that of the separate inversions, if R has an exact inverse (example 23).
 constexpr double of_the_first = 1.8;
 
 /// The state that the simulations of a joint inversion share.
@@ -25,14 +24,14 @@ struct Shared {
   std::vector<std::unique_ptr<InversionJob>> job;
   std::vector<Runtime> runtime;
   JointSettings settings;
-  std::vector<Plan> plan;      ///< empty until they are checked
-  std::vector<Result> result;  ///< empty until all have run
+  std::vector<Plan> plan;      ///< empty until the jobs are checked
+  std::vector<Result> result;  ///< empty until all jobs have run
 
   const std::vector<Plan>& check(Comm* comm);
   void run(const Runtime& of_run);
 
  private:
-  /// A note for job `index`, in its check and in its run.
+  /// The note for job `index`, shown when it is checked and when it runs.
   std::string note_of(std::size_t index) const;
   void require_devices();
   Fingerprint fingerprint();
@@ -47,8 +46,8 @@ std::string Shared::note_of(std::size_t index) const {
                      settings.coupling, settings.rocks, settings.most_rounds);
 }
 
-/// The plans of all jobs: all models are in memory at once, on every rank of this machine with that rank's
-/// part, and each is found again in every round.
+/// The plans of all jobs. All models are in memory at the same time, each rank of this machine with its
+/// parts, and each model is computed again in every round.
 const std::vector<Plan>& Shared::check(Comm* comm) {
   if (!plan.empty()) return plan;
   std::vector<Plan> plans;
@@ -68,7 +67,7 @@ const std::vector<Plan>& Shared::check(Comm* comm) {
   return plan = std::move(plans);
 }
 
-/// Throws MemoryError where all inversions that compute on one device need more memory than it has.
+/// Throws MemoryError if the inversions that compute on one device together need more memory than it has.
 void Shared::require_devices() {
   std::vector<DeviceLoad> loads;
   for (std::size_t p = 0; p < job.size(); ++p) {
@@ -128,7 +127,7 @@ void Shared::describe(Report& report, const JointOutcome& found, double phi_m_ra
   report.warnings.insert(report.warnings.end(), found.warnings.begin(), found.warnings.end());
 }
 
-/// of_run: ranks, progress and checkpoint; device and threads are each job's own.
+/// of_run: gives ranks, progress and checkpoint; device and threads are those of each job.
 void Shared::run(const Runtime& of_run) {
   const auto begin = std::chrono::steady_clock::now();
   check(of_run.comm);
@@ -175,7 +174,7 @@ class Side final : public Simulation {
   std::size_t index_;
 };
 
-/// Calls a check; an error gets the place of the job in its file.
+/// Calls a check; to its error, adds the job's position in its file.
 template <class Check>
 void at(const Member& member, const Check& check) {
   try {

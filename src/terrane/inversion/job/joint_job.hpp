@@ -1,5 +1,4 @@
-// Jobs whose models are found together (joint.hpp): the first of their simulations that runs computes all of
-// them.
+// Jobs that are inverted jointly (joint.hpp): the first of their simulations to run computes all models.
 #pragma once
 
 #include <memory>
@@ -13,34 +12,34 @@
 
 namespace terrane::inversion {
 
-/// One of the jobs, as inversions() makes them.
+/// One of the jobs of a joint inversion.
 struct Member {
   std::string name;   ///< name of its simulation, or of its job file
   std::string where;  ///< "job.toml:20: simulation"
   Job* job = nullptr;
 };
 
-/// The bytes that models hold on one device at the same time.
+/// The number of bytes that models occupy on one device at the same time.
 struct DeviceLoad {
   Device device;
   double bytes = 0;
   int models = 0;
 };
-/// Adds a model that holds bytes on a device. One GPU is one load, whether it was named ("cuda:0") or found
-/// by each rank ("cuda"); of the numbers of processes that share it, the larger one counts.
+/// Adds the memory of a model on a device. "cuda:0" and "cuda" (found by each rank) may mean the same GPU,
+/// which gets one entry; its number of sharing processes is the larger of the two.
 void add_load(std::vector<DeviceLoad>& loads, const Device& device, double bytes);
 
-/// Whether the simulations of a job are inverted jointly: it has a table [joint]. Throws InputError where it
-/// has but one simulation.
+/// Whether the simulations of a job are inverted jointly: it has a table [joint]. Throws InputError if the
+/// job has only one simulation.
 bool asks_for_joint(const Config& job);
 
-/// Gives each job, in place of its simulation, one that is found together with the others. Each keeps to its
-/// own device and threads; there is one checkpoint, that of the first job. Settings are those of the first
-/// job. coupling: in place of joint.coupling. Throws InputError: a job is no inversion, their cells differ,
-/// what is of one model alone, rocks that are missing. They run in one process.
+/// Replaces each job's simulation by one that is inverted jointly with the others, in one process. Each uses
+/// its own device and threads. The first job gives the joint settings and the checkpoint. coupling: replaces
+/// joint.coupling. Throws InputError if a job is no inversion, cells differ, a setting is for single models
+/// only, or rocks are missing.
 void join(const std::vector<Member>& members, std::optional<double> coupling = std::nullopt);
 
-/// The inversion behind a simulation, single or joint; null: it is none.
+/// The inversion that a simulation runs, single or joint; null if it is no inversion.
 const InversionJob* inversion_of(const Simulation& simulation);
 
 }  // namespace terrane::inversion

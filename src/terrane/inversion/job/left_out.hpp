@@ -1,4 +1,4 @@
-// Data that a job leaves out by their numbers: inversion.leave_out = ["7", "12-20"].
+// Data that a job excludes by their numbers: inversion.leave_out = ["7", "12-20"].
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@
 
 namespace terrane::inversion {
 
-/// The range that "7" or "12-20" stands for, counted from 1: its first number from 0, and one past its last.
-/// things: the counted things, "arrays";  also: another word that is allowed, or empty.  Throws InputError.
+/// The range that "7" or "12-20", counted from 1, means: first index counted from 0, and one past the last.
+/// things: name of the numbered items, "arrays" (of electrodes);  also: another word that is allowed, or
+/// empty. Throws InputError.
 std::pair<std::size_t, std::size_t> numbers_left_out(const Config& table, const std::string& word,
                                                      std::size_t count, std::string_view things,
                                                      std::string_view also = {});
 
-/// "4, 17 and 9 more", of numbers from 0.
+/// The text "4, 17 and 9 more" (counted from 1) for indices counted from 0.
 std::string some_of(const std::vector<std::size_t>& numbers);
 
-/// Takes away what is left out.
+/// Removes the values n for which left[n] is true.
 template <class T>
 void keep(std::vector<T>& values, const std::vector<bool>& left) {
   std::size_t n = 0;

@@ -11,7 +11,7 @@ namespace terrane::inversion {
 
 void report_outcome(Report& report, const Problem& problem, const Settings& settings, const Outcome& outcome,
                     const std::string& property, const std::vector<double>& values) {
-  for (const auto& i : outcome.iterations) {  // files of results have all iterations
+  for (const auto& i : outcome.iterations) {  // shows a few; files of results have all iterations
     if (i.what == "lanczos" && i.number % 10 != 0 && &i != &outcome.iterations.back()) continue;
     report.notes.push_back(
         fmt::format("{:<8} {:>3}  β {:.6g}  φ_d/N {:.5g}  φ_m {:.5g}  {} products  {:.3g} s", i.what,
@@ -85,7 +85,7 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
   const auto& kind = property_kind(property);
   const auto whole = [&](const std::vector<double>& of_active) {
     if (of_active.empty() || problem.active.empty()) return of_active;
-    std::vector<double> all(problem.mesh.size());  // cells that take no part have 0
+    std::vector<double> all(problem.mesh.size());  // inactive cells have 0
     for (std::size_t c = 0; c < of_active.size(); ++c) all[problem.active[c]] = of_active[c];
     return all;
   };

@@ -15,20 +15,23 @@ namespace terrane::inversion {
 
 inline constexpr std::array<std::string_view, 4> weighting_names{"none", "depth", "distance", "sensitivity"};
 
-/// Adds the outcome to the report. property, values: of the model, [active], in the units that users see
+/// Adds the outcome to the report. property, values: name and values [active] of the model's property, in the
+/// units that users see
 void report_outcome(Report& report, const Problem& problem, const Settings& settings, const Outcome& outcome,
                     const std::string& property, const std::vector<double>& values);
 
-/// Adds the table of iterations, the curve and the misfits as attributes; nothing before there is an outcome.
+/// Adds the table of iterations, the curve of φ_d and φ_m, and the misfits as attributes; nothing if there is
+/// no outcome yet.
 void add_attributes(Result& result, const Outcome& outcome);
 
-/// The model, weights, which cells take part, and deviations, on the cells of the mesh. What was not computed
-/// is left empty. apart: as `values`, the model of its own data alone where it was found together with others
+/// Columns for all cells of the mesh: the model, weights, which cells are active, and standard deviations.
+/// Columns that were not computed are omitted. apart: after a joint inversion, the model from its own data
+/// alone, in the format of `values`
 std::vector<Column> cell_columns(const Problem& problem, const Settings& settings, const Outcome& outcome,
                                  const std::string& property, const std::vector<double>& values,
                                  const std::vector<double>& apart);
 
-/// Adds all that determines the bits of the model, beside data and operator.
+/// Adds everything that determines the bits of the model, except data and operator.
 void add_settings(Fingerprint& fingerprint, const Problem& problem, const Settings& settings);
 
 }  // namespace terrane::inversion

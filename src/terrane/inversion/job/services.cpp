@@ -12,9 +12,8 @@ namespace terrane::inversion {
 
 namespace {
 
-constexpr const char* called = "inversion";  // by which ranks know that they are to serve
-constexpr const char* workers_service =
-    "workers";  // all services in any order, for models that are found together
+constexpr const char* called = "inversion";         // the call after which ranks run serve()
+constexpr const char* workers_service = "workers";  // all services in any order, for joint inversions
 
 const Service& named(const std::vector<Service>& services, const std::string& name) {
   const auto found =
@@ -23,7 +22,7 @@ const Service& named(const std::vector<Service>& services, const std::string& na
   return *found;
 }
 
-/// Serves products of operators. Without a first operator: for workers that stay and also take commands.
+/// Serves products of operators. first: null for workers that stay and also run commands.
 void serve_operators(const std::vector<Service>& services, std::shared_ptr<const solve::PartedOperator> first,
                      Comm& comm) {
   std::map<std::string, Service::Work> commands;

@@ -12,33 +12,33 @@
 
 namespace terrane::inversion {
 
-/// The work of the other ranks for one physics, given the rest of the packet: they share an operator, or do
-/// other work.
+/// The work of the other ranks for one physics, given the rest of the packet: they make their share of an
+/// operator, or do other work.
 struct Service {
   using Share = std::function<std::shared_ptr<const solve::PartedOperator>(Packet packet, Comm& comm)>;
   using Work = std::function<void(Packet packet, Comm& comm)>;
 
   std::string name;
-  /// Makes this rank's share of an operator, whose products it computes from then on; null when a rank fails,
-  /// and rank 0 throws the error. Empty: there is `work`.
+  /// Makes this rank's share of an operator, whose products it computes from then on; null if a rank fails;
+  /// rank 0 then throws the error. Empty: the service is `work`.
   Share share = {};
-  /// Does the work and returns when it is done.
+  /// Does some work and returns when it is done.
   Work work = {};
-  /// The same work as commands of workers, packet by packet: returns the function that runs the commands of
-  /// one group of workers. Empty: there is `work`.
+  /// For work that workers do as commands, one per packet: returns the function that runs the commands for
+  /// one group of workers. Empty: commands call `work`.
   std::function<Work()> commands = {};
 };
 
-/// The other ranks: the service that rank 0 names.
+/// On the other ranks: runs the service that rank 0 names.
 void serve(const std::vector<Service>& services, Comm& comm);
 
-/// Rank 0: tells the others to read a packet that begins with the name of a service, and to work. workers:
-/// those that the ranks may already be; or null
+/// On rank 0: tells the other ranks to read a packet that begins with the name of a service, and to run this.
+/// workers: not null if the ranks are already workers
 void call_for_work(Comm& comm, const std::shared_ptr<solve::Workers>& workers);
-/// Rank 0: tells the others to make their shares of an operator, from the packet.  workers: those that the
-/// ranks may already be; made where there are none
+/// On rank 0: tells the other ranks to make their shares of an operator from the packet.  workers: of the
+/// ranks, if they are workers already; null: made here
 void call_for_shares(Comm& comm, std::shared_ptr<solve::Workers>& workers, Packet packet);
-/// Rank 0: makes the ranks workers, until the object is destroyed.
+/// On rank 0: makes the other ranks workers until the returned object is destroyed.
 std::shared_ptr<solve::Workers> call_workers(Comm& comm);
 
 }  // namespace terrane::inversion

@@ -287,7 +287,7 @@ Weighting read_weighting(const Config& table, Weighting otherwise) {
   return given == "none" ? Weighting::none : Weighting::sensitivity;
 }
 
-/// Reads the settings of linear inversions beside the common ones.
+/// Reads the settings that only linear inversions have.
 void read_linear_settings(const Config& table, Settings& s) {
   const auto norms = table.numbers("norms", Quantity::dimensionless, 4);
   std::copy(norms.begin(), norms.end(), s.norms.p.begin());
@@ -326,7 +326,7 @@ Settings read_at_stations(const Config& table, double exponent, const MeshOfJob&
 
 std::string octree_file_of(const Config& job) {
   const auto mesh = job.table("mesh");
-  if (!mesh.has("file") || is_given(mesh, "file")) return {};  // a mesh in memory is none
+  if (!mesh.has("file") || is_given(mesh, "file")) return {};  // a mesh passed in memory is no octree
   const auto file = mesh.input_file("file").string();
   return is_octree(file) ? file : std::string();
 }
@@ -457,7 +457,7 @@ std::vector<std::uint32_t> read_active(const Config& table, const TensorMesh& me
 void put_ground(const Ground& height, std::string where, Problem& problem) {
   auto& ground = problem.ground;
   ground = ground_below(problem.mesh, height);
-  for (double& share : ground)  // shares that differ from 0 or 1 by rounding alone become 0 or 1
+  for (double& share : ground)  // removes rounding errors of fractions 0 and 1
     share = share < 1e-9 ? 0 : share > 1 - 1e-9 ? 1 : share;
   if (std::all_of(ground.begin(), ground.end(), [](double share) { return share == 1; }))
     return ground.clear();
@@ -524,7 +524,7 @@ std::vector<double> exponentials_of(std::vector<double> logarithms) {
 
 namespace {
 
-/// Throws InputError: a datum so large that its square may overflow; NaN is a gap.
+/// Throws InputError if a datum is so large that its square may overflow; NaN means a missing datum.
 void expect_measurable(const Column& column, const std::string& data) {
   constexpr double most = 1e30;  // larger than any datum in the unit of any instrument
   for (std::size_t n = 0; n < column.values.size(); ++n)
@@ -535,8 +535,8 @@ void expect_measurable(const Column& column, const std::string& data) {
                        "Leave entries without a datum empty.");
 }
 
-/// Adds a model error: σ² = σ_d² + (part d)², as errors of mesh and physics are independent of noise.
-/// no_datum: the σ from which on a datum counts as a gap
+/// Adds a relative model error: σ² = σ_d² + (part · d)², as errors of mesh and physics are independent of
+/// noise. no_datum: the σ from which on a datum counts as missing
 void add_model_error(double part, ObservedColumn& column, double no_datum, std::vector<std::string>& notes) {
   if (part == 0) return;
   auto& sigma = column.uncertainty->values;
@@ -553,7 +553,7 @@ void read_uncertainties(const Config& table, std::vector<ObservedColumn>& observ
   for (const auto& column : observed) expect_measurable(column.observed, data);
   constexpr double no_datum = 1e15;  // the uncertainty by which files mark missing data
   auto floor = table.numbers("floor"), percent = table.numbers("percent");
-  // A single percentage holds for all channels; a single floor only where all have one unit.
+  // A single percentage applies to all channels; a single floor only if all have the same unit.
   if (percent.size() == 1) percent.assign(observed.size(), percent[0]);
   const bool one_unit = std::all_of(observed.begin(), observed.end(), [&](const ObservedColumn& column) {
     return column.observed.unit == observed.front().observed.unit;

@@ -19,7 +19,7 @@ class Control {
   explicit Control(const std::string& path)
       : in_(io::TextReader::open(path)), folder_(std::filesystem::path(path).parent_path()) {}
 
-  /// The next line as words, without what follows a "!". Throws when there is none.
+  /// The words of the next line, without the comment after "!". Throws if there is no further line.
   std::vector<std::string> words(std::string_view what) {
     std::vector<std::string> found;
     std::string_view line;
@@ -72,7 +72,7 @@ std::string quoted(const std::string& text) {
 }
 
 struct Writer {
-  std::filesystem::path folder;  ///< of the job
+  std::filesystem::path folder;  ///< folder of the job
   bool magnetic = false;
   std::string mesh, data, inversion, output;
 
@@ -82,7 +82,7 @@ struct Writer {
     return quoted(made.generic_string());
   }
 
-  /// VALUE x, or a file of the property; nothing for null.
+  /// Reads "VALUE x" or a file of the property into `key`; does nothing if the word is null.
   void cells(Control& control, const char* key, std::string_view what) {
     const auto words = control.words(what);
     if (is_none(words)) return;
@@ -96,8 +96,9 @@ struct Writer {
   }
 };
 
-/// mesh / data / topography / 1 depth, 2 distance / exponent z0 / wavelet … : G is made as Terrane makes it.
-/// From version 6 on the weights of the cells are a file, in place of the kind and its numbers.
+/// mesh / data / topography / 1 depth, 2 distance / exponent z0 / wavelet … : Terrane computes G in its own
+/// way, so wavelet settings are ignored. From version 6 on, a file of cell weights may replace the kind and
+/// its numbers.
 void read_sensitivities(Control& control, Writer& job) {
   job.mesh = control.path(control.words("the mesh").front());
   job.data = control.path(control.words("the file of data").front());
@@ -126,7 +127,7 @@ void read_choice(Control& control, Writer& job) {
   const auto mode = control.numbers(control.words("the mode"), 0, 1, 1, "the mode: 1, 2 or 3").front();
   const auto par = control.numbers(control.words("par and tolc"), 0, 1, 2, "par and tolc");
   if (mode == 1) job.inversion += fmt::format("chi = {}\n", par[0]);
-  else if (mode == 2)  // φ_m in (g/cm³)² there, in (kg/m³)² here
+  else if (mode == 2)  // φ_m is in (g/cm³)² in UBC's programs, in (kg/m³)² here
     job.inversion += fmt::format("choice = \"fixed\"\nbeta = {}\n", par[0] * (job.magnetic ? 1 : 1e-6));
   else if (mode == 3) job.inversion += "choice = \"gcv\"\n";
   else control.fail(fmt::format("mode {} is not 1 (misfit), 2 (fixed) or 3 (GCV)", mode), {});
@@ -162,7 +163,7 @@ void read_inversion(Control& control, Writer& job) {
   read_choice(control, job);
   job.data = control.path(control.words("the file of data").front());
   control.words("the file of sensitivities");
-  control.words("the initial model");  // all β are found at once, without one
+  control.words("the initial model");  // not needed: models for all β are computed at once
   job.cells(control, "reference", "the reference model");
   if (const auto active = control.words("the active cells"); !is_none(active))
     job.inversion += fmt::format("active_file = {}\n", job.relative(control.path(active.front())));

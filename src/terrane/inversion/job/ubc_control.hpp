@@ -7,9 +7,9 @@
 
 namespace terrane::inversion {
 
-/// The text of a job that does what the control files say: that of the sensitivities (gzsen3d.inp,
-/// magsen3d.inp: mesh, data, topography, weighting) and that of the inversion (gzinv3d.inp, maginv3d.inp), in
-/// this order. folder: of the job, to which its paths are relative. Throws InputError, FileError.
+/// The text of a job equivalent to two control files, in this order: that of the sensitivities (gzsen3d.inp,
+/// magsen3d.inp: mesh, data, topography, weighting) and that of the inversion (gzinv3d.inp, maginv3d.inp).
+/// folder: the job's folder, to which its paths are relative. Throws InputError, FileError.
 std::string job_of_ubc_control(const std::vector<std::string>& controls, const std::filesystem::path& folder);
 
 }  // namespace terrane::inversion

@@ -11,7 +11,7 @@ void Bounds::clip(std::span<double> model) const {
 
 namespace {
 
-/// A model with its gradient g = A m − b and W G m, both updated with every move.
+/// A model with its gradient g = A m − b and W G m; both are updated with every move of the model.
 class Place {
  public:
   Place(NormalEquations& equations, const Bounds& bounds, std::span<double> start, Progress* progress)
@@ -32,7 +32,7 @@ class Place {
   bool free(std::size_t c) const {
     return !bounds_.any() || (model[c] > bounds_.lower[c] && model[c] < bounds_.upper[c]);
   }
-  /// The gradient where the model may move downhill, else 0.
+  /// The component of the gradient if bounds allow the cell to move downhill, else 0.
   double projected(std::size_t c) const {
     if (!bounds_.any()) return gradient[c];
     if (bounds_.lower[c] == bounds_.upper[c]) return 0;
@@ -67,9 +67,9 @@ class Place {
     return sum;
   }
 
-  /// Moves to P(m + α dir), P the projection onto the bounds, with the largest α of first, first/2, … that
-  /// descends enough; a_dir = A dir, w_dir = W G dir. Returns the decrease of q; whole: gets whether α =
-  /// first.
+  /// Moves to P(m + α dir), P the projection onto the bounds, with the largest α of first, first/2, … for
+  /// which q decreases enough; a_dir = A dir, w_dir = W G dir. Returns the decrease of q; whole: gets whether
+  /// α = first.
   double search(std::span<const double> dir, std::span<const double> a_dir, std::span<const double> w_dir,
                 double first, bool& whole) {
     for (double alpha = first; alpha > 1e-12 * first; alpha /= 2) {
@@ -91,7 +91,7 @@ class Place {
       }
       const double slope = solve::dot(gradient, change_, threads_);
       const double q = slope + 0.5 * solve::dot(change_, a_change_, threads_);
-      if (q > 0.1 * slope) continue;  // not below enough
+      if (q > 0.1 * slope) continue;  // q does not decrease enough
       for (std::size_t c = 0; c < dir.size(); ++c) {
         model[c] += change_[c];
         if (bounds_.any()) model[c] = std::clamp(model[c], bounds_.lower[c], bounds_.upper[c]);
@@ -139,8 +139,8 @@ void project_gradients(NormalEquations& equations, Place& place) {
   }
 }
 
-/// Phase 2: s and A s from conjugate gradients on the free cells; stops where a step gains less than η × the
-/// best.
+/// Phase 2: s and A s from conjugate gradients on the free cells; stops when a step lowers q by less than η
+/// times the best step.
 void conjugate_on_face(NormalEquations& equations, const Place& place, double eta, double floor, int most,
                        Progress* progress, std::vector<double>& s, std::vector<double>& a_s,
                        std::vector<double>& w_s) {

@@ -2,16 +2,16 @@
 //
 //   min q(m) = ½ mᵀA m − bᵀm,  l ≤ m ≤ u
 //
-// Moré & Toraldo (1991), with the metric 1/diag(A), which is diagonal because a projected step in any other
-// need not descend:
-//   1. gradient projection, at most 10 times: dir = −D g_P, the step of steepest descent, halved until the
-//   projected
-//      point has descended enough; until the set of cells on bounds stays, or little is gained
-//   2. conjugate gradients on the free cells, until one step gains little; a projected search along what they
-//   found;
-//      when every bound cell is where it should be and the search took the whole step: 2 again, more exactly
-// until the projected gradient has fallen by `tolerance`. A product with G is spent where a projection bent a
-// step, and for each step of the conjugate gradients.
+// Moré & Toraldo (1991), with the metric D = 1/diag(A); it is diagonal because with any other metric a
+// projected step need not decrease q:
+//   1. at most 10 gradient projections: the direction is −D g_P; the step of steepest descent is halved until
+//      the projected point decreases q enough; ends when the set of cells on bounds is constant, or q hardly
+//      decreases
+//   2. conjugate gradients on the free cells, until a step hardly decreases q; then a projected line search
+//      along their sum; if bounds hold the right cells and the whole step was possible: 2 again, with a
+//      smaller tolerance
+// until the projected gradient has fallen by `tolerance`. Each step of the conjugate gradients takes a
+// product with G, and so does each projection that changes the direction of a step.
 #pragma once
 
 #include <functional>
@@ -24,29 +24,29 @@
 namespace terrane::inversion {
 
 struct Bounds {
-  std::vector<double> lower, upper;  ///< [columns] each, or empty: none
+  std::vector<double> lower, upper;  ///< [columns] each; empty: no bounds
   bool any() const { return !lower.empty(); }
   void clip(std::span<double> model) const;
 };
 
 struct Descent {
   int products = 0;     ///< number of products with G, and of those with Gᵀ
-  double began = 0;     ///< the scaled norm of the gradient, √(g_Pᵀ D g_P), at the start
-  double gradient = 0;  ///< and at the end
+  double began = 0;     ///< scaled norm of the projected gradient, √(g_Pᵀ D g_P), at the start
+  double gradient = 0;  ///< the same norm at the end
   double phi_d = 0;
   bool converged = false;
   std::size_t on_bounds = 0;
 };
 
-/// Moves `model` to the minimum within bounds, until the projected gradient has fallen by `tolerance`, or to
-/// `least`.
+/// Moves `model` to the minimum within bounds, until the norm of the projected gradient has fallen by the
+/// factor `tolerance`, or to `least`.
 Descent minimise_within(NormalEquations& equations, const Bounds& bounds, std::span<double> model,
                         double tolerance, double least = 0, int most_products = 2000,
                         Progress* progress = nullptr);
 
 /// Without bounds: solves A m = b by conjugate gradients from `model`, preconditioned with the diagonal or
-/// the fast inverse of R, until √(rᵀM⁻¹r) has fallen by `tolerance`. A slow alternative to the data-space
-/// solvers, for comparison.
+/// the fast inverse of R, until √(rᵀM⁻¹r) has fallen by the factor `tolerance`. A slow alternative to the
+/// data-space solvers, for comparison.
 Descent minimise(NormalEquations& equations, std::span<double> model, double tolerance, bool fast_inverse,
                  int most_products = 5000, Progress* progress = nullptr);
 

@@ -10,7 +10,7 @@ namespace terrane::inversion {
 
 namespace {
 
-/// u = W G R⁻¹ Gᵀ W v; half, when wanted: R⁻¹ Gᵀ W v [columns]. Returns inner steps.
+/// u = W G R⁻¹ Gᵀ W v; half: gets R⁻¹ Gᵀ W v [columns]. Returns the number of inner steps of R⁻¹.
 int multiply_by_k(const Objective& o, double tolerance, std::span<const double> v, std::span<double> u,
                   std::vector<double>& half) {
   std::vector<double> weighted(v.begin(), v.end());
@@ -25,7 +25,7 @@ int multiply_by_k(const Objective& o, double tolerance, std::span<const double> 
   return inner;
 }
 
-/// The x between low and high where f, ascending, is nearest to 0.
+/// The x between low and high at which the increasing function f is nearest to 0.
 template <class F>
 double bisect(double low, double high, const F& f) {
   for (int i = 0; i < 200 && high - low > 1e-15 * std::fabs(low); ++i) {
@@ -109,7 +109,7 @@ Lanczos::Lanczos(const Objective& objective, double target, const LanczosSetting
   }
 }
 
-/// (T + β) y = ‖r‖ e₁, by elimination from the last row up and back substitution.
+/// Solves (T + β) y = ‖r‖ e₁ by elimination from the last row to the first, and back substitution.
 std::vector<double> Lanczos::coefficients(double beta) const {
   const std::size_t k = s_.a.size();
   std::vector<double> pivot(k), y(k);
@@ -120,9 +120,9 @@ std::vector<double> Lanczos::coefficients(double beta) const {
   return y;
 }
 
-/// The β with this φ_d, β²‖y‖², which grows with β; 0 when even the smallest β exceeds the target.  beyond:
-/// b_{k+1} v_{k+1}, for a misfit that is a function of the residuals, W (d − G m) = β V y − y_k b_{k+1}
-/// v_{k+1}
+/// The β at which φ_d = β²‖y‖², which increases with β, equals the target; 0 if even the smallest β exceeds
+/// it.  beyond: b_{k+1} v_{k+1}, for a misfit that is a function of the residuals, W (d − G m) = β V y − y_k
+/// b_{k+1} v_{k+1}
 double Lanczos::beta_for(double target, std::span<const double> beyond) const {
   const double top = std::log(largest_eigenvalue());
   std::vector<double> r(settings_.misfit ? beyond.size() : 0);
@@ -140,7 +140,7 @@ double Lanczos::beta_for(double target, std::span<const double> beyond) const {
 }
 
 double Lanczos::largest_eigenvalue() const {
-  double most = 0;  // Gershgorin's bound of the largest eigenvalue: at most three times as large
+  double most = 0;  // Gershgorin's bound, at most three times the largest eigenvalue
   for (std::size_t i = 0; i < s_.a.size(); ++i)
     most = std::max(most, s_.a[i] + (i > 0 ? s_.b[i - 1] : 0.0) + (i < s_.b.size() ? s_.b[i] : 0.0));
   if (s_.a.size() > 200) return most;
@@ -261,7 +261,7 @@ double DenseDataSpace::discrepancy(double target) const {
   return std::exp(bisect(top - 40, top + 30, [&](double t) { return phi_d(std::exp(t)) - target; }));
 }
 
-/// The β of least worse(β): on a grid of 400 first, then by golden section around the best of it.
+/// The β that minimises worse(β): first on a grid of 400 values, then by golden section around the best.
 template <class Function>
 double DenseDataSpace::best(const Function& worse) const {
   const double top = std::log(lambda_.front()), low = top - 30;
@@ -288,7 +288,8 @@ double DenseDataSpace::gcv_minimum() const {
   return best([&](double beta) { return gcv(beta); });
 }
 
-/// The corner of the L-curve, where φ_d and φ_m both still change: at its ends rounding makes false corners.
+/// The corner of the L-curve, within the range in which both φ_d and φ_m change: at its ends, rounding causes
+/// false corners.
 double DenseDataSpace::l_curve_corner() const {
   const double all = solve::dot(c_, c_);
   return best([&](double beta) {

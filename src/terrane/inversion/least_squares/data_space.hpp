@@ -3,14 +3,14 @@
 //   K = W G R⁻¹ Gᵀ W  [N, N],  r = W (d − G m̃)
 //   m(β) = m̃ + R⁻¹ Gᵀ W (K + β)⁻¹ r
 //
-// Lanczos: K is never formed. v₁ = r/‖r‖; a step applies Gᵀ, R⁻¹ and G once and orthogonalises twice against
-// all vectors; after k steps K ≈ V T Vᵀ with a tridiagonal T, and for every β
+// Lanczos: K is never formed. v₁ = r/‖r‖; a step applies Gᵀ, R⁻¹ and G once and orthogonalises the new vector
+// twice against all others; after k steps K ≈ V T Vᵀ with a tridiagonal T, and for every β
 //   y = (T + β)⁻¹ ‖r‖ e₁,  m = m̃ + R⁻¹ Gᵀ W V y,  φ_d = β²‖y‖² + (b_{k+1} y_k)²,  φ_m = yᵀ T y
-// exactly, for that m: the misfit of a model is known before the model is made. 20 to 80 steps do for any
-// mesh.
+// exactly, for that m: the misfit of a model is known before the model is computed. 20 to 80 steps are
+// enough for any mesh.
 //
-// Dense: K is formed and diagonalised, K = U Λ Uᵀ; then degrees of freedom, GCV, the L-curve and exact
-// variances follow for any β. For up to a thousand data or so.
+// Dense: K is formed and diagonalised, K = U Λ Uᵀ; from these, degrees of freedom, GCV, the L-curve and exact
+// variances follow for any β. For up to about a thousand data.
 #pragma once
 
 #include <functional>
@@ -25,9 +25,9 @@ namespace terrane::inversion {
 
 struct LanczosSettings {
   int most_steps = 500;
-  double tolerance = 1e-3;        ///< how much φ_d, relative to its target, and β may still change
-  double inner_tolerance = 1e-6;  ///< relative tolerance of R⁻¹ where that is found by iteration
-  double beta = 0;                ///< above 0: this β, instead of the one at which φ_d has its target
+  double tolerance = 1e-3;        ///< convergence: relative change of φ_d (to its target) and of β
+  double inner_tolerance = 1e-6;  ///< relative tolerance of R⁻¹ if that is iterative
+  double beta = 0;                ///< above 0: a fixed β, instead of the one at which φ_d = target
   /// Replaces ‖W (d − G m)‖² as the misfit that has to reach the target: a function of the residuals W (d − G
   /// m) [rows].
   std::function<double(std::span<const double>)> misfit;
@@ -37,7 +37,7 @@ struct LanczosSettings {
 struct Step {
   int steps = 0;
   double beta = 0;
-  double phi_d = 0;  ///< φ_d of the model at this β after these steps
+  double phi_d = 0;  ///< φ_d of the model at this β after `steps` steps
   double phi_m = 0;
 
   template <class Self, class Field>
@@ -49,13 +49,13 @@ struct Step {
   }
 };
 
-/// The state of Lanczos' method between two steps.
+/// The state of the Lanczos method between two steps.
 struct LanczosState {
   double length = 0;                   ///< ‖r‖
-  std::vector<double> a, b;            ///< T: its diagonal [k] and the numbers beside that [k]
-  std::vector<std::vector<double>> v;  ///< [k + 1][rows]
+  std::vector<double> a, b;            ///< T: its diagonal [k] and off-diagonal [k]
+  std::vector<std::vector<double>> v;  ///< Lanczos vectors [k + 1][rows]
   Step last;
-  int still = 0;  ///< number of latest steps in which β hardly changed
+  int still = 0;  ///< number of consecutive last steps in which β hardly changed
   int inner_steps = 0;
 
   template <class Self, class Field>
@@ -72,15 +72,15 @@ struct LanczosState {
 
 class Lanczos {
  public:
-  /// seen: called after every step with β for the target · from: goes on from there, with the same bits as if
-  /// it had not been stopped · between: called before every step but the first; stops: whether it throws
-  /// Cancelled next.
+  /// seen: called after every step, with the β for the target · from: state to resume from, with the same
+  /// bits as an uninterrupted run · between: called before every step but the first; stops: whether the run
+  /// is cancelled after this call.
   Lanczos(const Objective& objective, double target, const LanczosSettings& settings = {},
           const std::function<void(const Step&)>& seen = {}, Progress* progress = nullptr,
           LanczosState from = {}, const std::function<void(const LanczosState&, bool stops)>& between = {});
 
-  /// Why it stopped: "converged", "the reference model fits already", "most steps", "no more directions", and
-  /// whether φ_d can come down to the target at all.
+  /// reason(): why the iteration stopped: "converged", "the reference model fits already", "most steps", "no
+  /// more directions". converged(): also whether φ_d can reach the target at all.
   const std::string& reason() const { return reason_; }
   bool converged() const { return converged_; }
   double beta() const { return s_.last.beta; }
@@ -90,10 +90,10 @@ class Lanczos {
 
   /// φ_d and φ_m for any β, without a product.
   Step at(double beta) const;
-  /// The part of φ_d that further steps may still change, (b_{k+1} y_k)²: large for β far below that of the
-  /// target.
+  /// The part of φ_d that further steps may still change, (b_{k+1} y_k)²: large if β is far below the one of
+  /// the target.
   double unsettled(double beta) const;
-  /// The model, with one product by Gᵀ.
+  /// The model at this β, computed with one product by Gᵀ.
   std::vector<double> model(double beta) const;
 
  private:
@@ -112,27 +112,27 @@ class Lanczos {
 
 class DenseDataSpace {
  public:
-  /// N products by each of Gᵀ, R⁻¹ and G. Throws Cancelled.
+  /// Computes K by N products with each of Gᵀ, R⁻¹ and G. Throws Cancelled.
   explicit DenseDataSpace(const Objective& objective, double inner_tolerance = 1e-10,
                           Progress* progress = nullptr);
 
-  const std::vector<double>& eigenvalues() const { return lambda_; }  ///< descending; 0 for negative ones
+  const std::vector<double>& eigenvalues() const { return lambda_; }  ///< descending; negative ones set to 0
   double phi_d(double beta) const;
   double phi_m(double beta) const;
   double degrees_of_freedom(double beta) const;
   double gcv(double beta) const;        ///< generalised cross-validation: N φ_d / (Σ β/(λ+β))²
   double curvature(double beta) const;  ///< curvature of the curve (ln φ_d, ln φ_m) at β
   std::vector<double> model(double beta) const;
-  /// The β with φ_d(β) = target; 0 when no β has it.
+  /// The β with φ_d(β) = target; 0 if there is none.
   double discrepancy(double target) const;
   double gcv_minimum() const;
   double l_curve_corner() const;
-  /// [columns] each.
+  /// Uncertainty and resolution of the model, [columns] each.
   struct Posterior {
-    std::vector<double> deviation;   ///< standard deviation of each cell: exp(−φ/2) as a density
-    std::vector<double> resolution;  ///< how much of a change of one cell the model shows
+    std::vector<double> deviation;   ///< standard deviation, for the density exp(−φ/2)
+    std::vector<double> resolution;  ///< diagonal of the model resolution matrix
   };
-  /// The deviations and resolution for this β, taken as exact.
+  /// The deviations and resolution for this β; the uncertainty of β itself is ignored.
   Posterior posterior(double beta) const;
 
  private:

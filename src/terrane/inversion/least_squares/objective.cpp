@@ -50,7 +50,7 @@ NormalEquations::NormalEquations(const Objective& objective)
 void NormalEquations::set_beta(double beta) {
   beta_ = beta;
   objective_.regulariser->apply(objective_.centre,
-                                r_centre_);  // the weights of sparse norms may have changed
+                                r_centre_);  // as weights of sparse norms may have changed
   objective_.regulariser->diagonal(r_diagonal_);
   b_ = data_part_;
   diagonal_ = g_diagonal_;
@@ -71,7 +71,7 @@ void NormalEquations::apply(std::span<const double> v, std::span<double> out,
   objective_.regulariser->apply(v, flat);
   objective_.g->apply_transpose(data_, out);
   for (std::size_t c = 0; c < size(); ++c) out[c] += beta_ * flat[c];
-  products_ += 1;  // of each
+  products_ += 1;  // one product with G and one with Gᵀ
 }
 
 }  // namespace terrane::inversion

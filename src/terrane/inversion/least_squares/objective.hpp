@@ -1,9 +1,9 @@
-// The least-squares problem that every solver of this component takes:
+// The least-squares problem that every solver of this component solves:
 //
 //   φ(m) = φ_d + β φ_m,   φ_d = ‖W (G m − d)‖²,  W = diag(1/σ),   φ_m = (m − m̃)ᵀ R (m − m̃)
 //
-// There is no ½. The target of φ_d is χ N for N data (noise of size σ leaves φ_d ≈ N). A weight of 0 leaves a
-// datum out.
+// φ has no factor ½. The target of φ_d is χ N for N data (with noise of standard deviation σ, φ_d ≈ N). A
+// datum with weight 0 is not used.
 #pragma once
 
 #include <span>
@@ -23,8 +23,7 @@ struct Objective {
   std::span<const double> data;    ///< [rows]
   std::span<const double> weight;  ///< [rows] 1/σ, or 0
   const Regulariser* regulariser = nullptr;
-  std::span<const double>
-      centre;  ///< [columns] m̃: the reference model, or what stands for it (see invert.hpp)
+  std::span<const double> centre;  ///< [columns] m̃: the reference model or centre_of() (problem.hpp)
 
   std::size_t used() const;  ///< number of data whose weight is not 0
   int threads() const { return regulariser->threads(); }
@@ -33,7 +32,8 @@ struct Objective {
   double phi_d(std::span<const double> model) const;
 };
 
-/// A = GᵀW²G + βR and b = GᵀW²d + βR m̃: the minimum of φ is where A m = b. Counts its products with G and Gᵀ.
+/// The normal equations A m = b for the minimum of φ: A = GᵀW²G + βR and b = GᵀW²d + βR m̃. Counts products
+/// with G and Gᵀ.
 class NormalEquations {
  public:
   explicit NormalEquations(const Objective& objective);
@@ -41,7 +41,7 @@ class NormalEquations {
   void set_beta(double beta);
   double beta() const { return beta_; }
   std::size_t size() const { return objective_.g->columns(); }
-  /// out = A v; weighted = W G v, with which φ_d is updated without further products.  weighted: [rows]
+  /// out = A v; weighted = W G v, by which φ_d can be updated without further products.  weighted: [rows]
   void apply(std::span<const double> v, std::span<double> out, std::span<double> weighted) const;
   const std::vector<double>& right_side() const { return b_; }
   /// diag(GᵀW²G) + β diag(R)

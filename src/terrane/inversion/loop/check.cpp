@@ -86,8 +86,8 @@ void check_bounds(const Problem& p) {
   }
 }
 
-/// Throws InputError where all bounds allow one sign only, and the data have the wrong one: tested with a
-/// uniform model.
+/// Throws InputError if bounds allow only one sign of the model and data have the opposite sign, which is
+/// tested with a uniform model.
 void check_sign(const Problem& p, Trend trend) {
   const auto& b = p.bounds;
   if (!b.any()) return;
@@ -97,7 +97,7 @@ void check_sign(const Problem& p, Trend trend) {
   std::vector<double> ones(p.columns(), positive ? 1.0 : -1.0), field(p.rows());
   p.g->apply(ones, field);
   auto observed = p.data;
-  if (trend != Trend::none) {  // the trend is no part of the model, and has any sign
+  if (trend != Trend::none) {  // remove the trend, which may have any sign
     std::vector<double> weight;
     for (std::size_t i = 0; i < observed.size(); ++i) {
       weight.push_back(std::isnan(observed[i]) ? 0 : 1 / p.sigma[i]);
@@ -115,7 +115,8 @@ void check_sign(const Problem& p, Trend trend) {
     size += f * f;
     data += d * d;
   }
-  // χ² of the best c ≥ 0 for d, and for −d.
+  // χ² of the data after fitting c ≥ 0 times the field of the uniform model; with −`with`: for the opposite
+  // sign.
   const auto chi = [&](double product) { return data - (product > 0 ? product * product / size : 0); };
   if (chi(-with) < 0.5 * chi(with))
     throw InputError(

@@ -75,12 +75,12 @@ class Steps {
 
   std::unique_ptr<Regulariser> regulariser_;
   std::vector<double> reference_, centre_, data_;
-  std::vector<double> deviation_, trust_, weight_;  ///< 1/σ, or 0; ω; 1/σ √ω
-  double doubt_ = 0;                                ///< largest change of ω in the last step
-  double factor_ = 1;                               ///< β within bounds over β without
-  Linearised here_;                                 ///< F and J at the model
+  std::vector<double> deviation_, trust_, weight_;  ///< 1/σ, or 0; Huber's ω; √ω/σ
+  double doubt_ = 0;                                ///< largest change of Huber's weights ω in the last step
+  double factor_ = 1;                               ///< β with bounds divided by β without
+  Linearised here_;                                 ///< F and J at the present model
   int number_ = 0;
-  std::vector<double> misfits_;  ///< after each step
+  std::vector<double> misfits_;  ///< φ_d after each step
   /// The model that fits best so far: the misfit may rise and fall, so the last model need not be the best.
   struct Best {
     int number = 0;
@@ -100,7 +100,7 @@ class Steps {
   Outcome out_;
 };
 
-/// W (d − F), for data that are used.
+/// The residuals W (d − F) of the data that are used.
 std::vector<double> Steps::residual() const {
   std::vector<double> r;
   for (std::size_t i = 0; i < data_.size(); ++i)
@@ -108,14 +108,14 @@ std::vector<double> Steps::residual() const {
   return r;
 }
 
-/// s² times Huber's misfit of residuals / s: with s = 1, far from the data, it hardly distinguishes two
-/// models.
+/// s² times Huber's misfit of the residuals divided by s. With s = 1 Huber's misfit hardly differs between
+/// two models that are both far from fitting the data.
 double huber_misfit_of(std::vector<double> r, double s, double huber) {
   for (double& one : r) one /= s;
   return s * s * huber_misfit(r, huber);
 }
 
-/// φ_d; with Huber's norm, of scaled residuals until the next step may reach the target.
+/// φ_d; with Huber's norm, that of scaled residuals until the next step may reach the target.
 double Steps::misfit() const {
   const auto r = residual();
   if (!(settings_.huber > 0)) return solve::dot(r, r);
@@ -123,12 +123,12 @@ double Steps::misfit() const {
   for (double& one : size) one = std::fabs(one);
   const auto middle = size.begin() + static_cast<std::ptrdiff_t>(size.size() / 2);
   std::nth_element(size.begin(), middle, size.end());
-  const double s = std::max(1.0, 1.4826 * *middle);  // as the median is of normal noise
+  const double s = std::max(1.0, 1.4826 * *middle);  // σ of normal noise from the median of |r|
   const double far = huber_misfit_of(r, s, settings_.huber);
   return settings_.cooling * far > out_.target ? far : huber_misfit(r, settings_.huber);
 }
 
-/// Computes F and J at a model, which becomes the present one.
+/// Makes `model` the present model, and computes F and J there.
 void Steps::look_around(std::vector<double> model) {
   here_ = {};  // frees the memory of J for the next one
   here_ = problem_.forward->at(model, progress_);
@@ -162,7 +162,7 @@ void Steps::prepare() {
     throw InputError("inversion.start", "the first model is beyond what numbers can be computed for");
   if (!from) {
     out_.forwards = 1;
-    auto linear = p;  // weights by sensitivity stay those of the first model
+    auto linear = p;  // sensitivity weights are those of the first model
     linear.forward.reset();
     linear.g = here_.jacobian;
     out_.weight = cell_weights(linear, settings_, out_.z0);
@@ -199,7 +199,8 @@ void Steps::restore(const State& from) {
 
 // ---- a step ----
 
-/// Sets ω of Huber's norm from the present residuals, scaled for the misfit that the step aims at.
+/// Sets ω of Huber's norm from the present residuals times `scale`, to match the misfit at which the step
+/// aims.
 void Steps::doubt_outliers(double scale) {
   doubt_ = 0;
   if (!(settings_.huber > 0)) return;
@@ -211,21 +212,20 @@ void Steps::doubt_outliers(double scale) {
   }
 }
 
-/// β of a step without bounds. Where every β has too large a misfit, a tenth of the last β.
+/// The β of a step, ignoring bounds. If the misfit is too large for every β: a tenth of the last β.
 double Steps::choose_beta(const Lanczos& lanczos) {
   if (settings_.choice == Choice::fixed) return settings_.beta;
   const double found = lanczos.beta();
   const bool first = !(out_.beta > 0);
   if (!std::isfinite(found) && first && out_.model == centre_) return found;
-  if (lanczos.steps() == 0)
-    return first ? found : 10 * out_.beta;  // the centre fits: there is no K to look at
+  if (lanczos.steps() == 0) return first ? found : 10 * out_.beta;  // m̃ fits the data, so K was not computed
   const double largest = lanczos.largest_eigenvalue();
   if (!(found > 0)) return first ? 1e-6 * largest : 0.1 * out_.beta;
   if (!std::isfinite(found)) return 10 * (first ? largest : out_.beta);
   return first ? found : std::max(found, 1e-2 * out_.beta);
 }
 
-/// The minimum of φ_d of the linearised data plus β φ_m; sets β.
+/// The model that minimises φ_d of the linearised data plus β φ_m; also sets β.
 std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, double scale) {
   LanczosSettings s;
   s.tolerance = settings_.tolerance;
@@ -250,8 +250,8 @@ std::vector<double> Steps::linear_minimum(const Objective& linear, double aim, d
   return model;
 }
 
-/// Applies the bounds to a linear minimum. Bounds change β by a factor of 0.7 to 0.8, which is kept from step
-/// to step.
+/// Computes the linear minimum within bounds. Bounds change β by a factor of about 0.7 to 0.8, which is
+/// remembered for the next step.
 void Steps::within_bounds(const Objective& linear, double aim, std::vector<double>& model) {
   NormalEquations equations(linear);
   const bool few = settings_.most_products > 0;
@@ -269,8 +269,8 @@ void Steps::within_bounds(const Objective& linear, double aim, std::vector<doubl
   out_.products += equations.products();
 }
 
-/// Lowers φ_d of the linearised data plus β φ_m by a few products of conjugate gradients from the present
-/// model. Lanczos begins at the centre, and its result, when cut short, may be worse than that model.
+/// Lowers φ_d of the linearised data plus β φ_m by a few steps of conjugate gradients from the present model.
+/// Lanczos starts from m̃, so its result after few steps may be worse than the present model.
 std::vector<double> Steps::descent(const Objective& linear) {
   NormalEquations equations(linear);
   equations.set_beta(out_.beta);
@@ -287,8 +287,8 @@ std::vector<double> Steps::descent(const Objective& linear) {
   return model;
 }
 
-/// Line search from the model towards another, until φ is low enough. False: no step was, and the model is
-/// unchanged.
+/// Line search from the present model towards `to`, until φ is low enough. Returns false if it never is; then
+/// the model is unchanged.
 bool Steps::search(const std::vector<double>& to, double slope) {
   const auto from = out_.model;
   const auto before = here_;
@@ -309,8 +309,8 @@ bool Steps::search(const std::vector<double>& to, double slope) {
   return false;
 }
 
-/// Whether φ_d is at its target and the next step would lower φ by less than the tolerance. A linear minimum
-/// that was cut short may lie uphill, which does not tell how much lower φ could get.
+/// Whether φ_d is at its target and the next step would lower φ by less than the tolerance. If products are
+/// limited, the approximate linear minimum may be uphill; then convergence is unknown.
 bool Steps::arrived(double slope) {
   if (slope > 0 && settings_.most_products > 0) return false;
   const bool still =
@@ -320,8 +320,8 @@ bool Steps::arrived(double slope) {
   return still && fits && doubt_ < 0.03;
 }
 
-/// Whether the misfit is above its target and has not fallen by 2 % in three steps, without having been at
-/// the target before (from there β may let it rise).
+/// Whether the misfit is above its target and has not fallen by 2 % in three steps, and has never been at the
+/// target (after that, a larger β may let it rise).
 bool Steps::stuck() const {
   const std::size_t n = misfits_.size();
   if (settings_.choice != Choice::discrepancy || n <= 3) return false;
@@ -380,8 +380,8 @@ void Steps::step() {
         "the misfit falls no more: uncertainties too small, cells too large, or the first model too far off";
 }
 
-/// Moves to the centre: called where the first model is another one, and data linearised about it are fitted
-/// well enough by the centre.
+/// Makes m̃ the present model: called if the first model is another one, and m̃ fits the data linearised
+/// about that well enough.
 void Steps::go_to_centre() {
   look_around(centre_);
   ++out_.forwards;
@@ -402,7 +402,7 @@ void Steps::line() {
   if (seen_) seen_(out_.iterations.back());
 }
 
-/// Remembers the best model; of those that reach the target, the last.
+/// Remembers the best model; of models that reach the target, the last one.
 void Steps::remember() {
   const double now = std::max(out_.phi_d, out_.target);
   if (settings_.choice != Choice::discrepancy || now > std::max(best_.phi_d, out_.target)) return;
@@ -420,7 +420,7 @@ void Steps::take_best() {
       best_.phi_d / static_cast<double>(std::max<std::size_t>(1, out_.data)), number_));
 }
 
-/// Of the last J: of the best model's where that is another one, which it differs little from.
+/// Sets out_.sensitivity from the last J; if the best model is another one, its J differs little.
 void Steps::tell_sensitivity() {
   if (!here_.jacobian || !here_.jacobian->has_quick_diagonal()) return;
   std::vector<double> volume;

@@ -1,4 +1,4 @@
-// Gauss-Newton inversion, where data are no linear function of the model: each step is a linear problem of
+// Gauss-Newton inversion, for data that depend non-linearly on the model: each step is a linear problem of
 // this component.
 //
 //   φ(m) = ‖W (F(m) − d)‖² + β (m − m̃)ᵀ R (m − m̃)
@@ -10,9 +10,9 @@
 //   m_{k+1}          m_k + t (m′ − m_k), t = 1, ½, ¼ …: the first for which φ falls by 10⁻⁴ of what its slope
 //                    promises (Armijo)
 //
-// until φ_d is its target and the next step would hardly lower φ. Outliers count by Huber's weights of the
-// last residuals (robust.hpp). The model does not depend on the cooling, where there is one minimum: the
-// last steps are all of the same β.
+// until φ_d has reached its target and the next step would hardly lower φ. Outliers get Huber's weights,
+// computed from the last residuals (robust.hpp). If there is only one minimum, the model does not depend on
+// the cooling: the last steps all have the same β.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@
 
 namespace terrane::inversion {
 
-/// φ_d and φ_m at a model, with data weights held.
+/// φ_d and φ_m at a model, with constant data weights.
 struct Value {
   double phi_d = 0, phi_m = 0;
   double phi(double beta) const { return phi_d + beta * phi_m; }
@@ -32,7 +32,7 @@ Value value_at(std::span<const double> predicted, std::span<const double> model,
 std::vector<double> gradient_at(std::span<const double> predicted, std::span<const double> model,
                                 const Objective& objective, double beta);
 
-/// Does what invert() does, for a problem that has `forward`; invert() calls it.
+/// The implementation of invert() for problems that have `forward`.
 Outcome gauss_newton(const Problem& problem, const Settings& settings,
                      const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,
                      Keeper* keeper = nullptr);

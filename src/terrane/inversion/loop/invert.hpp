@@ -1,5 +1,5 @@
-// An inversion from data to a model, by the loop that its data ask for: one linear problem (linear.hpp), or
-// steps that make linear problems (gauss_newton.hpp).
+// An inversion from data to a model. Depending on the data it is one linear problem (linear.hpp), or a
+// sequence of linearised problems (gauss_newton.hpp).
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace terrane::inversion {
 
-/// Throws also Cancelled. seen: every line of the table as it comes · keeper: keeps where it stands, and goes
-/// on from there, with the bits of a run that was not stopped
+/// Throws what check() throws, and Cancelled. seen: called with every new line of the table of iterations ·
+/// keeper: saves the state and resumes from it, with the bits of an uninterrupted run
 Outcome invert(const Problem& problem, const Settings& settings,
                const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,
                Keeper* keeper = nullptr);

@@ -17,7 +17,7 @@ namespace terrane::inversion {
 
 namespace {
 
-/// The largest magnitude; NaN where a value is NaN.
+/// The largest magnitude; NaN if a value is NaN.
 double largest_size(std::span<const double> values) {
   double most = 0;
   for (const double v : values) {
@@ -67,7 +67,7 @@ void expect_joinable(const Settings& settings) {
 
 namespace {
 
-/// The models of a joint inversion, and what each pair has of the two terms.
+/// The models of a joint inversion, and the values of the two coupling terms for each pair.
 class Group {
  public:
   Group(const std::vector<const Problem*>& problems, const std::vector<const Settings*>& settings,
@@ -76,18 +76,17 @@ class Group {
   JointOutcome all();
 
  private:
-  enum Term { structure, rocks };  ///< what couples
+  enum Term { structure, rocks };  ///< the coupling terms
   std::size_t size() const { return problems_.size(); }
   double weight(Term term) const { return term == structure ? joint_.coupling : joint_.rocks; }
   const std::vector<double>& model(std::size_t p) const { return out_.together[p].model; }
-  /// The coupling of model p to another, which is held.
+  /// The coupling of model p to another model, which is constant.
   std::shared_ptr<const Coupling> form(Term term, std::size_t p, std::size_t other, double factor) const;
   double& apart(Term term, std::size_t p, std::size_t q) {
     return apart_[term][std::min(p, q) * size() + std::max(p, q)];
   }
   void measure_apart();
-  /// The mean of a term over all pairs that have one, each relative to its value for the models found one by
-  /// one.
+  /// The mean of a term over all pairs that have it, each relative to its value for the separate inversions.
   double mean_of_pairs(Term term);
   void expect_numbers(const Outcome& found, std::size_t p) const;
   double renew(std::size_t p);
@@ -111,7 +110,7 @@ class Group {
   std::optional<State> last_;
   std::array<std::vector<double>, 2> apart_;
   std::vector<double> norm_;
-  std::vector<double> change_;  ///< changes of the models that this round has found so far
+  std::vector<double> change_;  ///< changes of the models computed so far in this round
   JointOutcome out_;
 };
 
@@ -141,7 +140,7 @@ void Group::measure_apart() {
   }
   out_.cross_gradient = mean_of_pairs(structure);
   out_.unlike_shares = mean_of_pairs(rocks);
-  out_.converged = !any;  // all models but one are flat, or nothing is wanted of them together
+  out_.converged = !any;  // no couplings: all models but one are uniform, or λ = μ = 0
 }
 
 double Group::mean_of_pairs(Term term) {
@@ -156,7 +155,7 @@ double Group::mean_of_pairs(Term term) {
   return pairs > 0 ? sum / pairs : 0;
 }
 
-/// Throws InputError: model p has a cell that is not one.
+/// Throws InputError if model p has a value that is not finite.
 void Group::expect_numbers(const Outcome& found, std::size_t p) const {
   if (std::isfinite(largest_size(found.model))) return;
   throw InputError(
@@ -165,7 +164,7 @@ void Group::expect_numbers(const Outcome& found, std::size_t p) const {
       "Look for one in its reference, bounds and weights; a smaller joint.coupling changes models less.");
 }
 
-/// Finds one model again, with the others held; returns its change relative to its largest value.
+/// Computes one model again with the others constant; returns its change relative to its largest value.
 double Group::renew(std::size_t p) {
   Problem coupled = *problems_[p];
   for (const auto term : {structure, rocks})
@@ -181,7 +180,7 @@ double Group::renew(std::size_t p) {
   return largest_size(difference) / std::max(largest_size(model(p)), 1e-300);
 }
 
-/// Renews the next model; after the last one the round is done.
+/// Computes the next model again; the last one completes the round.
 void Group::step() {
   change_.push_back(renew(change_.size()));
   if (change_.size() < size()) return;

@@ -4,10 +4,10 @@
 //   Σ_i φ_m,i/n_i + Σ_{i<j} (λ φ_c,ij/n_ij + μ φ_r,ij/n'_ij)  as small as can be, with φ_d,i = χ_i N_i for
 //   each
 //
-// φ_c: the cross-gradient, φ_r: the difference of the shares of rocks (coupling.hpp). n: the values of these
-// terms for the models found one by one, so that λ and μ are numbers without units. The models are found in
-// turn, each with the others held, until none changes: with multipliers held none of these steps can raise
-// the sum. Where data are no linear function of a model, it starts from its last state.
+// φ_c: the cross-gradient, φ_r: the difference of the fractions of rocks (coupling.hpp). n: the values of
+// these terms for the models of separate inversions, so that λ and μ have no units. The models are computed
+// one after the other, each with the others constant, until none changes: with constant multipliers none of
+// these steps can increase the sum. A non-linear inversion starts from the last state of its model.
 #pragma once
 
 #include <vector>
@@ -20,15 +20,15 @@ struct JointSettings {
   double coupling = 1;  ///< λ
   double rocks = 0;     ///< μ
   int most_rounds = 12;
-  /// A round that changes models by less, relative to their largest value, is the last.
+  /// The rounds end when none changes a model by more than this, relative to the model's largest value.
   double tolerance = 0.02;
-  std::vector<TwoRocks> of = {};  ///< the two rocks of each model; empty without μ
+  std::vector<TwoRocks> of = {};  ///< the two rocks of each model; empty if μ = 0
 };
 
-/// One line for each round.
+/// The result of one round, in which each model is computed once.
 struct JointRound {
   double cross_gradient = 0;   ///< φ_c / n_c, mean of all pairs
-  double unlike_shares = 0;    ///< φ_r / n_r, likewise
+  double unlike_shares = 0;    ///< φ_r / n_r, mean of all pairs
   std::vector<double> change;  ///< change of each model in the round, relative to its largest value
 
   template <class Self, class Field>
@@ -48,14 +48,14 @@ struct JointOutcome {
   std::vector<std::string> warnings;
 };
 
-/// Throws InputError: the meshes, grounds or active cells are not the same.
+/// Throws InputError if the meshes, grounds or active cells are not the same.
 void expect_same_cells(const Problem& a, const Problem& b);
-/// Throws InputError where settings ask for results that only a single model has: deviations, sparse norms.
-/// invert_jointly() calls both.
+/// Throws InputError if settings ask for something that only inversions of a single model have: deviations,
+/// sparse norms. invert_jointly() calls this and expect_same_cells().
 void expect_joinable(const Settings& settings);
 
-/// Runs the joint inversion. Throws what these and invert() throw. keeper: writes a checkpoint after each
-/// model that is found, and resumes with the bits of a run that was not stopped
+/// Runs the joint inversion. Throws what the two functions above and invert() throw. keeper: writes a
+/// checkpoint after each model, and resumes with the bits of an uninterrupted run
 JointOutcome invert_jointly(const std::vector<const Problem*>& problems,
                             const std::vector<const Settings*>& settings, const JointSettings& joint,
                             Progress* progress = nullptr, Keeper* keeper = nullptr);

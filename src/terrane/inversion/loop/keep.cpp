@@ -98,7 +98,7 @@ void Keeper::write(const State& state) {
     out.list<unsigned char>(names_of_lists, joined_bytes(lists));
     out.list<unsigned char>(names_of_texts, joined_bytes(texts));
     out.finish();
-  } catch (const std::exception& error) {  // a full disk must not cost the hours it was to save
+  } catch (const std::exception& error) {  // a full disk must not end a long run
     warnings.push_back(fmt::format("no checkpoint was kept: {}", error.what()));
     keeps_ = false;
   }

@@ -1,5 +1,5 @@
-// The order of a linear inversion: weights; R; m̃; β and the smooth model (data space), repeated while
-// outliers lose weight; sparse norms, or bounds; results.
+// The steps of a linear inversion: weights; R; m̃; β and the smooth model (in data space), repeated until the
+// weights of outliers are constant; then sparse norms, or bounds; results.
 #include "terrane/inversion/loop/linear.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ struct Secant {
   }
 };
 
-/// Where the reweighting of sparse norms stands.
+/// The state of the reweighting of sparse norms.
 struct SparseState {
   SparseStage stage;
   std::array<double, 4> largest{};
@@ -57,7 +57,7 @@ struct SparseState {
 struct BoundedState {
   Secant secant;
   int number = 0;
-  double least = 0;  ///< norm of the gradient at which descents end: the tolerance times that at the start
+  double least = 0;  ///< gradient norm at which descents end: tolerance times initial norm
 
   template <class Self, class Field>
   static void fields(Self& w, const Field& field) {
@@ -67,7 +67,7 @@ struct BoundedState {
   }
 };
 
-/// One inversion on its way: the objective, the model, and the table.
+/// A running inversion: the objective, the model, and the table of iterations.
 class Run {
  public:
   Run(const Problem& problem, const Settings& settings, const std::function<void(const Iteration&)>& seen,
@@ -82,7 +82,7 @@ class Run {
   State common_state() const;
   template <class Phase>
   void save_state(const char* name, const Phase& phase);
-  /// Whether a checkpoint was saved in the phase of this name; then `phase` gets the state that it had.
+  /// Whether the checkpoint was saved in the phase of this name; if so, `phase` gets the saved state.
   template <class Phase>
   bool resumed(const char* name, Phase& phase) const;
   template <class Self, class Field>
@@ -103,7 +103,7 @@ class Run {
   bool sparse_step(SparseState& state);
   void bounded();
   void finish();
-  /// β so that at(β) = target, from `beta`; returns the β of the last call.
+  /// Finds β with at(β) = target, starting from secant.beta; returns the β of the last call.
   double find_beta(Secant secant, double largest_step, const std::function<double(double)>& at,
                    const std::function<void(const Secant&)>& between = {});
   void remember(double phi_d, double beta);
@@ -121,8 +121,8 @@ class Run {
   const std::function<void(const Iteration&)>& seen_;
   Progress* progress_;
   Keeper* keeper_;
-  std::optional<State> from_, last_;  ///< of a checkpoint; the last of this run
-  double seconds_before_ = 0;         ///< seconds of earlier runs, which were stopped
+  std::optional<State> from_, last_;  ///< state of the checkpoint; last state of this run
+  double seconds_before_ = 0;         ///< seconds of earlier, stopped runs
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 
   std::unique_ptr<Regulariser> regulariser_;
@@ -130,8 +130,8 @@ class Run {
   std::vector<double> weight_, data_, reference_, centre_;
   std::optional<Trends> trends_;
   std::shared_ptr<const solve::LinearOperator> g_;
-  double target_ = 0;  ///< target of φ_d, as descents count it
-  /// The model met whose φ_d is nearest to the target: that of trials of β, or of the last stage of sparse
+  double target_ = 0;  ///< target of φ_d with the weights of descents
+  /// The model so far whose φ_d is nearest to the target, among trials of β or in the last stage of sparse
   /// norms.
   struct Best {
     double off = INFINITY, beta = 0;  ///< off: |ln(φ_d / target)|
@@ -145,7 +145,7 @@ class Run {
     }
   } best_;
   int round_ = 0;
-  bool smooth_ = false;  ///< true: the smooth model is found
+  bool smooth_ = false;  ///< true: the smooth model has been computed
   Objective objective_;
   std::unique_ptr<NormalEquations> equations_;
   Outcome out_;
@@ -184,7 +184,7 @@ void Run::prepare() {
   out_.target = target_ = settings_.chi * static_cast<double>(out_.data - taken);
 }
 
-/// The objective with the trust in each datum, the trend taken out of data and operator.
+/// Sets up the objective: with Huber's weight ω of each datum, and the trend removed from data and operator.
 void Run::weigh() {
   weight_ = deviation_;
   data_ = problem_.data;
@@ -204,7 +204,7 @@ void Run::weigh() {
 
 // ---- its state, for checkpoints ----
 
-/// The part of the state that all phases have.
+/// The part of the state that is common to all phases.
 State Run::common_state() const {
   State s;
   s.steps = out_.iterations.size();
@@ -212,7 +212,7 @@ State Run::common_state() const {
   return s;
 }
 
-/// Between two steps of a phase: keeps the state, and writes it into the checkpoint when that is due.
+/// Called between two steps of a phase: stores the state, and writes a checkpoint if one is due.
 template <class Phase>
 void Run::save_state(const char* name, const Phase& phase) {
   if (keeper_ == nullptr || !keeper_->keeps()) return;
@@ -252,7 +252,8 @@ void Run::smooth() {
   smooth_ = true;
 }
 
-/// ω from the residuals of the smooth model; whether it has changed, and the model is to be found again.
+/// Computes ω from the residuals of the smooth model; returns whether it has changed, so that the model must
+/// be computed again.
 bool Run::doubt_outliers(int round) {
   constexpr int most_rounds = 30;
   auto r = objective_.weighted_residual(out_.model);
@@ -275,7 +276,7 @@ bool Run::doubt_outliers(int round) {
   return true;
 }
 
-/// Ten values of β a decade around the one chosen.
+/// φ_d and φ_m at ten values of β per decade around the chosen one.
 template <class At>
 std::vector<Step> curve_of(double beta, const At& at) {
   std::vector<Step> curve;
@@ -377,14 +378,14 @@ void Run::remember(double phi_d, double beta) {
   if (off < best_.off) best_ = {off, beta, out_.model};
 }
 
-/// Where no model is near enough to the target.
+/// Restores the best model, if none is near enough to the target.
 void Run::take_best() {
   if (best_.model.empty()) return;
   out_.model = best_.model;
   out_.beta = best_.beta;
 }
 
-/// The slope of the secant is taken between 0.2 and 1.5.
+/// The slope of the secant is limited to 0.2 … 1.5.
 double Run::find_beta(Secant secant, double largest_step, const std::function<double(double)>& at,
                       const std::function<void(const Secant&)>& between) {
   if (secant.trial == 0) best_ = {};
@@ -409,7 +410,8 @@ double Run::find_beta(Secant secant, double largest_step, const std::function<do
   return out_.beta;
 }
 
-/// The slow twin: β cooled from λ_max(K), conjugate gradients with the diagonal at each.
+/// The slow alternative: β is cooled from λ_max(K), with conjugate gradients, preconditioned by the diagonal,
+/// at each β.
 void Run::cooled() {
   LanczosSettings few;
   few.most_steps = 6;
@@ -463,7 +465,7 @@ void Run::sparse() {
   if (!out_.converged) take_best();
 }
 
-/// One least-squares problem; whether another is wanted.
+/// Solves one least-squares problem; returns whether another one is needed.
 bool Run::sparse_step(SparseState& state) {
   auto& stage = state.stage;
   if (state.in_stage == 0) {
@@ -480,7 +482,7 @@ bool Run::sparse_step(SparseState& state) {
   }
   regulariser_->reweight(sparse_factors(settings_.norms, stage, regulariser_->magnitudes(less_centre())));
   equations_->set_beta(out_.beta);
-  // On the way a descent only has to keep up with ε.
+  // Before the last stage, a rough minimum for each ε is enough.
   const bool last_stage = state.part <= settings_.epsilon;
   const auto done = problem_.bounds.any() ? minimise_within(*equations_, problem_.bounds, out_.model,
                                                             last_stage ? 1e-2 : 3e-2, 0, 40, progress_)
@@ -510,7 +512,7 @@ void Run::bounded() {
   if (!resumed("bounds", state)) {
     const auto before = out_.model;
     problem_.bounds.clip(out_.model);
-    if (out_.model == before) return;  // the smooth model lies within them: it is the answer
+    if (out_.model == before) return;  // the smooth model is within bounds: it is the result
   }
   from_.reset();
   if (!equations_) equations_ = std::make_unique<NormalEquations>(objective_);
@@ -522,7 +524,7 @@ void Run::bounded() {
     line("bounds", ++number, beta, last.phi_d, phi_m_now());
     return last.phi_d;
   };
-  // Roughly at first: each trial of β from the model of the last.
+  // A rough minimum for each trial of β, starting from the model of the previous trial.
   const auto at = [&](double beta) {
     equations_->set_beta(beta);
     const double rough = descend(beta, 1e-2);

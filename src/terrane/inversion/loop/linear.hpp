@@ -7,7 +7,7 @@
 
 namespace terrane::inversion {
 
-/// As invert(), of a problem that has `g`; called by it.
+/// The implementation of invert() for problems that have `g`.
 Outcome invert_linear(const Problem& problem, const Settings& settings,
                       const std::function<void(const Iteration&)>& seen = {}, Progress* progress = nullptr,
                       Keeper* keeper = nullptr);

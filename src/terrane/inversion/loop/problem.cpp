@@ -26,7 +26,7 @@ std::vector<double> cell_weights(const Problem& p, const Settings& settings, dou
     }
     case Weighting::depth: {
       z0 = settings.z0;
-      if (z0 == 0) {  // of the station nearest to the middle of all stations
+      if (z0 == 0) {  // fitted at the station nearest to the middle of all
         const std::size_t n = p.easting.size();
         double middle[2] = {0, 0};
         for (std::size_t s = 0; s < n; ++s) {
@@ -64,7 +64,7 @@ std::vector<double> centre_of(const Problem& p, const Settings& settings,
                               const std::vector<double>& reference, Regulariser& regulariser) {
   auto centre = reference;
   if (settings.reference_in_gradients && p.couplings.empty()) return centre;
-  // The same minimum, around m̃ = R⁻¹ R_s m_ref, or (R + C)⁻¹ (R m_ref + c).
+  // φ_m has the same minimum as the form around m̃ = R⁻¹ R_s m_ref, or (R + C)⁻¹ (R m_ref + c).
   if (!settings.reference_in_gradients) regulariser.apply_smallness(reference, centre);
   else regulariser.apply(reference, centre);
   for (const auto& one : p.couplings) one->add_centre(centre);
@@ -91,7 +91,7 @@ void judge(const Problem& problem, const Settings& settings, const std::vector<d
     for (std::size_t c = 0; c < less.size(); ++c) less[c] -= from[c];
     return less;
   };
-  // By its definition: a reference outside the gradients counts in the smallness alone.
+  // φ_m by its definition: a reference that is not in the gradients affects the smallness alone.
   regulariser.reweight(std::nullopt);
   out.phi_m = settings.reference_in_gradients ? regulariser.terms(u(reference))
                                               : regulariser.terms(out.model, u(reference));

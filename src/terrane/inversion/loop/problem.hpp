@@ -1,6 +1,6 @@
-// The input and the result of an inversion, and what all loops share. Nothing here depends on the physics: G
-// is an operator, a model is a number for each active cell. Where data are no linear function of the model
-// there is F in place of G.
+// The input and the result of an inversion, and functions that all loops use. Nothing here depends on the
+// physics: G is an operator, a model is a number for each active cell. If data depend non-linearly on the
+// model, there is F in place of G.
 #pragma once
 
 #include <memory>
@@ -26,18 +26,18 @@ struct Problem {
   std::vector<double> ground;         ///< fraction of each cell of the mesh below the ground; empty: all 1
   std::string ground_key;             ///< the key that gives the ground, "job.toml:14: model.topography"
   std::shared_ptr<const solve::LinearOperator> g;
-  std::shared_ptr<const Forward> forward;  ///< in place of g, where data are no linear function of the model
+  std::shared_ptr<const Forward> forward;  ///< in place of g, if data depend non-linearly on the model
   std::vector<double> start;  ///< [active], with `forward`: the first model; empty: the reference
-  std::vector<double> data;   ///< [rows] in the units of G times the model; NaN: no datum
+  std::vector<double> data;   ///< [rows] in the units of G m; NaN: no datum
   std::vector<double> sigma;  ///< [rows] standard deviations
   std::vector<DataSet> sets;
-  std::vector<double> easting, northing, up;  ///< [stations] m; set by set, rows are stations
+  std::vector<double> easting, northing, up;  ///< [stations] m; row n of each set is station n
   std::vector<double> reference;              ///< [active]; empty: 0
-  Bounds bounds;                              ///< [active] each, or none
-  Couplings couplings;                        ///< coupling to other models: added to φ_m, with the same β
+  Bounds bounds;                              ///< [active] each; empty: no bounds
+  Couplings couplings;                        ///< couplings to other models, added to φ_m with the same β
   std::optional<Factors> weights;  ///< weights of the summands of φ_m: of cells and faces [cells of the mesh]
   std::vector<double> own_weight;  ///< [active] w of the cells, in place of Settings::weighting; empty: none
-  bool whole_cells = false;        ///< true: the physics cannot use a part of a cell
+  bool whole_cells = false;        ///< true: the physics has no cells that are partly ground
 
   bool defined() const { return g != nullptr || forward != nullptr; }
   std::size_t rows() const { return forward ? forward->rows() : g->rows(); }
@@ -45,38 +45,38 @@ struct Problem {
 };
 
 enum class Weighting { none, depth, distance, sensitivity };
-/// The choice of β: so that φ_d = χ N; as given; at the minimum of generalised cross-validation; at the
+/// How β is chosen: such that φ_d = χ N; a given value; the minimum of generalised cross-validation; the
 /// corner of the L-curve.
 enum class Choice { discrepancy, fixed, gcv, l_curve };
-/// data_space: Lanczos for all β at once, then GPCG where there are bounds. model_space: the usual cooling of
-/// β with conjugate gradients, for comparison.
+/// data_space: Lanczos for all β at once, then GPCG if there are bounds. model_space: conjugate gradients
+/// with the usual cooling of β, for comparison.
 enum class Solver { data_space, model_space };
 
 struct Settings {
   Alphas alphas;
   bool weights_in_gradients = true;
   Weighting weighting = Weighting::depth;
-  double exponent = 2;  ///< of depth and distance weights: 2 for gravity, 3 for gradients, magnetics
-  double z0 = 0;        ///< m, of depth weights; 0: fitted to the decay of G below the middle station
+  double exponent = 2;  ///< exponent of depth and distance weights: 2 gravity, 3 gradients, magnetics
+  double z0 = 0;        ///< z₀ of depth weights, m; 0: fitted to the decay of G below the middle station
   bool reference_in_gradients = true;
   Choice choice = Choice::discrepancy;
   double chi = 1;                  ///< target of φ_d / N
-  double misfit_tolerance = 0.02;  ///< relative, of φ_d / (χ N), where β is found by trial
-  double beta = 0;                 ///< of Choice::fixed
-  Trend trend = Trend::none;       ///< polynomial of the stations' places, found together with the model
-  double huber = 0;                ///< number of σ above which a residual counts less; 0: squares throughout
+  double misfit_tolerance = 0.02;  ///< relative tolerance of φ_d / (χ N), if β is found by trial
+  double beta = 0;                 ///< β of Choice::fixed
+  Trend trend = Trend::none;       ///< polynomial of station coordinates, fitted together with the model
+  double huber = 0;                ///< c of Huber's norm, in units of σ; 0: least squares
   SparseNorms norms;
   double epsilon = 0.02;  ///< ε of sparse norms, relative to the largest value of the smooth model
   Solver solver = Solver::data_space;
   double tolerance = 1e-3;  ///< relative tolerance of Lanczos and of the last descent within bounds
-  bool posterior = false;   ///< deviations and resolution of the cells, for up to `most_dense` data
+  bool posterior = false;   ///< compute deviations and resolution, for up to `most_dense` data
   std::size_t most_dense = 2000;
-  int most_steps = 30;             ///< Gauss-Newton steps
-  int most_products = 0;           ///< products with J and Jᵀ, in a step or a linear problem; 0: as needed
-  double cooling = 0.1;            ///< target of a Gauss-Newton step: this fraction of the misfit before it
-  bool jacobian_in_memory = true;  ///< all entries of J; false: products as the physics makes them
+  int most_steps = 30;             ///< largest number of Gauss-Newton steps
+  int most_products = 0;           ///< limit of products with J and Jᵀ per linear problem; 0: none
+  double cooling = 0.1;            ///< a Gauss-Newton step aims at this fraction of the present misfit
+  bool jacobian_in_memory = true;  ///< store all entries of J; false: the physics computes products
   int threads = 0;
-  Device device{Device::Kind::cpu, -1};  ///< a GPU applies the regulariser's exact inverse
+  Device device{Device::Kind::cpu, -1};  ///< a GPU: applies the regulariser's exact inverse
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
@@ -87,7 +87,7 @@ struct Iteration {
   int number = 0;
   double beta = 0, phi_d = 0, phi_m = 0;
   int products = 0;    ///< number of products with G so far, and of those with Gᵀ
-  double seconds = 0;  ///< so far
+  double seconds = 0;  ///< seconds of computing so far
 
   template <class Self, class Field>
   static void fields(Self& i, const Field& field) {
@@ -103,29 +103,28 @@ struct Iteration {
 
 struct Outcome {
   std::vector<double> model;      ///< [active]
-  std::vector<double> predicted;  ///< [rows] G m, and the trend where one was asked for
+  std::vector<double> predicted;  ///< [rows] G m, plus the trend if one was asked for
   std::vector<double> trend;      ///< [rows]; empty unless asked for
   std::vector<double> trust;      ///< [rows] ω of Huber's norm, below 1 for outliers; empty unless asked for
   std::vector<double> weight;     ///< [active] w of the cells
-  /// [active] how much data, in their uncertainties, change with a unit of volume of the cell, divided by the
-  /// largest: of Gauss-Newton steps, where J knows it quickly; else empty.
+  /// [active] change of the data, in units of σ, per unit change of the model and unit volume of the cell,
+  /// relative to the largest; only after Gauss-Newton steps if J computes it quickly, else empty.
   std::vector<double> sensitivity;
-  std::vector<double> deviation;  ///< [active] of the posterior; empty unless asked for
-  std::vector<double>
-      resolution;             ///< [active] 1 where the data alone tell the cell, 0 where they tell nothing
-  std::vector<double> apart;  ///< the model of its own data alone; joint inversions only
+  std::vector<double> deviation;   ///< [active] posterior standard deviation; empty unless asked for
+  std::vector<double> resolution;  ///< [active] 1: cell determined by data; 0: not at all
+  std::vector<double> apart;       ///< joint inversions only: the model from its own data alone
   double beta = 0, phi_d = 0, target = 0;
   Terms phi_m;
   double z0 = 0;
-  double beta_relative = 0;         ///< β / λ_max(K): a number without units
+  double beta_relative = 0;         ///< β / λ_max(K), dimensionless
   std::vector<double> chi_squared;  ///< φ_d of each set of data, divided by its number of data
   std::size_t data = 0, on_bounds = 0;
   int products = 0;
   int forwards = 0;  ///< how often F and J were computed
   bool converged = false;
-  std::string reason;  ///< why it stopped
+  std::string reason;  ///< why the inversion stopped
   std::vector<Iteration> iterations;
-  std::vector<Step> curve;  ///< φ_d and φ_m over β, from the same numbers
+  std::vector<Step> curve;  ///< φ_d and φ_m as functions of β
   std::vector<std::string> warnings;
 
   template <class Self, class Field>
@@ -158,27 +157,27 @@ struct Outcome {
   }
 };
 
-/// Throws InputError: no data, no cells, uncertainties that are not above zero, bounds that cross or exclude
-/// the reference, a sign of the data that no model within the bounds can have. Called by invert() before
-/// anything else.
+/// Throws InputError if there are no data or no cells, uncertainties are not above zero, bounds cross or
+/// exclude the reference, or data have a sign that no model within the bounds can produce. invert() calls it
+/// first.
 void check(const Problem& problem, const Settings& settings);
 
-/// The weights of the cells, and z₀ where it was fitted.
+/// The weights w of the cells; z0: gets z₀ if it was fitted.
 std::vector<double> cell_weights(const Problem& problem, const Settings& settings, double& z0);
 
-/// m̃ of φ_m = (m − m̃)ᵀ R (m − m̃): the reference, or another m̃ where the reference enters the smallness
-/// alone, or the model is coupled to another; also gives the regulariser these couplings.
+/// m̃ of φ_m = (m − m̃)ᵀ R (m − m̃): the reference, or another m̃ if the reference is in the smallness term
+/// alone or the model is coupled to another. Also passes these couplings to the regulariser.
 std::vector<double> centre_of(const Problem& problem, const Settings& settings,
                               const std::vector<double>& reference, Regulariser& regulariser);
 
-/// Computes the measures of a model and its predicted data: φ_d, χ² of each set, φ_m, cells on bounds.
-/// deviation: 1/σ, or 0
+/// Computes the quality measures of outcome.model and its predicted data: φ_d, χ² of each set, φ_m, number of
+/// cells on bounds. deviation: 1/σ, or 0
 void judge(const Problem& problem, const Settings& settings, const std::vector<double>& deviation,
            const std::vector<double>& reference, Regulariser& regulariser, Outcome& outcome);
 
 // ---- what all inversions do alike ----
 
-/// Shows the last row of the table, and how close the misfit is to the target.
+/// Shows the last row of the table of iterations, and how close the misfit is to the target.
 void show_nearness(Progress* progress, const Outcome& outcome);
 
 }  // namespace terrane::inversion

@@ -1,6 +1,6 @@
-// The state of a loop in a checkpoint: every member under its name.
+// The state of a loop in a checkpoint: every member is stored under its name.
 //
-// A struct says in one function template what its members are called, and is written and read by that alone:
+// A struct lists the names of its members in one function template, by which it is both written and read:
 //
 //   struct Secant {
 //     double beta = 0;
@@ -12,9 +12,9 @@
 //     }
 //   };
 //
-// Members are numbers, texts, lists of both, structs with fields of their own, and lists of those. Of a list
-// of structs each number or text is a list under the member's name, and each list has a name of its own, with
-// the struct's number.
+// Members are numbers, texts, lists of these, structs with fields() of their own, and lists of such structs.
+// In a list of structs, a member that is a number or text is stored as one list, over all structs, under the
+// member's name; a member that is a list is stored per struct, under its name and the struct's number.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 
 namespace terrane::inversion {
 
-/// The place of a member in the state: its path, and the number of its struct in a list.
+/// The name of a member in the state: its path and, in a list of structs, the struct's number.
 class StatePath {
  public:
   explicit StatePath(std::string path = {}, std::optional<std::size_t> number = {})
@@ -54,7 +54,7 @@ concept StructsOfState = requires(typename T::value_type one) {
   T::value_type::fields(one, [](auto&&...) {});
 };
 
-/// Writes members into a checkpoint.
+/// Writes members into the state of a checkpoint.
 class PutState {
  public:
   explicit PutState(State& to, StatePath at = StatePath()) : to_(to), at_(std::move(at)) {}
@@ -88,7 +88,7 @@ class PutState {
   StatePath at_;
 };
 
-/// Reads them again. Throws as refuse_checkpoint(): a member is not there.
+/// Reads members from the state of a checkpoint. Throws as refuse_checkpoint() if a member is missing.
 class TakeState {
  public:
   explicit TakeState(const State& from, StatePath at = StatePath()) : from_(from), at_(std::move(at)) {}

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t cells_per_task = 4096;
 
-/// Calls body(c) for every cell, on the threads.
+/// Calls body(c) for every cell, on several threads.
 template <class Body>
 void for_all(std::size_t cells, int threads, const Body& body) {
   for_each((cells + cells_per_task - 1) / cells_per_task, threads, [&](std::size_t task) {
@@ -29,7 +29,7 @@ CrossGradient::CrossGradient(const TensorMesh& mesh, std::span<const std::uint32
   const std::size_t cells = active.empty() ? mesh.size() : active.size();
   if (other.size() != cells) throw ShapeError("inversion: coupling", "the models are of other cells");
   std::vector<std::uint32_t> at(mesh.size(),
-                                nothing);  // number of each cell of the mesh among active cells, or `nothing`
+                                nothing);  // index of each cell of the mesh among active cells
   for (std::size_t c = 0; c < cells; ++c) at[active.empty() ? c : active[c]] = static_cast<std::uint32_t>(c);
   const std::size_t n[3] = {mesh.n_east(), mesh.n_north(), mesh.n_up()};
   const std::vector<double>* faces[3] = {&mesh.easting(), &mesh.northing(), &mesh.up()};
@@ -75,7 +75,8 @@ CrossGradient::Sides CrossGradient::sides_of_other(std::size_t c) const {
   return sides(c, [&](std::size_t cell, std::size_t axis) { return other_[cell][axis]; });
 }
 
-/// |g × a|² is the sum over pairs of axes (i, j) of (g_i a_j − g_j a_i)², of which corners have four kinds.
+/// |g × a|² is the sum over pairs of axes (i, j) of (g_i a_j − g_j a_i)², which has four different values at
+/// the corners (s, t = 0, 1: differences to the previous or next cell).
 double CrossGradient::form(const Sides& g, std::size_t c) const {
   const auto a = sides_of_other(c);
   double sum = 0;
@@ -102,8 +103,8 @@ CrossGradient::Sides CrossGradient::flux(const Sides& g, std::size_t c) const {
   return made;
 }
 
-/// What each difference is multiplied with is gathered from both cells that have it; then each cell gathers
-/// from its differences.
+/// First the derivative with respect to each difference is summed over the two cells that share it; then each
+/// cell sums over its differences.
 void CrossGradient::add_apply(std::span<const double> v, std::span<double> out) const {
   std::vector<Sides> made(size());
   for_all(size(), threads_, [&](std::size_t c) {
@@ -128,8 +129,7 @@ void CrossGradient::add_apply(std::span<const double> v, std::span<double> out) 
 }
 
 void CrossGradient::add_diagonal(std::span<double> out) const {
-  // Of the differences that a cell ends: those of its own form, and of each neighbour the ones along the
-  // axis.
+  // A cell's value changes its own differences and, along each axis, one of each neighbour: sums their forms.
   for_all(size(), threads_, [&](std::size_t c) {
     Sides own;
     double sum = 0;

@@ -1,21 +1,21 @@
-// Couplings of a model to another on the same mesh: each is a quadratic form of one model while the other is
-// held.
+// Couplings of a model to another on the same mesh: each is a quadratic form in one model while the other is
+// constant.
 //
-// Structure, by the cross-gradient (Gallardo & Meju 2003):
+// Similar structure, measured by the cross-gradient (Gallardo & Meju 2003):
 //
 //   φ_c(m₁, m₂) = Σ_cells V |∇m₁ × ∇m₂|²
 //
-// is 0 where both change in the same direction, or one of them does not change. A cell has a difference over
-// the distance of the centres towards each of its neighbours; at the edge of the active cells, where one is
-// missing, that towards the other one along the axis stands in for it. |∇m₁ × ∇m₂|² is the mean of what its
-// corners have, with the three differences towards each: the same for models seen in a mirror, right where
-// both are linear, and with no model that changes from cell to cell and has none. φ_c is a quadratic form of
-// each model while the other stays:
+// is 0 where both models change in the same direction, or one of them does not change. Along each axis a
+// cell has two differences, to the previous and to the next cell, divided by the distance of the centres; if
+// one of these cells is not active, the other difference is used twice. |∇m₁ × ∇m₂|² is the mean over the
+// cell's corners, each with the three differences towards it. It is symmetric under reflection, exact for
+// linear models, and not zero for models that alternate from cell to cell. φ_c is a quadratic form in each
+// model while the other is constant:
 //   φ_c = m₁ᵀ C(m₂) m₁ = m₂ᵀ C(m₁) m₂
-// so each is found by least squares in turn, and C joins the regulariser.
+// so models are computed alternately by least squares, and C is added to the regulariser.
 //
-// Rocks: cells are mixtures of two of them, A and B, whose properties are known, so that all models tell the
-// same share of B:
+// Common rocks: cells are mixtures of two rocks A and B with known properties, so that all models must give
+// the same fraction s of B:
 //
 //   φ_r(m₁, m₂) = Σ_cells V (s₁ − s₂)²,   s = (m − m_A) / (m_B − m_A)
 #pragma once
@@ -30,7 +30,7 @@
 
 namespace terrane::inversion {
 
-/// The quadratic form vᵀ C v − 2 vᵀ c + a constant, times a factor that it was made with.
+/// The quadratic form vᵀ C v − 2 vᵀ c + constant, in which a given factor is included.
 class Coupling {
  public:
   virtual ~Coupling() = default;
@@ -41,11 +41,11 @@ class Coupling {
   virtual void add_diagonal(std::span<double> out) const = 0;
   /// out += c
   virtual void add_centre(std::span<double> out) const = 0;
-  /// The form's value with the constant: 0 at best.
+  /// The value of the form including the constant; its minimum is 0.
   virtual double value(std::span<const double> v) const = 0;
 };
 
-/// `factor` C(other); c = 0.
+/// The form with C = factor · C(m₂), m₂ = other, and c = 0.
 class CrossGradient final : public Coupling {
  public:
   /// active: cells of the mesh, ascending; empty: all · other: [active]
@@ -61,25 +61,27 @@ class CrossGradient final : public Coupling {
  private:
   using Vector = std::array<double, 3>;
   static constexpr std::uint32_t nothing = 0xffffffff;
-  /// Differences of a cell along each axis, towards the cell before it and towards the next.
+  /// Differences of a cell along each axis, [0] to the previous cell and [1] to the next, divided by the
+  /// distance.
   struct Sides {
     std::array<std::array<double, 2>, 3> along{};
   };
   double towards_next(std::span<const double> v, std::size_t c, std::size_t axis) const;
-  /// difference(cell, axis): towards the next cell
+  /// difference(cell, axis): the difference from the cell to the next one along the axis
   template <class Difference>
   Sides sides(std::size_t c, const Difference& difference) const;
   Sides sides_of_other(std::size_t c) const;
-  /// V |g × a|² of a cell, the mean of its corners, times the factor.
+  /// factor · V |g × a|² of a cell, mean over its corners; a: differences of the other model.
   double form(const Sides& g, std::size_t c) const;
-  /// Half its derivative by the differences g.
+  /// Half the derivative of form() with respect to the differences g.
   Sides flux(const Sides& g, std::size_t c) const;
 
   double factor_;
   int threads_;
   std::vector<double> volume_;
-  std::vector<std::array<std::uint32_t, 3>> next_, before_;  ///< active cells beside each; or `nothing`
-  std::vector<Vector> per_distance_;  ///< 1/distance to the next cell along each axis; 0 where there is none
+  std::vector<std::array<std::uint32_t, 3>> next_,
+      before_;                        ///< adjacent active cells; or `nothing`
+  std::vector<Vector> per_distance_;  ///< 1/distance to the next cell along each axis; 0: no such cell
   std::vector<Vector> other_;         ///< differences of the other model to the next cell along each axis
 };
 
@@ -91,10 +93,11 @@ struct TwoRocks {
   double mixed(double share) const { return first + share * (second - first); }
 };
 
-/// `factor` φ_r as a form of one model, while the other one's shares are held.
+/// factor · φ_r as a form in one model, with constant fractions s of the other.
 class SharedMixture final : public Coupling {
  public:
-  /// active: cells of the mesh, ascending; empty: all · other: [active] · of_other: the rocks of that model
+  /// active: cells of the mesh, ascending; empty: all · other: [active], the other model · of_other: its
+  /// rocks
   SharedMixture(const TensorMesh& mesh, std::span<const std::uint32_t> active, const TwoRocks& rocks,
                 std::span<const double> other, const TwoRocks& of_other, double factor = 1);
 
@@ -106,7 +109,7 @@ class SharedMixture final : public Coupling {
 
  private:
   std::vector<double> weight_;  ///< factor V / (m_B − m_A)²
-  std::vector<double> aim_;     ///< the value for each cell that gives the other model's share
+  std::vector<double> aim_;     ///< value of each cell at which s equals that of the other model
 };
 
 /// Couplings to several other models.

@@ -103,7 +103,7 @@ double Regulariser::face(std::size_t axis, std::size_t cell, const std::array<st
   return factor;
 }
 
-/// Calls body(cell, place) for every active cell of the mesh, layer by layer on the threads.
+/// Calls body(cell, place) for every active cell of the mesh; threads process whole layers.
 template <class Body>
 void Regulariser::for_cells(const Body& body) const {
   for_each(n_[2], threads_, [&](std::size_t k) {
@@ -154,7 +154,7 @@ Terms Regulariser::terms(std::span<const double> u, std::span<const double> smal
   auto whole = on_mesh(u);
   if (weights_in_gradients_)
     for (std::size_t c = 0; c < whole.size(); ++c) whole[c] *= whole_weight_[c];
-  std::array<std::vector<double>, 3> layers;  // a term for each layer, added in their order
+  std::array<std::vector<double>, 3> layers;  // sum over each layer; these are added in order
   for (auto& sums : layers) sums.assign(n_[2], 0.0);
   for_cells([&](std::size_t cell, const std::array<std::size_t, 3>& place) {
     for (std::size_t a = 0; a < 3; ++a) {
@@ -264,7 +264,7 @@ void Regulariser::diagonal_of_inverse(std::span<double> out) const {
   }
 }
 
-/// R in layers along an axis.  place: of each cell in its layer
+/// R as a matrix of layers along an axis.  place: index of each cell within its layer
 solve::LayeredMatrix Regulariser::in_layers(std::size_t along,
                                             const std::vector<std::uint32_t>& place) const {
   solve::LayeredMatrix made;
@@ -296,10 +296,10 @@ std::pair<double, double> Regulariser::cost_of_diagonal(const TensorMesh& mesh) 
 }
 
 double Regulariser::bytes_on_device(const TensorMesh& mesh) {
-  double values = 2 * static_cast<double>(mesh.size());  // the vector, and room
+  double values = 2 * static_cast<double>(mesh.size());  // the vector, and work space
   for (const auto n : {mesh.n_east(), mesh.n_north(), mesh.n_up()}) {
     const double modes = static_cast<double>(n);
-    values += 2 * modes * modes + modes;  // numbers of Q, Qᵀ and Λ of an axis
+    values += 2 * modes * modes + modes;  // sizes of Q, Qᵀ and Λ of an axis
   }
   return 8 * values;
 }

@@ -3,14 +3,14 @@
 //   φ_m = α_s Σ_j V_j [w_j u_j]² + Σ_{c=x,y,z} α_c Σ_{faces f ⟂ c} (A_f/δ_f) [(w u)_{j+} − (w u)_{j−}]²  = uᵀ
 //   R u
 //
-// u: the model less its reference; V: volume of a cell, A: area of a face, δ: distance of the centres beside
-// it, w: weight of a cell, by depth, distance or sensitivity, squared in φ_m as Li & Oldenburg (1996) have
-// it. Faces between two active cells count, and no others. With weights_in_gradients = false differences are
-// those of u alone, and a face has ½ (w²_{j−} + w²_{j+}), as in SimPEG.
+// u: the model minus its reference; V: volume of a cell, A: area of a face, δ: distance between the centres
+// on both sides of it, w: weight of a cell, by depth, distance or sensitivity, squared in φ_m as in Li &
+// Oldenburg (1996). Only faces between two active cells are included. With weights_in_gradients = false the
+// differences are of u instead of w u, and a face has the weight ½ (w²_{j−} + w²_{j+}), as in SimPEG.
 //
-// On a whole mesh, with the weights inside, R = w R₀ w has an exact inverse (solve/matrices/kronecker.hpp).
-// Otherwise R x = v is solved by conjugate gradients with that inverse, restricted to the active cells: 6 to
-// 25 steps to 1e-6, hardly more on finer meshes.
+// If all cells of the mesh are active and weights are inside the differences, R = w R₀ w has an exact inverse
+// (solve/matrices/kronecker.hpp). Otherwise R x = v is solved by conjugate gradients, preconditioned by that
+// inverse restricted to the active cells: 6 to 25 steps to 1e-6, hardly more on finer meshes.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@
 
 namespace terrane::inversion {
 
-/// Smallness, and flatness along easting, northing, up.
+/// The factors α of smallness and of flatness along easting, northing, up.
 struct Alphas {
   double smallness = 1;
   std::array<double, 3> flatness{};  ///< m²: squares of the lengths over which a model is smooth
@@ -38,7 +38,7 @@ struct Alphas {
   friend bool operator==(const Alphas&, const Alphas&) = default;
 };
 
-/// φ_m by its terms.
+/// The terms of φ_m, including α.
 struct Terms {
   double smallness = 0;
   std::array<double, 3> flatness{};
@@ -51,8 +51,8 @@ struct Terms {
   }
 };
 
-/// Factors of the terms' summands (of sparse norms): cells, and faces along each axis, which stand at the
-/// cell on their lower side. [cells of the mesh] each.
+/// Factors of the summands of φ_m (of sparse norms): one list for cells, then one for the faces along each
+/// axis, stored at the cell on a face's lower side. [cells of the mesh] each.
 using Factors = std::array<std::vector<double>, 4>;
 
 class Regulariser {
@@ -62,16 +62,16 @@ class Regulariser {
   Regulariser(const TensorMesh& mesh, std::vector<std::uint32_t> active, const Alphas& alphas,
               std::vector<double> weight = {}, bool weights_in_gradients = true, int threads = 0);
 
-  /// Moves the exact inverse to a device, which applies it from now on: resolved, with memory of its own.
-  /// Throws MemoryError.
+  /// Moves the exact inverse to a device, which applies it from now on. device: a result of resolve(), not
+  /// the CPU. Throws MemoryError.
   void move_to(Device device) { inverse_.move_to(device); }
-  /// Bytes that the inverse takes there.
+  /// Number of bytes that the inverse needs on a device.
   static double bytes_on_device(const TensorMesh& mesh);
 
   std::size_t size() const { return weight_.size(); }
   int threads() const { return threads_; }
   const Alphas& alphas() const { return alphas_; }
-  /// [active]
+  /// w, and volume of the cells, m³: [active]
   const std::vector<double>& weight() const { return weight_; }
   const std::vector<double>& volume() const { return volume_; }
 
@@ -79,34 +79,36 @@ class Regulariser {
   void apply(std::span<const double> v, std::span<double> out) const;
   /// out = R_s v, the smallness alone
   void apply_smallness(std::span<const double> v, std::span<double> out) const;
-  /// uᵀ R u, term by term; small: u for the smallness where that differs (a reference outside the gradients).
+  /// uᵀ R u, term by term; small: u for the smallness, if that differs (a reference that is not in the
+  /// gradients).
   Terms terms(std::span<const double> u, std::span<const double> small = {}) const;
   void diagonal(std::span<double> out) const;
 
   /// Whether solve() is exact.
   bool exact() const { return !mapped() && weights_in_gradients_ && !factors_ && couplings_.empty(); }
-  /// v ← R⁻¹ v, exactly, or until the preconditioned residual has fallen by `tolerance`. Returns the steps
-  /// taken.
+  /// v ← R⁻¹ v, exactly, or until the norm of the preconditioned residual has fallen by the factor
+  /// `tolerance`. Returns the number of steps.
   int solve(std::span<double> v, double tolerance = 1e-6) const;
-  /// v ← the fast inverse of the whole mesh, restricted to the active cells.
+  /// v ← M⁻¹ v, M⁻¹ the fast inverse on the whole mesh, restricted to the active cells.
   void precondition(std::span<double> v) const;
-  /// The diagonal of R⁻¹: by the exact inverse, or where there is none by elimination, layer by layer along
-  /// the axis with most cells (solve/matrices/layered.hpp). Throws InputError: the model is coupled to
-  /// others.
+  /// The diagonal of R⁻¹: by the exact inverse or, if there is none, by elimination, layer by layer along the
+  /// axis with most cells (solve/matrices/layered.hpp). Throws InputError if the model is coupled to others.
   void diagonal_of_inverse(std::span<double> out) const;
-  /// What diagonal_of_inverse() costs where there is no exact inverse: bytes, and seconds of one core.
+  /// The cost of diagonal_of_inverse() if there is no exact inverse: bytes, and seconds on one core.
   static std::pair<double, double> cost_of_diagonal(const TensorMesh& mesh);
 
-  /// Factors of its own for every cell and face, above zero: R and its terms with them from now on. Throws
-  /// ShapeError, InputError.
+  /// Sets factors (weights of the job), above zero, for every cell and face; R and its terms include them
+  /// from now on. Throws ShapeError, InputError.
   void weigh(Factors own);
-  /// Sparse norms: R with these factors, beside its own, from now on; none: without.
+  /// For sparse norms: R includes these factors, in addition to those of weigh(), from now on; none: removes
+  /// them.
   void reweight(std::optional<Factors> factors);
-  /// R with the forms that couple the model to others; terms() leaves them out.
+  /// Adds to R the forms that couple the model to others; terms() does not include them.
   void couple(Couplings couplings) { couplings_ = std::move(couplings); }
-  /// magnitudes(): the values whose norm is taken: u, and the differences over δ of u or, with the weights
-  /// inside, of w u, in the places of Factors; NaN where there is no cell or face. measures(): the weight of
-  /// each in the norm: w² V, and A δ times w² of the face where the differences have no w; times own factors.
+  /// magnitudes(): the arguments of the norms, in the order of Factors: u, and differences divided by δ of u
+  /// or (weights_in_gradients) of w u; NaN if there is no cell or face. measures(): the weights of these in
+  /// the norm: w² V, and A δ, times w² of the face if the differences are of u; including the factors of
+  /// weigh().
   Factors magnitudes(std::span<const double> u) const;
   Factors measures() const;
 
@@ -115,7 +117,8 @@ class Regulariser {
   solve::LayeredMatrix in_layers(std::size_t along, const std::vector<std::uint32_t>& place) const;
   std::vector<double> on_mesh(std::span<const double> v) const;
   void to_active(std::span<const double> whole, std::span<double> out) const;
-  /// A/δ of the face above `cell` along an axis, times all factors but α; 0 where there is none.
+  /// A/δ of the face at the upper side of `cell` along an axis, times all factors except α; 0 if there is no
+  /// face.
   double face(std::size_t axis, std::size_t cell, const std::array<std::size_t, 3>& place) const;
   template <class Body>
   void for_cells(const Body& body) const;
@@ -130,8 +133,8 @@ class Regulariser {
   bool weights_in_gradients_;
   int threads_;
   solve::KroneckerInverse inverse_;
-  std::optional<Factors> own_;      ///< weights of cells and faces
-  std::optional<Factors> factors_;  ///< the same, times the factors of sparse norms
+  std::optional<Factors> own_;      ///< weights of cells and faces, of weigh()
+  std::optional<Factors> factors_;  ///< own_ times the factors of sparse norms
   Couplings couplings_;
 };
 

@@ -3,11 +3,12 @@
 //   φ_m = Σ_terms α_t Σ_i v_i ε_t² s_t Ψ_p(x_i/ε_t),  Ψ_p(x) = (2/p)[(1+x²)^{p/2} − 1],  Ψ_0 = ln(1+x²),  Ψ_2
 //   = x² factor of a summand:  r_i = s_t (1 + x_i²/ε²)^{p/2−1}
 //
-// x: u for the smallness, its difference over δ for a gradient; v: w² V, or w² A δ. The weights of the cells
-// stand outside the norm: ln(1 + (w u/ε)²) would hardly feel them, and bodies would rise. (With
-// weights_in_gradients gradients are the differences of w u, and v is A δ.) r x² + const lies above ε²Ψ and
-// touches it at the present x: so each step at one β, ε and s cannot raise φ_d + β φ_m. s_t keeps the largest
-// gradient of a term that of its square norm; without it sparse terms fade as ε falls.
+// x: u for the smallness, its difference divided by δ for a gradient; v: w² V, or w² A δ. The weights w are
+// outside the norm: ln(1 + (w u/ε)²) would hardly depend on them, and bodies would move to the surface. (With
+// weights_in_gradients x of a gradient is the difference of w u, and v is A δ.) r x² + const is nowhere below
+// ε²Ψ and touches it at the present x: so a step with constant β, ε and s cannot increase φ_d + β φ_m. s_t
+// makes the largest derivative of a term equal to that of the square norm; without it, sparse terms lose
+// influence as ε decreases.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@ struct SparseNorms {
   friend bool operator==(const SparseNorms&, const SparseNorms&) = default;
 };
 
-/// One stage of reweighting: ε and s are held until the steps at this β and ε are done.
+/// One stage of reweighting, in which ε and s are constant; [smallness, e, n, up].
 struct SparseStage {
   std::array<double, 4> epsilon{1, 1, 1, 1};
   std::array<double, 4> scale{1, 1, 1, 1};
@@ -34,17 +35,17 @@ struct SparseStage {
   }
 };
 
-/// s_t for these magnitudes.
+/// The scales s_t for these magnitudes.
 std::array<double, 4> sparse_scales(const SparseNorms& norms, const std::array<double, 4>& epsilon,
                                     const Factors& magnitudes);
 
-/// The largest |x| of each term.
+/// The maximum of |x| in each term.
 std::array<double, 4> largest_magnitudes(const Factors& magnitudes);
 
-/// The factors at a model.
+/// The factors r at a model with these magnitudes x.
 Factors sparse_factors(const SparseNorms& norms, const SparseStage& stage, const Factors& magnitudes);
 
-/// φ_m of the sparse norms themselves.
+/// φ_m with the sparse norms themselves, not their quadratic approximation.
 Terms sparse_terms(const SparseNorms& norms, const SparseStage& stage, const Alphas& alphas,
                    const Factors& magnitudes, const Factors& measures);
 

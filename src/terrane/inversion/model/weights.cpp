@@ -18,13 +18,13 @@ std::size_t cell(std::span<const std::uint32_t> active, std::size_t c) {
   return active.empty() ? c : active[c];
 }
 
-/// Height of the ground in a cell.  ground: fraction of each cell of the mesh below it; empty: all 1
+/// Height of the ground in a cell.  ground: fraction of each cell of the mesh below the ground; empty: all 1
 double top_of_rock(const TensorMesh& mesh, std::span<const double> ground, std::size_t at, std::size_t k) {
   const double share = ground.empty() ? 1 : ground[at];
   return share < 1 ? mesh.up()[k] + share * (mesh.up()[k + 1] - mesh.up()[k]) : mesh.up()[k + 1];
 }
 
-/// Height of the ground above the active cells of each column, m.
+/// Height of the ground in each column of cells: at the highest active one, m.
 std::vector<double> tops(const TensorMesh& mesh, std::span<const std::uint32_t> active,
                          std::span<const double> ground) {
   const std::size_t columns = mesh.n_east() * mesh.n_north();
@@ -92,7 +92,7 @@ double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std
     for (const double r : rest) squares += (r - mean) * (r - mean);
     return squares;
   };
-  // Golden section between a millionth of the mesh and ten times it.
+  // Golden section for ln z₀, between 1e-6 and 10 times the thickness of the mesh.
   const double golden = 0.5 * (std::sqrt(5.0) - 1);
   double low = std::log(1e-6 * thickness), high = std::log(10 * thickness);
   for (int i = 0; i < 80; ++i) {
@@ -112,7 +112,7 @@ std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std
   const double r0 = narrowest / 4, gauss = 0.5 / std::sqrt(3.0);
   std::vector<double> w(cells_of(mesh, active));
   constexpr std::size_t a_task = 256;
-  // The mean of (R+R₀)^−a over a box, by 2³ points in each of its `cuts`³ parts.
+  // The mean of (R+R₀)^−a over a box, with 2³ Gauss points in each of cuts³ equal parts.
   const auto mean = [&](const Prism& p, std::size_t s, int cuts) {
     double sum = 0;
     const double size[3] = {(p.east - p.west) / cuts, (p.north - p.south) / cuts, (p.top - p.bottom) / cuts};

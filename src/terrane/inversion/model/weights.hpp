@@ -1,5 +1,5 @@
-// Weights of cells, without which an inversion would put all bodies at the surface, where data are most
-// sensitive. All enter φ_m squared (regulariser.hpp), and are divided by their maximum.
+// Weights w of cells. Without them an inversion would place all bodies near the surface, where data are most
+// sensitive. φ_m contains their squares (regulariser.hpp). They are divided by their maximum.
 #pragma once
 
 #include <array>
@@ -12,30 +12,30 @@
 
 namespace terrane::inversion {
 
-/// Stations, m.
+/// Coordinates of stations, m.
 struct Points {
   std::span<const double> easting, northing, up;
   std::size_t size() const noexcept { return easting.size(); }
 };
 
-/// w = [ (1/Δz) ∫_cell dζ/(ζ+z₀)^a ]^½, ζ: depth below the ground, which is the highest active face of the
-/// column or cuts the cell there (Li & Oldenburg 1998). exponent: 2 for gravity, 3 for gradients and magnetic
-/// fields. active: as of Regulariser · ground: as of Problem · → [active]
+/// w = [ (1/Δz) ∫_cell dζ/(ζ+z₀)^a ]^½, ζ: depth below the ground, which is the top of the column's highest
+/// active cell or cuts that cell (Li & Oldenburg 1998). exponent: a, 2 for gravity, 3 for gradients and
+/// magnetic fields. active: as in Regulariser · ground: as in Problem · result: [active]
 std::vector<double> depth_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active, double z0,
                                   double exponent, std::span<const double> ground = {});
 
-/// The z₀ for which (ζ+z₀)^−a decays as a row of G does below its station: least squares of logarithms.
-/// row: [active], of the station at (easting, northing)
+/// The z₀ for which (ζ+z₀)^−a decays as a row of G does below its station: least squares of logarithms. row:
+/// [active], for a station at (easting, northing)
 double fit_z0(const TensorMesh& mesh, std::span<const std::uint32_t> active, std::span<const double> row,
               double easting, double northing, double exponent, std::span<const double> ground = {});
 
-/// w = { Σ_stations [ (1/V) ∫ dv/(R+R₀)^a ]² }^¼, R₀: a quarter of the smallest cell width; 8 Gauss points,
-/// 64 near a station.
+/// w = { Σ_stations [ (1/V) ∫ dv/(R+R₀)^a ]² }^¼, R₀: a quarter of the smallest cell width; computed with 8
+/// Gauss points per cell, 64 near a station.
 std::vector<double> distance_weights(const TensorMesh& mesh, std::span<const std::uint32_t> active,
                                      const Points& stations, double exponent, int threads = 0);
 
-/// s / s_max,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j: how much data change with a unit of volume of each cell; all 0
-/// where no datum is sensitive to any.  weight: 1/σ [rows] · volume [active]
+/// s / s_max,  s = [Σ_i (G_ij/σ_i)²]^½ / V_j: the change of data (in units of σ) per unit volume of each
+/// cell; all 0 if no datum is sensitive to any cell.  weight: 1/σ [rows] · volume [active]
 std::vector<double> sensitivity_per_volume(const solve::LinearOperator& g, std::span<const double> weight,
                                            std::span<const double> volume);
 
