@@ -11,7 +11,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// w_{−radius} … w_radius.
+/// The weights w_{−radius} … w_radius of the Gaussian.
 std::vector<double> gaussian(double spacing, double length) {
   const auto radius = static_cast<Index>(std::ceil(4 * length / spacing));
   std::vector<double> weights;
@@ -28,7 +28,7 @@ double sum_of(const std::vector<double>& weights) {
   return sum;
 }
 
-/// Along easting: a row, wider by the radius at both ends, is read with all its nodes at once.
+/// Smooths along easting: sums shifted copies of a whole row, continued beyond both ends by the radius.
 void smooth_row(std::span<double> row, const std::vector<double>& weights, std::vector<double>& wide) {
   const std::size_t radius = weights.size() / 2;
   wide.assign(radius, row.front());
@@ -41,7 +41,8 @@ void smooth_row(std::span<double> row, const std::vector<double>& weights, std::
   for (double& value : row) value /= sum;
 }
 
-/// Along another axis: rows of `width` nodes, `stride` apart in `values`, are added up as wholes.
+/// Smooths along another axis: sums whole rows of `width` nodes, which are `stride` elements apart in
+/// `values`.
 void smooth_rows(double* values, Index rows, Index stride, Index width, const std::vector<double>& weights,
                  std::vector<double>& copy) {
   const Index radius = std::ssize(weights) / 2;
@@ -60,7 +61,7 @@ void smooth_rows(double* values, Index rows, Index stride, Index width, const st
   }
 }
 
-/// One axis of a Gaussian filter.
+/// Applies a Gaussian filter along one axis.
 void smooth_axis(const Grid& grid, std::vector<double>& values, int axis, double length, int threads) {
   const auto weights = gaussian(grid.spacing[static_cast<std::size_t>(axis)], length);
   if (!grid.there(axis) || weights.size() == 1) return;
@@ -81,7 +82,7 @@ void smooth_axis(const Grid& grid, std::vector<double>& values, int axis, double
   });
 }
 
-/// Changes pieces of the values on all threads.
+/// Replaces each value by change(value), on all threads.
 template <class Change>
 void change_each(std::vector<double>& values, int threads, const Change& change) {
   constexpr std::size_t some = 1 << 16;

@@ -25,13 +25,13 @@ double bytes_of_planes(const Problem& problem, const Settings& settings) {
   const double at_once =
       std::min<double>(bytes_of_planes_at_once,
                        static_cast<double>(problem.whole().count()) * (settings.double_precision ? 8 : 4));
-  const double values = properties_of(problem) > 2 ? 2 : properties_of(problem);  // that one array is made of
+  const double values = properties_of(problem) > 2 ? 2 : properties_of(problem);  // properties per array
   return at_once * (1 + values * (settings.double_precision ? 1 : 2));
 }
 
 double bytes_of_models(const Problem& problem, const Settings& settings) {
   double models = properties_of(problem);
-  // The medium in which data are computed, and the scatterers.
+  // Also the medium in which data are computed, and the scatterers.
   if (settings.task == Task::migration && settings.data->empty()) models *= 2;
   if (settings.task == Task::born || (settings.task == Task::migration && settings.data->empty())) ++models;
   return models * sizeof(double) * static_cast<double>(problem.velocity.size());
@@ -44,11 +44,11 @@ double bytes_of_gathers(const Problem& problem, const Settings& settings, std::s
     samples += of_shot;
     largest = std::max(largest, of_shot);
   }
-  // Of a shot as it comes from its receivers, three times, and as a gather, in double precision too.
+  // Traces of one shot: three copies as recorded by receivers, and the gather in double and single precision.
   const double of_shot = largest * (3 * (settings.double_precision ? 8 : 4) + 8 + 4);
   if (settings.task == Task::migration)
     return of_shot + samples * (4 + (settings.data->empty() ? 0 : sizeof(double)));
-  // Samples are collected in single precision; those written are also held by a data set and by its writer.
+  // All samples in single precision; written samples are also in a data set and in its writer's memory.
   const double written = samples / static_cast<double>(every);
   return samples * 4 + std::max(of_shot, written * (4 + 4 + 8));
 }

@@ -8,7 +8,8 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// The part of a tilt that is left at a node: 1 on the mesh, 0 where a cpml and what it reads begins.
+/// The factor of the tilt at a node: 1 on the mesh, decreasing to 0 at the nodes that a cpml contains or
+/// reads.
 double tilt_left(const Problem& p, const std::array<Index, 3>& at) {
   double left = 1;
   for (int axis = 0; axis < 3; ++axis)
@@ -25,7 +26,7 @@ double tilt_left(const Problem& p, const std::array<Index, 3>& at) {
 
 std::array<double, 3> axis_at(const Problem& p, const std::array<Index, 3>& at, const MediumNode& there) {
   if (p.equation != Equation::tti) return {1, 0, 0};
-  // An axis is a line: of its two ends the one that is up turns upright, by 90° at most.
+  // An axis is a line without direction: its upper end turns to the vertical, by at most 90°.
   const double tilt = std::remainder(p.tilt[there.node], std::numbers::pi);
   auto axis = axis_of(tilt * tilt_left(p, at), p.azimuth[there.node]);
   for (std::size_t mirror = 0; mirror < 3; ++mirror)

@@ -8,7 +8,7 @@
 namespace terrane::acoustic {
 
 namespace {
-constexpr double margin = 10;  // cells around shots and receivers
+constexpr double margin = 10;  // cells of the mesh around shots and receivers
 }
 
 MeshPlan plan_grid(const Description& earth, const MeshWish& wish, const GridWish& waves) {
@@ -53,7 +53,8 @@ MeshPlan plan_grid(const Description& earth, const MeshWish& wish, const GridWis
   }
   box.top = top;
   if (wish.box) box = *wish.box;
-  // Cells are equal along all axes; those at the sides and the bottom give way.
+  // Cells are cubes: the box is adjusted to a whole number of cells at its eastern and northern side and
+  // bottom.
   const std::array<std::size_t, 3> shape{no_width ? 1 : cells_in(box.east - box.west, cell),
                                          no_breadth ? 1 : cells_in(box.north - box.south, cell),
                                          cells_in(box.top - box.bottom, cell)};

@@ -19,8 +19,8 @@ double distance(const Place& a, const Place& b) { return std::hypot(a[0] - b[0],
 
 std::string text_of(const Place& at) { return fmt::format("{:.9g}, {:.9g}, {:.9g}", at[0], at[1], at[2]); }
 
-/// Assigns a file's traces to the receivers of each shot. Shots or receivers at one place take theirs in
-/// their order, which is that of the file.
+/// Assigns a file's traces to the receivers of each shot. If several shots or receivers have the same
+/// position, traces are assigned to them in order, which must be that of the file.
 class Places {
  public:
   Places(const Problem& p, double far) : far_(far) {
@@ -30,8 +30,8 @@ class Places {
       found.emplace_back(shot.receivers.size(), nowhere);
     }
   }
-  /// Gives a trace to the first shot and receiver at its places that has none. Otherwise whether there is one
-  /// at all, that has the trace `taken`.
+  /// Assigns a trace to the first shot and receiver at its positions that have no trace yet (good). again:
+  /// all of them have one, the first the trace `taken`; none: there are no such shot and receiver.
   enum class Fit { good, again, none };
   Fit take(std::size_t trace, const Place& source, const Place& receiver) {
     auto fit = Fit::none;
@@ -68,10 +68,10 @@ class Places {
   }
   double far_;
   std::vector<const std::vector<Place>*> receivers_;
-  std::size_t shot_ = 0, next_ = 0;  ///< where the next trace is looked for first
+  std::size_t shot_ = 0, next_ = 0;  ///< shot and receiver that are tried first for the next trace
 };
 
-/// For each shot and receiver of the problem its trace in the file.
+/// The index of the trace in the file for each shot and receiver of the problem: [shots][receivers].
 std::vector<std::vector<std::size_t>> traces_of(const std::string& path, const io::Gathers& g,
                                                 const Problem& p, std::vector<std::string>& notes) {
   double least = std::numeric_limits<double>::infinity();
@@ -122,7 +122,7 @@ double bessel_0(double x) {  // the modified Bessel function of the first kind
   return sum;
 }
 
-/// The weights of the samples from `first` on, from which a step is interpolated.
+/// The weights by which a time step is interpolated from the samples `first`, first + 1, …
 struct Between {
   std::size_t first;
   std::vector<double> weights;
@@ -202,12 +202,13 @@ std::string_view unit_of(std::string_view component) {
   return component == component_names[0] ? "Pa" : "m/s";
 }
 
-/// A file that does not say what it holds, as most SEG-Y, calls it pressure, without a unit.
+/// Whether a series has the default name, pressure, and no unit: its file, like most SEG-Y files, does not
+/// say what it contains.
 bool is_unknown(const io::Gathers& series) {
   return series.name == component_names[0] && series.unit.empty();
 }
 
-/// Throws InputError: the series is declared to be another quantity than wanted.
+/// Throws InputError if the file declares the series to be another quantity than `wanted`.
 void check_meaning(const std::string& path, const io::Gathers& series, std::string_view wanted) {
   const auto unit = unit_of(wanted);
   const bool other = series.name != wanted && !is_unknown(series) &&
@@ -220,7 +221,7 @@ void check_meaning(const std::string& path, const io::Gathers& series, std::stri
                    "Set simulation.record to what the file holds, or give a file of what it asks for.");
 }
 
-/// The series of a data set that is this component: that of its name, or the only one.
+/// Finds the series of a component in a data set: the one with its name, or the only series.
 io::Gathers series_of(const std::string& path, const Dataset& data, const Problem& p, Component component,
                       bool alone, std::vector<std::string>& notes) {
   const std::string name(component_names[static_cast<std::size_t>(component)]);
@@ -259,8 +260,9 @@ std::vector<std::vector<double>> of_components(const std::string& path, const Da
   return all;
 }
 
-/// Throws InputError: an array is not [shot, time, receiver] (of several components [shot, time, component,
-/// receiver]) of the problem, where axes of one count for nothing, nor all that in a row.
+/// Throws InputError if an array does not have the problem's shape [shot, time, receiver] (several
+/// components: [shot, time, component, receiver]), apart from dimensions of length one, and is not
+/// one-dimensional either.
 void check_shape(const std::string& path, const io::Array& array, const Problem& p) {
   const std::size_t shots = p.shots.size(), steps = p.steps(), components = p.record.size(),
                     receivers = p.shots.front().receivers.size();

@@ -32,8 +32,7 @@ struct Operators::Held {
     std::visit([&](auto& made) { made->keep_in(settings.kept_in, {}); }, engine);
   }
 
-  /// Throws MemoryError: there is too little for modelling a shot and for gathers of all, of which there are
-  /// two at a time.
+  /// Throws MemoryError if there is too little memory for modelling a shot and for two copies of all gathers.
   void expect_memory(const Settings& settings, const Device& on) const {
     double samples = 0;
     for (const auto& shot : problem.shots) samples += static_cast<double>(samples_of(shot));
@@ -47,7 +46,7 @@ struct Operators::Held {
   }
   std::size_t samples_of(const Shot& shot) const { return problem.steps() * problem.traces(shot); }
   const std::vector<double>& series_of(std::size_t shot) const { return sent.empty() ? series : sent[shot]; }
-  /// The results of `of_shot` with the engine, for all shots.
+  /// Gathers of all shots, computed one after the other by of_shot(engine, shot, series).
   template <class OfShot>
   std::vector<double> gathers(const OfShot& of_shot) {
     std::vector<double> all;
@@ -63,8 +62,8 @@ struct Operators::Held {
   MemoryBudget budget;
   Alone alone;
   Stream stream;
-  std::vector<double> series;             ///< of the wavelet
-  std::vector<std::vector<double>> sent;  ///< of each shot, where they are given
+  std::vector<double> series;             ///< the wavelet at the time steps
+  std::vector<std::vector<double>> sent;  ///< [shots] series that replace the wavelet; empty if not given
   std::variant<std::unique_ptr<Engine<double>>, std::unique_ptr<Engine<float>>> engine;
   Keeping keeping = Keeping::store;
 };

@@ -37,7 +37,7 @@ void check_velocity(const Problem& p) {
                      "It must be more than zero everywhere; paint water and air, too.");
 }
 
-/// One value for each node, between two bounds.
+/// Throws unless there is one value for each node, between two bounds.
 void check_values(const Problem& p, const std::vector<double>& values, const char* name, double least,
                   double most, const char* next) {
   if (values.size() != p.velocity.size())
@@ -66,8 +66,8 @@ void check_medium(const Problem& p) {
     check_values(p, *angles, angles == &p.tilt ? "tilt" : "tilt_azimuth", -10, 10, "Angles are in radians.");
 }
 
-/// Adds S Σ_m |a_m| (b₊ + b₋) / h² of the nodes of a row on one axis.  densities(n): of the nodes n nodes
-/// away on it
+/// Adds S Σ_m |a_m| (b₊ + b₋) / h² of one axis to `total`, for all nodes of a row.  densities(n): ρ of the
+/// row that is n nodes further on this axis
 template <class Densities>
 void add_bound(const std::vector<double>& half, double sum, double h, const Densities& densities,
                std::vector<double>& total) {
@@ -83,18 +83,19 @@ void add_bound(const std::vector<double>& half, double sum, double h, const Dens
   for (std::size_t i = 0; i < total.size(); ++i) total[i] += sum * around[i] / (h * h);
 }
 
-/// With densities: of the operator's rows, bounded by Σ (D⁺p)² ≤ Σ p² S Σ_m |a_m| (b₊ + b₋), S = 2 Σ|a|.
+/// The longest stable step with variable density, from a bound of the operator:
+/// Σ b (D⁺p)² ≤ Σ p² S Σ_m |a_m| (b₊ + b₋), S = 2 Σ|a|.
 double longest_step_of_densities(const Problem& p) {
   const auto half = differences(p.order, p.coefficients, p.equation).half;
   const auto box = p.grid.box();
   const Index rows = box.size(1), nodes = box.size(2), reach = std::ssize(half);
   double sum = 0;
   for (const double a : half) sum += 2 * std::abs(a);
-  std::vector<double> highest(static_cast<std::size_t>(box.size(0)), 0);  // of each plane
+  std::vector<double> highest(static_cast<std::size_t>(box.size(0)), 0);  // maximum of each plane
   for_each(highest.size(), 0, [&](std::size_t plane) {
     const auto k = static_cast<Index>(plane);
     std::vector<double> total(static_cast<std::size_t>(nodes)),
-        wide(static_cast<std::size_t>(nodes + 2 * reach));  // a row that goes on as at its ends
+        wide(static_cast<std::size_t>(nodes + 2 * reach));  // a row, continued by its outermost values
     const auto row_at = [&](Index up, Index north) {
       const Index there =
           std::clamp<Index>(up, 0, box.size(0) - 1) * rows + std::clamp<Index>(north, 0, rows - 1);

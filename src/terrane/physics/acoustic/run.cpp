@@ -39,7 +39,7 @@ struct PutBareFields {
   }
 };
 
-/// The problem without the values of its nodes.
+/// A copy of the problem without the values at its nodes.
 Problem bare(const Problem& problem) {
   Packet packet;
   const PutBareFields put{packet};
@@ -75,8 +75,8 @@ class Shots {
 
   std::string transport() const { return engine_.transport(); }
   const Passes& passes() const { return engine_.passes(); }
-  /// Collective; the result is that of rank 0.
-  /// pictures: on rank 0, for the shot that is shown.
+  /// Collective: computes shot n; the result is valid on rank 0.
+  /// pictures: on rank 0, the snapshots, if this is their shot; else null.
   ShotResult operator()(std::size_t n, Progress* progress, Pictures* pictures) {
     const Shot& shot = problem_.shots[n];
     const Watch watching{settings_.snapshots, [&](std::size_t at, std::span<const float> values) {
@@ -93,8 +93,8 @@ class Shots {
       auto images = engine_.adjoint(shot, series_, data, settings_.keeping, progress);
       return {{}, {std::move(images.kernel), {}, {}, {}}, false, {}};
     }
-    // Both the wavelet and the data get the time dispersion that the grid's waves have: then reflectors are
-    // imaged at their true places.
+    // The grid's time dispersion is applied to the wavelet and to the data: then reflectors are imaged at
+    // their true positions.
     std::vector<double> data;
     std::vector<float> gather;
     if (!settings_.data->empty()) {
@@ -148,8 +148,8 @@ void take_into(Outcome& out, std::size_t shot, ShotResult&& result) {
   add(out.images.at_lags, std::move(result.images.at_lags));
 }
 
-/// Progress of one shot as a part of the run's: its sweeps over the steps are steps_per_part of a round's
-/// work.
+/// Progress of one shot within the run's progress: all sweeps of a shot over its steps count as
+/// steps_per_part steps of a round.
 class ShotProgress final : public Progress {
  public:
   ShotProgress(Progress& all, std::uint64_t steps) : all_(all), steps_(std::max<std::uint64_t>(steps, 1)) {}
@@ -167,7 +167,7 @@ class ShotProgress final : public Progress {
   std::uint64_t steps_, done_ = 0, told_ = 0;
 };
 
-/// Shots shared among ranks, each on one.
+/// Rounds of shots that are shared among ranks: one rank computes a shot.
 template <class T>
 class ShotRounds final : public RoundWork {
  public:
@@ -193,7 +193,8 @@ class ShotRounds final : public RoundWork {
       part.end();
     }
   }
-  /// A round with shots read from files says nothing of the pace, because these take no time.
+  /// Whether the time of this round shows the ranks' speed: not if shots were read from files, which takes no
+  /// time.
   bool tells_pace() const override { return out_->shots_kept == kept_before_; }
   void hand_over(Comm& comm, const Range&) override {
     wait_for_turn(comm);
@@ -244,7 +245,7 @@ class ShotRounds final : public RoundWork {
   std::size_t kept_before_ = 0;
 };
 
-/// shown: the shot of the snapshots
+/// Writes the results of the first `done` shots.  shown: the shot of the snapshots
 void write_checkpoint(const std::filesystem::path& file, const Fingerprint& of, std::size_t done,
                       std::size_t shown, const Outcome& out) {
   CheckpointWriter writer(file, of, done);
@@ -311,7 +312,7 @@ class Keeper {
         problem_(problem),
         what_(what),
         out_(out) {}
-  /// After `done` shots.  last: the user has stopped the run
+  /// Writes a checkpoint after `done` shots, if one is due.  last: whether the user has stopped the run
   void operator()(std::size_t done, bool last = false) {
     if (!(last ? times_.due_last(done) : times_.due(done))) return;
     times_.keep(done, [&](const CheckpointSettings& settings) {
@@ -327,9 +328,9 @@ class Keeper {
   Outcome& out_;
 };
 
-/// All ranks compute each shot together. Returns whether the user stopped the run, which all ranks learn:
-/// where GPUs have each other's memory open, all ranks must destroy their waves together, and none may leave
-/// by an exception.
+/// All ranks compute each shot together. Returns on all ranks whether the user stopped the run: if GPUs have
+/// mapped each other's memory, all ranks must destroy their waves together, and none may leave by an
+/// exception.
 template <class T>
 bool do_shots_together(const Problem& problem, const Settings& settings, const RankPlace& place,
                        std::size_t first, Progress& progress, Outcome* out, Keeper* keep) {
@@ -354,7 +355,7 @@ bool do_shots_together(const Problem& problem, const Settings& settings, const R
   return false;
 }
 
-/// Every rank: all shots from `first` on; out: on rank 0.
+/// Called on every rank: computes all shots from `first` on. out: the results on rank 0, null on others.
 template <class T>
 void do_shots(const Problem& problem, const Settings& settings, const RankPlace& place, std::size_t first,
               const CheckpointSettings& checkpoint, Progress& progress, Outcome* out) {
@@ -367,7 +368,7 @@ void do_shots(const Problem& problem, const Settings& settings, const RankPlace&
       if (!out) return follow_rounds(ranks, work);
       RoundSettings rounds{"acoustic",          first,           static_cast<std::size_t>(comm.size()), 0,
                            checkpoint.interval, checkpoint.round};
-      rounds.expected_seconds = INFINITY;  // a round per shot and rank, until one has been timed
+      rounds.expected_seconds = INFINITY;  // one shot per rank and round, until a round has been timed
       lead_rounds(
           ranks, work, rounds, progress, [&](std::size_t done) { (*keep)(done); },
           [&](std::size_t done) { (*keep)(done, true); });
@@ -407,12 +408,12 @@ KeepingCost cost_of(const Settings& s, const Problem& problem, const Device& dev
                             : acoustic::cost_of<float>(s.keeping, problem, place, device);
 }
 
-/// Rows and weights of a tap, at most: a sinc on each axis, and differences on that of a velocity; with a
-/// tilted axis of symmetry on all of them, of p and of q.
+/// The greatest numbers of rows and weights of a tap: a sinc on each axis; for a velocity also differences on
+/// its axis, or, with a tilted axis of symmetry, differences of p and q on all axes.
 std::pair<double, double> size_of_tap(const Problem& problem, Component component) {
   const bool velocity = component != Component::pressure,
              tilted = velocity && problem.equation == Equation::tti;
-  double width[3], more[3];  // nodes that the sinc reads, and how many more for a difference
+  double width[3], more[3];  // number of nodes that the sinc reads; that a difference reads in addition
   for (int axis = 0; axis < 3; ++axis) {
     const bool there = problem.grid.there(axis), slopes = velocity && (tilted || axis == axis_of(component));
     width[axis] = there ? 2 * problem.radius : 1;
@@ -424,10 +425,11 @@ std::pair<double, double> size_of_tap(const Problem& problem, Component componen
           fields * (straight * (width[east] + more[east]) + beside * width[east])};
 }
 
-/// Most memory of a shot's receivers (samples, weights, rows) and of the sources that send their data back.
+/// Upper limit of the bytes of a shot's receivers (samples, weights, rows) and of the sources that send their
+/// data back.
 double bytes_of_receivers(const Problem& problem, const Settings& settings, const Device& device) {
   const double e = settings.double_precision ? 8 : 4, steps = static_cast<double>(problem.steps());
-  double traces = 0, rows = 0, weights = 0;  // numbers of the shot that has the most of each
+  double traces = 0, rows = 0, weights = 0;  // the largest numbers of any shot
   std::size_t receivers = 0;
   for (const auto& shot : problem.shots) receivers = std::max(receivers, shot.receivers.size());
   for (const auto component : problem.record) {
@@ -437,11 +439,11 @@ double bytes_of_receivers(const Problem& problem, const Settings& settings, cons
     weights += static_cast<double>(receivers) * weights_of_one;
   }
   double bytes = traces * steps * e + weights * e + rows * sizeof(ReceiverRow);
-  // Of passes: each receiver's sums of its rows.
+  // For passes: the sums of each receiver's rows.
   const double at_once =
       device.kind == Device::Kind::cpu ? static_cast<double>(most_steps_at_once(problem)) : 1;
   if (at_once > 1) bytes += rows * (at_once * e + 2 * sizeof(Index));
-  // Receivers that send: a series of each, and for every weight its source and at most a node of its own.
+  // Receivers that send data back: a series each, and for each weight its source and at most one node.
   if (settings.runs_back())
     bytes += traces * steps * e + weights * (e + sizeof(int) + sizeof(Part) + 2 * sizeof(Index));
   return bytes;
@@ -474,7 +476,7 @@ double bytes_of_shot(const Problem& problem, const Settings& settings, const Dev
   const double medium =
       double_precision ? Medium<double>::bytes_of_medium(problem) : Medium<float>::bytes_of_medium(problem);
   double bytes = wave + medium;
-  // The scattered wave, the change of the model, and p⁻ of each field of the first.
+  // The scattered wave, the change of the model, and copies of p⁻ (and q⁻) of the source's wave.
   if (settings.task == Task::born) bytes += wave + (1 + static_cast<double>(problem.fields())) * nodes * e;
   if (settings.runs_back()) {
     bytes += bytes_of_wave(true) + (3 + static_cast<double>(settings.images_at_lags())) * nodes * e;
@@ -488,15 +490,15 @@ double bytes_of_snapshots(const Problem& problem, const Settings& settings, bool
   const auto& shown = settings.snapshots;
   if (!shown.any()) return 0;
   const auto nodes = static_cast<double>(shown.nodes(problem.grid).box().count());
-  // A frame, as it is computed and as it is written.
+  // One snapshot, as computed and as written.
   return nodes * ((settings.double_precision ? 16 : 8) + sizeof(float)) +
          (on_disk ? 0 : 2 * shown.bytes(problem));
 }
 
 namespace {
 
-/// Bytes of a shot's waves on a host that keeps those of this share of its nodes; between random walls it
-/// has the whole medium.
+/// Bytes of a shot's waves on a host that stores them for this fraction of the nodes; with random walls the
+/// host stores the whole medium instead.
 double waves_on_host(const KeepingCost& cost, double share) {
   return cost.host_bytes * (cost.strategy == Keeping::random_walls ? 1 : share);
 }
@@ -512,8 +514,8 @@ double bytes_on_host(const Problem& problem, const Settings& settings, const Dev
 
 std::vector<KeepingChoice> keeping_choices(Settings settings, const Problem& problem, const Device& device,
                                            const Room& room) {
-  // Bytes a second of a step; to and from the host; that are pinned, once for all shots; to and from a disk:
-  // of an H200, or of a few cores.
+  // Bytes per second of an H200 or of a few CPU cores: in the memory during a step; to and from the host;
+  // when pinning memory, once for all shots; to and from a disk.
   const bool gpu = device.kind == Device::Kind::cuda;
   const double memory = gpu ? 3e12 : 2e10, host = 3e10, pinned = 2.5e9, disk = 2e9;
   const double e = settings.double_precision ? 8 : 4;
@@ -553,7 +555,7 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
   const auto allowed = [&](const KeepingChoice& c) {
     if (wish.keeping != Keeping::automatic && wish.keeping != c.cost.strategy) return false;
     if (wish.kept_in == KeptIn::automatic) return c.place != KeptIn::disk;
-    const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();  // is the same there
+    const bool memory = wish.kept_in == KeptIn::host && !device.has_own_memory();  // host is then memory
     return c.place == (memory ? KeptIn::memory : wish.kept_in) && keeps_records(c.cost.strategy);
   };
   const KeepingChoice* best = nullptr;
@@ -562,14 +564,14 @@ std::vector<KeepingChoice> choose_keeping(Settings& settings, const Problem& pro
     if (allowed(c) && c.fits && (c.cost.error == "exact" || wish.keeping != Keeping::automatic) &&
         (best == nullptr || c.seconds < best->seconds))
       best = &c;
-  for (const auto& c : choices)  // then what differs by rounding, then what takes least
+  for (const auto& c : choices)  // if no exact strategy fits: boundary, which differs by rounding
     if (best == nullptr && allowed(c) && c.fits && c.cost.strategy == Keeping::boundary) best = &c;
   if (best != nullptr) {
     settings.keeping = best->cost.strategy;
     settings.kept_in = best->place;
     return choices;
   }
-  // No strategy fits: the plan says how much memory this one lacks.
+  // No strategy fits: the plan reports how much memory is missing for this one.
   if (wish.keeping == Keeping::automatic)
     settings.keeping = wish.kept_in == KeptIn::automatic ? Keeping::checkpoints : Keeping::boundary;
   const bool host = wish.kept_in == KeptIn::host && device.has_own_memory();
@@ -590,8 +592,8 @@ void expect_on_disk(const Settings& settings, double bytes, const std::string& w
 
 namespace {
 
-/// Collective: checks that the disk of every machine has room for its ranks' waves. Throws FileError on all
-/// ranks.
+/// Collective: checks that the disk of every machine has enough free space for its ranks' waves. Throws
+/// FileError on all ranks if one has not.
 void ask_disks(const Problem& problem, const Settings& settings, const Device& device, Comm& comm) {
   together(comm, [&] {
     const auto here = comm.on_node();
@@ -627,7 +629,7 @@ Cartesian<3> cut_of(const Problem& problem, const Settings& settings, int ranks)
 
 Dealt dealt_among(const Problem& problem, const Settings& settings, int ranks) {
   if (settings.shots_of_their_own(problem.shots.size(), ranks)) return Dealt::no;
-  // Walls are grown from the sides of the whole, and what receivers weigh velocities by is of nodes anywhere.
+  // Random walls need the whole medium; the weights of velocity receivers need the medium at any node.
   const bool walls = settings.runs_back() && settings.keeping == Keeping::random_walls;
   const bool weighed = problem.hears_velocities() &&
                        (problem.equation == Equation::variable_density || problem.equation == Equation::tti);
@@ -688,7 +690,7 @@ void serve(Comm& comm) {
     std::size_t first;
     CheckpointSettings checkpoint;
   };
-  const auto take = [](Packet& packet) {  // in this order
+  const auto take = [](Packet& packet) {  // in the order of `put` in run_shots()
     return Sent{get_fields<Problem>(packet), get_fields<Settings>(packet), packet.get<std::size_t>(),
                 checkpoint_from(packet)};
   };

@@ -44,7 +44,7 @@ double bytes_of(const ShotResult& result) {
   return 4.0 * static_cast<double>(result.gather.size()) + 8.0 * static_cast<double>(values);
 }
 
-/// A rank writes no more than this in a second of its work: disks are shared by many.
+/// A rank writes at most this many bytes per second of computing, because disks are shared by many ranks.
 constexpr double bytes_per_second = 5e6;
 constexpr double small_file = 1e6;
 
@@ -58,7 +58,7 @@ double size_of(const std::filesystem::path& file) {
   return failed ? 0 : static_cast<double>(size);
 }
 
-/// Bytes of a run's use that its files have already: an old checkpoint, and shots that it has not.
+/// Bytes of `use` that existing files of this run already occupy: an old checkpoint, and files of shots.
 double there_already(const CheckpointSettings& checkpoint, const DiskUse& use) {
   const auto folder = parts_beside(checkpoint.file);
   double shots = 0;
@@ -78,8 +78,8 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
 
 Fingerprint fingerprint(const Problem& p, const Settings& s) { return fingerprint_of(p, s); }
 
-/// A rank keeps a shot after its time, and the checkpoint takes them every `interval` seconds, after a round:
-/// never the last shot of the run, and none where all are done in one round.
+/// A rank writes a file after each shot; every `interval` seconds, after a round, a checkpoint replaces these
+/// files. No checkpoint contains the last shot of the run, and there is none if all shots fit into one round.
 DiskUse disk_use(const Problem& problem, const Settings& settings, const CheckpointSettings& checkpoint,
                  int ranks, double seconds) {
   DiskUse use;
@@ -136,7 +136,7 @@ ShotFiles::ShotFiles(const CheckpointSettings& checkpoint, const Problem& proble
       keeps_(wanted(checkpoint, ranks)) {}
 
 void ShotFiles::make_folder(const CheckpointSettings& checkpoint, int ranks) {
-  std::error_code failed;  // keep() says what is missing
+  std::error_code failed;  // ignored: keep() reports a folder that is missing
   if (wanted(checkpoint, ranks)) std::filesystem::create_directories(parts_beside(checkpoint.file), failed);
 }
 
@@ -144,7 +144,7 @@ void ShotFiles::remove_empty_folder(const CheckpointSettings& checkpoint) {
   std::error_code failed;
   const auto folder = parts_beside(checkpoint.file);
   if (!checkpoint.file.empty() && std::filesystem::is_directory(folder, failed))
-    std::filesystem::remove(folder, failed);  // fails where there are files
+    std::filesystem::remove(folder, failed);  // fails if there are files
 }
 
 std::filesystem::path ShotFiles::file_of(std::size_t shot) const {
@@ -207,7 +207,7 @@ std::string ShotFiles::keep(std::size_t shot, const ShotResult& result, double s
     write(shot, result);
     written_.push_back(file_of(shot));
     return {};
-  } catch (const std::exception& error) {  // a full disk must cost neither what was computed nor results
+  } catch (const std::exception& error) {  // a full disk must not stop the run
     keeps_ = false;
     std::error_code failed;
     for (const auto& file : written_) std::filesystem::remove(file, failed);

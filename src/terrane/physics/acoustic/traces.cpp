@@ -7,7 +7,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// Calls use(first, last) with the traces of each velocity.
+/// Calls use(first, last) with the range of trace indices of each velocity component.
 template <class Use>
 void each_velocity(const Problem& problem, const std::vector<double>& traces, const Use& use) {
   const std::size_t receivers = traces.size() / problem.steps() / problem.record.size();

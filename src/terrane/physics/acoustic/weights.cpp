@@ -15,7 +15,7 @@ namespace {
 
 using NodeIndex = std::array<Index, 3>;
 
-/// Weights of all nodes of a box, which has some thousand nodes.
+/// Weights of all nodes of a box of some thousand nodes.
 class Shares {
  public:
   explicit Shares(const IndexBox<3>& box) : box_(box), of_(static_cast<std::size_t>(box.count()), 0.0) {}
@@ -39,7 +39,7 @@ class Shares {
   std::vector<double> of_;
 };
 
-/// Nodes from which a velocity at this place is read, and perhaps some more.
+/// A box that contains all nodes from which a velocity at a position is computed.
 IndexBox<3> box_around(const Problem& problem, const Place& at) {
   const auto whole = problem.whole();
   auto box = whole;
@@ -61,8 +61,8 @@ IndexBox<3> box_around(const Problem& problem, const Place& at) {
   return box;
 }
 
-/// Calls add(node, weight) for a node of p; beyond a free surface for its image with a minus, beyond a wall
-/// not at all.
+/// Calls add(node, weight) for a node; for a node beyond a free surface, add(its image, −weight); for a node
+/// beyond a wall, nothing.
 template <class Add>
 void add_folded(const Problem& problem, const IndexBox<3>& box, int axis, Index node, double weight,
                 const Add& add) {
@@ -79,7 +79,7 @@ std::map<Index, double> of_place(const Problem& problem, const IndexBox<3>& box,
   return nodes;
 }
 
-/// −f D⁺w on an axis, read by a sinc.
+/// The weights of −f D⁺w on one axis, interpolated at a position by a sinc.
 class Slope {
  public:
   Slope(const Problem& problem, const Place& at, int axis)
@@ -93,13 +93,13 @@ class Slope {
         second_nodes_(of_place(problem, box_, at, second_)),
         third_nodes_(of_place(problem, box_, at, third_)) {}
 
-  /// Adds −f D⁺w with the same f everywhere.
+  /// Adds the weights of −f D⁺w with a uniform f.
   void add_times(double f, Shares& to) const {
     auto everywhere = empty_row(to);
     fill(everywhere, [=](Index) { return f; });
     add([&](const NodeIndex&) -> const Row& { return everywhere; }, to);
   }
-  /// f(node, the next one on the axis)
+  /// The same with f(node, next node on the axis).
   template <class Factor>
   void add_times(const Factor& f, Shares& to) const {
     const auto a = static_cast<std::size_t>(axis_);
@@ -163,7 +163,7 @@ class Slope {
   std::map<Index, double> second_nodes_, third_nodes_;
 };
 
-/// −ρ⁻¹ ∂p of an isotropic medium.
+/// Adds the weights of −ρ⁻¹ ∂p in an isotropic medium.
 void add_flux(const Problem& problem, const Tap& tap, Shares& to) {
   const Slope slope(problem, tap.at, axis_of(tap.component));
   if (problem.equation != Equation::variable_density) return slope.add_times(1 / problem.even_density, to);
@@ -174,9 +174,9 @@ void add_flux(const Problem& problem, const Tap& tap, Shares& to) {
       [&](const NodeIndex& node, const NodeIndex& next) { return 2 / (density(node) + density(next)); }, to);
 }
 
-/// The axis of symmetry at nodes around a source or receiver, a unit vector, computed once for each node:
-/// three differences read it some thousand times, and it takes four sines. Beyond a free surface it goes on
-/// unmirrored, so that the values which the sinc interpolates are smooth.
+/// The axis of symmetry, a unit vector, at nodes around a source or receiver. It is computed once for each
+/// node, because three differences read it some thousand times, and it takes four sines. Beyond a free
+/// surface it is continued unmirrored, so that the values that the sinc interpolates are smooth.
 class AxesAround {
  public:
   AxesAround(const Problem& problem, const Place& at) : problem_(problem) {
@@ -206,7 +206,7 @@ class AxesAround {
   std::vector<bool> made_;
 };
 
-/// −ρ⁻¹ n_i (n·∇)w
+/// Adds the weights of −ρ⁻¹ n_i (n·∇)w.
 void add_slope_along(const Problem& problem, const Tap& tap, Shares& to) {
   const auto i = static_cast<std::size_t>(axis_of(tap.component));
   AxesAround axes(problem, tap.at);
@@ -259,7 +259,7 @@ std::vector<Weight> weights_at(const Problem& problem, const Tap& tap) {
 
 void each_of_weights(const Problem& problem, std::span<const Tap> taps, int threads,
                      const std::function<void(std::size_t, const std::vector<Weight>&)>& take) {
-  constexpr std::size_t at_a_time = 256;  // up to 3,000 weights each, of 40 bytes
+  constexpr std::size_t at_a_time = 256;  // taps, with up to 3,000 weights of 40 bytes each
   std::vector<std::vector<Weight>> some;
   for (std::size_t first = 0; first < taps.size(); first += at_a_time) {
     some.resize(std::min(at_a_time, taps.size() - first));

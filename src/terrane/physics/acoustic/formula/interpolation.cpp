@@ -11,7 +11,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// For each radius the b of the Kaiser window whose largest error over 0 ≤ kh ≤ π/2 is smallest.
+/// For each radius, the b of the Kaiser window that minimises the largest error over 0 ≤ kh ≤ π/2.
 constexpr double shape[] = {0, 0, 2.94, 4.53, 6.31, 7.92, 9.42, 10.97, 12.47};
 
 /// I₀ by its series, which converges everywhere and needs few terms for x < 15.
@@ -30,7 +30,7 @@ std::vector<NodeWeight> sinc_weights(double x, int radius) {
   if (radius < 2 || radius > widest_radius)
     throw InputError("acoustic: interpolation", fmt::format("a radius of {} nodes", radius),
                      fmt::format("Allowed: 2 to {}.", widest_radius));
-  // Places that are meant to be on a node miss it by rounding.
+  // Positions intended to be on a node differ from it by rounding.
   const double nearest = std::round(x);
   if (std::abs(x - nearest) < 1e-9) return {{static_cast<Index>(nearest), 1.0}};
   const double b = shape[radius], whole = bessel_i0(b);

@@ -15,7 +15,8 @@ namespace {
 
 using Table = std::map<int, std::vector<double>>;
 
-/// Minimax of the error of the group velocity, with Σ r² c_r = 1 (a linear programme; see the theory page).
+/// Coefficients c_r that minimise the largest error of the group velocity, with Σ r² c_r = 1 (by a linear
+/// programme; see the theory page), for each order.
 const Table to_1e_3{{4, {1.362613584, -0.090653396}},
                     {6, {1.582855354, -0.186399558, 0.018082542}},
                     {8, {1.721176751, -0.268402517, 0.049817959, -0.005995520}},
@@ -32,7 +33,7 @@ const Table to_1e_4{{6, {1.538834569, -0.166179900, 0.013987226}},
                      {1.890251084, -0.398068816, 0.131901449, -0.048298605, 0.017158756, -0.005401197,
                       0.001344384, -0.000198622}}};
 
-/// Minimax coefficients as above, for half-way differences.
+/// Coefficients a_m by the same criterion, for staggered differences.
 const Table half_to_1e_3{
     {8, {1.224676187, -0.098573798, 0.017598435, -0.002420995}},
     {12, {1.250622204, -0.119999477, 0.031931278, -0.009967381, 0.002918452, -0.000615870}}};
@@ -76,7 +77,7 @@ const std::vector<double>& found_in(const Table& table, int order) {
                    fmt::format("Take one of the orders {}, or the Taylor coefficients.", orders));
 }
 
-/// Σ 2 w_n sin((n + 1 − shift) kh) and its derivative by kh.
+/// Σ 2 w_n sin((n + 1 − shift) kh) and its derivative with respect to kh.
 std::array<double, 2> sine_sum(const std::vector<double>& weights, double shift, double kh) {
   std::array<double, 2> sum{};
   for (std::size_t n = 0; n < weights.size(); ++n) {
@@ -127,11 +128,11 @@ double Differences::symbol(double kh) const {
 }
 
 double Differences::group_error(double kh) const {
-  // group velocity / v = dK/dk; of L it is (K²)' / (2 K)
+  // Group velocity / v = dK/dk; for L this is (K²)' / (2 K).
   if (equation == Equation::variable_density) return sine_sum(half, 0.5, kh)[1] - 1;
   if (equation == Equation::tti) return sine_sum(first, 0, kh)[1] - 1;
   double slope = 0,
-         square = 0;  // of K²; 1 − cos as a square of a sine, which very long waves leave above zero
+         square = 0;  // (K²)', K²; 1 − cos as a squared sine, which stays above zero for very long waves
   for (std::size_t r = 0; r < second.size(); ++r) {
     const auto n = static_cast<double>(r + 1);
     const double sine = std::sin(n * kh / 2);
@@ -152,7 +153,7 @@ double Differences::points_per_wavelength(double tolerance) const {
   double kh = 0;
   for (int n = 1; n <= samples; ++n) {
     const double next = std::numbers::pi * n / samples;
-    // Optimised sets touch their tolerance, to the digits that they are written with.
+    // The errors of optimised sets reach their tolerance exactly, up to rounding of the coefficients.
     if (std::abs(group_error(next)) > tolerance * (1 + 1e-3)) break;
     kh = next;
   }

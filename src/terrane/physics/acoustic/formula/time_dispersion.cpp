@@ -18,12 +18,12 @@ struct Complex {
   double re = 0, im = 0;
 };
 
-/// Spectra at frequencies that are no multiples of one another, by a Fourier transform of twice as many
-/// points and a bell of 16 of these around each frequency (Barnett, Magland & af Klinteberg 2019); what the
-/// bell does to each sample is undone first. Errors are those of rounding.
+/// Spectra at arbitrary frequencies (non-uniform Fourier transform): an FFT of twice as many points, then a
+/// weighted sum of the 16 points around each frequency, the weights a bell function (Barnett, Magland & af
+/// Klinteberg 2019). First each sample is divided by the bell's transform. Errors are those of rounding.
 class SpectrumAt {
  public:
-  /// at: radians a sample, 0 to π
+  /// at: frequencies, radians per sample, 0 to π
   SpectrumAt(std::size_t samples, const std::vector<double>& at)
       : points_(2 * std::max<std::size_t>(samples, bell)),
         middle_(samples / 2),
@@ -47,7 +47,7 @@ class SpectrumAt {
   /// Working memory of forward() and transposed().
   struct Room {
     std::vector<double> points;
-    std::vector<Complex> wide;  ///< half of the spectrum, and what bells reach beyond 0 and π
+    std::vector<Complex> wide;  ///< the spectrum from 0 to π, and points beyond that bells need
     explicit Room(const SpectrumAt& of) : points(of.points_ + 2), wide(of.points_ / 2 + 1 + 2 * beyond) {}
   };
 
@@ -88,7 +88,7 @@ class SpectrumAt {
       add(wide[beyond + j], conjugate(wide[beyond - j]));
       add(wide[beyond + last - j], conjugate(wide[beyond + last + j]));
     }
-    // The inverse counts all but the first and the last frequency twice.
+    // The inverse transform counts all frequencies twice, except the first and the last.
     for (std::size_t j = 0; j <= last; ++j) {
       const double share = j == 0 || j == last ? 1 : 0.5;
       points[2 * j] = share * wide[j + beyond].re, points[2 * j + 1] = share * wide[j + beyond].im;
@@ -110,8 +110,9 @@ class SpectrumAt {
     const double under = 1 - x * x;
     return under > 0 ? std::exp(steep * (std::sqrt(under) - 1)) : 0;
   }
-  /// Σ of a bell's heights times e^{ikm} over its points: half of them times the bell's transform, by the
-  /// trapezoid rule, which is exact for what vanishes so at both ends.
+  /// The sum of a bell's weights times e^{i angle} over its points, approximated by the bell's Fourier
+  /// transform times half the number of points: by the trapezoid rule, which is accurate to rounding for such
+  /// functions.
   static double bell_of_sample(double angle) {
     constexpr int parts = 128;
     static const auto heights = [] {
@@ -124,18 +125,18 @@ class SpectrumAt {
       sum += 2 * heights[static_cast<std::size_t>(q)] * std::cos(angle * 2.0 * q / parts);
     return half * sum * 2.0 / parts;
   }
-  /// The middle sample stands first, those before it at the end.
+  /// Index of sample m among the points: the middle sample is first, samples before it are at the end.
   std::size_t place_of(std::size_t m) const { return m >= middle_ ? m - middle_ : points_ + m - middle_; }
 
   std::size_t points_, middle_;
   std::vector<double> undone_;
   std::vector<Complex> turned_;
-  std::vector<std::size_t> first_;  ///< first point of each bell, counted from −beyond
+  std::vector<std::size_t> first_;  ///< [frequencies] first point of each bell, counted from −beyond
   std::vector<std::array<double, bell>> weights_;
   HostFft fft_;
 };
 
-/// A trace and what follows its end: (2 x_e − x_{e−r}) t_r, r = 1 …, t fading from 1 to 0.
+/// Continues a trace past its end e by (2 x_e − x_{e−r}) t_r, r = 1 …, with a taper t from 1 to 0.
 class Continued {
  public:
   explicit Continued(std::size_t samples) : samples_(samples), fading_(std::min(samples / 8, samples - 1)) {
@@ -163,7 +164,8 @@ class Continued {
   std::vector<double> fading_;
 };
 
-/// Frequencies at which spectra are taken, in radians a sample: those of N = 4 × samples points that stay.
+/// The frequencies ω' at which spectra are evaluated, radians per sample, for the frequencies of N = 4 ×
+/// samples points that are not set to zero.
 std::vector<double> warped_frequencies(std::size_t padded, Dispersion direction) {
   std::vector<double> warped;
   for (std::size_t k = 0; 2 * k <= padded; ++k) {
@@ -174,8 +176,9 @@ std::vector<double> warped_frequencies(std::size_t padded, Dispersion direction)
   return warped;
 }
 
-/// out[n] = Σ_m W(n, m) in[m],  W(n, m) = (1/N) Σ_k cos(ω_k n − ω'_k m),  N = 4 × samples frequencies: the
-/// spectrum at ω', and the inverse Fourier transform of that. Transposed, one after the other back.
+/// out[n] = Σ_m W(n, m) in[m],  W(n, m) = (1/N) Σ_k cos(ω_k n − ω'_k m),  N = 4 × samples frequencies:
+/// evaluates the spectrum at ω', then applies the inverse Fourier transform. transposed: both steps
+/// transposed, in reverse order.
 void apply(std::vector<double>& traces, std::size_t samples, Dispersion direction, bool transposed,
            int threads) {
   if (samples == 0 || traces.empty()) return;
@@ -185,7 +188,7 @@ void apply(std::vector<double>& traces, std::size_t samples, Dispersion directio
   const std::size_t kept = frequencies.size();
   const SpectrumAt spectrum(continued.all(), frequencies);
   const HostFft fft(padded, 1);
-  constexpr std::size_t together = 8;  // traces of one task: a cache line of each sample
+  constexpr std::size_t together = 8;  // traces per task: one cache line per sample
   for_each((count + together - 1) / together, threads, [&](std::size_t task) {
     const std::size_t first = task * together, width = std::min(together, count - first);
     std::vector<double> trace(continued.all()), wide(padded + 2), block(samples * width);
@@ -203,7 +206,7 @@ void apply(std::vector<double>& traces, std::size_t samples, Dispersion directio
       if (!transposed) {
         continued.extend(trace.data());
         spectrum.forward(trace.data(), at.data(), room);
-        for (std::size_t k = 0; k < kept; ++k)  // the inverse counts most of them twice
+        for (std::size_t k = 0; k < kept; ++k)  // the inverse transform counts most frequencies twice
           wide[2 * k] = per_point * at[k].re, wide[2 * k + 1] = per_point * at[k].im;
         fft.inverse(wide.data());
         std::copy_n(wide.begin(), samples, trace.begin());

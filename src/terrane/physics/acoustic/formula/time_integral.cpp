@@ -7,14 +7,16 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// [half the order − 1][j]: what a polynomial through 2, 4, 6, 8 samples has between the middle two.
+/// c_j for order 2, 4, 6, 8: [order / 2 − 1][j]. They integrate the polynomial through that many samples
+/// between the middle two.
 constexpr std::array<std::array<double, 4>, 4> weights{
     {{1.0 / 2},
      {13.0 / 24, -1.0 / 24},
      {802.0 / 1440, -93.0 / 1440, 11.0 / 1440},
      {68323.0 / 120960, -9531.0 / 120960, 1879.0 / 120960, -191.0 / 120960}}};
 
-/// Weights of the step from sample n to the next: of the highest order for which there are samples after it.
+/// Weights of the integral from sample n to the next: those of the highest order for which enough samples
+/// follow.
 const std::array<double, 4>& weights_after(std::size_t n, std::size_t samples) {
   return weights[std::min<std::size_t>(samples - 1 - n, 4) - 1];
 }

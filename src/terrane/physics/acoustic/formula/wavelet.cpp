@@ -14,9 +14,9 @@ namespace terrane::acoustic {
 namespace {
 
 using std::numbers::pi;
-constexpr double gamma = 4;  // of Gabor: four periods between the points where the envelope is e^{−π²/4}
+constexpr double gamma = 4;  // γ of Gabor: four periods between the points where the envelope is e^{−π²/4}
 
-constexpr double most_amplitude = 1e15;  // squares of pressures are kept in single precision
+constexpr double most_amplitude = 1e15;  // squares of pressures must fit into single precision
 
 double sinc(double x) { return std::abs(x) < 1e-12 ? 1.0 : std::sin(pi * x) / (pi * x); }
 
@@ -42,8 +42,8 @@ double of_formula(const Wavelet& w, double t) {
   return w.amplitude * (w.kind == WaveletKind::gabor ? gabor(w.frequency, t) : ricker(w.frequency, t));
 }
 
-/// Amplitude of the spectrum of samples at even frequencies up to that of Nyquist. There e^{−iωn} repeats
-/// itself after two times as many samples, which are added up first.
+/// The amplitude spectrum of samples at evenly spaced frequencies up to Nyquist's. At these frequencies
+/// e^{−iωn} is periodic in n with the length 2 × frequencies: samples one period apart are added first.
 std::vector<double> spectrum(const std::vector<double>& samples) {
   constexpr std::size_t frequencies = 512, period = 2 * frequencies;
   std::vector<double> folded(period, 0.0), all;
@@ -60,11 +60,11 @@ std::vector<double> spectrum(const std::vector<double>& samples) {
 }
 
 /// Σ_m s_m sinc(x − m) = s_c sinc δ + (−1)^c sin(πδ)/π Σ_{m ≠ c} (−1)^m s_m / (x − m),  x = c + δ, |δ| ≤ ½.
-/// Samples far from x are taken in blocks of B about their middles b:
+/// Samples far from x are summed in blocks of B samples, expanded about their middles b:
 ///
 ///   Σ a_m / (x − m) = Σ_{k < terms} Σ a_m (m − b)^k / (x − b)^{k + 1},  |x − b| ≥ 2B: each term a quarter
 ///
-/// To 4^{−terms}, 1e-15, of Σ |a_m|.
+/// The error is 4^{−terms}, 1e-15, of Σ |a_m|.
 class SincSum {
  public:
   explicit SincSum(std::vector<double> given) : samples_(std::move(given)) {
@@ -110,7 +110,7 @@ class SincSum {
   }
 
   std::vector<double> samples_;
-  std::vector<std::array<double, terms>> moments_;  ///< moments of each block; zero at first
+  std::vector<std::array<double, terms>> moments_;  ///< [blocks] Σ a_m (m − b)^k
 };
 
 }  // namespace

@@ -423,7 +423,7 @@ std::vector<double> Engine<T>::born(const Shot& shot, const std::vector<double>&
   const auto begin_pass = [&](Index count) {
     scatter_in_pass(scattered, count, sources, receivers, before, change_here);
   };
-  // The scattered wave's sources are added to all nodes before any is sent: this wave's edges wait for them.
+  // Adds the scattered wave's sources, at edge nodes before their values are sent to neighbouring ranks.
   const auto box = medium_.box();
   const Index to_first = strides(box).to(box.first);
   const auto scatter = [&](Stream& on, Nodes nodes, const StepArguments<T>& g) {

@@ -1,19 +1,20 @@
-// A step of a medium with variable density by tiles that walk up through the planes, order 8 in single
-// precision: the tuned kernel of a GPU for the nodes that no sponge reaches. nodes.hpp has what it computes,
-// to the bit.
+// A step with variable density by tiles: each block of threads moves a tile upward through the planes. The
+// tuned kernel of a GPU, for order 8 in single precision and nodes that no sponge affects. Its results are
+// bitwise those of nodes.hpp.
 //
-// Memory of a node in a step: p⁻ read and p⁺ written, p, ρv²Δt² and ρ/2 read, 20 bytes. Every flux
-// b D⁺p between two nodes is computed once per tile (and once more where tiles meet): those of the axes north
-// and east stand in shared memory for one plane. On the axis up a plane, of p or of fluxes, is added to the
-// 2M differences that it reaches when it comes: these wait in registers, and the addition itself moves them
-// on. The copy engine brings planes, two ahead of the one that is computed. A thread has two rows, which
-// share what their differences along north read: shared memory, of which a node moves some 100 bytes, would
-// bound the kernel.
+// Memory traffic of a node in a step: p⁻ read and p⁺ written, p, ρv²Δt² and ρ/2 read, 20 bytes. Every flux
+// b D⁺p between two nodes is computed once per tile (and again in a neighbouring tile that needs it): fluxes
+// of the axes north and east are in shared memory for one plane. On the axis up, when a plane of p or of
+// fluxes is available, its terms are added to the 2M differences that contain it; these are in registers, and
+// each addition moves them to the next register. The copy engine loads planes two ahead of the one that is
+// computed. A thread has two rows, which share operands of differences along north: otherwise shared memory,
+// with some 100 bytes per node, would limit the speed.
 //
-// Layers: ψ stands where a flux does, so the thread that makes a flux makes its ψ, too. A tile has all of a
-// layer along north and east with what it reaches, and ψ and ζ of these come with the planes. ψ of the axis
-// up is made before the step (gpu_steps.cuh), since blocks of planes have parts of its layers. Where a layer
-// along north or east does not fit into tiles, tiles take only the nodes that none reaches.
+// Absorbing layers: ψ lies at the same points as fluxes, so the thread that computes a flux updates its ψ,
+// too. A tile contains a whole layer along north or east with the nodes it affects, and its ψ and ζ are
+// loaded with the planes. ψ of the axis up is updated before the step (gpu_steps.cuh), because blocks contain
+// only some planes of its layers. If a layer along north or east does not fit into tiles, tiles compute only
+// nodes that no layer affects.
 #pragma once
 
 #include <limits>
@@ -24,32 +25,34 @@
 
 namespace terrane::acoustic::gpu {
 
-/// A tile of some rows of four nodes a thread, two rows each, and what a block keeps of its planes.
+/// The shared memory of a block: values of some planes of its tile. A thread computes four nodes in each of
+/// two rows.
 template <int points, int threads_of_row, int tile_rows>
 struct DensityTile {
   static constexpr int M = points, rows_of_thread = 2, threads_east = threads_of_row, rows = tile_rows,
                        threads = threads_east * rows / rows_of_thread, nodes_east = 4 * threads_east;
   static constexpr int reach = 2 * M - 1, pad = (reach + 3) / 4 * 4, beside = (M + 3) / 4 * 4;
-  static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * reach;  ///< of p
-  /// Extent of ρ/2 in shared memory: the nodes that fluxes read, from −beside, −M on.
+  static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * reach;  ///< extent of p
+  /// Extent of ρ/2 in shared memory: the nodes that fluxes read, from column −beside and row −M on.
   static constexpr int density_width = nodes_east + 2 * beside + 4, density_height = rows + 2 * M;
-  static constexpr int ahead = 2;  ///< planes on their way while one is computed
+  static constexpr int ahead = 2;  ///< planes that are being loaded while one is computed
   static constexpr int turns = ahead + 1, densities = M + ahead;
-  static constexpr int layer_rows = 16, layer_nodes = 16;  ///< of a layer along north, along east, at most
+  static constexpr int layer_rows = 16, layer_nodes = 16;  ///< greatest thickness of layers along north, east
 
   alignas(128) float p[ahead][height][width];
-  alignas(128) float half_density[densities][density_height][density_width];  ///< comes M planes early
+  alignas(128) float half_density[densities][density_height][density_width];  ///< loaded M planes early
   alignas(128) float before[turns][rows][nodes_east];
   alignas(128) float squared[turns][rows][nodes_east];
-  alignas(128) float north[turns][2][layer_rows][nodes_east];  ///< ψ and ζ of a layer that the tile has
-  alignas(128) float east[turns][2][rows][layer_nodes];
-  alignas(16) float decay[4][nodes_east];  ///< a, b of ψ, a, b of a layer along east, and zeros beyond
-  alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];  ///< behind the nodes i0 − beside …
-  alignas(16) float flux_north[2][rows + reach][nodes_east];      ///< behind the rows j0 − M …
-  alignas(8) std::uint64_t full[turns + 1];  ///< barriers: all of a plane is there; the first of ρ/2, too
+  alignas(128) float north[turns][2][layer_rows][nodes_east];  ///< ψ and ζ of a layer along north in the tile
+  alignas(128) float east[turns][2][rows][layer_nodes];  ///< ψ and ζ of a layer along east in the tile
+  alignas(16) float decay[4][nodes_east];  ///< layer along east: a, b of ψ, a, b of ζ; zeros outside it
+  alignas(16) float flux_east[2][rows][nodes_east + 2 * beside];  ///< east of the nodes i0 − beside …
+  alignas(16) float flux_north[2][rows + reach][nodes_east];      ///< north of the rows j0 − M …
+  alignas(8) std::uint64_t full[turns + 1];  ///< barriers: a plane is loaded; the last: first planes of ρ/2
 };
 
-/// Σ a_m (of(m) − of(−1 − m)) of four nodes: D⁺ of nodes around a half-way point, D⁻ of fluxes around a node.
+/// Σ a_m (of(m) − of(−1 − m)) at four nodes: D⁺ from nodes around a half-way point, or D⁻ from fluxes around
+/// a node.
 template <int M, class Of>
 __device__ __forceinline__ Four half_difference_of_four(const float (&a)[widest], const Of& of) {
   Four sum{};
@@ -62,7 +65,7 @@ __device__ __forceinline__ Four half_difference_of_four(const float (&a)[widest]
   return sum;
 }
 
-/// The same along a row: of(r) are the four that begin r nodes after at[shift]. own: the four at `at`
+/// The same along a row: of(r) are the four values from at[shift + r] on. own: the four values from `at` on
 template <int M, int shift>
 __device__ __forceinline__ Four half_difference_in_row(const float (&a)[widest], const float* at,
                                                        const Four& own) {
@@ -82,12 +85,12 @@ __device__ __forceinline__ Four half_difference_in_row(const float (&a)[widest],
   });
 }
 
-/// The same of four nodes on the axis up, of which parts are there: those of planes that have come, added in
+/// Unfinished differences of four nodes on the axis up: sums over the planes that are already available, in
 /// the order of difference_of_planes().
 template <int M>
 struct DifferencesOnTheWay {
-  Four sum[2 * M - 1]{};  ///< the first ends with the next plane
-  /// Adds the next plane; the difference that it ends.
+  Four sum[2 * M - 1]{};  ///< the next plane completes the first of these
+  /// Adds the next plane, and returns the difference that it completes.
   __device__ __forceinline__ Four add(const float (&a)[widest], const Four& value) {
     Four ended;
 #pragma unroll
@@ -103,7 +106,7 @@ struct DifferencesOnTheWay {
   }
 };
 
-/// b D⁺p.  here, there: ρ/2 of the nodes on both sides
+/// b D⁺p.  here, there: ρ/2 at the nodes on both sides
 __device__ __forceinline__ Four flux_of_four(const Four& difference, const Four& here, const Four& there) {
   Four flux;
 #pragma unroll
@@ -111,22 +114,23 @@ __device__ __forceinline__ Four flux_of_four(const Four& difference, const Four&
   return flux;
 }
 
-/// Fluxes between four nodes of a row and the next nodes east.  here: ρ/2 of the four; next: of the one after
+/// Fluxes between four nodes of a row and the next nodes east.  here: ρ/2 at the four nodes; next: ρ/2 at the
+/// node after them
 __device__ __forceinline__ Four flux_to_east(const Four& difference, const Four& here, float next) {
   return flux_of_four(difference, here, Four{here.at[1], here.at[2], here.at[3], next});
 }
 
-/// The fields as the copy engine knows them, and of each side's layers ψ and ζ.
+/// The copy engine's descriptions of the fields, and of ψ and ζ of the layers on each side.
 struct DensityMaps {
   CUtensorMap p, half_density, before, squared, north[2][2], east[2][2];
 };
 
-/// The layers that a block has, or reads.
+/// The layers whose ψ a block contains or reads.
 struct DensityLayers {
-  int north = -1, east = -1;  ///< which side's the block's rows and columns have
-  bool up = false;            ///< whether its planes have fluxes in a layer of that axis
+  int north = -1, east = -1;  ///< side of the layer in the block's rows, in its columns; −1: none
+  bool up = false;            ///< whether the block reads fluxes in a layer of the axis up
 
-  /// rows: of the block; columns: first and last of the tile in the box
+  /// k0, k1, j0, j1: planes and rows of the block; i0, i1: columns of the tile in the box
   __device__ __forceinline__ void find(const StepArguments<float>& g, int M, Index k0, Index k1, Index j0,
                                        Index j1, Index i0, Index i1) {
     for (int side = 0; side < 2; ++side) {
@@ -142,12 +146,14 @@ struct DensityLayers {
   __device__ __forceinline__ bool any() const { return north >= 0 || east >= 0 || up; }
 };
 
-/// A block's planes on their way, by their number n from k0.  knows_layers: whether the launch does
+/// Loads a block's planes ahead of the computation. n: index of a plane, counted from k0.  knows_layers:
+/// whether the launch computes absorbing layers
 template <class TileShape, bool knows_layers>
 struct DensityPlanes {
   using Shape = TileShape;
   static constexpr int M = Shape::M;
-  /// Of what is read once: to drop it first gains up to a twentieth without layers, and loses more with all.
+  /// Values that are read only once: dropping them first from the L2 cache saves up to a twentieth of the
+  /// time without layers, but takes more time with all layers.
   static constexpr Stays once = knows_layers ? Stays::normally : Stays::least;
   Shape& tile;
   const StepArguments<float>& g;
@@ -155,9 +161,9 @@ struct DensityPlanes {
   DensityLayers layers;
   Index k0, j0, i0;
   int count;
-  bool brings;  ///< whether this thread does
+  bool brings;  ///< whether this thread begins loads
 
-  /// Begins to load the planes of ρ/2 that come before those of the first plane's stage.
+  /// Begins to load the planes of ρ/2 that precede those of the first plane's stage.
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0 && threadIdx.y + 1 == blockDim.y)
       for (auto& full : tile.full) begin_barrier(&full);
@@ -209,8 +215,9 @@ struct DensityPlanes {
   }
 };
 
-/// What a thread does for the fluxes beside a tile, towards east and north, that its differences reach: four
-/// of a row, or nothing. Where these are is found once, but for each plane where layers take the registers.
+/// A thread's share of the fluxes towards east and north beside a tile that differences in the tile read:
+/// four fluxes of a row per round, or none. Their positions are computed once, or, if layers need the
+/// registers, again for each plane.
 template <class Shape>
 struct FluxesBeside {
   static constexpr int M = Shape::M, fours = Shape::beside / 4, east_tasks = 2 * fours * Shape::rows,
@@ -218,7 +225,7 @@ struct FluxesBeside {
   static_assert(east_tasks % 32 == 0, "warps take one kind of them");
   static constexpr int tasks = east_tasks + north_tasks,
                        rounds = (tasks + Shape::threads - 1) / Shape::threads;
-  int p[rounds], density[rounds], flux[rounds];  ///< in a plane of these arrays
+  int p[rounds], density[rounds], flux[rounds];  ///< offsets of the first node in a plane of these arrays
 
   __device__ __forceinline__ FluxesBeside() {
     const int thread = static_cast<int>(threadIdx.y) * Shape::threads_east + static_cast<int>(threadIdx.x);
@@ -260,7 +267,7 @@ struct FluxesBeside {
   }
 };
 
-/// A thread's walk up through the planes of a block.  knows_layers: whether the block has some
+/// The work of a thread, plane after plane upward through its block.  knows_layers: whether it has layers
 template <class Planes, bool knows_layers>
 class DensityWalk {
  public:
@@ -272,7 +279,7 @@ class DensityWalk {
       : planes_(planes), g_(planes.g), tile_(planes.tile), box_(box) {
     const Index here = planes.k0 * g_.stride[0] + j_ * g_.stride[1] + i_;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {  // nodes beside the box have fluxes that its nodes read
+    for (int r = 0; r < R; ++r) {  // also for nodes beside the box whose fluxes nodes of the box read
       reads_[r] = Inside(j_ + r < box.last[1] + M, i_, box.grown(2, M, M)).any;
       any_[r] = inside(r).any, all_[r] = inside(r).all;
     }
@@ -297,7 +304,7 @@ class DensityWalk {
       make_fluxes(n, turn, slot, slot_ahead);
       if constexpr (knows_layers) FluxesBeside<Shape>().make(tile_, g_.stencil, n, slot);
       else beside_.make(tile_, g_.stencil, n, slot);
-      __syncthreads();  // fluxes are there, and the place of this plane's p is free
+      __syncthreads();  // fluxes are stored, and the memory of this plane's p is free
       planes_.stage(n + Shape::ahead);
       step(n, turn);
       ahead_ += g_.stride[0], next_ += g_.stride[0];
@@ -309,7 +316,7 @@ class DensityWalk {
 
  private:
   __device__ __forceinline__ Inside inside(int r) const { return {j_ + r < box_.last[1], i_, box_}; }
-  /// The layer along up that has plane k, or none.
+  /// The layer along up that contains plane k, or null.
   __device__ __forceinline__ const LayerArrays<float>* layer_up(Index k) const {
     for (const auto& layer : g_.layers[0])
       if (k >= layer.first && k < layer.last) return &layer;
@@ -320,12 +327,12 @@ class DensityWalk {
     const auto& layer = g_.layers[1][planes_.layers.north];
     return j_ + r >= layer.first && j_ + r < layer.last;
   }
-  /// A layer's array at the first of a row's nodes in plane k.
+  /// Address in a layer's array of the node k, j, i.
   __device__ __forceinline__ static float* at(float* array, const LayerArrays<float>& layer, Index k, Index j,
                                               Index i) {
     return array + k * layer.stride[0] + j * layer.stride[1] + i;
   }
-  /// ψ, made before, of the flux behind plane k.
+  /// ψ, updated before the step, of the flux between planes k and k + 1.
   __device__ __forceinline__ Four psi_up(int r, Index k) const {
     const auto* const layer = layer_up(k);
     if (!layer || !inside(r).any) return {};
@@ -336,7 +343,7 @@ class DensityWalk {
     if (!layer || !inside(r).any) return {};
     return four_once(at(layer->zeta, *layer, k, j_ + r, i_));
   }
-  /// Adds the new ψ of a layer along north, and keeps it.
+  /// Updates and stores ψ of a layer along north, and adds it to the difference.
   __device__ __forceinline__ void add_psi_north(int r, int n, int turn, Four& difference) const {
     if (!in_north(r)) return;
     const auto& layer = g_.layers[1][planes_.layers.north];
@@ -362,7 +369,7 @@ class DensityWalk {
     }
     store(at(layer.psi, layer, planes_.k0 + n, j_ + r, i_), psi, inside(r));
   }
-  /// Adds the new ζ of a layer to the divergence on its axis, and keeps it.
+  /// Updates and stores ζ of a layer, and adds it to the divergence on the layer's axis.
   __device__ __forceinline__ static void add_zeta(float* to, const Four& a, const Four& b, Four zeta,
                                                   const Inside& inside, Four& divergence) {
 #pragma unroll
@@ -374,7 +381,7 @@ class DensityWalk {
   }
   __device__ __forceinline__ static Four four_of(float value) { return {value, value, value, value}; }
 
-  /// Starts the differences along the axis up, with planes below the block and its own first ones.
+  /// Initialises the differences along the axis up with planes below the block and the block's first planes.
   __device__ __forceinline__ void begin_differences() {
     const Index up = g_.stride[0];
 #pragma unroll
@@ -396,7 +403,8 @@ class DensityWalk {
     }
   }
 
-  /// The next flux on the axis up; the divergence that it ends.  next_density: ρ/2 beyond it
+  /// Computes the next flux on the axis up, and returns the divergence that it completes.  next_density: ρ/2
+  /// in the plane above the flux
   __device__ __forceinline__ Four make_flux_up(int r, const Four& next_density) {
     Four difference = differences_[r].add(g_.stencil.half[0], next_p_[r]);
     if constexpr (knows_layers)
@@ -507,31 +515,30 @@ class DensityWalk {
   bool any_[R], all_[R];  ///< whether the block has some of a row's four nodes, all of them
   const float* ahead_;    ///< p of the first row's nodes, 2M planes after plane n
   float* next_;           ///< p⁺ of these nodes
-  /// Along the axis up: D⁺p and D⁻ of fluxes, summed over the planes that have been read; p of the next
-  /// plane, which is being loaded; ρ/2 at the node of the last flux. At plane n: p, and D⁻ of fluxes along
-  /// that axis.
+  /// Along the axis up: D⁺p and D⁻ of fluxes, summed over the planes already read; p of the next plane, which
+  /// is being loaded; ρ/2 in the plane above the last flux. In plane n: p, and D⁻ of the fluxes along up.
   DifferencesOnTheWay<M> differences_[R], divergences_[R];
   Four next_p_[R]{}, half_density_[R]{}, p_[R], on_up_[R];
   Four to_north_[R], to_east_[R];  ///< fluxes of plane n
-  // Of absorbing layers: ψ at the next flux of the queue and ζ of plane n, which are being loaded; whether a
-  // layer along east has some of these nodes, and where these are in the box that is copied of it.
+  // Absorbing layers: ψ of the next flux on the axis up and ζ of plane n, which are being loaded; whether a
+  // layer along east contains some of these nodes, and the nodes' index in the loaded box of this layer.
   Four next_psi_[R]{}, zeta_up_[R]{};
   bool in_east_ = false;
   int in_box_ = 0;
 };
 
-/// How a box is cut into blocks: of columns from first_east, of rows, where the last block begins at
-/// last_north, of some planes. Where blocks have many planes, those that layers up reach, below `head` and
-/// from `tail` on, are blocks of their own. The slow blocks, with layers north and east, begin first, and the
-/// short ones, of head and tail, last: what begins last ends alone.
+/// The division of a box into blocks: columns from first_east on, rows (the last block begins at last_north),
+/// and some planes. If blocks have many planes, the planes that layers up affect, below `head` and from
+/// `tail` on, are separate blocks. Slow blocks, with layers north and east, begin first; short blocks, of
+/// head and tail, begin last, so that all multiprocessors end about together.
 struct DensityCut {
   Index first_east, last_north, planes, head, tail;
-  unsigned east, north, slow[2][2];  ///< tiles; those beside each side along north and east: 1 with a layer
+  unsigned east, north, slow[2][2];  ///< number of tiles; [north, east][side]: 1 if the side has a layer
   __host__ __device__ unsigned tiles() const { return east * north; }
   __host__ __device__ unsigned plain() const {
     return (east - slow[1][0] - slow[1][1]) * (north - slow[0][0] - slow[0][1]);
   }
-  /// Blocks of planes between head and tail.
+  /// Number of blocks of planes between head and tail.
   __host__ __device__ unsigned pieces() const {
     return static_cast<unsigned>((tail - head + planes - 1) / planes);
   }
@@ -539,12 +546,12 @@ struct DensityCut {
     unsigned j, i;
     Index first, last;  ///< planes
   };
-  /// Planes between head and tail.
+  /// The nth block of planes between head and tail.
   __host__ __device__ Block piece(unsigned nth) const {
     const Index begin = head + nth * planes;
     return {0, 0, begin, begin + planes < tail ? begin + planes : tail};
   }
-  /// first, last: planes of all
+  /// The n-th block of the launch.  first, last: planes of the box
   __host__ __device__ Block block(unsigned n, Index first, Index last) const {
     const unsigned slow_tiles = tiles() - plain(), middle = pieces();
     const auto at = [&](Block block, unsigned j, unsigned i) {
@@ -572,8 +579,8 @@ struct DensityCut {
   }
 };
 
-/// Computes p⁺ of a box that no sponge reaches. Boxes without layers have a kernel of their own, whose blocks
-/// find their place in less time.
+/// Computes p⁺ of a box that no sponge affects. A separate kernel computes boxes without layers: its blocks
+/// determine their nodes in less time.
 template <class Shape, bool knows_layers>
 __global__ void __launch_bounds__(Shape::threads, 1)
     step_density_tiles(const __grid_constant__ StepArguments<float> g,
@@ -625,7 +632,7 @@ constexpr int density_block_bytes() {
   return static_cast<int>(sizeof(Shape)) + 128;
 }
 
-/// Shared memory that a block may have on the GPU in use, bytes.
+/// The most shared memory that a block may have on the GPU in use, bytes.
 inline int most_shared_memory() {
   int device = 0, most = 0;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
@@ -634,7 +641,7 @@ inline int most_shared_memory() {
   return most;
 }
 
-/// Larger tiles read fewer values twice, but need more shared memory.
+/// Sizes of tiles: with larger tiles fewer values are read twice, but they need more shared memory.
 template <int M>
 using LargeDensityTile = DensityTile<M, 16, 32>;
 template <int M>
@@ -642,7 +649,7 @@ using MiddleDensityTile = DensityTile<M, 16, 16>;
 template <int M>
 using SmallDensityTile = DensityTile<M, 8, 16>;
 
-/// Calls use(a tile) with the largest that fits into the GPU in use.
+/// Calls use(type of a tile) for the largest tile that fits into a multiprocessor of the GPU in use.
 template <int M, class Use>
 auto with_density_tile(const Use& use) {
   const int most = most_shared_memory();
@@ -653,9 +660,9 @@ auto with_density_tile(const Use& use) {
   return use(std::type_identity<SmallDensityTile<M>>{});
 }
 
-/// The number of planes of a block that takes the least time: each multiprocessor computes its blocks one
-/// after the other, and the start of a block takes as long as `before` planes.  tiles: those with layers
-/// count for more; most: planes
+/// The number of planes per block with the least estimated time: each multiprocessor computes its blocks one
+/// after the other, and the start of a block takes as long as `before` planes.  tiles: number of tiles, those
+/// with layers counted with a weight; most: greatest number of planes
 inline Index density_planes(Index planes, Index tiles, Index most) {
   int device = 0, at_once = 1;
   detail::cuda::check(cudaGetDevice(&device), "cudaGetDevice");
@@ -672,8 +679,8 @@ inline Index density_planes(Index planes, Index tiles, Index most) {
   return best;
 }
 
-/// Whether the kernel of tiles can compute the absorbing layers: each layer along north and east must lie in
-/// one tile, together with the nodes that it reaches, also in the boxes of nodes beside other ranks' parts.
+/// Whether the tiled kernel can compute the absorbing layers: each layer along north and east must lie in one
+/// tile, together with the nodes that it affects, also in the boxes of nodes next to other ranks' parts.
 template <class Shape>
 bool layers_in_density_tiles(const StepArguments<float>& g) {
   constexpr Index M = Shape::M, fours = 4;
@@ -754,7 +761,7 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
     cut.slow[axis - 1][1] = begin < box.last[axis] && tiles > cut.slow[axis - 1][0] ? 1 : 0;
   }
   const unsigned slow = cut.tiles() - cut.plain();
-  const Index most = with_layers ? 128 : 512;  // blocks with layers fall behind the others
+  const Index most = with_layers ? 128 : 512;  // blocks with layers are slower than the others
   cut.head = box.first[0], cut.tail = box.last[0];
   cut.planes = density_planes(box.size(0), cut.tiles() + slow / 2, most);
   if (const auto [head, tail] = reached(0);
@@ -770,8 +777,8 @@ void begin_density_tiles_of(cudaStream_t stream, const StepArguments<float>& g, 
   detail::cuda::check(cudaGetLastError(), "steps");
 }
 
-/// Computes p⁺ of a box by the tiles that fit into the GPU in use. No sponge may reach the box, and no layer
-/// unless layers are in tiles.
+/// Computes p⁺ of a box with the largest tiles that fit into the GPU in use. No sponge may affect the box,
+/// and layers only if with_layers is set.
 template <int M>
 void begin_density_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box,
                          bool with_layers) {

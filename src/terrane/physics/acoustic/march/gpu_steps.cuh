@@ -1,6 +1,7 @@
-// The kernels of a GPU: tiles that walk up through the planes for constant density and for a vertical axis
-// (gpu_tiles.cuh), for a tilted one (gpu_tilted.cuh), and for variable density (gpu_density.cuh); for all
-// others ψ of all layers in one launch and all nodes in another, one per thread.
+// Launches the kernels of a GPU. Tiled kernels, in which a block of threads moves upward through the planes:
+// constant density and vertical axis (gpu_tiles.cuh), tilted axis (gpu_tilted.cuh), variable density
+// (gpu_density.cuh). For all other cases: one launch for ψ of all layers and one for all nodes, one node per
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace terrane::acoustic::gpu {
 struct Batch {
   static constexpr int most = 26;
   Region regions[most];
-  unsigned first_block[most + 1];  ///< of each region
+  unsigned first_block[most + 1];  ///< index of the first block of each region, and the number of blocks
   unsigned blocks_north[most], blocks_east[most];
   unsigned char log_east[most];  ///< threads along east, as a power of two; the rest along north
   int count = 0;
@@ -41,7 +42,7 @@ inline void add_to(Batch& batch, const Region& region) {
                                                         static_cast<unsigned>(box.size(0));
 }
 
-/// The region and node of this thread; false: none.
+/// Finds the region and the node of this thread; false if the thread has no node.
 __device__ __forceinline__ bool find_node(const Batch& batch, int& region, Index (&at)[3]) {
   region = 0;
   while (blockIdx.x >= batch.first_block[region + 1]) ++region;
@@ -58,7 +59,8 @@ __device__ __forceinline__ bool find_node(const Batch& batch, int& region, Index
   return at[1] < box.last[1] && at[2] < box.last[2];
 }
 
-/// sides of a psi batch: region.side[0] the axis, region.side[1] the side.
+/// Updates ψ. In the regions of such a batch region.side[0] is the axis of the layer and region.side[1] its
+/// side.
 template <Equation equation, int M, class T>
 __global__ void __launch_bounds__(batch_threads)
     psi_batch(const __grid_constant__ StepArguments<T> g, const __grid_constant__ Batch batch) {
@@ -86,20 +88,20 @@ __global__ void __launch_bounds__(batch_threads)
   if (find_node(batch, n, at)) add_layers_beside(g, batch.regions[n], at[0], at[1], at[2]);
 }
 
-/// Equations and numbers whose steps tiles take: all nodes, or those that no sponge reaches, nor layers that
-/// do not fit into tiles.
+/// Equations and number types with tiled kernels. tiled: for all nodes; partly_tiled: not for nodes that a
+/// sponge affects, or a layer that does not fit into tiles.
 template <Equation equation, class T>
 inline constexpr bool tiled = (equation == Equation::constant_density || equation == Equation::vti) &&
                               sizeof(T) == 4;
 template <Equation equation, int M, class T>
 inline constexpr bool partly_tiled = equation == Equation::variable_density&& M == 4 && sizeof(T) == 4;
 
-/// Equations whose tiles take all nodes, after ψ of all layers was made.
+/// Equations whose tiled kernel computes all nodes, after ψ of all layers has been updated.
 template <Equation equation, int M, class T>
 inline constexpr bool tilted_tiles = equation == Equation::tti&& M == TiltedTile::M && sizeof(T) == 4;
 
-/// Whether tiles compute the steps: in three dimensions, if a layer along easting fits into a tile with the
-/// nodes it reaches, and a tile into a multiprocessor of the GPU in use.
+/// Whether tiled kernels compute the steps: in three dimensions, if each layer along easting, with the nodes
+/// it affects, fits into a tile, and a tile fits into a multiprocessor of the GPU in use.
 template <Equation equation, int M, class T>
 bool by_tiles(const StepArguments<T>& g) {
   if constexpr (tiled<equation, T> || partly_tiled<equation, M, T> || tilted_tiles<equation, M, T>) {
@@ -115,7 +117,7 @@ bool by_tiles(const StepArguments<T>& g) {
   }
 }
 
-/// Whether tiles of variable density also compute the nodes that layers reach.
+/// Whether tiles of variable density also compute the nodes that layers affect.
 template <Equation equation, int M, class T>
 bool layers_by_density_tiles(const StepArguments<T>& g) {
   if constexpr (partly_tiled<equation, M, T>)
@@ -125,7 +127,7 @@ bool layers_by_density_tiles(const StepArguments<T>& g) {
   else return false;
 }
 
-/// Whether tiles compute all nodes, and so write p⁺ to neighbours, too.
+/// Whether tiles compute all nodes, so that they also write p⁺ into the fields of neighbouring ranks.
 template <Equation equation, int M, class T>
 bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
   if (!by_tiles<equation, M>(g)) return false;
@@ -134,7 +136,8 @@ bool steps_hand_on(const StepArguments<T>& g, const Work& work) {
                      [](const Region& region) { return region.plain(); });
 }
 
-/// Updates ψ of the axes up and north by threads that walk through the layers, where tiles do not update it.
+/// Updates ψ of those layers along up and north that tiles do not update: each thread processes the nodes of
+/// a layer one after the other along its axis.
 template <Equation equation, int M>
 void begin_walks(cudaStream_t stream, const StepArguments<float>& g, const std::vector<Slab>& slabs) {
   Walks walks;
@@ -175,7 +178,8 @@ void psi(Stream& stream, const StepArguments<T>& g, const std::vector<Slab>& sla
   detail::cuda::check(cudaGetLastError(), "psi");
 }
 
-/// The steps without tiles: one thread per node, which reads through the caches.
+/// The steps of all nodes: by tiles if possible, else with one thread per node, which reads through the
+/// caches.
 template <Equation equation, int M, class T>
 void steps(Stream& stream, const StepArguments<T>& g, const Work& work) {
   detail::cuda::use(stream.device().index);

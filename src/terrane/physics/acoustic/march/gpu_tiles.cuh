@@ -1,18 +1,20 @@
-// A step by tiles that walk up through the planes: the tuned kernel of a GPU for constant density and for a
-// vertical axis, in single precision and three dimensions. Its results have the same bits as nodes.hpp.
+// A step by tiles: each block of threads moves a tile upward through the planes. The tuned kernel of a GPU
+// for constant density and for a vertical axis, in single precision and three dimensions. Its results are
+// bitwise those of nodes.hpp.
 //
-// Memory of a node in a step, in bytes: p⁻ read and p⁺ written, p and v²Δt² read, 16; with a vertical axis
-// the same of q and two parameters of the medium, 36. p is read once from memory, and from the cache once
-// more for the rows and columns beside a tile. What the differences on the axis up read waits in registers (a
-// queue of 2M + 1 planes), what the others read in shared memory. Planes come there by the copy engine of
-// the GPU, two ahead of the one that is computed: threads wait for no memory, and a plane costs one barrier.
+// Memory traffic of a node in a step: p⁻ read and p⁺ written, p and v²Δt² read, 16 bytes; with a vertical
+// axis also q⁻, q⁺, q and two parameters of the medium, 36 bytes. p is read once from memory, and once more
+// from the cache for the rows and columns beside a tile. Operands of differences on the axis up are in
+// registers (a queue of 2M + 1 planes), those of the other axes in shared memory. The GPU's copy engine loads
+// planes there two ahead of the plane that is computed: threads do not wait for memory, and each plane needs
+// one barrier.
 //
-// Layers: ψ and ζ are read and written once, 16 bytes a node of a layer and axis, and read before the plane
-// that needs them has come, those along easting by the copy engine. A block has all of a layer and of what it
-// reaches, so it makes ψ itself: on the axis up before its walk, of all planes; along northing for each
-// plane, handed on in shared memory; along easting from the row in registers, handed on within the warp.
-// Layers up and north that do not fit into blocks (more points than a tile has rows, parts of ranks that are
-// hardly thicker than a layer) get their ψ before the step (psi_walks), 11 bytes more.
+// Absorbing layers: ψ and ζ are read and written once, 16 bytes per node and axis; they are loaded before the
+// plane that needs them, along easting by the copy engine. A block contains a whole layer with the nodes that
+// it affects, so it updates ψ itself: of the axis up for all planes before the first one; of northing for
+// each plane, through shared memory; of easting from the row in registers, exchanged within the warp. ψ of
+// layers up and north that do not fit into blocks (more points than a tile has rows, or parts of ranks hardly
+// thicker than a layer) is updated before the step (psi_walks), for 11 bytes more.
 #pragma once
 
 #include <cuda.h>
@@ -30,7 +32,7 @@
 
 namespace terrane::acoustic::gpu {
 
-/// Four nodes of a row, moved at once.
+/// Values at four consecutive nodes of a row, loaded and stored together.
 struct alignas(16) Four {
   float at[4];
 };
@@ -41,20 +43,21 @@ __device__ __forceinline__ Four four_kept(const float* from) {
   const float4 value = __ldg(reinterpret_cast<const float4*>(from));
   return {value.x, value.y, value.z, value.w};
 }
-/// Loads values that are read once in a step: these do not displace from the cache what others read again.
+/// Loads values that are read only once in a step: they do not displace values from the cache that are read
+/// again.
 __device__ __forceinline__ Four four_once(const float* from) {
   const float4 value = __ldcs(reinterpret_cast<const float4*>(from));
   return {value.x, value.y, value.z, value.w};
 }
 
-/// Begins to load an address, which will be read later, from memory into the cache.
+/// Begins to load the value at an address, which will be read later, from memory into the cache.
 __device__ __forceinline__ void look_ahead(const float* at) {
 #if defined(__CUDA_ARCH__)
   asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 #endif
 }
 
-/// The nodes among four of a row that are in the box.
+/// Which of four consecutive nodes of a row are in the box.
 struct Inside {
   bool any, all;
   int first, last;  ///< first <= n < last
@@ -70,7 +73,7 @@ struct Inside {
 __device__ __forceinline__ void store_once(float* to, const Four& value) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(value.at[0], value.at[1], value.at[2], value.at[3]));
 }
-/// again: this launch reads it again
+/// Stores the values at nodes inside the box. again: whether this launch reads them again
 template <bool again = false>
 __device__ __forceinline__ void store(float* to, const Four& value, const Inside& inside) {
   if (inside.all) {
@@ -92,7 +95,8 @@ __device__ __forceinline__ void store_next(const StepArguments<float>& g, float*
     if (other.reads(k)) store<true>(other.next[field] + here, value, inside);
 }
 
-/// A tile of 64 nodes along east and 16 rows, four nodes a thread, and what a block keeps of its planes.
+/// The shared memory of a block, whose tile has 64 nodes along east and 16 rows, four nodes per thread:
+/// values of some planes.
 template <Equation equation, int M>
 struct Tile {
   static constexpr bool with_axis = equation == Equation::vti;
@@ -100,17 +104,17 @@ struct Tile {
                        nodes_east = 4 * threads_east;
   static constexpr int pad = (M + 3) / 4 * 4;  ///< nodes beside the tile, in whole fours
   static constexpr int width = nodes_east + 2 * pad, height = rows + 2 * M;
-  static constexpr int ahead = 2;                 ///< planes on their way while one is computed
-  static constexpr int lead = with_axis ? 0 : M;  ///< planes by which p comes earlier: first into the queue
+  static constexpr int ahead = 2;                 ///< planes that are being loaded while one is computed
+  static constexpr int lead = with_axis ? 0 : M;  ///< planes by which p is loaded earlier, for the queue
   /// Arrays that are read at the tile's own nodes only; q is loaded M planes early, for the queue.
   enum Own { before, squared, q, before_q, wide, mixed };
   static constexpr int own_arrays = with_axis ? 6 : 2, turns = ahead + 1, planes = turns + lead;
 
   alignas(128) float p[planes][height][width];
   alignas(128) float own[turns][own_arrays][rows][nodes_east];
-  alignas(16) float psi[rows + 2 * M][nodes_east];  ///< new ψ of a layer along northing, and zeros beyond
-  alignas(16) float decay[4][nodes_east];    ///< a, b of ψ, a, b of a layer along easting, and zeros beyond
-  alignas(8) std::uint64_t full[turns + 1];  ///< barriers: all of a plane is there; the first of p, too
+  alignas(16) float psi[rows + 2 * M][nodes_east];  ///< new ψ of a layer along northing; zeros outside it
+  alignas(16) float decay[4][nodes_east];  ///< layer along easting: a, b of ψ, a, b of ζ; zeros outside it
+  alignas(8) std::uint64_t full[turns + 1];  ///< barriers: a plane is loaded; the last: first planes of p
 
   __device__ __forceinline__ const float* own_p(int slot) const {
     return &p[slot][threadIdx.y + M][pad + 4 * threadIdx.x];
@@ -120,8 +124,8 @@ struct Tile {
   }
 };
 
-/// The layer itself of an array of one along north or east, as far as the rank has it; of one along east from
-/// the four on that its first node is in.
+/// The nodes of a layer along north or east in the rank's part, without the zeros around them in the layer's
+/// arrays; along east beginning with the group of four nodes that contains the first.
 struct LayerBox {
   IndexBox<3> held;
   Index stride[3];
@@ -133,7 +137,7 @@ struct LayerBox {
   }
 };
 
-/// Nodes of a row of a layer along east, in whole fours; 0: there is none.
+/// Number of nodes of a row of a layer along east, a multiple of four; 0: there is no layer.
 inline __host__ __device__ int row_of_layer(const StepArguments<float>& g, int side) {
   const auto& layer = g.layers[2][side];
   if (layer.first == layer.last) return 0;
@@ -143,16 +147,16 @@ inline int longest_row(const StepArguments<float>& g) {
   return std::max(row_of_layer(g, 0), row_of_layer(g, 1));
 }
 
-/// Shared memory of a block, bytes: its tile, and what comes of a layer along east with rows of so many
-/// nodes. Boxes come to multiples of 128 bytes, where a block's memory may not begin.
+/// Shared memory of a block, bytes: its tile, and ψ and ζ of a layer along east with `row` nodes per row. 128
+/// bytes more, because boxes are loaded to multiples of 128 bytes, but a block's memory may begin elsewhere.
 template <Equation equation, int M>
 constexpr int block_bytes(int row = 0) {
   using Shape = Tile<equation, M>;
   return static_cast<int>(sizeof(Shape)) + 128 + Shape::turns * 2 * Shape::rows * row * int{sizeof(float)};
 }
 
-/// The fields as the copy engine knows them: p with what is read beside a tile, those of Tile::Own, and of
-/// the layers along east ψ and ζ.
+/// The copy engine's descriptions of arrays: p with the nodes that are read beside a tile, the arrays of
+/// Tile::Own, and ψ and ζ of the layers along east.
 struct Maps {
   CUtensorMap of[7], east[2][2];
 };
@@ -163,15 +167,15 @@ enum class Stays : std::uint64_t { normally = 0x1000000000000000, least = 0x12F0
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 inline constexpr bool by_engine = true;
 #else
-inline constexpr bool by_engine = false;  // the threads copy, a plane earlier than it is read
+inline constexpr bool by_engine = false;  // all threads copy a plane, before it is needed
 #endif
 
 __device__ __forceinline__ unsigned in_shared(const void* at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
 
-/// Begins to bring a box of one plane: [height][width] nodes from k, j, i; zeros where the field has none.
-/// With the copy engine one thread calls it, else all.  g: has the field's box and strides
+/// Begins to load a box of one plane: [height][width] nodes from k, j, i on; zeros outside the field. With
+/// the copy engine one thread calls it, else all threads.  g: an object with the field's box and strides
 template <Stays stays = Stays::normally, class Held>
 __device__ __forceinline__ void bring_box([[maybe_unused]] int height, [[maybe_unused]] int width, float* to,
                                           const CUtensorMap& map, const float* field, const Held& g, Index k,
@@ -228,7 +232,8 @@ __device__ __forceinline__ void wait_for(std::uint64_t* full, unsigned parity) {
 #endif
 }
 
-/// The loading of a block's planes: those of the box k0 … k0 + count − 1, by their number n from k0.
+/// Loads a block's planes, k0 … k0 + count − 1, ahead of the computation. n: index of a plane, counted from
+/// k0.
 template <Equation equation, int M>
 struct Planes {
   using Shape = Tile<equation, M>;
@@ -237,9 +242,9 @@ struct Planes {
   const Maps& maps;
   Index k0, j0, i0;
   int count;
-  bool brings;                ///< whether this thread does
-  int east = -1, row = 0;     ///< the layer along east that the block has, and row_of_layer()
-  float* of_layer = nullptr;  ///< its ψ and ζ: [turns][2][rows][row]
+  bool brings;                ///< whether this thread begins loads
+  int east = -1, row = 0;     ///< side of the layer along east that affects the block, and row_of_layer()
+  float* of_layer = nullptr;  ///< this layer's ψ and ζ: [planes in turn][2: ψ, ζ][rows][row]
 
   __device__ __forceinline__ float* layer_at(int turn, int array) const {
     return of_layer + (2 * turn + array) * Shape::rows * row;
@@ -255,7 +260,7 @@ struct Planes {
       of_layer = reinterpret_cast<float*>(&tile + 1);
     }
   }
-  /// Begins to load the planes of p that come before those of stage(0).
+  /// Begins to load the planes of p that precede stage(0), then the first stages.
   __device__ __forceinline__ void begin() const {
     if (threadIdx.x == 0 && threadIdx.y == 0)
       for (auto& full : tile.full) begin_barrier(&full);
@@ -271,7 +276,7 @@ struct Planes {
     bring<Shape::height, Shape::width>(&tile.p[n % Shape::planes][0][0], maps.of[0], g.now, g, k0 + n, j0 - M,
                                        i0 - Shape::pad, full);
   }
-  /// Begins to load all that plane n needs and that is not loaded yet.
+  /// Begins to load all values that plane n needs and that are not loaded yet.
   __device__ __forceinline__ void stage(int n) const {
     if (!brings || n >= count) return;
     const int turn = n % Shape::turns;
@@ -295,7 +300,7 @@ struct Planes {
   }
 };
 
-/// The layer of the axis that reaches this index: 0 below, 1 above, −1 none.
+/// The layer of an axis that affects nodes with this index: 0 below, 1 above, −1 none.
 template <int M>
 __device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], Index at) {
   for (int side = 0; side < 2; ++side)
@@ -304,7 +309,7 @@ __device__ __forceinline__ int side_at(const LayerArrays<float> (&layers)[2], In
   return -1;
 }
 
-/// D at four nodes, as first_difference().  of(r): r nodes away on the axis
+/// D at four nodes, as first_difference().  of(r): values r nodes further on the axis
 template <int M, class Of>
 __device__ __forceinline__ Four slope_of_four(const float (&d)[widest], const Of& of) {
   Four sum{};
@@ -317,8 +322,8 @@ __device__ __forceinline__ Four slope_of_four(const float (&d)[widest], const Of
   return sum;
 }
 
-/// Updates ψ at four nodes of each row of a layer, up or north: p is read once.
-/// p, psi: at the first of them
+/// Updates ψ of a layer along up or north, at all its nodes first ≤ n < last on that axis and four nodes of
+/// their rows: p is read once.  p, psi: pointers to the values at node `first`
 template <bool again, int M>
 __device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis,
                                          const LayerArrays<float>& layer, Index first, Index last,
@@ -327,7 +332,7 @@ __device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis
   Four queue[2 * M + 1];
 #pragma unroll
   for (int r = 0; r < 2 * M; ++r) queue[r + 1] = four_kept(p + (r - M) * step);
-  constexpr int ahead = 5;  // nodes whose values are on their way
+  constexpr int ahead = 5;  // number of nodes whose values are loaded together
   for (Index at = first; at < last; at += ahead) {
     Four lead[ahead], value[ahead];
 #pragma unroll
@@ -353,8 +358,8 @@ __device__ __forceinline__ void walk_psi(const StepArguments<float>& g, int axis
   }
 }
 
-/// Adds D ψ, and ζ in the layer, to A p of four nodes; of the axes up and north, as layer_term().
-/// to: address of ζ. slope: D ψ. zeta: of the step before. p(r): the field r nodes away on the axis
+/// Adds D ψ, and ζ in the layer, to A p of four nodes, for a layer along up or north; like layer_term().
+/// to: address of ζ. slope: D ψ. zeta: ζ of the preceding step. p(r): the field r nodes further on the axis
 template <int M, class P>
 __device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axis,
                                           const LayerArrays<float>& layer, Index at, float* to,
@@ -384,16 +389,16 @@ __device__ __forceinline__ void add_layer(const Stencil<float>& stencil, int axi
   for (int n = 0; n < 4; ++n) sum.at[n] += slope.at[n];
 }
 
-/// The layers along easting: new ψ of these nodes, D ψ with that of the threads beside, ζ. All threads of a
-/// warp call it, and do the same: coefficients beyond the layer are zero, and so are ψ and ζ.
-/// east: threads of a row. decay: a and b of ψ, a and b. psi, zeta: of the step before, then new ones. row: p
-/// of the nodes i − M … i + 3 + M
+/// The terms of a layer along easting: updates ψ at these nodes, computes D ψ with ψ of neighbouring threads,
+/// and updates ζ. All threads of a warp call it: outside the layer coefficients, ψ and ζ are zero. east:
+/// threads of a row. decay: a and b of ψ, a and b of ζ. psi, zeta: values of the preceding step, replaced by
+/// new ones. row: p of the nodes i − M … i + 3 + M
 template <int M, int east, class Decay>
 __device__ __forceinline__ void add_layer_east(const Stencil<float>& stencil, const Decay& decay, Four& psi,
                                                Four& zeta, const float (&row)[4 + 2 * M], Four& sum) {
   constexpr int fours = (M + 3) / 4;
   const Four a_psi = decay(0), b_psi = decay(1);
-  float wide[4 * (2 * fours + 1)];  // ψ of this thread's nodes and, on either side, of its neighbours'
+  float wide[4 * (2 * fours + 1)];  // ψ at the nodes of this thread and, on both sides, of its neighbours
 #pragma unroll
   for (int n = 0; n < 4; ++n) {
     float slope = 0;
@@ -427,7 +432,7 @@ __device__ __forceinline__ void add_layer_east(const Stencil<float>& stencil, co
   }
 }
 
-/// A layer's arrays at four nodes, and those of the planes above.
+/// Pointers to a layer's arrays at four nodes of a plane; next() moves them to the plane above.
 struct Place {
   float *psi = nullptr, *zeta = nullptr;
   Index up = 0;
@@ -442,7 +447,7 @@ struct Place {
   }
 };
 
-/// Computes p⁺ of four nodes. s: dΔt/2 of sponges; where that is zero their formula gives the bits of leap()
+/// Computes p⁺ of four nodes. s: dΔt/2 of sponges; with zero their formula is bitwise equal to leap()
 template <bool sponge>
 __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, const Four& now,
                                              const Four& before, const Four& squared, const Four& a_p,
@@ -457,22 +462,23 @@ __device__ __forceinline__ Four leap_of_four(const StepArguments<float>& g, cons
   return result;
 }
 
-/// How a box is cut into blocks: of 64 nodes along east from first_east, of 16 rows but the last, which
-/// begins at last_north, and of some planes: the first block ends at `head`, the last begins at `tail`.
-/// Where up or north is set, one block has all nodes that a layer of that axis reaches, and makes its ψ.
+/// The division of a box into blocks: 64 nodes along east from first_east on; 16 rows, except for the last
+/// blocks, which begin at last_north; and some planes: the first block ends at `head`, the last begins at
+/// `tail`. up, north: whether one block contains all nodes that a layer of that axis affects, and updates its
+/// ψ.
 struct Cut {
   Index first_east, last_north, head, tail, planes;
   bool up, north;
 };
 
-/// The layers that reach a block's planes, a thread's row and a block's columns.
+/// The layers that affect a block's planes, a thread's row and a block's columns.
 struct Reached {
-  Index below, above;         ///< a layer reaches planes k < below and k >= above
-  int north = -1, east = -1;  ///< which layer reaches the thread's row, the tile's columns first … last
-  bool some_north = false;    ///< whether a layer reaches a row of the block
-  bool walked_north = false;  ///< whether ψ of that axis was made before
+  Index below, above;         ///< layers along up affect the planes k < below and k >= above
+  int north = -1, east = -1;  ///< side of the layer that affects the thread's row; the tile's columns
+  bool some_north = false;    ///< whether a layer along north affects any row of the block
+  bool walked_north = false;  ///< whether ψ of layers along north was updated before this launch
 
-  /// Finds the layers that reach a thread's row.
+  /// Finds the layers along up, and the layer along north that affects a thread's row.
   template <int M>
   __device__ __forceinline__ void find(const StepArguments<float>& g, Index j) {
     const auto& on_up = g.layers[0];
@@ -482,10 +488,10 @@ struct Reached {
   }
 };
 
-/// Axes whose layers reach a block, as a sum.
+/// Axes whose layers affect a block; values are added.
 enum Along { nothing = 0, along_up = 1, along_north = 2, along_east = 4, all_axes = 7 };
 
-/// A thread's walk up through the planes of a block. known: the axes whose layers it knows
+/// The work of a thread, plane after plane upward through its block. known: the axes whose layers it computes
 template <int known, bool sponge, Equation equation, int M>
 class TileWalk {
  public:
@@ -501,7 +507,7 @@ class TileWalk {
   }
 
   __device__ __forceinline__ void walk() {
-    Four queue[2 * M + 1]{};  // planes k − M … k + M of the field whose differences on the axis up count
+    Four queue[2 * M + 1]{};  // planes k − M … k + M of the field that is differentiated on the axis up
     begin(queue);
     if constexpr (Shape::lead > 0) wait_for(&tile_.full[Shape::turns], 0);
     find_layers();
@@ -512,7 +518,7 @@ class TileWalk {
       Four psi_north{}, zeta_north{}, slope_up{}, zeta_up{};
       if constexpr (knows_north) read_layer_north(n, psi_north, zeta_north);
       if constexpr (knows_up) read_layer_up(k, slope_up, zeta_up);
-      __syncthreads();  // all have done the plane before: its place is free
+      __syncthreads();  // all threads have finished the preceding plane: its memory is free
       planes_.stage(n + Shape::ahead);
       wait_for(&tile_.full[turn], parity);
       take_plane(slot_ahead, turn, queue);
@@ -521,7 +527,7 @@ class TileWalk {
       float row[4 + 2 * M];  // nodes i − M … i + 3 + M
       take_row(at, p, row);
       if constexpr (knows_north) make_psi_north(at, p, psi_north);
-      Four sum, v_q;  // A p; of a medium with an axis H p and V q
+      Four sum, v_q;  // sum: A p, in a medium with an axis H p; v_q: V q
       add_differences(at, p, row, queue, sum, v_q);
       if constexpr (knows_up) add_layer_up(k, queue, slope_up, zeta_up, with_axis ? v_q : sum);
       if constexpr (knows_north) add_layer_north(at, p, zeta_north, sum);
@@ -539,7 +545,7 @@ class TileWalk {
   using Queue = Four[2 * M + 1];
   using Row = float[4 + 2 * M];
 
-  /// p of the nodes r rows north of the thread's.
+  /// p at the nodes r rows north of the thread's nodes.
   __device__ __forceinline__ static Four north_of(const float* at, const Four& p, int r) {
     return r == 0 ? p : four_at(at + r * Shape::width);
   }
@@ -572,8 +578,8 @@ class TileWalk {
     makes_north_ = knows_north && reached_.some_north && !reached_.walked_north;
   }
 
-  /// Reads the layers' values at these nodes while the plane is still being loaded. For a layer up also
-  /// computes D ψ then, when the registers of the following work are still free.
+  /// Read the layers' values at these nodes while the plane is still being loaded. read_layer_up also
+  /// computes D ψ, because the registers that later work needs are still free.
   __device__ __forceinline__ void read_layer_north(int n, Four& psi, Four& zeta) const {
     if (!in_north_) return;
     if (makes_north_) psi = four_once(on_north_.psi);
@@ -615,8 +621,8 @@ class TileWalk {
     *reinterpret_cast<Four*>(&tile_.psi[threadIdx.y + M][4 * threadIdx.x]) = psi;
   }
 
-  /// Adds the differences in the order and with the roundings of laplacian(), or of level_difference() and
-  /// second_difference().
+  /// Adds the differences in the order and with the roundings of laplacian(), or, with an axis, of
+  /// level_difference() and second_difference().
   __device__ __forceinline__ void add_differences(const float* at, const Four& p, const Row& row,
                                                   const Queue& queue, Four& sum, Four& v_q) const {
     const auto& d = g_.stencil;
@@ -650,7 +656,7 @@ class TileWalk {
   }
   __device__ __forceinline__ void add_layer_north(const float* at, const Four& p, const Four& zeta,
                                                   Four& sum) {
-    if (makes_north_) __syncthreads();  // new ψ of all rows is there
+    if (makes_north_) __syncthreads();  // new ψ of all rows is stored
     if (reached_.north >= 0 && inside_.any) {
       const auto& layer = g_.layers[1][reached_.north];
       const float* const rows = &tile_.psi[threadIdx.y + M][4 * threadIdx.x];
@@ -711,8 +717,8 @@ class TileWalk {
   Index j_, i_, here_;
   Place on_north_, on_east_;
   bool in_north_ = false, in_east_ = false;  // whether these nodes are in the layer
-  bool makes_north_ = false;                 // whether new ψ of that axis is made on the way
-  int in_row_ = 0;                           // where, in what comes of the layer along east
+  bool makes_north_ = false;                 // whether ψ along north is updated plane by plane
+  int in_row_ = 0;                           // index of these nodes in the loaded box of the layer along east
 };
 
 template <int known, bool sponge, Equation equation, int M>
@@ -721,7 +727,7 @@ __device__ __forceinline__ void walk(const Planes<equation, M>& planes, const In
   TileWalk<known, sponge, equation, M>(planes, inside, reached, j, i).walk();
 }
 
-/// box: the nodes that are computed
+/// Computes p⁺ and q⁺ at the nodes of `box`.
 template <Equation equation, int M, bool sponge>
 __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge ? 2 : 1)
     step_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Maps maps,
@@ -729,7 +735,8 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   using Shape = Tile<equation, M>;
   extern __shared__ unsigned char memory[];
   Shape& tile = *reinterpret_cast<Shape*>(memory + (128 - in_shared(memory) % 128) % 128);
-  // Blocks of the first and the last planes begin last: they have few planes, so the launch ends evenly.
+  // Blocks of the lowest and highest planes begin last: they have few planes, so all multiprocessors end
+  // about together.
   const bool head = gridDim.z == 1 || blockIdx.z + 2 == gridDim.z,
              tail = !head && blockIdx.z + 1 == gridDim.z;
   const Index begin = cut.head + static_cast<Index>(blockIdx.z) * cut.planes,
@@ -767,7 +774,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
                         field_on(g, 0) + layer.first * g.stride[0] + j * g.stride[1] + i,
                         layer.psi + layer.first * layer.stride[0] + j * layer.stride[1] + i, inside);
     }
-  // The barrier of the first plane stands before these are read.
+  // These are read after the barrier of the first plane.
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   if (reached.some_north)
     for (int n = thread; n < (Shape::rows + 2 * M) * Shape::nodes_east; n += Shape::threads)
@@ -780,7 +787,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
 #pragma unroll
     for (int d = 0; d < 4; ++d) tile.decay[d][thread] = has ? __ldg(decay[d] + at) : 0.0F;
   }
-  // Most blocks have no node that a layer reaches, and so less to do; few have nodes of several layers.
+  // Most blocks have no node that a layer affects, and so less work; few have nodes of several layers.
   const bool up = k0 < reached.below || k1 > reached.above, north = reached.some_north;
   if (sponge || (up && north)) walk<all_axes, sponge>(on_their_way, inside, reached, j, i);
   else if (up) walk<along_up | along_east, false>(on_their_way, inside, reached, j, i);
@@ -789,8 +796,8 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M <= 4 && !sponge 
   else walk<nothing, false>(on_their_way, inside, reached, j, i);
 }
 
-/// The same for a box that no layer and no sponge reaches: this kernel needs 76 registers instead of 128, so
-/// ptxas is asked for three blocks at once, and a block finds its place in less time.
+/// The same for a box that no layer and no sponge affects. This kernel needs 76 registers instead of 128, so
+/// three blocks at once are requested from ptxas, and a block determines its nodes in less time.
 template <Equation equation, int M>
 __global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4                       ? 1
                                                               : equation == Equation::vti ? 2
@@ -813,7 +820,7 @@ __global__ void __launch_bounds__(Tile<equation, M>::threads, M > 4             
   walk<nothing, false>(on_their_way, Inside(j < j1, i, box), Reached(), j, i);
 }
 
-/// Whether a layer reaches nodes of the box.
+/// Whether a layer affects nodes of the box.
 inline bool layers_reach(const StepArguments<float>& g, const IndexBox<3>& box, Index M) {
   for (int axis = 0; axis < 3; ++axis)
     for (const auto& layer : g.layers[axis])
@@ -822,8 +829,8 @@ inline bool layers_reach(const StepArguments<float>& g, const IndexBox<3>& box, 
   return false;
 }
 
-/// The easting index at which tiles `nodes` wide begin, so that each layer along easting lies in one tile
-/// with the nodes it reaches, and rows begin at whole cache lines; none if layers are too thick or too close.
+/// The easting index at which tiles `nodes` wide begin, such that each layer along easting lies in one tile
+/// with the nodes it affects, and rows begin at whole cache lines; none if layers are too thick or too close.
 inline std::optional<Index> first_east_of(const StepArguments<float>& g, Index M, Index nodes) {
   const auto& [below, above] = g.layers[2];
   const auto there = [](const LayerArrays<float>& layer) { return layer.first != layer.last; };
@@ -841,7 +848,8 @@ std::optional<Index> first_east(const StepArguments<float>& g) {
   return first_east_of(g, M, Tile<equation, M>::nodes_east);
 }
 
-/// cuTensorMapEncodeTiled of the driver, with which this library is not linked.
+/// Finds cuTensorMapEncodeTiled in the driver at run time, because this library is not linked with the
+/// driver.
 inline PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
   void* encode = nullptr;
   cudaDriverEntryPointQueryResult found;
@@ -858,8 +866,8 @@ inline PFN_cuTensorMapEncodeTiled_v12000 find_encoder() {
   return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(encode);
 }
 
-/// The copy engine's description of a field. zero: address of node 0, 0, 0. height, width: of the boxes that
-/// it loads
+/// The copy engine's description of a field. zero: address of node [0, 0, 0]. height, width: size of the
+/// boxes that are loaded
 template <class Held>
 CUtensorMap map_of(const float* zero, const Held& g, int height, int width) {
   const auto& held = g.held;
@@ -907,9 +915,10 @@ inline Index planes_for(Index planes, Index tiles) {
   return most;
 }
 
-/// Whether one block has all nodes that a layer of this axis, up or north, reaches, and makes its ψ: where
-/// the part of the rank is so thick that its nodes beside neighbours, which are boxes of their own, are none
-/// of these; up, where there are so many tiles that the others do not wait for those of a layer.
+/// Whether one block contains all nodes that a layer of this axis, up or north, affects, and updates its ψ:
+/// if the rank's part is so thick that none of these nodes is next to a neighbouring rank (such nodes are
+/// computed as separate boxes); up also only if there are so many tiles that others need not wait for those
+/// of a layer.
 template <Equation equation, int M>
 bool makes_psi(const StepArguments<float>& g, int axis) {
   using Shape = Tile<equation, M>;
@@ -926,7 +935,7 @@ bool makes_psi(const StepArguments<float>& g, int axis) {
   return fits && part.size(axis) >= needed + M;
 }
 
-/// How a box is cut into blocks, and how many along east, north and up.
+/// The division of a box into blocks, and the number of blocks along east, north and up.
 struct Blocks {
   Cut cut;
   Index east, north, up;
@@ -936,7 +945,8 @@ template <Equation equation, int M>
 Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
   constexpr Index wide = Tile<equation, M>::nodes_east, rows = Tile<equation, M>::rows;
   const auto parts = [](Index nodes, Index most) { return (nodes + most - 1) / most; };
-  // Nodes below the first and from the second on are reached by layers, where blocks must have all of them.
+  // If blocks must contain all nodes that a layer of the axis affects: layers affect the nodes below the
+  // first index and from the second one on.
   const auto reached = [&](int axis) {
     const auto& [below, above] = g.layers[axis];
     const bool whole = makes_psi<equation, M>(g, axis);
@@ -958,8 +968,8 @@ Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
     blocks.north = 1 + parts(cut.last_north - box.first[1], rows);
   }
 
-  // With layers up, the first and the last block have only the planes that these reach; other blocks compute
-  // all other planes faster.
+  // With layers up, the first and the last block contain only the planes that these affect, so that other
+  // blocks, which are faster, compute all other planes.
   const auto [low_end, high_begin] = reached(0);
   cut.planes = planes_for(box.size(0), blocks.east * blocks.north);
   cut.head = std::min(low_end > box.first[0] ? low_end : box.first[0] + cut.planes, box.last[0]);
@@ -972,8 +982,8 @@ Blocks blocks_of(const StepArguments<float>& g, const IndexBox<3>& box) {
   return blocks;
 }
 
-/// Lets blocks of a kernel have this much shared memory. Returns whether the kernel's code for this GPU uses
-/// the copy engine.
+/// Allows blocks of a kernel this much shared memory. Returns whether the kernel's code for this GPU uses the
+/// copy engine.
 template <class Kernel>
 bool allow_memory(Kernel kernel, int bytes) {
   cudaFuncAttributes found{};
@@ -983,9 +993,9 @@ bool allow_memory(Kernel kernel, int bytes) {
   return found.ptxVersion >= 90;
 }
 
-/// Launches a kernel. together: number of blocks beside each other along east that run on multiprocessors of
-/// one cluster, which are on the same side of the L2 cache: what two of them read is fetched from the other
-/// side once. They share nothing else.
+/// Launches a kernel. together: number of neighbouring blocks along east that run as one cluster, on
+/// multiprocessors of the same half of the L2 cache: values that two of them read are fetched from the other
+/// half once. They share nothing else.
 template <class Kernel, class... Words>
 void launch_together(int together, Kernel kernel, const dim3& blocks, const dim3& threads, int bytes,
                      cudaStream_t stream, const Words&... words) {
@@ -1001,7 +1011,7 @@ void launch_together(int together, Kernel kernel, const dim3& blocks, const dim3
   detail::cuda::check(cudaLaunchKernelEx(&config, kernel, words...), "steps");
 }
 
-/// Computes p⁺ and q⁺ of a box that no layer and no sponge reaches.
+/// Computes p⁺ and q⁺ of a box that no layer and no sponge affects.
 template <Equation equation, int M>
 void begin_plain_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<equation, M>;
@@ -1013,7 +1023,7 @@ void begin_plain_tiles(cudaStream_t stream, const StepArguments<float>& g, const
               north = parts(box.size(1), Shape::rows), planes = planes_for(box.size(0), east * north);
   const dim3 blocks(static_cast<unsigned>(east), static_cast<unsigned>(north),
                     static_cast<unsigned>(parts(box.size(0), planes)));
-  // Clusters pay where there are many blocks (1024³: 2 to 3 %).
+  // Clusters save time if there are many blocks (1024³ nodes: 2 to 3 %).
   constexpr Index many = 4096;
   constexpr int four = 4;
   const bool together = engine && equation == Equation::constant_density && M == 4 && east % four == 0 &&
@@ -1022,7 +1032,7 @@ void begin_plain_tiles(cudaStream_t stream, const StepArguments<float>& g, const
                   g, engine ? maps_of<equation, M>(g) : Maps{}, box, first, planes);
 }
 
-/// p⁺ of a box, and q⁺.
+/// Computes p⁺ and q⁺ of a box.
 template <Equation equation, int M, bool sponge>
 void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = Tile<equation, M>;
@@ -1038,7 +1048,7 @@ void begin_tiles(cudaStream_t stream, const StepArguments<float>& g, const Index
   detail::cuda::check(cudaGetLastError(), "steps");
 }
 
-/// Layers of the axes up and north whose ψ one launch makes.
+/// Layers of the axes up and north whose ψ one launch updates.
 struct Walks {
   struct Walk {
     int axis, side;
@@ -1047,7 +1057,7 @@ struct Walks {
   int count = 0;
 };
 
-/// New ψ. x: fours of a row, y: rows or planes, z: which layer.
+/// Updates ψ of these layers. Index x of a thread: group of four nodes of a row, y: row or plane, z: layer.
 template <int M>
 __global__ void __launch_bounds__(128)
     psi_walks(const __grid_constant__ StepArguments<float> g, const __grid_constant__ Walks walks) {

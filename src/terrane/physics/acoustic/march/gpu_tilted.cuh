@@ -1,49 +1,52 @@
-// A step of a medium with a tilted axis by tiles that walk up through the planes, order 8 in single
-// precision: the tuned kernel of a GPU. nodes.hpp has what it computes, but for the order of some sums: every
-// node of such a step is taken by tiles, so its bits do not depend on the parts of ranks either.
+// A step with a tilted axis by tiles: each block of threads moves a tile upward through the planes. The tuned
+// kernel of a GPU, for order 8 in single precision. It computes the formulas of nodes.hpp, with some sums in
+// another order. Tiles compute all nodes of such a step, so results are bitwise identical for any parts of
+// ranks.
 //
-// Memory of a node in a step: p⁻, q⁻ read and p⁺, q⁺ written, p, q, n, v²Δt² and two parameters: 48 bytes.
-// G p and G q, 28 bytes more and a launch of their own for nodes one by one, never leave the chip: a block
-// makes them for its tile and the four nodes beside it that V reads, plane by plane.
+// Memory traffic of a node in a step: p⁻, q⁻ read and p⁺, q⁺ written, p, q, n, v²Δt² and two parameters read:
+// 48 bytes. G p and G q, which would take 28 bytes more and a separate launch, never leave the chip: a block
+// computes them plane by plane, for its tile and the four nodes beside it that V reads.
 //
-// Differences on the axis up wait in no queue: a plane is added to the sums of all planes that it reaches
-// when it comes, and a sum moves to the register beside it by the addition itself. Planes of p and q come by
-// the copy engine. In the walk, m is the plane that comes, G is made of m − M, p⁺ and q⁺ of m − 2M:
+// Differences on the axis up need no queue of planes: when a plane is loaded, its terms are added to the sums
+// of all planes whose stencils contain it, and each addition moves the sum to the next register. The copy
+// engine loads planes of p and q. When plane m is loaded, G is computed in plane m − M, p⁺ and q⁺ in plane m
+// − 2M:
 //
 //   U += d p_m              for the nodes of the tile and beside it, U = D_up p
-//   s = n_up U + n_north D_north p + n_east D_east p                          of the plane m − M
-//   H += c p − d (n_up s),  n_north s and n_east s to the threads beside      of the plane m − M
-//   p⁺, q⁺                                                                    of the plane m − 2M
-//   T = L_level p − D_north (n_north s) − D_east (n_east s)                   of the plane m − M
+//   s = n_up U + n_north D_north p + n_east D_east p                          in plane m − M
+//   H += c p − d (n_up s),  n_north s and n_east s to neighbouring threads    in plane m − M
+//   p⁺, q⁺                                                                    in plane m − 2M
+//   T = L_level p − D_north (n_north s) − D_east (n_east s)                   in plane m − M
 //
-// T is part of H; beside layers of the axis up it waits in shared memory, for η is of the other part alone.
-// Layers: ψ of all is made before the step; those of the axis up add theirs in the walk, those of the axes
-// north and east, which n does not change, in a launch after it (layers_batch).
+// T is a part of H; with layers of the axis up it is stored apart, in shared memory, because η depends only
+// on the other part. Layers: ψ of all layers is updated before the step; terms of layers of the axis up are
+// added in this kernel, those of the axes north and east, which n does not affect, in a later launch
+// (layers_batch).
 #pragma once
 
 #include "terrane/physics/acoustic/march/gpu_tiles.cuh"
 
 namespace terrane::acoustic::gpu {
 
-/// A tile of 32 × 32 nodes, four nodes a thread, and what a block keeps of its planes. Threads beyond those
-/// of the tile have the nodes beside it, M rows south and north, then M columns west and east. Rows are as
-/// long as lets threads of one column read from different banks.
+/// The shared memory of a block, whose tile has 32 × 32 nodes, four nodes per thread. Additional threads
+/// compute the nodes beside the tile, M rows south and north, then M columns west and east. Lengths of rows
+/// are such that threads of one column read from different banks.
 struct TiltedTile {
   static constexpr int M = 4, nodes_east = 32, rows = 32, fours = nodes_east / 4;
   static constexpr int own_threads = fours * rows, threads = own_threads + 2 * M * fours + 2 * rows;
   static constexpr int beside = 2 * M, width = nodes_east + 2 * beside + 4, height = rows + 2 * beside;
-  static constexpr int slots = M + 2;  ///< planes of p and q: m − M … m, and one on its way
+  static constexpr int slots = M + 2;  ///< planes of p and q: m − M … m, and one that is being loaded
   static constexpr int width_east = nodes_east + 2 * M + 4;
   /// Arrays that are read at the tile's own nodes only.
   enum Own { before, before_q, now, now_q, squared, wide, mixed, own_arrays };
 
-  alignas(128) float fields[slots][2][height][width];          ///< p, q
-  alignas(16) float to_north[2][2][rows + 2 * M][nodes_east];  ///< n_north G p, n_north G q, in turns
-  alignas(16) float to_east[2][2][rows][width_east];
+  alignas(128) float fields[slots][2][height][width];          ///< [planes][2: p, q][rows][nodes]
+  alignas(16) float to_north[2][2][rows + 2 * M][nodes_east];  ///< n_north G p and G q: [n mod 2][2: p, q]…
+  alignas(16) float to_east[2][2][rows][width_east];           ///< n_east G p and G q, likewise
   alignas(128) float own[own_arrays][rows][nodes_east];
-  Four level[M][own_threads];  ///< T of planes whose p⁺ is not yet made
+  Four level[M][own_threads];  ///< T of planes whose p⁺ is not yet computed
   Four normal[3][threads];
-  alignas(8) std::uint64_t full[slots + 1];  ///< open when a plane of p and q, and what `own` holds, is there
+  alignas(8) std::uint64_t full[slots + 1];  ///< barriers: a plane of p and q is loaded; the last: `own` is
 };
 
 /// The copy engine's descriptions of the fields: p and q with the nodes read beside a tile, and those of
@@ -54,7 +57,7 @@ struct TiltedMaps {
 
 constexpr int tilted_block_bytes() { return static_cast<int>(sizeof(TiltedTile)) + 128; }
 
-/// Begins to copy four nodes from memory to this thread's place in shared memory.
+/// Begins to copy values of four nodes from memory to `to`, in shared memory.
 __device__ __forceinline__ void bring_four(Four& to, const float* from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(in_shared(&to)), "l"(from) : "memory");
@@ -68,7 +71,7 @@ __device__ __forceinline__ void wait_for_fours() {
 #endif
 }
 
-/// A thread's nodes in its block's tile: column and row of the first.
+/// The position of a thread's nodes in its block's tile: column and row of the first.
 struct TiltedPlace {
   using Shape = TiltedTile;
   int thread, column, row;
@@ -83,8 +86,9 @@ struct TiltedPlace {
   }
 };
 
-/// A difference along the axis up, of planes that come one after the other: unfinished sums at the planes
-/// m − M … m + M − 1. `add` adds what plane m gives to each, and returns the sum at m − M, then complete.
+/// Differences along the axis up, from planes that are loaded one after the other: unfinished sums at the
+/// planes m − M … m + M − 1. `add` adds the term of plane m to each, and returns the sum at m − M, which is
+/// then complete.
 struct SumsUp {
   static constexpr int M = TiltedTile::M;
   Four of[2 * M];
@@ -128,7 +132,7 @@ struct SumsUp {
   __device__ __forceinline__ Four& middle() { return of[M - 1]; }
 };
 
-/// Values of the nodes i − M … i + 3 + M of a row.  at: node i
+/// Values at the nodes i − M … i + 3 + M of a row.  row: address of node i
 struct PieceOfRow {
   static constexpr int M = TiltedTile::M;
   float at[4 + 2 * M];
@@ -193,8 +197,8 @@ struct TiltedBlock {
     return &tile.fields[slot][field][place.row + Shape::beside][place.column + Shape::beside];
   }
 
-  /// n_up s of a field, s = n_up on_up + n_north on_north + n_east D_east f + ψ; n_north s and n_east s go
-  /// to where the threads beside read them, if `kept`.  row: of f
+  /// Returns n_up s of a field f, s = n_up on_up + n_north on_north + n_east D_east f + ψ; if `kept`, stores
+  /// n_north s and n_east s in shared memory for neighbouring threads.  row: values of f
   __device__ __forceinline__ Four make_products(const TiltedPlace& place, int turn, int field, bool kept,
                                                 const Four& on_up, const Four& on_north,
                                                 const PieceOfRow& row, const Four* psi = nullptr) const {
@@ -226,7 +230,8 @@ struct TiltedBlock {
                           PieceOfRow(&tile.to_east[turn][field][place.row][place.column + Shape::M])));
     return sum;
   }
-  /// p⁺ and q⁺ of plane k from H p and V q.  here: of the nodes in the fields, s: dΔt/2 of sponges
+  /// Computes p⁺ and q⁺ of plane k from H p and V q.  here: offset of the nodes in fields, s: dΔt/2 of
+  /// sponges
   template <bool sponge>
   __device__ __forceinline__ void leap_of_both(const TiltedPlace& place, const Inside& inside, Index k,
                                                Index here, const Four& h_p, const Four& v_q,
@@ -252,7 +257,8 @@ struct TiltedBlock {
   }
 };
 
-/// D_north f of four nodes, and L_level f.  f: the first in a tile, row: of f
+/// Computes D_north f and L_level f at four nodes.  f: address of the first node in the tile, row: values of
+/// f
 __device__ __forceinline__ void derive_level(const Stencil<float>& stencil, const float* f,
                                              const PieceOfRow& row, Four& on_north, Four& level) {
   constexpr int M = TiltedTile::M;
@@ -273,7 +279,7 @@ __device__ __forceinline__ void derive_level(const Stencil<float>& stencil, cons
   }
 }
 
-/// ψ of q of four nodes in a layer of the axis up, else zeros.
+/// ψ of q at four nodes in a layer of the axis up; zeros outside of layers.
 __device__ __forceinline__ Four psi_up(const StepArguments<float>& g, Index k, Index j, Index i) {
   for (const auto& layer : g.layers[0])
     if (k >= layer.first && k < layer.last)
@@ -281,8 +287,7 @@ __device__ __forceinline__ Four psi_up(const StepArguments<float>& g, Index k, I
   return {};
 }
 
-/// Adds the terms of the layers of the axis up to H p and V q of four nodes, whose sums on that axis are h_p
-/// and v_q; as step_tti().
+/// Adds the terms of the layers of the axis up to H p (without T) and V q at four nodes, as step_tti().
 __device__ __forceinline__ void add_layers_up(const StepArguments<float>& g, const Inside& inside, Index k,
                                               Index j, Index i, Four& h_p, Four& v_q) {
   for (int side = 0; side < 2; ++side) {
@@ -318,7 +323,7 @@ __device__ __forceinline__ void add_layers_beside(const StepArguments<T>& g, con
   g.hand_on(here);
 }
 
-/// A thread's walk. layers: whether the axis up has some
+/// The work of a thread, plane after plane. layers: whether the axis up has absorbing layers
 template <bool layers, bool sponge>
 __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const TiltedPlace& place,
                                             const Inside& inside, Index j, Index i) {
@@ -344,7 +349,7 @@ __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const Tilt
   const bool steps = place.own && inside.any;
 
   SumsUp slope_p{}, slope_q{}, h{}, v{};
-  int slot = 0, middle = Shape::slots - M;  // of the planes m and m − M
+  int slot = 0, middle = Shape::slots - M;  // slots of the planes m and m − M
   unsigned parity = 0;
   for (int n = 0; n < planes + 4 * M; ++n) {
     wait_for(&tile.full[slot], parity);
@@ -397,7 +402,7 @@ __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const Tilt
       coming += up;
       bring_normal();
     }
-    __syncthreads();  // products are there; the plane m − M is no longer needed
+    __syncthreads();  // products are stored; the plane m − M is no longer needed
     if (n >= M) block.stage(n - M + Shape::slots);
     if (n >= 4 * M) block.stage_own(n - 4 * M + 1);
     if (level && steps) {
@@ -413,7 +418,7 @@ __device__ __forceinline__ void walk_tilted(const TiltedBlock& block, const Tilt
 }
 
 /// Computes p⁺ and q⁺ of a box without the terms of layers of the axes north and east.  layers: whether the
-/// axis up has some. first_east: where tiles begin
+/// axis up has layers. first_east: easting index at which tiles begin
 template <bool layers, bool sponge>
 __global__ void __launch_bounds__(TiltedTile::threads, 1)
     step_tilted_tiles(const __grid_constant__ StepArguments<float> g, const __grid_constant__ TiltedMaps maps,
@@ -439,7 +444,7 @@ __global__ void __launch_bounds__(TiltedTile::threads, 1)
 }
 
 /// Number of planes of a block, such that all multiprocessors, each with one block, have equal work, and few
-/// planes are read twice.  columns: blocks of a plane
+/// planes are read twice.  columns: number of blocks in a plane
 inline Index planes_of_tilted(Index planes, Index columns, Index multiprocessors) {
   Index best = planes, least = 0;
   for (Index pieces = 1; pieces <= planes; ++pieces) {
@@ -455,7 +460,7 @@ inline Index planes_of_tilted(Index planes, Index columns, Index multiprocessors
 /// Computes p⁺ and q⁺ of a box without the terms of layers of the axes north and east.
 inline void begin_tilted_tiles(cudaStream_t stream, const StepArguments<float>& g, const IndexBox<3>& box) {
   using Shape = TiltedTile;
-  // Boxes without layers up have a kernel of their own, which is a tenth faster.
+  // A separate kernel computes boxes without layers up; it is a tenth faster.
   const bool layers =
       g.layers[0][0].first != g.layers[0][0].last || g.layers[0][1].first != g.layers[0][1].last;
   const auto kernel = g.sponge ? step_tilted_tiles<true, true>

@@ -1,10 +1,10 @@
 // Kernels of the CPU for rows of nodes with variable density. Included once for each instruction set.
 //
 // A tile is computed plane by plane, from the lowest up. Each flux b (D⁺p + ψ) is computed once and stays in
-// the cache for all nodes that need it: the fluxes up of 2M planes, and those of the other axes of one plane.
-// Memory traffic of a node: p⁻ read and p⁺ written in its place, p, ρ and ρv²Δt² read, 20 bytes in single
-// precision; each flux takes a division. In a pass of several steps (passes.hpp) the kernel is called for one
-// plane of a tile at a time, and the tile's fluxes up are kept between the calls (Climb).
+// the cache for all nodes that need it: fluxes on the axis up of 2M planes, on the other axes of one plane.
+// Memory traffic of a node: p⁻ read and overwritten by p⁺, p, ρ and ρv²Δt² read, 20 bytes in single
+// precision; each flux needs a division. In a pass of several steps (passes.hpp) the kernel is called for one
+// plane of a tile at a time, and the tile's fluxes on the axis up are kept between the calls (Climb).
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 namespace terrane::acoustic {
 namespace TERRANE_SIMD_TARGET {
 
-/// Fluxes between each node of a row and the next node on an axis.  psi: of the row's nodes, or null
+/// Fluxes between each node of a row and the next node on an axis.  psi: ψ of the row's nodes, or null
 template <int M, bool along, class T>
 void flux_of_row(const Stencil<T>& stencil, int axis, const T* half_density, const T* p, const T* psi,
                  Index step, Index nodes, T* out) {
@@ -32,14 +32,15 @@ void flux_of_row(const Stencil<T>& stencil, int axis, const T* half_density, con
   }
 }
 
-/// The 2M fluxes around each node of a row on an axis: rows[n + M] lies n + ½ nodes above it, n = −M … M − 1.
+/// The 2M fluxes around each node of a row on an axis: rows[n + M] has the fluxes n + ½ nodes further on the
+/// axis, n = −M … M − 1.
 template <int M, class T>
 struct FluxesAround {
   const T* rows[2 * M];
 };
 
-/// Adds D⁻ of the fluxes to the sums of a row's nodes, and ζ in a layer.  a, b: of ζ; zeta: null outside
-/// layers
+/// Adds D⁻ of the fluxes, and in a layer ζ, to the sums of a row's nodes.  a, b: coefficients of ζ; zeta:
+/// null outside layers
 template <int M, bool along, class T>
 void add_divergence(const Stencil<T>& stencil, int axis, const FluxesAround<M, T>& fluxes, Index nodes,
                     T* sum, const T* a, const T* b, T* zeta) {
@@ -65,7 +66,7 @@ void add_divergence(const Stencil<T>& stencil, int axis, const FluxesAround<M, T
   }
 }
 
-/// The step of one tile, which has whole rows along easting.
+/// The step of one tile, which consists of whole rows along easting.
 template <int M, class T>
 class DensityTile {
  public:
@@ -113,7 +114,7 @@ class DensityTile {
       flux(0, region_.side[0], k, j, box_.first[2], width_, up_row(k, j));
   }
 
-  /// Fluxes on the axis up or north (`axis`) of the nodes of a row that begin at `from`.
+  /// Fluxes on the axis up or north (`axis`) at the nodes of a row, from node `from` on.
   void flux(int axis, int side, Index k, Index j, Index from, Index nodes, T* out) {
     const Index here = k * g_.stride[0] + j * g_.stride[1] + from;
     const T* psi = nullptr;
@@ -125,7 +126,8 @@ class DensityTile {
                           nodes, out);
   }
 
-  /// Fluxes to the east of the row's nodes and of those that its differences reach, with ψ in layers.
+  /// Fluxes to the east of the row's nodes, and of the nodes beside the row that differences read; with ψ in
+  /// layers.
   void fluxes_east(Index k, Index j) {
     const Index from = box_.first[2] - M, nodes = width_ + 2 * M - 1;
     const Index here = k * g_.stride[0] + j * g_.stride[1];

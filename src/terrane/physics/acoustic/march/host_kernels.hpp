@@ -1,5 +1,5 @@
-// A step of a tile on one thread of the CPU, made once for each instruction set: rows along easting, which
-// the compiler vectorises.
+// A step of a tile on one thread of the CPU, compiled once for each instruction set: loops over rows along
+// easting, which the compiler vectorises.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ struct Kernel {
   Index points = 4;
 };
 
-/// Memory that a step keeps from one plane to the next, where it takes a tile plane by plane from the lowest
+/// Values that a step keeps from one plane to the next, if a tile is processed plane by plane from the lowest
 /// up.
 template <class T>
 struct Climb {
@@ -24,7 +24,7 @@ struct Climb {
   IndexBox<3> tile;  ///< nodes of the tile in one plane, which several regions may share
 };
 
-/// Functions for one equation, one order (M points on each side) and number type.
+/// Functions for one equation, one order (M points on each side) and one number type.
 template <class T>
 struct HostKernels {
   void (*psi)(const StepArguments<T>&, int axis, int side, const IndexBox<3>& box) = nullptr;
@@ -42,7 +42,7 @@ struct HostKernelsOfNumber {
 };
 
 struct HostKernelSet {
-  std::string_view name;  ///< of the instruction set
+  std::string_view name;  ///< name of the instruction set
   HostKernelsOfNumber<float> single;
   HostKernelsOfNumber<double> in_double;
 };

@@ -1,7 +1,7 @@
 // Kernels of the CPU for rows of nodes: absorbing layers, and a step of constant density. Included once for
 // each instruction set, with TERRANE_SIMD_TARGET its name, which is also the namespace of these functions.
 //
-// Memory traffic of a node in a step without layers: p⁻ read and p⁺ written in its place, p and v²Δt² read:
+// Memory traffic of a node in a step without layers: p⁻ read and overwritten by p⁺, p and v²Δt² read:
 // 16 bytes in single precision, as long as the cache holds 2M + 1 planes of a tile's rows.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace TERRANE_SIMD_TARGET {
 // Functions with loops over rows inline all that they call (gnu::flatten): in a file of this size the
 // compiler would not inline every call, and it does not vectorise a loop with a call in it.
 
-/// Updates ψ at the nodes of a row. a and b: of each node on the axis easting, else one value for all
+/// Updates ψ at the nodes of a row. a and b: on the axis easting one value per node, else one value for all
 template <Equation equation, int M, bool along, class T>
 void psi_of_row(const Stencil<T>& stencil, int axis, const T* a, const T* b, T* psi, const T* p, Index step,
                 Index nodes) {
@@ -67,7 +67,8 @@ template <int M, class T>
     }
 }
 
-/// Adds D ψ to the sums of a row's nodes beside the layer; add_layer(), in the layer, adds the new ζ, too.
+/// Adds D ψ to the sums of a row's nodes beside the layer; add_layer(), for nodes in the layer, adds the new
+/// ζ, too.
 template <int M, bool along, class T>
 void add_slopes(const Stencil<T>& stencil, int axis, const T* psi, Index step, Index nodes, T* sum) {
   T d[widest];
@@ -91,7 +92,8 @@ void add_layer(const Stencil<T>& stencil, int axis, const T* a, const T* b, cons
   }
 }
 
-/// Adds the layer terms of one axis at the nodes from ≤ i < to of a row.  sum: that of the first of them
+/// Adds the layer terms of one axis at the nodes from ≤ i < to of a row.  sum: pointer to the sum of node
+/// `from`
 template <int M, class T>
 void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index from, Index to, T* sum) {
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -114,7 +116,7 @@ void add_axis(const StepArguments<T>& g, int axis, int side, Index k, Index j, I
   add_slopes<M, true>(g.stencil, axis, layer.psi + row + last, 1, to - last, sum + (last - from));
 }
 
-/// Adds the layer terms of the axis easting at those nodes of a row that one of its layers reaches.
+/// Adds the layer terms of the axis easting at those nodes of a row that one of its layers affects.
 template <int M, class T>
 void add_ends(const StepArguments<T>& g, Index k, Index j, Index from, Index to, T* sum) {
   for (int side = 0; side < 2; ++side) {
@@ -135,7 +137,7 @@ void add_layers(const StepArguments<T>& g, const Region& region, int axis, Index
   else if (side >= 0) add_axis<M>(g, axis, side, k, j, from, to, sum);
 }
 
-/// Computes p⁺ of a piece of a row from its A p.  a_p: that of its first node, `from`
+/// Computes p⁺ of a piece of a row from its A p.  a_p: pointer to A p of the first node, `from`
 template <class T>
 void leap_of_row(const StepArguments<T>& g, const Region& region, Index k, Index j, Index from, Index nodes,
                  const T* field, T* field_next, const T* a_p) {
@@ -168,7 +170,7 @@ void each_piece(const IndexBox<3>& box, const Use& use) {
         use(k, j, from, (from + piece_of_row < box.last[2] ? from + piece_of_row : box.last[2]) - from);
 }
 
-/// The step of a region that layers reach: A p of a piece of a row is summed axis by axis.
+/// The step of a region that layers affect: A p of a piece of a row is summed axis by axis.
 template <int M, class T>
 [[gnu::flatten]] void step_layers(const StepArguments<T>& g, const Region& region) {
   const Stencil<T> stencil = g.stencil;

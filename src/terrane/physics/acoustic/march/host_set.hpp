@@ -18,7 +18,7 @@ HostKernels<T> host_kernels_of() {
   else return {psi_of_box<equation, M, T>, tti_region<M, T>, derive_along_of_box<M, T>};
 }
 
-/// M = 2, 4, 6, 8; equations other than that of constant density have 4 and 8 alone.
+/// Kernels for M = 2, 4, 6 and 8; equations other than constant density have only M = 4 and 8.
 template <Equation equation, class T>
 HostKernelsOfEquation<T> host_kernels_of_equation() {
   if constexpr (equation == Equation::constant_density)

@@ -1,6 +1,6 @@
 // Formulas of a time step at one node that all equations share; nodes.hpp has the whole step of a node for
-// each equation. Every launcher and every region uses these expressions, in the same order and with the same
-// roundings, so a node's bits do not depend on who computes it.
+// each equation. All kernels and regions use these expressions, in the same order and with the same
+// roundings, so results are bitwise identical whichever kernel computes a node.
 #pragma once
 
 #include <cstddef>
@@ -19,48 +19,48 @@ struct Stencil {
   T centre_of[3] = {};  ///< c_0 / h² of each axis; `centre` is their sum
 };
 
-/// ψ and ζ of the absorbing layer on one side. The arrays cover the layer and, as zeros, as many nodes around
-/// it as stencils reach; on a GPU the layers along easting have no such zeros. With variable density the ψ of
-/// a node stands half-way to the next node, and has its own a and b. With a tilted axis the layers of the
-/// axis up hold ψ and ζ of q, and η of p.
+/// ψ and ζ of the absorbing layer on one side. The arrays cover the layer and, with zeros, the nodes around
+/// it that stencils read; on a GPU, layers along easting have no such zeros. With variable density ψ is
+/// staggered: the ψ of a node lies half-way to the next node, with its own a and b. With a tilted axis the
+/// layers of the axis up have ψ and ζ of q, and η of p.
 template <class T>
 struct LayerArrays {
-  T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< addresses that node 0, 0, 0 would have
+  T *psi = nullptr, *zeta = nullptr, *eta = nullptr;  ///< addresses that node [0, 0, 0] would have
   Index stride[3] = {};                               ///< elements from a node to the next on each axis
-  const T *a = nullptr, *b = nullptr;                 ///< coefficients of the layer, by the index on its axis
-  const T *a_psi = nullptr, *b_psi = nullptr;         ///< a and b of ψ
+  const T *a = nullptr, *b = nullptr;                 ///< coefficients of ζ, [index on the layer's axis]
+  const T *a_psi = nullptr, *b_psi = nullptr;         ///< coefficients of ψ, likewise
   Index first = 0, last = 0;                          ///< the layer's nodes on its axis: first ≤ n < last
 };
 
-/// A neighbouring rank on the axis up whose memory this rank can write, and the planes of this rank that its
-/// stencils read: kernels that take it also write p⁺ and q⁺ of these planes into the neighbour's fields.
+/// A neighbouring rank on the axis up whose memory this rank can write, and the planes of this rank that the
+/// neighbour's stencils read: kernels also write p⁺ and q⁺ of these planes into the neighbour's fields.
 template <class T>
 struct Beside {
-  Index first = 0, last = 0;  ///< planes first ≤ n < last that it reads; none where there is no neighbour
+  Index first = 0, last = 0;  ///< planes first ≤ n < last that the neighbour reads; none without a neighbour
   T* next[2] = {};            ///< the neighbour's p⁺ and q⁺: addresses of node 0, 0, 0
   TERRANE_FN bool reads(Index plane) const { return plane >= first && plane < last; }
 };
 
-/// All arguments of a step's kernels. Pointers hold the address that node 0, 0, 0 would have.
+/// All arguments of a step's kernels. Pointers are the addresses that node [0, 0, 0] would have.
 template <class T>
 struct StepArguments {
   Stencil<T> stencil;
   const T* now = nullptr;                     ///< p
   T* next = nullptr;                          ///< holds p⁻, gets p⁺
-  const T* squared = nullptr;                 ///< v²Δt²; with densities ρv²Δt²
+  const T* squared = nullptr;                 ///< v²Δt²; with variable density ρv²Δt²
   const T* half_density = nullptr;            ///< ρ/2
   const T* now_q = nullptr;                   ///< q, the second field of a medium with an axis
   T* next_q = nullptr;                        ///< holds q⁻, gets q⁺
   const T *wide = nullptr, *mixed = nullptr;  ///< 1 + 2ε, √(1 + 2δ)
   const T* normal[3] = {};                    ///< n, the direction of a tilted axis
   T *along_p = nullptr, *along_q = nullptr;   ///< G p and G q
-  T rounding = 0;                             ///< c of leap_and_back() where steps can be taken back, else 0
+  T rounding = 0;                             ///< c of leap_and_back() if steps are to be reversible, else 0
   IndexBox<3> part;                           ///< this rank's nodes
   IndexBox<3> held;                           ///< nodes in a field's memory: `part`, its halo, padding
   Index stride[3] = {};                       ///< 0 on axes of one node, whose coefficients are 0
   LayerArrays<T> layers[3][2];
   bool sponge = false;       ///< whether any side has a sponge
-  const T* damping[3] = {};  ///< dΔt/2 of sponges, by the index on each axis
+  const T* damping[3] = {};  ///< dΔt/2 of sponges, [axis][index on the axis]
   Beside<T> beside[2];       ///< the neighbours below and above
 
   /// Writes p⁺ and q⁺ of a node to the neighbours whose stencils read it.  here: the node's offset
@@ -77,9 +77,9 @@ struct StepArguments {
   }
 };
 
-/// A box of nodes whose steps have the same terms. side[a], the layer of axis a that reaches them: −1 none, 0
-/// the one below, 1 the one above. Tiles of the CPU have whole rows: there `both` on the axis easting means
-/// that layers reach some of the nodes.
+/// A box of nodes whose steps have the same terms. side[a]: the absorbing layer of axis a that affects the
+/// nodes: −1 none, 0 the layer below, 1 the one above. Tiles of the CPU contain whole rows: there `both` on
+/// the axis easting means that layers affect some of the nodes.
 struct Region {
   static constexpr int both = 2;
   IndexBox<3> box;
@@ -89,7 +89,7 @@ struct Region {
   TERRANE_FN bool plain() const { return side[0] < 0 && side[1] < 0 && side[2] < 0 && !sponge; }
 };
 
-/// a · b + c, rounded once where the instruction set has that.
+/// a · b + c, rounded once if the instruction set has fused multiply-add.
 template <class T>
 TERRANE_FN T fused(T a, T b, T c) {
 #if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -101,8 +101,9 @@ TERRANE_FN T fused(T a, T b, T c) {
 }
 
 /// a / b for a divisor that is neither huge nor tiny, as densities are. On a GPU in single precision: a times
-/// an approximate 1/b, whose error is at most its last digit. The error depends on b alone, so it acts as a
-/// change of the density by as much. Exact division would cost four more instructions, three times a node.
+/// an approximate 1/b, whose error is at most one unit in the last place. The error depends only on b, so it
+/// is equivalent to an equal error of the density. Exact division would take four more instructions, three
+/// times per node.
 template <class T>
 TERRANE_FN T ratio(T a, T b) {
 #if defined(__CUDA_ARCH__)
@@ -115,7 +116,7 @@ TERRANE_FN T ratio(T a, T b) {
   return a / b;
 }
 
-/// (L_up + L_north + L_east) p.  p: at the node
+/// (L_up + L_north + L_east) p.  p: pointer to the value at the node
 template <int M, class T>
 TERRANE_FN T laplacian(const Stencil<T>& s, const T* p, const Index (&stride)[3]) {
   T sum = s.centre * p[0];
@@ -129,7 +130,7 @@ TERRANE_FN T laplacian(const Stencil<T>& s, const T* p, const Index (&stride)[3]
   return sum;
 }
 
-/// L p on one axis.  step: elements to the next node on it
+/// L p on one axis.  step: number of elements to the next node on this axis
 template <int M, class T>
 TERRANE_FN T second_difference(const T (&c)[widest], T centre, const T* p, Index step) {
   T sum = centre * p[0];
@@ -232,8 +233,8 @@ TERRANE_FN T slope_of_psi(const T (&d)[widest], const LayerArrays<T>& layer, Ind
   return sum;
 }
 
-/// D ψ + ζ, the term of a layer in A p at a node. If the node is in the layer its ζ is updated first; the
-/// stencils of nodes beside the layer reach ψ, too, but these have no ζ.
+/// D ψ + ζ, the term of a layer in A p at a node. If the node is in the layer its ζ is updated first; at
+/// nodes beside the layer the stencil reads ψ of the layer, but there is no ζ.
 template <int M, class T>
 TERRANE_FN T layer_term(const StepArguments<T>& g, int axis, int side, Index k, Index j, Index i) {
   const LayerArrays<T>& layer = g.layers[axis][side];
@@ -254,13 +255,13 @@ TERRANE_FN T leap(T now, T before, T squared, T a_p) {
   return fused(squared, a_p, fused(T(2), now, -before));
 }
 
-/// Rounds `value` to the nearest multiple of the last digit of c.
+/// Rounds `value` to the nearest multiple of the unit in the last place of c.
 template <class T>
 TERRANE_FN T rounded_to_grains(T value, T c) {
   return (value + c) - c;
 }
 
-/// p⁺ of a step that can be taken back bit by bit: p⁺ + p⁻ is rounded, then p⁻ subtracted without error.
+/// p⁺ of a step that can be reversed bit by bit: p⁺ + p⁻ is rounded, then p⁻ is subtracted without error.
 template <class T>
 TERRANE_FN T leap_and_back(T now, T before, T squared, T a_p, T c) {
   return rounded_to_grains(fused(squared, a_p, T(2) * now), c) - before;

@@ -19,7 +19,7 @@ namespace {
 
 /// Elements of a cache line of a GPU in single precision, or of two of a CPU; rows begin at whole lines.
 constexpr Index line = 32;
-constexpr Index aside = 16;  ///< elements behind a row's last node: they may be read, or hold mirrored values
+constexpr Index aside = 16;  ///< elements after a row's last node, which are read or contain mirrored values
 
 template <class T>
 T* zero_of(View<T, 3> view) {
@@ -27,14 +27,14 @@ T* zero_of(View<T, 3> view) {
          view.box().first[2];
 }
 
-/// The layer of a side, over the whole.
+/// The nodes of the absorbing layer on one side of the whole grid.
 IndexBox<3> layer_of(const Problem& p, int axis, int side) {
   const auto whole = p.whole();
   const Index from = side == 0 ? whole.first[axis] : whole.last[axis] - p.layers.points;
   return whole.with(axis, from, from + p.layers.points);
 }
 
-/// Depth of a node in the layer, 0 … 1, from its index on the axis; that of the innermost node is 1/P.
+/// Relative depth t in the layer, 0 … 1, at an index on the axis; t of the innermost node is 1/P.
 double depth(const Problem& p, int axis, int side, double at) {
   const auto layer = layer_of(p, axis, side);
   const double into = side == 0 ? static_cast<double>(layer.last[axis]) - at
@@ -42,7 +42,7 @@ double depth(const Problem& p, int axis, int side, double at) {
   return into / p.layers.points;
 }
 
-/// a and b of a layer at this depth.
+/// The coefficients a and b of a layer at a relative depth.
 struct Decay {
   double a = 0, b = 0;
   Decay(const Problem& p, double damping, double depth) {
@@ -58,10 +58,10 @@ double strength(const Problem& p, int axis, double fastest) {
          (p.layers.points * p.grid.spacing[static_cast<std::size_t>(axis)]);
 }
 
-/// Rows are whole sectors of memory, 8 elements, and begin as many elements from a row of a field's first
-/// node as a GPU moves at once, or a multiple of that.  first: that node's index
-/// dense: of layers along easting only what has their nodes, in whole fours: a GPU reads no zeros beyond
-/// them, and would wait for the memory between such short rows.
+/// The box of a layer's arrays ψ and ζ. Rows have whole memory sectors, 8 elements, and begin a multiple of
+/// four nodes, which a GPU loads together, from the first node of a field's rows.  first: index of that node.
+/// dense: whether arrays of layers along easting contain only the layer's nodes, in groups of four: a GPU
+/// reads no zeros around them, and gaps between such short rows would slow down its memory accesses.
 IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first, bool dense) {
   const bool alone = dense && slab.axis == 2;
   auto box = alone ? slab.layer
@@ -74,7 +74,7 @@ IndexBox<3> arrays_of(const Slab& slab, Index reach, Index first, bool dense) {
   return box;
 }
 
-/// A piece of an axis from one index to another, and the layer that reaches it.
+/// An interval of indices on an axis, and the absorbing layer that affects it.
 struct Segment {
   Index first, last;
   int side;
@@ -98,19 +98,19 @@ std::vector<Segment> segments(const Problem& p, int axis, Index reach) {
   return ends;
 }
 
-/// The indices of a part's fields.
+/// The box of nodes of the fields of a part, with halo and padding.
 template <class T>
 IndexBox<3> box_of(const Problem& problem, const IndexBox<3>& part) {
   auto box = part;
   for (int a = 0; a < 2; ++a)
     if (problem.grid.there(a)) box = box.grown(a, problem.reach(), problem.reach());
   Index row = line + (part.size(2) + aside + line - 1) / line * line;
-  // So that neighbouring rows lie in different sets of the cache.
+  // Neighbouring rows should lie in different sets of the cache.
   if (row * static_cast<Index>(sizeof(T)) % 4096 == 0) row += line;
   return box.with(2, part.first[2] - line, part.first[2] - line + row);
 }
 
-/// Planes of a box that are filled together.
+/// Divides a box into groups of planes that are filled together.
 template <class T>
 std::vector<IndexBox<3>> some_planes_each(const IndexBox<3>& box) {
   const double plane = static_cast<double>(box.size(1) * box.size(2)) * sizeof(T);
@@ -121,7 +121,7 @@ std::vector<IndexBox<3>> some_planes_each(const IndexBox<3>& box) {
   return all;
 }
 
-/// The first and the last plane of the mesh whose medium the nodes of a box have.
+/// The planes of the mesh, first and one past the last, from which the nodes of a box get their medium.
 std::pair<std::size_t, std::size_t> planes_behind(const Problem& p, const IndexBox<3>& box) {
   Index first = p.grid.nodes[0] - 1, last = 0;
   for (Index k = box.first[0]; k < box.last[0]; ++k) {
@@ -157,7 +157,7 @@ Cartesian<3> cut_grid(const Problem& problem, int ranks) {
   const auto whole = problem.whole();
   CartesianSettings<3> settings;
   settings.unit = {1, 1, std::max<Index>(whole.size(2), 1)};
-  // Cuts into slabs while these are thick enough, because their faces are whole planes; else into columns.
+  // Cuts into slabs if these are thick enough, because their faces are whole planes; else into columns.
   const Index reach = problem.reach();
   const auto fits = [&](const Cartesian<3>& cut) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -221,17 +221,17 @@ Medium<T>::Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int 
   make_regions();
 }
 
-/// Rank 0 sends all other ranks these values, in the planes that filled() needs there.
+/// On rank 0: sends these values to all other ranks, to each the planes that filled() needs there.
 template <class T>
 void Medium<T>::deal(std::span<const Values> of) const {
-  std::vector<std::vector<IndexBox<3>>> pieces;  // of each rank
+  std::vector<std::vector<IndexBox<3>>> pieces;  // [ranks][groups of planes]
   std::size_t most = 0;
   for (int rank = 0; rank < cut_.ranks(); ++rank) {
     pieces.push_back(some_planes_each<T>(box_of<T>(problem_, cut_.part(rank))));
     most = std::max(most, pieces.back().size());
   }
   const auto plane = nodes_of_plane(problem_);
-  for (std::size_t n = 0; n < most; ++n)  // while one puts them into its arrays, another gets its own
+  for (std::size_t n = 0; n < most; ++n)  // while one rank stores its values, another receives others
     for (int rank = 1; rank < cut_.ranks(); ++rank) {
       const auto& mine = pieces[static_cast<std::size_t>(rank)];
       if (n >= mine.size()) continue;
@@ -257,12 +257,12 @@ Buffer<T> Medium<T>::filled(Stream& stream, const IndexBox<3>& held, std::span<c
   else allocate();
   const bool gets = dealt_by_ != nullptr && rank_ > 0;
   if (dealt_by_ != nullptr && !gets) deal(of);
-  Problem got;  // some planes of the mesh
+  Problem got;  // the medium in some planes of the mesh
   if (gets) got = without_medium(problem_);
   const Problem& there = gets ? got : problem_;
   std::size_t begin = 0;
   for (const auto& piece : pieces) {
-    std::size_t before = 0;  // nodes of the mesh that `there` does not begin with
+    std::size_t before = 0;  // number of mesh nodes before the first node in `there`
     if (gets) {
       const auto [first, last] = planes_behind(problem_, piece);
       before = first * nodes_of_plane(problem_);
@@ -335,7 +335,7 @@ void Medium<T>::fill_layers(Stream& stream) {
   const double dt = problem_.step, fastest = dealt_by_ == nullptr
                                                  ? problem_.fastest()
                                                  : dealt_by_->highest(rank_ == 0 ? problem_.fastest() : 0);
-  // ψ stands half a step above its node where density varies; none stands beyond the layer's last node.
+  // With variable density ψ lies half a spacing above its node; there is none beyond the layer's last node.
   const bool half_way = problem_.equation == Equation::variable_density;
   for (int axis = 0; axis < 3; ++axis) {
     const auto x = static_cast<std::size_t>(axis);
@@ -432,7 +432,7 @@ bool Medium<T>::on_edge(const std::array<Index, 3>& node) const {
 
 namespace {
 
-/// Nodes of a field, with what stencils read around it and rows padded.
+/// Number of nodes of a field, with the nodes around it that stencils read, and padded rows.
 double nodes_of_field(const Problem& problem) {
   auto padded = problem.whole().grown(2, line, line + aside);
   for (int a = 0; a < 2; ++a)

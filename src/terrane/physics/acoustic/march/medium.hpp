@@ -1,5 +1,5 @@
-// One rank's part of the medium: its nodes, their coefficients, and the regions of nodes that layers reach,
-// in which steps are computed.
+// One rank's part of the medium: its nodes, their coefficients, and the regions in which steps are computed,
+// one for each combination of absorbing layers that affect the nodes.
 #pragma once
 
 #include <array>
@@ -17,19 +17,22 @@ namespace terrane::acoustic {
 /// This rank's part of an absorbing layer on one side of the grid.
 struct Slab {
   int axis, side;
-  IndexBox<3> layer;   ///< nodes of the layer in this rank's part
-  IndexBox<3> arrays;  ///< nodes of ψ and ζ in memory: on a CPU also those stencils read around it
+  IndexBox<3> layer;  ///< nodes of the layer in this rank's part
+  IndexBox<3>
+      arrays;  ///< nodes of the arrays ψ and ζ: on a CPU also those around the layer that stencils read
 };
 
-/// Cuts the grid into the ranks' parts. Rows along easting stay whole; each layer lies in one part on its
-/// axis, with the nodes that it reaches. Throws InputError: too many ranks for that.
+/// Cuts the grid into the ranks' parts. Rows along easting are not cut; no cut crosses an absorbing layer
+/// parallel to its face, or the nodes that it affects. Throws InputError if there are too many ranks for
+/// that.
 Cartesian<3> cut_grid(const Problem& problem, int ranks);
 
-/// Cuts `box` out of `from`, and returns the rest as boxes.
+/// Removes `box` from `from`, and returns the rest as boxes.
 std::vector<IndexBox<3>> without(IndexBox<3> from, const IndexBox<3>& box);
 
-/// Whether only rank 0 has the values of the problem's medium. It then sends the others those of their own
-/// nodes, some planes at a time, which they copy to their device and do not keep on the host.
+/// Whether only rank 0 has the values of the problem's medium. If so, it sends every other rank the values at
+/// that rank's nodes, some planes at a time; the ranks copy them to their devices, not keeping them on the
+/// host.
 enum class Dealt { no, yes };
 /// Size of the planes of an array that are prepared together on the host.
 inline constexpr double bytes_of_planes_at_once = 1 << 22;
@@ -37,8 +40,8 @@ inline constexpr double bytes_of_planes_at_once = 1 << 22;
 template <class T>
 class Medium {
  public:
-  /// Collective among the ranks of `cut`.  dealt_by: the Comm of these ranks where rank 0 deals out the
-  /// medium, else null.  Throws MemoryError.
+  /// Collective among the ranks of `cut`.  dealt_by: the Comm of these ranks if only rank 0 has the medium
+  /// (Dealt), else null.  Throws MemoryError.
   Medium(const Problem& problem, Stream& stream, Cartesian<3> cut, int rank, Comm* dealt_by = nullptr);
 
   const Problem& problem() const noexcept { return problem_; }
@@ -51,7 +54,7 @@ class Medium {
   /// whole cache lines.
   const IndexBox<3>& box() const noexcept { return box_; }
   std::size_t size() const noexcept { return static_cast<std::size_t>(box_.count()); }
-  /// Nodes on each side that a step reads.
+  /// Number of nodes on each side of a node that a step reads.
   Index reach() const noexcept { return reach_; }
   Kernel kernel() const { return {problem_.equation, points_}; }
   int fields() const { return problem_.fields(); }
@@ -66,15 +69,16 @@ class Medium {
   bool on_edge(const std::array<Index, 3>& node) const;
   /// v²Δt² of each node of the box, with variable density ρv²Δt²; 0 outside the whole grid.
   View<const T, 3> squared() const { return squared_.view(box_); }
-  /// Bytes of a wave: its fields, its layers, and, if `along` (keeps_along()), G p and G q of a tilted axis.
-  /// And bytes of the medium.
+  /// Bytes of a wave: its fields, its ψ and ζ, and, if `along` (keeps_along()), G p and G q of a tilted axis;
+  /// and bytes of the medium.
   static double bytes_of_wave(const Problem& problem, bool along);
   static double bytes_of_medium(const Problem& problem);
 
  private:
   using Values = std::vector<double> Problem::*;
-  /// An array with value(problem, indices of the node, node of the mesh whose medium it has) for each node in
-  /// `held`. That problem has the vectors in `of` alone, where the medium is dealt of some planes only.
+  /// An array over the nodes of `held`, filled by value(problem, indices of the node, mesh node from which it
+  /// gets its medium). That problem has only the vectors in `of`, and only some planes of them if the medium
+  /// is dealt.
   template <class Value>
   Buffer<T> filled(Stream& stream, const IndexBox<3>& held, std::span<const Values> of,
                    const Value& value) const;

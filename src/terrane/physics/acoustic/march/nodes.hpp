@@ -1,5 +1,5 @@
-// The time step of one node in each equation: the reference with which rows on the CPU and the tuned kernels
-// of a GPU must agree.
+// The time step of one node in each equation: the reference with which the kernels for rows on a CPU and the
+// tuned kernels of a GPU must agree.
 #pragma once
 
 #include "terrane/physics/acoustic/march/kernels.hpp"
@@ -17,9 +17,9 @@ TERRANE_FN void step_constant_density(const StepArguments<T>& g, const Region& r
   leap_at(g, region, k, j, i, g.now, g.next, sum);
 }
 
-/// Step with variable density. Memory traffic: that of constant density and ρ, 20 bytes. Here each of the 2M
-/// nodes that need a flux b (D⁺p + ψ) computes it for itself, from p and ρ read once per node; rows on the
-/// CPU and tiles of a GPU compute each flux once.
+/// Step with variable density. Memory traffic: as for constant density, and ρ: 20 bytes. Here a flux
+/// b (D⁺p + ψ) is computed again at each of the 2M nodes that need it, from p and ρ read once per node;
+/// kernels for rows on a CPU and tiles of a GPU compute each flux once.
 template <int M, class T>
 TERRANE_FN void step_variable_density(const StepArguments<T>& g, const Region& region, Index k, Index j,
                                       Index i) {
@@ -82,8 +82,8 @@ TERRANE_FN T level_difference(const Stencil<T>& s, const T* p, const Index (&str
   return sum;
 }
 
-/// Step with a vertical axis. Memory traffic in bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, v²Δt², 1 + 2ε, √(1
-/// + 2δ): 36.
+/// Step with a vertical axis. Memory traffic: p⁻, q⁻, p, q, v²Δt², 1 + 2ε and √(1 + 2δ) read, p⁺ and q⁺
+/// written: 36 bytes.
 template <int M, class T>
 TERRANE_FN void step_vti(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
   const Index here = k * g.stride[0] + j * g.stride[1] + i;
@@ -95,7 +95,7 @@ TERRANE_FN void step_vti(const StepArguments<T>& g, const Region& region, Index 
   leap_with_axis(g, region, k, j, i, h_p, v_q);
 }
 
-/// Σ n_k D_k w.  n: at the node, w: at the node
+/// Σ n_k D_k w.  n: arrays, read at the offset `here`; w: pointer to the value at the node
 template <int M, class T>
 TERRANE_FN T derivative_along(const Stencil<T>& s, const T* const (&n)[3], Index here, const T* w,
                               const Index (&stride)[3]) {
@@ -104,7 +104,7 @@ TERRANE_FN T derivative_along(const Stencil<T>& s, const T* const (&n)[3], Index
   return fused(n[2][here], first_difference<M>(s.first[2], w, 1), sum);
 }
 
-/// Σ D_k (n_k s).  s: at the node
+/// Σ D_k (n_k s).  s: pointer to the value at the node
 template <int M, class T>
 TERRANE_FN T derivative_back(const Stencil<T>& d, const T* const (&n)[3], Index here, const T* s,
                              const Index (&stride)[3]) {
@@ -120,8 +120,8 @@ TERRANE_FN T derivative_back(const Stencil<T>& d, const T* const (&n)[3], Index 
   return sum;
 }
 
-/// ψ of q, which is added to G q in the layers of the axis up. Beside the rank's part it may be left out:
-/// there G q enters only times n_north or n_east, which are zero at layers.
+/// ψ of q, which is added to G q in absorbing layers of the axis up. Outside the rank's part it may be left
+/// out: there G q is used only multiplied by n_north or n_east, which are zero at layers.
 template <class T>
 TERRANE_FN T psi_of_q(const StepArguments<T>& g, Index k, Index j, Index i) {
   if (j < g.part.first[1] || j >= g.part.last[1] || i < g.part.first[2] || i >= g.part.last[2]) return 0;
@@ -132,7 +132,8 @@ TERRANE_FN T psi_of_q(const StepArguments<T>& g, Index k, Index j, Index i) {
   return 0;
 }
 
-/// A tilted axis, before the step: G p and G q. Bytes: p, q, n read, two written: 28.
+/// Computes G p and G q of a tilted axis, before the step. Memory traffic: p, q and n read, G p and G q
+/// written: 28 bytes.
 template <int M, class T>
 TERRANE_FN void derive_along(const StepArguments<T>& g, Index k, Index j, Index i) {
   const Index here = k * g.stride[0] + j * g.stride[1] + i;
@@ -147,8 +148,8 @@ TERRANE_FN T new_eta(T a, T b, T eta, T difference) {
   return fused(b, eta, a * difference);
 }
 
-/// Step with a tilted axis. Memory traffic in bytes: p⁻, q⁻ read, p⁺, q⁺ written, p, q, G p, G q, n, v²Δt²
-/// and two parameters: 56.
+/// Step with a tilted axis. Memory traffic: p⁻, q⁻, p, q, G p, G q, n, v²Δt², 1 + 2ε and √(1 + 2δ) read, p⁺
+/// and q⁺ written: 56 bytes.
 template <int M, class T>
 TERRANE_FN void step_tti(const StepArguments<T>& g, const Region& region, Index k, Index j, Index i) {
   const Index here = k * g.stride[0] + j * g.stride[1] + i;

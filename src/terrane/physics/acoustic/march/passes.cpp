@@ -12,12 +12,12 @@ namespace terrane::acoustic {
 
 namespace {
 
-constexpr Index rows_of_tile = 16;     ///< rows of a tile, whose planes fit a core's cache of two megabytes
-constexpr Index rows_of_tilted = 8;    ///< rows with a tilted axis, which takes 12 arrays instead of three
-constexpr double cache_of_core = 4e6;  ///< bytes; smaller fields gain nothing by passes
+constexpr Index rows_of_tile = 16;   ///< rows of a tile: its planes fit into a core's cache of two megabytes
+constexpr Index rows_of_tilted = 8;  ///< rows with a tilted axis, whose steps read 12 arrays instead of three
+constexpr double cache_of_core = 4e6;  ///< bytes; for smaller fields passes are not faster
 
-/// Whether the part is so thick, along axes that are cut, that all steps of a pass compute the absorbing
-/// layers and most of the part.
+/// Whether the part is so thick along the axes that are cut that tiles compute, in all steps of a pass, the
+/// absorbing layers and most of the part.
 bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) {
   const auto whole = problem.whole();
   for (const int axis : {up, north}) {
@@ -32,8 +32,8 @@ bool thick_enough(const Problem& problem, const IndexBox<3>& part, Index steps) 
   return true;
 }
 
-/// The number of axes with a free surface. Where surfaces of two axes meet, the differences of a tilted axis
-/// read images of images, which passes do not make.
+/// The number of axes with a free surface. At edges between free surfaces of two axes, the differences of a
+/// tilted axis read images of images, which passes do not compute.
 int axes_with_surfaces(const Problem& problem) {
   int axes = 0;
   for (std::size_t a = 0; a < problem.sides.size(); ++a) {
@@ -131,7 +131,7 @@ void walk(std::span<const IndexBox<3>> boxes, const Passes& passes, Index points
       taken[mine].store(w + 1, std::memory_order_release);
     }
   };
-  // Tiles are taken from the south: a thread waits only for tiles that another has begun.
+  // Threads begin tiles in order from the south, so a thread waits only for a tile that has been begun.
   std::atomic<Index> next{0};
   const auto walkers = std::min<Index>(thread_count(threads), tiles);
   for_each(static_cast<std::size_t>(walkers), threads, [&](std::size_t) {

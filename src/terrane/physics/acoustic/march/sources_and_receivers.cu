@@ -19,18 +19,18 @@ struct Tick {
   TERRANE_FN void operator()(std::size_t) const { *clock += by; }
 };
 
-/// The sources' terms at one node: those of pressure, and those of p and q alone.
+/// Sums of the sources' terms at one node: of pressure sources, and of sources of p or q alone.
 template <class T>
 struct Sent {
   T pressure, p, q;
 };
 
-/// The sources' terms, node by node.
+/// Weights and series of all sources, sorted by node: to(n) sums the terms at the n-th node.
 template <class T>
 struct Contributions {
-  View<const Index> offset, first;  ///< of a node in fields; of its contributions
+  View<const Index> offset, first;  ///< [nodes] offset in fields; index of the first contribution
   View<const int> source;
-  View<const Part> part;  ///< none: all are pressures
+  View<const Part> part;  ///< empty: all contributions are pressures
   View<const T> weight, series;
   Index columns;
   Moment moment;
@@ -47,8 +47,8 @@ struct Contributions {
   }
 };
 
-/// v²Δt² f at a node that sources reach; of a medium with an axis C (2/3, 1/3) f Δt², of p or q alone C (1,
-/// 0) f Δt² or C (0, 1) f Δt².
+/// Adds v²Δt² f to p⁺ at a node with source terms; in a medium with an axis C (2/3, 1/3) f Δt² to (p⁺, q⁺),
+/// or, for terms of p or q alone, C (1, 0) f Δt² or C (0, 1) f Δt².
 template <class T>
 struct Inject {
   Contributions<T> sources;
@@ -86,7 +86,7 @@ Contributions<T> contributions_of(const List& list, const Buffer<T>& series, Ind
           moment};
 }
 
-/// kernel −= v² (2p + q)/3 f at a node of the mesh, or v² p f, v² q f.
+/// kernel −= v² (2p + q)/3 f at a node of the mesh; for terms of p or q alone v² p f or v² q f.
 template <class T>
 struct InjectIntoKernel {
   Contributions<T> sources;
@@ -110,7 +110,7 @@ struct InjectIntoKernel {
 
 }  // namespace
 
-/// One tap: the sum of its rows, plane by plane.
+/// Computes the sample of one tap: the sum over its rows, plane by plane.
 template <class T>
 struct ReadTap {
   View<const ReceiverRow> rows;
@@ -136,7 +136,7 @@ struct ReadTap {
     put(tap, total);
   }
   TERRANE_FN T sum_of_row(Index r) const {
-    constexpr int at_once = 8;  // nodes that wait for memory together
+    constexpr int at_once = 8;  // number of nodes whose values are loaded together
     const ReceiverRow row = rows[static_cast<std::size_t>(r)];
     T sum = 0;
     for (Index begin = 0; begin < row.count; begin += at_once) {
@@ -153,7 +153,7 @@ struct ReadTap {
     }
     return sum;
   }
-  /// last: of the tap's rows, one beyond
+  /// Whether row r is the last one in its plane.  last: one past the tap's last row
   TERRANE_FN bool ends_plane(Index r, Index last) const {
     return r + 1 == last ||
            rows[static_cast<std::size_t>(r + 1)].plane != rows[static_cast<std::size_t>(r)].plane;
@@ -175,8 +175,8 @@ unsigned blocks_for(std::size_t threads) {
   return static_cast<unsigned>((threads + block_of_taps - 1) / block_of_taps);
 }
 
-/// Reads taps by eight threads per tap, which take a row each and add in the same order: a tap of 64 rows by
-/// one thread would wait for memory 64 times.
+/// Reads taps with eight threads per tap: each sums one row at a time, and row sums are added in the same
+/// order. A single thread would wait for memory 64 times for a tap of 64 rows.
 template <class T>
 __device__ __forceinline__ void read_tap(const ReadTap<T>& read, unsigned in_block) {
   constexpr unsigned threads = threads_of_tap;
@@ -207,8 +207,8 @@ __global__ void __launch_bounds__(block_of_taps) read_taps(const __grid_constant
   read_tap(read, blockIdx.x);
 }
 
-/// Adds the sources of a step to p⁺ and reads the receivers' taps from p, in one launch: they touch different
-/// fields.
+/// Adds the sources of a step to p⁺ and reads the receivers' taps from p in one launch, which is possible
+/// because the fields differ.
 template <class T>
 __global__ void __launch_bounds__(block_of_taps)
     put_and_read(const __grid_constant__ Inject<T> inject, unsigned sources, unsigned blocks_of_sources,
@@ -225,14 +225,15 @@ int rank_of(const Cartesian<3>& cut, const std::array<Index, 3>& node) {
   return -1;
 }
 
-/// A row of weights: the nodes of a receiver with one index up and one north.
+/// The weights of a receiver at consecutive nodes of one row.
 struct WeightRow {
-  std::array<Index, 3> node;  ///< the first
+  std::array<Index, 3> node;  ///< indices of the first node
   Part part;
   std::vector<double> weights;
 };
 
-/// The rows of a receiver in the order of nodes; nodes without a weight between others get the weight zero.
+/// The rows of a receiver, in the order of nodes; nodes between others that have no weight get the weight
+/// zero.
 std::vector<WeightRow> rows_of(const std::vector<Weight>& weights) {
   std::vector<WeightRow> rows;
   for (const auto& [node, weight, part] : weights) {
@@ -263,7 +264,7 @@ Sources<T>::Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap
     Part part;
     double weight;
   };
-  std::map<Index, std::vector<Contribution>> nodes[2];  // by their place in memory
+  std::map<Index, std::vector<Contribution>> nodes[2];  // [edges, inner]: by the node's offset in a field
   const auto apart = strides(medium.box());
   bool alike = true;
   each_of_weights(medium.problem(), taps, stream.threads(), [&](std::size_t n, const auto& weights) {
@@ -493,7 +494,8 @@ std::vector<double> Receivers<T>::gather(Stream& stream, Comm& comm) const {
   }
   std::vector<std::size_t> taps(all.size()), next(all.size(), 0);
   for (std::size_t r = 0; r < all.size(); ++r) taps[r] = all[r].size() / steps_;
-  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> rows(places_);  // rank and tap of each
+  std::vector<std::vector<std::pair<std::size_t, std::size_t>>> rows(
+      places_);  // [taps][parts] rank, index there
   for (std::size_t place = 0; place < places_; ++place)
     for (const int rank : owner_[place]) {
       const auto r = static_cast<std::size_t>(rank);

@@ -1,8 +1,8 @@
-// Sources and receivers of a wave, at any place between nodes.
+// Sources and receivers of a wave, at any positions between nodes.
 //
 //   p⁺ += v²Δt² Σ w f   at the nodes around a source;   d = Σ w pⁿ   over the nodes around a receiver
 //
-// with the weights w of weights.hpp. The number of a step stands in the memory of the device (Clock).
+// with the weights w of weights.hpp. The index of the current step is stored in the device's memory (Clock).
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace terrane::acoustic {
 
-/// The number of a step, as kernels read it.
+/// The index of a step, read by kernels: the value of a clock plus `ahead`.
 struct Moment {
   const Index* clock;
   Index ahead;
   TERRANE_FN Index step() const { return *clock + ahead; }
 };
 
-/// The number of the current step, in the memory of the device.
+/// The index of the current step, in the memory of the device.
 class Clock {
  public:
   Clock(Stream& stream, Index at) : value_(stream, std::vector<Index>{at}) {}
@@ -33,8 +33,8 @@ class Clock {
     value_.upload(stream, std::span<const Index>(&at, 1));
   }
   void tick(Stream& stream, Index by);
-  /// Work begun between now and the next tick() has the clock's step number plus `by`: so several steps that
-  /// are recorded together need one tick.
+  /// Work begun between now and the next tick() belongs to the clock's step plus `by`: so several steps that
+  /// are recorded together need only one tick.
   void look_ahead(Index by) noexcept { ahead_ = by; }
   Moment now() const noexcept { return {value_.view().data, ahead_}; }
 
@@ -43,7 +43,7 @@ class Clock {
   Index ahead_ = 0;
 };
 
-/// edges: the rank's nodes near a neighbouring rank, which waits for their values; inner: all others.
+/// edges: the rank's nodes whose values a neighbouring rank needs; inner: all others.
 enum class Nodes { edges, inner };
 
 template <class T>
@@ -51,12 +51,12 @@ class Receivers;
 template <class T>
 struct ReadTap;
 
-/// Sources, each with a time series of its own, or all with the same one. At a node that several sources
-/// reach their terms are added in the order of the sources.
+/// Sources, each with its own time series, or all with the same series. At a node with weights of several
+/// sources, terms are added in the order of the sources.
 template <class T>
 class Sources {
  public:
-  /// taps: place and component of each source, whose weights are those of a receiver with this tap; scales:
+  /// taps: position and component of each source; its weights are those of a receiver with this tap. scales:
   /// factors of each source's weights; within: nodes outside this box are left out
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::span<const double> scales,
           const IndexBox<3>& within);
@@ -64,26 +64,26 @@ class Sources {
       : Sources(stream, medium, taps, scales, medium.part()) {}
   Sources(Stream& stream, const Medium<T>& medium, std::span<const Place> places, double scale)
       : Sources(stream, medium, pressure_at(places), std::vector<double>(places.size(), scale)) {}
-  /// series [steps, places] or [steps]
+  /// Sets the time series: [steps, sources], or [steps] for all sources.
   void send(Stream& stream, std::size_t steps, const std::vector<double>& series);
-  /// Adds v²Δt² f to p⁺, and the source's share of q to q⁺.
+  /// Adds the sources' terms to p⁺ (v²Δt² f) and, in a medium with an axis, to q⁺.
   void put(Stream& stream, Nodes nodes, const StepArguments<T>& arguments, const Clock& clock) const;
-  /// put() at the inner nodes, while receivers read p and q (not p⁺ and q⁺); one launch on a GPU.
+  /// put() at the inner nodes; at the same time receivers read p and q (not p⁺ and q⁺). One launch on a GPU.
   void put_and_read(Stream& stream, const StepArguments<T>& arguments, Receivers<T>& receivers,
                     const Clock& clock) const;
   /// kernel −= v² (2p + q)/3 f on the mesh's nodes: the term that the sources of an adjoint wave add to the
   /// image of m in a medium with an axis.
   void put_into_kernel(Stream& stream, View<const T, 3> p, View<const T, 3> q, View<T, 3> kernel,
                        T per_square, const Clock& clock) const;
-  double bytes() const;  ///< on the device
-  /// put(), on the calling thread of the CPU, of those nodes whose offsets lie in [from, to).
+  double bytes() const;  ///< bytes of all arrays on the device
+  /// put(), on the calling thread of the CPU, at the nodes whose offsets lie in [from, to).
   void put_between(const StepArguments<T>& arguments, const Moment& moment, Index from, Index to) const;
 
  private:
   struct List {
-    Buffer<Index> offset, first;  ///< each node's offset in a field, and its first contribution
-    Buffer<int> source;
-    Buffer<Part> part;  ///< the field that each contribution is of; empty where all are pressures
+    Buffer<Index> offset, first;  ///< [nodes] offset in a field; index of the node's first contribution
+    Buffer<int> source;           ///< [contributions] index of the source
+    Buffer<Part> part;            ///< [contributions] field; empty if all are pressures
     Buffer<T> weight;
     std::size_t nodes = 0;
   };
@@ -94,33 +94,34 @@ class Sources {
   Index columns_ = 0;
 };
 
-/// The nodes of a receiver that lie in one row: with one index up and one north.
+/// The nodes of a receiver that lie in one row along easting.
 struct ReceiverRow {
   std::int32_t plane;
-  Part part;            ///< the field that is read at its nodes
-  Index offset, count;  ///< offset of its first node in a field; number of nodes
-  std::size_t weights;  ///< index of its first node's weight
+  Part part;            ///< the field that is read at these nodes
+  Index offset, count;  ///< offset of the first node in a field; number of nodes
+  std::size_t weights;  ///< index of the first node's weight
 };
 
-/// Receivers, whose samples stay on the device until they are gathered. A receiver's sample is the sum of its
-/// rows' sums, row by row and plane by plane. A rank without all of a receiver's nodes keeps the sums of its
-/// rows, and rank 0 adds them in the same order: no bit depends on how the grid is cut.
+/// Receivers, whose samples stay on the device until they are gathered. A receiver's sample is the sum of the
+/// sums of its rows, added row by row within a plane, then plane by plane. A rank that has only some of a
+/// receiver's nodes stores the sums of its rows; rank 0 adds them in the same order, so results do not
+/// depend, to the last bit, on how the grid is cut.
 template <class T>
 class Receivers {
  public:
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Tap> taps, std::size_t steps);
   Receivers(Stream& stream, const Medium<T>& medium, std::span<const Place> places, std::size_t steps)
       : Receivers(stream, medium, pressure_at(places), steps) {}
-  /// now_q: the second field of a medium with an axis, else none
+  /// now_q: the second field of a medium with an axis, else null
   void read(Stream& stream, const T* now, const Clock& clock, const T* now_q = nullptr);
-  /// Collective: [steps, places] on rank 0.
+  /// Collective: returns the samples [steps, taps] on rank 0.
   std::vector<double> gather(Stream& stream, Comm& comm) const;
 
   double bytes() const;  ///< bytes of all arrays but those of passes
-  /// The next three are read() piece by piece in a pass (passes.hpp) on the CPU. Before the pass: makes room
-  /// for this many steps.
+  /// prepare, read_between and add_up replace read() in a pass (passes.hpp) on the CPU. prepare, before the
+  /// pass: allocates memory for this many steps.
   void prepare(Index steps);
-  /// The sums of those rows whose first nodes have offsets in [from, to).
+  /// Computes the sums of the rows whose first nodes have offsets in [from, to).
   void read_between(const T* now, const T* now_q, Index step, Index from, Index to);
   /// After the pass: computes the samples of one of its steps from these sums.
   void add_up(Index step, const Moment& moment, int threads);
@@ -131,12 +132,12 @@ class Receivers {
 
   const Medium<T>& medium_;
   std::size_t places_, steps_, taps_ = 0;
-  std::vector<std::vector<int>> owner_;  ///< [places] the rank of each row, or one rank where it has all
-  std::vector<std::vector<Index>> planes_;
+  std::vector<std::vector<int>> owner_;  ///< [taps][rows] the rank of each row; one entry if it has all rows
+  std::vector<std::vector<Index>> planes_;  ///< [taps][rows] the plane of each row
   Buffer<ReceiverRow> rows_;
   Buffer<Index> first_;  ///< [taps + 1] index of each tap's first row, and the number of rows
   Buffer<T> weights_, samples_;
-  std::vector<std::pair<Index, Index>> in_memory_;  ///< for passes: offset and number of each row, sorted
+  std::vector<std::pair<Index, Index>> in_memory_;  ///< for passes: offset and index of each row, sorted
   std::vector<T> sums_;                             ///< sums of rows in a pass: [steps, rows]
 };
 

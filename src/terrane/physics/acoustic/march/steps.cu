@@ -57,7 +57,7 @@ void with_kernel(const Kernel& kernel, const Use& use) {
 
 constexpr Index nodes_of_tile = 1 << 16, rows_of_tile = 32;
 
-/// Boxes that share a face become one, along easting first.
+/// The boxes of the regions; boxes that share a whole face are merged, along easting first.
 std::vector<IndexBox<3>> united(const std::vector<Region>& regions) {
   std::vector<IndexBox<3>> boxes;
   for (const auto& region : regions) boxes.push_back(region.box);
@@ -77,7 +77,7 @@ std::vector<IndexBox<3>> united(const std::vector<Region>& regions) {
   return boxes;
 }
 
-/// Merges regions beside each other along easting: rows of a layer's width are too short for the CPU.
+/// Merges adjacent regions along easting: rows as short as a layer is thick are inefficient on a CPU.
 std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
   std::vector<Region> merged;
   for (const auto& region : regions) {
@@ -87,7 +87,7 @@ std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
              whole.side[1] == other.side[1] && whole.box.with(2, 0, 0) == other.box.with(2, 0, 0) &&
              (whole.box.last[2] == other.box.first[2] || whole.box.first[2] == other.box.last[2]);
     };
-    // A merged region may fit the next one: from one end over the middle to the other.
+    // A merged region may be adjacent to another region again: both ends and the middle become one.
     for (auto found = std::find_if(merged.begin(), merged.end(), beside); found != merged.end();
          found = std::find_if(merged.begin(), merged.end(), beside)) {
       whole.box = whole.box.with(2, std::min(whole.box.first[2], found->box.first[2]),
@@ -102,8 +102,8 @@ std::vector<Region> in_whole_rows(const std::vector<Region>& regions) {
 
 }  // namespace
 
-/// Tiles have whole rows: to cut those costs the prefetch of the CPU more than half of its speed. Thirty-two
-/// rows, and as many planes as make a tile worth its first and last, which are read twice.
+/// Tiles have whole rows: with rows that are cut the CPU's prefetch has less than half of its speed. A tile
+/// has 32 rows, and so many planes that reading the planes below and above it twice matters little.
 Work::Work(const std::vector<Region>& regions)
     : regions_(regions), rows_(in_whole_rows(regions)), boxes_(united(regions)) {
   for (const auto& region : rows_) {
@@ -138,7 +138,7 @@ void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arg
 #endif
   stream.do_on_host([arguments, kernel, &slabs, threads = stream.threads()] {
     const auto& kernels = host_kernels<T>(kernel);
-    // Planes of all layers, a few at a time.
+    // A task is a few planes of one layer.
     constexpr Index planes = 8;
     std::size_t tasks = 0;
     const auto pieces = [](const Slab& slab) { return (slab.layer.size(0) + planes - 1) / planes; };

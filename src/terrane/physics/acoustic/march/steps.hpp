@@ -9,7 +9,7 @@
 
 namespace terrane::acoustic {
 
-/// The nodes of some regions, cut into tiles and rows for the device; made once, used in every step.
+/// The nodes of some regions, divided into tiles and rows for the device; made once, used in every step.
 class Work {
  public:
   Work() = default;
@@ -24,14 +24,14 @@ class Work {
   std::vector<IndexBox<3>> boxes_;
 };
 
-/// Updates ψ ← bψ + aDp in these layers. The arguments are copied; `slabs` and `work` must outlive what a
-/// Graph records.
+/// Updates ψ ← bψ + aDp in these layers. The arguments are copied; `slabs`, and `work` of begin_steps(), must
+/// outlive a Graph that records these calls.
 template <class T>
 void begin_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                const std::vector<Slab>& slabs);
 
-/// Computes G p and G q of a tilted axis in a box; after ψ, before the steps. Tiles of a GPU compute their
-/// own.
+/// Computes G p and G q of a tilted axis in a box; after begin_psi(), before begin_steps(). Tiles of a GPU do
+/// not need it: they compute G p and G q themselves.
 template <class T>
 void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                  const IndexBox<3>& box);
@@ -40,8 +40,8 @@ void begin_along(Stream& stream, const Kernel& kernel, const StepArguments<T>& a
 template <class T>
 void begin_steps(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments, const Work& work);
 
-/// Whether tiles of a GPU compute these steps; with variable density, the nodes that no layer and no sponge
-/// reaches.
+/// Whether the tiled kernels of a GPU compute these steps; with variable density, at least at the nodes that
+/// no absorbing layer or sponge affects.
 template <class T>
 bool by_tiles(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments);
 
@@ -50,8 +50,9 @@ template <class T>
 bool steps_hand_on(const Device& device, const Kernel& kernel, const StepArguments<T>& arguments,
                    const Work& work);
 
-/// The same three by the functions of nodes.hpp, one node at a time: tests compare the others with them, ψ
-/// and step together, because tiles of a GPU update ψ within the step.
+/// begin_psi(), begin_along() and begin_steps() by the functions of nodes.hpp, one node at a time: tests
+/// compare the others with these. They compare ψ and step together, because tiles of a GPU update ψ within
+/// the step.
 template <class T>
 void begin_plain_psi(Stream& stream, const Kernel& kernel, const StepArguments<T>& arguments,
                      const std::vector<Slab>& slabs);

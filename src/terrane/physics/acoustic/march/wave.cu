@@ -10,7 +10,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// A node beyond a free surface has the value of its image.
+/// Sets a node beyond a free surface to the value of its mirror image, with the sign changed.
 template <class T>
 struct Mirror {
   View<T, 3> field;
@@ -28,7 +28,7 @@ struct Mirror {
 template <class T>
 struct HandOn {
   const T* from[2];
-  T* to[2];  ///< addresses of node 0, 0, 0 in the neighbour's fields; null: no q
+  T* to[2];  ///< addresses of node [0, 0, 0] in the neighbour's fields; to[1] is null if there is no q
   Index stride[2];
   TERRANE_FN void operator()(Index k, Index j, Index i) const {
     const Index here = k * stride[0] + j * stride[1] + i;
@@ -47,7 +47,8 @@ std::vector<Region> within(const std::vector<Region>& regions, const IndexBox<3>
   return found;
 }
 
-/// Whether neighbours may write into each other's fields: GPUs with slabs of the grid, one above the other.
+/// Whether neighbouring ranks may write into each other's fields: GPUs whose parts are slabs of the grid, one
+/// above the other.
 template <class T>
 bool can_be_written(const Device& device, const Medium<T>& medium) {
   const auto& pieces = medium.cut().pieces;
@@ -79,7 +80,7 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours ne
     HaloSettings<3> settings;
     for (int a = 0; a < 2; ++a)
       if (medium.problem().grid.there(a)) settings.below[a] = settings.above[a] = medium.reach();
-    settings.corners = tilted;  // nested differences on two axes meet there
+    settings.corners = tilted;  // nested differences on two axes read these
     halo_.emplace(stream, medium.cut(), settings, medium.fields(), comm);
   }
   for (const auto& slab : medium.slabs()) {
@@ -92,7 +93,7 @@ Wave<T>::Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours ne
   rest(stream);
 }
 
-/// Opens the fields of the ranks below and above.
+/// Makes the fields of the ranks below and above writable for this rank.
 template <class T>
 void Wave<T>::meet_peers(Stream& stream, Comm& comm) {
   const auto& cut = medium_.cut();
@@ -103,7 +104,7 @@ void Wave<T>::meet_peers(Stream& stream, Comm& comm) {
       if (side == 0 ? there.last[0] != here.first[0] : there.first[0] != here.last[0]) continue;
       neighbour_[side] = static_cast<int>(ranks.size());
       ranks.push_back(rank);
-      // The same rows and planes, so where the node 0, 0, 0 would be is as far from its first.
+      // Rows and planes of these fields have the same strides; only the index of the first plane differs.
       beginning_[side] = medium_.box();
       beginning_[side].first[0] = there.first[0] - medium_.reach();
     }
@@ -117,7 +118,7 @@ void Wave<T>::meet_peers(Stream& stream, Comm& comm) {
   mesh_all_ = Work(within(medium_.all(), medium_.problem().grid.box()));
 }
 
-/// Finds the planes of this rank that neighbours read, and the addresses in their fields.
+/// Finds the planes of this rank that neighbouring ranks read, and the addresses in those ranks' fields.
 template <class T>
 void Wave<T>::find_beside(StepArguments<T>& g) const {
   const auto& part = medium_.part();
@@ -134,7 +135,7 @@ void Wave<T>::find_beside(StepArguments<T>& g) const {
   }
 }
 
-/// Writes to neighbours the planes that the kernels of steps have not written themselves.
+/// Writes p⁺ and q⁺ of these planes into the neighbours' fields, if the kernels of steps have not done so.
 template <class T>
 void Wave<T>::hand_on_planes(Stream& stream, const StepArguments<T>& g) {
   for (const auto& beside : g.beside)
@@ -177,7 +178,7 @@ void Wave<T>::each_array(Self& self, const Use& use) {
 template <class T>
 void Wave<T>::rest(Stream& stream) {
   each_array(*this, [&](Buffer<T>& field) { field.fill_zero(stream); });
-  if (peers_) peers_->meet(stream);  // no GPU writes halos of a peer whose fields are not zero yet
+  if (peers_) peers_->meet(stream);  // no GPU may write into a peer's halo before that is set to zero
 }
 
 template <class T>
@@ -212,7 +213,7 @@ void Wave<T>::mirror(Stream& stream, const View<T, 3>& field) {
   const auto& problem = medium_.problem();
   const auto& whole = medium_.cut().whole;
   auto part = medium_.part();
-  // Nested differences read images beside the part, too.
+  // Nested differences also read images outside the part.
   if (problem.equation == Equation::tti)
     for (int axis = 0; axis < 3; ++axis)
       if (problem.grid.there(axis)) part = part.grown(axis, medium_.reach(), medium_.reach());
@@ -261,9 +262,9 @@ void Wave<T>::advance(Stream& stream, const Work& edges, const Work& inner, cons
   for (const auto& field : next) mirror(stream, field);
 }
 
-/// advance() where ranks write into neighbours' fields: one launch for all nodes, whose stores travel to the
-/// neighbours while other nodes are computed. A rank begins the next step only when its neighbours have
-/// finished this one: so none still reads the p⁻ that is overwritten.
+/// advance() for ranks that write into neighbours' fields: one launch for all nodes; values are transferred
+/// to the neighbours while other nodes are computed. A rank begins the next step only after its neighbours
+/// have finished this one, so that no rank still reads the p⁻ that is overwritten.
 template <class T>
 void Wave<T>::advance_with_peers(Stream& stream, bool back, const Sources<T>* sources, const Clock& clock,
                                  const Add& add, Receivers<T>* receivers) {
@@ -305,11 +306,11 @@ StepArguments<T> Wave<T>::derived(Stream& stream) {
   return arguments();
 }
 
-/// Computes G p and G q at these nodes and at those that their differences read around them.
+/// Computes G p and G q at the nodes of a box and at the nodes around it that V reads.
 template <class T>
 void Wave<T>::derive_along(Stream& stream, IndexBox<3> box) {
   if (medium_.problem().equation != Equation::tti || box.empty()) return;
-  if (along_[0].size() == 0) make_along(stream);  // tiles made their own until now
+  if (along_[0].size() == 0) make_along(stream);  // not allocated before, because tiles do not need them
   const Index points = medium_.kernel().points;
   for (int axis = 0; axis < 3; ++axis)
     if (medium_.problem().grid.there(axis)) box = box.grown(axis, points, points);
@@ -329,12 +330,12 @@ void Wave<T>::step_and_read(Stream& stream, const Sources<T>& sources, Receivers
   advance(stream, edges_, inner_, &sources, clock, {}, &receivers);
 }
 
-/// What steps of the part read beside p.
+/// Computes the values that steps read in addition to p and q: ψ, and G p and G q.
 template <class T>
 void Wave<T>::begin_step(Stream& stream) {
   begin_psi(stream, medium_.kernel(), arguments(), medium_.slabs());
   if (!by_tiles(stream.device(), medium_.kernel(), arguments()))
-    derive_along(stream, medium_.part());  // tiles make their own
+    derive_along(stream, medium_.part());  // tiles compute these themselves
 }
 
 template <class T>

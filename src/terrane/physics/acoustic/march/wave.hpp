@@ -3,8 +3,8 @@
 //   for n = 0, 1, …:   receivers read pⁿ;   p⁺ by the stencil, in place of p⁻;   sources are added;
 //                      mirrored nodes beyond free surfaces;   halos
 //
-// All calls begin work on a stream; those marked so are collective. The number of the step stands in the
-// memory of the device (Clock), so that a step can be recorded once and launched many times.
+// All functions begin work on a stream; those marked collective must be called by all ranks. The index of the
+// step is stored in the device's memory (Clock), so that a step can be recorded once and launched many times.
 #pragma once
 
 #include <memory>
@@ -21,69 +21,70 @@
 
 namespace terrane::acoustic {
 
-/// Whether steps on this device read G p and G q of a tilted axis from memory; tiles of a GPU make their own.
+/// Whether steps on this device read G p and G q of a tilted axis from memory; tiles of a GPU compute them
+/// themselves.
 template <class T>
 bool keeps_along(const Device& device, const Problem& problem);
 
 template <class T>
 class Wave {
  public:
-  /// How neighbouring ranks get values. `written`: GPUs of one machine whose parts are slabs of the grid
-  /// write them into each other's fields, in the kernels of steps where possible, and all other ranks
-  /// exchange halos; `halos`: all ranks exchange halos.
+  /// How neighbouring ranks exchange values. `written`: GPUs of one machine whose parts are slabs of the grid
+  /// write values into each other's fields, if possible within the kernels of steps; all other ranks exchange
+  /// halos. `halos`: all ranks exchange halos.
   enum class Neighbours { written, halos };
-  /// The wave begins at rest. Collective, and so is its destruction, unless by an exception.
+  /// The wave is at rest at first. Construction is collective; so is destruction, except after an exception.
   Wave(Stream& stream, const Medium<T>& medium, Comm& comm, Neighbours neighbours = Neighbours::written);
 
   void rest(Stream& stream);  ///< all fields become zero
-  /// c: every step is rounded so that a step backwards restores the bits (image/random_walls.hpp); 0: it is
-  /// not.
+  /// c above zero: every step is rounded so that it can be reversed bit by bit (image/random_walls.hpp); 0:
+  /// steps are not rounded.
   void round_to(T c) { rounding_ = c; }
   const Buffer<T>& buffer(int field = 0) const { return of(now_, field); }
   /// A function that adds to p⁺ and q⁺ (arguments.next, next_q) after the sources' terms.
   using Add = std::function<void(Stream&, Nodes, const StepArguments<T>& arguments)>;
-  /// Collective: from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
+  /// Collective: one step, from pⁿ⁻¹, pⁿ to pⁿ, pⁿ⁺¹.
   void step(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& add = {});
-  /// step(), while receivers read pⁿ: one launch less on a GPU.
+  /// step(), and receivers read pⁿ at the same time: one launch less on a GPU.
   void step_and_read(Stream& stream, const Sources<T>& sources, Receivers<T>& receivers, const Clock& clock);
-  /// Called, on any thread, for nodes of one plane whose p⁺ of a step of a pass is complete.
+  /// Called, on any thread, for nodes of one plane as soon as p⁺ of a step of a pass is complete there.
   using After = std::function<void(Index step, const IndexBox<3>& nodes, const View<const T, 3>& next)>;
-  /// Collective: `count` steps, each after the receivers have read, in one pass over memory; the clock is not
-  /// moved. Only for a wave on the CPU that is not rounded.
-  /// receivers: may be null.
+  /// Collective: `count` steps in one pass over memory, each after the receivers have read p; the clock is
+  /// not changed. Only for a wave on the CPU whose steps are not rounded. receivers: may be null.
   void pass(Stream& stream, const Passes& passes, Index count, const Sources<T>& sources,
             Receivers<T>* receivers, const Clock& clock, const After& after = {});
-  /// Called, on any thread, for nodes of one plane at a step of a pass: either before the step, while
-  /// arguments.next holds p⁻, or after its stencil, when that holds p⁺ without sources and images.
+  /// Called, on any thread, for nodes of one plane at a step of a pass: either before the step, when
+  /// arguments.next contains p⁻, or after its stencil, when it contains p⁺ without sources and images.
   using Touch = std::function<void(Index step, const StepArguments<T>& arguments, const IndexBox<3>& nodes)>;
-  /// One of the waves of pass_together(), with its sources and receivers; `back`: it takes steps of
-  /// step_back() without a load.
+  /// One of the waves of pass_together(), with its sources and receivers; `back`: its steps are those of
+  /// step_back(), without `load`.
   struct InPass {
     Wave* wave = nullptr;
     const Clock* clock = nullptr;
-    const Sources<T>* sources = nullptr;  ///< or none
-    Receivers<T>* receivers = nullptr;    ///< or none
+    const Sources<T>* sources = nullptr;  ///< may be null
+    Receivers<T>* receivers = nullptr;    ///< may be null
     Touch before{}, behind{};             ///< called before and after the stencil
     After after{};                        ///< called after sources and images
     bool back = false;
   };
-  /// Collective: pass() of several waves in one medium. Each wave takes a step of some nodes after the wave
-  /// before it in the list did: when its functions are called with nodes, that wave has its p⁺ there.
+  /// Collective: pass() of several waves in one medium. At each step and set of nodes the waves are computed
+  /// in the order of the list: when functions of a wave are called for nodes, preceding waves have their p⁺
+  /// there.
   static void pass_together(Stream& stream, const Passes& passes, Index count, std::span<const InPass> waves);
-  /// Collective: from pⁿ⁺¹ ("before"), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes. `load` first sets the nodes around
-  /// the mesh, which depend on layers.
+  /// Collective: one step back, from pⁿ⁺¹ (`before`), pⁿ to pⁿ, pⁿ⁻¹ on the mesh's nodes. First `load` sets
+  /// the nodes around the mesh, because layers, which are not reversible, affect them.
   void step_back(Stream& stream, const Sources<T>* sources, const Clock& clock, const Add& load);
-  /// Whether a Graph can record steps: where there are no other ranks, or direct messages between them.
+  /// Whether a Graph can record steps: if there are no other ranks, or if messages are direct.
   bool can_record() const noexcept { return peers_ || !halo_ || halo_->direct(); }
   /// How halos are sent (Exchange::transport).
   std::string transport() const;
-  /// Waits for the stream, and meanwhile checks the exchange with neighbours for errors.
+  /// Waits for the stream, and checks the exchange with neighbours for errors while it waits.
   void wait(Stream& stream);
 
-  /// Swaps pⁿ and pⁿ⁻¹: done before the first and after the last step back.
+  /// Swaps pⁿ and pⁿ⁻¹: called before the first and after the last step back.
   void turn();
 
-  /// field: 0 is p, 1 q of a medium with an axis
+  /// Present and preceding field.  field: 0 is p, 1 is q in a medium with an axis
   View<const T, 3> now(int field = 0) const { return of(now_, field).view(medium_.box()); }
   View<const T, 3> before(int field = 0) const { return of(before_, field).view(medium_.box()); }
   /// Arguments of the next step's kernels; with a tilted axis first computes G p and G q.
@@ -95,12 +96,12 @@ class Wave {
   /// All values that the next steps depend on, copied to the host.
   std::vector<T> state(Stream& stream) const;
   void restore(Stream& stream, std::span<const T> state);
-  /// state() and restore() as asynchronous work of the stream: the host must not touch its memory, which is
-  /// that of a PinnedBuffer, until the work is done.  [state_size()]
+  /// state() and restore() as asynchronous work of the stream: the host must not access `to` or `from`,
+  /// memory of a PinnedBuffer, until the work is done.  to, from: [state_size()]
   void begin_save(Stream& stream, std::span<T> to) const;
   void begin_restore(Stream& stream, std::span<const T> from);
   std::size_t state_size() const;
-  double bytes() const;  ///< of all its arrays
+  double bytes() const;  ///< bytes of all arrays
 
  private:
   using Fields = std::array<Buffer<T>, 2>;  ///< p, and q of a medium with an axis
@@ -109,7 +110,7 @@ class Wave {
     return fields[static_cast<std::size_t>(field)];
   }
   T* zero(const Buffer<T>& field) const;
-  /// Calls use(buffer) for all that the next steps depend on, in one order.
+  /// Calls use(buffer) for all arrays that the next steps depend on, always in the same order.
   template <class Self, class Use>
   static void each_array(Self& self, const Use& use);
   StepArguments<T> arguments();
@@ -124,7 +125,7 @@ class Wave {
   void make_along(Stream& stream);
   void derive_along(Stream& stream, IndexBox<3> box);
   void mirror(Stream& stream, const View<T, 3>& field);
-  /// The nodes beside other ranks that a step of a pass leaves out, to be computed after the tiles.
+  /// The nodes at borders with other ranks that tiles omit in a step of a pass; they are computed afterwards.
   struct Border {
     std::vector<IndexBox<3>> boxes;
     std::vector<Slab> slabs;
@@ -139,17 +140,17 @@ class Wave {
   const Medium<T>& medium_;
   std::unique_ptr<Stream> urgent_;
   Event ready_;
-  std::optional<Halo<T, 3>> halo_;  // copies halos; empty where peers_ do so
-  int neighbour_[2] = {-1, -1};     // numbers in peers_ of the ranks below and above
-  IndexBox<3> beginning_[2];        // boxes whose first node is that of these ranks' fields
-  bool turned_ = false;             // whether now_ and before_ have changed places
+  std::optional<Halo<T, 3>> halo_;  // copies halos; empty if peers_ write values instead
+  int neighbour_[2] = {-1, -1};     // indices in peers_ of the ranks below and above
+  IndexBox<3> beginning_[2];        // boxes with the same first node as the fields of these ranks
+  bool turned_ = false;             // whether now_ and before_ are swapped
   T rounding_ = 0;
   Fields now_, before_, along_;
-  std::unique_ptr<PeerFields<T>> peers_;  // destroyed before the fields that other ranks have open
+  std::unique_ptr<PeerFields<T>> peers_;  // destroyed before the fields, which other ranks have mapped
   std::array<std::array<Buffer<T>, 2>, 3> psi_, zeta_, eta_;
   Work edges_, inner_, mesh_edges_, mesh_inner_;
   Work all_, mesh_all_;                         ///< used with peers_
-  std::array<std::vector<Border>, 2> borders_;  ///< of each step of a pass, forwards in time and back
+  std::array<std::vector<Border>, 2> borders_;  ///< [forwards in time, backwards][step of a pass]
 };
 
 }  // namespace terrane::acoustic

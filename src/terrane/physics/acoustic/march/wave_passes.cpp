@@ -10,7 +10,7 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// Nodes beyond free surfaces whose images are among these: p(−1 − n) = −p(n).
+/// Sets nodes beyond free surfaces whose images lie in `box`: p(−1 − n) = −p(n).
 template <class T>
 void put_images(const Problem& problem, Index reach, const StepArguments<T>& g, T* next,
                 const IndexBox<3>& box) {
@@ -36,7 +36,7 @@ void put_images(const Problem& problem, Index reach, const StepArguments<T>& g, 
   }
 }
 
-/// Offsets of the first nodes of a plane's rows: of the first row, and beyond the last.
+/// Offsets of the first node of a plane's first row, and of the row after its last.
 template <class T>
 std::pair<Index, Index> rows_of(const StepArguments<T>& g, const IndexBox<3>& plane) {
   const Index begin = plane.first[0] * g.stride[0] + plane.first[2];
@@ -51,7 +51,8 @@ void each_plane(const std::vector<IndexBox<3>>& boxes, const Use& use) {
 
 }  // namespace
 
-/// Finds the nodes beside other ranks that the tiles of a pass leave out at each step, once for all passes.
+/// Finds the nodes at borders with other ranks that the tiles of a pass omit at each step; once for all
+/// passes.
 template <class T>
 void Wave<T>::make_borders(Index count, bool back) {
   auto& borders = borders_[back ? 1 : 0];
@@ -86,7 +87,7 @@ void Wave<T>::put_between_and_mirror(const StepArguments<T>& g, const Moment& mo
   if (g.next_q != nullptr) put_images(medium_.problem(), medium_.reach(), g, g.next_q, plane);
 }
 
-/// One wave of a pass, and its steps.
+/// One wave of a pass, with the arguments of its even and odd steps.
 template <class T>
 struct Wave<T>::Marching : InPass {
   using InPass::after, InPass::back, InPass::before, InPass::behind, InPass::receivers, InPass::sources,
@@ -106,7 +107,8 @@ struct Wave<T>::Marching : InPass {
     const auto [from, to] = rows_of(at(step), plane);
     receivers->read_between(at(step).now, at(step).now_q, step, from, to);
   }
-  /// Ends a step of some nodes in a plane: sources, mirrored nodes, and the caller's functions of p⁺.
+  /// Completes a step at some nodes of a plane: adds sources, sets mirrored nodes, and calls the caller's
+  /// functions of p⁺.
   void finish(Index step, const IndexBox<3>& plane) const {
     const StepArguments<T>& g = at(step);
     if (behind) behind(step, g, plane);
@@ -115,9 +117,9 @@ struct Wave<T>::Marching : InPass {
     const auto& box = wave->medium_.box();
     after(step, plane, View<const T, 3>(g.next + strides(box).to(box.first), box));
   }
-  /// Of a tilted axis: where G p and G q are made when nodes of a plane are taken, M nodes further up and
-  /// north, those beside the part with the first or the last of it. There images beyond free surfaces are
-  /// there, too, and no node of the step before reads what is overwritten.
+  /// Tilted axis: the nodes at which G p and G q are computed before the step of `nodes`: M nodes further up
+  /// and north; nodes outside the part together with its first or last nodes. There, images beyond free
+  /// surfaces have been set, and the preceding step no longer reads the values that are overwritten.
   IndexBox<3> ahead_of_both(const IndexBox<3>& nodes) const {
     if (nodes.empty()) return nodes;
     const auto& medium = wave->medium_;
@@ -129,7 +131,7 @@ struct Wave<T>::Marching : InPass {
     }
     return medium.problem().grid.there(east) ? box.grown(east, points, points) : box;
   }
-  /// A step of a tile in its next plane.
+  /// Computes a step of a tile in its next plane.
   void take(Index step, const Stretch& stretch, Climb<T>& climb) const {
     const StepArguments<T>& g = at(step);
     const auto& box = stretch.nodes;
@@ -156,7 +158,7 @@ struct Wave<T>::Marching : InPass {
       }
     finish(step, box);
   }
-  /// Takes a step of the nodes beside other ranks that the tiles left out, and exchanges halos.
+  /// Computes a step at the nodes at borders with other ranks that the tiles omitted, and exchanges halos.
   void take_border(Stream& stream, Index step) const {
     const auto& border = wave->borders_[back ? 1 : 0][static_cast<std::size_t>(step)];
     const StepArguments<T>& g = at(step);
@@ -193,7 +195,7 @@ void Wave<T>::pass_together(Stream& stream, const Passes& passes, Index count,
     boxes.push_back(taken_in_pass(medium.problem(), medium.part(), step));
   stream.do_on_host([passes, boxes, waves, &medium, first_of_mesh, threads = stream.threads()] {
     walk(boxes, passes, medium.kernel().points, threads, [&](Index step, const Stretch& stretch) {
-      static thread_local std::vector<Climb<T>> climbs;  // state of the tile that the thread walks up
+      static thread_local std::vector<Climb<T>> climbs;  // [steps][waves] state of the thread's present tile
       const auto s = static_cast<std::size_t>(step);
       if (climbs.size() < (s + 1) * waves.size()) climbs.resize((s + 1) * waves.size());
       for (std::size_t w = 0; w < waves.size(); ++w) {

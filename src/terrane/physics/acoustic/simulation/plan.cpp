@@ -1,4 +1,4 @@
-// The resources of a run of acoustic waves: memory, disks, steps, and the strategy of keeping waves.
+// Plans the resources of a run of acoustic waves: memory, disks, steps, and the strategy of keeping waves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,8 @@ ShotsAtOnce Simulation::shots_at_once(const Runtime& runtime) const {
   return {ranks, runtime.comm->on_node().count};
 }
 
-/// The room of one rank. Memory and a disk are shared among the ranks that keep a shot each.
+/// Memory and disk that one rank may use: they are divided among the ranks that each store the waves of a
+/// shot.
 Room Simulation::room_of(const Choice& choice) const {
   const auto& settings = choice.settings;
   const double beside = bytes_of_models(problem_, settings) + bytes_of_gathers(problem_, settings, every_),
@@ -46,10 +47,10 @@ Choice Simulation::choose(const Runtime& runtime) const {
   choice.checkpoint = runtime.checkpoint;
   choice.ranks_on_machine = runtime.comm ? runtime.comm->on_node().count : 1;
   choice.together = choice.shots.all == 1 ? choice.ranks : 1;
-  // The device of this rank, as the ranks of its machine share it.
+  // The device of this rank; ranks of a machine share its devices.
   choice.device = runtime.comm ? device_of_rank(runtime.device, *runtime.comm) : resolve(runtime.device);
   if (choice.together > 1) {
-    cut_of(problem_, settings_, choice.ranks);  // throws where there are too many ranks
+    cut_of(problem_, settings_, choice.ranks);  // throws if there are too many ranks
     choice.share = choice.device.has_own_memory()
                        ? largest_share(problem_, choice.ranks)
                        : static_cast<double>(choice.ranks_on_machine) / choice.ranks;
@@ -90,26 +91,27 @@ void Simulation::describe_keeping(RunFacts& facts, const Choice& choice) const {
 
 namespace {
 
-/// Memory on the host of rank 0 beside the waves of a shot that are computed. share: fraction of the shot's
-/// nodes whose waves are kept there
+/// Memory on the host of rank 0 in addition to the waves that are being computed. share: fraction of the
+/// shot's nodes whose waves this host stores
 double bytes_beside_waves(const Problem& problem, const Choice& choice, std::size_t every, double share) {
   const auto& settings = choice.settings;
   return bytes_on_host(problem, settings, choice.device, share) + bytes_of_models(problem, settings) +
          bytes_of_gathers(problem, settings, every) + bytes_of_snapshots(problem, settings, choice.on_disk());
 }
 
-/// Memory on the host of another rank that takes each shot with rank 0, with its part of the medium.
+/// Memory on the host of another rank that computes each shot together with rank 0: for its part of the
+/// medium.
 double bytes_of_other_rank(const Problem& problem, const Choice& choice) {
   const auto& settings = choice.settings;
   double bytes =
       choice.dealt == Dealt::yes ? bytes_of_planes(problem, settings) : bytes_of_models(problem, settings);
-  // A perturbation goes to all whole, as a packet and as what comes out of it, and so do observed data.
+  // All ranks receive the whole perturbation, as a packet and unpacked; and all observed data.
   if (settings.task == Task::born) bytes += 2 * sizeof(double) * static_cast<double>(problem.velocity.size());
   for (const auto& gather : *settings.data) bytes += sizeof(double) * static_cast<double>(gather.size());
   return bytes;
 }
 
-/// Describes the memory on the hosts of ranks that take each shot together.
+/// Describes the memory on the hosts of ranks that compute each shot together.
 void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, std::size_t every) {
   if (choice.together == 1) return;
   const double beside = bytes_beside_waves(p, choice, every, choice.share_of_rank()),
@@ -128,7 +130,7 @@ void describe_hosts(RunFacts& facts, const Problem& p, const Choice& choice, std
   facts.add("host_bytes_other_ranks", other, "B");
 }
 
-/// How often a shot computes all its steps.
+/// The number of sweeps over all time steps that a shot takes.
 double sweeps_of(const Settings& settings) {
   if (settings.task == Task::modelling) return 1;
   if (settings.task == Task::born) return 2;
@@ -233,7 +235,7 @@ double Simulation::bytes_of_film(const Settings& settings) const {
   return settings.snapshots.any() ? 2 * settings.snapshots.bytes(problem_) : 0;
 }
 
-/// Throws FileError: the disk has no room for what is to be kept on it.
+/// Throws FileError if the disks have too little free space for snapshots and stored waves.
 void Simulation::check_disk(const Choice& choice) const {
   const auto& settings = choice.settings;
   if (const auto& file = choice.checkpoint.file; settings.snapshots.any() && !file.empty()) {
@@ -253,14 +255,14 @@ void Simulation::check_disk(const Choice& choice) const {
                  shots == 1 ? "a shot" : fmt::format("{} shots, one of each rank,", shots));
 }
 
-/// Checks the room for checkpoints and files of shots on the disk of the results. Throws FileError: no room
-/// for the checkpoint. Without room for files of shots none are written.
+/// Checks the free space for checkpoints and files of shots on the disk of the results. Throws FileError if
+/// it is too small for the checkpoint. If it is too small for files of shots, none are written.
 void Simulation::check_checkpoints(Plan& plan, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto& checkpoint = choice.checkpoint;
   const int ranks = choice.ranks;
   auto use = disk_use(problem_, settings, checkpoint, ranks);
-  // The plan's time may be ten times too short.
+  // The estimated time may be ten times too short.
   const double seconds_of_shot = plan.seconds * ranks / static_cast<double>(problem_.shots.size());
   if (10 * seconds_of_shot < use.seconds) use.shots = 0;
   if (use.bytes() == 0 || plan.seconds < checkpoint.least_run) return;
@@ -287,7 +289,7 @@ void Simulation::check_checkpoints(Plan& plan, const Choice& choice) const {
 
 namespace {
 
-/// The advice in a message where memory is too small.
+/// The advice in the message of a MemoryError.
 std::string less_memory(const Problem& problem, const Settings& settings) {
   if (settings.task != Task::migration)
     return fmt::format(
@@ -302,7 +304,7 @@ std::string less_memory(const Problem& problem, const Settings& settings) {
 
 }  // namespace
 
-/// Bytes on the host of the ranks of this machine. Throws MemoryError: it has too little.
+/// Bytes that all ranks of this machine need on its host. Throws MemoryError if these are too many.
 double Simulation::check_host(const Plan& plan, const Choice& choice) const {
   const auto& settings = choice.settings;
   const auto& device = choice.device;
@@ -313,7 +315,7 @@ double Simulation::check_host(const Plan& plan, const Choice& choice) const {
   const double needed = device.has_own_memory()
                             ? bytes_beside_waves(problem_, choice, every_, choice.share_of_machine())
                             : static_cast<double>(plan.memory_bytes);
-  // Gathers come together on one rank.
+  // Only one rank collects gathers.
   const double gathers = bytes_of_gathers(problem_, settings, every_);
   const double others =
       choice.together > 1 ? (choice.ranks_on_machine - 1) * bytes_of_other_rank(problem_, choice) : 0;
@@ -329,8 +331,8 @@ double Simulation::check_host(const Plan& plan, const Choice& choice) const {
 void Simulation::foresee(Plan& plan, const Choice& choice, const Runtime&) const {
   check_disk(choice);
   const auto& device = choice.device;
-  // From memory at 16 bytes a node and step (32 in double precision), at half of what one core's share or a
-  // GPU moves.
+  // Estimated from memory traffic: 16 bytes per node and step (32 in double precision), at half the bandwidth
+  // of a GPU or of a core's share.
   const double rate =
       device.kind == Device::Kind::cuda ? 1e11 : 2e8 * std::min(thread_count(choice.threads), 8);
   plan.seconds = plan.work / (choice.settings.double_precision ? rate / 2 : rate) / choice.ranks;

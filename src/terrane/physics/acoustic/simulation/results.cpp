@@ -35,7 +35,8 @@ Dataset Simulation::compute(Result& result, const Choice& choice, const Runtime&
       !std::all_of(done.gathers.begin(), done.gathers.end(), is_finite))
     throw Error("acoustic", "the waves grew beyond all bounds",
                 "This should not happen with a stable step; run the job in double precision and report it.");
-  const auto pictures = done.pictures.on_disk() ? done.pictures : Pictures{};  // those in memory are the data
+  const auto pictures =
+      done.pictures.on_disk() ? done.pictures : Pictures{};  // those in memory are in `data`
   auto data = images_wanted ? images(std::move(done)) : gathers(done);
   if (pictures.on_disk())
     result.entries.push_back(
@@ -101,7 +102,7 @@ Dataset Simulation::gathers(const Outcome& done) const {
   return data;
 }
 
-/// Snapshots in the last variable; without values where these are on disk.
+/// Adds the snapshots as the last variable, without values if these are on disk.
 void Simulation::add_pictures(Dataset& data, const Pictures& pictures) const {
   const auto& shown = settings_.snapshots;
   const auto nodes = shown.nodes(problem_.grid);

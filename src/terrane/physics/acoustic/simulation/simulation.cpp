@@ -23,12 +23,13 @@ namespace terrane::acoustic {
 
 namespace {
 
-/// Smooths the velocity of the medium. Without observed data the removed part becomes the scatterers.
+/// Smooths the velocity of the medium. Without observed data the scatterers are the difference in 1/v²
+/// between the original and the smoothed medium.
 void smooth(Problem& p, Settings& s, double length, bool observed, int threads) {
   if (length <= 0) return;
   auto rough = observed ? std::vector<double>() : copied(p.velocity);
   if (!observed && p.step == 0 && s.task == Task::migration)
-    p.step = 0.9 * p.longest_step();  // waves of the rough medium take the same steps
+    p.step = 0.9 * p.longest_step();  // must be stable in the original medium, too
   p.velocity = smoothed(p.grid, std::move(p.velocity), length, threads);
   for_each_stretch(rough.size(), threads, [&](std::size_t first, std::size_t last) {
     for (std::size_t n = first; n < last; ++n)
@@ -51,7 +52,7 @@ void read_scattering(const Config& table, bool observed, int threads, Problem& p
   smooth(p, s, smoothing.value_or(0), observed, threads);
 }
 
-/// The earth, and where the mesh is planned for it, the shortest waves.
+/// The request for the job's earth model; if the mesh is planned, with the function that plans it.
 EarthRequest request_for(const Problem& p, const Config& source, const Stations& stations) {
   EarthRequest request;
   request.plan = [&](const Description& described, const MeshWish& wish) {
@@ -162,7 +163,7 @@ std::unique_ptr<Simulation> Simulation::read(const Config& job, const Runtime& r
   auto& [mesh, cells] = std::get<MeshCells>(earth.model.geometry);
   p.velocity = velocity_of(earth.model, job);
   read_medium(earth.model, job, p);
-  cells = {};  // frees the cells: the problem holds the model from here on
+  cells = {};  // frees the cells: from here on the problem contains the model
   try {
     p.grid = grid_of(mesh);
   } catch (const InputError& error) {

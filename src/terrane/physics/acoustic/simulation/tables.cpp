@@ -46,7 +46,7 @@ std::vector<Component> read_record(const Config& table) {
   return record;
 }
 
-/// "at easting 75 m, northing 0 m, up -965 m"
+/// The position of a cell for messages: "at easting 75 m, northing 0 m, up -965 m".
 std::string place_of_cell(const TensorMesh& mesh, std::size_t cell) {
   const std::size_t east = mesh.easting().size() - 1, north = mesh.northing().size() - 1;
   const auto middle = [](const std::vector<double>& faces, std::size_t n) {
@@ -191,7 +191,7 @@ void refuse_to_invert(const Config& table, const Settings& s) {
 
 namespace {
 
-/// Takes a property of all cells out of the model; no copy is made where the model holds a value per cell.
+/// Moves a property of all cells out of the model, without a copy if the model has one value per cell.
 std::vector<double> values_taken_from(EarthModel& model, std::string_view name) {
   const auto& cells = std::get<MeshCells>(model.geometry);
   if (cells.cell.size() < cells.mesh.size()) return model.dense(name);
