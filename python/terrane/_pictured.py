@@ -37,7 +37,7 @@ def plot(thing: Any, channels: Union[str, Sequence[str], None] = None, *, title:
     limits : two numbers, optional
         Values at both ends of the colours, or of the axis of amplitudes.
     log : bool, optional
-        Whether colours are logarithmic; otherwise those of resistivities are.
+        Whether colours are logarithmic; otherwise those of resistivities and wide amplitudes are.
     cmap : str, optional
         Colour map of matplotlib.
     wiggle : bool

@@ -103,7 +103,7 @@ def sample(name: SampleName, folder: Optional[Union[str, PathLike[str]]] = None)
     name : {"gravity", "magnetic", "joint", "electric", "electromagnetic", "magnetotelluric", "acoustic", "traveltime"}
         Of what.
     folder : path, optional
-        Where to; it must hold no job.toml. By default a new folder for temporary files.
+        Where to: a new or an empty folder. By default a new folder for temporary files.
 
     Returns
     -------
@@ -121,12 +121,12 @@ def sample(name: SampleName, folder: Optional[Union[str, PathLike[str]]] = None)
     made = Path(tempfile.mkdtemp(prefix="terrane_sample_") if folder is None else folder)
     made.mkdir(parents=True, exist_ok=True)
     job = made / "job.toml"
-    if job.exists():
-        raise InputError("folder", f"{job} is there", "Name another folder.")
-    before = set(made.iterdir())
+    there = sorted(made.iterdir())
+    if there:
+        raise InputError("folder", f"{there[0]} is there", "Name a new or an empty folder.")
     done = subprocess.run([sys.executable, "-m", "terrane._command", "new", "inversion", "--of", str(name), "-o", str(job)],
                           capture_output=True, text=True)
     if done.returncode:
         raise InputError("name", done.stderr.replace("terrane: ", "").strip())
     own = {job, made / "truth.toml"}
-    return Sample(sorted(set(made.iterdir()) - before - own), job, made / "truth.toml")
+    return Sample(sorted(set(made.iterdir()) - own), job, made / "truth.toml")

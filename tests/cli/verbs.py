@@ -99,6 +99,11 @@ class Verbs(CommandTest):
             self.terrane("invert", f"{name}/job.toml", "--set", 'output.model=["model.nc"]')
             out, _ = self.terrane("info", f"{name}/output/model.nc")
             self.assertEqual(bool(re.search(r"sensitivity +0 to 1 1$", out, re.MULTILINE)), told)
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine/magnetic.csv").write_text("mine")
+        _, message = self.terrane("new", "inversion", "--of", "joint", "-o", "mine/job.toml", expect=2)
+        self.assertIn("magnetic.csv: the file is there already", message)
+        self.assertEqual((self.folder / "mine/magnetic.csv").read_text(), "mine")
         _, message = self.terrane("new", "gravity", "--of", "electric", expect=2)
         self.assertIn("chooses among inversions", message)
 

@@ -1,4 +1,5 @@
 // What a job file says of the rock in which heat is conducted.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,18 +51,25 @@ TEST(HeatFromJob, BodiesOfTheEarthModelConductAsTheySay) {
 }
 
 TEST(HeatFromJob, WarnsOfFewImplicitSteps) {
-  const auto warnings = [](const std::string& step) {
-    const auto job = Config::parse(bar +
-                                   std::string("simulation = {physics = \"heat\", end = \"10 day\", method = "
-                                               "\"implicit\", step = \"") +
-                                   step +
-                                   "\"}\n[[model.body]]\nkind = \"box\"\nbox = [1, 3, 0, 1, -1, 0]\n"
-                                   "temperature = 40\n");
+  const auto warnings = [](const std::string& step, const std::string& more = "", int west = 1,
+                           int east = 3) {
+    const auto job =
+        Config::parse(bar +
+                      std::string("simulation = {physics = \"heat\", end = \"10 day\", method = "
+                                  "\"implicit\", step = \"") +
+                      step +
+                      fmt::format("\"{}}}\n[[model.body]]\nkind = \"box\"\nbox = [{}, {}, 0, 1, -1, "
+                                  "0]\ntemperature = 40\n",
+                                  more, west, east));
     return Simulation::from_job(job, {})->check().warnings;
   };
   EXPECT_THAT(warnings("1e9 day"),
               testing::Contains(testing::HasSubstr("1 step of 8.64e+05 s until the end")));
   EXPECT_THAT(warnings("0.1 day"), testing::IsEmpty());
+  // Rock that is warm everywhere cools only where its sides are held at zero.
+  EXPECT_THAT(warnings("1 day", "", 0, 4), testing::IsEmpty());
+  EXPECT_THAT(warnings("1 day", ", boundary = \"fixed\"", 0, 4),
+              testing::Contains(testing::HasSubstr("10 steps of 8.64e+04 s until the end")));
 }
 
 TEST(HeatFromJob, HeatFlowsThroughAWarmBodyAsThroughTheSameCells) {

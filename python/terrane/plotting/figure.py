@@ -47,7 +47,7 @@ def draw(data: Data, channels=None, *, title: str = "", slice_at: str = "", wigg
     wiggle : traces of shots as lines, not grey
     region : west, east, south, north, m, and of models bottom, top; otherwise all, and of models what has small cells
     limits : values at both ends of the colours
-    log : whether colours are logarithmic; otherwise those of resistivities are
+    log : whether colours are logarithmic; otherwise those of resistivities and wide amplitudes are
     cmap : name of a colour map
     """
     need("matplotlib")

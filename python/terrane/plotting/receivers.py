@@ -35,7 +35,8 @@ def at_one(data: Data, slice_at: str, channels=None):
     if along != "time" and wanted <= 0:
         raise PlotError(f"--slice {slice_at}: a {along} is above zero")
     where = f"{along} {axis[at]:.4g} {'Hz' if along == 'frequency' else 's'}"
-    if data.kind == "offsets" and len(data.easting) > 1 and line_of(data) is not None:
+    of_parts = any(name.endswith(("_amplitude", "_phase")) for name in channels or ())
+    if data.kind == "offsets" and not of_parts and len(data.easting) > 1 and line_of(data) is not None:
         fields = [Field(one.name, one.unit, one.values[:, at:at + 1]) for one in data.fields]
         return replace(data, frequency=numpy.asarray(data.frequency)[at:at + 1], fields=fields), where
     fields = []

@@ -248,7 +248,7 @@ void add_plot(CommandLine& line) {
   verb->add_option("--limits", line.picture.limits, "Values at both ends of the colours.")
       ->type_name("LOW,HIGH");
   verb->add_option("--scale", line.picture.scale,
-                   "Of colours: log or linear; otherwise log of resistivities.")
+                   "Of colours: log or linear; otherwise log of resistivities and wide amplitudes.")
       ->type_name("SCALE")
       ->check(CLI::IsMember({"log", "linear"}));
   verb->add_option("--cmap", line.picture.colours, "Colour map of matplotlib.")->type_name("NAME");

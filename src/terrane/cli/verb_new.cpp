@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "terrane/base/text.hpp"
 #include "terrane/cli/terminal.hpp"
 #include "terrane/cli/verbs.hpp"
 #include "terrane/inversion/job/ubc_control.hpp"
 #include "terrane/io/file.hpp"
+#include "terrane/job/config.hpp"
 #include "terrane/job/document.hpp"
 #include "terrane/physics/all.hpp"
 
@@ -136,6 +139,17 @@ void write_whole(const std::filesystem::path& path, const std::string& text) {
   file.commit();
 }
 
+/// The files that a job writes: those of [output], and of its tables [output.PHYSICS].
+std::vector<std::string> files_written(const Config& output) {
+  std::vector<std::string> files;
+  for (const auto& key : output.keys()) {
+    if (key == "folder") continue;
+    const auto some = key == "files" ? output.texts(key) : files_written(output.table(key));
+    files.insert(files.end(), some.begin(), some.end());
+  }
+  return files;
+}
+
 /// Computes the data that a new inversion names, into its folder, from an example earth that is written
 /// there, too; nothing where the data are there already.
 void write_data(const Registry& registry, const NewOptions& options, const inversion::ExampleJob& example,
@@ -143,8 +157,12 @@ void write_data(const Registry& registry, const NewOptions& options, const inver
   const auto folder = std::filesystem::path(options.file).parent_path();
   const auto data = folder / example.data, truth = folder / "truth.toml";
   if (std::filesystem::exists(data)) return;
-  if (std::filesystem::exists(truth))
-    throw InputError(truth.string(), "the file is there already", "Remove it, or take another folder.");
+  auto files = files_written(Config::parse(example.truth).table("output"));
+  files.push_back(truth.filename().string());
+  for (const auto& name : files)
+    if (std::filesystem::exists(folder / name))
+      throw InputError((folder / name).string(), "the file is there already",
+                       "Remove it, or take another folder.");
   write_whole(truth, std::string(example.truth));
   JobOptions run_it;
   run_it.job = truth.string();

@@ -100,8 +100,8 @@ std::vector<Column> cell_columns(const Problem& problem, const Settings& setting
     columns.push_back({property + "_apart", unit, "found from its own data alone", whole(apart)});
   if (!outcome.sensitivity.empty())
     columns.push_back({"sensitivity", "1",
-                       "how much data, in their uncertainties, change with a unit of volume of the cell; "
-                       "divided by the largest",
+                       "how much data, in their uncertainties, change with a unit of volume of the cell "
+                       "at the last step; divided by the largest",
                        whole(outcome.sensitivity)});
   if (settings.posterior) {
     columns.push_back(

@@ -282,8 +282,30 @@ Prism walls_around(const Prism& box, double away) {
 /// larger.
 double distance_to_walls(const Description& earth, const Prism& box, double reach) {
   Prism seen_from = box;
-  if (!std::isfinite(box.bottom)) seen_from.bottom = seen_from.top = 0;
+  if (!std::isfinite(box.bottom)) {  // electrodes without heights are on the ground
+    const auto ground = relief(earth, box, 0);
+    seen_from.bottom = ground.lowest;
+    seen_from.top = ground.highest;
+  }
   return std::clamp(spread_at_barriers(earth, seen_from, reach), far * reach, farthest * reach);
+}
+
+/// Adds the reasons for the number of cells: `even` without bodies and layers, `most` the limit that made
+/// cells at bodies `wider` times as wide as bodies ask for.
+void say_cells(MeshPlan& plan, std::size_t even, std::size_t most, double wider) {
+  if (plan.mesh.size() != even)
+    plan.reasons.push_back(
+        fmt::format("faces at sides of layers and bodies, and cells there so small that these are "
+                    "two cells across or more: {:.2g} times as many cells",
+                    static_cast<double>(plan.mesh.size()) / static_cast<double>(even)));
+  if (wider > 1)
+    plan.reasons.push_back(
+        fmt::format("cells at bodies are {:.2g} times as wide as they ask for: else there were more "
+                    "than {} cells",
+                    wider, most));
+  plan.reasons.push_back(fmt::format("{} × {} × {} cells, growing by {} sideways and {} downwards",
+                                     plan.mesh.n_east(), plan.mesh.n_north(), plan.mesh.n_up(), sideways,
+                                     down));
 }
 
 }  // namespace
@@ -335,19 +357,7 @@ MeshPlan plan_mesh(const Description& earth, const MeshWish& wish, const std::ve
   double wider = 1;
   plan.mesh = faces(wider);
   while (plan.mesh.size() > most && wider < 64) plan.mesh = faces(wider *= 1.25);
-  if (plan.mesh.size() != even)
-    plan.reasons.push_back(
-        fmt::format("faces at sides of layers and bodies, and cells there so small that these are "
-                    "two cells across or more: {:.2g} times as many cells",
-                    static_cast<double>(plan.mesh.size()) / static_cast<double>(even)));
-  if (wider > 1)
-    plan.reasons.push_back(
-        fmt::format("cells at bodies are {:.2g} times as wide as they ask for: else there were more "
-                    "than {} cells",
-                    wider, most));
-  plan.reasons.push_back(fmt::format("{} × {} × {} cells, growing by {} sideways and {} downwards",
-                                     plan.mesh.n_east(), plan.mesh.n_north(), plan.mesh.n_up(), sideways,
-                                     down));
+  say_cells(plan, even, most, wider);
   return plan;
 }
 

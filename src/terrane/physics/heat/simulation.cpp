@@ -186,6 +186,7 @@ void warn_of_long_steps(const Problem& p, std::vector<std::string>& warnings) {
   const bool changes =
       std::any_of(p.power.begin(), p.power.end(), [](double watt) { return watt != 0; }) ||
       std::any_of(p.production.begin(), p.production.end(), [](double watt) { return watt != 0; }) ||
+      (p.boundary == Boundary::fixed && !p.initial.empty() && p.initial.front() != 0) ||
       std::any_of(p.initial.begin(), p.initial.end(), [&](double t) { return t != p.initial.front(); });
   if (p.method != Method::implicit_steps || p.steps() >= few || !changes) return;
   warnings.push_back(
@@ -553,9 +554,11 @@ std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& st
 }
 
 bool Simulation::has_warm_rock() const {
-  const auto is_some = [](double value) { return value != 0; };
-  return std::any_of(initial_.begin(), initial_.end(), is_some) ||
-         std::any_of(problem_.production.begin(), problem_.production.end(), is_some);
+  // Temperatures that are alike everywhere stay, unless the sides are held at zero.
+  const double alike = problem_.boundary == Boundary::fixed || initial_.empty() ? 0.0 : initial_.front();
+  return std::any_of(initial_.begin(), initial_.end(), [&](double t) { return t != alike; }) ||
+         std::any_of(problem_.production.begin(), problem_.production.end(),
+                     [](double watt) { return watt != 0; });
 }
 
 Result Simulation::outline() const {
