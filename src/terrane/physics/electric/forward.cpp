@@ -38,7 +38,7 @@ auto combine(const Array& array, const Value& value) {
   return sum;
 }
 
-constexpr double longest_factor = 1e6;  // m; arrays with a larger factor measure nothing in even ground
+constexpr double longest_factor = 1e6;  // m; larger factors: no voltage over homogeneous ground
 
 double factor_or_nan(double factor) {
   return std::abs(factor) <= longest_factor ? factor : std::numeric_limits<double>::quiet_NaN();

@@ -26,7 +26,7 @@ namespace terrane::electric {
 
 /// Data: one value per electrode array in each member except the volume.
 struct DirectCurrentData {
-  std::vector<double> resistance;            ///< ΔV/I, V/A; its real part
+  std::vector<double> resistance;            ///< real part of ΔV/I, V/A
   std::vector<double> geometric_factor;      ///< m; NaN above 1e6 m: no voltage over homogeneous ground
   std::vector<double> apparent_resistivity;  ///< Ω·m; NaN if the factor is; magnitude of complex data
   std::vector<double> reactance;             ///< V/A; imaginary part of ΔV/I if conductivity is complex
@@ -39,7 +39,7 @@ struct DirectCurrentData {
 
 /// Properties of the cells of a mesh, each [cells] or empty; view() returns pointers to them.
 struct Medium {
-  std::vector<double> conductivity;   ///< S/m, along all axes, or along easting
+  std::vector<double> conductivity;   ///< S/m; of anisotropic media that along easting
   std::vector<double> quadrature;     ///< S/m, imaginary part
   std::vector<double> chargeability;  ///< V/V, below 1; `conductivity` is then the value after long currents
   std::vector<double> ground;         ///< fraction of the cell that is not air (grid/ground.hpp)
@@ -67,7 +67,7 @@ Medium begun(const Medium& medium);
 
 struct DirectCurrentReport {
   std::vector<std::size_t> sources;        ///< electrodes that were solved for, as sources of current
-  std::vector<solve::SolveReport> solves;  ///< one per source
+  std::vector<solve::SolveReport> solves;  ///< [source]
   std::size_t secondary = 0;               ///< number of sources solved for the secondary potential
   std::size_t held_against = 0;  ///< number of sources whose total potentials were corrected by homogeneous
                                  ///< ground (surroundings.hpp)

@@ -640,7 +640,7 @@ void Sensitivity::transpose_parts(const Range& parts, std::span<const double> da
         for (std::size_t i = 0; i < cells; ++i) {
           const Number value = factor[i] * Number(real[a * cells + i], imaginary[a * cells + i]);
           m[i] += value.real();
-          other[i] -= value.imag();  // Re(i value)
+          other[i] -= value.imag();  // Re(i value) = −Im(value)
         }
       }
     });

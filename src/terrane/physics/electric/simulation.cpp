@@ -278,7 +278,7 @@ std::string warning_of_total(const TensorMesh& mesh, const Electrodes& electrode
                              const Parameters& parameters) {
   if (parameters.potential != Potential::automatic) return "";
   const auto& walls = parameters.boundary;
-  constexpr double near = 8;  // cells
+  constexpr double near = 8;  // number of cells
   std::set<std::size_t> sources;
   double nearest = INFINITY;
   for (const auto& array : electrodes.arrays)
@@ -568,7 +568,7 @@ namespace {
 void refuse_checkpoint(const Config& job) {
   const auto checkpoint = Output::read(job).checkpoint;
   if (checkpoint.interval == CheckpointSettings::never || checkpoint.least_run > 0)
-    return;  // "never", "auto"
+    return;  // set to "never" or "auto"
   throw job.table("output").wrong(
       "checkpoint", "runs of direct current keep no checkpoints",
       "Allowed: \"auto\", \"never\", or leave it out. Cut a long survey into several jobs.");

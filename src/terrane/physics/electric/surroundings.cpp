@@ -320,7 +320,7 @@ bool is_own(const Boundaries& boundary, const Wall& wall) {
   return boundary(wall.axis, wall.high) != (top ? Boundary::insulated : Boundary::mixed);
 }
 
-/// Whether a point is within `most` cells of such a wall.
+/// Whether a point is within `most` cells of a wall that a half space does not have.
 bool at_own_wall(const TensorMesh& mesh, const Boundaries& boundary, const Point& p, std::size_t most) {
   const std::vector<double>* faces[3] = {&mesh.up(), &mesh.northing(), &mesh.easting()};
   const double at[3] = {p.u, p.n, p.e};
@@ -341,7 +341,7 @@ std::optional<Primary> primary_at(const TensorMesh& mesh, const Conductivity& si
   if (parameters.potential == Potential::total || taken == 0) return std::nullopt;
   // Through another kind of wall, the current of a source close to it flows at a few nodes only.
   if (automatic && at_own_wall(mesh, parameters.boundary, source, 4)) return std::nullopt;
-  // At such a wall K − K₀ is not zero at the source, where φ_p is infinite.
+  // At a wall that a half space does not have, K − K₀ is not zero at the source, where φ_p is infinite.
   if (at_own_wall(mesh, parameters.boundary, source, 1))
     throw InputError(name,
                      "it lies on a grounded or insulated side or in the cell beside it, so there is no "

@@ -1,4 +1,4 @@
-// Electromagnetic fields as the list of all physics knows them.
+// Electromagnetics as an entry in the list of all physics.
 #pragma once
 
 #include "terrane/simulation/simulation.hpp"

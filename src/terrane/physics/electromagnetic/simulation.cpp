@@ -488,7 +488,7 @@ GridRequest read_gridding(const Config& table) {
   return wanted;
 }
 
-/// The request of a mesh for the sources, frequencies and receivers of a problem.
+/// Completes a mesh request by the sources, frequencies and receivers of a problem.
 GridRequest request_of(const Problem& problem, GridRequest wanted) {
   wanted.frequencies = problem.frequencies;
   wanted.receivers = problem.receivers;
@@ -561,7 +561,7 @@ std::vector<std::string> advice(const Problem& problem) {
   const auto& mesh = problem.mesh;
   for (std::size_t n = 0; n < mesh.size(); ++n) {
     const double sigma = problem.conductivity[0][n];
-    if (sigma <= 1e-6) continue;  // air
+    if (sigma <= 1e-6) continue;  // air is left out of the mean
     mean += std::log(sigma);
     count += 1;
   }
@@ -958,8 +958,8 @@ void Simulation::foresee(Plan& plan, const MemoryBudget& memory, const Runtime& 
   foresee_errors(plan);
 }
 
-/// Estimated time: 15 iterations of about 1000 bytes per unknown, from memory at 8 GB/s; a GPU is a hundred
-/// times as fast.
+/// Estimated time: 15 iterations, each of which reads about 1000 bytes per unknown from memory, at 8 GB/s; a
+/// GPU is a hundred times as fast.
 double Simulation::seconds_of_run(const Runtime& runtime) const {
   const bool gpu = resolve(runtime.device).kind == Device::Kind::cuda;
   double seconds = 0;

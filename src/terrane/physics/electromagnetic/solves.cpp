@@ -35,7 +35,7 @@ std::vector<EdgeSum> sums(const std::vector<Reception>& receptions, bool complex
   return all;
 }
 
-/// The value that a receiver records of a field given on edges.
+/// The value recorded at a receiver for a field given on edges.
 Z taken(const Reception& reception, const Metric& metric, const EdgeField& field, double omega_mu) {
   return value(reception.electric, metric, field) + Z(0, 1) * value(reception.quadrature, metric, field) +
          Z(0, 1 / omega_mu) * value(reception.curl, metric, field);
@@ -334,7 +334,7 @@ void Solves::send_plane_wave(const Source& sent, double hertz) {
     const auto north = plane_wave(problem_.mesh, layers_, 1, hertz),
                east = plane_wave(problem_.mesh, layers_, 2, hertz);
     send_over_layers([north, east, moment = sent.moment](int axis, const std::array<Index, 3>& place) -> Z {
-      const auto node = static_cast<std::size_t>(place[0]) + 1;  // interior nodes begin with the second
+      const auto node = static_cast<std::size_t>(place[0]) + 1;  // interior node 0 is node 1
       if (axis == 0) return 0;
       return axis == 1 ? moment[1] * north[node] : moment[0] * east[node];
     });

@@ -44,7 +44,7 @@ std::size_t place(const Problem& problem, std::size_t polarisation, std::size_t 
          component * problem.receivers.size() + n;
 }
 
-/// H⁻¹, [polarisation, east or north].
+/// H⁻¹ of the horizontal magnetic fields at a site, [polarisation][H_e, H_n].
 std::array<std::array<Z, 2>, 2> inverse_of_h(const Problem& problem, const std::vector<Z>& data,
                                              std::size_t f, std::size_t n) {
   const auto h = [&](std::size_t c, std::size_t p) { return data[place(problem, p, f, 2 + c, n)]; };

@@ -15,7 +15,7 @@
 namespace terrane::electromagnetic {
 
 struct TransferFunction {
-  std::array<std::complex<double>, 4> z{};       ///< ohm: ee, en, ne, nn
+  std::array<std::complex<double>, 4> z{};       ///< ohm; Z_ee, Z_en, Z_ne, Z_nn
   std::array<std::complex<double>, 2> tipper{};  ///< T_e, T_n
 
   /// ρ_a = |Z|²/(ωμ₀) ohm m, and the phase of Z in degrees.

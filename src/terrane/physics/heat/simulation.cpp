@@ -19,7 +19,7 @@ namespace terrane::heat {
 
 namespace {
 
-constexpr int near_source = 3;                             // cells
+constexpr int near_source = 3;                             // number of cells
 constexpr double of_temperatures = 2.5, of_warm_rock = 2;  // s in e = |T − T_companion|/s
 
 /// Values for rock that the model does not specify.
@@ -524,7 +524,7 @@ std::vector<double> Simulation::errors_of(const Solved& solved, StatedErrors& st
   const auto &mine = solved.mine, &other = solved.other;
   const auto& temperatures = mine.series;
   const std::size_t count = receivers_.size();
-  // Interpolates linearly between two times of the companion.
+  // The companion's temperature, interpolated linearly between two of its times.
   const auto its_value = [&](std::size_t time, std::size_t receiver) {
     const double at = static_cast<double>(time) * mine.step / other.step;
     const auto before = std::min(static_cast<std::size_t>(at), other.series.size() / count - 2);

@@ -24,7 +24,7 @@ struct Pick {
 
 struct Problem {
   TensorMesh mesh;
-  std::vector<double> velocity;  ///< of each cell [up, north, east], m/s; 0: air
+  std::vector<double> velocity;  ///< [up, north, east], m/s; 0: air
   std::vector<Point> shots, receivers;
   std::vector<Pick> picks;
   int order = 2;

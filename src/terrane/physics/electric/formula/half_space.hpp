@@ -73,7 +73,8 @@ inline std::array<double, 3> half_space_field(const Point& source, const Point& 
   return e;
 }
 
-/// α at a point of a wall with the outward normal along an axis (0 easting, 1 northing, 2 up), sign ±1.  1/m
+/// α, 1/m, at a point of a wall whose outward normal is along an axis (0 easting, 1 northing, 2 up), with
+/// sign ±1.
 inline double mixed_boundary(const Point& source, const Point& p, double surface, int axis, double sign) {
   const auto along = [&](const Point& from) {
     const double d[3] = {p.e - from.e, p.n - from.n, p.u - from.u};

@@ -44,7 +44,7 @@ class Assembly {
             const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
             for (Index right_b = 0; right_b < 2; ++right_b)
               for (Index right_c = 0; right_c < 2; ++right_c) {
-                Index node[3] = {k, j, i};  // the upper end of the edge
+                Index node[3] = {k, j, i};  // node at the upper end of the edge
                 node[a] += 1;
                 node[b] += right_b;
                 node[c] += right_c;

@@ -40,7 +40,7 @@ Stretch mean_stretch(const Conductivity& conductivity);
 /// The network on the host, and its spacings for multigrid. Arrays have the layout of
 /// Field::upload_with_layer().
 struct HostNetwork {
-  IndexBox<3> nodes;  ///< [up, north, east]
+  IndexBox<3> nodes;  ///< index box, [up, north, east]
   std::array<std::vector<double>, 3> link;
   std::array<solve::AxisSpacing, 3> spacing;
 

@@ -30,7 +30,7 @@ namespace terrane::electric {
 /// The point source assumed by mixed walls: at the median faces along east and north, at the top.
 Point middle_of_top(const TensorMesh& mesh);
 
-/// The scheme for resistivities, Ω·m [up, north, east]. It keeps references to its arguments.
+/// The scheme for given resistivities, Ω·m [up, north, east]. The object keeps references to its arguments.
 class CellScheme {
  public:
   /// Throws ShapeError: there is not one resistivity per cell; InputError: one is not finite and positive, or

@@ -41,7 +41,7 @@ class CellForms {
   std::unordered_map<std::size_t, std::vector<Corner>> corners_;  // by row of cells
 };
 
-/// K(δσ) of some layers of cells, on their nodes.
+/// The network K(δσ) of some layers of cells, on the nodes of these layers.
 class LayersNetwork {
  public:
   /// along: values along easting, northing, up, [cells] of the whole mesh, may be zero or negative · layers:

@@ -30,7 +30,7 @@ struct ElectrodeLine {
   std::vector<Point> points() const;
 };
 
-/// All arrays of a kind that fit the line with n up to `levels`. Throws InputError: none fits.
+/// All arrays of a kind on the line, with n up to `levels`. Throws InputError if none fits.
 Electrodes arrays_on_line(const ElectrodeLine& line, ArrayKind kind, std::size_t levels);
 
 /// Electrodes in two vertical holes, each from the highest downwards.
@@ -40,7 +40,7 @@ struct HolePair {
   std::size_t count = 0;
 };
 
-/// All cross-hole arrays with n up to `levels`. Throws InputError: none fits.
+/// All cross-hole arrays with n up to `levels`. Throws InputError if none fits.
 Electrodes arrays_across(const HolePair& holes, std::size_t levels);
 
 /// The plotting point of an array in a pseudosection: the middle of its electrodes, at a depth of half the

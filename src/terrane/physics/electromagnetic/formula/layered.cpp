@@ -128,7 +128,7 @@ Z limit_of(const std::vector<Z>& sums) {
 constexpr std::size_t gauss = 16;
 struct GaussRule {
   std::array<double, gauss> x, w;
-  GaussRule() {  // on [−1, 1], zeros of the Legendre polynomial by Newton's method
+  GaussRule() {  // on [−1, 1]; zeros of the Legendre polynomial by Newton's method
     for (std::size_t n = 0; n < gauss; ++n) {
       double t = std::cos(std::numbers::pi * (static_cast<double>(n) + 0.75) / (gauss + 0.5)), slope = 1;
       for (int step = 0; step < 50; ++step) {

@@ -47,7 +47,7 @@ struct LayeredEarth {
     std::complex<double> horizontal, vertical;  ///< conductivity, S/m; complex if the medium stores charge
   };
   std::vector<Layer> layers;       ///< from the lowest to the highest
-  std::vector<double> interfaces;  ///< [layers − 1] heights, ascending, m
+  std::vector<double> interfaces;  ///< [layers − 1] heights of interfaces, m, ascending
 };
 
 /// E (V/m) and H (A/m) along east, north, up.

@@ -301,7 +301,7 @@ struct MaxwellSolver<T>::Parts {
   Stream& stream;
   Metric metric;
   EdgeShare share;
-  Index together;  // every rank stores levels with fewer points than this entirely
+  Index together;              // every rank stores levels with fewer points than this entirely
   solve::SharedMemory memory;  // of cycles: all on the CPU, where they run one after another; some on devices
   EdgeSpace space;
   bool rough = false, diagonal = false;

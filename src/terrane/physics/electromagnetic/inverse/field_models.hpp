@@ -110,7 +110,7 @@ class FieldRanks : public std::enable_shared_from_this<FieldRanks> {
   bool parted_ = false;
 };
 
-/// Another rank's side of one FieldRanks.
+/// The counterpart of one FieldRanks on another rank.
 class FieldServer {
  public:
   /// packet: the first message of FieldRanks

@@ -31,7 +31,7 @@ class FieldRanks;
 
 enum class Parts { amplitude_phase, real_imaginary };
 
-/// Data that were measured.
+/// Measured complex values and their uncertainties.
 struct MeasuredFields {
   /// The index of each datum in Outcome::data; for plane waves in [number, frequency, receiver], where number
   /// is one of the six values of a transfer function.

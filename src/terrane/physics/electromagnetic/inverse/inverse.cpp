@@ -279,7 +279,7 @@ void add_measured(MeasuredFields& measured, const Survey& survey, const std::vec
   }
 }
 
-/// Measured impedances and tippers from the survey's file, element by element.
+/// Reads measured impedances and tippers from the survey's file, element by element.
 MeasuredFields read_functions(const Config& job, const electromagnetic::Problem& problem,
                               const MemoryBudget& memory, std::vector<inversion::DataSet>& sets,
                               std::vector<std::string>& notes) {
@@ -358,7 +358,8 @@ bool needs_ground(const Config& job) {
   return !job.table("mesh").has("file");  // the file of a mesh may contain a medium
 }
 
-/// At most `most` of the values, evenly on a logarithmic scale, with the lowest and the highest among them.
+/// Selects at most `most` of the values, evenly spaced on a logarithmic scale, including the lowest and the
+/// highest.
 std::vector<double> thinned(const std::vector<double>& ascending, std::size_t most) {
   if (ascending.size() <= most) return ascending;
   std::vector<double> kept;
@@ -373,7 +374,7 @@ std::vector<double> thinned(const std::vector<double>& ascending, std::size_t mo
   return kept;
 }
 
-/// The median of |Z|²/(ω μ₀) of both off-diagonal impedances; NaN where there are none.
+/// The median of |Z|²/(ω μ₀) over both off-diagonal impedances; NaN if there are none.
 double median_resistivity(const Survey& survey, const std::vector<double>& frequencies) {
   constexpr double mu = 4e-7 * std::numbers::pi;
   const auto* frequency = survey.find("frequency");

@@ -34,7 +34,7 @@ struct GridRequest {
   double at_sources = 1;            ///< conductivity at the sources, S/m
   double mean = 1;                  ///< mean conductivity of the earth, S/m
   std::vector<Vector3> sources = {}, receivers = {};
-  std::vector<std::array<Vector3, 2>> parts = {};  ///< straight parts of wires, between two sources each
+  std::vector<std::array<Vector3, 2>> parts = {};  ///< straight segments of wires, from corner to corner
   std::vector<bool> upright = {};    ///< for each source whether some of its current flows up or down
   bool plane_waves = false;          ///< `sources` are then the receivers; cell heights are those of `finer`
   std::vector<double> heights = {};  ///< heights at which conductivity changes, m

@@ -1,4 +1,5 @@
-// Outline: the section with its further cells below; a banded matrix, solved by LDLᵀ; values on edges.
+// Outline: add further cells below the section; set up the equations as a banded matrix, solved by LDLᵀ;
+// return values on edges.
 #include "terrane/physics/electromagnetic/survey/section.hpp"
 
 #include <algorithm>
@@ -147,7 +148,7 @@ EdgeField wave_along_strike(const TensorMesh& mesh, const CrossSection& section,
   const auto values = std::make_shared<std::vector<Z>>(std::move(b));
   return [=, strike = section.strike](int axis, const std::array<Index, 3>& place) -> Z {
     if (axis != strike) return 0;
-    const auto k = static_cast<std::size_t>(place[0] + 1) + more,  // interior nodes begin with the second
+    const auto k = static_cast<std::size_t>(place[0] + 1) + more,  // interior node 0 is node 1
         i = static_cast<std::size_t>(place[strike == 1 ? 2 : 1] + 1);
     return (*values)[number(k, i)] / top;
   };

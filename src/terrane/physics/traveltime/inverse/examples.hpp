@@ -1,4 +1,5 @@
-// Inversions to start from, and the earths that their data come from: `terrane new inversion --of NAME`.
+// Example jobs for `terrane new inversion --of NAME`: inversions, and the forward jobs that compute their
+// data.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"
