@@ -82,7 +82,7 @@ std::vector<Number> values_of(std::span<const double> numbers, std::size_t place
 /// computed on the mesh; and exact, which is the closed form over flat ground, and over uneven ground a solve
 /// for the secondary potential below slopes. Values on rank 0 only.
 struct HomogeneousPotentials {
-  std::set<std::size_t> solved;  // sources; on all ranks
+  std::set<std::size_t> solved;  // sources that were solved for; known on all ranks
   std::map<std::size_t, std::vector<double>> by_mesh, exact;
   /// For uneven ground, the potentials from which geometric factors were computed; keys on all ranks, values
   /// on rank 0.

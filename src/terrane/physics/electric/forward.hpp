@@ -1,5 +1,5 @@
 // Data of electrode arrays over an earth of cells: one solve for each current electrode, with unit current;
-// the datum of an array is a sum and difference of these potentials.
+// the datum of an array is a sum of these potentials with positive and negative signs.
 //
 // A medium that stores charge is described in one of two ways (formula/polarization.hpp): at a frequency, its
 // conductivity is complex, and data have a phase; in the time domain, its chargeability makes the voltage

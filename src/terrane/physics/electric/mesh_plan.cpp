@@ -218,7 +218,7 @@ class Planner {
   void at_electrodes(double wider, std::array<Wanted, 3>& all) const {
     for (std::size_t n = 0; n < electrodes_.size(); ++n) {
       const auto& p = electrodes_[n];
-      const double own = conductivity_at(p), between = to_next_[n] / 2;  // matters in boreholes
+      const double own = conductivity_at(p), between = to_next_[n] / 2;  // half the distance, for boreholes
       double least = INFINITY;
       for (const auto& one : sides_) {
         if (is_layer(one) && !earth_.topography) continue;

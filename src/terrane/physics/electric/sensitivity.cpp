@@ -348,8 +348,8 @@ std::vector<Sensitivity::Kept::Group> Sensitivity::Kept::groups_of(const std::ve
     singles.insert({array.a, array.b});
   }
   const bool by_pairs = pairs.size() <= singles.size();
-  std::map<std::pair<int, int>, std::map<std::size_t, std::size_t>>
-      places;  // of electrodes in `to`, by group
+  // Index in `to` of each potential electrode, for each group.
+  std::map<std::pair<int, int>, std::map<std::size_t, std::size_t>> places;
   std::map<std::pair<int, int>, Group> groups;
   const auto add = [&](std::size_t n, int a, int b, double sign) {
     const auto& array = electrodes.arrays[n];

@@ -568,7 +568,7 @@ namespace {
 void refuse_checkpoint(const Config& job) {
   const auto checkpoint = Output::read(job).checkpoint;
   if (checkpoint.interval == CheckpointSettings::never || checkpoint.least_run > 0)
-    return;  // set to "never" or "auto"
+    return;  // `checkpoint` is "never" or "auto"
   throw job.table("output").wrong(
       "checkpoint", "runs of direct current keep no checkpoints",
       "Allowed: \"auto\", \"never\", or leave it out. Cut a long survey into several jobs.");

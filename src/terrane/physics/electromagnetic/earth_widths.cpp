@@ -174,7 +174,8 @@ void ask_down(const MediumColumn& column, const std::vector<double>& frequencies
     };
     double sigma = column.at(z - 1e-6 * std::max(1.0, std::abs(z)));
     if (std::isnan(sigma)) break;
-    // A cave, or a medium without a conductivity: its cells are as wide as those around it.
+    // In a cave or a medium without conductivity, σ has a lower limit, so that cells are as wide as those
+    // around.
     sigma = std::max(sigma, 1e-6);
     double width = width_in(sigma);
     if (const double middle = column.at(z - width / 2); z - width > next && middle > sigma)

@@ -188,7 +188,7 @@ Outcome of_groups(const Problem& problem, Stream& stream, Progress& told, const 
   }
   told.finish();
   left.hand_over(problem, comm, out);
-  if (comm.rank() == 0 && times.due(done))  // a run on several meshes saves after each
+  if (comm.rank() == 0 && times.due(done))  // a run on several meshes also saves after each mesh
     times.keep(done, [&](const auto& settings) { write_checkpoint(settings.file, problem, done, out); });
   return out;
 }

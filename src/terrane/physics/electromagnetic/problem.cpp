@@ -110,7 +110,8 @@ double Problem::field_memory(bool on_gpu) const {
                        : parameters.rough == Rough::always ? 44
                                                            : 0,
                beyond = stores_charge() ? 16 : 0;
-  if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (190 + rough + beyond) + 40e6;  // graphs
+  // The 40 MB are for graphs.
+  if (on_gpu) return 3 * static_cast<double>(mesh.size()) * (190 + rough + beyond) + 40e6;
   return with_layers(cells()) * (100 + bytes_of_levels(mesh) + rough + beyond);
 }
 
@@ -121,7 +122,7 @@ double Problem::field_memory_on_ranks(int ranks) const {
   // of vectors, sent and received. Every rank stores the coarse levels entirely, and messages for them.
   constexpr double coarse = 1.5, of_messages = 4.0 / 3 * 4 * 2 * 8, of_vectors = 2 * 3 * 16,
                    most_whole = 32768;
-  constexpr double of_levels = 30;  // upper limit
+  constexpr double of_levels = 30;  // bytes per unknown, at most
   constexpr double of_whole = 3 * of_levels + 4 * 2 * 8;
   const auto whole = cells();
   const double of_vectors_and_links = field_memory(false) / with_layers(whole) - bytes_of_levels(mesh);

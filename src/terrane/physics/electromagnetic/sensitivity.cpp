@@ -174,7 +174,7 @@ std::vector<Z> Sensitivity::changes_of(std::size_t n, std::span<const double> v)
   return changes;
 }
 
-/// row_c += −iωμ₀ Σ of twelve edges σV/4 λ E
+/// row_c += −iωμ₀ Σ σV/4 λ E, summed over the twelve edges of cell c.
 void Sensitivity::add_products(double omega_mu, const Sigma& sigma, const EdgeValues& sent,
                                const EdgeValues& field, std::span<Z> row) const {
   for (int axis = 0; axis < 3; ++axis) {
@@ -225,7 +225,8 @@ std::vector<Z> Sensitivity::gradient_of(std::size_t n, std::span<const Z> w) {
 std::vector<Solve> Sensitivity::rows(std::span<const std::size_t> places, const TakeRow& take,
                                      Progress* progress) {
   const std::size_t each = problem_.data_of_a_solve(), frequencies = problem_.frequencies.size();
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> of;  // by frequency and datum
+  // Indices of wanted rows, by frequency and datum of a solve.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>> of;
   for (std::size_t n = 0; n < places.size(); ++n) {
     if (places[n] >= data())
       throw ShapeError("electromagnetic sensitivity", fmt::format("there is no datum {}", places[n] + 1));

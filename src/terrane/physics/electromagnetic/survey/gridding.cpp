@@ -81,7 +81,8 @@ double largest_offset(const GridRequest& r) {
   return most;
 }
 
-/// least: least distance of walls, m
+/// The domain along an axis and the positions of the walls.  least: least distance of walls from the domain,
+/// m
 Reach reach_of(const GridRequest& r, std::size_t axis, std::array<double, 2> domain, double center,
                double hertz, double least = 0) {
   Reach reach{domain, {}};
@@ -160,7 +161,7 @@ std::vector<double> of_allowed_number(const GridRequest& r, std::size_t axis,
     break;
   }
   const std::size_t filled = faces.size() - 1;
-  while (faces.size() - 1 < number) {  // beyond the wall at which the last cell is smaller
+  while (faces.size() - 1 < number) {  // adds a cell beyond the wall at which the last cell is smaller
     const double first = faces[1] - faces[0], last = faces.back() - faces[faces.size() - 2];
     if (first < last) faces.insert(faces.begin(), faces.front() - growth * first);
     else faces.push_back(faces.back() + growth * last);
@@ -248,8 +249,8 @@ std::vector<WidthWish> between_neighbours(const GridRequest& r, const std::vecto
   return wishes;
 }
 
-/// Widths within r.limits: no wish is narrower than the least, nor are all wider than the largest.  share: of
-/// a width, along this axis
+/// Keeps requested widths within r.limits: none is narrower than the lower limit, and at least those at
+/// receivers are no wider than the upper limit.  share: ratio of widths along this axis to r.limits
 void keep_limits(const GridRequest& r, std::size_t axis, double share, WidthAxis& made,
                  std::vector<std::string>& reasons) {
   const double least = share * r.limits[0], most = share * r.limits[1];
@@ -272,7 +273,8 @@ void keep_limits(const GridRequest& r, std::size_t axis, double share, WidthAxis
                                   axis_names[axis], std::clamp(smallest, least, most)));
 }
 
-/// Says where cells are narrower than r.limits, for they lie between faces that the earth needs.
+/// Adds a reason if cells are narrower than the lower of r.limits, because they lie between faces that the
+/// earth needs.
 void tell_of_limits(const GridRequest& r, const std::array<std::vector<double>, 3>& axes,
                     std::vector<std::string>& reasons) {
   for (std::size_t a = 0; a < 3; ++a) {
@@ -280,7 +282,7 @@ void tell_of_limits(const GridRequest& r, const std::array<std::vector<double>, 
     double smallest = INFINITY;
     for (std::size_t n = 1; n < axes[a].size(); ++n)
       smallest = std::min(smallest, axes[a][n] - axes[a][n - 1]);
-    if (smallest < 0.7 * least)  // whole cells are a little narrower than was asked for
+    if (smallest < 0.7 * least)  // fitting whole cells makes them a little narrower than requested
       reasons.push_back(
           fmt::format("cells {} of {:.3g} m, less than min_width_limits: contrasts are so near "
                       "to each other",
