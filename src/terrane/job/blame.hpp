@@ -1,4 +1,5 @@
-// At which key of a job an error belongs that was found in what was made of it: rock, stations.
+// Finds the key of a job to which an error belongs that was detected only in the model or the stations built
+// from that job.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@ namespace terrane {
 void expect_above_zero(const Config& job, std::initializer_list<std::string_view> properties,
                        std::string_view needs);
 
-/// The key of [survey] that says where stations are along the axis that `problem` names ("up 7 m lies outside
-/// the mesh"), with file and line; where it names none, the key that has them all.
+/// The key of [survey] that gives the station coordinate named in `problem` ("up 7 m lies outside the mesh"),
+/// with file and line; if [survey] has no such key, the table itself.
 std::string place_of_stations(const Config& job, std::string_view problem);
 
 }  // namespace terrane

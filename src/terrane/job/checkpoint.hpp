@@ -16,25 +16,26 @@ struct CheckpointSettings {
 
   std::filesystem::path file;  ///< empty: no checkpoints
   double interval = 300;       ///< seconds between two checkpoints
-  double least_run = 0;        ///< seconds; shorter runs write none
-  bool resume = false;         ///< continue from `file` where it exists
+  double least_run = 0;        ///< seconds; runs expected to be shorter write no checkpoint
+  bool resume = false;         ///< continue from `file` if it exists
   double round = 3;            ///< seconds of work that an interruption may lose
-  bool also_whole = false;     ///< for a job of several runs: each is also kept when it is done
+  bool also_whole = false;     ///< for a job of several runs: each finished run keeps its checkpoint
 };
 
-/// A stopped run keeps its work if it took more seconds than this: half a second where it resumes or
-/// least_run is 0, else least_run, but at most ten.
+/// A run that is interrupted writes a checkpoint if it has computed for longer than this number of seconds:
+/// 0.5 if it resumes or least_run is 0, else least_run, but at most 10.
 inline double worth_keeping(const CheckpointSettings& settings) {
   return settings.resume || settings.least_run == 0 ? 0.5 : std::min(settings.least_run, 10.0);
 }
 
-/// A folder of parts that are done but not yet in the checkpoint; it is removed with the checkpoint.
+/// The folder beside the checkpoint for finished parts that are not yet in the checkpoint; it is removed
+/// together with the checkpoint.
 inline std::filesystem::path parts_beside(const std::filesystem::path& checkpoint) {
   return checkpoint.string() + ".parts";
 }
 
-/// What an interrupted run left that --resume can go on from: the checkpoint, or the folder where only that
-/// is there and holds something; empty: nothing.
+/// The path from which --resume can continue an interrupted run: the checkpoint, or else the folder of
+/// finished parts if it is not empty; an empty path if there is neither.
 inline std::filesystem::path left_of(const std::filesystem::path& checkpoint) {
   std::error_code failed;
   if (checkpoint.empty()) return {};
@@ -47,8 +48,8 @@ inline std::filesystem::path left_of(const std::filesystem::path& checkpoint) {
 
 inline bool is_left(const std::filesystem::path& checkpoint) { return !left_of(checkpoint).empty(); }
 
-/// The checkpoint settings of the n-th of `count` runs of a job, which have files of their own beside the
-/// job's.
+/// The checkpoint settings of the n-th of `count` runs of a job. Each run has its own checkpoint file in the
+/// folder parts_beside() of the job's checkpoint.
 inline CheckpointSettings checkpoint_of_one(const CheckpointSettings& job, std::size_t n, std::size_t count) {
   if (job.file.empty() || count < 2) return job;
   CheckpointSettings one = job;

@@ -17,13 +17,14 @@
 #include "terrane/job/config_node.hpp"
 
 #define TOML_ENABLE_FORMATTERS 0
-// toml++ takes some texts that are no TOML for impossible: it ends the program there, or goes on as if
-// (NDEBUG). Its macros for that, which these headers define, become an exception.
+// toml++ assumes that some invalid texts cannot occur: it then ends the program or, with NDEBUG, has
+// undefined behaviour. These headers define its macros for such assumptions; they are redefined to throw an
+// exception.
 #include <toml++/impl/forward_declarations.h>
 #include <toml++/impl/preprocessor.h>
 
 namespace {
-/// Thrown where toml++ 3.3 reaches a case that it thinks impossible.
+/// Thrown when toml++ 3.3 reaches a case that it assumes impossible.
 struct ParserIsLost {};
 constexpr void bear(bool possible) {
   if (!possible) throw ParserIsLost();
@@ -33,8 +34,8 @@ constexpr void bear(bool possible) {
 #undef TOML_ASSERT
 #undef TOML_ASSERT_ASSUME
 #undef TOML_UNREACHABLE
-// Whether a letter is a space, it asks in functions that may not throw; what they take for impossible,
-// letters from U+00A1 to U+0499 among them, is none.
+// The functions of this header that classify characters may not throw. The characters that they assume
+// impossible, U+00A1 to U+0499 among them, are no spaces: they return false.
 #define TOML_UNREACHABLE return false
 #define TOML_ASSERT_ASSUME(condition) static_assert(true)
 #include <toml++/impl/unicode.h>
@@ -55,7 +56,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/// The number at the start of a text, and what follows it. Takes "+5", ".5", "1e3".
+/// The number at the start of a text, and the rest of the text. Accepts "+5", ".5", "1e3".
 std::optional<std::pair<double, std::string_view>> leading_number(std::string_view text) {
   text = trimmed(text);
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
@@ -85,7 +86,8 @@ Node list_of(const toml::array& array, const std::string& place, Convert&& conve
   return node;
 }
 
-/// place_of(line): "job.toml:14", or the override the text came from.
+/// Copies a node of toml++ with all nodes inside it. place_of(line): the place in messages, "job.toml:14", or
+/// the override that the text came from
 template <class Node, class PlaceOf>
 Node converted(const toml::node& source, std::uint32_t key_line, const PlaceOf& place_of) {
   const auto line = source.source().begin.line ? source.source().begin.line : key_line;
@@ -95,7 +97,7 @@ Node converted(const toml::node& source, std::uint32_t key_line, const PlaceOf& 
     typename Node::Table entries;
     for (const auto& [key, child] : *table) {
       auto entry = converted<Node>(child, key.source().begin.line, place_of);
-      // The line of a key is where the key stands, also when its list ends further down.
+      // The line of a key is the one with its name, even if its list ends further down.
       if (key.source().begin.line && !child.is_table() && !child.is_array_of_tables())
         entry.place = place_of(key.source().begin.line);
       entries.push_back({std::string(key.str()), std::move(entry)});
@@ -119,16 +121,15 @@ Node converted(const toml::node& source, std::uint32_t key_line, const PlaceOf& 
   return node;
 }
 
-/// Puts a value where the dots of a key lead: into tables, which are made where there are none, and into
-/// lists of tables, whose entries are named by their index or their `name`; what is neither is a key of every
-/// entry.
+/// Assigns a value to a dotted key. The dots lead into tables, which are created if absent, and into lists of
+/// tables, whose entries are selected by index or `name`; any other word is a key of every entry of the list.
 template <class Node>
 struct Assignment {
   const std::string& path;
   const Node& value;
-  const std::string& place;  // for messages
+  const std::string& place;  // of the value, for messages
 
-  /// at: the value at the first `begin` characters of the path.
+  /// at: the node that the first `begin` characters of the path lead to
   void operator()(Node& at, std::size_t begin) const {
     if (begin > path.size()) {
       at = value;
@@ -156,8 +157,7 @@ struct Assignment {
   }
 
  private:
-  /// The entry of a list that this part of the key names; null: the part is a key of the entries, which are
-  /// tables.
+  /// The entry of a list of tables that this part of the key selects; null: the part is a key of the entries.
   Node* entry_of(typename Node::List& list, const std::string& part) const {
     std::size_t index = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), index);
@@ -192,13 +192,13 @@ void check_size(std::string_view text, const std::string& name) {
         "a zero byte stands where text belongs", "The job file is TOML: key = value.");
 }
 
-/// Throws InputError where keys make tables nested absurdly deep: each dot of a key is a table in a table,
-/// and code that visits them, also the parser, recurses as deep.
+/// Throws InputError if keys nest tables absurdly deep: each dot of a key opens a table in a table, and the
+/// parser and all code that visits tables recurse to the same depth.
 class KeyDepth {
  public:
   explicit KeyDepth(const std::string& name, bool on_command_line = false)
       : name_(name), on_command_line_(on_command_line) {}
-  /// For the command line: whether the value is a word that needs no quotes there, and is no TOML.
+  /// For the command line: whether the value is a plain word, which is no TOML but needs no quotes there.
   bool plain_word() const { return plain_word_; }
 
   void check(std::string_view text) {
@@ -225,8 +225,8 @@ class KeyDepth {
                        fmt::format("tables are nested more than {} deep", most),
                        "Keys have a few parts: survey.height = 100.");
   }
-  /// A table's name that begins with no character of names, brackets that do not match, and characters beyond
-  /// ASCII outside of quotes and comments: none is TOML, and toml++ 3.3 goes on as if they could not be.
+  /// Refuses a table's name that begins with an invalid character, unbalanced brackets, and non-ASCII
+  /// characters outside quotes and comments: none is TOML, but toml++ 3.3 assumes that they cannot occur.
   void refuse_what_the_parser_does_not_bear(std::string_view text, std::size_t at) {
     if (static_cast<unsigned char>(text[at]) >= 0x80) {
       if (on_command_line_) {
@@ -259,8 +259,8 @@ class KeyDepth {
       throw InputError(fmt::format("{}:{}", name_, line_), "this is not TOML",
                        "A table's name stands in brackets, of letters, digits, - and _: [mesh].");
   }
-  /// Refuses long names and numbers without quotes: toml++ looks back over a limited length, in code that may
-  /// not throw.
+  /// Refuses long names and numbers without quotes: toml++ keeps only a limited number of past characters,
+  /// and checks that in code that may not throw.
   void refuse_long_words(char c) {
     constexpr std::string_view between_words = " \t\r\n\"'#=,.[]{}";
     word_ = between_words.find(c) == between_words.npos ? word_ + 1 : 0;
@@ -275,10 +275,10 @@ class KeyDepth {
     add(-open_.back());
     open_.pop_back();
   }
-  /// The end of the quoted text that starts here; the last character when it does not end.
+  /// The index of the quote that ends the text starting at `at`; the last character if the text does not end.
   std::size_t end_of_text(std::string_view text, std::size_t at) {
     const char quote = text[at];
-    // No text begins and ends with more than eight; toml++ takes quadratic time for a long row of them.
+    // At most eight quotes in a row are valid TOML; toml++ needs quadratic time for a long row of quotes.
     if (std::min(text.find_first_not_of(quote, at), text.size()) - at > most)
       throw InputError(fmt::format("{}:{}", name_, line_), fmt::format("a row of more than {} quotes", most),
                        "Texts stand in quotes: title = \"A spring\".");
@@ -297,11 +297,11 @@ class KeyDepth {
   static constexpr int most = 100;
   const std::string& name_;
   std::size_t line_ = 1;
-  std::vector<int> open_{0};  // number of dots of the present key, for each pair of braces that is open
+  std::vector<int> open_{0};  // number of dots of the current key, for each open pair of braces
   int depth_ = 0, word_ = 0;
   bool on_command_line_, plain_word_ = false;
   std::string nesting_;   // the brackets and braces that are open
-  bool in_name_ = false;  // of a table
+  bool in_name_ = false;  // inside the name of a table
 };
 
 toml::table parsed(std::string_view text, const std::string& name) {
@@ -326,7 +326,7 @@ Config Config::read(const std::filesystem::path& file, const Options& options) {
   if (!stream)
     throw FileError(file.string(), "the job file cannot be opened",
                     "`terrane new gravity > job.toml` writes one that runs.");
-  std::string text;  // read by parts: also a device may be given, which never ends
+  std::string text;  // read in blocks up to `largest`: a device file may never end
   std::array<char, 65536> part;
   while (text.size() <= largest &&
          (stream.read(part.data(), static_cast<std::streamsize>(part.size())), stream.gcount() > 0))
@@ -339,7 +339,8 @@ Config Config::read(const std::filesystem::path& file, const Options& options) {
 
 namespace {
 
-/// --set key=value. A value that is none of TOML is a text: a plain word needs no quotes on the command line.
+/// Applies --set key=value. A value that is not TOML is used as a text: a plain word needs no quotes on the
+/// command line.
 template <class Node>
 void override_by(Node& root, const std::string& set) {
   const auto equals = set.find('=');
@@ -362,7 +363,7 @@ void override_by(Node& root, const std::string& set) {
   config_detail::Assignment<Node>{path, value, place}(root, 0);
 }
 
-/// Replaces ${name} in all texts by the arguments' values. path: of the node's key
+/// Replaces ${name} in all texts by the arguments' values. path: the dotted key of the node
 template <class Node, class Arguments>
 void put_arguments(Node& node, const Arguments& arguments, const std::string& path) {
   if (auto* table = std::get_if<typename Node::Table>(&node.value)) {
@@ -391,7 +392,7 @@ void put_arguments(Node& node, const Arguments& arguments, const std::string& pa
 Config Config::parse(std::string_view text, std::string name, std::filesystem::path folder,
                      const Options& options) {
   check_size(text, name);
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors begin with
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the byte order mark that some editors write
   KeyDepth(name).check(text);
   auto document = std::make_shared<Document>();
   document->name = std::move(name);
@@ -488,7 +489,7 @@ Config Config::table(std::string_view key) const {
   const std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
   const auto* node = find(key);
   if (node && node->list() && !node->list()->empty() && node->list()->front().table()) {
-    const auto& keys = *node->list()->front().table();  // [[source]]
+    const auto& keys = *node->list()->front().table();  // the keys of the first table of the array
     throw wrong(
         key, fmt::format("of [[{}]] there is one here", path),
         fmt::format("Write [{}] once; what there are several of is a list in it{}.", path,
@@ -544,14 +545,14 @@ namespace {
 double largest_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::length:
-      return 1e15;        // m; larger lengths are beyond the formulas: a tenth of a light year
-    case Quantity::time:  // s; twice the age of the universe
+      return 1e15;        // m; a tenth of a light year: beyond it the formulas lose their meaning
+    case Quantity::time:  // s; about twice the age of the universe
     case Quantity::frequency:
       return 1e18;
     case Quantity::velocity:
-      return 299'792'458;  // light
+      return 299'792'458;  // speed of light
     case Quantity::conductivity:
-      return 1e12;  // S/m; a hundred thousand times that of silver
+      return 1e12;  // S/m; about 10⁴ times the conductivity of silver
     case Quantity::dimensionless:
       return 1e100;
     default:
@@ -559,7 +560,7 @@ double largest_of(Quantity quantity) {
   }
 }
 
-/// The smallest accepted value of lengths, times and so on that must be above zero.
+/// The smallest accepted value of quantities that must be above zero: lengths, times and so on.
 double smallest_of(Quantity quantity) {
   switch (quantity) {
     case Quantity::length:
@@ -683,7 +684,7 @@ std::vector<double> Config::numbers(std::string_view key, Quantity quantity, std
                                     std::size_t most) const {
   const auto* node = value(key);
   if (!node) throw InputError(where(key), "missing");
-  // One number may stand without brackets: percent = 5, frequencies = "4 Hz", easting_widths = "60*20".
+  // A list of one number may lack brackets: percent = 5, frequencies = "4 Hz", easting_widths = "60*20".
   const bool alone = std::holds_alternative<double>(node->value) ||
                      std::holds_alternative<std::int64_t>(node->value) ||
                      (node->text() && leading_number(*node->text()));
@@ -691,7 +692,7 @@ std::vector<double> Config::numbers(std::string_view key, Quantity quantity, std
   const auto* list = alone ? &of_one : node->list();
   if (!list) throw wrong(key, fmt::format("a list of numbers is needed here, not {}", node->type_name()));
 
-  // A unit at the end holds for the whole list.
+  // A unit at the end of a list applies to all its numbers.
   double factor = 1;
   std::size_t entries = list->size();
   if (entries > 1 && list->back().text() && !leading_number(*list->back().text()) &&
@@ -770,7 +771,7 @@ std::vector<std::vector<double>> Config::rows(std::string_view key, Quantity qua
   if (!node) throw InputError(where(key), "missing");
   const auto* list = node->list();
   if (!list) throw wrong(key, fmt::format("a list of lists is needed here, not {}", node->type_name()));
-  // One row may stand without brackets of its own: at = [1000, 0, -20].
+  // A list of one row may lack its outer brackets: at = [1000, 0, -20].
   const bool single = list->size() >= columns && list->size() <= columns + 1 && !list->front().list();
   double factor = 1;
   std::size_t entries = list->size();

@@ -1,4 +1,4 @@
-// The tree that a Config is a view of; for the files of job/ that build such trees.
+// The parsed tree of tables and values behind a Config; for the files of job/ that build such trees.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace terrane {
 
-// A tree of our own: toml++ stays in this file, and every node knows whether it was read.
+// Terrane's own tree, so that only config.cpp includes toml++, and every node records whether it was read.
 struct Config::Node {
   using List = std::vector<Node>;
-  struct Entry;  // a struct, as Clang takes no incomplete type in a pair
+  struct Entry;  // a struct, because Clang refuses an incomplete type in a pair
   using Table = std::vector<Entry>;
   std::variant<bool, std::int64_t, double, std::string, List, Table> value;
   std::string place;  ///< "job.toml:14"
@@ -52,7 +52,8 @@ struct Config::Document {
   std::filesystem::path folder;
   std::shared_ptr<const Contents> contents;
   Node root;
-  /// Defaults, parsed when first asked for; a deque keeps their addresses.
+  /// Default values, each parsed when it is first needed; a deque, because addresses of its elements stay
+  /// valid.
   mutable std::deque<Node> defaults;
   mutable std::vector<std::filesystem::path> inputs;
   mutable std::vector<std::string> notes;

@@ -1,4 +1,5 @@
-// What a program gives beside a job, in place of files: a mesh from Python, stations, an array.
+// Content that a calling program passes in memory together with a job, in place of files: a mesh from Python,
+// stations, an array.
 #pragma once
 
 #include <map>
@@ -10,19 +11,19 @@
 
 namespace terrane {
 
-/// By the names with which keys of the job refer to them: file = "model".
+/// The content, with the names by which keys of the job refer to it: file = "model".
 struct Contents {
   std::map<std::string, io::Content> of;
 };
 
-/// Whether the key refers to what was given in place of a file.
+/// Whether the key names content passed in memory instead of a file.
 bool is_given(const Config& table, std::string_view key);
 
-/// What the key refers to: what was given under that name, or else the content of the file. Throws
-/// InputError, FileError.
+/// The content that the key names: the content passed in memory under that name, or else the content of the
+/// file. Throws InputError, FileError.
 io::Content read_content(const Config& table, std::string_view key, const io::ReadOptions& options = {});
 
-/// Tells the job what reading the file of this key took for granted (Config::note).
+/// Adds to the job (Config::note) the assumptions made while the file of this key was read.
 void tell_notes(const Config& table, std::string_view key, const io::Content& content);
 
 }  // namespace terrane

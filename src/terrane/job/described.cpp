@@ -47,7 +47,8 @@ constexpr Key map_keys[] = {
      "Properties that are computed from others: [\"density from velocity_p by gardner\"], in order."},
 };
 
-/// Keeps the text of keys that are made from the table of properties: a Key holds views only.
+/// Stores the text of keys that are made from the table of properties, because a Key has only views of its
+/// texts.
 std::string_view kept(std::string text) {
   static std::deque<std::string> all;
   return all.emplace_back(std::move(text));
@@ -165,7 +166,8 @@ std::vector<PropertyValue> values_of(const Config& table) {
 
 namespace {
 
-/// A surface `depth` below another one, where both have values; on the nodes of the one that is a grid.
+/// A surface `depth` below another one, where both have values. If one of the two is a grid, the result has
+/// its nodes; if both are, those of `depth`.
 Surface below(const Surface& from, const Surface& depth) {
   const auto *level = std::get_if<double>(&from), *constant = std::get_if<double>(&depth);
   if (level && constant) return *level - *constant;
@@ -203,7 +205,7 @@ Surfaces surfaces_of(const Config& model, const std::optional<Projection>& proje
 /// The properties of each [[model.unit]], by its name.
 using Units = std::map<std::string, std::vector<PropertyValue>, std::less<>>;
 
-/// Adds the properties that the laws of a unit compute.
+/// Adds the properties that the laws (key maps) of a unit compute.
 void add_by_laws(const Config& table, std::vector<PropertyValue>& values, Earth* earth) {
   if (!table.has("maps")) return;
   const auto value_of = [&](std::string_view name) {
@@ -232,10 +234,10 @@ void add_by_laws(const Config& table, std::vector<PropertyValue>& values, Earth*
     }
 }
 
-/// earth: gets the notes; null: it has them already.
+/// Reads all [[model.unit]]. earth: receives the notes; null if it already has them
 Units units_of(const Config& model, Earth* earth = nullptr) {
   Units units;
-  if (model.is_text("unit")) return units;  // of the values of model.file
+  if (model.is_text("unit")) return units;  // model.unit is then the unit of the values in model.file
   for (const auto& raw : model.tables("unit")) {
     const auto table = raw.describe({unit_keys, background_keys(), unit_map_keys});
     auto values = values_of(table);
@@ -249,7 +251,7 @@ Units units_of(const Config& model, Earth* earth = nullptr) {
   return units;
 }
 
-/// The properties that a table gives to rock: those of its unit, and its own.
+/// The properties of rock that a table gives: those of its unit, replaced by its own where it has them.
 std::vector<PropertyValue> values_of(const Config& table, const Units& units) {
   auto own = values_of(table);
   const auto name = table.optional_text("unit");
@@ -282,7 +284,7 @@ std::vector<PropertyValue> background_of(const Config& model) {
 
 namespace {
 
-/// The key of a body that an error of its shape names, or the body.
+/// The key of a body that an error of its geometry names; if it names none, the body itself.
 std::string place_in_body(const Config& body, std::string_view problem) {
   constexpr std::pair<std::string_view, std::string_view> keys[] = {
       {"bottom", "bottom"},         {"bottom", "top"},       {"top", "top"}, {"the radius", "radius"},
@@ -393,7 +395,8 @@ std::vector<Law> laws_of(const Config& table) {
 
 namespace {
 
-/// Adds a note on each law. use(law): returns how many values lie outside its range.
+/// Adds a note on each law of model.maps. use(law): applies the law and returns how many values lie outside
+/// its range
 void tell_of_each(const Config& table, Earth& earth, const std::function<std::size_t(const Law&)>& use) {
   if (!table.has("maps")) return;
   for (const auto& text : table.texts("maps")) {

@@ -1,5 +1,5 @@
-// The table [model] of a job as a description of an earth: kinds of rock, surfaces, bodies and the ground,
-// before any mesh. For earth.cpp, which puts them into cells.
+// Reads the table [model] of a job into a description of the earth without a mesh: units of rock, surfaces,
+// bodies and the ground. For earth.cpp, which transfers the description to cells.
 #pragma once
 
 #include <functional>
@@ -18,45 +18,47 @@ namespace terrane {
 
 /// [model.background], [[model.unit]], [[model.surface]], [model.air], [[model.body]] and their kinds.
 std::span<const Section> description_sections();
-/// The key maps = [...].
+/// The key maps = [...], a list of laws that compute one property from another.
 std::span<const Key> law_keys();
-/// One key per property, with what help() says of it.
+/// One key for each property; help() returns its text in the reference.
 std::vector<Key> keys_of_properties(bool with_density,
                                     const std::function<std::string(const PropertyKind&)>& help);
 
-/// West, east, south, north, bottom, top. Throws InputError.
+/// The box [west, east, south, north, bottom, top], m. Throws InputError.
 Prism box_of(const Config& table, std::string_view key);
 
 /// Each [[model.surface]], by its name.
 using Surfaces = std::map<std::string, Surface, std::less<>>;
-/// A level, a grid, or one of the surfaces with names. Throws InputError, FileError.
+/// The surface that a key gives: a constant level, a grid from a file, or one of the surfaces in `named`.
+/// Throws InputError, FileError.
 Surface surface_of(const Config& table, std::string_view key, const std::optional<Projection>& projection,
                    const MemoryBudget& memory, const Surfaces& named = {});
 
-/// The properties that a table names, SI.
+/// The properties that a table gives, SI.
 std::vector<PropertyValue> values_of(const Config& table);
 /// The properties that [model.background] gives every cell.
 std::vector<PropertyValue> background_of(const Config& model);
 
-/// All that [model] says, but for its file. Notes, warnings and the ground go to `earth`. Throws InputError,
-/// FileError.
+/// The description that [model] gives, without model.file. Notes, warnings and the height of the ground are
+/// stored in `earth`. Throws InputError, FileError.
 Description described(const Config& model, const std::optional<Projection>& projection,
                       const MemoryBudget& memory, Earth& earth);
 
 /// Height of the ground of an earth that has a topography.
 Ground ground_of(const Description& earth);
 
-/// Height of the ground that [model] describes, for jobs that use nothing else of it; empty where it
-/// describes none.
-/// Throws InputError, FileError.
+/// Height of the ground that [model] describes, for jobs that use nothing else of [model]; empty if it
+/// describes no ground. Throws InputError, FileError.
 Ground build_ground(const Config& job, const std::optional<Projection>& projection,
                     const MemoryBudget& memory);
 
 /// The laws that model.maps names, in their order. Throws InputError.
 std::vector<Law> laws_of(const Config& model);
-/// Applies these laws, in cells that have no value yet, except those above the ground (empty: none).
+/// Applies the laws of model.maps to cells that have no value of the computed property yet, except to cells
+/// marked in `above` as above the ground (empty: no cell).
 void apply_maps(const Config& model, Earth& earth, const std::vector<bool>& above = {});
-/// Adds notes and warnings of laws that the description itself applies, rock by rock. Throws InputError.
+/// Adds the notes and warnings on laws that the description itself applies, to each unit and body instead of
+/// to cells. Throws InputError.
 void tell_of_maps(const Config& model, const Description& description, Earth& earth);
 
 }  // namespace terrane

@@ -30,7 +30,8 @@ std::string comment(std::string_view text, std::string_view start = "# ") {
   return out + line + "\n";
 }
 
-/// "[survey]"; "[[model.body]]" where the table above has a key `body` of the type "tables".
+/// The heading of a table: "[survey]"; "[[model.body]]" if the table above has a key `body` of the type
+/// "tables".
 std::string heading_of(std::string_view path, std::span<const Section> sections) {
   const auto dot = path.rfind('.');
   for (const auto& section : sections)
@@ -54,7 +55,7 @@ std::string row(const Key& key) {
                      without_pipes(key.help));
 }
 
-/// The rows of a table of keys in the reference.
+/// The Markdown rows of a table of keys in the reference.
 std::string rows(std::span<const Key> keys) {
   std::string text;
   for (const auto& key : keys) text += row(key);
@@ -65,13 +66,13 @@ constexpr auto table_head = "| key | type | default | |\n|---|---|---|---|\n";
 
 bool is_property(const Key& key) { return find_property(key.name) != nullptr; }
 
-/// Whether a table may hold most of the properties of rock.
+/// Whether a table may have more than `few` properties of rock.
 bool holds_rock(const Section& section) {
   constexpr std::ptrdiff_t few = 10;
   return std::count_if(section.keys.begin(), section.keys.end(), is_property) > few;
 }
 
-/// rows(), with one row for all properties.
+/// The same as rows(), with one row for all properties of rock.
 std::string rows_of_rock(std::span<const Key> keys) {
   std::string text;
   bool told = false;
@@ -84,7 +85,7 @@ std::string rows_of_rock(std::span<const Key> keys) {
   return text;
 }
 
-/// The anchor of a heading, as it stands after # in links: the heading without marks.
+/// The anchor of a heading for links (after #): the heading without punctuation.
 std::string anchor_of(std::string_view path) {
   std::string out;
   for (const char c : path)
@@ -92,7 +93,7 @@ std::string anchor_of(std::string_view path) {
   return out;
 }
 
-/// Headings and tables; leave: sections that are on another page.
+/// Headings and tables of sections. leave: sections that are on another page
 std::string tables_of(std::span<const Section> sections, std::span<const Section> leave, bool rock_once) {
   std::string text;
   std::string_view last, last_kind;
@@ -147,7 +148,7 @@ std::string job_template(std::span<const Section> sections, const std::map<std::
       text += fmt::format("\n{}{}\n", comment(section.summary), heading_of(section.path, sections));
     }
     for (const auto& key : section.keys) {
-      if (key.type == "tables" || key.type == "table") continue;  // they come with their own heading
+      if (key.type == "tables" || key.type == "table") continue;  // such tables have a heading of their own
       const auto kind = kinds.find(std::string(section.path));
       const bool is_kind = key.name == "kind" && kind != kinds.end();
       const auto own = own_example(key);

@@ -171,7 +171,7 @@ std::span<const Section> all_sections() {
   return sections;
 }
 
-/// The longest axis: faces of a mesh cost memory only along its axes, but no axis is longer.
+/// The most cells along one axis. Memory for faces grows only with the axes' lengths, but is limited, too.
 constexpr std::uint64_t longest_axis = 10'000'000;
 
 TensorMesh regular_mesh(const Config& table) {
@@ -222,7 +222,7 @@ TensorMesh tensor_mesh(const Config& table) {
   return TensorMesh(std::move(easting), std::move(northing), std::move(up));
 }
 
-/// About how many cells have their centre in the box.
+/// The approximate number of cells whose centre lies in the box.
 double cells_within(const TensorMesh& mesh, const Prism& box) {
   const auto along = [](const std::vector<double>& faces, double low, double high) {
     const auto first = std::upper_bound(faces.begin(), faces.end(), low);
@@ -233,8 +233,8 @@ double cells_within(const TensorMesh& mesh, const Prism& box) {
          along(mesh.up(), box.bottom, box.top);
 }
 
-/// An earth model on cells: averages of the description, or the properties at centres. Throws MemoryError
-/// before anything large is made.
+/// Transfers the description to cells: averages of each cell's contents, or the properties at cell centres.
+/// Throws MemoryError before large arrays are allocated.
 EarthModel transferred(const Config& table, const TensorMesh& mesh, const Description& earth, bool averages,
                        const EarthRequest& request, const MemoryBudget& memory, Earth& out) {
   const auto tables = table.tables("body");
@@ -258,8 +258,8 @@ EarthModel transferred(const Config& table, const TensorMesh& mesh, const Descri
         "cells have the mean of what is in them: density by volume, velocities by compliance, conductivity "
         "in series and parallel");
   } else {
-    double cells = 0,
-           values = 0;  // at most, of bodies that do not overlap; there is one of each cell and kind
+    // Upper limits, reached by bodies that do not overlap: a cell has one value of each property.
+    double cells = 0, values = 0;
     const auto add = [&](const Prism& box, std::size_t each) {
       const double own = cells_within(mesh, box);
       cells += own;
@@ -292,7 +292,7 @@ void look_at(const Description& description, const TensorMesh& mesh, const Earth
   for (auto& line : request.look(description, mesh)) earth.warnings.push_back(std::move(line));
 }
 
-/// model.property. Throws InputError when it is not known.
+/// The value of model.property. Throws InputError if there is no such property.
 std::optional<std::string> property_of(const Config& table) {
   auto name = table.optional_text("property");
   if (name) {
@@ -305,8 +305,8 @@ std::optional<std::string> property_of(const Config& table) {
   return name;
 }
 
-/// The values of cells from vertical traces: one for each column of cells, easting fastest, then northing;
-/// the first sample is at the top.
+/// The values of cells from vertical traces: one trace for each column of cells, easting varying fastest,
+/// then northing; the first sample is the uppermost cell.
 std::vector<double> columns_of_traces(const Config& table, const std::string& path, const io::Gathers& traces,
                                       const TensorMesh& mesh) {
   const std::size_t columns = mesh.n_east() * mesh.n_north(), cells = mesh.n_up();
@@ -331,13 +331,14 @@ InputError wrong_size(const Config& table, const TensorMesh& mesh, std::size_t c
                      "Cells run easting first, then northing, then up; arrays are [up, north, east].");
 }
 
-/// The property of every cell, SI, from an array, a column of a table, or traces.
+/// The values of one property for all cells, SI, from an array, a column of a table, or traces.
 std::vector<double> values_of_cells(const Config& table, io::Content& content, const TensorMesh& mesh,
                                     const PropertyKind& kind, const std::string& field) {
   const auto path = table.input_file("file");
   const auto unit = table.optional_text("unit");
   std::vector<double> values;
-  double factor = unit ? si_factor(kind.quantity, *unit) : 1;  // the header of a table knows better
+  // a unit in the header of a table has precedence
+  double factor = unit ? si_factor(kind.quantity, *unit) : 1;
   if (auto* array = std::get_if<io::Array>(&content)) {
     if (array->values.size() != mesh.size() ||
         (array->shape.size() == 3 && (array->shape[0] != mesh.n_up() || array->shape[1] != mesh.n_north() ||
@@ -365,7 +366,8 @@ std::vector<double> values_of_cells(const Config& table, io::Content& content, c
   return values;
 }
 
-/// Properties of a mesh from model.file, in the order and unit the file has.
+/// An earth model on `mesh` with the properties in model.file; the file has its own order of cells and its
+/// own unit.
 EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& memory,
                      const std::string& mesh_file, const std::string& mesh_format) {
   const auto path = table.input_file("file");
@@ -383,8 +385,8 @@ EarthModel from_file(const Config& table, TensorMesh mesh, const MemoryBudget& m
   options.property = property.value_or("");
   auto content = io::read(path.string(), options);
   const auto* of_octree = std::get_if<io::MeshData>(&content);
-  const bool said =
-      of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();  // of mesh.file
+  // The notes on a model on an octree mesh were told when mesh.file was read.
+  const bool said = of_octree != nullptr && of_octree->octree.cells > 0 && !mesh_file.empty();
   if (!said) tell_notes(table, "file", content);
   if (auto* data = std::get_if<io::MeshData>(&content)) {
     if (data->mesh.size() != mesh.size() || data->mesh.n_east() != mesh.n_east() ||
@@ -414,7 +416,7 @@ Earth prism_list(const Config& mesh, const Config& job, const MemoryBudget& memo
   auto content = read_content(table, "file", options);
   tell_notes(table, "file", content);
   Earth earth;
-  if (auto* rows = std::get_if<io::Table>(&content))  // a table: says which column is missing
+  if (auto* rows = std::get_if<io::Table>(&content))  // to_prisms() names a missing column in its error
     content = io::to_prisms(*rows, options.length_unit, options.unit);
   auto* prisms = std::get_if<io::PrismData>(&content);
   if (!prisms)
@@ -482,7 +484,7 @@ Earth terrain_layer(const Config& mesh, const Config& job, const std::optional<P
   return earth;
 }
 
-/// Replaces densities, where the model has them, by contrasts to the reference.
+/// Subtracts the reference from the densities, if the model has them, except in cells without rock.
 void take_contrasts(Earth& earth, double reference, const std::vector<bool>& above = {}) {
   if (reference == 0) return;
   for (auto& property : earth.model.properties)
@@ -503,8 +505,8 @@ void require_widths(const Config& table, const io::MeshData& data) {
 
 namespace {
 
-/// A model on the mesh of model.file, of which another mesh takes averages. Cells without a value get the
-/// background's.
+/// The model in model.file on the file's own mesh, from which values are averaged onto another mesh. Cells
+/// without a value get the background's.
 EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
   io::ReadOptions options;
   options.format = table.optional_text("format").value_or("");
@@ -524,7 +526,7 @@ EarthModel cells_of_file(const Config& table, const MemoryBudget& memory) {
   return model;
 }
 
-/// The bodies that have a conductivity and reach above the top of the file's mesh.
+/// The bodies that have a conductivity and extend above the top of the file's mesh.
 std::vector<const Body*> conductors_above(const Description& earth, double top) {
   const auto names = conducts_along("east");
   const auto conducts = [&](const PropertyValue& value) {
@@ -538,9 +540,9 @@ std::vector<const Body*> conductors_above(const Description& earth, double top) 
   return found;
 }
 
-/// Where the earth goes on beyond the file's mesh, it also does above its top. Throws InputError where the
-/// physics' mesh reaches there and that would be rock, in no body: a file that ends at the ground has no air,
-/// and a half-space would become a full space.
+/// If the model of the file is continued outside its mesh, it is also continued upward. Throws InputError if
+/// the mesh of the physics extends above the file's mesh and the space there would be rock outside all
+/// bodies: a file that ends at the ground has no air, so a half-space would become a full space.
 void expect_air_above(const Config& table, const TensorMesh& mesh, const Description& earth) {
   if (!earth.cells || !earth.cells_go_on || earth.topography) return;
   const auto& cells = std::get<MeshCells>(earth.cells->geometry).mesh;
@@ -590,7 +592,7 @@ MeshWish wish_of(const Config& table) {
   return wish;
 }
 
-/// The mesh that the physics makes.
+/// The mesh that the physics plans.
 TensorMesh planned(const Config& mesh, const Description& description, const EarthRequest& request,
                    const MemoryBudget& memory, Earth& earth) {
   const auto table = mesh.describe({mesh_keys, planned_keys});
@@ -602,17 +604,17 @@ TensorMesh planned(const Config& mesh, const Description& description, const Ear
     for (const auto& reason : plan.reasons) earth.notes.push_back("mesh: " + reason);
     return std::move(plan.mesh);
   } catch (const InputError& error) {
-    // An error in a file that the plan reads keeps its file and line.
+    // An error in a file that the plan reads already names its file and line.
     if (error.where().find(':') != std::string::npos) throw;
     throw InputError(table.where(), error.problem(), error.next());
   }
 }
 
-/// The settings in [mesh] and [model] that describe an earth on cells, whatever the mesh.
+/// The settings in [mesh] and [model] that describe an earth on cells, for any mesh.
 struct CellsOfJob {
   Config mesh, model;
-  std::string kind;  // of the mesh
-  bool averages;     // true: values are averages over cells; else those at their centres
+  std::string kind;  // kind of the mesh
+  bool averages;     // true: values are averages over cells; false: values at cell centres
 };
 
 CellsOfJob cells_of_job(const Config& job, const std::string& kind) {
@@ -622,7 +624,7 @@ CellsOfJob cells_of_job(const Config& job, const std::string& kind) {
           transfer == "average" || (transfer == "auto" && kind == "planned")};
 }
 
-/// earth: gets notes, warnings and the ground
+/// The description of the earth in [model]. earth: receives notes, warnings and the height of the ground
 Description describe_earth(const CellsOfJob& of, const std::optional<Projection>& projection,
                            const MemoryBudget& memory, const EarthRequest& request, Earth& earth) {
   auto description = described(of.model, projection, memory, earth);
@@ -673,8 +675,9 @@ std::optional<std::string> projection_definition(const Config& job) {
 
 namespace {
 
-/// Whether a grid without a stated unit is in degrees. In a job with a map projection, coordinates in metres
-/// are not all within 360 and 90. Throws InputError where it cannot be told.
+/// Whether the coordinates of a grid without a stated unit are degrees. In a job with a map projection, a
+/// grid whose coordinates all lie within ±360 and ±90 cannot be in metres. Throws InputError if it is
+/// undecided.
 bool taken_for_degrees(const Config& table, std::string_view key, const io::GridData& data,
                        const std::optional<Projection>& projection) {
   if (!io::may_be_degrees(data)) return false;
@@ -694,7 +697,7 @@ bool taken_for_degrees(const Config& table, std::string_view key, const io::Grid
                   file));
 }
 
-/// The grid in a file; from a table, when its rows are the nodes of one.
+/// The grid in a file; from a table if its rows are the nodes of a grid.
 io::GridData grid_of(const Config& table, std::string_view key, const std::string& field,
                      const MemoryBudget& memory) {
   const std::filesystem::path path = table.text(key);
@@ -721,7 +724,7 @@ io::GridData grid_of(const Config& table, std::string_view key, const std::strin
                           "row for each node of a grid, or for scattered points.");
 }
 
-/// Throws InputError where the file's projection is not the job's.
+/// Throws InputError if the file's map projection differs from the job's.
 void expect_same_map(const Config& table, std::string_view key, const io::GridData& data,
                      const std::optional<Projection>& projection) {
   if (data.geographic || data.projection.empty()) return;
@@ -744,7 +747,7 @@ void expect_same_map(const Config& table, std::string_view key, const io::GridDa
   } catch (const InputError&) {
     east = {nan, nan};
   }
-  constexpr double same_place = 0.5;  // m; less than maps of one datum and another differ by
+  constexpr double same_place = 0.5;  // m; less than the offset between projections of different datums
   if (std::hypot(east[0] - x[0], north[0] - y[0]) < same_place &&
       std::hypot(east[1] - x[1], north[1] - y[1]) < same_place)
     return;
@@ -755,8 +758,8 @@ void expect_same_map(const Config& table, std::string_view key, const io::GridDa
                                 projection->definition()));
 }
 
-/// The part of a grid within a region. Longitudes are the same after a full turn: the region may cross the
-/// edge of the grid.
+/// The part of a grid within a region. Longitudes are taken modulo 360°: the region may cross the edge of the
+/// grid.
 Grid cropped(const Grid& from, const Region& to) {
   Grid part;
   part.geographic = from.geographic;
@@ -835,11 +838,11 @@ Grid read_elevation(const Config& table, std::string_view key, const std::option
 
 namespace {
 
-/// The usual range of a property of rock, water and air; a model whose largest value lies outside is probably
-/// in another unit.
+/// The usual range of a property of rock, water and air; if the largest value of a model lies outside, the
+/// model is probably in another unit.
 struct Usual {
   std::string_view property;
-  double least, most;  ///< of the largest |value|
+  double least, most;  ///< range of the largest absolute value in a model
   std::string_view advice;
 };
 constexpr Usual usual_values[] = {
@@ -847,9 +850,9 @@ constexpr Usual usual_values[] = {
     {"velocity_p", 50, 15'000, "A plain number is in m/s; write \"3.5 km/s\"."},
     {"velocity_s", 1, 10'000, "A plain number is in m/s; write \"2 km/s\"."},
 };
-constexpr double least_contrast = 5;  // kg/m³, where a density is a contrast
+constexpr double least_contrast = 5;  // kg/m³; replaces `least` if densities are contrasts
 
-/// The key of the job that gives this value, or that of the model.
+/// The place of the key that gives this value of the property; if there is none, that of [model].
 std::string where_is(const Config& job, std::string_view property, double value) {
   const auto model = job.table("model");
   std::vector<Config> tables = model.tables("body");
@@ -915,10 +918,10 @@ Earth random_earth(const Config& job, const MemoryBudget& memory, const EarthReq
   return earth;
 }
 
-/// The file of the mesh, when that also holds properties.
+/// The file of the mesh; it may also contain properties of the cells.
 struct CellsOfFile {
   std::string path, format;
-  std::optional<io::MeshData> data;  ///< mesh and values of the cells, where the file has both
+  std::optional<io::MeshData> data;  ///< mesh and values of the cells, if the file contains both
 };
 
 TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfFile& file) {
@@ -940,7 +943,8 @@ TensorMesh mesh_of_file(const Config& mesh, const MemoryBudget& memory, CellsOfF
   return cells;
 }
 
-/// Sets the properties: from the file of the model, from that of the mesh, or from bodies.
+/// Sets the properties of the cells from the model's file; without one and without bodies, from the mesh's
+/// file if it has any; else from the description.
 void put_properties(Earth& earth, const Config& model, TensorMesh cells, const CellsOfFile& file,
                     const Description& description, const EarthRequest& request, const MemoryBudget& memory) {
   if (model.has("file")) {
@@ -1007,7 +1011,7 @@ std::vector<Law> all_laws(const Config& model) {
   return all;
 }
 
-/// Notes the properties of rock that the physics does not read, not even through a law.
+/// Adds a note on properties of rock that the physics does not read, not even through a law.
 void note_unread(const Config& job, const EarthRequest& request, Earth& earth) {
   if (request.reads.empty()) return;
   auto read = request.reads;
@@ -1052,7 +1056,8 @@ void build_earths(const Config& job, const std::optional<Projection>& projection
   if (requests.empty()) return;
   const auto kind = kind_of_mesh(job, requests.front());
   const auto of = kind == "planned" ? std::optional(cells_of_job(job, kind)) : std::nullopt;
-  if (!of || !of->averages) {  // each mesh has values at its own centres, or of its own bodies
+  // values depend on the mesh: they are those at its cell centres, or of its own bodies
+  if (!of || !of->averages) {
     for (std::size_t n = 0; n < requests.size(); ++n)
       take(n, build_earth(job, projection, memory, requests[n]));
     return;
@@ -1079,7 +1084,7 @@ Ground build_ground(const Config& job, const std::optional<Projection>& projecti
 
 std::string kind_of_mesh(const Config& mesh) {
   if (mesh.has("kind")) return mesh.choice("kind", mesh_kinds);
-  // Each of these keys belongs to one kind.
+  // Each of these keys exists in one kind only.
   constexpr std::pair<std::string_view, std::string_view> signs[] = {{"shape", "regular"},
                                                                      {"easting_widths", "tensor"},
                                                                      {"northing_widths", "tensor"},

@@ -8,7 +8,7 @@ namespace terrane {
 
 namespace {
 
-/// The shorter of 2300000 and 2.3e6; 1e-8, not 1e-08.
+/// The shortest text of a number: 2300000 or 2.3e6, whichever is shorter; 1e-8, not 1e-08.
 std::string shortest(double value) {
   const auto plain = fmt::format("{}", value);
   if (value == 0) return plain;

@@ -1,7 +1,7 @@
-// The settings of a problem, listed once.
+// Lists the members of a problem's struct once, for reading, checking, sending and reporting.
 //
-// A plain struct with defaults says in one function template what its members are called, what they may be
-// and what they mean:
+// A plain struct with defaults has one function template that lists its members: their names, the values they
+// may have and their meaning:
 //
 //   struct Problem {
 //     std::vector<double> conductivity;  // of cells
@@ -17,11 +17,11 @@
 //     }
 //   };
 //
-// A visitor is a class with a template operator() that takes such a line. From this list follow the keys of
-// the job file with their defaults, units and ranges (keys_of), their reading, with errors at the right key
-// (read_fields), the same check for a struct made in C++ or Python (check_fields), what ranks are sent
-// (put_fields, get_fields), and, in simulation/field_facts.hpp, what a checkpoint is for and what a report
-// says. A member that is not listed fails a test (every_member_is_a_field).
+// A visitor is a class with a template operator() that accepts the arguments of such a line. The list defines
+// the keys of the job file with their defaults, units and ranges (keys_of); how they are read, with errors at
+// the right key (read_fields); the same check for a struct made in C++ or Python (check_fields); the data
+// sent to ranks (put_fields, get_fields); and, in simulation/field_facts.hpp, the settings that a checkpoint
+// depends on and the text of a report. A test fails if a member is not listed (every_member_is_a_field).
 //
 // A member may be a number, an enumerator, a text, a mesh, a struct with a list of its own, and vectors and
 // arrays of these.
@@ -47,10 +47,10 @@ namespace terrane {
 
 // ---------------------------------------------------------------------------------- job files and checks
 
-/// "time", "thermal conductivity": the type of a key, for people.
+/// The type of a key as readers see it: "time", "thermal conductivity".
 std::string_view type_of_key(Quantity quantity);
 
-/// Visitor: keys with their defaults.
+/// Visitor: collects the keys with their defaults.
 class KeyList {
  public:
   template <class T, class Rule>
@@ -95,10 +95,11 @@ class KeyList {
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::vector<Key> keys_;
-  std::deque<std::string> texts_;  // the defaults as texts; in a deque, as views of them must stay valid
+  std::deque<std::string>
+      texts_;  // the defaults as texts; a deque, because string_views of its elements must stay valid
 };
 
-/// Visitor: takes the values of a table of the job file. Throws InputError at the key.
+/// Visitor: reads the members from a table of the job file. Throws InputError at the key.
 class ReadFields {
  public:
   explicit ReadFields(const Config& table) : table_(table) {}
@@ -133,8 +134,8 @@ class ReadFields {
   const Config& table_;
 };
 
-/// Visitor: throws InputError("heat: tolerance") at the first number that is not allowed; for a field of
-/// another table InputError("acoustic: boundary.reflection").
+/// Visitor: throws InputError at the first number outside its allowed range: "heat: tolerance", or for a
+/// field of another table "acoustic: boundary.reflection".
 class CheckFields {
  public:
   explicit CheckFields(std::string_view physics) : where_(std::string(physics) + ": ") {}
@@ -160,8 +161,8 @@ class CheckFields {
   std::string where_;
 };
 
-/// The keys of structs, with the defaults of a new struct, between keys that are no members. They live as
-/// long as the program.
+/// The keys of the structs, with the members of a default-constructed struct as defaults; `before` and
+/// `after` are keys that are no members. The list exists until the program ends.
 template <class... Problem>
 std::span<const Key> keys_of(std::initializer_list<Key> before = {}, std::initializer_list<Key> after = {}) {
   static const KeyList list = [&] {
@@ -187,7 +188,7 @@ void check_fields(std::string_view physics, const Problem& problem) {
   Problem::fields(problem, check);
 }
 
-/// Visitor: finds the table that has a key of this name, "tolerance" or "boundary.reflection".
+/// Visitor: finds the table that has the key `name`, given as "tolerance" or "boundary.reflection".
 class FindField {
  public:
   explicit FindField(std::string_view name) : name_(name) {}
@@ -217,8 +218,8 @@ class FindField {
   std::string_view name_;
 };
 
-/// Throws an error of check_fields() or of the physics about a field, "heat: step", as one at its key of the
-/// job file, "job.toml:7: simulation.step"; any other error as it is.
+/// Rethrows an error of check_fields() or of the physics about a field, "heat: step", as an error at its key
+/// of the job file, "job.toml:7: simulation.step"; rethrows any other error unchanged.
 template <class... Problem>
 [[noreturn]] void throw_at_its_key(const InputError& error, std::string_view physics, const Config& job) {
   const std::string_view where = error.where();
@@ -240,7 +241,7 @@ void put_value(const T& value, Packet& packet);
 template <class T>
 void get_value(T& value, Packet& packet);
 
-/// Visitor: puts every member into a packet.
+/// Visitor: writes every member into a packet.
 class PutFields {
  public:
   explicit PutFields(Packet& packet) : packet_(packet) {}
@@ -255,7 +256,7 @@ class PutFields {
   Packet& packet_;
 };
 
-/// Visitor: takes every member out of a packet.
+/// Visitor: reads every member from a packet.
 class GetFields {
  public:
   explicit GetFields(Packet& packet) : packet_(packet) {}
@@ -270,7 +271,7 @@ class GetFields {
   Packet& packet_;
 };
 
-/// A value of any type that a field may have.
+/// Writes a value of any type that a field may have.
 template <class T>
 void put_value(const T& value, Packet& packet) {
   if constexpr (std::is_same_v<T, TensorMesh>) {
@@ -326,8 +327,8 @@ Problem get_fields(Packet& packet) {
   return problem;
 }
 
-/// Visitor: broadcasts the values of large members, of which a packet has only the size. Collective: sends:
-/// on rank 0 true, on others false.
+/// Visitor: broadcasts the values of large members, for which a packet has only the size. Collective. sends:
+/// true on rank 0, false on the others.
 class ApartFields {
  public:
   ApartFields(Comm& comm, bool sends) : comm_(comm), sends_(sends) {}
@@ -393,7 +394,7 @@ struct CountFields {
 };
 }  // namespace fields_detail
 
-/// Whether fields() lists as many members as the struct has, and so do the structs inside it.
+/// Whether fields() lists as many members as the struct has, and likewise for all structs inside it.
 template <class Problem>
 bool every_member_is_a_field() {
   fields_detail::CountFields list;

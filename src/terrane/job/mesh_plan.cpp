@@ -97,7 +97,7 @@ Ground ground_of_line(const std::vector<Position>& points, const Spread& spread)
   };
 }
 
-/// Shepard's mean.
+/// Shepard's interpolation: mean of the heights with weights 1/distance⁴.
 double mean_of_near(const std::vector<Position>& points, double easting, double northing) {
   double sum = 0, weights = 0;
   for (const auto& p : points) {

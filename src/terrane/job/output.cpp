@@ -30,7 +30,7 @@ constexpr Key keys[] = {
 
 constexpr Section description{"output", "", "Files that are written.", keys};
 
-/// Whether a format with this extension can be written and holds one of `kinds`.
+/// Whether Terrane can write a format with this extension that stores one of `kinds`.
 bool writable(const std::string& extension, std::initializer_list<std::string_view> kinds) {
   for (const auto& format : io::formats()) {
     const auto holds = [&](std::string_view kind) {
@@ -47,7 +47,7 @@ bool writable(const std::string& extension, std::initializer_list<std::string_vi
   return false;
 }
 
-/// The seconds of "90 s", "5 min", "1 h"; nothing for other texts.
+/// Converts "90 s", "5 min" or "1 h" to seconds; nothing for other texts.
 std::optional<double> seconds_from_text(std::string_view text) {
   const auto blank = text.find_last_of("0123456789. ");
   if (blank == text.npos) return std::nullopt;
@@ -121,7 +121,8 @@ Output Output::read(const Config& job) {
       throw table.wrong("plots", fmt::format("\"{}\" is not a picture", path.filename().string()),
                         "Allowed: .png, .svg, .pdf.");
   output.plot_channels = table.texts("plot_channels");
-  // Two jobs in one folder write different files, and so different checkpoints.
+  // The checkpoint is named after the first result file, so that two jobs in one folder have different
+  // checkpoints.
   const auto first = output.files.empty() ? folder / "terrane" : output.files.front();
   output.checkpoint = checkpoint_settings(table, first.string() + ".checkpoint");
   return output;

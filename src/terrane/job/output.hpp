@@ -11,11 +11,11 @@
 namespace terrane {
 
 struct Output {
-  std::vector<std::filesystem::path> files;  ///< of the result, format by extension
-  std::vector<std::filesystem::path> model;  ///< of the model
+  std::vector<std::filesystem::path> files;  ///< files of the result; the extension selects the format
+  std::vector<std::filesystem::path> model;  ///< files of the model
   std::vector<std::filesystem::path> plots;  ///< maps of the result
-  std::vector<std::string> plot_channels;    ///< empty: all
-  CheckpointSettings checkpoint;             ///< beside the first of the files, with its name
+  std::vector<std::string> plot_channels;    ///< channels drawn in the plots; empty: all
+  CheckpointSettings checkpoint;             ///< its file: the name of the first result file + ".checkpoint"
 
   /// Throws InputError: a file without a format that can be written, the same name twice.
   static Output read(const Config& job);

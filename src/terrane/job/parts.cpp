@@ -1,4 +1,4 @@
-// Several simulations in one job, over one earth:
+// Splits a job of several simulations of one earth into jobs of one simulation:
 //
 //   [mesh.coarse]               [[simulation]]
 //   shape = [20, 20, 10]        name = "gravity"
@@ -8,10 +8,11 @@
 //   [survey.gravity]
 //   region = [0, 4, 0, 4, "km"]
 //
-// Each simulation becomes a job of its own. It has of every table that its physics reads the keys that stand
-// there by themselves (survey.height), and with them those of one variant, a table inside: the one that the
-// simulation names (mesh = "coarse"), or the one that has its name (survey.gravity). [[survey]] with a name
-// is another way to write such a table. A simulation that takes no mesh gets the one that its physics plans.
+// Each simulation becomes a job of its own. From every table that its physics reads it gets the keys directly
+// in that table (survey.height), and the keys of one variant, a table inside it: the one that the simulation
+// names (mesh = "coarse"), or the one with the simulation's name (survey.gravity). [[survey]] with a name is
+// another way to write such a variant. A simulation for which no mesh remains gets the one that its physics
+// plans.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@ bool is_file_name(std::string_view name) {
   return !name.empty() && name.front() != '-' && name.find_first_not_of(allowed) == name.npos;
 }
 
-/// The name of each simulation; its physics where it gives none.
+/// The name of each simulation; if it gives none, the name of its physics.
 std::vector<std::string> names_of(const std::vector<Config>& simulations) {
   std::vector<std::string> names;
   for (const auto& simulation : simulations) {
@@ -52,8 +53,9 @@ bool is_table_or_tables(const Node& node) {
   return node.table() || (node.list() && !node.list()->empty() && node.list()->front().table());
 }
 
-/// The tables inside a table of the job that are for some simulations only: all of them, but in [model],
-/// which has tables of its own, those that a simulation names or that have the name of one.
+/// The variants in a table of the job: the tables inside it that are for some simulations only. These are all
+/// of them; but in [model], which has other tables too, only those that a simulation names or that have the
+/// name of a simulation.
 template <class Node>
 std::set<std::string> variants_of(const Node& table, const std::string& key,
                                   const std::vector<Config>& simulations,
@@ -71,8 +73,8 @@ std::set<std::string> variants_of(const Node& table, const std::string& key,
   return variants;
 }
 
-/// A table of the job as one simulation has it: its keys but for the variants, and those of the chosen one,
-/// which come first where both have a key.
+/// A table of the job as one simulation reads it: its keys without the variants, and the keys of the chosen
+/// variant, which replace the table's keys of the same name.
 template <class Node>
 Node merged(const Node& table, const std::set<std::string>& variants, const Node* chosen) {
   if (chosen && chosen->list()) return *chosen;
@@ -86,8 +88,8 @@ Node merged(const Node& table, const std::set<std::string>& variants, const Node
   return all;
 }
 
-/// The part of a job's table that belongs to simulation i; nothing when all of it belongs to others. taken:
-/// tables inside it that some simulation uses. Throws InputError.
+/// The keys of a job's table that apply to simulation i; nothing if all belong to other simulations. taken:
+/// collects the tables inside it that some simulation uses. Throws InputError.
 template <class Node>
 std::optional<Node> taken_from(const Node& table, const std::string& key,
                                const std::vector<Config>& simulations, const std::vector<std::string>& names,
@@ -113,7 +115,8 @@ std::optional<Node> taken_from(const Node& table, const std::string& key,
                    fmt::format("Write {} = \"{}\".", key, *variants.begin()));
 }
 
-/// Turns [[survey]] with names into the tables inside [survey] that they stand for. Throws InputError.
+/// Converts [[survey]] or [[mesh]] with names into the equivalent tables inside [survey] or [mesh]. Throws
+/// InputError.
 template <class Node>
 Node by_name(const Node& node, const std::string& key) {
   if ((key != "survey" && key != "mesh") || !node.list()) return node;
@@ -146,7 +149,7 @@ void forget_reading(Node& node) {
     for (auto& item : *list) forget_reading(item);
 }
 
-/// Adds the entries that another table has and this one lacks, also in tables inside it.
+/// Adds the entries of table `from` that `to` lacks; likewise in the tables inside both.
 template <class Node>
 void add_missing(Node& to, const Node& from) {
   if (!to.table() || !from.table()) return;

@@ -90,7 +90,7 @@ std::optional<double> level(const Config& table) {
   return table.optional_number("height", Quantity::length);
 }
 
-/// The height of stations known to lie within a region, m.
+/// The height of stations, or their clearance above the ground in a region that contains them, m.
 StationHeight station_height(const Config& table, const std::optional<Projection>& projection,
                              const Region& region, const MemoryBudget& memory) {
   if (const auto height = level(table)) return *height;
@@ -99,7 +99,7 @@ StationHeight station_height(const Config& table, const std::optional<Projection
     throw table.wrong("height", "missing",
                       "Give survey.height = METRES, or survey.clearance with survey.elevation.");
   if (!table.has("elevation")) throw table.wrong("elevation", "missing");
-  // A little beyond the stations, so that those on the edge have nodes on all sides.
+  // A margin, so that stations at the edge have grid nodes on all sides.
   const double margin = 0.02 * std::max(region.east - region.west, region.north - region.south) + 50e3;
   const Region wider{region.west - margin, region.east + margin, region.south - margin,
                      region.north + margin};
@@ -198,8 +198,8 @@ Survey along_lines(const Config& table, const std::optional<Projection>& project
   return line_survey(lines, height);
 }
 
-/// The columns and rows of the survey's grid that remain; none where the kept stations are not all of their
-/// crossings.
+/// The columns and rows of the survey's grid that remain after a selection; none unless the kept stations are
+/// all crossings of these columns and rows.
 std::optional<SurveyGrid> cut_grid(const Survey& survey, const std::vector<char>& keep) {
   if (!survey.grid) return {};
   const auto& [easting, northing] = *survey.grid;
@@ -230,7 +230,8 @@ void keep_only(Survey& survey, const std::vector<char>& keep) {
   if (survey.size() < keep.size()) survey.grid = cut_grid(survey, keep);
 }
 
-/// The receivers of a result with traces or fields at them; empty when it has none, or each shot has its own.
+/// The receivers of a result that has traces or fields at receivers; empty if it has none, or if each shot
+/// has its own receivers.
 io::Table receivers_of(const Dataset& data) {
   io::Table rows;
   for (const auto* name : {"easting", "northing", "up"}) {
@@ -267,7 +268,8 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   if (std::holds_alternative<io::MeshData>(content) && options.format.empty()) {
     const auto file = table.input_file("file").string();
     const auto ending = path.extension();
-    if (ending == ".npz" || ending == ".json" || io::holds_emg3d(file))  // a survey beside a model
+    // these files may hold a survey in addition to a model
+    if (ending == ".npz" || ending == ".json" || io::holds_emg3d(file))
       if (auto survey = io::find_emg3d_survey(file, options.memory)) content = std::move(survey->receivers);
   }
   if (auto* list = std::get_if<io::Table>(&content)) {
@@ -296,14 +298,14 @@ io::Table rows_of(const Config& table, const MemoryBudget& memory) {
   return rows;
 }
 
-/// Stations as a list has them: longitudes and latitudes where it is geographic, else metres.
+/// Stations as a list gives them: in longitude and latitude if it is geographic, else in metres.
 struct Listed {
   Survey survey;
   bool geographic = false;
 };
 
-/// What kind of survey a file is, as far as its columns tell, when it was given as stations: advice for the
-/// error; empty: it holds stations.
+/// Advice for the error when a file of another survey is given as stations: the kind of survey that its
+/// columns suggest; empty: the file does list stations.
 std::string other_survey(const io::Table& rows) {
   if (rows.find("a_easting") != nullptr && rows.find("m_easting") != nullptr)
     return "It holds arrays of electrodes: write simulation.physics = \"electric\".";
@@ -313,7 +315,8 @@ std::string other_survey(const io::Table& rows) {
   return {};
 }
 
-/// The first column with one of these names, in any case and with any unit at its end: "Elev_m"; or empty.
+/// The name of the first column that has one of these names, ignoring case and a unit at its end ("Elev_m");
+/// empty if there is none.
 std::string called(const io::Table& rows, std::initializer_list<std::string_view> names) {
   for (const auto wanted : names)
     for (const auto& column : rows.columns)
@@ -322,8 +325,8 @@ std::string called(const io::Table& rows, std::initializer_list<std::string_view
   return {};
 }
 
-/// The keys that would name the columns of places, as one writes them in the job; empty where no column looks
-/// like one.
+/// Suggests the keys of the job that name the columns of coordinates; empty if no column looks like a
+/// coordinate.
 std::string keys_for_columns(const Config& table, const io::Table& rows) {
   const auto east = called(rows, {"easting", "east", "x", "e", "utme", "xcoord"}),
              north = called(rows, {"northing", "north", "y", "n", "utmn", "ycoord"}),
@@ -341,7 +344,7 @@ std::string keys_for_columns(const Config& table, const io::Table& rows) {
   return "Write into [survey] " + keys + (unit ? ", length_unit = \"m\"" : "") + ".";
 }
 
-/// Throws InputError: the table has no such column of a place.
+/// Throws InputError if the table lacks the column `name` of a coordinate, given by `key`.
 void expect_column(const Config& table, const io::Table& rows, const char* key, const std::string& name) {
   if (rows.find(name) != nullptr) return;
   std::string columns;
@@ -361,7 +364,7 @@ void expect_column(const Config& table, const io::Table& rows, const char* key, 
                                     key, columns.empty() ? "none" : columns));
 }
 
-/// Throws InputError where a column of heights holds depths, positive downward.
+/// Throws InputError if a column used as heights contains depths, positive downward.
 void expect_upward(const Config& table, const std::string& name, const std::vector<double>& up) {
   if (lower(name).starts_with("depth") && std::any_of(up.begin(), up.end(), [](double z) { return z > 0; }))
     throw table.wrong(table.has("up_column") ? "up_column" : "file",
@@ -369,7 +372,8 @@ void expect_upward(const Config& table, const std::string& name, const std::vect
                       "Make a column of heights: minus the depth.");
 }
 
-/// The grid whose nodes the stations are, in its order, where their table says that there is one.
+/// The grid whose nodes are the stations, in the order of its nodes; nothing unless the attributes of their
+/// table declare a grid.
 std::optional<SurveyGrid> grid_of(const io::Table& rows, const Survey& survey) {
   const auto said = rows.attributes.find("grid");
   std::size_t columns = 0;
@@ -389,7 +393,7 @@ std::optional<SurveyGrid> grid_of(const io::Table& rows, const Survey& survey) {
   return grid;
 }
 
-/// Adds the column of what was observed, and all that are not in use for places.
+/// Adds the column of observed data, and all columns that are not used as coordinates.
 void add_columns(const Config& table, const io::Table& rows, std::vector<std::string> used, Survey& survey) {
   if (const auto observed = table.optional_text("observed_column")) {
     survey.columns.push_back(
@@ -399,13 +403,13 @@ void add_columns(const Config& table, const io::Table& rows, std::vector<std::st
   }
   for (const auto& column : rows.columns) {
     if (std::find(used.begin(), used.end(), column.name) != used.end()) continue;
-    // "observed" is what survey.observed_column names, and nothing else.
+    // The name "observed" is reserved for the column named by survey.observed_column.
     survey.columns.push_back(column);
     if (column.name == "observed") survey.columns.back().name = "observed_survey";
   }
 }
 
-/// The columns that the keys name, and all others as they are.
+/// Stations from the columns that the keys name; all other columns are kept unchanged.
 Listed listed_in(const Config& table, const io::Table& rows) {
   Listed found;
   const auto length_unit = table.optional_text("length_unit").value_or("");
@@ -498,7 +502,8 @@ void add_ellipsoidal_height(const Config& table, Survey& survey, const MemoryBud
   survey.columns.push_back({"ellipsoidal_height", "m", "height above the ellipsoid", std::move(height)});
 }
 
-/// The projection of a job whose stations are in metres.  mesh: the table [mesh]. Throws InputError there.
+/// The map projection of a job whose stations are in metres. mesh: the table [mesh]. Throws InputError at its
+/// key.
 Projection projection_of(const Config& mesh, const std::string& definition) {
   if (definition == "utm")
     throw mesh.wrong("projection", "\"utm\" needs stations in longitude and latitude",
@@ -522,7 +527,8 @@ io::TextColumn in_words(const Column& column) {
   return words;
 }
 
-/// Reads the columns, keeps the stations asked for, projects them, and lifts them to their clearance.
+/// Reads the columns, selects the stations asked for, projects them, and raises them by their clearance above
+/// the ground.
 Stations from_list(const Config& table, const Config& table_of_mesh,
                    const std::optional<std::string>& definition, const MemoryBudget& memory) {
   Stations made;
@@ -537,7 +543,8 @@ Stations from_list(const Config& table, const Config& table_of_mesh,
     made.notes.push_back(
         fmt::format("{}: {}", std::filesystem::path(rows.source).filename().string(), note->second));
   auto [survey, geographic] = listed_in(table, rows);
-  Column numbers{"row", "1", "", std::vector<double>(survey.size())};  // which rows are kept
+  // tells later which rows of the file were kept
+  Column numbers{"row", "1", "", std::vector<double>(survey.size())};
   std::iota(numbers.values.begin(), numbers.values.end(), 0.0);
   survey.columns.push_back(std::move(numbers));
   keep_asked_for(table, survey, made.notes);

@@ -15,10 +15,11 @@
 namespace terrane {
 
 struct Stations {
-  Survey survey;  ///< columns: those of the file; "observed" (SI), "geoid_height", "ellipsoidal_height" (m)
-  std::optional<Projection> projection;  ///< of the whole job
-  std::vector<std::string> sites;        ///< names of magnetotelluric sites, of each station; empty: none
-  /// Columns of words of the file, and numbers that are names (ID), of each station.
+  Survey survey;  ///< with the columns of the file, and "observed" (SI), "geoid_height", "ellipsoidal_height"
+                  ///< (m)
+  std::optional<Projection> projection;  ///< map projection of the whole job
+  std::vector<std::string> sites;  ///< name of the magnetotelluric site, for each station; empty: no sites
+  /// Text columns of the file and numeric columns that identify stations (ID), with a value for each station.
   std::vector<io::TextColumn> words;
   std::vector<std::string> notes, warnings;
 };
@@ -26,7 +27,7 @@ struct Stations {
 /// Table [survey] and its kinds, in the order of the reference.
 std::span<const Section> survey_sections();
 
-/// Throws InputError, FileError, MemoryError (before anything large is made).
+/// The stations of the job. Throws InputError, FileError, or MemoryError before large arrays are allocated.
 Stations build_survey(const Config& job, const MemoryBudget& memory = {});
 
 }  // namespace terrane
