@@ -1,5 +1,4 @@
-// What other programs call the ten channels: names, axes, signs and units, converted where data comes in or
-// goes out.
+// Names, axes, signs and units of the ten channels in other programs; data are converted on input and output.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Whether stations and a model are near each other. A field falls off with distance and is negligible at a
-// hundred times the size of the model: then the stations or the model most often have coordinates of another
+// Whether stations and a model are near each other. A field is negligible at a distance of a hundred times
+// the size of the model: stations so far away, or the model, most often have coordinates of another
 // projection.
 #pragma once
 

@@ -12,6 +12,7 @@
 // the k-th derivatives (k = 0, 1, 2 for V, g, Γ) have degree N = n + j ≥ p + 1 + k in the Taylor series of
 // 1/|R + x − y|. So with the radii σ of the box and s of the cluster, q = (σ + s)/R, n = p + 1, c_k as in
 // tree.cpp and b_n the moments of the cluster
+//   error ≤ Σ|m| / R^(k+1) · c_k(n) ((σ + s b_n^(1/n))/R)^n / (1 − q c_k(n + 1)/c_k(n))
 // (Minkowski: the n-th mean of |x − y| over the cluster is at most |x| plus that of |y|). This is the bound
 // of the tree with both radii in place of one, and the tolerance is the same. docs/theory/fast.md.
 #pragma once
@@ -53,8 +54,8 @@ class Fmm final : public Summation {
   /// Settings for operators that are built on this method (sensitivity/cell_fmm.hpp): the matrix entries of
   /// near pairs are stored, so that a near pair costs little, and all distant clusters use local expansions.
   struct Kept {
-    std::size_t leaf;  ///< prisms of a leaf, at most
-    int order;         ///< the highest of multipoles
+    std::size_t leaf;  ///< most prisms in a leaf
+    int order;         ///< highest order of multipoles
     double pair_work;  ///< operations per pack of pairs
   };
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
@@ -63,8 +64,8 @@ class Fmm final : public Summation {
   /// Settings for sums on a device (fmm_device.hpp): a group of threads computes a tile, a pair costs little
   /// compared with a translation, and all distant clusters use local expansions. 0: the best value.
   struct ForDevice {
-    std::size_t leaf;  ///< prisms of a leaf, at most
-    int order;         ///< the highest of multipoles
+    std::size_t leaf;  ///< most prisms in a leaf
+    int order;         ///< highest order of multipoles
   };
   Fmm(const Prisms& prisms, const Stations& stations, ChannelSet channels, double accuracy, int threads,
       Progress& progress, const ForDevice& device);

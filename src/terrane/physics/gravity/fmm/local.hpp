@@ -3,8 +3,8 @@
 //   V(t + σ x) = (1/σ) Σ_j L_j H_j(x),   |x| ≤ 1,   j = (a, b, c),  |j| ≤ J
 //
 // L_j = ∂^j V at the centre t, in units of σ. Since V is harmonic there, c = 0 and 1 suffice, as for
-// multipole expansions (tree/expansion.hpp), and the numbers are stored as theirs. H_j are the harmonic
-// polynomials with ∂^j H_j = 1 at 0 and all other such derivatives 0:
+// multipole expansions (tree/expansion.hpp), and the numbers are stored in the same order. H_j are the
+// harmonic polynomials with ∂^j H_j = 1 at 0 and all other such derivatives 0:
 //   |j| H_j = x H_(a−1,b,c) + y H_(a,b−1,c) + z ∂z H_j
 //   ∂z H_(a,b,1) = H_(a,b,0),   ∂z H_(a,b,0) = −H_(a−2,b,1) − H_(a,b−2,1)
 // A multipole expansion C of scale s about c gives

@@ -10,6 +10,7 @@
 // at fixed m needs few registers; the Cartesian derivatives that the CPU uses (expansion_kernels.hpp) would
 // need too many. M_nm follow from the Cartesian coefficients C_abc of D^(a, b, c) by
 //   ∂x = (∂₊ + ∂₋)/2,   ∂y = (∂₊ − ∂₋)/2i
+// Sources: Hobson, The theory of spherical and ellipsoidal harmonics (1931), ch. IV; van Gelderen & Koop, J.
 // Geodesy 71 (1997) 337 for derivatives.
 //
 // About 26 operations per F, 13 (p + 3)² for all ten quantities.

@@ -1,4 +1,4 @@
-// Inversions to start from, and the earths that their data come from: `terrane new inversion --of NAME`.
+// Example inversions, and the models from which their data are computed: `terrane new inversion --of NAME`.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"

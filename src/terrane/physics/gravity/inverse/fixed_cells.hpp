@@ -1,5 +1,5 @@
-// Cells that are not active and yet hold matter that is known: the reference stands in them, and its field is
-// part of the data.
+// Cells that are not active but have a known property, that of the reference. Their field is part of the
+// data.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 namespace terrane::gravity::inverse {
 
 struct FixedCells {
-  std::vector<std::uint32_t> place;  ///< cells of the mesh
-  std::vector<double> value;         ///< SI
+  std::vector<std::uint32_t> place;  ///< indices of mesh cells
+  std::vector<double> value;         ///< property of each, SI
   PrismSet prisms;
   std::vector<std::string> notes;
 };
 
-/// The fixed cells: those with 0 in inversion.active_file, where inversion.reference is a file.
+/// The fixed cells: those with 0 in inversion.active_file, if inversion.reference is a file.
 FixedCells read_fixed(const Config& table, const std::string& property, const inversion::Problem& problem,
                       const std::string& mesh_file);
 
-/// The data that these cells cause, in the rows and the unit of the source.
+/// The data that these cells cause: [rows of the source], in its units.
 std::vector<double> data_of(const FixedCells& cells, const SensitivityColumns& source, SingularPolicy policy,
                             int threads);
 

@@ -1,4 +1,4 @@
-// Densities from gravity, as the list of all inversions knows it.
+// Gravity's entry in the list of all inversions: densities from gravity.
 #pragma once
 
 #include "terrane/inversion/job/inverse.hpp"

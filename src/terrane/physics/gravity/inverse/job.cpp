@@ -36,13 +36,13 @@ namespace terrane::gravity::inverse {
 
 namespace {
 
-/// A storage of G: what it takes, and, for the user, why it was chosen.
+/// A storage of G, its cost, and the reason for choosing it, which the user is told.
 struct StorageChoice {
   Storage storage = Storage::none;
   Device device{Device::Kind::cpu, -1};
   std::string reason;
-  double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;  ///< bytes: where the products are done
-  double bytes_to_make = 0;  ///< bytes of the host, while the matrix of a device is made
+  double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;  ///< bytes: on the device of products
+  double bytes_to_make = 0;  ///< host memory while the matrix of a device is computed
   bool on_device() const { return device.has_own_memory(); }
 };
 
@@ -74,11 +74,11 @@ class StationData final : public inversion::Dependence {
   std::vector<StorageChoice> candidates(const Runtime& runtime) const;
   std::vector<StorageChoice> trees(const Runtime& runtime, Device device, double team) const;
   StorageChoice by_fmm(const Runtime& runtime, double team) const;
-  /// Seconds that a step of Lanczos or of conjugate gradients takes, without its products.
+  /// Seconds of a step of Lanczos or of conjugate gradients, without its products.
   double seconds_beside_products(const Runtime& runtime) const;
   /// Whether three transforms apply the exact inverse of the regulariser.
   bool inverse_is_exact() const;
-  /// Bytes and seconds that the posterior takes, where the regulariser has no exact inverse.
+  /// Bytes and seconds that the posterior needs if the regulariser has no exact inverse.
   std::pair<double, double> cost_of_posterior(const Runtime& runtime) const;
 
   std::string title_;
@@ -88,31 +88,33 @@ class StationData final : public inversion::Dependence {
   std::vector<io::TextColumn> words_;  // names of the stations
   std::shared_ptr<const SensitivityColumns> source_;
   StorageChoice choice_;
-  std::string chosen_for_;  ///< memory, threads, device and ranks that it was made for
+  std::string chosen_for_;  ///< memory, threads, device and ranks that choice_ is for
   double seconds_to_make_ = 0;
   FixedCells fixed_;
-  std::vector<double> of_fixed_;  ///< [rows] data that the fixed cells give; empty: there are none
+  std::vector<double> of_fixed_;  ///< [rows] data caused by the fixed cells; empty: none
 };
 
 constexpr std::array<std::string_view, 8> storage_names{"auto",  "lattice", "tree", "fmm",
                                                         "dense", "single",  "disk", "none"};
 
-// Measured on one core with AVX-512: an entry with one channel, and a product of one entry from memory.
+// Measured on one core with AVX-512: computing an entry with one channel; a product with one entry, from
+// memory and from a file.
 constexpr double seconds_per_entry = 6e-9, seconds_per_stored_entry = 0.5e-9, seconds_per_read_entry = 4e-9;
-// Measured on an H200: a pair computed anew for a product, an entry made to be kept, bytes of its memory, and
-// of vectors across the bus, a second. Whole inversions took 1 to 1.8 times what these foresee, for their
-// number of products (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
+// Measured on an H200, in seconds: a pair computed anew for a product, an entry computed to be stored; in
+// bytes per second: its memory, and vectors across the bus. Whole inversions took 1 to 1.8 times the time
+// estimated from these and their number of products
+// (benchmarks/records/2026-11-23-inversion_plans-1-gpu.json).
 constexpr double seconds_per_device_pair = 7e-12, seconds_per_device_entry = 1.3e-10, device_bytes = 3e12,
                  bus_bytes = 1e10;
-// What a step takes beside its products: vectors on the host, a cell; the regulariser's inverse, an operation
-// on one core and on an H200.
+// Seconds of a step without its products: per cell, for vectors on the host; per operation of the
+// regulariser's inverse, on one core and on an H200.
 constexpr double seconds_per_cell = 8e-9, seconds_per_operation = 5e-11, seconds_per_device_operation = 1e-13;
-constexpr double inverses_without_exact_one = 10;  // of steps that need no product with G
+constexpr double inverses_without_exact_one = 10;  // inner steps, without a product with G
 constexpr double least_for_a_tree = 1e7;           // entries; below, other storages are fast enough
 constexpr double least_for_fmm = 1e9;              // entries; above, fast multipoles are considered
 constexpr double expected_products = 60;  // products with G, and with Gᵀ, of an inversion without bounds
 
-/// The active cells as prisms; where air fills the upper part of a cell, only the part below it.
+/// The active cells as prisms; if air fills the upper part of a cell, only the part below it.
 PrismSet prisms_of_cells(const inversion::Problem& problem) {
   const auto& active = problem.active;
   PrismSet cells;
@@ -128,7 +130,7 @@ PrismSet prisms_of_cells(const inversion::Problem& problem) {
   return cells;
 }
 
-/// Stations that lie inside of active cells, as in a borehole; and none where a row of G has no value.
+/// Warns of stations inside active cells, as in a borehole. Throws InputError: a row of G has no value.
 void check_stations(const SensitivityColumns& source, std::vector<std::string>& warnings) {
   const auto& up = source.stations().up;
   if (const auto undefined = source.contacts().undefined(); !undefined.empty())
@@ -190,13 +192,13 @@ void StationData::hold_fixed(FixedCells fixed, int threads) {
                   grouped(fixed_.place.size())));
 }
 
-/// The device on which products could be done in place of the CPU; automatic: a GPU where there is one.
+/// The device that could compute products in place of the CPU; automatic: a GPU if there is one.
 Device device_for(const Runtime& runtime) {
   if (runtime.device.kind == Device::Kind::automatic) return resolve(runtime.device);
   return runtime.device;
 }
 
-/// Memory and time that a storage takes on the CPU. team: threads.
+/// Memory and time that a storage needs on the CPU. team: number of threads.
 StorageChoice on_cpu(Storage storage, double entries, double team) {
   StorageChoice choice;
   choice.storage = storage;
@@ -209,7 +211,7 @@ StorageChoice on_cpu(Storage storage, double entries, double team) {
   return choice;
 }
 
-/// The same on a device, where vectors cross the bus.
+/// The same on a device, with the transfer of vectors across the bus.
 StorageChoice on_device(Device device, Storage storage, double entries, double vectors) {
   StorageChoice choice;
   choice.storage = storage;
@@ -232,7 +234,7 @@ StorageChoice on_lattice(Device device, double bytes, double seconds_per_product
   return choice;
 }
 
-/// Bytes that each rank has of a matrix on devices.
+/// Bytes that each rank stores of a matrix on devices.
 double part_of_rank(const StorageChoice& choice, const Runtime& runtime) {
   return choice.bytes / (runtime.comm ? runtime.comm->size() : 1);
 }
@@ -243,12 +245,12 @@ double free_on_device(const Runtime& runtime) {
   return static_cast<double>(device_memory(device).free);
 }
 
-/// The part in the memory of this machine of `bytes` that all ranks hold together.
+/// The bytes in the memory of this machine, if all ranks together store `bytes`.
 double part_of_machine(double bytes, const Runtime& runtime) {
   return runtime.comm ? bytes * runtime.comm->on_node().count / runtime.comm->size() : bytes;
 }
 
-/// inverse: bytes of the regulariser's, which rank 0 applies on its device
+/// inverse: bytes of the regulariser's inverse, which rank 0 applies on its device
 bool fits(const StorageChoice& choice, const MemoryBudget& memory, const Runtime& runtime, double inverse) {
   const double most = 0.6 * static_cast<double>(memory.bytes);
   if (part_of_machine(choice.bytes_to_make, runtime) >= most) return false;
@@ -260,7 +262,7 @@ double seconds_in_all(const StorageChoice& choice) {
   return choice.seconds_to_make + 2 * expected_products * choice.seconds_per_product;
 }
 
-/// Storages to choose from: the one that the job names, or else all that serve.
+/// The storages to choose from: the one that the job names, or else all that are possible.
 std::vector<StorageChoice> StationData::candidates(const Runtime& runtime) const {
   const double entries = static_cast<double>(source_->rows()) * static_cast<double>(source_->columns()),
                vectors =
@@ -326,7 +328,7 @@ StorageChoice StationData::by_fmm(const Runtime& runtime, double team) const {
   return choice;
 }
 
-/// By a tree on a device, or on the CPU; with device = "cuda", on that alone.
+/// Storages by a tree: on a device, and on the CPU; with device = "cuda", on the device only.
 std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device device, double team) const {
   const auto cost = TreeSensitivity::cost(*source_, storage_.tree_accuracy, runtime.threads);
   const double vectors =
@@ -352,7 +354,7 @@ std::vector<StorageChoice> StationData::trees(const Runtime& runtime, Device dev
 }
 
 void StationData::choose(const Runtime& runtime) {
-  // Errors of data and bounds are found with products made on the fly.
+  // Until make(), products compute entries on the fly: enough to find errors in data and bounds.
   problem_.g = std::make_shared<solve::OnTheFlyOperator>(source_, runtime.threads);
   const auto memory = budget(runtime);
   auto where = fmt::format("{} {} {} {}", runtime.memory, runtime.threads, to_string(runtime.device),
@@ -390,7 +392,7 @@ void StationData::make(const Runtime& runtime) {
   settings.storage = choice.storage;
   // Each rank finds its own GPU, unless the job names one.
   settings.device = choice.on_device() ? Device{choice.device.kind, runtime.device.index} : choice.device;
-  // The regulariser's exact inverse is applied there, whatever holds G.
+  // The regulariser's exact inverse is applied on a device even if G is stored on the CPU.
   const auto device = device_for(runtime);
   settings_.device = !choice.on_device() && device.has_own_memory() ? resolve(device) : choice.device;
   problem_.g = make_operator(source_, settings, runtime, notes_, workers_);
@@ -479,7 +481,8 @@ double StationData::seconds_beside_products(const Runtime& runtime) const {
 Fingerprint StationData::fingerprint(const Runtime&) const {
   auto all = inverse::fingerprint(*source_, storage_.accuracy);
   all.push_back({"storage", std::string(storage_names[static_cast<std::size_t>(choice_.storage)])});
-  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(settings_.device.kind))});  // its sums
+  // Sums of another kind of device differ in the last bits.
+  all.push_back({"kind of device", fmt::format("{}", static_cast<int>(settings_.device.kind))});
   all.push_back({"tree_accuracy", fmt::format("{}", storage_.tree_accuracy)});
   return all;
 }
@@ -546,7 +549,7 @@ StorageSettings read_storage(const Config& table) {
   return s;
 }
 
-/// Stations that inversion.leave_out names go, with a note.
+/// Removes the stations that inversion.leave_out names, and adds a note.
 void leave_out(const Config& table, terrane::Stations& stations) {
   auto& survey = stations.survey;
   std::vector<bool> left(survey.size());
@@ -579,7 +582,7 @@ std::unique_ptr<terrane::Simulation> StationData::from_job(const KindOfJob& kind
       read_observations(kind.fields(simulation, stations.survey), simulation, stations.survey);
   inversion::read_uncertainties(table, observations.columns, stations.notes, place_of_stations(job, {}));
   inversion::Problem problem;
-  Ground own;  // that of stations, where the job names none
+  Ground own;  // ground through the stations, if the job names none
   const auto mesh = inversion::read_mesh(job, memory, [&](const MeshWish& wish) {
     const auto land = table.has("topography") || table.has("active_file")
                           ? Ground{}

@@ -14,11 +14,11 @@ namespace terrane::gravity::inverse {
 /// What differs between jobs of gravity and of magnetics.
 struct KindOfJob {
   std::string_view title;     ///< "inversion of gravity"
-  std::span<const Key> keys;  ///< of [simulation]
+  std::span<const Key> keys;  ///< keys of [simulation]
   FieldKind (*fields)(const Config& simulation, const Survey& survey);
 };
 
-/// An inversion of fields at stations, as the list of inversions has it.
+/// The entry of an inversion of fields at stations in the list of inversions.
 Physics job_at_stations(std::string_view name, std::string_view summary, const KindOfJob& kind);
 
 }  // namespace terrane::gravity::inverse

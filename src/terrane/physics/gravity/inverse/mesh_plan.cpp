@@ -10,10 +10,10 @@
 namespace terrane::gravity::inverse {
 
 namespace {
-constexpr double beside = 1.3, down = 1.1;  // growth
+constexpr double beside = 1.3, down = 1.1;  // growth of cell sizes
 constexpr std::size_t most_cells = 500'000;
 
-/// How far stations are apart, of a map or of a line: s with (length + s)(width + s) = stations s².
+/// The spacing s of stations on a map or a line, from (length + s)(width + s) = stations s².
 double apart(const std::vector<Position>& stations, const Spread& spread) {
   const double sides = spread.length + spread.width, more = static_cast<double>(stations.size()) - 1;
   return (sides + std::sqrt(sides * sides + 4 * more * spread.length * spread.width)) / (2 * more);

@@ -1,19 +1,19 @@
-// Cells for what is found from stations, where the job has no mesh:
+// Plans the cells of an inversion of data at stations, if the job has no mesh:
 //
-//   width      as stations are apart, s with (length + s)(width + s) = stations s²
-//   thickness  half of that at the ground, growing by 1.1 downwards to half the survey's length: what lies
-//              deeper shows as a regional field
-//   beside     the survey cells that grow by 1.3 for as far, for bodies that it sees from aside
-//   ground     the job's, or below the stations: where their heights differ, through them
+//   width      the station spacing s, from (length + s)(width + s) = stations s²
+//   thickness  half of that at the ground, growing by 1.1 downwards, to a depth of half the survey's length:
+//              deeper bodies cause a regional field
+//   beside     the survey cells that grow by 1.3, over the same distance, for bodies beside it
+//   ground     the job's, or just below the lowest station; if their heights differ, through the stations
 #pragma once
 
 #include "terrane/job/mesh_plan.hpp"
 
 namespace terrane::gravity::inverse {
 
-/// ground: that the job names, or empty.  steep: data grow beyond all bounds beside a cell, so none comes
-/// nearer to a station than half its thickness.  own: gets the ground of the stations, where that is uneven.
-/// Throws InputError.
+/// ground: named by the job, or empty · steep: data are unbounded at the edges of a cell, so no cell is
+/// closer to a station than half its thickness · own: set to the ground through the stations, if that is
+/// uneven. Throws InputError.
 CellsPlan plan_cells(const std::vector<Position>& stations, const Ground& ground, bool steep,
                      const MeshWish& wish, Ground& own);
 

@@ -16,15 +16,15 @@ namespace terrane::gravity::inverse {
 struct FieldKind {
   const Conventions& conventions;
   std::string property;  ///< "density", "susceptibility"
-  /// The datum of a cell with one unit of the property, SI.
+  /// The observable of a channel: the datum that a cell with one unit of the property causes, SI.
   std::function<Observable(std::string_view channel)> observable;
 };
 
-/// Data by kinds, in the frame and the unit of the result.
+/// The data of all channels, in the frame and the unit of the result.
 struct Observations {
-  std::vector<ObservedColumn> columns;    ///< values, and their uncertainties where the survey has them
-  std::vector<std::string> descriptions;  ///< of their fields
-  std::vector<Observable> observables;    ///< the value, in its unit, of a cell with one unit of the property
+  std::vector<ObservedColumn> columns;    ///< [channels] values, and uncertainties if the survey has them
+  std::vector<std::string> descriptions;  ///< [channels]
+  std::vector<Observable> observables;    ///< [channels] datum of a cell with one unit of the property
   std::vector<Column> others;             ///< the survey's other columns
   std::string property;
   std::string frame;
@@ -35,8 +35,8 @@ struct Observations {
   std::vector<std::string> warnings;
 };
 
-/// Channels of this kind that the survey has. simulation: described with the keys channels, frame, units and
-/// singular among its own. Throws InputError.
+/// Reads the channels of this kind that the survey has.  simulation: a table with the keys channels, frame,
+/// units and singular. Throws InputError.
 Observations read_observations(const FieldKind& kind, const Config& simulation, const Survey& survey);
 
 }  // namespace terrane::gravity::inverse

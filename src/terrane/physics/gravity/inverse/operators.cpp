@@ -100,7 +100,7 @@ std::shared_ptr<const solve::PartedOperator> make_share(
 
 constexpr const char* service_of_products = "gravity: shares of products";
 
-/// The source and the settings, from rank 0 to all.
+/// Packs the source and the settings, which rank 0 sends to all ranks.
 Packet packed(const SensitivityColumns& source, const StorageSettings& settings, int threads) {
   Packet packet;
   packet.put(std::string(service_of_products));
@@ -181,7 +181,8 @@ std::shared_ptr<const solve::LinearOperator> make_operator(
 
 namespace {
 
-/// This rank's share of what rank 0 asks for; nothing when a rank fails, which rank 0 throws.
+/// Makes this rank's share of the operator that rank 0 requests; null if any rank fails, whose error rank 0
+/// throws.
 std::shared_ptr<const solve::PartedOperator> share_as_asked(Packet packet, Comm& comm) {
   std::shared_ptr<const solve::PartedOperator> own;
   const bool made = serve_in_step(comm, [&] {

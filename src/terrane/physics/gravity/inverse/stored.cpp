@@ -40,7 +40,7 @@ StoredOperator::StoredOperator(const solve::ColumnSource& source, const std::fil
     throw FileError(file.string(), "is damaged: it holds no matrix of this size", "Remove it.");
 }
 
-/// Chunks are made several at a time and written in their order.
+/// Computes several chunks at a time and writes them in order.
 void StoredOperator::make(const solve::ColumnSource& source, const std::filesystem::path& file,
                           const Fingerprint& of, Progress* progress) const {
   Progress silent;

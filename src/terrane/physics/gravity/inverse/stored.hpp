@@ -14,12 +14,13 @@ namespace terrane::gravity::inverse {
 
 class StoredOperator final : public solve::ChunkedOperator {
  public:
-  /// Reads the file where it is there, and makes it where not. of: all that determines the entries. Throws
-  /// InputError: it holds the matrix of another problem (the message says what differs); FileError: damaged.
+  /// Opens the file, or makes it if there is none. of: everything that determines the entries. Throws
+  /// InputError: the file contains the matrix of another problem (the message says what differs); FileError:
+  /// damaged.
   StoredOperator(const solve::ColumnSource& source, const std::filesystem::path& file, const Fingerprint& of,
                  int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-  /// Whether the file was there.
+  /// Whether the file existed before.
   bool reused() const { return reused_; }
 
  private:

@@ -235,7 +235,7 @@ class LatticeOperator::OnCpu::Batches {
   std::vector<Array> masses_;
   std::vector<Spectra> scratch_;
   std::vector<double> values_;     // [layer, channel, distances]
-  std::vector<Spectra*> kernel_;   // of each layer
+  std::vector<Spectra*> kernel_;   // [layer]
   std::unique_ptr<bool[]> known_;  // [layer, channel]: kept from an earlier product
 };
 

@@ -1,5 +1,5 @@
 // Prisms on an evenly spaced mesh, stations on grids of its spacing: the sum over prisms is a convolution
-// (lattice_plan.hpp), computed by FFT. This is the CPU's.
+// (lattice_plan.hpp), computed by FFT; in this file on the CPU.
 //
 // K is computed once for each lag, by the kernels of the direct sum at full accuracy. So the result is exact
 // to rounding, about 1e-15 of the largest value (the FFT adds log₂ N roundings).

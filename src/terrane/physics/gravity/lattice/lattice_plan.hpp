@@ -1,7 +1,6 @@
 // The part of the lattice method that is the same on every device: the lattice found in lists of prisms and
 // stations, the sizes of its convolutions, its parts, and stations inside and on cells.
 //
-//
 //   field(s) = Σ_layers Σ_c K_layer(s − c) ρ_layer(c),   s, c: position of station and cell, in whole cells
 //
 // Horizontally the mesh must be evenly spaced; layers may have any thickness, cells may be missing, and no
@@ -39,7 +38,7 @@ struct Lattice {
   };
   double corner[2] = {}, spacing[2] = {};  ///< west and south of cell (0, 0); sides of a cell, m
   std::size_t cells[2] = {};
-  std::vector<Layer> layers;         ///< ascending
+  std::vector<Layer> layers;         ///< from the lowest up
   std::vector<std::uint32_t> place;  ///< [prisms] cell: east + cells[0] · (north + cells[1] · layer)
   std::vector<Group> groups;
 

@@ -1,11 +1,12 @@
 // Computes a planned sum on all ranks of a run, and saves checkpoints.
 //
-// Rank 0 has read the problem and planned; the others have no data yet and wait in serve(). By stations,
-// every rank receives all prisms and stations, prepares the same summation and computes its share of the
-// parts. By prisms, the prisms in compact order are cut into chunks, which depend on their number alone; a
-// rank receives the prisms of its chunks and computes all parts with them, and the sums over chunks are added
-// in a fixed tree. The work is done in rounds: after each, all ranks agree whether any failed, and rank 0 may
-// write a checkpoint. The result is bitwise the same for any number of ranks and rounds.
+// Rank 0 has read the problem and planned; the others have no data yet and wait in serve(). In a partition by
+// stations, every rank receives all prisms and stations, prepares the same summation and computes its share
+// of the parts. In a partition by prisms, the prisms in compact order are cut into chunks, which depend on
+// their number alone; a rank receives the prisms of its chunks and computes all parts with them, and the sums
+// over chunks are added in a fixed tree. The work is done in rounds: after each, all ranks agree whether any
+// failed, and rank 0 may write a checkpoint. The result is bitwise the same for any number of ranks and
+// rounds.
 #pragma once
 
 #include <functional>

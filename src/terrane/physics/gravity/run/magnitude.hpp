@@ -1,16 +1,16 @@
 // Estimates how large the contributions to a field are before they cancel, because rounding errors are
 // relative to the contributions and not to the sum that remains.
 //
-//   S_k = Σ_i |c_ik|,   Q_k = (Σ_i |c_ik|²)^½,   c_ik: what prism i contributes to V, g, Γ (k = 0, 1, 2) at a
-//                                                 station, |c| of the vector, Frobenius of the tensor
-//   error by rounding of every method ≤ 4e-15 max Q + 5e-16 max S   (the floor)
+//   S_k = Σ_i |c_ik|,   Q_k = (Σ_i |c_ik|²)^½,   c_ik: contribution of prism i to V, g, Γ (k = 0, 1, 2) at a
+//                                                 station; |c|: length of g, Frobenius norm of Γ
+//   rounding error of every method ≤ 4e-15 max Q + 5e-16 max S   (the floor)
 //
 // Rounding errors of pairs are independent and add up like Q. Partial sums are rounded relative to their own
 // size, which is up to S if neighbours have one sign. Measured against quadruple precision: up to 3e-15 Q if
 // Q dominates, 2e-16 S if S does; docs/theory/fast.md.
 //
 // S and Q are computed from |mass|. Clusters of an octree are points at stations more than two radii away. A
-// prism is a point mass at the distance of a box half as large, with each value limited to the maximum of a
+// prism is a point mass at the distance to a box half as large, with each value limited to the maximum of a
 // body with its sides:
 //   V ≤ 3.6 ρ c (ab)^½, 1.5 m/R, ρ b c (2.4 + 2 ln(a/(bc)^½));  |g| ≤ 2π ρ c, m/R²;  ‖Γ‖ ≤ 4π ρ
 // with sides a ≥ b ≥ c and R the radius of the sphere of its volume.

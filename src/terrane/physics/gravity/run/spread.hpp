@@ -1,7 +1,8 @@
 // Sends a planned sum to the other ranks: the task, prisms and stations.
 //
-// By stations, every rank receives all prisms and stations. By prisms, the prisms in compact order are cut
-// into chunks, which depend on their number alone, and a rank receives those of its chunks.
+// In a partition by stations, every rank receives all prisms and stations; in one by prisms, the prisms in
+// compact order are cut into chunks, which depend on their number alone, and a rank receives those of its
+// chunks.
 #pragma once
 
 #include <memory>

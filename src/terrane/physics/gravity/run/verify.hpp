@@ -14,8 +14,7 @@ struct Verification {
   std::size_t stations = 0;
   double error =
       0;  ///< largest error of V, g and Γ, norm-wise, relative to the largest value over the survey
-  bool quadruple =
-      false;  ///< reference: quadruple precision, or if that would take too long the direct sum at its best
+  bool quadruple = false;  ///< the reference is in quadruple precision; else it is the direct sum at its best
 };
 
 /// Compares `count` stations, spread evenly over the list.  result: of forward(), SI · contacts: of stations

@@ -35,10 +35,10 @@ class Worker {
 std::vector<Range> ranges_of(const Range& round, std::span<const double> shares, std::size_t rank,
                              std::size_t least);
 
-/// parameters.device: this rank's
+/// parameters.device: the device of this rank
 std::unique_ptr<Worker> worker_by_stations(std::shared_ptr<Summation> summation, const Parameters& parameters,
                                            const Comm& comm);
-/// share, stations: must outlive it
+/// share, stations: must outlive the worker
 std::unique_ptr<Worker> worker_by_prisms(const Share& share, const Stations& stations, const Comm& comm);
 
 }  // namespace terrane::gravity

@@ -1,8 +1,8 @@
-// G of all cells as blocks, each a part (solve/matrices/parted.hpp): several ranks may share them, each with
-// those of its own only. Blocks depend on the cells alone, so a product has the same bits on any number of
-// threads and ranks.
+// G divided into blocks of cells, each of them a part (solve/matrices/parted.hpp): several ranks may share
+// the blocks, each storing only its own. Blocks depend on the cells alone, so a product is bitwise the same
+// for any number of threads and ranks.
 //
-// A Block has product(), transpose() and diagonal(), which give Steps, and bytes().
+// A Block has product(), transpose() and diagonal(), which return Steps, and bytes().
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace terrane::gravity {
 
-/// `accuracy`, where near entries in single precision allow it. Throws InputError.
+/// Returns `accuracy`. Throws InputError: near entries in single precision do not allow it.
 inline double accuracy_in_single(double accuracy, double most_accurate, const char* where) {
   if (accuracy >= most_accurate) return accuracy;
   throw InputError(where, "no finer than 1e-7: what is near is kept in single precision");
@@ -28,7 +28,7 @@ inline double accuracy_in_single(double accuracy, double most_accurate, const ch
 template <class Block>
 class BlockOperator : public solve::PartedOperator {
  public:
-  /// Rows and columns as of the source. accuracy: of a product of all blocks. Throws Cancelled.
+  /// Rows and columns are those of the source. accuracy: of a product of all blocks. Throws Cancelled.
   BlockOperator(const SensitivityColumns& source, double accuracy, std::size_t most_parts, int threads,
                 Progress* progress, solve::ShareOfParts share)
       : rows_(source.rows()),
@@ -42,7 +42,7 @@ class BlockOperator : public solve::PartedOperator {
     made_.resize(held_.size());
     const auto make = [&](std::size_t i) {
       const auto& columns = blocks_[held_.first + i];
-      ShareOfProgress quiet(bar, 0);  // asks whether it is cancelled
+      ShareOfProgress quiet(bar, 0);  // advances no progress, but reports cancellation
       PrismSet cells;
       cells.reserve(columns.size());
       for (const auto c : columns) cells.push_back(source.cells()[c]);
@@ -50,7 +50,8 @@ class BlockOperator : public solve::PartedOperator {
                                          accuracy_of_block(accuracy, parts()), threads, quiet);
       bar.advance(columns.size());
     };
-    // A thread a block where there are enough of them; otherwise one after the other, each on all threads.
+    // One thread per block if there are enough blocks; otherwise one block after the other, each on all
+    // threads.
     if (2 * made_.size() > static_cast<std::size_t>(thread_count(threads)))
       for_each(made_.size(), threads, make);
     else
@@ -77,24 +78,24 @@ class BlockOperator : public solve::PartedOperator {
                        std::span<double> model) const override {
     run(parts, [&](const Block& block, std::size_t) { return block.transpose(data, model); });
   }
-  /// Takes far clusters as points, which is right to some ten per cent: enough for weights and
+  /// Treats distant clusters as points, accurate to some ten per cent: enough for weights and
   /// preconditioners.
   void diagonal_parts(const Range& parts, std::span<const double> weight,
                       std::span<double> diagonal) const override {
     run(parts, [&](const Block& block, std::size_t) { return block.diagonal(weight, diagonal); });
   }
 
-  /// Bytes of all parts that this process holds.
+  /// Bytes of all parts that this process stores.
   double bytes() const {
     double sum = 0;
     for (const auto& block : made_) sum += block->bytes();
     return sum;
   }
-  /// Hands over a part that is held; after that the operator must not be used.
+  /// Transfers ownership of a stored part; after that the operator must not be used.
   std::unique_ptr<Block> take(std::size_t part) { return std::move(made_[part - held_.first]); }
 
  private:
-  /// steps_of(a part, its place among the parts)
+  /// steps_of(block, its index in `parts`)
   template <class StepsOf>
   void run(const Range& parts, const StepsOf& steps_of) const {
     std::vector<Steps> all;
@@ -107,7 +108,7 @@ class BlockOperator : public solve::PartedOperator {
   int threads_;
   std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns of each part
   Range held_;
-  std::vector<std::unique_ptr<Block>> made_;  ///< blocks of the parts that this rank holds
+  std::vector<std::unique_ptr<Block>> made_;  ///< blocks that this rank stores
 };
 
 }  // namespace terrane::gravity

@@ -9,9 +9,10 @@ namespace terrane::gravity {
 
 namespace {
 
-constexpr std::size_t least_cells = 1024;  // of a block
+constexpr std::size_t least_cells = 1024;  // least number of cells in a block
 
-/// Halves of halves, each cut across its longer horizontal side between the middle ones of its cells.
+/// Halves the cells again and again, each time across the longer horizontal side, with equal numbers of
+/// cells.
 void cut_blocks(const PrismSet& cells, std::span<std::uint32_t> which, std::size_t count,
                 std::vector<std::vector<std::uint32_t>>& blocks) {
   if (count == 1) {

@@ -1,5 +1,5 @@
-// Cells cut into upright blocks, each with an operator of its own for all stations: the parts that ranks
-// share.
+// Divides cells into blocks by vertical planes. Each block has its own operator for all stations; ranks share
+// the blocks.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,15 @@
 
 namespace terrane::gravity {
 
-/// A power of two, at most `most`.
+/// Number of blocks: a power of two, at most `most`.
 std::size_t count_of_blocks(std::size_t cells, std::size_t most);
 
-/// Which cells each has, in order: halves of halves, cut across their longer horizontal sides.
+/// The cells of each block, ascending. Blocks are halved again and again, across their longer horizontal
+/// side.
 std::vector<std::vector<std::uint32_t>> blocks_of(const PrismSet& cells, std::size_t most);
 
-/// Errors of the blocks add up as if they were random, and each block's is relative to its own largest value.
+/// The accuracy that blocks need: their errors add up as random ones, and each block's accuracy is relative
+/// to its own largest value.
 double accuracy_of_block(double accuracy, std::size_t blocks);
 
 }  // namespace terrane::gravity

@@ -1,5 +1,6 @@
-// Floor of a product: the near entries once, 4 bytes each; of a cell (p + 1)(p + 2)(p + 3) / 6 operations; of
-// a pair of cluster and box (p + 2)⁴ / 6, for a pack of them at a time; of a station about 9 (p + 3)².
+// Minimum cost of a product: reading the near entries once, 4 bytes each; (p + 1)(p + 2)(p + 3) / 6
+// operations per cell; (p + 2)⁴ / 6 per pair of cluster and box, for a pack at a time; about 9 (p + 3)² per
+// station.
 #include "terrane/physics/gravity/sensitivity/cell_fmm.hpp"
 
 #include <algorithm>
@@ -15,10 +16,10 @@ namespace terrane::gravity {
 namespace {
 
 constexpr std::size_t cells_per_chunk = 2048, moments_per_task = 8, boxes_per_task = 4;
-// A product takes 0.8e-9; this is three times that, since entries take the memory, and most of the time to
-// make G.
+// In a product a near pair needs 0.8e-9 s. This is three times that, because entries need most of the memory,
+// and most of the time to make G.
 constexpr double seconds_per_kept_pair = 2.4e-9;
-constexpr double point_angle = 0.25;  // of cells and boxes taken as points, for the diagonal: size / distance
+constexpr double point_angle = 0.25;  // for the diagonal: largest size / distance of cells taken as points
 
 PrismColumns prisms_from(const PrismSet& p, std::size_t first, const double* density) {
   return {{p.west.data() + first, p.south.data() + first, p.bottom.data() + first},
@@ -57,7 +58,7 @@ std::array<double, channel_count> field_of_point(const double (&d)[3]) {
 
 // ---- what a product needs ----
 
-/// Entries that are kept cost so little that lower orders than those of fields serve as well.
+/// Stored entries cost so little that lower orders than for fields are as good.
 Fmm::Kept CellFmm::kept(double accuracy, std::size_t cells, std::size_t stations, std::size_t observables) {
   const int order =
       std::clamp(static_cast<int>(std::lround(8 - 1.5 * std::log10(accuracy))), 4, most_order - most_added);
@@ -139,8 +140,8 @@ void CellFmm::take_boxes(const Fmm& fmm) {
   box_levels_.push_back(boxes_.size());
 }
 
-/// Pairs of cluster and box, the highest orders first: of each pack, all with that of its first, since M2L
-/// takes them so; and the near entries.
+/// Lists the near entries, and the pairs of cluster and box, highest orders first. All pairs of a pack get
+/// the order of its first, as M2L requires.
 void CellFmm::take_pairs(const Fmm& fmm, const std::vector<Fmm::Served>& served) {
   const auto lanes = static_cast<std::size_t>(kernel_target().kernels[0].lanes);
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> near(receivers_->tiles());
@@ -160,8 +161,8 @@ void CellFmm::take_pairs(const Fmm& fmm, const std::vector<Fmm::Served>& served)
   near_.list(near, *receivers_, observables_.size());
 }
 
-/// Which of them have expansions, and up to which order: what boxes ask for, and their parents that are made
-/// of them.
+/// Determines which clusters have expansions, and their orders: those needed at boxes, or by parents whose
+/// expansions are computed from them.
 void CellFmm::take_clusters(const Fmm& fmm) {
   const auto nodes = fmm.tree().nodes();
   clusters_.resize(nodes.size());
@@ -201,8 +202,8 @@ void CellFmm::number_expansions() {
   }
 }
 
-/// Lists the cells whose moments each cluster takes directly: its own, or those of its children that have no
-/// expansion.
+/// Lists the cells that each cluster's expansion is computed from directly: its own, or those of its children
+/// that have no expansion.
 void CellFmm::list_gathered(const Fmm& fmm) {
   const auto nodes = fmm.tree().nodes();
   for (std::size_t n = 0; n < clusters_.size(); ++n) {
@@ -255,7 +256,8 @@ double CellFmm::bytes() const {
 double CellFmm::bytes(const Fmm& whole, const FmmCost& counted, std::size_t observables, std::size_t blocks) {
   const Tree& tree = whole.tree();
   const auto in = [](std::size_t n) { return static_cast<double>(n); };
-  // More than counted, from a sample of the stations; and boxes meet blocks besides each other's clusters.
+  // Allowance: the count is from a sample of the stations, and boxes interact with more clusters if there are
+  // several blocks.
   constexpr double rather_more = 1.25;
   const double cells = in(tree.prisms().size()), stations = in(tree.stations().size()), times = in(blocks),
                tiles = in(tree.receivers().tiles()) * times, boxes = in(whole.cells().size()) * times,
@@ -271,7 +273,7 @@ double CellFmm::bytes(const Fmm& whole, const FmmCost& counted, std::size_t obse
          1e6;
 }
 
-/// One step for each level, from the coarsest to the finest, or upwards.
+/// Adds one step for each level, from the coarsest to the finest, or upwards.
 void CellFmm::add_level_steps(Steps& steps, bool upwards, const std::vector<std::size_t>& levels,
                               const std::function<void(std::size_t)>& body) const {
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
@@ -372,7 +374,7 @@ void CellFmm::weigh(std::size_t t, std::span<const double> data, double* boxes) 
   local_kernels_.weigh(box.place, box.degree, tensor_, tile, weights.data(), boxes + box.numbers);
 }
 
-/// Adds up the values of a box from those of the boxes within it.
+/// Computes the sums of a box from those of its children.
 void CellFmm::gather_boxes(const Box& box, double* boxes) const {
   if (box.degree < 0 || box.children == 0) return;
   std::fill_n(boxes + box.numbers, count_of(box.degree), 0.0);
@@ -394,7 +396,7 @@ void CellFmm::gather_from_boxes(const Cluster& cluster, const double* boxes, dou
   local_kernels_.gather(served, added_, cluster.place, clusters + cluster.numbers);
 }
 
-/// Passes numbers of a cluster down to the children that its expansion comes from.
+/// Passes the sums of a cluster down to the children from which its expansion is computed.
 void CellFmm::pass_to_children(const Cluster& cluster, double* clusters) const {
   if (!cluster.moves) return;
   double passed[coefficient_count(most_order)];
@@ -424,7 +426,8 @@ void CellFmm::pass_to_cells(std::size_t chunk, const double* clusters, std::span
   for (std::size_t i = first; i < last; ++i) model[columns_[i]] = sum[i - first];
 }
 
-/// model += what add(entries of a row, its datum's place, sums, cells) makes of near rows, leaf by leaf.
+/// Adds sums over near rows to the model, leaf by leaf: add(entries of a row, index of its datum, sums,
+/// number of cells) adds one row.
 template <class Add>
 Tasks CellFmm::add_near(std::span<double> model, const Add& add) const {
   return in_tasks(leaf_tasks_, [=, this](std::size_t l) {
@@ -459,13 +462,13 @@ Steps CellFmm::transpose(std::span<const double> data, std::span<double> model) 
 
 // ---- diag(GᵀWG) ----
 
-/// Weights of the stations of a box, by observable, and of every single one.
+/// Weights of all data, and their sums over the stations of each box: [boxes][observables].
 struct CellFmm::PointWeights {
   std::span<const double> weight;
   const double* of_boxes;
 };
 
-/// Σ over observables of weight · (what a unit of mass gives)²;  d: from it to the station
+/// Σ over observables of weight · (datum of a unit of mass at `mass`, observed at `station`)².
 template <class WeightOf>
 double CellFmm::squares(const double (&mass)[3], const double (&station)[3],
                         const WeightOf& weight_of) const {
@@ -480,8 +483,8 @@ double CellFmm::squares(const double (&mass)[3], const double (&station)[3],
   return sum;
 }
 
-/// Adds to the diagonal, for the cells of a leaf, all pairs without entries: far boxes and the leaf as
-/// points, single cells and stations where they are closer.
+/// Sets the diagonal, for the cells of a leaf, to the sum over all pairs without stored entries: distant
+/// boxes and the leaf count as points, closer ones cell by cell and station by station.
 void CellFmm::add_squares(const Cluster& leaf, const PointWeights& from, std::span<double> diagonal) const {
   std::vector<double> single(leaf.count);
   double together = 0;

@@ -1,16 +1,16 @@
-// G and Gᵀ of some cells by fast multipoles, for many stations that form no lattice: clusters of cells as
-// multipole expansions, taken to local expansions of boxes of stations (fmm/); near cells one by one.
+// G and Gᵀ of some cells by fast multipoles, for many stations that form no lattice: multipole expansions of
+// clusters of cells, translated to local expansions of boxes of stations (fmm/); near cells one by one.
 //
 //   d = L2P L2L M2L M2M P2M m + S m          m = P2Mᵀ M2Mᵀ M2Lᵀ L2Lᵀ L2Pᵀ d + Sᵀ d
 //
-// The transpose takes the same passes backwards: boxes of stations weigh their stations, and gather from the
-// boxes that they hold; clusters gather from the boxes that they serve, and pass down to their cells. M2Lᵀ
-// has the sums of M2L with both expansions in each other's place; L2Lᵀ is M2M, and M2Mᵀ is L2L, with the
-// signs of all centres changed (fmm/local.hpp).
+// The transpose does the same passes backwards. Boxes sum the weights of their stations, or the sums of their
+// child boxes; clusters add the sums of the boxes that they interact with, and pass them down to their cells.
+// M2Lᵀ is M2L with the two expansions exchanged; L2Lᵀ is M2M, and M2Mᵀ is L2L, with the signs of all centres
+// changed (fmm/local.hpp).
 //
-// Which cluster serves which box, and with which order, is found once, for cells of unit density: so G is one
-// matrix, near the exact one, and Gᵀ its transpose to rounding. The bits of a product depend on the cells and
-// the stations alone, never on the number of threads.
+// Which clusters and boxes interact, and the orders, are determined once, for cells of unit density: so G is
+// one matrix, close to the exact one, and Gᵀ is its transpose to rounding. A product is bitwise the same for
+// any number of threads.
 #pragma once
 
 #include <memory>
@@ -26,25 +26,26 @@ namespace terrane::gravity {
 
 class CellFmm {
  public:
-  /// cells: some of the source's, and `columns` which · accuracy: of a product, relative to the largest value
-  /// that cells of unit density give. Makes the lists and the near entries. Throws Cancelled.
+  /// cells: some of the source's · columns: their indices in the source · accuracy: of a product, relative to
+  /// the largest value that cells of unit density cause. Computes the lists and the near entries. Throws
+  /// Cancelled.
   CellFmm(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
           double accuracy, int threads, Progress& progress);
 
-  /// The steps to data = G model, and to model = Gᵀ data.  model: of all columns of the source, of which
-  /// these cells' are used. The spans and this must outlive the steps.
+  /// The steps that compute data = G model, and model = Gᵀ data.  model: all columns of the source, of which
+  /// only those of these cells are used. The spans and this object must outlive the steps.
   Steps product(std::span<const double> model, std::span<double> data) const;
   Steps transpose(std::span<const double> data, std::span<double> model) const;
-  /// The steps to diag(GᵀWG). They take far cells and boxes as points, which is right to some ten per cent:
-  /// enough for weights and preconditioners.
+  /// The steps that compute diag(GᵀWG). They treat distant cells and boxes as points, accurate to some ten
+  /// per cent: enough for weights and preconditioners.
   Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
 
-  /// Memory of cells, stations, near entries, lists, and the arrays of products.
+  /// Bytes of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
-  /// Estimated memory of all blocks, rather too much than too little.  counted: of all cells as one block
+  /// Upper estimate of the bytes of all blocks.  counted: the cost if all cells are one block
   static double bytes(const Fmm& whole, const FmmCost& counted, std::size_t observables, std::size_t blocks);
 
-  /// The order of its expansions, the size of its leaves, and the work of near pairs.
+  /// The settings of the fast multipoles: order of expansions, size of leaves, work of near pairs.
   static Fmm::Kept kept(double accuracy, std::size_t cells, std::size_t stations, std::size_t observables);
 
  private:
@@ -52,7 +53,7 @@ class CellFmm {
     LocalPlace place;
     std::uint32_t first, count, child, children;
     int order = -1;           ///< order of the cluster's expansion; −1: none is used
-    bool moves = false;       ///< true: its expansion is made from those of its children
+    bool moves = false;       ///< true: its expansion is computed from those of its children
     std::size_t numbers = 0;  ///< index of its coefficients in the array of all
     std::size_t first_box = 0, last_box = 0, first_gathered = 0, last_gathered = 0;
   };
@@ -64,12 +65,12 @@ class CellFmm {
     std::size_t numbers = 0;  ///< index of its coefficients in the array of all
     std::size_t first_source = 0, last_source = 0;
   };
-  /// A cluster and a box that it serves.
+  /// An interaction of a cluster and a box: the index of the other one.
   struct Pair {
     std::uint32_t other;
     int order;
   };
-  /// Cells whose moments a cluster takes directly from the cells.
+  /// Cells from which a cluster's expansion is computed directly.
   struct Gathered {
     std::uint32_t cluster, first, count;
   };
@@ -100,7 +101,7 @@ class CellFmm {
   Tasks add_near(std::span<double> model, const Add& add) const;
 
   PrismSet cells_;                      ///< in the order of the tree
-  std::vector<std::uint32_t> columns_;  ///< of the cells
+  std::vector<std::uint32_t> columns_;  ///< index of each cell in the source
   std::size_t stations_;
   std::vector<Observable> observables_;
   int threads_, added_ = 0;
@@ -108,12 +109,12 @@ class CellFmm {
   std::shared_ptr<const Receivers> receivers_;
   std::vector<Cluster> clusters_;  ///< children after their parents, level by level
   std::vector<Box> boxes_;
-  std::vector<std::size_t> cluster_levels_, box_levels_;  ///< first of each level, and the end
+  std::vector<std::size_t> cluster_levels_, box_levels_;  ///< first index of each level, and the end
   std::vector<std::uint32_t> box_of_tile_, leaves_;       ///< leaves: clusters without children
   std::vector<Pair> by_box_,
       by_cluster_;  ///< pairs of each box, and of each cluster; the highest orders first
   std::vector<Gathered> gathered_;
-  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] of gathered_, those that have some
+  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] indices in gathered_
   std::size_t cluster_numbers_ = 0, box_numbers_ = 0;
   NearEntries near_;
   std::vector<std::size_t> tile_tasks_, leaf_tasks_;

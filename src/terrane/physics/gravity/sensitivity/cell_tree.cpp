@@ -1,6 +1,6 @@
-// Floor of a product: the near entries once, 4 bytes each; of a cell (p + 1)(p + 2)(p + 3) / 6 operations for
-// each cluster that it lies in and that serves any station; and of a station 2.5 (p + 2)(p + 3) for each
-// cluster and observable that serves it (harmonic_series.hpp).
+// Minimum cost of a product: reading the near entries once, 4 bytes each; per cell (p + 1)(p + 2)(p + 3) / 6
+// operations for each cluster that contains it and is evaluated at any station; per station 2.5
+// (p + 2)(p + 3) for each cluster and observable evaluated there (harmonic_series.hpp).
 #include "terrane/physics/gravity/sensitivity/cell_tree.hpp"
 
 #include <algorithm>
@@ -77,8 +77,8 @@ void CellTree::find_lists(const Tree& tree, Progress& progress) {
   list_clusters(tree, far);
 }
 
-/// Clusters that are met, each with the highest order that is asked for, and their meetings by tile and by
-/// cluster.
+/// Lists the clusters that are evaluated, each with its highest order, and their tiles of stations: by tile
+/// and by cluster.
 void CellTree::list_clusters(const Tree& tree, const std::vector<std::vector<Tree::Meetings::Far>>& met) {
   constexpr std::uint32_t none = 0xffffffffU;
   std::vector<int> order(tree.clusters(), -1);
@@ -110,8 +110,8 @@ std::size_t CellTree::numbers_of(const Cluster& cluster) const {
   return observables_.size() * static_cast<std::size_t>(series_count(top_of(cluster.order)));
 }
 
-/// Large clusters in pieces and gatherings, which are added in order; and the clusters around each chunk of
-/// cells.
+/// Divides large clusters into pieces and gatherings, whose sums are added in order; lists the clusters with
+/// cells in each chunk of cells.
 void CellTree::cut_clusters() {
   const auto [cells_per_chunk, cells_per_piece, tiles_per_gathering] = sizes_;
   around_.resize((cells_.size() + cells_per_chunk - 1) / cells_per_chunk);
@@ -138,7 +138,8 @@ void CellTree::cut_clusters() {
   }
 }
 
-/// Tasks of about the same cost: a product's last task would else keep one thread while the others wait.
+/// Divides the work into tasks of about the same cost: otherwise the last task of a product would occupy one
+/// thread while the others wait.
 void CellTree::cut_tasks() {
   const auto observables = static_cast<double>(observables_.size());
   const auto meeting = [&](const Far& far) {
@@ -194,8 +195,9 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   const auto in = [](std::size_t n) { return static_cast<double>(n); };
   Numbers n{};
   for (const auto& o : observables) n.degrees = std::max(n.degrees, degrees_added(o.weight));
-  // More than counted, from a sample of the tiles: what a block gives is relative to its own largest value,
-  // which is less than that of all; up to 17 % more near cells were met (g_e, 16 blocks).
+  // Allowance: the count is from a sample of the tiles, and the accuracy of a block is relative to its own
+  // largest value, which is less than that of all cells; up to 17 % more near cells were found (g_e, 16
+  // blocks).
   constexpr double rather_more = 1.25;
   const double stations = in(whole.stations().size());
   n.cells = in(whole.prisms().size());
@@ -213,8 +215,8 @@ CellTree::Numbers CellTree::numbers(const Tree& whole, const TreeCost& counted,
   return n;
 }
 
-/// An upper estimate, as if every cluster served some stations with the highest order: large problems took
-/// 0.5 to 0.74 of it, small ones more.
+/// An upper estimate, as if every cluster were evaluated at some stations with the highest order: large
+/// problems needed 0.5 to 0.74 of it, small ones more.
 double CellTree::bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                        std::size_t trees) {
   const auto n = numbers(whole, counted, observables, trees);
@@ -318,8 +320,8 @@ void CellTree::collect(const Gathering& gathering, const double* weights, double
                           series + gathering.series);
 }
 
-/// Its gatherings added, as what each coefficient of the expansion is multiplied by: in the place of its
-/// first piece.
+/// Adds the gatherings of a cluster and converts them to factors of its expansion's coefficients, which are
+/// stored in place of its first piece.
 void CellTree::bring_series_back(std::size_t c, const double* series, double* coefficients) const {
   const auto& cluster = clusters_[c];
   const int top = top_of(cluster.order);
@@ -334,7 +336,8 @@ void CellTree::bring_series_back(std::size_t c, const double* series, double* co
                           sum.data() + o * static_cast<std::size_t>(series_count(top)), top, to);
 }
 
-/// model = Σ pass(first, count of cells in the order of the tree, a cluster that they lie in, their sums).
+/// Sets the model to sums over clusters: pass(first, count of cells in the order of the tree, a cluster that
+/// contains them, their sums) adds one cluster.
 template <class Pass>
 Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
   return {around_.size(), [=, this](std::size_t chunk) {
@@ -351,7 +354,8 @@ Tasks CellTree::pass_down(std::span<double> model, const Pass& pass) const {
           }};
 }
 
-/// model += Σ add(entries of a row at the cells of a leaf, its datum), leaf by leaf.
+/// Adds sums over near rows to the model, leaf by leaf: add(entries of a row, its datum, sums, number of
+/// cells) adds one row.
 template <class Add>
 Tasks CellTree::add_near(std::span<const double> data, std::span<double> model, const Add& add) const {
   return in_tasks(leaf_tasks_, [=, this](std::size_t l) {
@@ -387,8 +391,8 @@ Steps CellTree::transpose(std::span<const double> data, std::span<double> model)
 
 // ---- diag(GᵀWG) ----
 
-/// Weighted sum of squares of the field that a unit of mass in the centre causes at the stations that the
-/// cluster serves.
+/// Weighted sum of squares of the field of a unit of mass at the cluster's centre, over the stations at which
+/// the cluster is evaluated.
 double CellTree::point_squares(const Cluster& cluster, std::span<const Far> met,
                                std::span<const double> weight) const {
   const double mass = 1;

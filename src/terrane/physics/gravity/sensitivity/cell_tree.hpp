@@ -1,17 +1,17 @@
-// G and Gᵀ of some cells by a tree, for stations that form no lattice: clusters of cells as multipole
-// expansions, near cells one by one.
+// G and Gᵀ of some cells by a tree, for stations that form no lattice: multipole expansions of clusters of
+// cells; near cells one by one.
 //
 //   d = Σ_clusters T D P m + S m    P m: the expansions of the clusters, each from its cells
 //                                   D: each as a series in harmonics of every observable
 //                                   T: the series at tiles of stations
-//   m = Pᵀ Dᵀ Σ_tiles Tᵀ d + Sᵀ d   the same lists read backwards: a cluster gathers from the stations that
-//                                   meet it, and a cell from the clusters that it lies in
+//   m = Pᵀ Dᵀ Σ_tiles Tᵀ d + Sᵀ d   the same lists backwards: a cluster sums over the tiles at which it is
+//                                   evaluated, a cell over the clusters that contain it
 //
-// Which clusters serve a tile of stations, and with which order, is found once, for cells of unit density: so
-// G is one matrix, near the exact one, and Gᵀ its transpose to rounding. Near entries S are kept in single
-// precision, which is right to 6e-8 of each.
+// Which clusters are evaluated at a tile of stations, and the orders, are determined once, for cells of unit
+// density: so G is one matrix, close to the exact one, and Gᵀ is its transpose to rounding. Near entries S
+// are stored in single precision, accurate to 6e-8 each.
 //
-// The bits of a product depend on the cells and the stations alone, never on the number of threads.
+// A product is bitwise the same for any number of threads.
 #pragma once
 
 #include <memory>
@@ -25,56 +25,57 @@
 
 namespace terrane::gravity {
 
-/// How much one task does.
+/// The amount of work in one task.
 struct TaskSizes {
-  std::size_t cells_per_chunk = 2048;    ///< cells that it passes moments down to
-  std::size_t cells_per_piece = 4096;    ///< cells of a cluster whose moments it gathers
-  std::size_t tiles_per_gathering = 32;  ///< tiles of stations that a cluster gathers from
+  std::size_t cells_per_chunk = 2048;    ///< cells to which sums are passed down
+  std::size_t cells_per_piece = 4096;    ///< cells of a cluster whose moments are computed
+  std::size_t tiles_per_gathering = 32;  ///< tiles of stations over which a cluster sums
 };
 
 class CellTree {
  public:
-  /// cells: some of the source's, and `columns` which · accuracy: of a product, relative to the largest value
-  /// that cells of unit density give. Makes the lists and the near entries. Throws Cancelled.
+  /// cells: some of the source's · columns: their indices in the source · accuracy: of a product, relative to
+  /// the largest value that cells of unit density cause. Computes the lists and the near entries. Throws
+  /// Cancelled.
   CellTree(PrismSet cells, std::vector<std::uint32_t> columns, const SensitivityColumns& source,
            double accuracy, int threads, Progress& progress, const TaskSizes& sizes = {});
 
-  /// The steps to data = G model, and to model = Gᵀ data.  model: of all columns of the source, of which
-  /// these cells' are used. The spans and the tree must outlive the steps.
+  /// The steps that compute data = G model, and model = Gᵀ data.  model: all columns of the source, of which
+  /// only those of these cells are used. The spans and this object must outlive the steps.
   Steps product(std::span<const double> model, std::span<double> data) const;
   Steps transpose(std::span<const double> data, std::span<double> model) const;
-  /// The steps to diag(GᵀWG). They take far clusters as points, which is right to some ten per cent: enough
-  /// for weights and preconditioners.
+  /// The steps that compute diag(GᵀWG). They treat distant clusters as points, accurate to some ten per cent:
+  /// enough for weights and preconditioners.
   Steps diagonal(std::span<const double> weight, std::span<double> diagonal) const;
 
-  /// Memory of cells, stations, near entries, lists, and the arrays of products.
+  /// Bytes of cells, stations, near entries, lists, and the arrays of products.
   double bytes() const;
-  /// Estimated sizes of `trees` blocks of the whole tree's cells, summed over the blocks: rather too large
-  /// than too small.  counted: the whole tree's cost()
+  /// Upper estimates of the sizes of `trees` blocks of the whole tree's cells, summed over the blocks.
+  /// counted: the whole tree's cost()
   struct Numbers {
     double cells, rows, near, leaves_met, meetings, tiles, clusters, pieces, gatherings, around, levels;
     int degrees;
   };
   static Numbers numbers(const Tree& whole, const TreeCost& counted,
                          const std::vector<Observable>& observables, std::size_t trees);
-  /// Estimated memory of these blocks.
+  /// Upper estimate of the bytes of these blocks.
   static double bytes(const Tree& whole, const TreeCost& counted, const std::vector<Observable>& observables,
                       std::size_t trees);
 
-  /// A cluster that serves some stations from afar.
+  /// A cluster whose series is evaluated at some distant stations.
   struct Cluster {
     Expansion at;                 ///< without coefficients
     std::uint32_t first, count;   ///< range of its cells in the order of the tree
-    int order;                    ///< highest order that is asked of it
-    std::size_t pieces, gathers;  ///< the first of its pieces, and of its gatherings
-    std::size_t series;           ///< place of its numbers in the array of all
+    int order;                    ///< highest order that is used
+    std::size_t pieces, gathers;  ///< indices of its first piece and first gathering
+    std::size_t series;           ///< index of its first number in the array of all
   };
-  /// Cells of a cluster whose moments one task gathers.
+  /// Cells of a cluster whose moments one task computes.
   struct Piece {
     std::uint32_t cluster, first, count;
     std::size_t coefficients;
   };
-  /// Tiles from which a cluster gathers in one task: of far_by_cluster_.
+  /// A range of far_by_cluster_: tiles over which one task sums for a cluster.
   struct Gathering {
     std::uint32_t cluster;
     std::size_t first, last, series;
@@ -85,7 +86,7 @@ class CellTree {
   };
   using Near = NearEntries::Near;
 
-  /// All that is in it, for products elsewhere (cell_tree_device.cu).
+  /// References to all data, for products on a device (cell_tree_device.cu).
   struct Contents {
     const PrismSet& cells;
     const std::vector<std::uint32_t>& columns;
@@ -146,7 +147,7 @@ class CellTree {
   Tasks add_near(std::span<const double> data, std::span<double> model, const Add& add) const;
 
   PrismSet cells_;                      ///< in the order of the tree
-  std::vector<std::uint32_t> columns_;  ///< of the cells
+  std::vector<std::uint32_t> columns_;  ///< index of each cell in the source
   std::size_t stations_;
   std::vector<Observable> observables_;
   int threads_, degrees_ = 0;  ///< degrees_: those that the observables add to an expansion
@@ -158,9 +159,9 @@ class CellTree {
   std::size_t coefficients_ = 0, series_ = 0, collected_ = 0;  ///< sizes of the arrays of all clusters
   std::vector<Far> far_by_tile_, far_by_cluster_;
   std::vector<std::size_t> far_tile_start_, far_cluster_start_;
-  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] the clusters that they lie in
+  std::vector<std::vector<std::uint32_t>> around_;  ///< [chunks of cells] clusters with cells in the chunk
   NearEntries near_;
-  /// The first piece, gathering, tile, leaf of every task.
+  /// The first piece, gathering, tile or leaf of every task, and the end.
   std::vector<std::size_t> piece_tasks_, gathering_tasks_, tile_tasks_, leaf_tasks_;
   TaskSizes sizes_;
   const ExpansionKernels& kernels_;

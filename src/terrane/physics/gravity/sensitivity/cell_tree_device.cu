@@ -1,17 +1,17 @@
-// The tree of cell_tree.hpp on a device: its lists, its near entries and all vectors of a product lie there.
+// The tree of cell_tree.hpp on a device, which stores its lists, its near entries and all vectors of a
+// product.
 //
 //   moments of clusters, Σ ρ <x^a><y^b><z^c>  →  series in harmonics  →  their sums at the stations
-//   weights of the stations  →  series  →  what each moment is multiplied by  →  sums over clusters at the
-//   cells
+//   weights of the stations  →  series  →  factors of the moments  →  sums over clusters at the cells
 //
-// One sparse matrix takes moments to series for all clusters, by powers of their scales; its columns serve
-// the transpose. A series is stored by degree, N_nm at n (n + 1)/2 + m, so that its first numbers are that of
-// any lower order. Sums have an order of their own, which depends on the lists alone: the same bits on one
-// kind of device, and the sums of the CPU to rounding.
+// One sparse matrix converts moments to series for all clusters, with powers of their scales; its columns are
+// used for the transpose. A series is stored by degree, N_nm at n (n + 1)/2 + m, so that its first numbers
+// are the series of any lower order. The order of summation depends on the lists alone: products are bitwise
+// the same on one kind of device, and equal those of the CPU to rounding.
 //
-// Floor of a product: 4 bytes of every near entry; of a cell (p + 1)(p + 2)(p + 3)/6 multiply-adds for each
-// cluster that it lies in, and of a station 4 (p + 1)² for each cluster that serves it, both in double
-// precision.
+// Minimum cost of a product: reading 4 bytes of every near entry; per cell (p + 1)(p + 2)(p + 3)/6
+// multiply-adds for each cluster that contains it, and per station 4 (p + 1)² for each cluster evaluated
+// there, both in double precision.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +27,7 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Moments to series of all observables, on the host.
+/// The matrix that converts moments to series of all observables, on the host.
 struct SeriesMatrix {
   std::vector<std::uint32_t> row_start{0}, column_start{0};
   std::vector<Factor> by_row, by_column;
@@ -59,7 +59,8 @@ struct SeriesMatrix {
       start.push_back(static_cast<std::uint32_t>(all.size()));
     }
   }
-  /// C_k of <x^a><y^b><z^c> alone: (−1)^|k|/k!, and ∂z² = −∂x² − ∂y² for all pairs of z.
+  /// The coefficients C_k of the moment <x^a><y^b><z^c> alone: (−1)^|k|/k!, with ∂z² = −∂x² − ∂y² for all
+  /// pairs of z.
   static std::vector<double> expansion_of(int order, int a, int b, int c) {
     std::vector<double> made(static_cast<std::size_t>(coefficient_count(order)));
     double value = (a + b + c) % 2 ? -1 : 1;
@@ -83,7 +84,7 @@ struct SeriesMatrix {
           const auto column = static_cast<std::size_t>(moment_place(s, a, c));
           make_series(weight, 1, order, expansion_of(order, a, s - a, c).data(), top, series.data());
           const int n = s + c + derivatives;  // a moment of one degree gives harmonics of one degree
-          double odd = 1;                     // (2n − 1)!!, a factor of that series which this one lacks
+          double odd = 1;                     // (2n − 1)!!, a factor in make_series() only
           for (int i = 1; i < n; ++i) odd *= 2 * i + 1;
           for (int m = 0; m <= n; ++m) {
             int place = 0;
@@ -101,7 +102,7 @@ struct SeriesMatrix {
   }
 };
 
-/// One tree of many, brought from the host.
+/// One of several trees, copied from the host.
 class CellTreeOnDevice {
  public:
   CellTreeOnDevice(Stream& stream, const CellTree::Contents& tree) {
@@ -161,7 +162,7 @@ class CellTreeOnDevice {
     view_.station = bring(stream, station);
     view_.count = bring(stream, count);
   }
-  /// And their pieces, gatherings, tiles and cells.
+  /// Uploads clusters with their pieces, gatherings, tiles and cells.
   void bring_clusters(Stream& stream, const CellTree::Contents& tree) {
     std::vector<ServingCluster> clusters;
     std::vector<PieceOfCluster> pieces;
@@ -311,7 +312,7 @@ class TreeSensitivityOnDevice final : public solve::PartedOperator {
     return all;
   }
 
-  /// Memory on the device.
+  /// Bytes on the device.
   double bytes() const {
     std::size_t numbers = 0;
     for (const auto* vector : {&model_, &data_, &own_, &moments_, &series_, &far_, &near_, &sums_})
@@ -359,7 +360,8 @@ class TreeSensitivityOnDevice final : public solve::PartedOperator {
     near_ = Buffer<double>(stream_.device(), observables * places);
     sums_ = Buffer<double>(stream_.device(), std::max<std::size_t>(1, held_.size() * rows_));
   }
-  /// By way of pinned memory, which all threads fill: a GPU takes ordinary memory at a tenth of the speed.
+  /// Copies the model through pinned memory, which all threads fill: from ordinary memory the transfer to a
+  /// GPU has a tenth of the speed.
   void upload_model(std::span<const double> model) const {
     if (pinned_.size() == 0) pinned_ = PinnedBuffer<double>(stream_.device(), columns_);
     constexpr std::size_t chunk = 1 << 16;
@@ -369,7 +371,7 @@ class TreeSensitivityOnDevice final : public solve::PartedOperator {
     });
     model_.upload_async(stream_, pinned_.span());
   }
-  /// use(what is known at compile time to be no less than the order)
+  /// Calls use(a compile-time constant not less than the order).
   template <class Use>
   void with_order(const Use& use) const {
     if (order_ <= 8) use(std::integral_constant<int, 8>{});
@@ -436,7 +438,7 @@ class TreeSensitivityOnDevice final : public solve::PartedOperator {
   Range held_;
   std::vector<std::vector<std::uint32_t>> blocks_;  ///< columns of each part
   std::vector<std::unique_ptr<CellTreeOnDevice>> trees_;
-  int order_ = 0;  ///< the highest
+  int order_ = 0;  ///< highest order of all trees
   Buffer<std::uint32_t> row_start_, column_start_;
   Buffer<Factor> by_row_, by_column_;
   MatrixView matrix_{};
@@ -456,8 +458,8 @@ std::shared_ptr<const solve::PartedOperator> tree_sensitivity_on_device(
   return made;
 }
 
-/// An upper estimate, as if every cluster served some stations with the highest order. It counts the lists of
-/// all trees and the vectors of the largest.
+/// An upper estimate, as if every cluster were evaluated at some stations with the highest order. It counts
+/// the lists of all trees and the vectors of the largest.
 double bytes_of_trees_on_device(const Tree& whole, const TreeCost& counted,
                                 const std::vector<Observable>& observables, std::size_t trees) {
   const auto taken = CellTree::numbers(whole, counted, observables, trees);

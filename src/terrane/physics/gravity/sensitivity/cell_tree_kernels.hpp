@@ -1,5 +1,5 @@
-// Kernels of the tree on a device (cell_tree_device.cu): what one piece, cluster, station or cell does. Each
-// is a step of cell_tree.hpp, by groups of threads.
+// Kernels of the tree on a device (cell_tree_device.cu): a group of threads does one step of cell_tree.hpp
+// for one piece, cluster, gathering, or some stations or cells.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace terrane::gravity {
 
-inline constexpr int halves = tile_size / device_tile;  // groups of stations in a tile
-inline constexpr std::uint32_t slices_of_far = 4;       // parts of a tile's list of clusters, summed at once
-/// The most cells whose moments one group gathers: so few that a GPU has enough groups, where a block has few
-/// clusters.
+inline constexpr int halves = tile_size / device_tile;  // number of groups of stations in a tile
+inline constexpr std::uint32_t slices_of_far = 4;  // parts of a tile's list of clusters, summed in parallel
+/// The most cells whose moments one group of threads computes: few, so that a GPU has enough groups even if a
+/// block has few clusters.
 inline constexpr std::uint32_t cells_of_piece = 512;
-inline constexpr std::uint32_t nobody = 0xffffffffU;  // stands for no station, where a tile is filled up
-inline constexpr int padded = device_tile + 1;  // rows of shared memory, so that columns lie in all banks
+inline constexpr std::uint32_t nobody = 0xffffffffU;  // index of no station, in padded tiles
+inline constexpr int padded = device_tile + 1;  // row length in shared memory, so that columns use all banks
 inline constexpr int most_numbers = 2 * harmonic_count(most_degree);
 
 constexpr int moment_count(int p) { return (p + 1) * (p + 2) * (p + 3) / 6; }
-/// Place of the moment of x^a y^(s−a) z^c: moments are ordered by degree s + c.
+/// Index of the moment of x^a y^(s−a) z^c: moments are ordered by degree s + c.
 TERRANE_FN constexpr int moment_place(int s, int a, int c) {
   const int n = s + c;
   return n * (n + 1) * (n + 2) / 6 + s * (s + 1) / 2 + a;
@@ -30,9 +30,9 @@ TERRANE_FN constexpr int moment_place(int s, int a, int c) {
 
 struct ServingCluster {
   double centre[3], inverse_scale;
-  std::uint64_t series, factors;  ///< places of its numbers in the arrays of all
+  std::uint64_t series, factors;  ///< indices of its first numbers in the arrays of all clusters
   int order;
-  std::uint32_t first, count;  ///< of its cells
+  std::uint32_t first, count;  ///< range of its cells
   std::uint32_t pieces, piece_count, gatherings, gathering_count;
 };
 struct PieceOfCluster {
@@ -43,7 +43,7 @@ struct GatheringOfCluster {
   std::uint64_t series;
   std::uint32_t cluster, first, last;
 };
-/// A cluster that serves a tile, or the tile that it serves.
+/// An interaction of a cluster and a tile: the index of the other one.
 struct Served {
   std::uint32_t other;
   int order;
@@ -64,17 +64,17 @@ struct CellsOfLeaf {
   std::uint32_t first_tile, last_tile;
 };
 
-/// A number of the sparse matrix: times 1/scale^(1 + derivatives).
+/// An entry of the sparse matrix, to be multiplied by 1/scale^(1 + derivatives).
 struct Factor {
   double value;
   std::uint32_t other;  ///< column, or row
   std::int32_t derivatives;
 };
 
-/// Columns m of a series in batches of at most device_tile numbers.
+/// Divides the columns m of a series into batches of at most device_tile numbers.
 struct Batches {
-  std::int32_t count[most_degree + 1];                   ///< [top]
-  std::int32_t first[most_degree + 1][most_degree + 3];  ///< [top][batch], and the end
+  std::int32_t count[most_degree + 1];                   ///< [top] number of batches
+  std::int32_t first[most_degree + 1][most_degree + 3];  ///< [top][batch] first m, and the end
   Batches() {
     for (int top = 0; top <= most_degree; ++top) {
       int batch = 0, numbers = 0;
@@ -93,29 +93,29 @@ struct Batches {
   }
 };
 static_assert(most_degree + 1 <= device_tile);
-inline constexpr int most_columns = 7;  // of a batch: those of 1, 2, … 7 numbers
+inline constexpr int most_columns = 7;  // of a batch: columns of 1, 2, … 7 numbers
 static_assert(most_columns * (most_columns + 1) / 2 <= device_tile);
 static_assert((most_columns + 1) * (most_columns + 2) / 2 > device_tile);
 
 struct MatrixView {
   View<const std::uint32_t> row_start, column_start;  ///< [observables][rows or columns], and the end
   View<const Factor> by_row, by_column;
-  std::size_t rows, columns;  ///< of an observable
+  std::size_t rows, columns;  ///< of one observable
 };
 
 /// One tree on the device.
 struct TreeView {
-  View<const double> low[3], high[3];  ///< of the cells, m, in the order of the tree
-  View<const std::uint32_t> columns;   ///< of the cells
-  View<const double> at[3];            ///< stations, m, by tiles, each filled up
-  View<const std::uint32_t> station;   ///< number of the station at each place in the tiles, or nobody
+  View<const double> low[3], high[3];  ///< faces of cells, m, in the order of the tree
+  View<const std::uint32_t> columns;   ///< index of each cell in the model
+  View<const double> at[3];            ///< stations, m, in padded tiles
+  View<const std::uint32_t> station;   ///< index of the station at each position in the tiles, or nobody
   View<const std::uint32_t> count;     ///< number of stations in each tile
   View<const ServingCluster> clusters;
   View<const PieceOfCluster> pieces;
   View<const GatheringOfCluster> gatherings;
   View<const Served> by_tile, by_cluster;
   View<const std::uint64_t> tile_start, cluster_start;
-  View<const std::uint32_t> around;  ///< clusters that any of device_tile cells lies in
+  View<const std::uint32_t> around;  ///< clusters with cells in each chunk of device_tile cells
   View<const std::uint64_t> around_start;
   View<const NearChunk> near_chunks;
   View<const std::uint64_t> near_start;  ///< [tiles], and the end
@@ -165,7 +165,8 @@ TERRANE_FN void means_of(double low, double high, int order, const To& to) {
   }
 }
 
-/// A group is a piece, a thread some powers of x and y, with all of z.  most: of the orders of clusters
+/// Moments of pieces. A group of threads computes a piece, a thread some powers of x and y with all of z.
+/// most: at least the order of every cluster
 template <int most>
 struct GatherMoments {
   static constexpr int groups_at_once = 6;
@@ -234,7 +235,7 @@ struct PowersOfScale {
       : of{inverse, inverse * inverse, inverse * inverse * inverse} {}
 };
 
-/// A group is a cluster.
+/// Converts moments to series. A group of threads computes a cluster.
 struct MakeSeries {
   static constexpr int groups_at_once = 8;
   struct Shared {
@@ -275,7 +276,8 @@ struct MakeSeries {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// A point about a centre, in units of the scale: −z/r², 1/r², −(x + iy)/r², and F_mm from m = 0 on.
+/// A point relative to a centre, in units of the scale: −z/r², 1/r², −(x + iy)/r², and F_mm, with m = 0 at
+/// first.
 struct HarmonicPoint {
   double down, inverse2, turn[2], first[2], odd;
 
@@ -289,7 +291,7 @@ struct HarmonicPoint {
     first[1] = 0;
     odd = 1;
   }
-  /// use(n, F_nm / F_mm) for n from m on: F_(n+1)m r² = −(2n + 1) z F_nm − (n² − m²) F_(n−1)m
+  /// Calls use(n, F_nm / F_mm) for n = m .. top: F_(n+1)m r² = −(2n + 1) z F_nm − (n² − m²) F_(n−1)m
   template <class Use>
   TERRANE_FN void column(int m, int top, const Use& use) const {
     double f = 1, before = 0, a = odd, b = 0;
@@ -302,7 +304,7 @@ struct HarmonicPoint {
       a += 2;
     }
   }
-  /// F_mm of the next m, (2m + 1) times a turn.
+  /// Advances F_mm to the next m, by a factor of (2m + 1) turn.
   TERRANE_FN void next() {
     const double real = odd * (first[0] * turn[0] - first[1] * turn[1]);
     first[1] = odd * (first[0] * turn[1] + first[1] * turn[0]);
@@ -311,7 +313,7 @@ struct HarmonicPoint {
   }
 };
 
-/// total += Σ Re(N_nm F_nm) of `together` series.  number: of each, `stride` apart
+/// total += Σ Re(N_nm F_nm) of `together` series.  number: their numbers, each series `stride` after the last
 template <int together>
 TERRANE_FN void add_series_at(HarmonicPoint point, const double* number, int stride, int top,
                               double (&total)[together]) {
@@ -330,8 +332,8 @@ TERRANE_FN void add_series_at(HarmonicPoint point, const double* number, int str
   }
 }
 
-/// sums [slice][observable][place of a station]. A group is some stations, a slice, and `together`
-/// observables.
+/// Evaluates series: sums [slice][observable][position in the tiles]. A group of threads computes device_tile
+/// stations, one slice, and `together` observables.
 template <int together>
 struct EvaluateSeries {
   static constexpr int groups_at_once = together == 1 ? 20 : 12;
@@ -400,7 +402,8 @@ struct EvaluateSeries {
   }
 };
 
-/// sums [observable][place of a station]. A group is some stations and an observable.
+/// Products with near entries: sums [observable][position in the tiles]. A group of threads computes
+/// device_tile stations and one observable.
 struct NearProduct {
   static constexpr int groups_at_once = 16;
   struct Shared {
@@ -446,12 +449,12 @@ struct NearProduct {
   TERRANE_FN static std::uint32_t minimum_of(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 };
 
-/// Adds far and near sums of a station, and puts them where the caller has this station.
+/// Adds far and near sums of a station, and stores the result at the caller's index of the station.
 struct SumAtStations {
   TreeView tree;
   View<const double> far, near;
   View<double> sums;
-  std::size_t first;  ///< place of the first sum of the part
+  std::size_t first;  ///< index of the first sum of the part
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t places = tree.places(), o = i / places;
     const std::uint32_t station = tree.station[i % places];
@@ -467,7 +470,7 @@ struct SumAtStations {
 struct TakeData {
   TreeView tree;
   View<const double> data;
-  View<double> weights;  ///< [observable][place of a station]
+  View<double> weights;  ///< [observable][position in the tiles]
   TERRANE_FN void operator()(std::size_t i) const {
     const std::size_t o = i / tree.places();
     const std::uint32_t station = tree.station[i % tree.places()];
@@ -475,8 +478,8 @@ struct TakeData {
   }
 };
 
-/// Σ over stations of their weights times F_nm. A group is a gathering and an observable; stations fill the
-/// columns of a batch, and then each thread adds up one number of it.
+/// Σ over stations of weight times F_nm. A group of threads computes a gathering and an observable: first
+/// each thread fills the columns of a batch for one station, then each adds up one number of the batch.
 struct CollectSeries {
   static constexpr int groups_at_once = 12;
   struct Shared {
@@ -566,8 +569,8 @@ struct CollectSeries {
   }
 };
 
-/// Adds the gatherings of a cluster, and computes the factor of each of its moments. A group is a cluster, a
-/// step an observable.
+/// Adds the gatherings of a cluster, and computes the factor of each of its moments. A group of threads
+/// computes a cluster, in one step per observable.
 struct BringSeriesBack {
   static constexpr int groups_at_once = 16;
   struct Shared {
@@ -609,13 +612,13 @@ struct BringSeriesBack {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// own = Σ over the clusters that a cell lies in. A group is some cells.
+/// own = Σ over the clusters that contain a cell. A group of threads computes device_tile cells.
 template <int most>
 struct PassDown {
   static constexpr int groups_at_once = most > 12 ? 6 : 12;
   struct Shared {
     double factor[moment_count(most)];
-    double mean[2][most + 1][device_tile];  ///< each thread its own
+    double mean[2][most + 1][device_tile];  ///< last index: thread
   };
   struct Thread {
     double low[3], high[3], volume, sum;
@@ -686,8 +689,8 @@ struct PassDown {
   }
 };
 
-/// own += Σ over near stations of entries, or of their squares, times weights. A group is some cells of a
-/// leaf, a step a tile and an observable.
+/// own += Σ over near stations of entries, or of their squares, times weights. A group of threads computes
+/// some cells of a leaf, in one step per tile and observable.
 template <bool squares>
 struct AddNear {
   static constexpr int groups_at_once = 24;
@@ -743,8 +746,8 @@ struct PutCells {
 
 // ---- diag(GᵀWG) ----
 
-/// Weighted sum of squares of the field that a unit of mass in the centre of a cluster causes at the stations
-/// that the cluster serves. A group is a cluster.
+/// Weighted sum of squares of the field of a unit of mass at a cluster's centre, over the stations at which
+/// the cluster is evaluated. A group of threads computes a cluster.
 struct SquaresOfPoints {
   static constexpr int groups_at_once = 16;
   static constexpr int numbers = 2 * harmonic_count(2);

@@ -47,7 +47,7 @@ std::vector<std::uint32_t> in_order(std::size_t n) {
 struct SensitivityColumns::Kernels {
   std::vector<double> unit_density;
   Turn turn;
-  std::size_t set;  ///< of kernel_sets
+  std::size_t set;  ///< index in kernel_sets
   Switching switching;
   Receivers receivers;
   std::vector<std::vector<double>> weight;  ///< [observable][channel of the kernel]
@@ -59,7 +59,7 @@ struct SensitivityColumns::Kernels {
         set(smallest_kernel_set(turn.channels)),
         switching(Switching::for_accuracy(accuracy)),
         receivers(stations, turn, kernel_target().kernels[set].lanes) {
-    // A single channel may have been turned to another; then the kernel has it alone.
+    // With rotated axes, a single channel is computed as another one, the only channel of the kernel.
     const auto kernel_channels = kernel_sets[set].list();
     const auto wanted = channels_of(observables);
     for (const auto& one : observables) {

@@ -1,4 +1,5 @@
-// Sensitivities: what one cell of unit density does at every station. They are the columns of G in d = G m.
+// Sensitivities: the field of one cell of unit density at every station. They are the columns of G in
+// d = G m.
 //
 // A datum need not be a channel: an observable is Σ_c weight_c q_c over the ten quantities of a prism with
 // unit density and G = 1. So g_u in mGal, and the magnetic anomaly of a susceptible cell (by Poisson's
@@ -15,8 +16,8 @@
 
 namespace terrane::gravity {
 
-/// Rows are observable by observable, station by station within: row = station + stations · observable.
-/// Columns are cells, in their order.
+/// Rows are ordered by observable, then by station: row = station + stations · observable. Columns are cells,
+/// in their order.
 class SensitivityColumns final : public solve::ColumnSource {
  public:
   /// accuracy: relative, of every entry; 1e-9 for double precision and 1e-7 for single are ample. Throws
@@ -28,7 +29,7 @@ class SensitivityColumns final : public solve::ColumnSource {
   std::size_t columns() const override { return cells_.size(); }
   /// Entries, corrected at stations in contact with cells (contacts.hpp).
   void make(std::size_t first, std::size_t last, std::span<double> out) const override;
-  /// Entries as the kernels leave them: a storage holds these, and SettledOperator corrects the products.
+  /// Entries as the kernels compute them: storages contain these, and SettledOperator corrects the products.
   void make_bare(std::size_t first, std::size_t last, std::span<double> out) const;
   const CellContacts& contacts() const { return contacts_; }
 
@@ -42,7 +43,7 @@ class SensitivityColumns final : public solve::ColumnSource {
   KeptStations stations_;
   std::vector<Observable> observables_;
   double accuracy_;
-  struct Kernels;  ///< the tiles of stations, and which kernel takes them
+  struct Kernels;  ///< the tiles of stations, and their kernel
   std::shared_ptr<const Kernels> kernels_;
   CellContacts contacts_;
 };

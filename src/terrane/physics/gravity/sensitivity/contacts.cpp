@@ -43,7 +43,8 @@ void add_to(std::array<double, 8>& rho, const CellContacts::One& contact, double
     if (contact.octants >> o & 1) rho[o] += density;
 }
 
-/// Stations in the order of their eastings, so that a cell looks only at those between its west and east.
+/// Finds all contacts. Stations are sorted by easting, so that each cell is compared only with those between
+/// its west and east.
 std::vector<CellContacts::One> find(const PrismSet& cells, const KeptStations& stations) {
   std::vector<std::uint32_t> order(stations.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -81,7 +82,7 @@ std::vector<CellContacts::One> find(const PrismSet& cells, const KeptStations& s
 
 using Group = std::span<const CellContacts::One>;
 
-/// use(contacts of one station, number of the first)
+/// Calls use(contacts of one station, index of the first) for each station.
 template <class Use>
 void for_stations(const std::vector<CellContacts::One>& all, const Use& use) {
   for (std::size_t first = 0, last; first < all.size(); first = last) {
@@ -99,7 +100,7 @@ double missing_of_pair(const Observable& observable, const CellContacts::One& a,
   return missing(observable, rho, policy);
 }
 
-/// Corrections of the entries of one station; NaN also where it is not a sum over the cells.
+/// Corrections of the entries of one station; NaN also if the correction is not a sum over the cells.
 std::vector<double> added_to(const Observable& observable, Group group, SingularPolicy policy) {
   std::vector<double> added;
   for (const auto& one : group) {

@@ -1,8 +1,8 @@
 // Sensitivities at stations inside cells and on their surface, where entries of the tensor jump, are
 // unbounded, or lack the 4πGρ by which a flux density exceeds the tensor.
 //
-// The kernels leave the mean of both sides there. What is missing is decided as in forward(), by the eight
-// octants around a station (sum/singular.hpp):
+// There the kernels compute the mean of both sides. Corrections are determined as in forward(), from the
+// densities in the eight octants around a station (sum/singular.hpp):
 //   G m          with the model's density in each octant: exactly what forward() gives, whatever the policy
 //   an entry     with one cell of density 1: NaN where it has no value, or where the limit that the policy
 //                names depends on the model ("outside" between two cells is where the density is less)
@@ -24,7 +24,7 @@ class CellContacts {
  public:
   struct One {
     std::uint32_t station, cell;
-    std::uint8_t octants;  ///< as of Contact
+    std::uint8_t octants;  ///< see Contact
   };
   CellContacts() = default;
   CellContacts(const PrismSet& cells, const KeptStations& stations,
@@ -32,9 +32,9 @@ class CellContacts {
 
   /// Whether no product needs a correction.
   bool empty() const { return all_.empty(); }
-  /// Stations, by number, with a row in which entries have no value.
+  /// Indices of stations with a row in which entries have no value.
   std::vector<std::uint32_t> undefined() const;
-  /// Stations strictly inside of cells, or between cells.
+  /// Indices of stations strictly inside cells, or between cells.
   std::vector<std::uint32_t> inside() const { return inside_; }
 
   /// The contacts, ordered by station, then cell.
@@ -57,8 +57,8 @@ class CellContacts {
   std::vector<std::uint32_t> inside_;
 };
 
-/// An operator of the kernels' entries, corrected at contacts: G m as forward() has it, Gᵀ d and diag(GᵀWG)
-/// of the entries.
+/// An operator of the kernels' entries, corrected at contacts: G m equals that of forward(); Gᵀ d and
+/// diag(GᵀWG) use the corrected entries.
 class SettledOperator final : public solve::LinearOperator {
  public:
   /// cells, stations: those of `bare` and `contacts`
@@ -80,7 +80,7 @@ class SettledOperator final : public solve::LinearOperator {
 
   std::shared_ptr<const solve::LinearOperator> bare_;
   CellContacts contacts_;
-  std::vector<double> bare_entries_;  ///< of the contacts, [contacts][observables]
+  std::vector<double> bare_entries_;  ///< [contacts][observables] the kernels' entries
 };
 
 }  // namespace terrane::gravity

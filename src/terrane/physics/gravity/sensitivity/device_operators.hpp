@@ -1,6 +1,6 @@
-// G and Gᵀ on a device: every pair of station and cell computed anew for each product, the same entries kept
-// there, by FFT on a lattice, or by trees. Twins of what columns.hpp, lattice_operator.hpp and
-// tree_operator.hpp do on the CPU; a product takes and gives vectors of the host.
+// G and Gᵀ on a device: with every pair of station and cell computed anew for each product, with the same
+// entries stored there, by FFT on a lattice, or by trees. Counterparts of columns.hpp, lattice_operator.hpp
+// and tree_operator.hpp on the CPU; the vectors of a product are in host memory.
 #pragma once
 
 #include <memory>
@@ -14,24 +14,24 @@ namespace terrane::gravity {
 
 enum class KeptEntries { none, single_precision, double_precision };
 
-/// Rows and columns as of the source. device: resolved, with memory of its own. The same bits on one kind of
-/// device, however parts are shared among ranks. Throws MemoryError, Cancelled.
+/// Rows and columns are those of the source. device: resolved, with memory of its own. Products are bitwise
+/// the same on one kind of device, however parts are shared among ranks. Throws MemoryError, Cancelled.
 std::shared_ptr<const solve::PartedOperator> sensitivity_on_device(
     Device device, std::shared_ptr<const SensitivityColumns> source, KeptEntries kept, int threads = 0,
     Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-/// The same operator as LatticeSensitivity; the spectra lie on the device.
+/// The same operator as LatticeSensitivity, with the spectra stored on the device.
 std::shared_ptr<const solve::PartedOperator> lattice_sensitivity_on_device(
     Device device, Lattice lattice, std::size_t stations, std::vector<Observable> observables,
     int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-/// The same operator as TreeSensitivity, whose lists and near entries are made on the host and lie on the
-/// device. Its products are those of the CPU to rounding.  bytes: set to what it takes of the device
+/// The same operator as TreeSensitivity, with lists and near entries computed on the host and stored on the
+/// device. Its products equal those of the CPU to rounding.  bytes: set to its device memory
 std::shared_ptr<const solve::PartedOperator> tree_sensitivity_on_device(
     Device device, const SensitivityColumns& source, double accuracy, int threads = 0,
     Progress* progress = nullptr, solve::ShareOfParts share = {}, double* bytes = nullptr);
-/// Memory of the device that this operator takes, from the whole tree's cost(), as CellTree::bytes does of
-/// the host.
+/// Device memory that this operator needs, estimated from the whole tree's cost(), as CellTree::bytes
+/// estimates host memory.
 double bytes_of_trees_on_device(const Tree& whole, const TreeCost& counted,
                                 const std::vector<Observable>& observables, std::size_t trees);
 

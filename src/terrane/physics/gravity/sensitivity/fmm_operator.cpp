@@ -9,9 +9,9 @@ FmmSensitivity::FmmSensitivity(const SensitivityColumns& source, double accuracy
     : BlockOperator(source, accuracy_in_single(accuracy, most_accurate, "sensitivities by fast multipoles"),
                     most_parts, threads, progress, share) {}
 
-/// The cost as if all cells were one block, with the accuracy of several.
+/// The cost as if all cells were one block, with the accuracy needed for several blocks.
 FmmSensitivity::Cost FmmSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
-  // Measured on one core with AVX-512, in the mean of both products, blocks side by side.
+  // Seconds, measured on one core with AVX-512: mean of both products, with blocks at the same time.
   constexpr double near_made = 20e-9, cell_sorted = 400e-9, an_operation = 0.6e-9;
   const std::vector<double> unit_density(source.columns(), 1.0);
   Progress silent;

@@ -9,13 +9,13 @@ namespace terrane::gravity {
 
 class FmmSensitivity final : public BlockOperator<CellFmm> {
  public:
-  /// Arguments as of TreeSensitivity.
+  /// Arguments are those of TreeSensitivity.
   FmmSensitivity(const SensitivityColumns& source, double accuracy, int threads = 0,
                  Progress* progress = nullptr, solve::ShareOfParts share = {});
 
-  /// The best accuracy, as near entries are in single precision.
+  /// The best accuracy, because near entries are in single precision.
   static constexpr double most_accurate = 1e-7;
-  /// Most parts of the cells, as each evaluates local expansions at all stations.
+  /// Most blocks of cells: few, because each evaluates local expansions at all stations.
   static constexpr std::size_t most_parts = 4;
 
   /// Estimated cost of an operator, from a sample of the stations; seconds of one core.

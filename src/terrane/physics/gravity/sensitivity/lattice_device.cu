@@ -1,7 +1,7 @@
-// Floor: bytes. With N doubles in an array, a layer of G clears, fills, transforms and multiplies one (8, 8,
-// 32 and 16 N, the spectrum among them), and so does one of Gᵀ; models and data cross the bus once. 1e7 cells
-// in 100 layers at 1e5 stations, N = 4.1e5: 2.6 GB, 0.6 ms at 4270 GB/s; 80 MB of a model across the bus, 2
-// to 8 ms.
+// Limited by memory traffic, in bytes. With N doubles in an array, each layer of G clears, fills, transforms
+// and multiplies an array (8, 8, 32 and 16 N, reading the spectrum included), and so does each layer of Gᵀ;
+// models and data cross the bus once. 1e7 cells in 100 layers at 1e5 stations, N = 4.1e5: 2.6 GB, 0.6 ms at
+// 4270 GB/s; 80 MB of a model across the bus, 2 to 8 ms.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -21,10 +21,10 @@ namespace {
 
 constexpr double most_bytes_at_once = 2e9;  // bytes of transforms at once; more would not be faster
 
-/// A model into arrays that were cleared, layer by layer.
+/// Writes a model to arrays that are zero, layer by layer.
 struct PlaceCells {
   View<const std::uint32_t> cell;   ///< [cells of the layers]
-  View<const std::uint32_t> place;  ///< [all cells] of the lattice
+  View<const std::uint32_t> place;  ///< [all cells] index in the lattice
   std::uint32_t plane, columns, first_layer;
   std::size_t width, reals;
   View<const double> model;
@@ -39,7 +39,7 @@ struct PlaceCells {
   }
 };
 
-/// The way back: model += scale · arrays.
+/// The transpose of PlaceCells: model += scale · arrays.
 struct AddCells {
   View<const std::uint32_t> cell, place;
   std::uint32_t plane, columns, first_layer;
@@ -54,7 +54,7 @@ struct AddCells {
   }
 };
 
-/// total [observable] += Σ_layers K · model, spectra.
+/// total [observable] += Σ_layers K · model, all spectra.
 struct AddProducts {
   View<const double> model, k;  ///< [layers], [layers][observables]
   std::size_t reals, layers, observables;
@@ -72,7 +72,7 @@ struct AddProducts {
   }
 };
 
-/// arrays [layer] = Σ_observables conj(K) · data, spectra.
+/// arrays [layer] = Σ_observables conj(K) · data, all spectra.
 struct Correlate {
   View<const double> data, k;
   std::size_t reals, observables;
@@ -90,10 +90,10 @@ struct Correlate {
   }
 };
 
-/// Data at the places of stations, into arrays that were cleared. Two stations may stand at one place.
+/// Writes data to arrays that are zero, at the positions of stations. Two stations may have one position.
 struct PlaceData {
-  View<const std::uint64_t> place;  ///< [places]
-  View<const std::uint32_t> first;  ///< [places + 1] in station
+  View<const std::uint64_t> place;  ///< [positions] index in an array
+  View<const std::uint32_t> first;  ///< [positions + 1] offsets in station
   View<const std::uint32_t> station;
   std::size_t stations, reals, places;
   View<const double> data;  ///< [observables][stations]
@@ -106,7 +106,7 @@ struct PlaceData {
   }
 };
 
-/// sums [part][observable][station] of the stations of a group.
+/// Writes sums [part][observable][station] at the stations of a group.
 struct TotalsAtStations {
   View<const double> total;  ///< [part][observable]
   View<const std::uint64_t> place;
@@ -121,7 +121,7 @@ struct TotalsAtStations {
   }
 };
 
-/// Negative by rounding of the transforms: nothing.
+/// Sets values that are negative by rounding of the transforms to 0.
 struct AtLeastZero {
   View<const std::uint32_t> cell;
   View<double> values;
@@ -133,8 +133,8 @@ struct AtLeastZero {
 /// Arrays of a group of stations on the device.
 struct GroupOnDevice {
   std::unique_ptr<DeviceFft> fft;
-  Buffer<std::uint64_t> place;           ///< [places]
-  Buffer<std::uint32_t> first, station;  ///< [places + 1], [stations]
+  Buffer<std::uint64_t> place;           ///< [positions] index in an array
+  Buffer<std::uint32_t> first, station;  ///< [positions + 1], [stations]
   Buffer<double> spectra;                ///< [held layers][observables]
 };
 
@@ -155,7 +155,7 @@ class LatticeOperatorOnDevice final : public LatticeParts {
 
  private:
   void place_stations(std::size_t group);
-  /// Tables of some layers, transformed, [layers][observables]; of their squares.
+  /// Computes the transforms of the tables of some layers, or of their squares: [layers][observables].
   void make_spectra(std::size_t group, const Range& layers, bool squares, View<double> to) const;
   void correlate(const Range& parts, std::span<const double> data, bool squares,
                  std::span<double> model) const;
@@ -165,7 +165,7 @@ class LatticeOperatorOnDevice final : public LatticeParts {
   }
 
   mutable Stream stream_;
-  Buffer<std::uint32_t> cell_, place_;  ///< cells layer by layer; the places of all in the lattice
+  Buffer<std::uint32_t> cell_, place_;  ///< cells, layer by layer; [cells] index in the lattice
   mutable std::vector<GroupOnDevice> groups_;
   mutable Buffer<double> model_, data_, arrays_, total_, squares_;
 };
@@ -199,7 +199,7 @@ LatticeOperatorOnDevice::LatticeOperatorOnDevice(Device device, Lattice lattice,
   bar.finish();
 }
 
-/// Stations by place, those of one place in order.
+/// Sorts a group's stations by position; those of one position in ascending order.
 void LatticeOperatorOnDevice::place_stations(std::size_t g) {
   const auto& group = plan_.lattice().groups[g];
   std::vector<std::pair<std::uint64_t, std::uint32_t>> at;

@@ -14,7 +14,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// The observables in terms of computed channels: where the plan has no Γuu, it is replaced by −Γee − Γnn.
+/// The observables in terms of computed channels: if the plan does not compute Γuu, it is replaced by −Γee −
+/// Γnn.
 std::vector<Observable> as_computed(std::vector<Observable> observables, const LatticePlan& plan) {
   constexpr auto ee = static_cast<std::size_t>(Channel::g_ee), nn = static_cast<std::size_t>(Channel::g_nn),
                  uu = static_cast<std::size_t>(Channel::g_uu);
@@ -27,7 +28,7 @@ std::vector<Observable> as_computed(std::vector<Observable> observables, const L
   return observables;
 }
 
-constexpr std::size_t layers_at_once = 16;  // transforms of the model in G that are held together
+constexpr std::size_t layers_at_once = 16;  // layers of the model whose transforms are in memory at once
 constexpr std::size_t most_parts = 8;
 
 }  // namespace
@@ -138,7 +139,7 @@ LatticeArray LatticeSensitivity::spread_stations(std::size_t g, std::size_t obse
   const auto& sizes = plan_.convolution(g);
   LatticeArray array(sizes.reals);
   std::fill_n(array.real(), sizes.reals, 0.0);
-  for (std::size_t s = 0; s < group.station.size(); ++s)  // two stations may stand at one place
+  for (std::size_t s = 0; s < group.station.size(); ++s)  // two stations may be at one point
     array.real()[place_of_station(g, s)] += values[observable * stations_ + group.station[s]];
   transform_[g]->forward(array.real());
   return array;
@@ -184,7 +185,7 @@ void LatticeSensitivity::convolve(std::size_t g, const Range& parts, std::span<c
       for (const auto cell : cells_of({first + l, first + l + 1})) to[place_of_cell(g, cell)] = model[cell];
       transform_[g]->forward(to);
     });
-    // Layer after layer in each place: one order for all threads.
+    // Layers are added one after the other, in an order that does not depend on threads.
     const std::size_t all_rows = sizes.lags[1].size;
     for_each(all_rows * observables, threads_, [&](std::size_t task) {
       const std::size_t o = task / all_rows, begin = task % all_rows * sizes.row;
@@ -265,7 +266,7 @@ void LatticeSensitivity::diagonal_parts(const Range& parts, std::span<const doub
       gather_layer(sum, g, l, diagonal);
     });
   }
-  // Where sensitivities are least, rounding of the transforms may leave less than nothing.
+  // The smallest values may become negative by rounding of the transforms.
   for (const auto cell : cells_of(mine)) diagonal[cell] = std::max(diagonal[cell], 0.0);
 }
 

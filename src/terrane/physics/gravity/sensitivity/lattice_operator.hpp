@@ -1,13 +1,13 @@
 // G and Gᵀ by FFT where cells and stations form a lattice (lattice/lattice_plan.hpp), for any observables.
 //
-//   d_o = Σ_layers K_o ∗ m          G:  one transform of m a layer, one back an observable
-//   m   = Σ_o K_o ⋆ d_o             Gᵀ: one transform of d_o, one back a layer; ⋆: correlation, conj(K̂) d̂
+//   d_o = Σ_layers K_o ∗ m          G:  one transform of m per layer, one back per observable
+//   m   = Σ_o K_o ⋆ d_o             Gᵀ: one transform of d_o, one back per layer; ⋆: correlation, conj(K̂) d̂
 //   s   = Σ_o K_o² ⋆ w_o            diag(GᵀWG), with squared tables
 //
 // Exact to rounding: 1e-15 of the largest value; layers share no transform in Gᵀ, so deep ones keep their
-// digits. Layers are dealt out to at most eight parts (solve/matrices/parted.hpp), which several ranks may
-// share: in G each part has a transform back of its own. Spectra of K are kept: 16 bytes for each wave number
-// of a layer, about 32 bytes for each cell and observable.
+// digits. Layers are divided into at most eight parts (solve/matrices/parted.hpp), which several ranks may
+// share: in G each part needs its own inverse transform. Spectra of K are stored: 16 bytes for each wave
+// number of a layer, about 32 bytes for each cell and observable.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ namespace terrane::gravity {
 
 class LatticeArray;
 
-/// The base of the operators on the CPU and on devices: layers dealt out to parts, and tables of K.
+/// The base of the operators on the CPU and on devices: layers divided into parts, and tables of K.
 class LatticeParts : public solve::PartedOperator {
  public:
   std::size_t rows() const override { return stations_ * observables_.size(); }
@@ -40,13 +40,13 @@ class LatticeParts : public solve::PartedOperator {
   LatticeParts(Lattice lattice, std::size_t stations, std::vector<Observable> observables, int threads,
                solve::ShareOfParts share);
   Range layers_of(const Range& parts) const;
-  /// The cells of these layers, by number.
+  /// The indices of the cells of these layers.
   std::span<const std::uint32_t> cells_of(const Range& layers) const {
     return std::span(member_).subspan(start_[layers.first], start_[layers.last] - start_[layers.first]);
   }
   /// K of all observables of a group and layer, before the transform.
   std::vector<LatticeArray> tables(std::size_t group, std::size_t layer) const;
-  /// Where a station of a group, and a cell of any layer, lie in an array.
+  /// The index in an array of a station of a group, and of a cell of any layer.
   std::size_t place_of_station(std::size_t group, std::size_t station) const;
   std::size_t place_of_cell(std::size_t group, std::uint32_t cell) const;
 
@@ -55,14 +55,14 @@ class LatticeParts : public solve::PartedOperator {
   std::size_t stations_;
   int threads_;
   solve::ShareOfParts share_;
-  std::vector<std::size_t> start_;     ///< [layers + 1] in member_
-  std::vector<std::uint32_t> member_;  ///< cells, layer by layer
+  std::vector<std::size_t> start_;     ///< [layers + 1] offsets in member_
+  std::vector<std::uint32_t> member_;  ///< indices of cells, layer by layer
 };
 
 /// The operator on the CPU.
 class LatticeSensitivity final : public LatticeParts {
  public:
-  /// Makes the spectra of its share. Rows and columns as of SensitivityColumns. Throws Cancelled.
+  /// Computes the spectra of its share. Rows and columns are those of SensitivityColumns. Throws Cancelled.
   LatticeSensitivity(Lattice lattice, std::size_t stations, std::vector<Observable> observables,
                      int threads = 0, Progress* progress = nullptr, solve::ShareOfParts share = {});
   ~LatticeSensitivity() override;
@@ -74,8 +74,8 @@ class LatticeSensitivity final : public LatticeParts {
                       std::span<double> diagonal) const override;
 
  private:
-  /// Computes the data at the stations of a group from the layers of some parts, few enough to be held at
-  /// once.
+  /// Computes the data at the stations of a group from the layers of some parts, few enough to be in memory
+  /// at once.
   void convolve(std::size_t group, const Range& parts, std::span<const double> model,
                 std::span<double> sums) const;
   /// Sets the model to zero in the cells of these layers.
@@ -83,7 +83,7 @@ class LatticeSensitivity final : public LatticeParts {
   /// The transform of the values at the stations of a group.  values [rows]
   LatticeArray spread_stations(std::size_t group, std::size_t observable,
                                std::span<const double> values) const;
-  /// model += the cells of a layer of an array.
+  /// Adds the values of an array at the cells of a layer to the model.
   void gather_layer(const LatticeArray& array, std::size_t group, std::size_t layer,
                     std::span<double> model) const;
 

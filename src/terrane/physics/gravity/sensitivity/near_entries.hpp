@@ -1,4 +1,4 @@
-// Entries of G of cells close to tiles of stations, one by one, in single precision: right to 6e-8 of each.
+// Entries of G for cells close to tiles of stations, in single precision: accurate to 6e-8 each.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace terrane::gravity {
 
 class NearEntries {
  public:
-  /// Entries of the cells of a leaf at a tile of stations: [observable][station][cell] from `entries` on.
+  /// Entries of the cells of a leaf at a tile of stations: [observable][station][cell], from index `entries`
+  /// on.
   struct Near {
     std::uint32_t first, count, tile;
     std::size_t entries;
@@ -25,19 +26,19 @@ class NearEntries {
 
   NearEntries();
 
-  /// leaves [tiles]: first cell and number of cells of every leaf that a tile meets.
+  /// Lists the entries needed.  leaves [tiles]: first cell and number of cells of every leaf near a tile
   void list(const std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>& leaves,
             const Receivers& receivers, std::size_t observables);
-  /// Computes the entries, leaf by leaf and cell by cell, at the tiles of stations that meet the leaf.
-  /// cells: in the order of the leaves
+  /// Computes the entries, leaf by leaf and cell by cell, at the tiles of stations near the leaf. cells: in
+  /// the order of the leaves
   void make(const PrismSet& cells, const Receivers& receivers, const std::vector<Observable>& observables,
             const Switching& switching, int threads, Progress& progress);
 
-  /// value + Σ entries · model at a station of a tile.  stations: of the tile
+  /// value + Σ entries · model at a station of a tile.  stations: their number in the tile
   double add_product(double value, const double* model, std::size_t tile, std::size_t stations,
                      std::size_t observable, std::size_t station) const;
-  /// Calls add(entries of a row at the cells of a leaf, place of the row among the data) for every row that
-  /// meets the leaf.
+  /// Calls add(entries of a row at the cells of a leaf, index of the row among the data) for every row near
+  /// the leaf.
   template <class Add>
   void each_row(std::size_t leaf, std::size_t observables, std::size_t all_stations,
                 const Receivers& receivers, const Add& add) const {
@@ -49,9 +50,9 @@ class NearEntries {
             row / count * all_stations + receivers.station(near.tile, static_cast<int>(row % count)));
     }
   }
-  /// Tiles that the leaf that begins with this cell meets, in their order.
+  /// Tiles near the leaf that begins with this cell, ascending.
   std::vector<std::uint32_t> tiles_of(std::uint32_t first_cell) const;
-  /// Operations that a tile and a leaf take, by which tasks are cut.
+  /// Number of operations for a tile and for a leaf, by which work is divided into tasks.
   double work_of_tile(std::size_t tile, std::size_t observables, const Receivers& receivers) const;
   double work_of_leaf(std::size_t leaf, std::size_t observables, const Receivers& receivers) const;
   std::size_t leaves() const { return leaf_start.size() - 1; }

@@ -12,8 +12,7 @@ namespace terrane::gravity {
 /// Σ_c weight_c q_c, q in the order of Channel.
 struct Observable {
   std::array<double, channel_count> weight{};
-  /// For a flux density such as B: whether Γee, Γnn, Γuu count with the 4πGρ at the station added, each by
-  /// itself.
+  /// For a flux density such as B: whether 4πGρ at the station is added to Γee, to Γnn and to Γuu.
   std::array<bool, 3> flux{};
 
   /// One channel, times `factor`: the gravitational constant for SI.
@@ -21,10 +20,10 @@ struct Observable {
   ChannelSet channels() const;
 };
 
-/// The channels that any of them needs.
+/// The channels that any of the observables needs.
 ChannelSet channels_of(const std::vector<Observable>& observables);
 
-/// Stations that the sensitivities keep, m.
+/// Coordinates of stations that are stored with the sensitivities, m.
 struct KeptStations {
   std::vector<double> easting, northing, up;
   std::size_t size() const noexcept { return easting.size(); }

@@ -1,9 +1,9 @@
-// Pairs of stations and cells on a device. G: a thread is a station and walks over cells; Gᵀ: a thread is a
-// cell and walks over stations. Both take a pair from one struct, so that they are transposes to rounding:
-// which form serves it depends on the pair alone. Pairs inside, on and close to stretched cells are few; the
-// host computes them once, in extended precision, and adds them to every product.
+// Pairs of stations and cells on a device. G: a thread computes a station, with a loop over cells; Gᵀ: a
+// thread computes a cell, with a loop over stations. Both compute a pair by the same code, in a form that
+// depends on the pair alone, so that they are transposes to rounding. Pairs inside, on and close to stretched
+// cells are few; the host computes them once, in extended precision, and adds them to every product.
 //
-// Floor: FP64 instructions, 60 to 220 a pair (tiles/device_kernels.hpp); nothing is read but 7 doubles for 32
+// Limited by FP64 instructions, 60 to 220 per pair (tiles/device_kernels.hpp); only 7 doubles are read for 32
 // pairs.
 #include <algorithm>
 #include <cmath>
@@ -24,11 +24,11 @@ namespace {
 
 constexpr ChannelSet pair_sets[] = {{Channel::g_u}, tensor_channels, ChannelSet::all()};
 
-/// A cell, and which form serves which distance.
+/// A cell, and the distances at which its form changes.
 struct PairCell {
   double low[3], high[3];
   double centre[3], volume;
-  double multipole2[4];  ///< squared distances from which order 2, 4, 6, 8 serves
+  double multipole2[4];  ///< least squared distances for order 2, 4, 6, 8
   double three_sides2, stable_h2;
   bool stretched;
   MultipoleCoefficients coefficients;
@@ -36,8 +36,8 @@ struct PairCell {
 
 /// All cells and stations on the device.
 struct PairsView {
-  View<const double> low[3], high[3];  ///< of cells, m
-  View<const double> at[3];            ///< stations, m, in groups of device_tile; the last filled up
+  View<const double> low[3], high[3];  ///< faces of cells, m
+  View<const double> at[3];            ///< stations, m, in groups of device_tile; the last is padded
   std::size_t cells, stations;
   Switching switching;
   View<const MultipoleTables> tables;
@@ -47,7 +47,7 @@ struct PairsView {
     set_multipole_coefficients(tables[0], to.high[0] - to.low[0], to.high[1] - to.low[1],
                                to.high[2] - to.low[2], 8, to.coefficients);
   }
-  /// All but the coefficients.
+  /// Sets everything except the coefficients.
   TERRANE_FN void place(std::size_t cell, PairCell& to) const {
     double side[3];
     to.volume = 1;
@@ -85,7 +85,7 @@ TERRANE_FN RelativePrism<double> seen_from(const PairCell& cell, double x, doubl
           cell.high[1] - cell.low[1],          cell.high[2] - cell.low[2]};
 }
 
-/// Whether add_pair() leaves the pair: the same decisions from the same numbers.
+/// Whether add_pair() leaves the pair to the host: the same decisions from the same numbers.
 TERRANE_FN bool is_of_host(const PairCell& cell, double x, double y, double z) {
   const double r2 = squared_distance(cell, x, y, z);
   if (r2 >= cell.multipole2[3] || r2 >= cell.three_sides2) return false;
@@ -93,7 +93,7 @@ TERRANE_FN bool is_of_host(const PairCell& cell, double x, double y, double z) {
   return !(h2 >= cell.stable_h2) && (h2 == 0 || cell.stretched);
 }
 
-/// Adds `mass` times the field of the cell with unit density; false: the pair is the host's.
+/// Adds `mass` times the field of the cell with unit density. Returns false if the pair is left to the host.
 template <unsigned Bits>
 TERRANE_FN bool add_pair(const PairCell& cell, double x, double y, double z, double mass,
                          DeviceSums<Bits, double>& sum) {
@@ -119,7 +119,7 @@ TERRANE_FN bool add_pair(const PairCell& cell, double x, double y, double z, dou
   return true;
 }
 
-/// Γuu where it follows from the others.
+/// Computes Γuu if it follows from the others.
 template <unsigned Bits>
 TERRANE_FN void complete(DeviceSums<Bits, double>& sum) {
   using Sums = DeviceSums<Bits, double>;
@@ -128,14 +128,14 @@ TERRANE_FN void complete(DeviceSums<Bits, double>& sum) {
         -(sum.sum[Sums::place(Channel::g_ee)] + sum.sum[Sums::place(Channel::g_nn)]);
 }
 
-/// Tiles of cells in a part: parts end with whole tiles.
+/// The tiles of cells in each part: parts consist of whole tiles.
 struct TilesOfParts {
   std::size_t tiles, parts;
   TERRANE_FN std::size_t first(std::size_t part) const { return solve::first_of_part(tiles, parts, part); }
 };
 
-/// partial [part][channel][station] = Σ_cells of the part  field · model. A group is some stations and a
-/// part.
+/// partial [part][channel][station] = Σ_cells of the part  field · model. A group of threads computes
+/// device_tile stations and one part.
 template <unsigned Bits>
 struct OverCells {
   using Sums = DeviceSums<Bits, double>;
@@ -151,7 +151,7 @@ struct OverCells {
   PairsView pairs;
   TilesOfParts all;
   std::size_t first_part, station_groups;
-  View<const double> model;  ///< of all cells
+  View<const double> model;  ///< [cells]
   View<double> partial;
 
   TERRANE_FN std::size_t station(std::size_t group, int t) const {
@@ -191,13 +191,13 @@ struct OverCells {
 enum class Asked { product, squares, entries };
 
 /// out [cell] = Σ_stations Σ_observables  value · data, or value² · data; or the values themselves, [cell]
-/// [observable][station as the caller numbers them]. A group is some cells.
+/// [observable][caller's index of the station]. A group of threads computes device_tile cells.
 template <unsigned Bits>
 struct OverStations {
   using Sums = DeviceSums<Bits, double>;
   static constexpr int groups_at_once = 12;
   struct Shared {
-    PairCell cell[device_tile];  // each thread its own
+    PairCell cell[device_tile];  // [thread]
     double at[3][device_tile];
   };
   struct Thread {
@@ -207,8 +207,8 @@ struct OverStations {
   Asked asked;
   std::size_t first_cell, last_cell, observables;
   View<const double> weight;             ///< [observables][channels]
-  View<const double> data;               ///< [observables][stations, filled up with zeros], in order
-  View<const std::uint32_t> station_of;  ///< [stations] the caller's number
+  View<const double> data;               ///< [observables][stations in device order, padded with zeros]
+  View<const std::uint32_t> station_of;  ///< [stations] the caller's index
   View<double> out;
 
   TERRANE_FN std::size_t cell(std::size_t group, int t) const {
@@ -248,7 +248,7 @@ struct OverStations {
   }
 };
 
-/// sums [part][observable][station as the caller numbers them] from the channels.
+/// Computes sums [part][observable][caller's index of the station] from the sums of channels.
 struct Observe {
   View<const double> partial, weight;
   View<const std::uint32_t> station_of;
@@ -263,7 +263,7 @@ struct Observe {
   }
 };
 
-/// Pairs that add_pair() leaves.
+/// Lists the pairs that add_pair() leaves to the host.
 struct FindHostPairs {
   PairsView pairs;
   std::size_t first_cell;
@@ -288,7 +288,7 @@ MultipoleTables tables_for_pairs() {
   return tables;
 }
 
-/// A pair of the host's: its entries, one for each observable.
+/// A pair that the host computes: its entries, one for each observable.
 struct NearPair {
   std::uint32_t station, cell;
   std::vector<double> entries;
@@ -313,7 +313,7 @@ class PairsOnDevice final : public solve::PartedOperator {
                       std::span<double> diagonal) const override {
     over_stations(parts, weight, Asked::squares, diagonal);
   }
-  /// Entries of some columns, on the device: [columns][rows]. stream: of the same device.
+  /// Computes entries of some columns, on the device: [columns][rows]. stream: of the same device.
   void make(Stream& stream, std::size_t first, std::size_t last, View<double> entries) const;
 
  private:
@@ -328,7 +328,7 @@ class PairsOnDevice final : public solve::PartedOperator {
   std::span<const NearPair> near_pairs(std::size_t first_cell, std::size_t last_cell) const;
   void over_stations(const Range& parts, std::span<const double> values, Asked asked,
                      std::span<double> out) const;
-  /// use(integral constant of the bits)
+  /// Calls use(the bits of the channel set, as an integral constant).
   template <class Use>
   void with_channels(const Use& use) const;
 
@@ -341,7 +341,7 @@ class PairsOnDevice final : public solve::PartedOperator {
   Buffer<std::uint32_t> station_of_;
   Buffer<MultipoleTables> tables_;
   PairsView pairs_{};
-  std::vector<NearPair> near_;  // by cell, then by station
+  std::vector<NearPair> near_;  // sorted by cell, then by station
   mutable Buffer<double> of_cells_, of_stations_, partial_;
 };
 
@@ -384,7 +384,7 @@ void PairsOnDevice::upload_pairs(int threads) {
   pairs_.tables = tables_.view();
 }
 
-/// Lists them on the device, which finds them in any order, and computes them here.
+/// Finds the host's pairs, on the device and in any order, then sorts and computes them here.
 void PairsOnDevice::find_near_pairs() {
   const std::size_t first = first_cell(held().first), cells = first_cell(held().last) - first;
   Buffer<HostPair> list(stream_.device(), 1 << 12);
@@ -495,7 +495,7 @@ void PairsOnDevice::over_stations(const Range& parts, std::span<const double> va
     }
 }
 
-/// Entries that the host computed, among those of the columns.
+/// Stores entries that the host computed among those of the columns.
 struct PutPairs {
   View<const std::uint64_t> place;
   View<const double> values;

@@ -8,7 +8,7 @@ void run_together(const std::vector<Steps>& blocks, int threads) {
   std::size_t most = 0;
   for (const auto& steps : blocks) most = std::max(most, steps.size());
   for (std::size_t step = 0; step < most; ++step) {
-    std::vector<std::size_t> first(1, 0);  // task of each block
+    std::vector<std::size_t> first(1, 0);  // first task of each block
     for (const auto& steps : blocks)
       first.push_back(first.back() + (step < steps.size() ? steps[step].count : 0));
     for_each(first.back(), threads, [&](std::size_t task) {

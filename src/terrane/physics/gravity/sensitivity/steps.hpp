@@ -15,17 +15,17 @@ struct Tasks {
   std::size_t count;
   std::function<void(std::size_t)> run;
 };
-/// Tasks to be done one set after the other.
+/// Sets of tasks that run one after the other.
 using Steps = std::vector<Tasks>;
 
-/// The steps of all blocks side by side: the first of each, then the second.
+/// Runs the steps of all blocks together: the first of each, then the second, and so on.
 void run_together(const std::vector<Steps>& blocks, int threads);
 
-/// Arrays that a product needs, kept for the next one: new memory costs a fifth of a product.
+/// Arrays that a product needs, stored for the next product: new memory costs a fifth of a product.
 class Scratch {
  public:
-  /// An array with the values that its last user left. It comes back here when its last owner releases it;
-  /// the scratch must outlive it.
+  /// An array, not initialised. It returns to the scratch when its last owner releases it; the scratch must
+  /// outlive it.
   std::shared_ptr<double[]> take(std::size_t numbers);
 
  private:
@@ -35,7 +35,7 @@ class Scratch {
   };
   std::mutex mutex_;
   std::vector<Free> free_;
-  std::size_t arrays_ = 0;  ///< arrays made so far: free_ has room for all
+  std::size_t arrays_ = 0;  ///< arrays allocated so far; free_ has capacity for all
 };
 
 /// Tasks that call body(i) for all i below count, a_task of them in one task.
@@ -45,7 +45,7 @@ Tasks in_tasks(std::size_t count, std::size_t a_task, const Body& body) {
             for (std::size_t i = task * a_task; i < std::min((task + 1) * a_task, count); ++i) body(i);
           }};
 }
-/// Tasks that call body(i) for all i of a task.  first: of each task, and the end
+/// Tasks that call body(i) for all i of a task.  first: first i of each task, and the end
 template <class Body>
 Tasks in_tasks(const std::vector<std::size_t>& first, const Body& body) {
   return {first.size() - 1, [&first, body](std::size_t task) {

@@ -13,10 +13,10 @@ TreeSensitivity::TreeSensitivity(const SensitivityColumns& source, double accura
     : BlockOperator(source, accuracy_in_single(accuracy, most_accurate, "sensitivities by a tree"),
                     most_parts, threads, progress, share) {}
 
-/// The cost of one tree for all cells: several blocks take hardly more time.
+/// The cost of one tree for all cells: several blocks need hardly more time.
 TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, double accuracy, int threads) {
-  // Measured on one core with AVX2: a near entry made and multiplied, (p + 1)² of an expansion at a station,
-  // and a moment of a cell.
+  // Seconds, measured on one core with AVX2: to compute a near entry, to multiply it, for (p + 1)² of an
+  // expansion at a station, and for a moment of a cell.
   constexpr double near_made = 20e-9, near_product = 0.6e-9, term = 0.25e-9, moment = 0.05e-9;
   const std::vector<double> unit_density(source.columns(), 1.0);
   Progress silent;
@@ -31,8 +31,9 @@ TreeSensitivity::Cost TreeSensitivity::cost(const SensitivityColumns& source, do
   const double levels = std::log2(std::max(2.0, cells / 64)) / 3,
                moments = cells * levels * (p + 1) * (p + 2) * (p + 3) / 6;
   const std::size_t blocks = count_of_blocks(c.size(), most_parts);
-  // The same on an H200, and what its kernels wait for each other in a block: 7.5 to 46 ms, where 7.7 to 43
-  // were measured (benchmarks/records/2026-11-23-tree_sensitivity-1-gpu.json, its last part).
+  // The same on an H200, and the time that kernels of a block wait for each other. The estimates were 7.5 to
+  // 46 ms, measured were 7.7 to 43 (benchmarks/records/2026-11-23-tree_sensitivity-1-gpu.json, its last
+  // part).
   constexpr double near_on_device = 8e-12, term_on_device = 4e-12, moment_on_device = 7e-13,
                    block_on_device = 0.45e-3;
   return {CellTree::bytes(tree, counted, source.observables(), blocks),

@@ -2,10 +2,9 @@
 //
 // Whether a component has a value at a station depends on the densities in the eight octants around it, not
 // on how the body was cut into prisms. With ρ_ijk the density of octant (i, j, k):
-//   Γee jumps by 4πG (ρ_1jk − ρ_0jk) across the plane through the station. No jump: regular. The same jump
-//   for
-//     all j, k: the station lies in a face, and both one-sided limits exist. Else the limit depends on the
-//     direction.
+//   Γee jumps by 4πG (ρ_1jk − ρ_0jk) across the plane through the station. No jump: regular.
+//     The same jump for all j, k: the station lies in a face, and both one-sided limits exist. Otherwise the
+//     limit depends on the direction.
 //   Γen is unbounded unless ρ_11k − ρ_10k − ρ_01k + ρ_00k = 0 for both k.
 // So a station between cells of equal density is regular, and one within a face that the mesh has cut into
 // cells lies in a face. V and g are regular everywhere.

@@ -59,8 +59,8 @@ struct MultipoleTables {
 /// All that the kernels read about the prisms, for pairs computed in Real.
 template <class Real>
 struct DeviceEarth {
-  View<const double> low[3], high[3], density;  ///< of prisms, tile by tile: m, kg/m³
-  View<const Source<Real>> sources;             ///< the same prisms
+  View<const double> low[3], high[3], density;  ///< prisms, tile by tile: faces in m, kg/m³
+  View<const Source<Real>> sources;             ///< the same prisms, as multipoles need them
   View<const DeviceTile> tiles;
   View<const TileCoefficients<Real>> shapes;  ///< in units of their tiles
   /// The shape that most tiles have, and its coefficients. As arguments of a kernel they need no registers:

@@ -113,7 +113,7 @@ class DeviceReceivers {
 /// Sums tiles at groups of stations.
 class DeviceTileSum {
  public:
-  /// set: of kernel_sets.
+  /// set: index in kernel_sets.
   DeviceTileSum(Stream& stream, const DeviceSources& sources, const DeviceReceivers& receivers,
                 const Turn& turn, std::size_t set);
 
@@ -204,7 +204,7 @@ class DeviceSummation : public Summation {
   struct Batch {
     Batch(std::size_t from, std::size_t to) : first(from), last(to) {}
     std::size_t first, last;
-    std::vector<double> values;  // [channels of the set][stations, filled up]
+    std::vector<double> values;  // [channels of the set][stations, padded]
     std::vector<HostPair> pairs;
   };
   std::size_t last_group(std::size_t part) const;

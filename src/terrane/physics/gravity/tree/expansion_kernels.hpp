@@ -1,7 +1,7 @@
 // The kernels of expansion.hpp, compiled once for each instruction set by expansion_<target>.cpp.
 //
-// `evaluate` is limited by flops. For order P and a pack of stations, the derivatives of 1/r need 13 (P + 3)²
-// / 2 operations, the sums of all ten quantities 9 (P + 1)²; everything fits into the L1 cache.
+// `evaluate` is limited by flops. For order P and a pack of stations, the derivatives of 1/r need
+// 13 (P + 3)² / 2 operations, the sums of all ten quantities 9 (P + 1)²; everything fits into the L1 cache.
 #pragma once
 
 #include <algorithm>
@@ -199,8 +199,8 @@ void add_radial(const FacesOfPack& faces, Pack mass, int radials, Pack* sums) {
   }
 }
 
-/// Multiplies the sums of add_moments() by (−1)^|k| / k!, expresses those with c ≥ 2 by c = 0 and 1 with ∂z²
-/// = −∂x² − ∂y², from the highest c down, and adds them to the coefficients.
+/// Multiplies the sums of add_moments() by (−1)^|k| / k!, expresses those with c ≥ 2 by c = 0 and 1 with
+/// ∂z² = −∂x² − ∂y², from the highest c down, and adds them to the coefficients.
 void add_folded(const Pack* at, int order, double* coefficients) {
   const Factorials factorials(order);
   const auto& inverse_factorial = factorials.inverse;

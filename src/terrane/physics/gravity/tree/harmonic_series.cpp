@@ -7,8 +7,8 @@ namespace terrane::gravity {
 
 namespace {
 
-/// Coefficients by m = a + b: c0[m][a] of D^(a, m − a, 0), c1[m][a] of D^(a, m − a, 1), which has degree m +
-/// 1.
+/// Coefficients by m = a + b: c0[m][a] of D^(a, m − a, 0), c1[m][a] of D^(a, m − a, 1), which has degree
+/// m + 1.
 struct CartesianSeries {
   static constexpr int size = most_degree + 1;
   int top = 0;
