@@ -1,4 +1,5 @@
-// A named column of numbers with its unit, as files, surveys and results have beside coordinates.
+// A named column of numbers with its unit: files, surveys and results have such columns in addition to
+// coordinates.
 #pragma once
 
 #include <string>
@@ -8,10 +9,10 @@ namespace terrane {
 
 struct Column {
   std::string name;         ///< "g_u", "observed", "longitude"
-  std::string unit;         ///< "mGal", "m", "1"; empty when the source does not name one
-  std::string description;  ///< a phrase for readers: long_name in NetCDF
+  std::string unit;         ///< empty if the source names no unit
+  std::string description;  ///< a phrase for readers; stored as long_name in NetCDF
   std::vector<double> values;
-  bool single = false;  ///< stored in single precision where the format has it (NetCDF, .npy)
+  bool single = false;  ///< stored in single precision if the format allows it (NetCDF, .npy)
 };
 
 }  // namespace terrane

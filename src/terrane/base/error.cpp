@@ -6,7 +6,7 @@ namespace terrane {
 
 namespace {
 
-/// Continuation lines are indented so that a log of several errors stays readable.
+/// Indents all lines but the first, so that a log of several errors stays readable.
 std::string indented(const std::string& text) {
   std::string out;
   for (char c : text) {

@@ -1,5 +1,5 @@
-// The errors that Terrane throws. An error says where it is, what is wrong, what was allowed, and what to do
-// next.
+// The errors that Terrane throws. An error gives its place, the problem, what would be allowed, and what to
+// do next.
 #pragma once
 
 #include <stdexcept>
@@ -41,7 +41,7 @@ class MemoryError : public Error {
   using Error::Error;
 };
 
-/// This build or this machine lacks what was asked for.
+/// This build or this machine does not support what was asked for.
 class UnsupportedError : public Error {
   using Error::Error;
 };

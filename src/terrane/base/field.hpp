@@ -1,4 +1,5 @@
-// The kinds of fields that a problem may have: the words with which a struct lists its members (fields.hpp).
+// The kinds of members that a problem's struct may have: the words with which it lists them (see
+// job/fields.hpp).
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace terrane {
 
-/// A range of numbers from least to most; `above` and `below`: without these ends.
+/// A range of numbers from `least` to `most`; `above` and `below` exclude these ends.
 struct Allowed {
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
   bool above = false, below = false;
@@ -24,7 +25,7 @@ struct Allowed {
     return std::isfinite(value) && (above ? value > least : value >= least) &&
            (below ? value < most : value <= most);
   }
-  /// "more than 0 s and less than 1 s"; "any finite number".
+  /// The range in words: "more than 0 s and less than 1 s"; "any finite number".
   std::string text(std::string_view unit) const;
 };
 inline constexpr Allowed finite{};
@@ -48,25 +49,27 @@ struct NumberField {
     changed.without = Without::must_be_given;
     return changed;
   }
-  /// The default, which is `value` and need not be allowed, means that the program chooses.
+  /// Makes the field optional: if it is absent or equals `value`, the program chooses. `value` may lie
+  /// outside the allowed range.
   constexpr NumberField or_open(double value = 0) const {
     NumberField changed = *this;
     changed.without = Without::leaves_it_open, changed.open = value;
     return changed;
   }
-  /// The value does not affect the bits of results: a checkpoint may be resumed with another one.
+  /// Declares that the value does not change the bits of results: a checkpoint may be resumed with another
+  /// value.
   constexpr NumberField same_bits() const {
     NumberField changed = *this;
     changed.decides = false;
     return changed;
   }
-  /// How people write the default: "50000 nT" in quotes.
+  /// Sets the text of the default in templates and the reference: "50000 nT" in quotes.
   constexpr NumberField written(std::string_view text) const {
     NumberField changed = *this;
     changed.fallback = text;
     return changed;
   }
-  /// A word that stands for a value.
+  /// Allows a word in place of a certain value.
   constexpr NumberField or_word(std::string_view text, double value) const {
     NumberField changed = *this;
     changed.word = text, changed.of_word = value;
@@ -84,17 +87,17 @@ struct CountField {
 };
 constexpr CountField count(std::uint64_t least, std::uint64_t most) { return {least, most}; }
 
-/// An enumerator, or a flag: its word is at its place in `words`.
+/// An enumerator, or a flag; `words` has the word of each in the order of their values.
 struct WordField {
   std::span<const std::string_view> words, bits;
   bool decides = true;
   std::string_view former = {};
   constexpr WordField same_bits() const { return {words, bits, false, former}; }
-  /// For checkpoints, where several words give results with the same bits: one name for them.
+  /// Sets the names that checkpoints use: the same name for words that give results with the same bits.
   constexpr WordField bits_of(std::span<const std::string_view> names) const {
     return {words, names, decides, former};
   }
-  /// The former name of the key: still accepted, with a note.
+  /// Sets the former name of the key, which is still accepted, with a note.
   constexpr WordField formerly(std::string_view name) const { return {words, bits, decides, name}; }
 };
 constexpr WordField one_of(std::span<const std::string_view> words) { return {words, words}; }
@@ -105,9 +108,10 @@ struct FlagField {
 };
 constexpr FlagField flag() { return {}; }
 
-/// No key: it comes from other tables, such as the model. `group` is what a checkpoint calls it; empty: it
-/// follows from the others, or results have the same bits whatever it is. Or a key that the physics reads by
-/// itself: `type` and `fallback` are what the reference says of it.
+/// A member that is not read as a key of this table: it is set from other tables, such as the model, or the
+/// physics reads its key separately. `group`: the name under which a checkpoint compares it; empty if it
+/// follows from other members or does not change the bits of results. `type` and `fallback`: what the
+/// reference says of a key that the physics reads.
 struct CarriedField {
   std::string_view group, type = {}, fallback = {};
 };
@@ -117,17 +121,18 @@ constexpr CarriedField own_key(std::string_view type, std::string_view fallback,
   return {group, type, fallback};
 }
 
-/// A vector too large for a packet: that has its size, and send_apart() the values.
+/// A vector too large for a packet: the packet has only its size, and send_apart() sends the values.
 struct ApartField {
   std::string_view group;
 };
 constexpr ApartField apart(std::string_view group) { return {group}; }
 
-/// Known to this process alone and not sent to ranks, such as a text for messages.
+/// A member that this process alone uses and does not send to ranks, such as a text for messages.
 struct HereField {};
 constexpr HereField kept_here() { return {}; }
 
-/// A struct with a list of its own, whose keys are those of the table `name`; empty: of the same one.
+/// A struct that lists members of its own; their keys are in the table `name` or, if that is empty, in the
+/// same table.
 struct TableField {
   std::string_view name;
 };
@@ -151,7 +156,7 @@ struct ElementOf<std::array<T, n>> {
 };
 }  // namespace fields_detail
 
-/// A struct that lists its fields.
+/// A struct that lists its members in a function fields().
 template <class T>
 concept Listed = requires(T& value, fields_detail::AnyVisitor& visit) {
   T::fields(value, visit);
@@ -170,7 +175,7 @@ concept ListOfValues = requires {
 template <class Rule>
 concept WithoutKey = std::is_same_v<Rule, ApartField> || std::is_same_v<Rule, HereField>;
 
-/// Whether a checkpoint can be resumed only with the same value of a field.
+/// Whether a checkpoint can be resumed only if a member has the same value.
 template <class Rule>
 constexpr bool decides_bits(const Rule& rule) {
   if constexpr (requires { rule.decides; }) return rule.decides;

@@ -1,4 +1,4 @@
-// The one annotation of formulas and kernels: callable on the host and, under nvcc, on the device.
+// The annotation for functions that can be called on the host and, if compiled by nvcc, on the device.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -18,7 +18,8 @@ TERRANE_FN constexpr void unrolled(const F& f, std::integer_sequence<int, I...>)
 }
 }  // namespace detail
 
-/// f(0), f(1), …, f(Count − 1) with the index known to the compiler: arrays indexed by it stay in registers.
+/// Calls f(0), f(1), …, f(Count − 1) with the index known to the compiler, so that arrays indexed by it stay
+/// in registers.
 template <int Count, class F>
 TERRANE_FN constexpr void unrolled(const F& f) {
   detail::unrolled(f, std::make_integer_sequence<int, Count>{});

@@ -18,10 +18,11 @@ namespace terrane {
 
 namespace {
 
-/// More than any machine has, and small enough that sums with it do not wrap.
+/// Stands for "no limit": more bytes than any machine has, but small enough that sums with it do not
+/// overflow.
 constexpr auto unlimited = std::numeric_limits<std::size_t>::max() / 2;
 
-/// The first number in a file of the kernel; `unlimited` when there is none ("max").
+/// The first number in a kernel file such as memory.max; `unlimited` if it has none ("max").
 std::size_t number_in(const std::string& file) {
   std::ifstream stream(file);
   std::size_t number = unlimited;
@@ -29,7 +30,8 @@ std::size_t number_in(const std::string& file) {
 }
 
 std::size_t left_in_group() {
-  // Version 2: the limits of the group and of all its parents hold; below a container only its own are seen.
+  // Control groups, version 2: the limits of the group and of all its parents apply; a process in a container
+  // sees only those of the container.
   std::ifstream groups("/proc/self/cgroup");
   std::string line, path;
   while (std::getline(groups, line))
@@ -37,7 +39,7 @@ std::size_t left_in_group() {
   std::size_t left = unlimited;
   const auto add = [&](const std::string& limit_file, const std::string& use_file) {
     const auto limit = number_in(limit_file), use = number_in(use_file);
-    // Version 1 writes "no limit" as a number near 2^63.
+    // Version 1 of control groups writes "no limit" as a number near 2^63.
     if (limit < (std::size_t{1} << 60) && use != unlimited)
       left = std::min(left, limit > use ? limit - use : std::size_t{0});
   };
@@ -52,9 +54,10 @@ std::size_t left_in_group() {
   return left;
 }
 
-/// The memory that a limit of addresses (`ulimit -v`) leaves. Programs and libraries reserve most of their
-/// addresses before a run begins, each later thread takes a stack, and a run takes somewhat more addresses
-/// than memory: blocks are not all touched, and not all freed memory is returned.
+/// The memory that a limit on address space (`ulimit -v`) leaves. Programs and libraries reserve most of
+/// their addresses before a run begins, each later thread reserves a stack, and a run reserves somewhat more
+/// addresses than it uses memory: some allocated blocks are never fully used, and some freed memory is not
+/// returned.
 std::size_t left_of_addresses() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;

@@ -1,4 +1,4 @@
-// How much memory a run may take. It is asked before memory is allocated.
+// How much memory a run may use; this is checked before memory is allocated.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace terrane {
 
-/// Memory that this process can still get: what Linux calls available, or what its control group leaves when
-/// that is less. Bytes.
+/// Memory that this process can still allocate, bytes: what Linux calls available, or what the limit of its
+/// control group leaves, whichever is less.
 std::size_t available_memory();
 
-/// The most memory this process has held so far (resident set). Bytes.
+/// The largest resident set of this process so far, bytes.
 std::size_t peak_memory();
 
 /// "184 MB", "1.2 GB".
@@ -23,7 +23,8 @@ std::size_t bytes_from_text(std::string_view text);
 struct MemoryBudget {
   std::size_t bytes = available_memory();
 
-  /// Throws MemoryError "would need 12 GB for 5e8 stations, 3 GB are available" when `needed` does not fit.
+  /// Throws MemoryError "would need 12 GB for 5e8 stations, 3 GB are available" if `needed` bytes are more
+  /// than that.
   void require(const std::string& where, const std::string& what, double needed) const;
 };
 

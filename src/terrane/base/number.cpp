@@ -21,7 +21,8 @@ std::from_chars_result read_number(std::string_view text, double& value) {
 
 std::from_chars_result read_number_by_strtod(std::string_view text, double& value) {
   static const auto c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
-  // strtod takes blanks, "+" and hexadecimal digits too; of "0x1" std::from_chars reads the 0.
+  // strtod also accepts blanks, "+" and hexadecimal digits, unlike std::from_chars, which reads only the 0 of
+  // "0x1".
   const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
   if (digits.empty() || std::string_view("0123456789.iInN").find(digits.front()) == std::string_view::npos)
     return {text.data(), std::errc::invalid_argument};

@@ -19,7 +19,7 @@ namespace terrane {
 
 namespace {
 
-// A signal handler can only reach what has static storage. Two signals end the process at once.
+// A signal handler can access only static storage. The second signal ends the process at once.
 std::atomic<int> interrupts{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -27,8 +27,8 @@ void on_interrupt(int) {
   if (++interrupts > 1) _exit(130);
 }
 
-/// Takes a signal over, unless it was ignored when the program began, as `nohup` and scripts with `command &`
-/// wish; gives it back.
+/// Installs the handler of a signal, unless the signal was ignored when the program began (by `nohup`, or
+/// scripts with `command &`); the destructor restores the previous handler.
 class TakenSignal {
  public:
   explicit TakenSignal(int number) : number_(number) {
@@ -38,7 +38,7 @@ class TakenSignal {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;  // a read that was interrupted is no file that has ended
+    action.sa_flags = SA_RESTART;  // an interrupted read is restarted and not taken for the end of the file
     sigaction(number, &action, nullptr);
   }
   TakenSignal(const TakenSignal&) = delete;
@@ -117,7 +117,8 @@ class TerminalProgress final : public Progress {
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> done_{0};
   Clock::time_point begin_, last_drawn_;
-  // Ctrl-C, the end of an allocation of a batch queue, a terminal that is gone.
+  // Signals sent by Ctrl-C, by a batch system at the end of the allotted time, and when the terminal is
+  // closed.
   TakenSignal interrupt_{SIGINT}, terminate_{SIGTERM}, hang_up_{SIGHUP};
 };
 

@@ -1,4 +1,4 @@
-// Long work reports its progress here, and learns here that the user wants it to stop.
+// The interface by which long computations report progress and find out whether the user cancelled them.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace terrane {
 
-/// Long work calls start, advance from any thread, and finish; it asks cancelled() between tasks and then
-/// throws Cancelled. The base class does nothing and never cancels.
+/// Long computations call start(), then advance() from any thread, and finish(). Between tasks they call
+/// cancelled() and, if it is true, throw Cancelled. This base class reports nothing and never cancels.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -20,8 +20,8 @@ class Progress {
   virtual bool cancelled() const { return false; }
 };
 
-/// Moves the whole bar by `share` while one part of the work runs from start to finish. Work in several
-/// phases moves it during the first one.
+/// Advances the progress of the whole work by `share` while one part of it runs from start to finish. If that
+/// part has several phases, only the first one advances it.
 class ShareOfProgress final : public Progress {
  public:
   ShareOfProgress(Progress& whole, double share) : whole_(whole), share_(share) {}
@@ -45,9 +45,9 @@ class ShareOfProgress final : public Progress {
   std::atomic<std::uint64_t> done_{0};
 };
 
-/// A bar with time left on stderr when that is a terminal, silent otherwise. Ctrl-C (SIGINT), SIGTERM and
-/// SIGHUP set cancelled(); a second one ends the process. The handlers are installed for the life of the
-/// object; a signal that was ignored before stays ignored.
+/// A progress bar with the remaining time on stderr if that is a terminal; otherwise nothing is printed.
+/// Ctrl-C (SIGINT), SIGTERM and SIGHUP set cancelled(); a second signal ends the process. The signal handlers
+/// are installed for the lifetime of the object; a signal that was ignored before stays ignored.
 std::unique_ptr<Progress> terminal_progress();
 
 }  // namespace terrane

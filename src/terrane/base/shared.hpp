@@ -1,4 +1,5 @@
-// A large value that copies of a struct share until one of them changes it.
+// A large value that copies of an object share; an object that changes the value gets its own copy (copy on
+// write).
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@ class Shared {
 
   const T& operator*() const noexcept { return *value_; }
   const T* operator->() const noexcept { return value_.get(); }
-  /// The value, to be changed: it becomes this object's own.
+  /// The value, to be changed; if other objects share it, it is copied first.
   T& own() {
     if (value_.use_count() > 1) value_ = std::make_shared<T>(*value_);
     return *value_;

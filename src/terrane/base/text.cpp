@@ -28,7 +28,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
-  constexpr std::size_t longest = 100;  // longest word that is compared with what a person may have meant
+  constexpr std::size_t longest = 100;  // longer words are not compared with the candidates
   if (word.size() > longest) return {};
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;

@@ -7,23 +7,24 @@
 
 namespace terrane {
 
-/// The candidate nearest to `word` by edit distance, or "" when none is near: for "did you mean".
+/// The candidate nearest to `word` by edit distance, or "" if none is near; for "did you mean".
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-/// " Did you mean \"mesh\"?" or "".
+/// The question " Did you mean \"mesh\"?", or "" if no candidate is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
-/// "0.12 s", "8.5 s", "95 s", "12 min", "3.4 h", "5 days": as exact as an estimate deserves.
+/// A duration, rounded to the precision of an estimate: "0.12 s", "8.5 s", "95 s", "12 min", "3.4 h", "5
+/// days".
 std::string duration_text(double seconds);
 
-/// "a, b, c".
+/// The words with commas between them: "a, b, c".
 std::string joined(std::span<const std::string_view> words);
 
-/// The text with small letters in place of A to Z.
+/// The text with A to Z replaced by lower case.
 std::string lower(std::string_view text);
 
-/// The text without control characters (but ends of lines and tabs), for a terminal: text from a file may
-/// not move the cursor or colour other text. They become '?'.
+/// The text for a terminal: control characters except line ends and tabs are replaced by '?', so that text
+/// from a file cannot move the cursor or change colours.
 std::string printable(std::string_view text);
 
 }  // namespace terrane

@@ -16,8 +16,8 @@ struct Unit {
   double factor;
 };
 
-// The first unit of each quantity is SI. Names compare without brackets, '^' and '**', with µ, Ω and ²
-// spelled out, and without case where that leaves no doubt.
+// The first unit of each quantity is the SI unit. Names are compared without brackets, '^' and '**', with µ,
+// Ω and ² spelled out, and without regard to case unless two units differ by case.
 constexpr auto units = std::to_array<Unit>({
     {Quantity::dimensionless, "1", 1.0},
     {Quantity::dimensionless, "%", 1e-2},
@@ -204,15 +204,15 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// A unit's name without irrelevant marks; a blank between two words is a product, as the dot is: "m m" is
+/// A unit's name without irrelevant marks. A blank between two words means a product, like the dot: "m m" is
 /// not "mm".
 std::string plain(std::string_view name) {
   std::string text(name);
   constexpr std::string_view spelled[][2] = {
       {"\xC2\xB5", "u"},   {"\xCE\xBC", "u"},        // µ, μ
       {"\xC2\xB2", "2"},   {"\xC2\xB3", "3"},        // ², ³
-      {"\xCE\xA9", "ohm"}, {"\xE2\x84\xA6", "ohm"},  // Ω: the letter and the sign
-      {"Ohm", "ohm"},                                // before it k, m and M keep what they say
+      {"\xCE\xA9", "ohm"}, {"\xE2\x84\xA6", "ohm"},  // Ω: the Greek letter and the ohm sign
+      {"Ohm", "ohm"},                                // the case of a prefix k, m or M before it is kept
       {"\xC2\xB7", "."},   {"**", ""},               // ·
   };
   for (const auto& [from, to] : spelled) replace_all(text, from, to);

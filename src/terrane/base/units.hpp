@@ -45,11 +45,11 @@ enum class Quantity {
   heat_production,        ///< W/m3
 };
 
-/// "m", "kg/m3", "m/s2", ...
+/// The SI unit of a quantity: "m", "kg/m3", "m/s2", ...
 std::string_view si_unit(Quantity quantity);
 
-/// How many SI units one `unit` is: si_factor(Quantity::acceleration, "mGal") == 1e-5.
-/// Spellings are case-insensitive where no other unit differs by case ("mgal", "Eotvos", "E", "g/cm3",
+/// The number of SI units in one `unit`: si_factor(Quantity::acceleration, "mGal") == 1e-5.
+/// Case is ignored in spellings unless another unit differs only by case ("mgal", "Eotvos", "E", "g/cm3",
 /// "g/cc"; but "MHz" and "mHz" are two units). Throws InputError that lists the allowed units.
 double si_factor(Quantity quantity, std::string_view unit);
 

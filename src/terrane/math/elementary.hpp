@@ -1,8 +1,8 @@
 // Elementary functions that keep relative accuracy where the C library would need two calls or a branch.
 //
-// One source for scalars, SIMD packs (math/pack.hpp) and the device: no table, no branch, one division each.
-// The polynomials are Chebyshev fits, made by tools/fit_elementary.py; tests/unit/math_elementary.cpp
-// checks the errors against quadruple precision.
+// The same source serves scalars, SIMD packs (math/pack.hpp) and the device: no table, no branch, one
+// division in each function. The polynomials are Chebyshev fits, made by tools/fit_elementary.py;
+// tests/unit/math_elementary.cpp checks the errors against quadruple precision.
 #pragma once
 
 #include "terrane/math/number.hpp"
@@ -42,7 +42,7 @@ TERRANE_FN T arctan_tail(const T& z) {
                     -0.050854323376990765, 0.0392311556198723, -0.01917627151752634);
 }
 
-/// The same for z = s² ≤ 0.0745; 2e-18.
+/// The same for z = s² ≤ 0.0745; relative error in arctan s: 2e-18.
 template <class T>
 TERRANE_FN T arctan_tail_small(const T& z) {
   return polynomial(z, -0.3333333333333333, 0.19999999999995854, -0.14285714284226805, 0.11111110905290658,
@@ -50,15 +50,16 @@ TERRANE_FN T arctan_tail_small(const T& z) {
                     -0.039167210895964706);
 }
 
-inline constexpr double ln2_high = 0x1.62e42fefa38p-1;   // 41 bits: k · ln2_high is exact for |k| < 2¹²
+// the first 41 bits of ln 2: k · ln2_high is exact for |k| < 2¹²
+inline constexpr double ln2_high = 0x1.62e42fefa38p-1;
 inline constexpr double ln2_low = 0x1.ef35793c7673p-45;  // ln 2 − ln2_high
 
 }  // namespace detail
 
 // ---- the functions ----------------------------------------------------------------------------------------
 
-/// ln(a / b) for a and b from 1e-300 to 7e307, accurate also where a ≈ b, because their difference is taken
-/// before anything is rounded.
+/// ln(a / b) for a and b from 1e-300 to 7e307; accurate also if a ≈ b, because a − b is computed before any
+/// rounding.
 template <class T>
 TERRANE_FN T log_ratio(const T& a, const T& b) {
   const auto [k, c] = scale_towards(a, b);

@@ -1,6 +1,6 @@
-// Extended precision: long double. On x86 it has 64 bits of mantissa in hardware, 11 more than double.
-// "best" accuracy uses it close to a prism, where the closed forms lose a few bits. Host only. Where long
-// double is no wider than double (extended_is_wider), those bits are lost.
+// Extended precision: long double. On x86 it has 64 bits of mantissa in hardware, 11 more than double. The
+// accuracy "best" uses it close to a prism, where the closed-form expressions lose a few bits. Host only. On
+// machines where long double is no wider than double (extended_is_wider is false), those bits are lost.
 #pragma once
 
 #include <cmath>

@@ -7,8 +7,9 @@
 
 namespace terrane {
 
-/// a · b + c, rounded once. For sums whose bits are promised: in a · b − c · d a compiler may fuse one
-/// product in some iterations of a loop and the other in others, such as a first one that it has peeled.
+/// a · b + c, rounded once; for sums whose bits must be reproducible. In a · b − c · d a compiler may fuse
+/// one product in some iterations of a loop and the other product in others, for example in a first iteration
+/// that it computes separately.
 TERRANE_FN double fused(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
   return __fma_rn(a, b, c);

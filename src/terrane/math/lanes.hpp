@@ -1,7 +1,8 @@
-// SIMD numbers from the compiler's own vectors (GCC and Clang), for standard libraries without a complete
-// <experimental/simd>, as libc++. They offer what Terrane uses of std::experimental::simd, under its names.
+// SIMD numbers made of the compiler's own vector types (GCC and Clang), for standard libraries without a
+// complete <experimental/simd>, such as libc++. They have those functions of std::experimental::simd that
+// Terrane uses, under the same names.
 //
-// The number of lanes is part of the type, and is another for every instruction set of one architecture, so
+// The number of lanes is part of the type and differs between the instruction sets of one architecture, so
 // templates compiled several times for run-time dispatch never collide at link time.
 #pragma once
 
@@ -16,7 +17,7 @@ namespace terrane {
 struct ElementAligned {};
 struct VectorAligned {};
 
-/// As many as fit the widest register of the instruction set for which the file is compiled.
+/// Number of doubles in the widest register of the instruction set for which the file is compiled.
 #if defined(__AVX512F__)
 inline constexpr int native_lanes = 8;
 #elif defined(__AVX__)
@@ -33,7 +34,8 @@ struct VectorOf {
 template <int N>
 class LanesMask {
  public:
-  using Bits = typename VectorOf<std::int64_t, N>::Type;  // a mask: each lane all ones or zeros
+  // a mask: in each lane all bits are one or all are zero
+  using Bits = typename VectorOf<std::int64_t, N>::Type;
 
   TERRANE_FN explicit LanesMask(const Bits& bits) : bits_(bits) {}
   TERRANE_FN const Bits& bits() const { return bits_; }
@@ -60,7 +62,7 @@ class Lanes {
   using Bits = typename Mask::Bits;
 
   Lanes() = default;
-  TERRANE_FN Lanes(double value) : values_(value - Values{}) {}  // the same in all lanes
+  TERRANE_FN Lanes(double value) : values_(value - Values{}) {}  // sets all lanes to `value`
   TERRANE_FN explicit Lanes(const Values& values) : values_(values) {}
   template <class T, class Alignment>
   TERRANE_FN Lanes(const T* from, Alignment) {
@@ -95,7 +97,7 @@ class Lanes {
   TERRANE_FN friend Mask operator!=(const Lanes& a, const Lanes& b) { return Mask(a.values_ != b.values_); }
 
  private:
-  /// One number among them, to be read and written.
+  /// Reference to the number in one lane, for reading and assigning.
   struct Lane {
     Values& values;
     std::size_t lane;
@@ -114,7 +116,7 @@ TERRANE_FN Lanes<N> select(const LanesMask<N>& condition, const Lanes<N>& yes, c
   return Lanes<N>(condition.bits() ? yes.values() : no.values());
 }
 
-/// where(mask, x) += y adds in the lanes of the mask alone.
+/// The result of where(mask, x): assignments and += change only those lanes of x whose mask is set.
 template <int N>
 struct LanesWhere {
   const LanesMask<N>& mask;
@@ -144,7 +146,8 @@ TERRANE_FN Lanes<N> absolute(const Lanes<N>& x) {
 template <int N>
 TERRANE_FN Lanes<N> square_root(const Lanes<N>& x) {
   Lanes<N> root;
-  for (int i = 0; i < N; ++i) root.values()[i] = std::sqrt(x.values()[i]);  // becomes one instruction
+  // compilers make one instruction of this loop
+  for (int i = 0; i < N; ++i) root.values()[i] = std::sqrt(x.values()[i]);
   return root;
 }
 template <int N>
@@ -179,7 +182,8 @@ TERRANE_FN bool all(const LanesMask<N>& m) {
   return found != 0;
 }
 
-/// Sum of the lanes: halves, then halves of these.
+/// Sum of the lanes: the second half of the lanes is added to the first half, and so on with the remaining
+/// half.
 template <int N>
 TERRANE_FN double sum_of_lanes(const Lanes<N>& x) {
   double sum[N];

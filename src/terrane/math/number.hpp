@@ -1,10 +1,10 @@
-// What a formula needs of its number type beyond arithmetic and comparison, for double and float.
-// math/pack.hpp offers the same for SIMD packs, math/quad.hpp for quadruple precision.
+// The functions that formulas need for a number type, in addition to arithmetic and comparison; here for
+// double and float. math/pack.hpp has the same for SIMD packs, math/quad.hpp for quadruple precision.
 //
-// On a device, reciprocals and roots start from the hardware's approximation (20 bits or more) and take one
-// step of third order. The result is within one unit in the last place for normal numbers, which is all
-// that formulas need, and takes a third of the instructions of the library's functions, which also handle
-// all other numbers.
+// On a GPU, reciprocals and roots start from the hardware's approximation (20 bits or more) and apply one
+// iteration of third order. For normal numbers, the only ones that formulas need, the error is at most one
+// unit in the last place. This needs a third of the instructions of the library's functions, which also
+// handle all other numbers.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,8 @@ TERRANE_FN double quotient(double n, double d) {
   return fma(fma(-d, q, n), r, q);
 }
 TERRANE_FN float reciprocal(float x) { return __frcp_rn(x); }
-/// For squares of distances: nothing below 1e-38, which would take three more instructions.
+/// For squares of distances, which are above 1e-38: handling smaller numbers would need three more
+/// instructions.
 TERRANE_FN float inverse_square_root(float x) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -67,14 +68,14 @@ TERRANE_FN float with_sign_of(float magnitude, float sign) { return std::copysig
 TERRANE_FN bool any(bool b) { return b; }
 TERRANE_FN bool all(bool b) { return b; }
 
-/// k, and b · 2ᵏ.
+/// The result of scale_towards(): exponent k and value b · 2ᵏ.
 template <class T>
 struct Scaled {
   T exponent, value;
 };
 
-/// For positive a and b: the k with 0.66 < a / (b · 2ᵏ) < 1.51.
-/// The bits of a positive double, read as an integer, are 2⁵² · log₂ of it to within 0.0861 · 2⁵².
+/// Finds, for positive a and b, the k with 0.66 < a / (b · 2ᵏ) < 1.51.
+/// The bits of a positive double x, read as an integer, equal 2⁵² · log₂ x + constant to within 0.0861 · 2⁵².
 TERRANE_FN Scaled<double> scale_towards(double a, double b) {
   constexpr std::int64_t one = std::int64_t{1} << 52;
   const auto bits_a = __builtin_bit_cast(std::int64_t, a);

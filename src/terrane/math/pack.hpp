@@ -2,8 +2,8 @@
 // for which the file is compiled. A formula written on a number type T runs on a Pack unchanged.
 //
 // std::experimental::native_simd is a different type for every instruction set, so templates compiled several
-// times for run-time dispatch never collide at link time. Only libstdc++ has it whole; elsewhere
-// math/lanes.hpp takes its place, and with TERRANE_OWN_LANES everywhere.
+// times for run-time dispatch never collide at link time. Only libstdc++ has all of it; with other libraries,
+// or if TERRANE_OWN_LANES is defined, math/lanes.hpp replaces it.
 #pragma once
 
 #include <cstddef>  // defines the macro that names the standard library

@@ -1,4 +1,4 @@
-// Picks a few numbers, evenly spread over many.
+// Selects a few indices, evenly spread over many.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace terrane {
 
-/// `count` of the numbers 0 .. of − 1, or all where there are fewer: the middles of equal parts.
+/// `count` of the indices 0 .. of − 1, or all if there are fewer: the range is divided into `count` equal
+/// parts, and the middle of each part is selected.
 inline std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t of) {
   std::vector<std::size_t> sample(std::min(count, of));
   for (std::size_t i = 0; i < sample.size(); ++i)
