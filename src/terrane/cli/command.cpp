@@ -44,7 +44,7 @@ void add_job_options(CLI::App& verb, JobOptions& options) {
                 "For programs: a JSON object for each simulation, one a line, in place of the report.");
 }
 
-/// The parsed command line: what verbs need, and the exit status that they set.
+/// The parsed command line: the arguments of the verbs, and the exit status that they set.
 struct CommandLine {
   CLI::App app{
       "Terrane computes the fields of an earth model.\n\n"
@@ -71,7 +71,7 @@ struct CommandLine {
       : registry(all), comm(ranks), mpi(library) {}
 };
 
-// One function per verb: its options, its help, and the function of verbs.hpp that it calls.
+// One function for each verb: it defines the verb's options, its help, and the function of verbs.hpp to call.
 
 void add_run(CommandLine& line) {
   auto* verb = line.app.add_subcommand("run", "Run a job and write its files.");
@@ -280,7 +280,7 @@ constexpr Verb verbs[] = {{"run", add_run},   {"invert", add_invert},  {"check",
                           {"new", add_new},   {"info", add_info},      {"convert", add_convert},
                           {"plot", add_plot}, {"devices", add_devices}};
 
-/// Reports an unknown verb with the nearest one: CLI11 would only say that something is not expected.
+/// Reports an unknown verb and suggests the nearest one; the message of CLI11 would not.
 void check_verb(std::string_view wanted) {
   std::vector<std::string_view> names;
   for (const auto& verb : verbs) names.push_back(verb.name);
@@ -289,7 +289,7 @@ void check_verb(std::string_view wanted) {
                      "Allowed: " + joined(names) + ". `terrane --help` tells what they do.");
 }
 
-/// The text of an error on one of several ranks.
+/// The text of an error that occurred on one of several ranks.
 std::string told_of_rank(const std::exception& error, const Comm& comm) {
   const std::string_view no_memory = std::bad_alloc().what();
   const auto* known = dynamic_cast<const Error*>(&error);
@@ -300,7 +300,7 @@ std::string told_of_rank(const std::exception& error, const Comm& comm) {
                      known != nullptr ? known->where() : fmt::format("rank {}", comm.rank()));
 }
 
-/// Prints an error, and returns the exit status: 2 for bad input, 130 interrupted, 1 for all else.
+/// Prints an error and returns the exit status: 2 for bad input, 130 if interrupted, else 1.
 int status_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     complain("out of memory\n         `terrane check JOB` tells how much a run needs.");
@@ -321,7 +321,7 @@ int status_of(const std::exception& error) {
   return input ? 2 : 1;
 }
 
-/// Adds the verbs, reads the line and runs the verb; whatever it throws becomes a status.
+/// Adds the verbs, parses the command line and runs the verb; every exception becomes an exit status.
 int command_of_rank_0(int argc, const char* const* argv, const Registry& registry, Comm& comm,
                       const std::string& mpi) {
   CommandLine line(registry, comm, mpi);
@@ -335,7 +335,8 @@ int command_of_rank_0(int argc, const char* const* argv, const Registry& registr
   try {
     if (argc > 1 && argv[1][0] != '-') check_verb(argv[1]);
     app.parse(argc, argv);
-    // The text that `run` prints is not essential; for other verbs it is the result.
+    // Lost output is an error except for `run`, whose results are files; for other verbs the text is the
+    // result.
     if (const int lost = lost_output(); lost != 0 && line.status == 0 && !app.got_subcommand("run")) {
       complain(fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
       return 1;

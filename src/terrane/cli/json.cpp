@@ -18,7 +18,7 @@ namespace terrane::cli {
 
 namespace {
 
-/// Bytes that are no UTF-8 become U+FFFD: JSON has no other text.
+/// The text as a JSON string. Bytes that are not UTF-8 become U+FFFD, because JSON allows UTF-8 only.
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (std::size_t n = 0; n < text.size(); ++n) {
@@ -55,7 +55,8 @@ class Object {
     return *this;
   }
   Object& add(std::string_view name, std::string_view words) { return raw(name, in_quotes(words)); }
-  Object& add(std::string_view name, const char* words) { return raw(name, in_quotes(words)); }  // no flag
+  // else a literal would convert to bool
+  Object& add(std::string_view name, const char* words) { return raw(name, in_quotes(words)); }
   Object& add(std::string_view name, double value) { return raw(name, number(value)); }
   Object& add(std::string_view name, std::size_t count) { return raw(name, fmt::format("{}", count)); }
   Object& add(std::string_view name, bool flag) { return raw(name, flag ? "true" : "false"); }
@@ -99,7 +100,7 @@ void add_facts(const RunFacts& facts, const JsonFrame& frame, Object& all) {
   all.add("values", values).add("units", units).add("notes", facts.notes).add("warnings", warnings);
 }
 
-/// {"count": …, "least": …, "most": …, "empty": …} of real numbers.
+/// The range of real numbers: {"count": …, "least": …, "most": …, "empty": …}; `empty` counts NaN.
 template <class Number>
 Object range_of(const std::vector<Number>& values) {
   double low = std::numeric_limits<double>::infinity(), high = -low;

@@ -1,5 +1,5 @@
-// The output of `check`, `run`, `invert` and `info` with --json: an object for each simulation or file, one a
-// line. Its names are those of the reports in Python; NaN and infinity become null.
+// Writes the output of `check`, `run`, `invert` and `info` with --json: one JSON object for each simulation
+// or file, each on a line of its own. Names are those of the reports in Python; NaN and infinity become null.
 #pragma once
 
 #include <string>
@@ -11,15 +11,17 @@
 
 namespace terrane::cli {
 
-/// The parts of the object beside the facts of a plan or a report.
+/// The members of the object that do not come from a plan or a report.
 struct JsonFrame {
   std::string verb, job, simulation;                   ///< "check", "job.toml", "gravity" or empty
-  std::vector<std::string> files = {}, warnings = {};  ///< written, or that would be; beside the report's
+  /// `files`: written, or by `check` planned; `warnings`: added to those of the report
+  std::vector<std::string> files = {}, warnings = {};
 };
 
 std::string to_json(const Plan& plan, const JsonFrame& frame);
 std::string to_json(const Report& report, const JsonFrame& frame);
-/// The content of a file: its kind, and the unit, shape and range of each column, field or variable.
+/// Describes the content of a file: its kind, and the unit, shape and range of each column, field or
+/// variable.
 std::string to_json(const io::Content& content, std::string_view file);
 
 }  // namespace terrane::cli

@@ -1,4 +1,4 @@
-// The only file that uses all ranks of MPI_COMM_WORLD: it hands them to the command.
+// The main program. The only file that uses MPI_COMM_WORLD; it passes its ranks to the command.
 #include <fmt/format.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -24,20 +24,20 @@
 
 namespace {
 
-/// Makes free() return memory to the system. The C library keeps blocks of up to 32 MB for later: a run of 30
-/// MB held 45, and its planned memory was wrong.
+/// Makes free() return memory to the system. By default the C library keeps freed blocks of up to 32 MB: a
+/// run that used 30 MB held 45 MB, more than planned.
 void give_back_what_is_freed() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 128 << 10);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
   mallopt(M_TOP_PAD, 64 << 10);
-  // Each arena reserves 64 MB of addresses, which a limit (`ulimit -v`) counts.
+  // Each arena of malloc reserves 64 MB of address space, which counts toward a limit (`ulimit -v`).
   rlimit addresses{};
   if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
 #endif
 }
 
-/// How many ranks a launcher (mpirun, srun) started; 0 when none did.
+/// The number of ranks that a launcher (mpirun, srun) started; 0 without a launcher.
 int launched_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char* value = std::getenv(name)) return std::atoi(value);
@@ -47,11 +47,11 @@ int launched_ranks() {
 }
 
 #ifdef TERRANE_HAS_MPI
-/// Runs the command on these ranks, with links between GPUs where there are some.
+/// Runs the command on these ranks; GPUs communicate directly (NCCL) if they can.
 int command_on(terrane::Comm& ranks, int argc, char** argv, const std::string& libraries) {
   auto use = terrane::GpuLinkUse::never;
   try {
-    if (ranks.rank() == 0)  // whose choice counts
+    if (ranks.rank() == 0)  // the environment of rank 0 decides
       use = terrane::gpu_link_use_from_text(std::getenv("TERRANE_NCCL"), "TERRANE_NCCL");
   } catch (const terrane::InputError& error) {
     terrane::cli::complain(error.what());
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
     {
       const auto comm = terrane::mpi_comm(MPI_COMM_WORLD);
       if (comm->size() == 1 && launched_ranks() > 1) {
-        // Without MPI each process would run the whole job and write the same files.
+        // Each process sees only itself: each would run the whole job and write the same files.
         terrane::cli::complain(
             fmt::format("ranks: {} were started, and {} sees one\n"
                         "         Start them with its own mpirun, or with srun --mpi=pmix.",
@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
         terrane::share_cores(comm->on_node().count);
         status = command_on(*comm, argc, argv, mpi);
       }
-    }  // it must not outlive MPI
+    }  // `comm` must be destroyed before MPI_Finalize()
     MPI_Finalize();
     return status;
   }

@@ -21,7 +21,7 @@ bool closed = false;    // standard output was closed when the program started
 void prepare_terminal() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) {
-      // The lowest free number is this one.
+      // open() returns the lowest free descriptor, which is the closed one.
       const int opened = ::open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY);
       if (opened >= 0 && opened != descriptor) ::close(opened);
       if (descriptor == STDOUT_FILENO) closed = true;

@@ -1,4 +1,5 @@
-// Output to the terminal. A terminal that is gone, or a full disk in its place, never stops the program.
+// Writes to the terminal. If the terminal has been closed, or output is redirected to a full disk, the
+// program continues.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,11 +11,11 @@
 
 namespace terrane::cli {
 
-/// Before anything else: closed standard streams become /dev/null, so that no file takes their place; a
-/// reader that has gone, or a file that may not grow further, is an error of the write and no signal.
+/// Called first by main(). Closed standard streams are opened as /dev/null, so that no other file gets their
+/// descriptors; writing to a closed pipe or beyond a limit on file size becomes an error instead of a signal.
 void prepare_terminal();
 
-/// Text to standard output or standard error; failures are remembered and never thrown.
+/// Writes text to standard output or standard error; failures are recorded and never thrown.
 void put(std::FILE* stream, std::string_view text);
 
 template <class... Values>
@@ -22,11 +23,12 @@ void say(fmt::format_string<Values...> format, Values&&... values) {
   put(stdout, fmt::format(format, std::forward<Values>(values)...));
 }
 
-/// "terrane: job.toml:14: survey.height: ...", the next move indented below. Red only on a terminal.
+/// Prints an error, "terrane: job.toml:14: survey.height: ...", with the advice indented below. Red only on a
+/// terminal.
 void complain(std::string_view message);
 void warn(std::string_view message);
 
-/// errno of the first text that could not be written to standard output; 0 when all could, or when its reader
+/// errno of the first text that could not be written to standard output; 0 if all could, or if the reader
 /// closed the pipe (EPIPE).
 int lost_output();
 

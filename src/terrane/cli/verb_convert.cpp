@@ -18,8 +18,8 @@ namespace terrane::cli {
 
 namespace {
 
-/// Gives the columns of a frame's channels, their uncertainties included, the names, signs and units of
-/// another frame; other columns stay as they are.
+/// Converts the columns of channels, and of their uncertainties, from one frame of axes to another: names,
+/// signs and units. Other columns are unchanged.
 void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Conventions& known,
               const ConvertOptions& options) {
   const auto stated = attributes.find("frame");
@@ -48,7 +48,7 @@ void to_frame(std::vector<Column>& columns, io::Attributes& attributes, const Co
   attributes["frame"] = to.name;
 }
 
-/// Reads the files; where there are several, the sites that they hold.
+/// Reads the input files; several files are read as the sites that they contain.
 io::Content read_all(const ConvertOptions& options, const io::ReadOptions& how) {
   if (options.files.size() == 2) return io::read(options.from, how);
   std::vector<std::string> files;
@@ -57,7 +57,7 @@ io::Content read_all(const ConvertOptions& options, const io::ReadOptions& how) 
   return io::read_sites(files, how);
 }
 
-/// Throws InputError: the output file is one of the input files.
+/// Throws InputError if the output file is one of the input files.
 void refuse_input(const std::string& file, const ConvertOptions& options) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(file, failed)) return;

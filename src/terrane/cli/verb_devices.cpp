@@ -40,7 +40,7 @@ Processor processor() {
   return found;
 }
 
-/// The instruction set that kernels use, or why there is none.
+/// The instruction set that kernels use, or the reason why none can be used.
 std::string vectors() {
   try {
     return instruction_set_title(instruction_set());

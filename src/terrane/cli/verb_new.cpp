@@ -19,7 +19,7 @@ namespace terrane::cli {
 
 namespace {
 
-/// The kinds of tables to show: the physics' choice, replaced where the user asked for another.
+/// The kind of each table to show: the choice of the physics, unless the user asked for another.
 std::map<std::string, std::string> kinds_to_show(const Physics& physics, const NewOptions& options) {
   auto kinds = physics.kinds;
   for (const auto& [table, kind] : {std::pair{"mesh", options.mesh}, std::pair{"survey", options.survey}}) {
@@ -42,8 +42,8 @@ std::map<std::string, std::string> kinds_to_show(const Physics& physics, const N
 
 std::string commented_job(const Physics& physics, const NewOptions& options) {
   auto kinds = kinds_to_show(physics, options);
-  const bool kinds_are_own = kinds == physics.kinds;  // examples are for these
-  // Some meshes bring their own properties: their [model] differs from the one that bodies are painted into.
+  const bool kinds_are_own = kinds == physics.kinds;  // the physics' examples are for its own choice of kinds
+  // Some kinds of mesh have properties of their own; [model] then has other keys than for painted bodies.
   const bool own_model = std::any_of(physics.sections.begin(), physics.sections.end(), [&](const Section& s) {
     return s.path == "model" && s.kind == kinds["mesh"];
   });
@@ -73,13 +73,13 @@ const inversion::ExampleJob& example_of(const NewOptions& options) {
                    fmt::format("Allowed: {}.", joined(known)));
 }
 
-/// Whether it is one of the inversions that come with the earth of their data.
+/// Whether the job is one of the example inversions, whose data are computed from an example earth.
 bool is_example(const NewOptions& options) {
   return options.physics == "inversion" && options.from.empty() && !options.reference &&
          (options.brief || !options.of.empty());
 }
 
-/// A job without its comments: no text in these jobs holds a #.
+/// A job without its comments. No string in these jobs contains a #.
 std::string without_comments(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -104,7 +104,7 @@ std::string brief_job(const Physics& physics, const NewOptions& options) {
   return std::string(physics.shortest);
 }
 
-/// The tables that four physics or more have in common, in the order of a job.
+/// The tables that at least four physics share, in the order of a job.
 std::vector<Section> general_tables(const Registry& registry) {
   std::vector<Section> found;
   const auto shared = [&](const Section& section) {
@@ -125,7 +125,7 @@ std::string text_of_job(const Registry& registry, const Physics& physics, const 
     const auto& example = example_of(options);
     return options.brief ? without_comments(example.job) : std::string(example.job);
   }
-  if (!options.of.empty()) example_of(options);  // which says why not
+  if (!options.of.empty()) example_of(options);  // throws the error that applies
   if (options.brief) return brief_job(physics, options);
   if (options.from.empty()) return commented_job(physics, options);
   if (physics.name != "inversion")
@@ -150,8 +150,8 @@ std::vector<std::string> files_written(const Config& output) {
   return files;
 }
 
-/// Computes the data that a new inversion names, into its folder, from an example earth that is written
-/// there, too; nothing where the data are there already.
+/// Computes the data that a new inversion needs, unless its file exists, and writes them to the folder of the
+/// job, together with the job of the example earth (truth.toml).
 void write_data(const Registry& registry, const NewOptions& options, const inversion::ExampleJob& example,
                 Comm& comm) {
   const auto folder = std::filesystem::path(options.file).parent_path();

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Folders to look in: that of the command and those above it.
+/// Folders in which the plotting script is searched: that of the command and all above it.
 std::vector<fs::path> folders_above_command() {
   std::vector<fs::path> folders;
   std::error_code failed;
@@ -61,12 +61,12 @@ std::string python() {
   return "python3";
 }
 
-/// The signal that came while InterruptsWait exists, SIGINT or SIGTERM; 0: none.
+/// The signal, SIGINT or SIGTERM, that was received while an InterruptsWait exists; 0: none.
 volatile std::sig_atomic_t caught = 0;
-volatile pid_t drawing = 0;  ///< process of the script while it runs
+volatile pid_t drawing = 0;  ///< id of the script's process while it runs
 
-/// Delays the signals that end the command until temporary files are removed. A terminal sends SIGINT to the
-/// script as well; SIGTERM is passed on to it.
+/// Delays SIGINT and SIGTERM until temporary files are removed. A terminal sends SIGINT to the script as
+/// well; SIGTERM is passed on to the script.
 class InterruptsWait {
   using Action = struct sigaction;
 
@@ -91,7 +91,7 @@ class InterruptsWait {
   Action interrupt_{}, terminate_{};
 };
 
-/// Runs Python with these words; returns its exit status. Throws Cancelled, and UnsupportedError where there
+/// Runs Python with these arguments; returns its exit status. Throws Cancelled, and UnsupportedError if there
 /// is no Python.
 int run_python(std::vector<std::string> words, bool speaks) {
   std::vector<char*> arguments;
@@ -110,7 +110,7 @@ int run_python(std::vector<std::string> words, bool speaks) {
     _exit(127);
   }
   drawing = child;
-  if (caught != 0) kill(child, SIGTERM);  // the signal came before `drawing` was set
+  if (caught != 0) kill(child, SIGTERM);  // the signal was received before `drawing` was set
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -123,7 +123,7 @@ int run_python(std::vector<std::string> words, bool speaks) {
   return code;
 }
 
-/// Whether the script reads this file itself.
+/// Whether the plotting script can read a file of this format itself.
 bool is_for_script(const fs::path& file) {
   const auto extension = file.extension();
   return extension == ".nc" || extension == ".h5" || extension == ".hdf5" || extension == ".csv";
@@ -157,7 +157,8 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// The content of a file. Instrument files that can only hold a survey of electrodes are read as such.
+/// The content of a file. Instrument files of electrode arrays that io::read() refuses are read by
+/// io::read_arrays().
 io::Content content_of(const std::string& file) {
   try {
     return io::read(file);
@@ -165,14 +166,14 @@ io::Content content_of(const std::string& file) {
     try {
       auto in = io::TextReader::open(file);
       return io::to_table(io::read_arrays(in));
-    } catch (const Error&) {  // the file is none of these; the first error says more
+    } catch (const Error&) {  // not a file of electrode arrays: the error of io::read() says more
     }
     throw;
   }
 }
 
-/// The picture's name for a file: its name with .png; with the format in it where another result has that
-/// name.
+/// The name of the picture of a file: the file's name with .png; if another result has the same name, with
+/// its format, too.
 std::string picture_beside(const fs::path& file) {
   constexpr std::array<std::string_view, 9> no_results{".png",  ".svg", ".pdf", ".gif", ".mp4",
                                                        ".toml", ".log", ".md",  ".py"};
@@ -188,11 +189,11 @@ std::string picture_beside(const fs::path& file) {
   return fs::path(file).replace_extension(".png").string();
 }
 
-/// Writes what a file holds as NetCDF, which the script reads.
+/// Writes the content of a file as NetCDF, which the script can read.
 void convert(const std::string& file, const io::Content& content, const std::string& netcdf) {
   try {
     io::write(netcdf, content);
-  } catch (const UnsupportedError&) {  // it names a file that the user does not have
+  } catch (const UnsupportedError&) {  // its text names the temporary file, unknown to the user
     throw InputError(
         file, "what it holds cannot be drawn",
         "Allowed: traces, data on axes, grids, tables and models, such as .sgy, .su, .rsf, .nc, .h5, .csv.");
@@ -205,9 +206,9 @@ int plot(const PlotOptions& asked) {
   auto options = asked;
   while (options.file.size() > 1 && options.file.ends_with('/')) options.file.pop_back();
   std::error_code failed;
-  const bool folder = fs::is_directory(options.file, failed);  // of EDI files: one survey
+  const bool folder = fs::is_directory(options.file, failed);  // a folder of EDI files is read as one survey
   if (folder && fs::path(options.file).filename().string().find_first_not_of('.') == std::string::npos)
-    options.file = fs::canonical(options.file).string();  // its name is that of the picture
+    options.file = fs::canonical(options.file).string();  // the picture is named after the folder
   if (!folder && !is_file(options.file))
     throw InputError(options.file, "there is no such file", "`terrane run JOB` writes results to draw.");
   std::optional<TemporaryFolder> converted;
@@ -228,7 +229,7 @@ int plot(const PlotOptions& asked) {
   const auto picture = converted ? picture_beside(options.file) : std::string();
   add("--out", converted && options.out.empty() ? picture : options.out);
   add("--title", options.title);
-  // "--option=value" in one word, as the value of a region may begin with a minus.
+  // As one argument "--option=value", because the value of a region may begin with a minus.
   const auto join = [&](const std::string& option, const std::string& value) {
     if (!value.empty()) words.push_back(option + "=" + value);
   };
@@ -243,7 +244,7 @@ int plot(const PlotOptions& asked) {
   for (const auto& channel : options.channels) channels += (channels.empty() ? "" : ",") + channel;
   add("--channels", channels);
 
-  const int status = run_python(words, true);  // the script has said what was wrong
+  const int status = run_python(words, true);  // the script prints its own errors
   if (converted && options.out.empty() && status == 0) say("wrote {}\n", picture);
   return status;
 }

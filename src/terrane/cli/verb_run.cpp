@@ -60,7 +60,7 @@ std::filesystem::path absolute(const std::string& given, const char* option) {
   return path;
 }
 
-/// The path relative to the current folder, when that is known.
+/// The path relative to the current folder, unless that is unknown or two levels or more below.
 std::string shown(const std::filesystem::path& path) {
   std::error_code failed;
   const auto here = std::filesystem::current_path(failed);
@@ -68,7 +68,7 @@ std::string shown(const std::filesystem::path& path) {
   return near.starts_with("../../") ? path.string() : near;
 }
 
-/// The file that plots are drawn from; check_files() has made sure that there is one.
+/// The result file from which plots are drawn; check_files() has checked that there is one.
 std::filesystem::path plot_source(const Output& output) {
   std::filesystem::path source;
   for (const auto& path : output.files)
@@ -76,7 +76,7 @@ std::filesystem::path plot_source(const Output& output) {
   return source;
 }
 
-/// Writes files and collects errors, so that one file that fails does not prevent the others.
+/// Writes files and collects errors, so that a failure of one file does not prevent the others.
 class Writing {
  public:
   explicit Writing(const Progress& progress) : progress_(progress) {}
@@ -88,7 +88,7 @@ class Writing {
       return std::vector<std::string>{path.string()};
     });
   }
-  /// write: returns the names that it gave.
+  /// write: writes the files and returns their names
   template <class Write>
   void files(const std::filesystem::path& path, Write&& write) {
     if (progress_.cancelled()) throw Cancelled();
@@ -112,7 +112,7 @@ class Writing {
   }
 
   const std::vector<std::filesystem::path>& written() const { return written_; }
-  /// Lines for the user.
+  /// The names of written files, as lines for the user.
   const std::vector<std::string>& told() const { return told_; }
   const std::vector<std::string>& failures() const { return failures_; }
   bool has(const std::filesystem::path& path) const {
@@ -150,7 +150,7 @@ Config read_job(const JobOptions& options) {
   given.sets = options.sets;
   if (options.threads > 0) given.sets.push_back(fmt::format("simulation.threads={}", options.threads));
   if (!options.output.empty()) {
-    // Relative to where the command runs, not to the folder of the job.
+    // Relative to the current folder, not to the folder of the job.
     std::string quoted;
     for (const char c : absolute(options.output, "--output").string()) {
       if (c == '"' || c == '\\') quoted += '\\';
@@ -171,7 +171,7 @@ Config read_job(const JobOptions& options) {
 
 namespace {
 
-/// Checks all files of a job before hours of work, and makes their folders.
+/// Checks that all output files can be written, before hours of computing, and creates their folders.
 void prepare_files(const Config::Part& part, const Job& job, const JobOptions& options) {
   const bool plots = options.plots && !job.output.plots.empty();
   print_warnings(check_files(part.job, *job.simulation, job.output, plots));
@@ -192,8 +192,8 @@ void remove_checkpoint(const std::filesystem::path& checkpoint) {
   io::remove_leftovers(checkpoint.string());
 }
 
-/// Does everything after prepare_files(); returns the exit status. finished: the checkpoint to remove when
-/// the files are complete; empty: none. Throws Cancelled.
+/// Runs a simulation and writes its files; returns the exit status. finished: the checkpoint to remove after
+/// all files have been written; empty: none. Throws Cancelled.
 int compute_and_write(const Config::Part& part, const Job& job, const JobOptions& options,
                       const Runtime& runtime, const std::filesystem::path& finished) {
   const auto& config = part.job;
@@ -205,11 +205,12 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   if (talks) say("{}{}\n", printable(config.name()), part.name.empty() ? "" : fmt::format(": {}", part.name));
   const auto result = job.run(runtime);
 
-  // Files are written before text is printed: the reader of the text may be slow, or gone.
+  // Files are written before text is printed, because the reader of the text may be slow or have closed the
+  // pipe.
   Writing writing(progress);
   try {
     make_folders(output, plots);  // folders may have been removed since the run began
-  } catch (const FileError&) {    // each file says so
+  } catch (const FileError&) {    // writing each file reports the error
   }
   write_files(writing, result, simulation, output);
   if (writing.failures().empty() && !finished.empty()) remove_checkpoint(finished);
@@ -239,8 +240,8 @@ int compute_and_write(const Config::Part& part, const Job& job, const JobOptions
   return status;
 }
 
-/// The message of an interrupted run: how to resume it, when there is a checkpoint. On several ranks the
-/// signal may come from a launcher that ends all because one has failed.
+/// The message of an interrupted run: how to resume it, if there is a checkpoint. On several ranks the signal
+/// may have been sent by a launcher that ends all ranks after one has failed.
 std::string interrupted(const JobOptions& options, const std::filesystem::path& checkpoint,
                         std::string_view verb, const Comm& comm) {
   const auto* who = comm.size() > 1 ? ", by you or since a rank has ended" : "";
@@ -250,21 +251,21 @@ std::string interrupted(const JobOptions& options, const std::filesystem::path& 
       who, shown(left_of(checkpoint)), verb, options.job);
 }
 
-/// One of the jobs whose models are found together.
+/// One job of a joint inversion, which computes several models together.
 struct ReadJob {
   Config::Part part;
   Job job;
 };
 
-/// The registry that the job asks for. Throws InputError where it is not the verb's.
+/// The registry with the physics of the job. Throws InputError if the job is for another verb.
 const Registry& wanted(const Config& job, const Registry& registry, const JobOptions& options) {
   if (!inversion::asks_for_inversion(job) || &registry == &physics::inversions().registry()) return registry;
   throw InputError(job.table("inversion").where(), "this job asks for an inversion",
                    fmt::format("`terrane invert {}` runs it.", options.job));
 }
 
-/// The jobs whose models are found together: this one and those of --with, or its simulations where it has
-/// [joint]. None: each model is found by itself.
+/// The jobs of a joint inversion: this job and those of --with, or the job's simulations if it has [joint].
+/// Empty: each model is computed separately.
 std::vector<Config::Part> joined_parts(const Registry& registry, const Config& read,
                                        const JobOptions& options) {
   std::vector<Config::Part> all;
@@ -281,7 +282,8 @@ std::vector<Config::Part> joined_parts(const Registry& registry, const Config& r
   return all;
 }
 
-/// Reads, checks and joins the jobs. Throws also InputError: two of them write one file.
+/// Reads, checks and couples the jobs of a joint inversion. Also throws InputError if two of them write the
+/// same file.
 std::vector<ReadJob> read_joined(const Registry& registry, const std::vector<Config::Part>& parts,
                                  const JobOptions& options) {
   std::vector<ReadJob> all;
@@ -298,8 +300,8 @@ std::vector<ReadJob> read_joined(const Registry& registry, const std::vector<Con
   return all;
 }
 
-/// Runs joint jobs: all models are found when the first one runs, and each job writes its files. The
-/// checkpoint is removed when all are complete.
+/// Runs a joint inversion: the run of the first job computes all models, and each job writes its files. The
+/// checkpoint is removed once all files are complete.
 int run_joined(const Registry& registry, const std::vector<Config::Part>& parts, const JobOptions& options,
                Comm& comm, Progress& progress) {
   using namespace std::chrono_literals;
@@ -337,17 +339,17 @@ int run_joined(const Registry& registry, const std::vector<Config::Part>& parts,
   }
 }
 
-/// A simulation of a job that was read and checked.
+/// A simulation of a job that has been read and checked.
 struct Sound {
   Config::Part part;
   std::vector<std::filesystem::path> files;
   std::filesystem::path checkpoint;
-  std::filesystem::path done;  ///< a file that marks this simulation as done while others are still to run
+  std::filesystem::path done;  ///< this file marks the simulation as done while others are still to run
 };
 
-/// Reads every simulation as far as `check` does, so that the last one is known to be sound before the first
-/// runs. One simulation is held at a time. each(part, job, alone): what to do with it. ahead: as of
-/// Registry::make.
+/// Reads and checks every simulation as `check` does, so that no error in the last one is found after the
+/// first has run. One simulation is in memory at a time. each(part, job, alone): called for each simulation;
+/// alone: it is the only one. ahead: as for Registry::make
 template <class Each>
 std::vector<Sound> read_all(const Registry& registry, const Config& job, const JobOptions& options,
                             Each&& each, const std::function<void(const Runtime&)>& ahead = {}) {
@@ -369,8 +371,8 @@ std::vector<Sound> read_all(const Registry& registry, const Config& job, const J
   return all;
 }
 
-/// Whether an earlier run of this very job has written the simulation's files, which are still there, after
-/// all that it reads was last changed.
+/// Whether an earlier run of the same job has written the simulation's files: they exist and are newer than
+/// all its input.
 bool is_done(const Sound& simulation) {
   namespace fs = std::filesystem;
   std::ifstream mark(simulation.done, std::ios::binary);
@@ -385,7 +387,7 @@ bool is_done(const Sound& simulation) {
          !failed;
 }
 
-/// One of several simulations that an earlier run has done whole: --resume leaves it out, and says so.
+/// Whether to skip a simulation with --resume because an earlier run has finished it; if so, prints a line.
 bool left_out(const Sound& simulation, const JobOptions& options) {
   if (!options.resume || !is_done(simulation)) return false;
   if (!options.quiet && !options.json)
@@ -405,8 +407,8 @@ std::string_view verb_of(const Registry& registry) {
   return &registry == &physics::inversions().registry() ? "invert" : "run";
 }
 
-/// Tells other ranks which device a job asks for, before its model is made, and begins with the GPU of this
-/// one.
+/// A function that tells other ranks the device of a job before its model is built, and starts initialising
+/// the GPU of this rank.
 std::function<void(const Runtime&)> begin_devices(Comm& comm, std::future<void>& gpu) {
   return [&](const Runtime& runtime) {
     foretell(comm, runtime.device);
@@ -421,18 +423,18 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
   const auto progress = terminal_progress();
   std::filesystem::path checkpoint;
   const auto last_words = [&] {
-    progress->finish();  // the bar goes first
+    progress->finish();  // removes the progress bar
     complain(interrupted(options, checkpoint, verb_of(registry), comm));
   };
   std::optional<Watch> watch;
   const auto begin_reading = [&] {
-    // Nothing is written while the input is read: Ctrl-C may end the process there and then.
+    // No file is written while the input is read: Ctrl-C may end the process at once.
     watch.reset();
     watch.emplace(*progress, "", 0ms, last_words);
   };
   begin_reading();
   std::optional<Job> only;
-  std::future<void> gpu;  // begins while the model is made
+  std::future<void> gpu;  // initialises the GPU while the model is built
   const auto read = InputPhase::within([&] { return read_job(options); });
   const auto& offered = wanted(read, registry, options);
   if (const auto joined = InputPhase::within([&] { return joined_parts(offered, read, options); });
@@ -458,7 +460,8 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
         runtime_of(job, comm, *progress, options.resume && (!several || is_left(simulation.checkpoint)));
     watch.reset();
     checkpoint = simulation.checkpoint;
-    // Ranks stop together at the end of a round, if it comes soon: launchers kill what is left after 1 s.
+    // On several ranks the patience is shorter: all stop at the end of a round if it ends soon, because
+    // launchers kill remaining ranks after 1 s.
     watch.emplace(*progress, checkpoint, comm.size() == 1 ? 700ms : 400ms, last_words);
     try {
       prepare_files(simulation.part, job, options);
@@ -479,7 +482,7 @@ int run(const Registry& registry, const JobOptions& options, Comm& comm) {
 
 namespace {
 
-/// What one job would do, and the files that it would write.
+/// Prints the plan of one job and the files that it would write.
 void say_plan(const Config::Part& part, const Job& job, const Plan& plan, const JobOptions& options) {
   const auto plots = options.plots ? job.output.plots : decltype(job.output.plots){};
   const auto warnings = check_files(part.job, *job.simulation, job.output, !plots.empty());
@@ -497,7 +500,8 @@ void say_plan(const Config::Part& part, const Job& job, const Plan& plan, const 
     for (const auto& path : *files) say("  {:<10} {}\n", "would write", path.string());
 }
 
-/// Checks jobs whose models are found together, and so are in memory together.
+/// Checks the jobs of a joint inversion. Their models are in memory at the same time, so their memory is
+/// added.
 int check_joined(const Registry& registry, const std::vector<Config::Part>& parts, const JobOptions& options,
                  Comm& comm) {
   double seconds = 0, bytes = 0;

@@ -1,4 +1,5 @@
-// The verbs of the terrane command. Each is thin: what it does can be done from C++ too.
+// The verbs of the terrane command. Each only calls functions of the library, which C++ programs can call as
+// well.
 #pragma once
 
 #include <filesystem>
@@ -18,60 +19,62 @@ struct JobOptions {
   std::string data;                    ///< --data FOLDER, the argument ${data}
   std::vector<std::string> arguments;  ///< --arg name=value
   std::vector<std::string> sets;       ///< --set key=value
-  std::vector<std::string> only;       ///< --only NAME: these of several simulations
-  std::string output;                  ///< --output FOLDER, from where the command runs
+  std::vector<std::string> only;       ///< --only NAME: run only these of several simulations
+  std::string output;                  ///< --output FOLDER, relative to the current folder
   int threads = 0;
   bool quiet = false, plots = true, resume = false;
-  bool json = false;               ///< an object for each simulation in place of lines for people
-  std::vector<std::string> with;   ///< --with JOB: further inversions, whose models share their structure
-  std::optional<double> coupling;  ///< --coupling, in place of joint.coupling
+  bool json = false;  ///< print a JSON object for each simulation instead of text
+  /// --with JOB: further inversions; their models are coupled by their structure
+  std::vector<std::string> with;
+  std::optional<double> coupling;  ///< --coupling; replaces joint.coupling
 };
 
 struct NewOptions {
   std::string physics = "gravity", file;
-  std::string mesh, survey;       ///< kinds to show; empty: the physics' own choice
+  std::string mesh, survey;       ///< kinds of these tables to show; empty: those that the physics prefers
   std::vector<std::string> from;  ///< control files of UBC's inversions
-  std::string of;                 ///< of an inversion: its physics, "electric"
+  std::string of;                 ///< for an inversion: the physics of its data, such as "electric"
   bool brief = false;             ///< the shortest job that runs
   bool reference = false;
 };
 
 struct ConvertOptions {
-  std::vector<std::string> files;  ///< those to read, and the one to write
-  std::string from, to;            ///< the first and the last of them
+  std::vector<std::string> files;  ///< the files to read, then the file to write
+  std::string from, to;            ///< the first and the last of `files`
   std::string mesh, unit, length_unit, field, property, from_format, to_format;
   std::string frame, from_frame, units;
 };
 
 struct PlotOptions {
   std::string file, out, title, slice;
-  std::string region, limits, colours;  ///< as the script takes them; empty: it chooses
+  std::string region, limits, colours;  ///< texts passed to the plotting script; empty: the script chooses
   std::string scale;                    ///< "log", "linear" or empty
   std::vector<std::string> channels;
   int dpi = 0;
-  bool wiggle = false;  ///< traces of shots as lines
+  bool wiggle = false;  ///< draw traces of shots as lines
 };
 
-/// Verbs return the exit status and throw terrane::Error. comm: this process is its rank 0; the others
-/// serve().
+/// Verbs return the exit status and throw terrane::Error. comm: this process is rank 0 of it; the other ranks
+/// run serve()
 int run(const Registry& registry, const JobOptions& options, Comm& comm);
 int check(const Registry& registry, const JobOptions& options, Comm& comm);
 int new_job(const Registry& registry, const NewOptions& options, Comm& comm);
-/// mesh: the mesh file for files that hold cell values alone; may be empty.  json: print an object for each
-/// file
+/// Prints the content of files. mesh: mesh file for files with cell values only; may be empty. json: print a
+/// JSON object for each file
 int info(const std::vector<std::string>& files, const std::string& mesh, bool json = false);
 int convert(const Registry& registry, const ConvertOptions& options);
 int list_formats();
 int plot(const PlotOptions& options);
-/// Throws UnsupportedError where Python cannot draw the content of a file of this name.
+/// Throws UnsupportedError if Python with its plotting packages cannot draw a file with this name.
 void check_drawing(const std::string& source);
-/// mpi: the library of this build; empty when it has none.
+/// Prints the devices of this machine. mpi: the MPI library of this build; empty if it has none
 int devices(const std::string& mpi);
 
-/// The job with its overrides and arguments. Throws InputError, FileError.
+/// Reads the job with its overrides and arguments. Throws InputError, FileError.
 Config read_job(const JobOptions& options);
 
-/// Thrown while input is read, so that a missing input file ends with the status of bad input.
+/// Runs a call that reads input and converts its FileError to InputError, so that a missing input file gives
+/// the exit status of bad input.
 class InputPhase {
  public:
   template <class Call>

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds look_every = 50ms, longest_step = 10s;
 
 void give_rank_0_time(int) {
-  // Open MPI gives all ranks one second, and then kills them.
+  // Open MPI kills all ranks one second after the signal; exit just before.
   const itimerval soon{{}, {0, 900'000}};
   setitimer(ITIMER_REAL, &soon, nullptr);
 }
@@ -29,7 +29,7 @@ void give_rank_0_time(int) {
 void handle(int signal, void (*handler)(int)) {
   struct sigaction before {};
   sigaction(signal, nullptr, &before);
-  if (before.sa_handler == SIG_IGN) return;  // as rank 0 does
+  if (before.sa_handler == SIG_IGN) return;  // ignored signals stay ignored, as on rank 0
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);

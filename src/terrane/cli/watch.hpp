@@ -1,4 +1,4 @@
-// Ctrl-C ends the program within a second, whatever it is doing.
+// Ends the program within a second after Ctrl-C, whatever it is computing.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,15 @@
 
 namespace terrane::cli {
 
-/// Work that asks Progress::cancelled() ends by itself. Work that does not (a model of 10⁸ cells being
-/// painted, a file being written) is ended by this thread soon after the signal: unfinished files are
-/// removed, `last_words` is called, and the process ends with status 130. While the checkpoint is being
-/// written it waits, and up to ten seconds for the end of a step whose work a last checkpoint is to keep. On
-/// rank 0 of several it does the same: the launcher ends the others.
+/// A thread that ends the process after an interrupt. Computations that check Progress::cancelled() stop
+/// themselves. Those that do not (painting 10⁸ cells, writing a file) are ended by this thread soon after the
+/// signal: unfinished files are removed, `last_words` is called, and the process exits with status 130. The
+/// thread waits while a checkpoint is being written, and up to ten seconds for the end of a step whose
+/// results a last checkpoint shall save. On rank 0 of several it does the same; the MPI launcher then ends
+/// the other ranks.
 class Watch {
  public:
-  /// patience: how long work may take until it asks whether it is cancelled
+  /// patience: the longest time between two checks of cancelled() before the process is ended
   Watch(const Progress& progress, std::filesystem::path checkpoint, std::chrono::milliseconds patience,
         std::function<void()> last_words);
   Watch(const Watch&) = delete;
@@ -38,8 +39,8 @@ class Watch {
   std::thread thread_;
 };
 
-/// On ranks other than 0: SIGINT, SIGTERM and SIGHUP end the process, with status 130, only after rank 0 has
-/// had the time to end the run.
+/// On ranks other than 0: after SIGINT, SIGTERM or SIGHUP the process exits with status 130, but only after a
+/// delay in which rank 0 can end the run.
 void leave_signals_to_rank_0();
 
 }  // namespace terrane::cli
