@@ -125,8 +125,8 @@ Surface read_surface(const Config& table, const char* key, const MemoryBudget& m
   };
 }
 
-/// The model's medium at a place: that of the cell around it, or of the nearest; or between the middles of
-/// cells.
+/// The model's medium at a position: at() returns the medium of the cell that contains it (or of the nearest
+/// cell), between() interpolates between the centres of cells.
 class Sampled {
  public:
   Sampled(const TensorMesh& cells, CellMedia media) : cells_(cells), media_(std::move(media)) {}
@@ -136,8 +136,8 @@ class Sampled {
   }
   const std::vector<Medium>& media() const { return media_.media; }
 
-  /// Trilinear in density and velocities, of cells of the same kind as the one around `middle`: rock or
-  /// fluid.
+  /// The medium at x, with density and velocities interpolated trilinearly between cells of the same kind,
+  /// solid or fluid, as the cell that contains `middle`.
   Medium between(const Vector& x, const Vector& middle) const {
     const auto& own = media_.media[at(middle)];
     if (!own.isotropic) return own;
@@ -169,8 +169,8 @@ class Sampled {
     const auto above = std::upper_bound(faces.begin() + 1, faces.end() - 1, here);
     return static_cast<std::size_t>(above - faces.begin() - 1);
   }
-  /// Two cells between whose middles a coordinate lies, and how far from the first; outside those at the
-  /// edge.
+  /// The two cells between whose centres a coordinate lies, and the relative distance from the first, 0 … 1;
+  /// outside the mesh, the cells at its edge.
   struct Pair {
     std::size_t low;
     double part;
@@ -187,19 +187,20 @@ class Sampled {
   CellMedia media_;
 };
 
-/// Which elements have rock at their points, and where from: simulation.properties = "points".
+/// Collects the elements whose medium is to vary from point to point (simulation.properties = "points"), and
+/// the functions that return it.
 class AtPoints {
  public:
   explicit AtPoints(const Config& simulation)
       : wanted_(simulation.choice("properties", {"elements", "points"}) == "points"),
         degree_(static_cast<int>(simulation.count("degree", least_degree, most_degree))) {}
-  /// Element n takes its rock from there, where the job wants it; `from` must live until give().
+  /// Element n gets its medium from `from`, if the job asks for it; `from` must exist until give().
   void take(std::size_t n, const MediumAt* from) {
     if (!wanted_) return;
     if (from_.size() <= n) from_.resize(n + 1, nullptr);
     from_[n] = from;
   }
-  /// Throws MemoryError.
+  /// Sets the medium at the points of all these elements. Throws MemoryError.
   void give(Mesh& mesh, const MemoryBudget& memory, std::vector<std::string>& notes) {
     if (!wanted_) return;
     from_.resize(mesh.size(), nullptr);
@@ -215,7 +216,7 @@ class AtPoints {
   std::vector<const MediumAt*> from_;
 };
 
-/// [[elements.rock]]: gives elements the media that have a name.
+/// The named media of [[elements.rock]], which are assigned to elements.
 class NamedMedia {
  public:
   explicit NamedMedia(const Config& elements) {
@@ -227,7 +228,7 @@ class NamedMedia {
       else media_.emplace(std::move(name), One{of_numbers(table), {}, {}, {}});
     }
   }
-  /// Adds the medium, unless the job has one of this name.
+  /// Adds a medium, unless the job has one of this name.
   void add(std::string name, Tomography tomography) {
     One one;
     one.tomography = std::make_shared<const Tomography>(std::move(tomography));
@@ -235,12 +236,12 @@ class NamedMedia {
     media_.emplace(std::move(name), std::move(one));
   }
   bool has(const std::string& name) const { return media_.count(name) > 0; }
-  /// Where rock of this name varies; null: it does not.
+  /// The function that returns the varying medium of this name; null if the medium is uniform.
   const MediumAt* varying(const std::string& name) const {
     const auto found = media_.find(name);
     return found == media_.end() || !found->second.tomography ? nullptr : &found->second.at;
   }
-  /// False: there is no medium of this name.
+  /// Assigns the medium of this name to element n; returns false if there is none.
   bool give(Mesh& mesh, std::uint32_t n, const std::string& name) {
     const auto found = media_.find(name);
     if (found == media_.end()) return false;
@@ -258,11 +259,11 @@ class NamedMedia {
   struct One {
     Medium medium;
     std::shared_ptr<const Tomography> tomography;
-    std::optional<std::uint32_t> number;  // number of the medium among those of the mesh
-    MediumAt at;                          // of a tomography
+    std::optional<std::uint32_t> number;  // index of the medium in the mesh's media
+    MediumAt at;                          // the medium of a tomography
   };
 
-  /// A medium of 21 constants.
+  /// Reads a medium with 21 elastic constants.
   static Medium of_stiffness(const Config& table) {
     for (const char* key : {"velocity_p", "velocity_s", "epsilon", "delta", "gamma", "tilt", "tilt_azimuth"})
       if (table.has(key))
@@ -315,8 +316,8 @@ class NamedMedia {
   std::map<std::string, One> media_;
 };
 
-/// Gives elements the media that are named; the others keep what they have, or take the model's.
-/// name(n): of element n; may be empty.
+/// Assigns media to elements: the named medium; else the medium that the mesh already has; else the model's.
+/// name(n): name of element n's medium; may be empty.
 template <class Name>
 void give_media(Mesh& mesh, const Config& elements, NamedMedia named, const std::optional<Sampled>& model,
                 AtPoints points, const MemoryBudget& memory, std::vector<std::string>& notes,
@@ -418,7 +419,7 @@ RadialEarth read_earth(const Config& elements) {
     const auto kappa = table.si("quality_kappa", Quantity::dimensionless, "1"),
                mu = table.si("quality_mu", Quantity::dimensionless, "1");
     for (std::size_t n = 0; n < rows.size(); ++n) {
-      if (s[n] == 0) continue;  // fluids have none
+      if (s[n] == 0) continue;  // fluids have no Q
       if (!(kappa[n] > 0 && mu[n] > 0))
         throw InputError(table.where(n), fmt::format("a Q of {:g} and {:g}", kappa[n], mu[n]),
                          "Q of rock is above zero.");
@@ -428,7 +429,7 @@ RadialEarth read_earth(const Config& elements) {
   return {std::move(rows), elements.where("earth")};
 }
 
-/// A chunk of the sphere from [elements], and the medium that each of its layers names, if any.
+/// Reads a chunk of the sphere from [elements], and the name of each layer's medium, empty if there is none.
 Chunk read_chunk(const Config& elements, std::vector<std::string>& names) {
   if (!elements.has("width")) throw elements.wrong("width", "missing", "East and north, in degrees.");
   if (!elements.has("columns"))
@@ -479,14 +480,15 @@ Mesh build_chunk(const Config& elements, const Config& simulation, Elements& out
                          chunk.width_east,
                          chunk.width_north,
                          -chunk.layers.back().bottom};
-  // A medium that no name gives: of the radius of each element's middle, to a millimetre.
+  // Elements without a named medium get the earth's medium at the radius of their centre, rounded to a
+  // millimetre.
   const bool all_named =
       std::none_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
   const auto earth = all_named ? RadialEarth::prem() : read_earth(elements);
   NamedMedia named(elements);
   AtPoints points(simulation);
-  // Layers may end where the earth changes at once: a point has the medium on its element's side, of which
-  // the sphere is a little off the polynomials of its shape.
+  // Layers may end at discontinuities of the earth: a point gets the medium on its element's side. Because
+  // elements approximate the sphere by polynomials, a point may lie slightly beyond the discontinuity.
   const MediumAt of_earth = [&](const Vector& x, const Vector& middle) {
     const auto radius_of = [&](const Vector& v) { return norm({v[0], v[1], v[2] + chunk.radius}); };
     const double here = radius_of(x), within = 1e-3;
@@ -562,7 +564,7 @@ Elements build_elements(const Config& job, const Config& simulation,
   std::optional<Sampled> model;
   TensorMesh cells;
   if (own && job.has("mesh") && !job.has("model")) {
-    cells = build_mesh(job);  // says where layers lie; their media have names
+    cells = build_mesh(job);  // defines the layers' positions only; their media have names
   } else if (!own || job.has("mesh")) {
     expect_above_zero(job, {"velocity_p", "density"}, "elastic waves need");
     auto earth = build_earth(job, projection, memory, request);
@@ -579,12 +581,12 @@ Elements build_elements(const Config& job, const Config& simulation,
       const auto box = cells.prism(n);
       const double east = (box.west + box.east) / 2, north = (box.south + box.north) / 2;
       double up = (box.bottom + box.top) / 2;
-      if (out.surface && request.cuts_ground)  // where the stretched element will be
+      if (out.surface && request.cuts_ground)  // height of the element after stretching
         up = bottom + (up - bottom) * (out.surface(east, north) - bottom) / (top - bottom);
       medium.push_back(model->at({east, north, up}));
     }
     out.mesh = bricks(cells, model->media(), std::move(medium), read_sides(simulation), out.surface);
-    // Columns that are stretched up to a surface have their cells' rock wherever these come to lie.
+    // In columns that are stretched to a surface, media are stretched with their cells.
     const MediumAt of_cells = [&](Vector x, Vector middle) {
       for (auto* const place : {&x, &middle})
         if (out.surface && !request.cuts_ground)

@@ -1,4 +1,4 @@
-// Elements of a job: one for each cell of its mesh, or what its table [elements] says.
+// Makes the elements of a job: one for each cell of its mesh, or as its table [elements] describes them.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,13 @@ std::span<const Section> element_sections();
 
 struct Elements {
   Mesh mesh;
-  TensorMesh cells;  ///< the cells of which elements were made, one of each; or empty
+  TensorMesh cells;  ///< the mesh, if there is one element for each of its cells; else empty
   std::function<double(double easting, double northing)> surface;  ///< m up; empty: flat
-  std::optional<Placement> sphere;                                 ///< place of a chunk of the sphere
+  std::optional<Placement> sphere;                                 ///< position of a chunk of the sphere
   std::vector<std::string> notes, warnings;
 };
 
-/// simulation: the described table, with `absorbing` and `surface`. request: how a mesh is made where the job
+/// simulation: the described table, with `absorbing` and `surface`. request: how to plan a mesh if the job
 /// has none. Throws InputError, FileError, MemoryError.
 Elements build_elements(const Config& job, const Config& simulation,
                         const std::optional<Projection>& projection, const MemoryBudget& memory,

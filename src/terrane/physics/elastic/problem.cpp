@@ -29,7 +29,7 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
   for (int iteration = 0; iteration < iterations; ++iteration) {
     std::fill(f.begin(), f.end(), 0.0);
     element.subtract_forces(u.data(), f.data());
-    double above = 0, below = 0;  // Rayleigh's quotient uᵀ K u / uᵀ M u
+    double above = 0, below = 0;  // numerator and denominator of Rayleigh's quotient uᵀ K u / uᵀ M u
     for (std::size_t n = 0; n < size; ++n) {
       above -= u[n] * f[n];
       below += u[n] * mass[n / 3] * u[n];
@@ -44,18 +44,20 @@ double largest_eigenvalue(const Basis& basis, const Hexahedron& shape, const Med
     if (most == 0 || (iteration > 20 && std::fabs(largest - before) <= 1e-6 * largest)) break;
     for (auto& value : u) value /= most;
   }
-  return 1.01 * largest;  // one percent more, which the iteration may not have reached
+  return 1.01 * largest;  // one per cent more, because the iteration may not have converged
 }
 
 namespace {
 
-/// A point of a solid and one of a fluid at one place, and the area around them, outward of the solid.
+/// Points of a solid and a fluid at the same position: indices in their elements, and their area with the
+/// normal that points out of the solid, m².
 struct Touch {
   std::size_t solid, fluid;
   Vector area;
 };
 
-/// partner: of each numbered point, that of the fluid; areas: by which factor they are larger.
+/// partner: for each point of `numbering` the fluid element's point, or SIZE_MAX; areas: a factor of all
+/// areas.
 std::vector<Touch> touching_points(const Mesh& mesh, const Basis& basis, std::uint32_t in_solid,
                                    const Numbering& numbering, const std::vector<std::size_t>& partner,
                                    double areas) {
@@ -104,7 +106,7 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in
     std::fill(g.begin(), g.end(), 0.0);
     solid.subtract_forces(u.data(), f.data());
     fluid.subtract_forces(x.data(), g.data());
-    double below = 0, above = 0;  // xᵀ S x / xᵀ T x
+    double below = 0, above = 0;  // denominator and numerator of xᵀ S x / xᵀ T x
     for (std::size_t n = 0; n < each; ++n) {
       below -= x[3 * n] * g[3 * n];
       for (std::size_t d = 0; d < 3; ++d) below += u[3 * n + d] * solid.mass()[n] * u[3 * n + d];
@@ -136,8 +138,8 @@ double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in
 
 namespace {
 
-/// A measure with which the largest eigenvalue grows: v² Σ_r |∂ξ_r/∂x|², at the worst of 27 points. For
-/// bricks their quotient lies between 34 (cubes) and 47 (plates) at degree 4.
+/// A quick estimate of the largest eigenvalue, up to a factor: v² Σ_r |∂ξ_r/∂x|², maximum over 27 points. For
+/// right-angled elements of degree 4 the factor lies between 34 (cubes) and 47 (plates).
 double stiffness_measure(const Hexahedron& element, double fastest) {
   double most = 0;
   for (int a = 0; a < 27; ++a) {
@@ -151,7 +153,7 @@ double stiffness_measure(const Hexahedron& element, double fastest) {
 
 std::size_t points_of(const Basis& basis) { return static_cast<std::size_t>(basis.points_of_element()); }
 
-/// The fastest wave of an element, v_P at each of its points.
+/// The speed of the fastest wave in an element; if its medium varies, the largest v_P of its points.
 double fastest_of(const Mesh& mesh, std::size_t n, std::size_t each) {
   double most = 0;
   const auto* const rock = mesh.rock_of(n, each);
@@ -159,7 +161,7 @@ double fastest_of(const Mesh& mesh, std::size_t n, std::size_t each) {
     most = std::max(most, (rock[k][1] + 2 * rock[k][2]) / rock[k][0]);
   return rock ? std::sqrt(most) : mesh.medium_of(n).fastest();
 }
-/// The slowest: v_S, in a fluid the speed of sound.
+/// The speed of the slowest wave in an element: v_S, in a fluid the speed of sound.
 double slowest_of(const Mesh& mesh, std::size_t n, std::size_t each, double of_medium) {
   double least = INFINITY;
   const auto* const rock = mesh.rock_of(n, each);
@@ -168,8 +170,8 @@ double slowest_of(const Mesh& mesh, std::size_t n, std::size_t each, double of_m
   return rock ? std::sqrt(least) : of_medium;
 }
 
-/// A number that two elements have in common where their rock is the same at all points, to the digits of
-/// single precision.
+/// A hash of an element's varying medium, equal for elements whose media agree at all points in single
+/// precision.
 double rock_key(const Mesh& mesh, std::size_t n, std::size_t each) {
   std::uint64_t hash = 14695981039346656037u;  // FNV
   const auto* const rock = mesh.rock_of(n, each);
@@ -179,7 +181,8 @@ double rock_key(const Mesh& mesh, std::size_t n, std::size_t each) {
   return rock ? static_cast<double>(hash >> 12) : 0;
 }
 
-/// Elements of one shape and medium have one eigenvalue: the shape's numbers to nine digits.
+/// A key that is equal for elements of the same medium and, to nine digits, the same shape: these have equal
+/// eigenvalues.
 std::vector<double> shape_key(const Mesh& mesh, std::uint32_t number, std::size_t each) {
   const auto element = mesh.element(number);
   std::vector<double> key{static_cast<double>(mesh.medium[number]), rock_key(mesh, number, each)};
@@ -216,8 +219,8 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
                    [&](std::uint32_t a, std::uint32_t b) { return measure[a] > measure[b]; });
   std::map<std::vector<double>, std::uint32_t> shapes;
   std::vector<std::uint32_t> chosen;
-  constexpr std::size_t most = 4000;     // number that takes a second of work or two
-  constexpr std::size_t some = 1 << 15;  // keys are made by all threads, and looked up in order
+  constexpr std::size_t most = 4000;     // number of elements that take one or two seconds
+  constexpr std::size_t some = 1 << 15;  // number of keys that all threads compute, before they are looked up
   std::vector<std::vector<double>> keys(std::min(some, candidates.size()));
   for (std::size_t first = 0; first < candidates.size() && chosen.size() < most; first += some) {
     const auto count = std::min(some, candidates.size() - first);
@@ -226,8 +229,8 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
       if (shapes.emplace(std::move(keys[n]), candidates[first + n]).second)
         chosen.push_back(candidates[first + n]);
   }
-  // Eight iterations reach 0.85 to 0.91 of the eigenvalue (6,000 elements of a hilly earth and of a sphere);
-  // they go on where the largest may be.
+  // Eight iterations reach 0.85 to 0.91 of the eigenvalue (tested with 6,000 elements of a hilly earth and of
+  // a sphere); more follow for elements that may have the largest.
   const auto iterate = [&](std::size_t n, int iterations) {
     return largest_eigenvalue(basis, mesh.element(chosen[n]), mesh.medium_of(chosen[n]), iterations,
                               mesh.rock_of(chosen[n], each));
@@ -244,7 +247,7 @@ Stiffest stiffest_element(const Mesh& mesh, const Basis& basis) {
   return {chosen[best], eigenvalues[best]};
 }
 
-/// Faces at which a solid and a fluid touch.
+/// Pairs of a solid and a fluid element that share a face.
 struct Touching {
   std::uint32_t solid, fluid;
 };
@@ -272,7 +275,7 @@ std::vector<Touching> touching(const Mesh& mesh) {
   return all;
 }
 
-/// The stiffest pair of a solid and a fluid element that touch.
+/// The pair of adjacent solid and fluid elements with the largest eigenvalue.
 Stiffest stiffest_contact(const Mesh& mesh, const Basis& basis) {
   const auto all = touching(mesh);
   const auto each = points_of(basis);
@@ -322,7 +325,7 @@ double longest_edge(const Hexahedron& element) {
   return most;
 }
 
-/// An error of the n-th source or receiver, at the place where it was given.
+/// An error about the n-th source or receiver, naming the line of the job that gives it.
 InputError of_one(const std::vector<std::string>& origins, const char* kind, std::size_t n,
                   const std::string& problem, const std::string& next = {}) {
   if (n >= origins.size()) return {fmt::format("elastic: {} {}", kind, n + 1), problem, next};
@@ -351,7 +354,7 @@ void check_numbers(const Problem& p) {
   }
 }
 
-/// Finds all of them in the mesh.
+/// Locates all sources and receivers in the mesh.
 void locate(Problem& p) {
   p.source_places.clear(), p.receiver_places.clear();
   const Locator locator(p.mesh);
@@ -368,7 +371,7 @@ void locate(Problem& p) {
     p.receiver_places.push_back(each(n, p.receivers[n], of_receiver));
 }
 
-/// Checks sources and receivers in fluids.
+/// Checks that sources in fluids are explosions, and that receivers of pressure are in fluids.
 void check_fluids(const Problem& p) {
   for (std::size_t n = 0; n < p.sources.size(); ++n) {
     if (p.mesh.medium_of(p.source_places[n].element).is_fluid() && !p.sources[n].is_explosion())
@@ -395,13 +398,13 @@ Locator::Locator(const Mesh& mesh) : mesh_(mesh) {
     for (std::size_t d = 0; d < 3; ++d) {
       low_[d] = std::min(low_[d], box[2 * d]);
       high_[d] = std::max(high_[d], box[2 * d + 1]);
-      // around() adds a tenth of the element's width on each side
+      // Removes the tenth of the element's width that around() adds on each side.
       const double room = (box[2 * d + 1] - box[2 * d]) / 12;
       extent_[2 * d] = std::min(extent_[2 * d], box[2 * d] + room);
       extent_[2 * d + 1] = std::max(extent_[2 * d + 1], box[2 * d + 1] - room);
     }
   }
-  // As many bins as elements, as wide in all directions.
+  // About as many bins as elements, with equal widths in all directions.
   const double width = std::cbrt((high_[0] - low_[0]) * (high_[1] - low_[1]) * (high_[2] - low_[2]) /
                                  static_cast<double>(shown.size()));
   for (std::size_t d = 0; d < 3; ++d)
@@ -447,8 +450,8 @@ std::size_t Locator::bin(std::size_t d, double x) const {
 }
 
 Place Locator::find(const Vector& at, const std::string& what) const {
-  // How far outside a point may lie, in units of the shortest edge: for rounding, and where sides are curved,
-  // for the height of the sphere above polynomials.
+  // Tolerances for points outside an element, in units of its shortest edge: for rounding; and for curved
+  // sides, for the distance of the sphere from the polynomials.
   constexpr double of_straight = 1e-6, of_curved = 1e-3;
   Place best;
   double nearest = INFINITY, most = 0;
@@ -464,7 +467,7 @@ Place Locator::find(const Vector& at, const std::string& what) const {
     const auto element = mesh_.element(n);
     const auto found = element.locate(at);
     const double miss = found.distance / element.shortest();
-    if (miss < nearest && !(nearest < 1e-9)) {  // of equals the first
+    if (miss < nearest && !(nearest < 1e-9)) {  // of several elements that contain the point the first
       nearest = miss;
       most = is_curved(n) ? of_curved : of_straight;
       best = {n, found.xi};
@@ -475,8 +478,8 @@ Place Locator::find(const Vector& at, const std::string& what) const {
   return best;
 }
 
-/// The coordinates for messages. First the easting or northing at which there is no mesh; where both are
-/// within it, the height, which then lies beyond the surface.
+/// The coordinates of a point outside the mesh, for messages: first the easting or northing that lies
+/// outside; if both are within the mesh, first the height.
 std::string Locator::coordinates(const Vector& at) const {
   constexpr const char* names[3] = {"easting", "northing", "up"};
   const auto beyond = [&](std::size_t d) { return at[d] < extent_[2 * d] || at[d] > extent_[2 * d + 1]; };
@@ -499,7 +502,8 @@ std::string Locator::allowed(const Vector& at) const {
 
 namespace {
 
-/// Height at which a vertical line meets a face of an element: Newton for both other coordinates.
+/// Height at which a vertical line intersects a face of an element, by Newton's method for the coordinates ξ
+/// in the face; none if it does not.
 std::optional<double> height_of_face(const Hexahedron& element, std::size_t side, double east, double north) {
   const std::size_t fixed = side / 2, a = (fixed + 1) % 3, b = (fixed + 2) % 3;
   constexpr double inside = 1 + 1e-6, furthest = 1.5;
@@ -511,7 +515,7 @@ std::optional<double> height_of_face(const Hexahedron& element, std::size_t side
     const double miss[2] = {east - now[0], north - now[1]};
     const double det = tangent[a][0] * tangent[b][1] - tangent[a][1] * tangent[b][0];
     const double size = norm(tangent[a]) * norm(tangent[b]);
-    if (!(std::fabs(det) > 1e-9 * size)) return std::nullopt;  // it stands upright
+    if (!(std::fabs(det) > 1e-9 * size)) return std::nullopt;  // the face is vertical
     const double steps[2] = {(miss[0] * tangent[b][1] - miss[1] * tangent[b][0]) / det,
                              (miss[1] * tangent[a][0] - miss[0] * tangent[a][1]) / det};
     xi[a] = std::clamp(xi[a] + steps[0], -furthest, furthest);
@@ -528,8 +532,8 @@ std::optional<double> height_of_face(const Hexahedron& element, std::size_t side
 
 }  // namespace
 
-// From the highest bins down: an element that reaches into a bin is listed there, so what has been found in
-// a bin or above is the highest of all.
+// Searches bins from the highest down. Each bin lists all elements that overlap it, so a surface found within
+// this bin or above is the highest of all.
 std::optional<double> Locator::top(double easting, double northing) const {
   if (!(easting >= low_[0] && easting <= high_[0] && northing >= low_[1] && northing <= high_[1]))
     return std::nullopt;
@@ -570,8 +574,8 @@ std::size_t Problem::steps_taken() const {
 
 namespace {
 
-/// Finds the coarsest element: the one with the lowest frequency that has five points per shortest
-/// wavelength, of several the first.
+/// Finds the coarsest element: the one in which the frequency with five points per shortest wavelength is
+/// lowest (the first, if there are several).
 void find_coarsest(Problem& problem) {
   const auto& mesh = problem.mesh;
   std::vector<double> slowest(mesh.media.size());
@@ -595,7 +599,7 @@ void find_coarsest(Problem& problem) {
       problem.resolved_frequency = one.frequency, problem.coarsest = one.element;
 }
 
-/// Begin, where it is not given, and the highest frequency of the sources.
+/// Sets `begin`, if it is not given, and the highest frequency of the sources.
 void settle_times(Problem& p) {
   p.highest_frequency = 0;
   const bool begin_given = !std::isnan(p.begin);
@@ -609,7 +613,7 @@ void settle_times(Problem& p) {
                      fmt::format("{:.6g} s is not after the beginning, {:.6g} s", p.end, p.begin));
 }
 
-/// Which frequencies the elements resolve.
+/// Computes the frequencies that the elements resolve. Throws InputError if the sources have higher ones.
 void settle_resolution(Problem& p) {
   find_coarsest(p);
   p.points_per_wavelength =
@@ -625,13 +629,14 @@ void settle_resolution(Problem& p) {
                     p.resolved_frequency));
 }
 
-/// Constants of media with a Q at the frequencies of the sources.
+/// Computes unrelaxed moduli of media with a Q, for the frequencies of the sources.
 void settle_attenuation(Problem& p) {
   if (p.fading_frequency == 0)
     p.fading_frequency = (p.highest_frequency > 0 ? p.highest_frequency : p.resolved_frequency) / 2.5;
   if (p.relaxation_middle == 0)
     p.relaxation_middle = middle_below(p.highest_frequency > 0 ? p.highest_frequency : 1);
-  // Where rock varies its moduli become unrelaxed by the factors of the element's medium.
+  // Media that vary within elements: their moduli are multiplied by the same factors as those of the
+  // element's medium.
   std::vector<std::array<double, 2>> more(p.mesh.media.size(), {1, 1});
   for (std::size_t n = 0; n < p.mesh.media.size(); ++n)
     if (auto& medium = p.mesh.media[n]; !medium.loses_energy()) {
@@ -652,7 +657,7 @@ void settle_attenuation(Problem& p) {
   }
 }
 
-/// The step, where it is not given: 0.97 of the longest stable one.
+/// Computes the longest stable step; sets the step, if it is not given, to 0.97 of it.
 void settle_step(Problem& p, const Basis& basis) {
   auto worst = stiffest_element(p.mesh, basis);
   if (const auto contact = stiffest_contact(p.mesh, basis); contact.eigenvalue > worst.eigenvalue)

@@ -2,29 +2,30 @@
 //
 //   ρ ü = ∇·σ + f        σ = C : ε,  ε = ½ (∇u + ∇uᵀ)
 //
-// u displacement, m; ρ density, kg/m³; C Hooke's constants, Pa; f force per volume, N/m³. Multiplied by any w
-// and integrated by parts
+// u displacement, m; ρ density, kg/m³; C elastic constants, Pa; f force per volume, N/m³. Weak form, with any
+// test function w:
 //
 //   ∫ ρ w·ü = − ∫ ∇w : σ + ∫_Γ w·(σ n) + ∫ w·f
 //
-// A free surface, σ n = 0, needs nothing. Where waves leave (Lysmer & Kuhlemeyer 1969; Stacey 1988)
+// At a free surface σ n = 0, so the surface term vanishes. At absorbing sides (Lysmer & Kuhlemeyer 1969;
+// Stacey 1988)
 //
 //   σ n = − ρ [v_P n (n·v) + v_S (v − n (n·v))]
 //
-// With polynomials through the points of `basis.hpp` in each direction of a brick, and quadrature at the same
-// points, M ü = − K u + F with diagonal M (Patera 1984; Komatitsch & Vilotte 1998, Bulletin of the
-// Seismological Society of America 88, 368). Leapfrog steps:
+// Interpolation by polynomials through the points of `basis.hpp` in each direction of an element, and
+// quadrature at the same points, give M ü = − K u + F with a diagonal M (Patera 1984; Komatitsch & Vilotte
+// 1998, Bulletin of the Seismological Society of America 88, 368). Leapfrog steps:
 //
 //   w⁺ = w + Δt² M⁻¹ (F − K u),   u⁺ = u + w⁺        w = Δt v, at half steps
 //
-// Fluids, κ⁻¹ χ̈ = ∇·(ρ⁻¹ ∇χ), have a potential in place of displacement: u = ∇χ / ρ, pressure − χ̈, and χ = 0
-// at a free surface. Where they touch a solid with the normal n, outward of the solid, B = ∫ w n (Komatitsch,
-// Barnes & Tromp 2000, Geophysics 65, 623):
+// In fluids, κ⁻¹ χ̈ = ∇·(ρ⁻¹ ∇χ), the unknown is a potential χ: u = ∇χ / ρ, pressure − χ̈, and χ = 0 at a free
+// surface. At contacts of a fluid and a solid, with the normal n pointing out of the solid, B = ∫ w n
+// (Komatitsch, Barnes & Tromp 2000, Geophysics 65, 623):
 //
 //   M_f χ̈ = − K_f χ − Bᵀ u,   then M_s ü = − K_s u + F + B χ̈ with this χ̈
 //
-// Steps are stable for Δt < 2 / √λ, λ the largest eigenvalue of M⁻¹ K. It is not more than the largest of any
-// element by itself (Fried 1972), which does not depend on how the mesh is cut among ranks.
+// Steps are stable for Δt < 2 / √λ, λ the largest eigenvalue of M⁻¹ K. An upper bound of λ is the largest
+// eigenvalue of any single element (Fried 1972), which does not depend on how the mesh is cut among ranks.
 #pragma once
 
 #include <array>
@@ -44,13 +45,15 @@ namespace terrane::elastic {
 
 enum class Precision { single_precision, double_precision };
 inline constexpr std::array<std::string_view, 2> precision_names{"single", "double"};
-/// How forces of elements are added at the points that they share: in the order of elements, so that bits do
-/// not depend on threads and ranks; or by atomic additions in any order (devices, one rank).
+/// How forces of elements are summed at points that they share. fixed: in the order of elements, so that
+/// results are bitwise identical on any threads and ranks; fast: by atomic additions in any order (devices,
+/// one rank).
 enum class Sums { fixed, fast };
 inline constexpr std::array<std::string_view, 2> sums_names{"fixed", "fast"},
     dispersion_names{"kept", "removed"}, shown_names{"displacement", "velocity"};
 
-/// A point of the earth: the element that holds it, of several the first, and ξ in that element.
+/// A point in the mesh: the element that contains it (the first, if there are several), and its coordinates ξ
+/// in that element.
 struct Place {
   std::uint32_t element = 0;
   Vector xi{};
@@ -61,14 +64,14 @@ struct Place {
   }
 };
 
-/// Snapshots of the whole field at even times: at the points of the free surface, or in a volume.
+/// Snapshots of the whole field at evenly spaced times: at the points of the free surface, or in a volume.
 struct Snapshots {
   enum class Of { nothing, surface, volume } of = Of::nothing;
-  bool velocity = true;  ///< or displacement
-  double interval = 0;   ///< s; settle() takes whole steps
-  /// West, east, south, north, bottom, top: elements whose middles lie within.
+  bool velocity = true;  ///< whether they show velocity; else displacement
+  double interval = 0;   ///< s; settle() rounds it to whole steps
+  /// West, east, south, north, bottom, top, m: elements with their middles in this box are shown.
   std::array<double, 6> box{-INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY};
-  std::size_t every = 0;  ///< steps from one to the next, as settle() finds
+  std::size_t every = 0;  ///< number of steps between two snapshots, set by settle()
 
   template <class Self, class Field>
   static void fields(Self& s, Field& field) {
@@ -85,7 +88,8 @@ struct Snapshots {
   }
 };
 
-/// Where sources and receivers come from ("job.toml:12: source.at"), for messages; empty: they have numbers.
+/// The line and key of each source and receiver in the job ("job.toml:12: source.at"), for messages; if
+/// empty, messages use numbers.
 struct Origins {
   std::vector<std::string> sources, receivers;
 };
@@ -95,31 +99,31 @@ struct Problem {
   int degree = 4;
   Precision precision = Precision::single_precision;
   Sums sums = Sums::fixed;
-  /// Time of the first instant, at which all is at rest, s. NaN: when the first source begins, but no later
-  /// than 0.
+  /// Time of the first instant, when everything is at rest, s. NaN: when the first source begins, but not
+  /// after 0.
   double begin = NAN;
   double end = 0;                  ///< s
-  double step = 0;                 ///< s; 0: 0.97 of the longest stable one
-  double reference_frequency = 1;  ///< frequency at which media with a Q have their given speeds, Hz
+  double step = 0;                 ///< s; 0: 0.97 of the longest stable step
+  double reference_frequency = 1;  ///< frequency to which the speeds of media with a Q refer, Hz
   double fading_frequency = 0;     ///< f of margin.hpp, Hz; 0: from the sources' highest frequency
-  double relaxation_middle = 0;   ///< middle of the band of constant Q, Hz; 0: it ends with the sources' band
-  bool records_pressure = false;  ///< receivers, all in fluids, record potential and not displacement
-  bool remove_dispersion = true;  ///< the error of time steps, from sources and seismograms
+  double relaxation_middle = 0;  ///< middle of the band of constant Q, Hz; 0: the band ends with the sources'
+  bool records_pressure = false;  ///< receivers, all in fluids, record potential instead of displacement
+  bool remove_dispersion = true;  ///< whether sources and seismograms are corrected for time dispersion
   std::vector<Source> sources;
   std::vector<Vector> receivers;
   Snapshots snapshots;
-  Origins origins;  ///< of this process alone
+  Origins origins;  ///< not sent to other ranks
 
-  /// Members that settle() finds.
+  /// Members that settle() computes.
   std::vector<Place> source_places, receiver_places;
   double stable_step = 0;            ///< s
-  std::uint32_t stiffest = 0;        ///< the element that sets this limit
-  double points_per_wavelength = 0;  ///< at the sources' highest frequency, of the worst element
+  std::uint32_t stiffest = 0;        ///< the element that determines stable_step
+  double points_per_wavelength = 0;  ///< in the element `coarsest`, at the sources' highest frequency
   std::uint32_t coarsest = 0;        ///< the element with the fewest points per wavelength
-  double resolved_frequency = 0;     ///< at which the worst element has five points per wavelength, Hz
-  double highest_frequency = 0;      ///< of the sources, Hz
+  double resolved_frequency = 0;     ///< frequency at which it has five points per wavelength, Hz
+  double highest_frequency = 0;      ///< highest frequency of the sources, Hz
 
-  /// All members, once: job/fields.hpp says what follows from this list.
+  /// Lists all members; job/fields.hpp says what the list is used for.
   template <class Self, class Field>
   static void fields(Self& p, Field& field) {
     using terrane::Quantity;
@@ -159,56 +163,58 @@ struct Problem {
     field("highest_frequency", p.highest_frequency, derived());
   }
 
-  /// Throws InputError: what check() of the mesh throws, an unstable step, a source or receiver outside,
-  /// fewer than 2.5 points per wavelength, times that cannot be.
+  /// Checks the problem and computes the members above. Throws InputError as Mesh::check(), or for an
+  /// unstable step, a source or receiver outside the mesh, fewer than 2.5 points per wavelength, impossible
+  /// times.
   void settle();
-  /// Samples of the seismograms: the steps from `begin` to `end`.
+  /// Number of samples of seismograms: of steps from `begin` to `end`.
   std::size_t steps() const;
-  /// The steps that a run takes: where the error of time steps is taken out of seismograms, 32 more than it
-  /// records, because the last samples need what comes after them (source.hpp).
+  /// Number of steps that a run computes: if seismograms are corrected for time dispersion, 32 more than
+  /// steps(), because the correction of the last samples needs later ones (source.hpp).
   std::size_t steps_taken() const;
   std::size_t pictures() const { return snapshots.every == 0 ? 0 : steps() / snapshots.every; }
   std::size_t points_of_element() const;
 };
 
-/// Largest eigenvalue of M⁻¹ K of one element by itself, 1/s², by at most so many iterations: fewer give
-/// less. rock: at its points, where it varies.
+/// Largest eigenvalue of M⁻¹ K of a single element, 1/s², by at most `iterations` iterations: fewer give a
+/// smaller value. rock: the medium at the element's points if it varies, else null.
 double largest_eigenvalue(const Basis& basis, const Hexahedron& element, const Medium& medium,
                           int iterations = 120, const PointRock* rock = nullptr);
 
-/// The same for a pair of elements, one of a solid and one of a fluid, joined where they touch. areas: by
-/// which factor their contact counts. (With S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ K_f] and T = diag(M_s, K_f)
-/// the steps are those of S x = λ T x, and S is at most the sum of what pairs have; a pair with several
-/// contacts is divided among them.)
+/// The same for a pair of a solid and a fluid element, coupled at the face that they share. areas: factor of
+/// the face's area. (Steps have the eigenvalues of S x = λ T x with S = [K_s 0; 0 0] + [B; K_f] M_f⁻¹ [Bᵀ
+/// K_f] and T = diag(M_s, K_f); S is bounded by the sum over pairs, where elements with several contacts are
+/// divided among them.)
 double largest_eigenvalue(const Basis& basis, const Mesh& mesh, std::uint32_t in_solid,
                           std::uint32_t in_fluid, double areas);
 
-/// Finds where points lie, to 1e-6 of an element, among the elements of a bin around each: as fast for the
-/// last part of a large fault as for the first. The mesh must outlive it.
+/// Locates points in elements, with a tolerance of 1e-6 of an element. Searches only the elements of the bin
+/// that contains the point. The mesh must outlive it.
 class Locator {
  public:
   explicit Locator(const Mesh& mesh);
-  /// Throws InputError at `what`: outside.
+  /// Throws InputError at `what` if the point lies outside the mesh.
   Place find(const Vector& at, const std::string& what) const;
-  /// Height of the mesh above a place, m; nothing where there is no mesh. Of several surfaces the highest.
+  /// Height of the mesh's surface at a horizontal position, m up: the highest, if there are several; none if
+  /// there is no mesh.
   std::optional<double> top(double easting, double northing) const;
 
  private:
-  /// A sentence for messages on which places are allowed: how far the mesh reaches, or, inside its sides, its
-  /// height there.
+  /// A sentence for messages about the allowed positions: the extent of the mesh, or, for a point within its
+  /// sides, its height there.
   std::string allowed(const Vector& at) const;
   std::string coordinates(const Vector& at) const;
-  /// The box around an element, wider by a tenth of it on each side: west, east, south, north, bottom, top.
+  /// The box around an element, enlarged by a tenth on each side: west, east, south, north, bottom, top.
   std::array<double, 6> around(std::uint32_t n) const;
   bool is_curved(std::uint32_t n) const;
   std::size_t bin(std::size_t axis, double x) const;
 
   const Mesh& mesh_;
   Vector low_{INFINITY, INFINITY, INFINITY}, high_{-INFINITY, -INFINITY, -INFINITY};
-  std::array<double, 6> extent_;  // box around the elements, without the margin of a tenth that each has
+  std::array<double, 6> extent_;  // box around all elements, not enlarged
   std::array<std::size_t, 3> bins_{1, 1, 1};
-  std::vector<std::size_t> first_;       // where each bin begins in elements_
-  std::vector<std::uint32_t> elements_;  // elements whose around() meets a bin, ascending
+  std::vector<std::size_t> first_;       // index in elements_ at which each bin begins
+  std::vector<std::uint32_t> elements_;  // for each bin the elements whose around() overlaps it, ascending
 };
 
 }  // namespace terrane::elastic

@@ -76,7 +76,7 @@ std::span<const Key> source_keys() {
         "τ of a gaussian exp(−t²/τ²) or of a step; of samples the time between two."}});
 }
 
-/// The pulse of a [[source]]: its kind and width, and when.
+/// Reads the time function of a [[source]]: kind of pulse, width and delay.
 Course read_course(const Config& table, bool width_is_elsewhere) {
   Course course;
   read_fields(table, course);
@@ -110,16 +110,18 @@ Source read_source(const Config& table) {
   return source;
 }
 
-/// Places of SPECFEM3D's files: on the sphere where the mesh is a chunk of it, else by the projection where
-/// there is one; down from the surface above the place, or at a height.
+/// Converts positions in SPECFEM3D's files to the mesh's coordinates: on the sphere if the mesh is a chunk of
+/// it, else by the projection if there is one. Vertically they are depths below the mesh's surface, or
+/// heights.
 struct Ground {
   std::optional<Projection> projection;
-  /// Height of the mesh there; nothing beside the mesh.
+  /// Height of the mesh's surface, m; none outside the mesh.
   std::function<std::optional<double>(double easting, double northing)> surface;
   std::optional<Placement> sphere;
   bool heights = false;
 
-  /// depth: m below the surface, or, where `heights`, a height. Throws InputError at `where`: outside.
+  /// depth: m below the surface, or a height if `heights` is set. Throws InputError at `where` if the
+  /// position lies outside the mesh.
   Vector at(double longitude, double latitude, double depth, const std::string& where) const {
     if (sphere) {
       sphere->require_inside(longitude, latitude, depth, where);
@@ -157,7 +159,7 @@ struct Ground {
   }
 };
 
-/// How the places of SPECFEM3D's files are projected: as the job says, else as its Par_file does.
+/// The projection of positions in SPECFEM3D's files: that of the job, else that of its Par_file.
 std::optional<Projection> projection_of_files(const std::optional<Projection>& of_job,
                                               const std::optional<ParFile>& par,
                                               std::vector<std::string>& notes) {
@@ -178,7 +180,7 @@ std::optional<Projection> projection_of_files(const std::optional<Projection>& o
   return of_job ? of_job : Projection(code);
 }
 
-/// A Par_file, and what it stands for in tables that the job leaves out.
+/// A Par_file, and the defaults that it gives for keys and tables that the job leaves out.
 class Defaults {
  public:
   Defaults(const Config& job, const Config& simulation)
@@ -208,18 +210,18 @@ class Defaults {
   Defaults(const Defaults&) = delete;
   Defaults& operator=(const Defaults&) = delete;
 
-  /// The keys of [simulation], with other defaults; they look at texts of this object.
+  /// The keys of [simulation], with the Par_file's defaults; they refer to texts of this object.
   std::span<const Key> keys() const { return keys_; }
   const std::optional<ParFile>& par() const { return par_; }
   SourceRules rules() const {
     if (!par_) return {};
     return {par_->ricker, par_->heights, par_->keeps_sign, par_->step};
   }
-  /// The file of the sources beside the Par_file; empty: there is none.
+  /// The file of the sources in the Par_file's folder; empty if there is none.
   const std::filesystem::path& solution() const { return solution_; }
 
  private:
-  /// Which parts the job has itself, so that the Par_file need not have them.
+  /// The parts that the job describes itself, so that keys of the Par_file about them are not needed.
   static OwnParts own_parts(const Config& job) {
     OwnParts own;
     const auto given = job.tables("source");
@@ -241,11 +243,11 @@ class Defaults {
   std::filesystem::path solution_;
 };
 
-/// The sources of a job, and where each comes from.
+/// The sources of a job, and the file and line that each comes from.
 struct SourceList {
   std::vector<Source> sources;
   std::vector<std::string> origins;
-  /// For sources of SPECFEM3D's files: their number, and the source that takes their place in a fluid.
+  /// For sources of SPECFEM3D's files: their index, and the source that replaces them in a fluid.
   std::vector<std::pair<std::size_t, Source>> in_fluids;
   std::vector<std::string> notes;
 
@@ -255,7 +257,7 @@ struct SourceList {
   }
 };
 
-/// A finite fault: a source for each row of a table.
+/// Reads a finite fault: a table with one source per row.
 void read_fault(const Config& table, SourceList& list) {
   const auto rows = io::read_csv(table.input_file("table").string());
   const bool moment = rows.find("ee") != nullptr;
@@ -297,7 +299,7 @@ void read_fault(const Config& table, SourceList& list) {
   if (!moves) throw table.wrong("table", "all its rows are zero: nothing would move");
 }
 
-/// From east, north and up of a place into the axes in which `frame` has them.
+/// Rotates a source from east, north and up at its position (the vectors of `frame`) to the axes of the mesh.
 void turn(Source& source, const Placement::Frame& frame) {
   const auto m = source.strength;
   source.strength = {};
@@ -314,7 +316,8 @@ void turn(Source& source, const Placement::Frame& frame) {
         source.strength[k] += frame[a][pair[k][0]] * row[a][b] * frame[b][pair[k][1]];
 }
 
-/// Seismograms [receivers][3][steps] into east, north and up of each receiver.
+/// Rotates seismograms [receivers][3][steps] from the axes of the mesh to east, north and up at each
+/// receiver.
 void turn(std::vector<double>& traces, const std::vector<Placement::Frame>& frames, std::size_t steps) {
   for (std::size_t r = 0; r < frames.size(); ++r)
     for (std::size_t n = 0; n < steps; ++n) {
@@ -363,7 +366,7 @@ void put_into_fluids(SourceList& list, const Mesh& mesh) {
     try {
       if (!mesh.medium_of(locator.find(source.at, {}).element).is_fluid()) continue;
     } catch (const InputError&) {
-      continue;  // outside: Problem::settle says so
+      continue;  // outside the mesh: Problem::settle() refuses it
     }
     steps += source.is_moment && source.course.pulse != other.course.pulse;
     forces += !source.is_moment;
@@ -401,7 +404,7 @@ ReceiverList read_receivers(const Config& job, const Config& table, const Survey
   return list;
 }
 
-/// Receivers of the survey are called as their columns say, "network.station" as in files of seismograms.
+/// Names the receivers of the survey by its columns of words: "network.station", as in files of seismograms.
 void name_receivers(const std::vector<io::TextColumn>& words, std::size_t of_survey,
                     std::vector<std::string>& names) {
   const auto find = [&](std::initializer_list<std::string_view> wanted) {
@@ -437,7 +440,7 @@ Snapshots read_snapshots(const Config& job, const std::optional<ParFile>& par) {
   return snapshots;
 }
 
-/// Throws InputError: there are snapshots, and the job writes no file that would have them.
+/// Throws InputError if there are snapshots, but the job writes no file that can contain them.
 void require_a_file_for(const Snapshots& snapshots, const Config& job) {
   if (snapshots.of == Snapshots::Of::nothing || !job.table("output").has("files")) return;
   const auto output = job.table("output").describe({Output::section().keys});
@@ -447,7 +450,7 @@ void require_a_file_for(const Snapshots& snapshots, const Config& job) {
         "Name a file .vtkhdf or .nc; or leave [snapshots], and MOVIE_SURFACE of a Par_file, out.");
 }
 
-/// Warnings of sources whose wavelets the run cuts; of many the first, and how many.
+/// Warns of sources whose time functions the run cuts off: names the first, and their number.
 void warn_of_cut_wavelets(const Problem& p, std::vector<std::string>& warnings) {
   std::string first;
   std::size_t cut = 0, looked_at = 0;
@@ -465,8 +468,8 @@ void warn_of_cut_wavelets(const Problem& p, std::vector<std::string>& warnings) 
     warnings.push_back(cut == 1 ? first : fmt::format("{}; so of {} sources and more", first, cut));
 }
 
-/// A warning of media whose numbers look as if they were in other units: lighter than snow, or faster than
-/// any wave in the earth.
+/// Warns of solid media whose values may be in wrong units: density below that of snow or above any rock's,
+/// speed above that of any wave in the earth.
 void warn_of_odd_media(const Mesh& mesh, std::vector<std::string>& warnings) {
   constexpr double lightest = 100, heaviest = 25'000, fastest = 20'000;  // kg/m³, m/s
   std::size_t odd = 0;
@@ -483,7 +486,7 @@ void warn_of_odd_media(const Mesh& mesh, std::vector<std::string>& warnings) {
                                    odd > 1 ? fmt::format(" and {} more like it", odd - 1) : ""));
 }
 
-/// "element 17 at easting …" for people.
+/// An element's number and position for messages: "element 17 (easting, northing, up m)".
 std::string place_of(const Mesh& mesh, std::uint32_t element) {
   const auto x = mesh.element(element).monomial[0];
   return fmt::format("element {} ({:.6g}, {:.6g}, {:.6g} m)", element, x[0], x[1], x[2]);
@@ -505,7 +508,7 @@ QuantityText text_of(Quantity quantity) {
   }
 }
 
-/// Notes that say how much absorbing sides reflect.
+/// Notes about the reflections of absorbing sides.
 std::vector<std::string> notes_of_sides(const Mesh& mesh) {
   std::vector<std::string> notes;
   if (!mesh.absorbing.empty()) {
@@ -574,7 +577,8 @@ Simulation::Simulation(Problem problem, TensorMesh cells, Quantity quantity, Job
 
 namespace {
 
-/// What the job's elements ask of its earth.  of_files: of longitudes and latitudes in files, if any
+/// The request for the job's earth model, for its elements.  of_files: the projection of longitudes and
+/// latitudes in files, if any
 EarthRequest request_for(const Config& job, const Config& table, const Defaults& defaults,
                          const Survey& survey, const std::optional<Projection>& of_files) {
   EarthRequest request;
@@ -600,7 +604,7 @@ EarthRequest request_for(const Config& job, const Config& table, const Defaults&
   return request;
 }
 
-/// Matched layers, where the job wants them.
+/// Adds perfectly matched layers, if the job asks for them.
 void add_boundary(Problem& p, const Config& table, std::vector<std::string>& notes) {
   const std::size_t size = p.mesh.size(), in_front = table.count("boundary_elements", 2, 8);
   const bool matched = table.choice("boundary", {"stacey", "pml"}) == "pml";
@@ -615,7 +619,7 @@ void add_boundary(Problem& p, const Config& table, std::vector<std::string>& not
   for (auto& note : notes_of_sides(p.mesh)) notes.push_back(std::move(note));
 }
 
-/// Throws an error of the problem with the place in the job, or in the Par_file, that caused it.
+/// Throws an error of the problem again, naming the line of the job, or of the Par_file, that caused it.
 [[noreturn]] void throw_where_it_is_said(const InputError& error, const Config& job, const Config& table,
                                          const std::optional<ParFile>& par) {
   if (job.has("survey") && error.where() == job.table("survey").where())
@@ -634,8 +638,8 @@ void add_boundary(Problem& p, const Config& table, std::vector<std::string>& not
   throw_at_its_key<Problem>(error, "elastic", job);
 }
 
-/// The stations of [survey], unless a list of stations beside the job has all; that list may be projected in
-/// the same way.
+/// The stations of [survey]. If the job has only a list of stations (simulation.stations): no stations, but
+/// the job's projection, which applies to that list, too.
 Stations stations_of(const Config& job, const Config& table, const MemoryBudget& memory) {
   if (job.has("survey") || !table.optional_text("stations")) return build_survey(job, memory);
   Stations stations;
@@ -661,10 +665,11 @@ constexpr const char* to_see_the_error =
     "sides are boundary = \"pml\" and faces lie at interfaces, seismograms differ by about "
     "six times the error; with other sides move these outwards and take smaller elements.";
 
-/// Throws MemoryError where the points of all elements do not fit into the machine.
+/// Throws MemoryError if the points of all elements do not fit into the machine's memory.
 void require_memory_of_points(const Problem& p, const Runtime& runtime, const MemoryBudget& memory) {
   const bool single = p.precision == Precision::single_precision,
-             on_device = resolve(runtime.device).has_own_memory();  // then fields are in the device's memory
+             on_device =
+                 resolve(runtime.device).has_own_memory();  // if so, fields are in the device's memory
   const double bytes_of_point = on_device ? (single ? 35 : 43) : (single ? 64 : 90);
   memory.require("run", fmt::format("{} elements", p.mesh.size()),
                  static_cast<double>(p.mesh.size() * p.points_of_element()) * bytes_of_point);
@@ -698,7 +703,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   add_boundary(p, table, elements.notes);
   require_memory_of_points(p, runtime, memory);
   if (elements.sphere && heights) refuse_heights(*defaults.par());
-  std::optional<Locator> locator;  // made when a file has places
+  std::optional<Locator> locator;  // made at the first position that a file gives
   const auto surface = [&](double easting, double northing) {
     if (!locator) locator.emplace(p.mesh);
     return locator->top(easting, northing);
@@ -711,7 +716,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   p.origins = {std::move(sources.origins), std::move(receivers.origins)};
   p.snapshots = read_snapshots(job, defaults.par());
   require_a_file_for(p.snapshots, job);
-  if (elements.sphere) notes.clear();  // its longitudes and latitudes are those of the sphere
+  if (elements.sphere) notes.clear();  // about projections, which a sphere does not need
   for (const auto* more : {&notes, &sources.notes, &stations.notes})
     elements.notes.insert(elements.notes.end(), more->begin(), more->end());
   elements.warnings.insert(elements.warnings.end(), stations.warnings.begin(), stations.warnings.end());
@@ -732,7 +737,7 @@ std::unique_ptr<terrane::Simulation> Simulation::from_job(const Config& job, con
   }
 }
 
-/// Memory of the elements and points of one rank's part when it is all of the mesh.
+/// Memory of the elements and points of a run on one rank, whose part is the whole mesh.
 Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
   const auto each = static_cast<double>(problem_.points_of_element()),
              elements = static_cast<double>(problem_.mesh.size());
@@ -745,26 +750,26 @@ Simulation::Bytes Simulation::memory_needed(const Runtime& runtime) const {
       varying * each * 2 * number +  // λ and μ at points
       static_cast<double>(memory_begins(problem_).back()) * number +
       static_cast<double>(problem_.mesh.curves.size()) * (10 * each * number + sizeof(Vector) * 27);
-  // Elements of layers that waves fade in keep filters of each axis, damping and where each point leaves.
+  // Elements of perfectly matched layers also store filters of each axis, and damping at their points.
   const auto fading = static_cast<double>(std::count_if(
       problem_.mesh.fading.begin(), problem_.mesh.fading.end(), [](auto axes) { return axes; }));
   const double bytes_of_fading_medium =
       medium_numbers(Rheology::matched, problem_.degree + 1) * number + 100 * own;
-  // Snapshots: where their points are and what joins them, as it is and in a data set; one, as it comes from
-  // all ranks; and where no file will take them (Pictures) all, twice.
+  // Snapshots: positions of their points and cells, twice, because a data set has a copy; one snapshot while
+  // it is gathered from all ranks; and, unless a file stores them (Pictures), all of them twice.
   const bool on_disk = !runtime.checkpoint.file.empty();
   const double pushed = std::min(static_cast<double>(problem_.sources.size()) * each, elements * own);
   const auto taken = static_cast<double>(problem_.pictures());
   const double pictures = static_cast<double>(shown_.size()) * (108 + (on_disk ? 36 : 24 * taken)) +
                           8 * static_cast<double>(shown_.cells.size());
   const double fields = elements * run + fading * bytes_of_fading_medium + memory +
-                        pushed * rows_at_once * 3 * number;  // what sources do to points in the steps that
-                                                             // are loaded together
+                        pushed * rows_at_once * 3 * number;  // changes by sources at points, for the steps
+                                                             // that are loaded together
   const double host =
       elements * set_up + pictures + varying * each * sizeof(PointRock) +
       8.0 * static_cast<double>(problem_.steps_taken() *
                                 (6 * problem_.receivers.size() + 2 * problem_.sources.size())) +
-      static_cast<double>(problem_.sources.size()) * each * (64 + 3 * number);  // what each does to a point
+      static_cast<double>(problem_.sources.size()) * each * (64 + 3 * number);  // PointSource of each point
   return resolve(runtime.device).has_own_memory() ? Bytes{host, fields} : Bytes{host + fields, 0};
 }
 
@@ -885,7 +890,7 @@ Dataset Simulation::dataset(std::vector<double> traces, const Pictures& pictures
   return data;
 }
 
-/// Adds the other maps of shaking, beside the largest velocity: the largest displacement and acceleration.
+/// Adds the largest horizontal displacement and acceleration at each receiver, in addition to the velocity.
 void Simulation::add_shaking(Dataset& data) const {
   const auto& velocity = std::get<std::vector<double>>(data.find("velocity")->values);
   const std::size_t steps = problem_.steps();
@@ -920,7 +925,8 @@ void Simulation::add_shaking(Dataset& data) const {
                             {}});
 }
 
-/// Snapshots, as io/vtkhdf.hpp takes them, in the last variable; without values where these are on disk.
+/// Adds the snapshots, in the layout of io/vtkhdf.hpp, as the last variable; without values if these are on
+/// disk.
 void Simulation::add_pictures(Dataset& data, const Pictures& pictures) const {
   if (data.dimension("component") == nullptr) {
     data.dimensions.push_back({"component", 3});

@@ -18,7 +18,7 @@ std::span<const Section> sections();
 
 class Simulation final : public SimulationOf<> {
  public:
-  /// cells: the mesh from whose cells the problem's elements were made, for files of the model; or none.
+  /// cells: the mesh, if there is one element for each of its cells, for files of the model; else empty.
   /// Throws InputError (Problem::settle).
   Simulation(Problem problem, TensorMesh cells, Quantity quantity, JobOrigin job = {});
   static std::unique_ptr<terrane::Simulation> from_job(const Config& job, const Runtime& runtime);
@@ -31,7 +31,7 @@ class Simulation final : public SimulationOf<> {
   MemoryBudget choose(const Runtime& runtime) const override;
   void describe(RunFacts& facts, const MemoryBudget&, const Runtime& runtime) const override;
   void foresee(Plan& plan, const MemoryBudget& memory, const Runtime& runtime) const override;
-  /// Displacement or velocity (receiver, component, time).
+  /// Returns displacement or velocity (receiver, component, time), or pressure.
   Dataset compute(Result& result, const MemoryBudget&, const Runtime& runtime) override;
   io::Content model(bool with_values) const override;
   Dataset dataset(std::vector<double> traces, const Pictures& pictures) const;
@@ -49,9 +49,9 @@ class Simulation final : public SimulationOf<> {
     std::uint32_t element = 0;
     double quality = 2;
   } worst_shape_;
-  Picture shown_;                         // in snapshots
-  std::vector<std::string> names_;        // of receivers
-  std::vector<Placement::Frame> frames_;  // axes in which receivers record; empty: those of the mesh
+  Picture shown_;                         // the points and cells of snapshots
+  std::vector<std::string> names_;        // names of receivers
+  std::vector<Placement::Frame> frames_;  // axes in which receivers record; empty: the axes of the mesh
 };
 
 }  // namespace terrane::elastic

@@ -69,7 +69,8 @@ double Course::highest_frequency() const {
     case Pulse::samples:
       break;
   }
-  // Of the changes: a hundredth of the largest amplitude, by sums at evenly spaced frequencies.
+  // Samples: the spectrum of their changes, computed at evenly spaced frequencies; the last one with a
+  // hundredth of the largest amplitude.
   const std::size_t count = samples.size();
   if (count < 2) return 0;
   constexpr int all = 200;
@@ -92,7 +93,8 @@ double Course::highest_frequency() const {
 
 namespace {
 
-/// Angles that are looked at: ω Δt below 1.6, where the steps still have two instants and more per period.
+/// Angles ω Δt that are corrected: below 1.6, where leapfrog steps still have more than two instants per
+/// period; from 1.3 on with a taper.
 constexpr double highest_angle = 1.6, fades_from = 1.3;
 
 double fading(double angle) {
@@ -106,7 +108,7 @@ struct Phase {
   explicit Phase(double x) : real(std::cos(x)), imaginary(std::sin(x)) {}
 };
 
-/// Numbers for FFTW, aligned to 64 bytes.
+/// An array for FFTW, aligned to 64 bytes.
 struct Line64 {
   alignas(64) double x[8];
 };
@@ -130,22 +132,23 @@ double bessel_i0(double x) {
   return sum;
 }
 
-/// ω Δt of what leapfrog steps show at ϑ; a change over one step is 2 sin(ϑ/2) of the value, or 2 sin(ω Δt /
-/// 2).
+/// ω Δt of a wave that leapfrog steps show at ϑ, and the inverse. A change over one step is 2 sin(ϑ/2) times
+/// the value, or 2 sin(ω Δt / 2).
 double true_angle(double leapfrog) { return 2 * std::sin(leapfrog / 2); }
 double leapfrog_angle(double angle) { return 2 * std::asin(angle / 2); }
 
-/// One line of the new spectrum: the old one at the angle `read`, times `factor`.
+/// One frequency of the new spectrum, at the angle `write`: the old spectrum at the angle `read`, times
+/// `factor`.
 struct Line {
   double read, write, factor;
 };
 
 }  // namespace
 
-// Σ_n x[n] e^{−i read_k (n + s)}, then x'[n] = scale Re Σ_k factor_k · that · e^{i write_k (n + s)}, with
-// write_k = π k / size: two Fourier transforms. The first, of twice the length and more, is read between its
-// frequencies by Kaiser and Bessel's window, for which x is weighted beforehand: to 1e-11 of Σ |x|. What each
-// line takes of its neighbours depends on the length alone.
+// X_k = Σ_n x[n] e^{−i read_k (n + s)}, then x'[n] = scale Re Σ_k factor_k X_k e^{i write_k (n + s)}, with
+// write_k = π k / size: two Fourier transforms. The first has at least twice the length, and is interpolated
+// between its frequencies with a Kaiser-Bessel window, for which x is weighted first: the error is 1e-11 of Σ
+// |x|. The weights of this interpolation depend only on the length.
 class FrequencyShift::Plan {
  public:
   Plan(std::size_t size, const std::vector<Line>& lines, double scale, double shift)
@@ -188,7 +191,7 @@ class FrequencyShift::Plan {
  private:
   static constexpr int width = 14;
   static constexpr double beta = pi * width * 0.75;
-  /// Complex factors of the spectrum's values from `first` on.
+  /// Complex weights of the spectrum's values from index `first` on.
   struct Taps {
     long first;
     std::array<double, width> real, imaginary;
@@ -197,7 +200,8 @@ class FrequencyShift::Plan {
   double middle() const { return std::floor(0.5 * static_cast<double>(size_)); }
 
   Taps taps(const Line& line, double scale, double shift) const {
-    // Σ x e^{−iϑ(n − middle)} is what the window interpolates; it is turned back in the end.
+    // The window interpolates Σ x e^{−iϑ(n − middle)}, which varies slowly; the phase restores the true
+    // origin.
     const double place = line.read / (2 * pi) * static_cast<double>(grid_);
     Taps all{static_cast<long>(std::ceil(place - 0.5 * width)), {}, {}};
     for (int j = 0; j < width; ++j) {
@@ -222,7 +226,7 @@ class FrequencyShift::Plan {
 
 FrequencyShift::FrequencyShift(std::size_t size, bool to_leapfrog, Wanted wanted) {
   if (size == 0) return;
-  const double grid = pi / static_cast<double>(size);  // 2 π / M
+  const double grid = pi / static_cast<double>(size);  // spacing of the angles `write`
   std::vector<Line> lines{{0, 0, 0.5}};
   if (to_leapfrog) {
     for (double write = grid; true_angle(write) < highest_angle; write += grid) {

@@ -1,12 +1,13 @@
-// What moves the earth: forces and moment tensors at points, each with its course in time.
+// Seismic sources: forces and moment tensors at points, each with a source time function (course) s(t).
 //
 //   force   f_n += F φ_n(ξ_s) s(t)            moment   f_n,i += Σ_j M_ij ∂_j φ_n(ξ_s) s(t)
 //
-// Leapfrog steps oscillate too fast: what the discretised earth does at the angular frequency ω they do at
-// ϑ / Δt, where 2 sin(ϑ / 2) = ω Δt. Both are known, so the error is taken out exactly: sources are moved to
-// ϑ beforehand, seismograms back to ω afterwards. What comes after the last step counts as zero: without more
-// steps that would make the last twenty samples wrong by some per cent. (The idea: Wang & Xu 2015, Geophysical Journal
-// International 201; Koene, Robertsson, Broggini & Andersson 2018, same journal 213.)
+// Time dispersion: leapfrog steps oscillate too fast. They shift the angular frequency ω of the spatially
+// discretised equation to ϑ / Δt, where 2 sin(ϑ / 2) = ω Δt. The shift is known, so it is corrected exactly:
+// sources are shifted to ϑ before a run, seismograms back to ω after it. Values after the last step are
+// assumed to be zero; without additional steps the last twenty samples would be wrong by some per cent. (Wang
+// & Xu 2015, Geophysical Journal International 201; Koene, Robertsson, Broggini & Andersson 2018, same
+// journal 213.)
 #pragma once
 
 #include <array>
@@ -24,17 +25,16 @@ namespace terrane::elastic {
 /// ricker    (1 − 2 a t²) e^{−a t²}, a = π² f²              f: width as a frequency, Hz
 /// gaussian  e^{−(t/τ)²} / (√π τ)                           τ: width as a time, s
 /// step      ½ (1 + erf(t/τ)), the integral of gaussian     τ
-/// samples   straight lines through values of even spacing, which begin at time 0; before them 0, after them
-/// the
-///           last
+/// samples   linear between evenly spaced values, the first at time 0; before them 0, after them the last
+/// value
 enum class Pulse { ricker, gaussian, step, samples };
 inline constexpr std::array<std::string_view, 4> pulse_names{"ricker", "gaussian", "step", "samples"};
 
 struct Course {
   Pulse pulse = Pulse::ricker;
-  double width = 1;  ///< frequency, Hz, or duration, s, of the time function; of samples their interval, s
+  double width = 1;  ///< frequency, Hz, or duration, s, of the time function; for samples their interval, s
   double delay = 0;  ///< s
-  std::vector<double> samples;  ///< of Pulse::samples
+  std::vector<double> samples;  ///< only for Pulse::samples
 
   template <class Self, class Field>
   static void fields(Self& c, Field& field) {
@@ -49,7 +49,7 @@ struct Course {
   double at(double time) const;
   /// The time before which the course is less than 1e-6 of its largest value.
   double begins() const;
-  /// The time after which it changes by less than 1e-6 of that value.
+  /// The time after which the course changes by less than 1e-6 of its largest value.
   double ends() const;
   /// The frequency above which amplitudes are less than a hundredth of the largest, Hz.
   double highest_frequency() const;
@@ -58,7 +58,7 @@ struct Course {
 
 struct Source {
   Vector at{};             ///< m
-  bool is_moment = false;  ///< else a force
+  bool is_moment = false;  ///< true: moment tensor; false: force
   /// Force east, north, up in N; moment xx, yy, zz, yz, xz, xy in N m.
   std::array<double, 6> strength{};
   Course course;
@@ -71,21 +71,21 @@ struct Source {
     field("course", s.course, carried("sources or receivers"));
   }
 
-  /// A moment that is the same along all axes.
+  /// Whether the source is an isotropic moment tensor.
   bool is_explosion() const {
     const auto& m = strength;
     return is_moment && m[0] == m[1] && m[1] == m[2] && m[3] == 0 && m[4] == 0 && m[5] == 0;
   }
 };
 
-/// Moves changes from one instant to the next, of even spacing, to the frequencies at which leapfrog steps
-/// show the right ones; and back. changes[n]: from instant n to n + 1; all before and after are zero. Wanted
-/// says what comes out: change: the changes; rate: Δt times the derivative in the middle of each step, which
-/// is not quite the change over it; value: values at the beginning of each step, where these are given in
-/// place of changes.
+/// Shifts the frequencies of a time series such that leapfrog steps produce the right ones; and back. The
+/// series has the changes between evenly spaced instants: changes[n] from instant n to n + 1; all others are
+/// zero. Wanted is the output: change: the changes; rate: Δt times the derivative in the middle of each step,
+/// which differs a little from the change over the step; value: the values at the beginning of each step, if
+/// the input has values instead of changes.
 enum class Wanted { change, rate, value };
-/// The shift of many lists of one length: what depends on the length alone is computed once. Threads may
-/// share it.
+/// The shift for many series of one length: coefficients that depend only on the length are computed once.
+/// Several threads may use it.
 class FrequencyShift {
  public:
   static FrequencyShift to_leapfrog(std::size_t size);
@@ -97,7 +97,7 @@ class FrequencyShift {
  private:
   class Plan;
   FrequencyShift(std::size_t size, bool to_leapfrog, Wanted wanted);
-  std::unique_ptr<Plan> plan_;  ///< null: of no values
+  std::unique_ptr<Plan> plan_;  ///< null for length 0
 };
 std::vector<double> to_leapfrog(std::span<const double> changes);
 std::vector<double> from_leapfrog(std::span<const double> changes, Wanted wanted = Wanted::change);

@@ -38,7 +38,7 @@ Basis::Basis(int of_degree) : degree(of_degree) {
   x[static_cast<std::size_t>(n)] = 1;
   for (int i = 1; i < n; ++i) {
     double at = 2 * i == n ? 0 : -std::cos(std::numbers::pi * i / n);
-    for (int iteration = 0; iteration < 20 && 2 * i != n; ++iteration) {  // Newton on P'_N
+    for (int iteration = 0; iteration < 20 && 2 * i != n; ++iteration) {  // Newton's method for P'_N = 0
       const auto p = legendre(n, at);
       at -= p.slope * (1 - at * at) / (2 * at * p.slope - n * (n + 1) * p.value);
     }

@@ -1,11 +1,11 @@
-// The shape of an element: a brick with eight corners, and the trilinear map from the cube [−1, 1]³ to it; or
-// one with curved sides through 27 nodes, x(ξ) = Σ q_a(ξ) q_b(η) q_c(ζ) x_abc with quadratic q.
+// The shape of an element, given by a map from the cube [−1, 1]³: trilinear, with eight corners; or, for
+// curved sides, through 27 nodes, x(ξ) = Σ q_a(ξ) q_b(η) q_c(ζ) x_abc with quadratic q.
 //
 //   x(ξ) = m0 + m1 ξ + m2 η + m3 ζ + m4 ξη + m5 ηζ + m6 ξζ + m7 ξηζ
 //   J_r = ∂x/∂ξ_r,   c_r = J_{r+1} × J_{r+2} (cofactors),   det = J_0 · c_0,   ∂ξ_r/∂x_d = c_rd / det
 //   outward normal and area of a face ξ_r = ±1:  n = ± c_r / |c_r|,  dS = |c_r| dξ dη
 //
-// Corners are numbered by bits: 1 for ξ = 1, 2 for η = 1, 4 for ζ = 1.
+// The number of a corner is a sum of bits: 1 for ξ = 1, 2 for η = 1, 4 for ζ = 1.
 #pragma once
 
 #include <algorithm>
@@ -31,16 +31,16 @@ inline Vector of_27_points(int n) {
 
 struct Hexahedron {
   std::array<Vector, 8> corner;
-  std::array<Vector, 8> monomial;  ///< m0 … m7, of curved elements those that their corners give
+  std::array<Vector, 8> monomial;                 ///< m0 … m7; for curved elements those of their corners
   const std::array<Vector, 27>* nodes = nullptr;  ///< nodes of a curved element, in Mesh::curves
 
-  /// all: as of_27_points()
+  /// all: nodes in the order of of_27_points()
   explicit Hexahedron(const std::array<Vector, 27>* all) : Hexahedron(corners_of_27(*all)) {
     nodes = all;
     monomial[0] = (*all)[13];
   }
   explicit Hexahedron(const std::array<Vector, 8>& corners) : corner(corners) {
-    // ⅛ Σ of the corners with the signs of the monomial there
+    // Each m is ⅛ of the sum over the corners, with the sign of the monomial at the corner.
     constexpr int bits[8] = {0, 1, 2, 4, 3, 6, 5, 7};
     for (std::size_t m = 0; m < 8; ++m)
       for (std::size_t d = 0; d < 3; ++d) {
@@ -82,13 +82,13 @@ struct Hexahedron {
     return map;
   }
 
-  /// The corners of 27 nodes, by bits.
+  /// The corners among 27 nodes, in the order of `corner`.
   static std::array<Vector, 8> corners_of_27(const std::array<Vector, 27>& all) {
     std::array<Vector, 8> eight;
     for (std::size_t a = 0; a < 8; ++a) eight[a] = all[2 * (a & 1) + 6 * (a >> 1 & 1) + 18 * (a >> 2)];
     return eight;
   }
-  /// The place and the tangents at xi, by the map through 27 nodes.
+  /// The position and the tangents J_r at xi, by the map through 27 nodes.
   std::pair<Vector, std::array<Vector, 3>> curved(const Vector& xi) const {
     double q[3][3], slope[3][3];
     for (std::size_t r = 0; r < 3; ++r) {
@@ -109,7 +109,7 @@ struct Hexahedron {
     }
     return out;
   }
-  /// How far its 27 nodes are from where straight edges put them, m.
+  /// The largest distance of the 27 nodes from their positions in an element with straight edges, m.
   double bend() const {
     double most = 0;
     const Hexahedron straight(corner);
@@ -121,7 +121,7 @@ struct Hexahedron {
     return most;
   }
 
-  /// The shortest edge.
+  /// Length of the shortest edge, m.
   double shortest() const {
     double least = INFINITY;
     for (std::size_t a = 0; a < 8; ++a)
@@ -134,8 +134,8 @@ struct Hexahedron {
     return least;
   }
 
-  /// ξ of the point of the element that is nearest to x, and how far from x it is (0 inside): Newton, kept in
-  /// the cube at every step.
+  /// ξ of the element's point nearest to x, and its distance from x, m (0 if x is inside). Found by Newton's
+  /// method, with ξ restricted to the cube at every iteration.
   struct Place {
     Vector xi;
     double distance;

@@ -12,7 +12,7 @@ namespace terrane::elastic {
 
 namespace {
 
-/// Voigt's index of two axes.
+/// Voigt index of a pair of axes.
 constexpr std::size_t voigt[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
 
 constexpr double r2 = 0.70710678118654752, r3 = 0.57735026918962576;
@@ -183,7 +183,7 @@ Stiffness vertical_axis(const Thomsen& r, double density) {
 Stiffness tilted(const Stiffness& c, double tilt, double azimuth) {
   const double t = tilt * std::numbers::pi / 180, a = azimuth * std::numbers::pi / 180;
   const double ct = std::cos(t), st = std::sin(t), ca = std::cos(a), sa = std::sin(a);
-  // Rz(azimuth) Ry(tilt) takes up to the axis.
+  // The rotation Rz(azimuth) Ry(tilt) turns the vertical into the axis.
   const double r[3][3] = {{ca * ct, -sa, ca * st}, {sa * ct, ca, sa * st}, {-st, 0, ct}};
   constexpr std::size_t pair[6][2] = {{0, 0}, {1, 1}, {2, 2}, {1, 2}, {0, 2}, {0, 1}};
   Stiffness bond{}, half{}, turned{};

@@ -1,5 +1,5 @@
-// Forces of one element as the textbook writes them: the slow twin of the kernels, and what step limits and
-// mass are found with.
+// Forces of one element by the formulas of textbooks: a slow reference for the kernels; also used to compute
+// limits of time steps and masses.
 //
 //   f_c(i,j,k) −= w_j w_k Σ_l w_l D_li F_0c(l,j,k) + w_i w_k Σ_l w_l D_lj F_1c(i,l,k) + w_i w_j Σ_l w_l D_lk
 //   F_2c(i,j,l) F_rc = det Σ_d σ_cd ∂ξ_r/∂x_d
@@ -14,7 +14,7 @@
 
 namespace terrane::elastic {
 
-/// Constants of the upper triangle, row by row.
+/// The 21 elastic constants: the upper triangle, row by row.
 inline std::array<double, 21> constants_of(const Medium& medium) {
   std::array<double, 21> all{};
   std::size_t at = 0;
@@ -25,7 +25,7 @@ inline std::array<double, 21> constants_of(const Medium& medium) {
 
 class PlainElement {
  public:
-  /// rock: at each point, where it varies; or null.
+  /// rock: the medium at each point if it varies within the element, else null.
   PlainElement(const Basis& basis, const Hexahedron& shape, const Medium& medium,
                const PointRock* rock = nullptr)
       : basis_(basis), points_(basis.points()), fluid_(medium.is_fluid()) {
@@ -37,10 +37,10 @@ class PlainElement {
                       w(n / points_ % points_) * w(n / points_ / points_) * maps_.back().det);
     }
   }
-  /// kg, of each point; of a fluid ∫ 1/κ.
+  /// Mass of each point, kg; in a fluid ∫ 1/κ.
   const std::vector<double>& mass() const noexcept { return mass_; }
 
-  /// f −= K u.  u, f [points of the element][3]; of a fluid the first component is its potential
+  /// f −= K u.  u, f: [points of the element][3]; in a fluid the first component is the potential
   void subtract_forces(const double* u, double* f) const {
     const int p = points_, all = p * p * p;
     std::vector<double> fluxes(static_cast<std::size_t>(9 * all));
@@ -94,7 +94,7 @@ class PlainElement {
   Basis basis_;
   int points_;
   bool fluid_;
-  // Of the element, or of each point.
+  // One entry for the element, or one for each point.
   std::vector<std::array<double, 21>> constants_;
   std::vector<double> lightness_;  // 1/ρ
   std::vector<Hexahedron::Map> maps_;

@@ -1,4 +1,4 @@
-// Strain to stress at a point, on any number type.
+// Computes stress from strain at a point, for any number type.
 #pragma once
 
 #include "terrane/base/function.hpp"
@@ -34,9 +34,10 @@ TERRANE_FN void anisotropic_stress(const V (&g)[3][3], const V& scale, const Con
   }
 }
 
-/// Takes from an isotropic stress what mechanisms have relaxed, and steps their memory (attenuation.hpp).
-/// taken: of κ, then of μ, per mechanism, and `scale` for both. memory(l, n): the n-th number of mechanism l:
-/// strain xx, yy without trace/3, yz, xz, xy (doubled), trace; in the unit of g. a, b, c: of the recursion.
+/// Subtracts the relaxed part from an isotropic stress, and advances the memory variables of all mechanisms
+/// by a step (attenuation.hpp). taken: relaxed parts of κ, then of μ, [mechanisms] each, times `scale`.
+/// memory(l, n): the n-th memory variable of mechanism l: of strain xx, yy without trace/3, yz, xz, xy
+/// (doubled), trace; in the unit of g. a, b, c: coefficients of the recursion, [mechanisms].
 template <int count, class V, class T, class Taken, class Memory>
 TERRANE_FN void relax(const V (&g)[3][3], const V& scale, const Taken& taken, const T* a, const T* b,
                       const T* c, const Memory& memory, V (&stress)[6]) {

@@ -1,6 +1,6 @@
-// Forces of elements on devices, for any degree: a group of threads does one element, layer by layer, and a
-// thread has columns of points along ζ. Displacements and the fluxes of a layer lie in shared memory. Degree
-// 4 has a faster way (pencils.hpp).
+// Forces of elements on devices, for any degree: a group of threads computes one element, layer of points by
+// layer, and each thread computes columns of points along ζ. Displacements and the fluxes of a layer are in
+// shared memory. Degree 4 has faster kernels (pencils.hpp).
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace terrane::elastic {
 
-/// Adds atomically, so in any order, on devices and where their threads run on the host. GPUs since Hopper
-/// add four floats at once, which is twice as fast as three single additions.
+/// Adds atomically, therefore in any order, on GPUs and on the debug device, whose threads run on the host.
+/// GPUs since Hopper add four floats at once, which is twice as fast as three single additions.
 template <class T>
 TERRANE_FN void add_to(Vec4<T>& sum, const Vec4<T>& by) {
 #if defined(__CUDA_ARCH__)
@@ -41,26 +41,26 @@ struct DeviceTables {
   Recursion<T> recursion;
 };
 
-/// Elements of one kind, and what their forces do.
+/// Elements of one kind, and the arrays from which their forces are computed and to which they are added.
 template <class T>
 struct ElementsOfDevice {
-  std::size_t first;           // element of group 0
-  const std::uint32_t* point;  // [element][points of an element]
-  const T *shape, *medium;     // [element][…], from the element of group 0 on
-  T* memory;      // of attenuating media and margins: [element][layer][numbers per point][points of a layer],
-                  // from group 0
-  unsigned axes;  // axes along which waves fade in margins
+  std::size_t first;           // index of the element that group 0 computes
+  const std::uint32_t* point;  // [elements][points of an element]
+  const T *shape, *medium;     // [elements from `first` on][numbers]
+  T* memory;      // memory variables of attenuating media and margins: [elements from `first` on][layers]
+                  // [numbers per point][points of a layer]
+  unsigned axes;  // axes along which waves are damped in margins
   Vec4<T>*displacement, *change;
-  Vec4<T>* force;        // fixed: from group 0, [element][forces_kept()]; else [points]
-  Vec4<T>* inner_force;  // [points]: points within an element only get their forces here; null: take the step
+  Vec4<T>* force;        // fixed: [elements from `first` on][forces_kept()]; else [points]
+  Vec4<T>* inner_force;  // [points]: forces at points within elements are stored here; null: they take a step
   bool fixed;
 
   TERRANE_FN const std::uint32_t* points_of(std::size_t group, int each) const {
     return point + (first + group) * static_cast<std::size_t>(each);
   }
 
-  /// Stores or adds the force at point i, j, k of p in each direction, where the displacement is u. leaps:
-  /// points within the element take their step here (uses_inner).
+  /// Stores or adds the force at point i, j, k, of p points in each direction, whose displacement is u.
+  /// leaps: whether points within the element are advanced by a time step here (uses_inner).
   TERRANE_FN void put(std::size_t group, int i, int j, int k, int p, bool leaps, const Vec4<T>& f,
                       const Vec4<T>& u) const {
     const std::uint32_t* const at = points_of(group, p * p * p) + (i + p * (j + p * k));
@@ -84,14 +84,14 @@ struct ElementsOfDevice {
   }
 };
 
-/// The map of an element along a column of points.
+/// The map of an element along a column of points (constant ξ and η).
 template <class T, Shape kind>
 struct ShapeOfColumn {
   const T* shape;
   T j0[2][3], j1[2][3], j2[3];  // J_0 = j0[0] + ζ j0[1], and so on
   int each, layer;
 
-  /// numbers: of the element; of a curved one from the column's first point on
+  /// numbers: shape_numbers() of the element; for a curved element from the column's first point on
   TERRANE_FN ShapeOfColumn(const T* numbers, T xi, T eta, int points, int points_of_layer)
       : shape(numbers), each(points), layer(points_of_layer) {
     if constexpr (kind == Shape::trilinear) {
@@ -141,7 +141,7 @@ struct GroupForces {
                        groups_at_once = 8;
 
   DeviceTables<T> tables;
-  const DeviceTables<T>* spread;  // the same in memory, for rows that differ from thread to thread
+  const DeviceTables<T>* spread;  // the same tables in memory, for indices that differ from thread to thread
   ElementsOfDevice<T> all;
 
   struct Shared {
@@ -152,7 +152,7 @@ struct GroupForces {
   };
 
   TERRANE_FN std::size_t steps(std::size_t) const { return static_cast<std::size_t>(tables.points); }
-  /// Calls work(forces of a column, its number q, i, j) for each column of a thread.
+  /// Calls work(forces of the column, index q, i, j of the column) for each column of a thread.
   template <class Do>
   TERRANE_FN void each_column(Thread& mine, int thread, const Do& work) const {
     const int p = tables.points;
@@ -173,8 +173,8 @@ struct GroupForces {
     });
   }
 
-  /// Stress in layer `step`; its fluxes along ξ and η go to shared memory, the one along ζ to all points of
-  /// the column.
+  /// Computes the stress in layer `step`. Its fluxes along ξ and η are stored in shared memory; the flux
+  /// along ζ is added to the forces at all points of the column.
   TERRANE_FN void load(Shared& shared, Thread& mine, std::size_t group, std::size_t step, int thread) const {
     const int p = tables.points, p2 = p * p, each = p2 * p, k = static_cast<int>(step);
     each_column(mine, thread, [&](Vec4<T>* force, int q, int i, int j) {

@@ -1,4 +1,4 @@
-// What a point of an element does on a device: from derivatives of the displacement to fluxes of momentum.
+// Computation at a point of an element on devices: fluxes of momentum from derivatives of the displacement.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 namespace terrane::elastic {
 
 /// The point at which fluxes are computed. varying: numbers of the medium that differ from point to point;
-/// memory: of this point, a number every `each`; axes, at: of margins, along which waves fade, and ξ, η, ζ of
-/// the point among `points`.
+/// memory: memory variables of this point, `each` elements apart; in margins, axes: along which waves are
+/// damped, and at: indices of the point along ξ, η, ζ, of `points` each.
 template <class T>
 struct Here {
   const T* medium;
@@ -24,7 +24,7 @@ struct Here {
   Vec4<T> u;
 };
 
-/// along[r] = weight det ∇χ·∇ξ_r / ρ of a fluid.  du: [ξ, η, ζ] of χ; lightness: 1/ρ
+/// In a fluid: along[r] = weight det ∇χ·∇ξ_r / ρ.  du: derivatives of χ, [ξ, η, ζ]; lightness: 1/ρ
 template <class T>
 TERRANE_FN void fluxes_of_potential(const T (&du)[3], const T (&a)[9], T scale, T lightness,
                                     Vec4<T> (&along)[3]) {
@@ -36,9 +36,9 @@ TERRANE_FN void fluxes_of_potential(const T (&du)[3], const T (&a)[9], T scale, 
     along[row] = {g[0] * a[3 * row] + g[1] * a[3 * row + 1] + g[2] * a[3 * row + 2], 0, 0, 0};
 }
 
-/// along[r] = weight det σ·∇ξ_r, and of margins their inertia.
-/// du: [component][ξ, η, ζ]; a: rows proportional to ∇ξ_r; det σ·∇ξ_r is factor σ(du·a)·a; weight: of the
-/// quadrature.
+/// along[r] = weight det σ·∇ξ_r; in margins also the inertia force.
+/// du: derivatives of displacement, [component][ξ, η, ζ]; a: rows proportional to ∇ξ_r; det σ·∇ξ_r is
+/// factor σ(du·a)·a; weight: quadrature weight.
 template <Rheology rheology, class T>
 TERRANE_FN void fluxes(const T (&du)[3][3], const T (&a)[9], T factor, T weight, const Here<T>& here,
                        Vec4<T> (&along)[3], Vec4<T>& inertia) {

@@ -1,12 +1,12 @@
-// Forces of elements on devices: which kernel computes which kind. The kernels are compiled in files of their
-// own, inner_single.cu, inner_double.cu and margins.cu, which take a minute each.
+// Forces of elements on devices: chooses the kernel for each kind of elements. The kernels are compiled in
+// separate files, inner_single.cu, inner_double.cu and margins.cu, which take a minute each.
 #pragma once
 
 #include "terrane/physics/elastic/kernels/device_kernels.hpp"
 
 namespace terrane::elastic {
 
-/// Elements of one kind, and what is the same for all of them.
+/// Elements of one kind, and all data that their kernel needs.
 template <class T>
 struct GroupForcesWork {
   int degree;

@@ -1,4 +1,4 @@
-// Which kernel computes which kind of medium, outside margins.
+// Chooses the kernel for each kind of shape and medium, outside margins.
 #pragma once
 
 #include <type_traits>

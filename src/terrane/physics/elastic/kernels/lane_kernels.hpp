@@ -22,7 +22,7 @@ struct Vectors {
 template <class T>
 using Lanes = typename Vectors<T, lanes_of<T>>::type;
 
-/// x, y, z of point n in each lane, u [components][points]; of a fluid x.
+/// Copies x, y, z (in a fluid x) of point n in each lane to u [components][points].
 template <class T, int components, class U>
 TERRANE_FN void gather(const Vec4<T>* from, const std::uint32_t* point, U& u, int n) {
   for (int l = 0; l < lanes_of<T>; ++l) {
@@ -35,7 +35,8 @@ TERRANE_FN void gather(const Vec4<T>* from, const std::uint32_t* point, U& u, in
   }
 }
 
-/// N: points in each direction, 0 where only `points` knows.
+/// Multiplies values along one direction by a matrix (EvenOdd).  N: number of points, if known at compile
+/// time, else 0.
 template <class T, int N>
 struct Contraction {
   using V = Lanes<T>;
@@ -69,8 +70,8 @@ struct Contraction {
   }
 };
 
-/// The shape of elements at one point, or for all: the rows a_r that gradients and fluxes are made with, and
-/// the factor of the stress, so that F_r = factor σ·a_r.
+/// The shape of elements, at one point or for all points: the rows a_r by which gradients and fluxes are
+/// computed, and the factor of the stress, so that F_r = factor σ·a_r.
 template <class T, Shape shape>
 struct ShapeOfLanes;
 template <class T>
@@ -84,7 +85,7 @@ struct ShapeOfLanes<T, Shape::parallel> {
   TERRANE_FN void row(T) {}
   TERRANE_FN void point(T, int) {}
 };
-/// Read for each point.
+/// Curved elements: rows and factor are stored for each point.
 template <class T>
 struct ShapeOfLanes<T, Shape::curved> {
   using V = Lanes<T>;
@@ -139,8 +140,8 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
   using V = Lanes<T>;
   constexpr int W = lanes_of<T>, most = N ? N : most_points, components = is_potential(rheology) ? 1 : 3;
   const int p = N ? N : tables.points, p2 = p * p, p3 = p2 * p;
-  // u: displacement, and of layers that are done what two of three fluxes contribute. z: derivative along ζ,
-  // and then the flux along ζ.
+  // u: displacement; in layers already computed the contributions of two of the three fluxes. z: first the
+  // derivative along ζ, then the flux along ζ.
   alignas(64) V u[components][most * most * most], z[components][most * most * most],
       x[components][most * most], y[components][most * most];
   V inertia[rheology == Rheology::matched ? 3 : 1][most * most];  // inertia of a layer's points, in margins
@@ -151,7 +152,7 @@ void lane_forces(const LaneTables<T>& tables, const LaneWork<T>& work, std::size
     for (int n = 0; n < p3; ++n) gather<T, components>(work.displacement, point + n * W, u, n);
     const V* const medium = reinterpret_cast<const V*>(work.medium) +
                             block * static_cast<std::size_t>(medium_numbers(rheology, p));
-    const V* const at_points = medium + even_numbers(rheology, p);  // of media that vary: [number][point]
+    const V* const at_points = medium + even_numbers(rheology, p);  // media that vary: [numbers][points]
     ShapeOfLanes<T, kind> shape(reinterpret_cast<const V*>(work.shape) +
                                 block * static_cast<std::size_t>(shape_numbers(kind, p3)));
     for (int c = 0; c < components; ++c)

@@ -1,9 +1,9 @@
-// Forces of elements on the CPU: as many elements at once as fit a SIMD register, one in each lane.
+// Forces of elements on the CPU: a block of elements at once, one in each lane of a SIMD register.
 //
-// Memory traffic per element of degree 4 in single precision: displacements 1 kB (65 points of 16 B), their
-// numbers 500 B, shape 40 or 84 B, forces 1.5 kB written. Per element 5,400 multiplications and additions in
-// contractions, which use that the derivative matrix is odd: even and odd parts of a row are contracted by
-// themselves, which halves the products.
+// Memory traffic per element of degree 4 in single precision: displacements 1 kB (65 points of 16 B), indices
+// of points 500 B, shape 40 or 84 B, forces 1.5 kB written. Contractions take 5,400 multiplications and
+// additions per element. They use the antisymmetry of the derivative matrix: even and odd parts of a row are
+// contracted separately, which halves the products.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ struct LaneTables {
   Recursion<T> recursion;
 };
 
-/// Blocks of lanes() elements of one kind. What belongs to a block lies together: [block][…][lane].
+/// Blocks of elements of one kind, one element per lane. All values of a block are contiguous:
+/// [block][…][lane].
 template <class T>
 struct LaneWork {
   const Vec4<T>* displacement;  ///< [points]
@@ -40,8 +41,8 @@ struct LaneWork {
   const T* shape;               ///< [block][numbers of the shape][lane]
   const T* medium;              ///< [block][numbers of the medium][lane]
   T* force;                     ///< [block][points of an element][3][lane]
-  T* memory;  ///< of attenuating media and margins: [block][points of an element][numbers per point][lane]
-  unsigned axes;  ///< axes along which waves fade in margins
+  T* memory;      ///< attenuating media, margins: [block][points of an element][numbers per point][lane]
+  unsigned axes;  ///< axes along which waves are damped in margins
 };
 
 template <class T>

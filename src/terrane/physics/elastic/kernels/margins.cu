@@ -5,7 +5,7 @@ namespace terrane::elastic {
 
 namespace {
 
-/// The memory of a point is loaded before it is used, so more elements at once hide the wait for it.
+/// The memory variables of a point are loaded before they are used; more elements at once hide this latency.
 template <class T, unsigned axes>
 struct MarginForces : PencilForces<T, Shape::trilinear, Rheology::matched, axes> {
   static constexpr int groups_at_once = sizeof(T) == 8 ? 8 : 16;

@@ -1,4 +1,4 @@
-// What a point of a perfectly matched layer does: its strain and its inertia in stretched coordinates.
+// Computation at a point of a perfectly matched layer: strain and inertia in stretched coordinates.
 //
 //   ∂_j → ∂_j / s_j,   s_j = 1 + d_j / (α_j + p),   p = iω                  (Kuzuoglu & Mittra 1996)
 //
@@ -6,27 +6,27 @@
 //
 //   ∫ ρ S p² u_i w + ∫ Σ_j ∂_j w T_ij = 0,   T_ij = Σ_kl C_ijkl (S / (s_j s_l)) ∂_l u_k
 //
-// S / (s_j s_l) is s_n, n the third axis, or s_m s_n / s_l where j = l. These are first-order filters one
-// after the other, so that no two poles may come too close, as they may where fractions are expanded:
+// S / (s_j s_l) is s_n, n the third axis, or, if j = l, s_m s_n / s_l. It is applied as first-order filters
+// one after the other. Unlike partial fractions these are accurate also if two poles are close to each other:
 //
 //   s g = g + y,  (p + α) y = d g        g / s = g + y,  (p + α + d) y = − d g
 //
-// each exact where g changes evenly over a step:
+// each exact if g is linear in time over a step:
 //
 //   y = z + c g,   z ← e y + b g         x = pole Δt, e = e^{−x}, r = (1 − e)/x,
 //                                        b = ± d Δt (r − e)/x, c = ± d Δt (1 − r)/x
 //
-// Inertia, axis by axis, from p² + b p on, b what brakes the medium of the layer (margin.hpp):
-// s (p² + β p + γ) u + s m is (p² + β⁺ p + γ⁺) u + m⁺ with
+// Inertia: the factors s are multiplied one by one to p² + b p, where b is the damping (braking) of the
+// layer's medium (margin.hpp): s (p² + β p + γ) u + s m is (p² + β⁺ p + γ⁺) u + m⁺ with
 //
 //   β⁺ = β + d,   γ⁺ = γ − d α + β d,   m⁺ = m + d/(p + α) [(α² − β α + γ) u + m]
 //
-// β p u is damping, taken at the points like that of open sides; γ u + m comes from here.
+// β p u is damping, included in the time step at points as at absorbing sides; γ u + m is computed here.
 #pragma once
 
 #include "terrane/base/function.hpp"
 
-/// Loops must be unrolled, or arrays of a device's thread do not stay in its registers.
+/// Loops must be unrolled, or arrays of a thread on a device would not be in registers.
 #if defined(__CUDACC__)
 #define TERRANE_UNROLL _Pragma("unroll")
 #else
@@ -35,17 +35,17 @@
 
 namespace terrane::elastic {
 
-/// Numbers of one axis at a point: d, α; e, b, c of s; e, b, c of 1/s; its part of the braking b of the
-/// medium.
+/// Number of coefficients of one axis at a point: d, α; e, b, c of the filter s; e, b, c of 1/s; the axis's
+/// part of the braking b.
 inline constexpr int fading_numbers = 9;
 
-/// Numbers that a point keeps. axes: along which it fades, bits 1, 2, 4.
+/// Number of memory variables of a point. axes: along which waves are damped there, a sum of bits 1, 2, 4.
 inline constexpr int matched_memory(unsigned axes) {
   const unsigned count = (axes & 1) + (axes >> 1 & 1) + (axes >> 2 & 1);
   return count == 0 ? 0 : count == 1 ? 12 : count == 2 ? 27 : 45;
 }
 
-/// The term y that a filter adds to g; its state is advanced by a step. f: e, b, c
+/// Returns the term y that a filter adds to g, and advances the filter's state by a step. f: e, b, c
 template <class V, class F>
 TERRANE_FN V lag(const V& g, V& state, const F* f) {
   const V y = state + f[2] * g;
@@ -57,8 +57,8 @@ TERRANE_FN V filtered(const V& g, V& state, const F* f) {
   return g + lag(g, state, f);
 }
 
-/// of[j][c][l] = S / (s_j s_l) ∂_l u_c.  g [c][l]: ∂_l u_c. axis(d): numbers of that axis here; memory(n):
-/// the n-th number kept. Returns how many it used.
+/// of[j][c][l] = S / (s_j s_l) ∂_l u_c.  g [c][l]: ∂_l u_c. axis(d): coefficients of axis d at this point;
+/// memory(n): the n-th memory variable. Returns the number of memory variables used.
 template <class V, class Axis, class Memory>
 TERRANE_FN int stretch(unsigned axes, const V (&g)[3][3], const Axis& axis, const Memory& memory,
                        V (&of)[3][3][3]) {
@@ -102,7 +102,7 @@ TERRANE_FN void stretched_stress(const V (&of)[3][3][3], const Constant& constan
   }
 }
 
-/// push = γ u + m, memory from number `at` on.
+/// push = γ u + m.  at: index of the first memory variable to use
 template <class V, class Axis, class Memory>
 TERRANE_FN void stretched_inertia(unsigned axes, const V (&u)[3], const Axis& axis, const Memory& memory,
                                   int at, V (&push)[3]) {

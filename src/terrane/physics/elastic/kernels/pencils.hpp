@@ -1,16 +1,16 @@
 // Forces of elements of degree 4 on devices, by pencils: the five points of an element along one direction.
 //
-// A group of threads computes one element; 25 of them compute a pencil each. They compute derivatives along
-// ξ, then along η; then along ζ, where they have all that the stress at their points needs; then the forces
-// of the fluxes along ξ and η. In between the element lies in shared memory, three components together, so
-// that one load brings them. A pencil is read and written once for five points, where a thread that computes
-// one point would read five.
+// A group of threads computes one element; 25 of them compute a pencil each: derivatives along ξ, then along
+// η; then along ζ, with the stress at the points of the pencil; then the forces of the fluxes along ξ and η.
+// Between these phases the element is in shared memory, with the three components of a point together, so
+// that one instruction loads them. A pencil is read and written once for five points; with one point per
+// thread, each thread would read five points.
 //
-// Per element of an isotropic medium with a linear map: 450 multiply-adds of derivatives and some 360 at the
-// points per thread, 80 times three components to and from shared memory; 500 bytes of numbers of points, 1.0
-// kB of displacements, 1.6 kB of forces and 1.3 kB of steps of device memory. Points within the element
-// belong to no other: their step is taken here (points.hpp), and their forces are never stored. On an H200
-// shared memory is the tightest of these.
+// Per element of an isotropic medium with a linear map: each thread computes 450 multiply-adds for
+// derivatives and some 360 at the points, and transfers three components to or from shared memory 80 times;
+// device memory transfers are 500 bytes of point indices, 1.0 kB of displacements, 1.6 kB of forces and 1.3
+// kB for time steps. Points within the element belong to no other element: they are advanced by a step here
+// (points.hpp), and their forces are not stored. On an H200 the traffic of shared memory limits the speed.
 #pragma once
 
 #include "terrane/parallel/device/launch.hpp"
@@ -18,16 +18,16 @@
 
 namespace terrane::elastic {
 
-/// A kernel for for_each_group, for float and double. axes: of margins, along which waves fade: known to the
-/// compiler, so that what a point keeps can be asked for all at once.
+/// A kernel for for_each_group, for float and double. axes: axes along which waves are damped in margins:
+/// known at compile time, so that all memory variables of a point can be loaded together.
 template <class T, Shape kind, Rheology rheology, unsigned axes = 0>
 struct PencilForces {
   static constexpr int p = 5, pencils = p * p;
   static constexpr bool fades = rheology == Rheology::matched;
-  // Strides of a layer by which no two threads meet in one bank where pencils along ξ and η are read.
+  // Strides of a layer with which threads that read pencils along ξ and η access different banks.
   static constexpr int layer_x = pencils, layer_y = pencils + 12;
-  // More groups at once hide the latency of memory better, but the memory of a medium with a Q must fit into
-  // the cache.
+  // More groups at once hide the latency of memory better, but the memory variables of a medium with a Q must
+  // fit into the cache.
   static constexpr int groups_at_once = sizeof(T) == 8                  ? 8
                                         : attenuates(rheology)          ? 16
                                         : rheology == Rheology::matched ? 12
@@ -40,11 +40,11 @@ struct PencilForces {
   const DeviceTables<T>* spread;
   ElementsOfDevice<T> all;
 
-  // fluids: the potential, one component instead of three
+  // Fluids have one component, the potential, instead of three.
   static constexpr bool potential = is_potential(rheology);
   static constexpr int components = potential ? 1 : 3;
 
-  /// Three components per point: one and two, which is a quarter less to move than four.
+  /// Three components per point, stored as one and a pair: a quarter less to transfer than four.
   template <int count>
   struct Points {
     struct alignas(2 * sizeof(T)) Pair {
@@ -71,7 +71,7 @@ struct PencilForces {
 
   TERRANE_FN std::size_t steps(std::size_t) const { return 2; }
 
-  /// out_i = Σ_l m(i, l) in_l along a pencil, in its place.
+  /// Replaces the values of a pencil by out_i = Σ_l m(i, l) in_l.
   template <class Points, class Matrix>
   TERRANE_FN static void apply(Points& points, int first, int stride, const Matrix& m) {
     Vec4<T> in[p];
@@ -111,7 +111,7 @@ struct PencilForces {
     }
   }
 
-  /// Derivatives along ξ and η; at last what fluxes along them push.
+  /// First step: derivatives along ξ and η. Last step: the forces of the fluxes along ξ and η.
   TERRANE_FN void load(Shared& shared, Thread&, std::size_t, std::size_t step, int thread) const {
     if (thread >= pencils) return;
     if (step == 0) apply_to_pencils(shared, thread, [&](int i, int l) { return tables.d[i][l]; });
@@ -124,7 +124,8 @@ struct PencilForces {
     else store(shared, mine, group, thread);
   }
 
-  /// Stress at the points of a pencil along ζ; fluxes along ξ and η take the place of the derivatives.
+  /// Computes the stress at the points of a pencil along ζ; fluxes along ξ and η replace the derivatives in
+  /// shared memory.
   TERRANE_FN void push_along_zeta(Shared& shared, Thread& mine, std::size_t group, int thread) const {
     const int i = thread % p, j = thread / p;
     constexpr int each = p * p * p;

@@ -1,10 +1,10 @@
-// What happens at the points: forces are added and the step is taken in one pass, so that a point's numbers
-// are read and written once.
+// Time steps at the points: one pass sums the forces and advances w and u, so that a point's values are read
+// and written once.
 //
 //   w⁺ = w + Δt²/m Σ f,   u⁺ = u + w⁺
 //
 // Memory traffic per point in single precision: u and w read and written, 64 B; per contribution 12 or 16 B
-// and its number, 4 B. An element of degree 4 has 65 points of its own and 125 contributions.
+// and its index, 4 B. On average an element of degree 4 has 65 points, and 125 contributions.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace terrane::elastic {
 
-/// Forces as lanes leave them: a component every `stride` numbers.
+/// Forces in the layout of the lane kernels: components are `stride` elements apart.
 template <class T>
 struct ForceRows {
   const T* data;
@@ -29,7 +29,7 @@ struct ForceRows {
   }
 };
 
-/// Forces as threads of a device leave them.
+/// Forces in the layout of device kernels.
 template <class T>
 struct ForceQuads {
   const Vec4<T>* data;
@@ -41,15 +41,16 @@ struct ForceQuads {
   }
 };
 
-/// Where a point's contributions lie. Most points have one or two: then `first` and `second` are their places
-/// (`second` is `none` where there is one). For points with more, `first` is where their places begin in a
-/// list, and `second` their number, with the highest bit set.
+/// The indices of a point's contributions. Most points have one or two: then `first` and `second` are the
+/// indices
+/// (`second` is `none` if there is only one). For points with more, `first` is the position at which their
+/// indices begin in a list, and `second` their number, with the highest bit set.
 struct ContributionPlaces {
   static constexpr std::uint32_t many = 1u << 31, none = UINT32_MAX;
   std::uint32_t first, second;
 };
 
-/// Contributions of a point, in the order of elements.
+/// Sums the contributions to a point in the order of elements.
 template <class Forces, class T>
 struct Contributions {
   const ContributionPlaces* places;
@@ -67,7 +68,7 @@ struct Contributions {
     }
   }
 };
-/// Forces that atomic additions have summed already; they are set to zero for the next step.
+/// Reads forces that atomic additions have already summed, and sets them to zero for the next step.
 template <class T>
 struct AddedForces {
   Vec4<T>* force;
@@ -86,7 +87,7 @@ struct Leap {
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t point) const {
     Vec4<T> now = w[point], at = u[point];
-    if (now.w == 0) return;  // waves leave here: LeapAndLeave
+    if (now.w == 0) return;  // a point of absorbing sides: LeapAndLeave
     T x, y, z;
     forces.sum(point, x, y, z);
     now.x += now.w * x;
@@ -100,7 +101,7 @@ struct Leap {
   }
 };
 
-/// w⁺ = R (2 w + Δt²/m Σ f) − w at the points through which waves leave.
+/// w⁺ = R (2 w + Δt²/m Σ f) − w at points of absorbing sides and margins.
 template <class Sum, class T>
 struct LeapAndLeave {
   Sum forces;
@@ -127,10 +128,10 @@ struct LeapAndLeave {
   }
 };
 
-/// Where a fluid and a solid touch there are two points at one place. First the fluid's is advanced, driven
-/// by the displacement of the solid; then the solid's, driven by the pressure at the same instant
-/// (problem.hpp). numbers: [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and Δt²/m of
-/// the solid, its R.
+/// Steps at contacts of a fluid and a solid, where two points have the same position. First the fluid's point
+/// is advanced, driven by the displacement of the solid; then the solid's, driven by the pressure at the same
+/// instant (problem.hpp). numbers: [contacts][contact_numbers]: area a, R and Δt²/m of the fluid, a/m and
+/// Δt²/m of the solid, R of the solid.
 inline constexpr int contact_numbers = 15;
 template <class Sum, class T>
 struct LeapInContact {
@@ -165,14 +166,15 @@ struct LeapInContact {
   }
 };
 
-/// Sums the changes that sources cause at points in several steps, each point in the order of its sources. A
-/// fault of 100,000 parts has ten million pairs of a part and a point: they are read once for four steps.
+/// Sums the changes of w that sources cause at points in several steps, at each point in the order of its
+/// sources. A fault of 100,000 point sources has ten million pairs of a source and a point: they are read
+/// once for four steps.
 template <class T>
 struct SumPushes {
   static constexpr std::size_t steps = 4;
 
   const std::uint32_t *first, *source;  // first[n] … first[n + 1] − 1 act on point n
-  const T* change;                      // [.][3]
+  const T* change;                      // [pairs of a point and a source][3]
   const T* course;                      // [blocks · steps][sources]
   std::size_t sources, pushed, blocks;
   T* push;  // [blocks · steps][pushed][3]
@@ -190,11 +192,11 @@ struct SumPushes {
   }
 };
 
-/// Adds the changes that sources cause at a point.
+/// Adds the changes that sources cause at a point to w and u.
 template <class T>
 struct Push {
   const std::uint32_t* points;
-  const T* push;  // [points][3] now
+  const T* push;  // [points][3], of this step
   Vec4<T>*w, *u;
   TERRANE_FN void operator()(std::size_t n) const {
     const T x = push[3 * n], y = push[3 * n + 1], z = push[3 * n + 2];
@@ -208,16 +210,17 @@ struct Push {
   }
 };
 
-/// Change of the displacement at receivers over the last step.
+/// Records the change of displacement at receivers over the last step.
 template <class T>
 struct Record {
   const std::uint32_t* points;  // [receivers][points of an element]
-  const T* weight;              // the same
+  const T* weight;              // [receivers][points of an element]
   std::size_t each;
   const Vec4<T>* w;
   T* series;  // [receivers][3]
 
-  /// Adds to `sum` the weighted values at every `stride`-th point of the receiver, from number `first` on.
+  /// Adds to `sum` the weighted values at every `stride`-th point of the receiver's element, from index
+  /// `first` on.
   TERRANE_FN void add(std::size_t receiver, std::size_t first, std::size_t stride, T (&sum)[3]) const {
     for (std::size_t n = receiver * each + first; n < (receiver + 1) * each; n += stride) {
       const Vec4<T>& v = w[points[n]];
@@ -233,7 +236,7 @@ struct Record {
   }
 };
 
-/// The same for receivers in fluids: the gradient of the potential, or the potential itself as the first
+/// The same for receivers in fluids: records the gradient of the potential, or the potential as first
 /// component.
 template <class T>
 struct RecordPotential {
@@ -256,14 +259,15 @@ struct RecordPotential {
   }
 };
 
-/// Both on devices, where a single thread would wait for 125 points one after the other: a group of threads
-/// computes a receiver, each thread sums every 32nd point, and these sums are added in a fixed order.
+/// Record and RecordPotential on devices, where a single thread would wait for 125 points one after the
+/// other: a group of threads computes a receiver, each thread sums every 32nd point, and these sums are added
+/// in a fixed order.
 template <class T>
 struct RecordByGroups {
   static constexpr int groups_at_once = 32;
 
   Record<T> solid;
-  RecordPotential<T> fluid;  ///< of the receivers from number in_solid on
+  RecordPotential<T> fluid;  ///< for the receivers from index in_solid on
   std::size_t in_solid;
 
   struct Shared {
@@ -289,7 +293,7 @@ struct RecordByGroups {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// Adds sources and records receivers in one launch: only for receivers in elements without sources.
+/// Adds sources and records at receivers in one launch: only if no receiver is in an element with sources.
 template <class T>
 struct PushAndRecord {
   static constexpr int groups_at_once = RecordByGroups<T>::groups_at_once;
@@ -315,7 +319,7 @@ struct PushAndRecord {
   TERRANE_FN void end(Shared&, Thread&, std::size_t, int) const {}
 };
 
-/// Copies the values at some points to consecutive places.
+/// Copies the values at some points into a contiguous array.
 template <class T>
 struct Pick {
   const std::uint32_t* points;

@@ -1,15 +1,15 @@
-// The earth by depth of ak135 (Kennett, Engdahl & Buland 1995, Geophysical Journal International 122, 108):
-// the continental earth that its authors give out as a table; and Q of its shear modulus in ak135-f
-// (Montagner & Kennett 1996, Geophysical Journal International 125, 229). There is no bulk attenuation: the
-// other column of Q there, which copies call Q_kappa, is Q_P = 3/4 (vP/vS)² Q_mu. The crust and lid of
-// ak135-f have other depths: here the whole crust has the Q of that crust, 599.99, and the ends of the lid at
-// 35 and 77.5 km have the Q of 43 and 80 km there.
+// The radial earth model ak135 (Kennett, Engdahl & Buland 1995, Geophysical Journal International 122, 108),
+// the continental version published by its authors as a table; with Q_mu of ak135-f (Montagner & Kennett
+// 1996, Geophysical Journal International 125, 229). There is no bulk attenuation: the other column of Q in
+// ak135-f, which copies call Q_kappa, is Q_P = 3/4 (vP/vS)² Q_mu. The crust and lid of ak135-f have other
+// depths: here the whole crust has the Q of its crust, 599.99, and the ends of the lid at 35 and 77.5 km have
+// its Q at 43 and 80 km.
 #pragma once
 
 namespace terrane::elastic {
 
-/// Depth in km, speeds in km/s, density in g/cm³; a depth twice where the medium changes at once, linear in
-/// between. Fluids have no Q.
+/// Depth in km, speeds in km/s, density in g/cm³. Values are linear between rows; a discontinuity is two rows
+/// of one depth. Fluids have no Q.
 struct Ak135Row {
   double depth, velocity_p, velocity_s, density, quality_mu;
 };

@@ -13,7 +13,8 @@ namespace terrane::elastic {
 namespace {
 
 constexpr double decades = 1.75;
-/// ω_l over that of the middle: they minimise the largest error of 1/Q over the band for large Q.
+/// ω_l divided by ω at the middle of the band: they minimise the largest error of 1/Q over the band for large
+/// Q.
 constexpr Mechanisms best_places{0.136724, 1.000765, 7.320069};
 constexpr std::size_t solids = mechanisms;
 
@@ -24,7 +25,7 @@ std::complex<double> relaxed_part(const Mechanisms& y, const Mechanisms& omega, 
   return m;
 }
 
-/// Solves the rows and columns that `use` names of a symmetric system; the others are zero.
+/// Solves a symmetric system for the unknowns whose bits are set in `use`; the other unknowns are zero.
 Mechanisms solve(const std::array<Mechanisms, solids>& matrix, const Mechanisms& right, unsigned use) {
   auto a = matrix;
   auto b = right;
@@ -80,7 +81,7 @@ Mechanisms strengths(double quality, double middle) {
   Mechanisms best{};
   double least = INFINITY;
   for (unsigned use = 1; use < 1u << solids;
-       ++use) {  // the best without negative ones: few enough to try all
+       ++use) {  // tries all subsets: the best solution without negative values
     const auto y = solve(matrix, right, use);
     double misfit = 0;
     for (std::size_t p = 0; p < solids; ++p) {
@@ -115,7 +116,7 @@ Medium unrelaxed(const Medium& medium, double middle, double reference, const st
   const auto omega = relaxation(middle);
   const double at = 2 * std::numbers::pi * reference;
   const auto m_kappa = relaxed_part(y_kappa, omega, at), m_mu = relaxed_part(y_mu, omega, at);
-  // Of a modulus M the phase speed is 1 / Re √(ρ/M).
+  // The phase speed of a complex modulus M is 1 / Re √(ρ/M).
   const double vs2 = medium.mu() / medium.density,
                vp = std::sqrt((medium.lambda() + 2 * medium.mu()) / medium.density);
   const double mu = medium.density * vs2 * (std::abs(m_mu) + m_mu.real()) / (2 * std::norm(m_mu));
@@ -123,7 +124,7 @@ Medium unrelaxed(const Medium& medium, double middle, double reference, const st
     return 1 / std::sqrt(medium.density / (kappa * m_kappa + 4.0 / 3 * mu * m_mu)).real();
   };
   double before = medium.kappa(), now = before * 1.01;
-  for (int iteration = 0; iteration < 50 && std::fabs(now - before) > 1e-14 * now; ++iteration) {  // secant
+  for (int iteration = 0; iteration < 50 && std::fabs(now - before) > 1e-14 * now; ++iteration) {  // secants
     const double f0 = speed(before) - vp, f1 = speed(now) - vp;
     if (f1 == f0) break;
     const double next = now - f1 * (now - before) / (f1 - f0);

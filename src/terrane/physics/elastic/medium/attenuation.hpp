@@ -1,16 +1,17 @@
-// A medium that turns waves into heat: standard linear solids with almost constant Q.
+// Attenuation: standard linear solids with almost constant Q.
 //
 //   M(ω) = M_U (1 − Σ_l Y_l ω_l / (ω_l + iω)),   1/Q = Im M / Re M      M: bulk modulus κ, shear modulus μ
 //
-// The same three ω_l everywhere, spread over 1.75 decades so that 1/Q is within 3 % of what was asked for;
-// Y_l by least squares for each Q (Emmerich & Korn 1987, Geophysics 52, 1252). Speeds are phase speeds at a
-// reference frequency, from which the unrelaxed moduli M_U follow. In time, for each mechanism and component
-// of strain,
+// All media have the same three ω_l, distributed over 1.75 decades so that 1/Q is within 3 % of its given
+// value; Y_l are fitted by least squares for each Q (Emmerich & Korn 1987, Geophysics 52, 1252). Given speeds
+// are phase speeds at a reference frequency, from which the unrelaxed moduli M_U follow. In the time domain,
+// for each mechanism and component of strain,
 //
 //   ζ̇ + ω_l ζ = ω_l ε,   σ = M_U (ε − Σ_l Y_l ζ_l)
 //   ζ = η + c ε,   η ← a ζ + b ε        a = e^{−x}, r = (1 − a)/x, b = r − a, c = 1 − r, x = ω_l Δt
 //
-// which is exact where strain is linear in time between instants, stable for any step, and keeps one number.
+// The recursion is exact if strain is linear in time between instants, stable for any step, and needs one
+// memory variable.
 #pragma once
 
 #include <array>
@@ -20,25 +21,28 @@
 namespace terrane::elastic {
 
 inline constexpr int mechanisms = 3;
-/// Numbers that are kept per point: five of the strain without its trace, and the trace, of each mechanism.
+/// Number of memory variables per point: for each mechanism five of the strain without its trace, and the
+/// trace.
 inline constexpr int memory_numbers = 6 * mechanisms;
 using Mechanisms = std::array<double, mechanisms>;
 
-/// ω_l, 1/s, of the band of 1.75 decades around `middle`, Hz.
+/// ω_l, 1/s, for the band of 1.75 decades around `middle`, Hz.
 Mechanisms relaxation(double middle);
 /// The middle of the band that ends at `highest`, Hz.
 double middle_below(double highest);
-/// Y_l, not negative.
+/// Y_l for a Q; none is negative.
 Mechanisms strengths(double quality, double middle);
 
-/// The medium with unrelaxed moduli and what each mechanism takes from them. quality_kappa, quality_mu: may
-/// be infinite. reference: Hz. Throws InputError at `where`: not isotropic, Q too low to fit.
+/// Returns the medium with unrelaxed moduli and the parts of them that each mechanism relaxes. quality_kappa,
+/// quality_mu of the medium may be infinite. reference: Hz. Throws InputError at `where` if the medium is not
+/// isotropic, or if its Q is too low for a fit.
 Medium unrelaxed(const Medium& medium, double middle, double reference, const std::string& where);
 
-/// The elastic medium that is as stiff as an unrelaxed medium at a frequency, Hz; any other medium as it is.
+/// The elastic medium with the moduli that an attenuating medium has at a frequency, Hz; other media are
+/// returned unchanged.
 Medium elastic_at(const Medium& medium, double frequency, double middle);
 
-/// Q_κ from Q_P and Q_S = Q_μ; not positive or infinite where there is none.
+/// Q_κ from Q_P and Q_S = Q_μ; not positive if there is no such Q_κ, or infinite without bulk attenuation.
 double quality_kappa(double quality_p, double quality_s, double velocity_p, double velocity_s);
 
 }  // namespace terrane::elastic

@@ -37,7 +37,7 @@ Medium medium_of(const MediumValues& v, const std::string& where) {
     const auto upright = vertical_axis(thomsen, v.density);
     const double tilt = or_zero(v.tilt), from_east = 90 - or_zero(v.tilt_azimuth);
     medium = Medium::from_stiffness(tilt == 0 ? upright : tilted(upright, tilt, from_east), v.density);
-    for (std::size_t p = 0; p < 6; ++p)  // rounding of the rotation must not matter
+    for (std::size_t p = 0; p < 6; ++p)  // restores the symmetry that rounding of the rotation destroys
       for (std::size_t q = 0; q < p; ++q) medium.stiffness[p][q] = medium.stiffness[q][p];
   }
   medium.quality_mu = or_infinite(std::isfinite(v.quality_mu) ? v.quality_mu : v.quality_s);

@@ -1,5 +1,5 @@
-// From named properties to media: velocity_p, velocity_s (zero: a fluid), density; epsilon, delta, gamma,
-// tilt and tilt_azimuth where speeds depend on the direction; quality_… where waves lose energy.
+// Makes media from named properties: velocity_p, velocity_s (zero: a fluid), density; for anisotropic media
+// epsilon, delta, gamma, tilt and tilt_azimuth; for attenuating media quality_….
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace terrane::elastic {
 
-/// Properties of one medium, in the units of model/properties.hpp; NaN where one is not given.
+/// Properties of one medium, in the units of model/properties.hpp; NaN if not given.
 struct MediumValues {
   double velocity_p, velocity_s, density;
   double quality_p, quality_s, quality_kappa, quality_mu;
   double epsilon, delta, gamma, tilt, tilt_azimuth;
 };
-/// Throws InputError at `where`: no speeds or density, anisotropy in a fluid or with a Q, no such C_13.
+/// Throws InputError at `where`: no speeds or density; anisotropy in a fluid or with a Q; no real C_13.
 Medium medium_of(const MediumValues& values, const std::string& where);
 
-/// The media of an earth model on a mesh of cells, and which each cell has.
+/// The media of an earth model on a mesh of cells, and the index of each cell's medium.
 struct CellMedia {
   std::vector<Medium> media;
   std::vector<std::uint32_t> medium;  ///< [cells]

@@ -1,5 +1,6 @@
-// A medium on a regular grid of points (io/tomography.hpp). Between points speeds and density are trilinear;
-// outside the grid they are those at its edge; and they are kept between the limits of the file.
+// A medium on a regular grid of points (io/tomography.hpp). Speeds and density are interpolated trilinearly;
+// outside the grid they are continued by the values at its edge; they are clipped to the limits that the file
+// states.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +14,8 @@ namespace terrane::elastic {
 
 class Tomography {
  public:
-  /// Throws FileError; InputError, with the line, for a grid whose numbers do not agree or for values that no
-  /// medium has.
+  /// Throws FileError; InputError, with the line, for inconsistent numbers of the grid or impossible values
+  /// of a medium.
   static Tomography read(const std::filesystem::path& file);
   static Tomography read(const std::string& name, std::string text);
 

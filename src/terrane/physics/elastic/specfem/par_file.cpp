@@ -138,7 +138,7 @@ const ParFileKey* find_key(std::string_view name) {
   return at == std::end(known_keys) ? nullptr : at;
 }
 
-/// Names and values, each with its line.
+/// The keys of a Par_file with their values and lines.
 class Lines {
  public:
   Lines(std::string file, const std::string& text) : file_(std::move(file)) {
@@ -153,7 +153,7 @@ class Lines {
     }
   }
   bool has(const std::string& key) const { return values_.count(key) > 0; }
-  /// The first word.
+  /// The first word of a key's value.
   std::string text(const std::string& key) const {
     const auto& words = values_.at(key).second;
     return words.substr(0, words.find_first_of(" \t"));
@@ -174,7 +174,7 @@ class Lines {
       throw InputError(where(key), fmt::format("{} is no number of steps", text(key)));
     return static_cast<std::size_t>(value);
   }
-  /// .true. or .false.; what is not there is false.
+  /// The truth value of a key, .true. or .false.; false if the key is missing.
   bool flag(const std::string& key) const {
     if (!has(key)) return false;
     const auto small = lower(text(key));
@@ -182,7 +182,7 @@ class Lines {
     if (small.rfind(".f", 0) == 0 || small == "f" || small == "false") return false;
     throw InputError(where(key), fmt::format("\"{}\" is neither .true. nor .false.", printable(text(key))));
   }
-  /// Whether a key has the value with which it asks for nothing.
+  /// Whether a key has its neutral value, with which it has no effect.
   bool is_neutral(const ParFileKey& key) const {
     const std::string name(key.name);
     if (!has(name)) return true;
@@ -208,7 +208,8 @@ class Lines {
   std::vector<std::string> notes_;
 };
 
-/// Refuses what would give other seismograms than those that are asked for, and notes what is not taken.
+/// Checks all keys: throws if a key would need seismograms that Terrane cannot compute, and notes ignored
+/// keys.
 void look_at_all(Lines& lines, const OwnParts& own) {
   std::string unknown;
   for (const auto& [name, line] : lines.values()) {
@@ -247,7 +248,7 @@ std::string quantity_of(Lines& lines) {
   return first.empty() ? names[0] : first;
 }
 
-/// NSTEP and DT, and the two kinds of time steps for which DT is not that of leapfrog steps.
+/// Reads NSTEP and DT, and the two time schemes for which DT is not the step of a leapfrog.
 void read_times(Lines& lines, ParFile& par) {
   par.steps = lines.count("NSTEP");
   par.step = lines.number("DT");

@@ -13,10 +13,10 @@ namespace terrane::elastic {
 
 namespace {
 
-// Half duration of SPECFEM3D's triangle over τ of the Gaussian in its place.
+// Half duration of SPECFEM3D's triangle, divided by τ of the Gaussian that replaces it.
 constexpr double of_triangle = 1.628;
 
-/// Makes sources of what a file has, and counts what it has to say.
+/// Converts the sources of a file, and counts cases that need a note.
 class Solution {
  public:
   Solution(std::string file, const SourceRules& rules) : file_(std::move(file)), rules_(rules) {}
@@ -91,7 +91,7 @@ class Solution {
 
   Course course_of_force(const io::SpecfemSource& given) {
     if (rules_.ricker) return ricker(given);
-    if (!given.function) {  // older files: f0 is the peak frequency of a Ricker
+    if (!given.function) {  // older files: a Ricker whose peak frequency is f0
       if (given.lines.count("f0") > 0) return ricker(given);
       throw InputError(given.where({}), "this source has no line \"source time function:\"",
                        "0 is a Gaussian, 1 a Ricker, 2 a step.");
@@ -107,7 +107,8 @@ class Solution {
         "can be given as samples in the job file.");
   }
 
-  /// Other than an explosion it stays what it is: Problem::settle refuses it in a fluid.
+  /// The moment tensor's form in a fluid. If it is not an explosion, only a step becomes a Gaussian:
+  /// Problem::settle() refuses it in a fluid.
   Source moment_in_fluid(const Source& in_solid) const {
     auto s = in_solid;
     if (s.course.pulse == Pulse::step) s.course.pulse = Pulse::gaussian;
