@@ -54,7 +54,7 @@ struct Constants {
 
 double normal_gravity_at(double latitude, double height, const Constants& c) {
   const double phi = latitude * (pi / 180), sin_phi = std::sin(phi), cos_phi = std::cos(phi);
-  // Distance from the axis and from the equator's plane, by the radius of curvature N in the prime vertical.
+  // Distance from the axis and from the equator's plane; n: radius of curvature in the prime vertical.
   const double n = c.a * c.a / std::hypot(c.a * cos_phi, c.b * sin_phi);
   const double r = (n + height) * cos_phi;
   const double z = (n * (c.b * c.b) / (c.a * c.a) + height) * sin_phi;

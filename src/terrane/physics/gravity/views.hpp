@@ -11,7 +11,7 @@
 
 namespace terrane::gravity {
 
-/// Views of prisms: six faces in metres and the density in kg/m³, all [m].
+/// Views of prisms: six faces in metres and the density in kg/m³, each [number of prisms].
 struct Prisms {
   std::span<const double> west, east, south, north, bottom, top, density;
   std::size_t size() const noexcept { return west.size(); }
@@ -26,7 +26,7 @@ inline std::array<std::span<const double>, 7> columns(const Prisms& p) {
   return {p.west, p.east, p.south, p.north, p.bottom, p.top, p.density};
 }
 
-/// Views of stations in metres, all [n].
+/// Views of the coordinates of n stations in metres, each [n].
 struct Stations {
   std::span<const double> easting, northing, up;
   std::size_t size() const noexcept { return easting.size(); }

@@ -30,7 +30,7 @@ struct MergedPrisms {
 MergedPrisms merge(const Prisms& prisms, int threads = 0, Progress* progress = nullptr);
 
 /// Fraction of sampled prisms that would merge with the next prism of the list; 0.5 if none would, but so few
-/// different densities occur that some neighbours must be alike; 0 if nearly all densities differ. Takes
+/// different densities occur that some neighbours must be alike; 0 if most densities differ. Takes
 /// about a millisecond.
 double share_that_merges(const Prisms& prisms);
 

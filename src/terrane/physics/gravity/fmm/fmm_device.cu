@@ -6,7 +6,7 @@
 // V being harmonic, ∂₊∂₋ = −∂z², and so E_nm E_jk = E_(n+j)(m+k) whatever the signs. The regular harmonics g
 // are those of exp(x · ∂) = Σ g_jk E_jk:
 //   g_kk = ((x − iy)/2)^k / k!,   ((j + 1)² − k²) g_(j+1)k = (2j + 1) z g_jk − r² g_(j−1)k
-//   g_j(−k) = (−1)^k conj(g_jk),  and so are those of L
+//   g_j(−k) = (−1)^k conj(g_jk),  and the same holds for L
 // The local expansion of a multipole Σ M_nm E_nm (1/r), and that of a local expansion L shifted by d, are
 //   L_jk = Σ_nm M_nm F_(n+j)(m+k),   F = E (1/r);   L'_jk = Σ_nm g_nm(d) L_(n+j)(m+k)
 // Both are sums over two tables with both signs of m: correlate().
@@ -626,7 +626,7 @@ FmmDeviceMemory fmm_memory_on_device(const Fmm& fmm, const FmmCost& cost) {
                                            groups * (device_tile * 3 * sizeof(double) + sizeof(StationBox))),
                near = near_tiles(fmm, cost, tiles);
   const double of_group = bytes_of_group(tree.order() + fmm.added(), width) + bytes_of_near(near, width);
-  constexpr double list_of_group = 400 * sizeof(Fmm::Serving);  // as found, and as sent to the device
+  constexpr double list_of_group = 400 * sizeof(Fmm::Serving);  // bytes: as found, and as sent to the device
   return {lying + static_cast<double>(std::min(groups, groups_per_part)) * of_group,
           static_cast<double>(std::min(groups, most_groups_at_once)) *
               (list_of_group + 2 * sizeof(std::uint32_t) * near +

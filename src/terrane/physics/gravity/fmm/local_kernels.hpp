@@ -213,7 +213,7 @@ void gather_boxes(std::span<const ServedBox> boxes, int added, const LocalPlace&
   c.add_to(factors, order);
 }
 
-// ---- from place to place ----
+// ---- shift to another centre and scale ----
 
 /// A local expansion by degree: c0[m][a], c1[m][a] with m = a + b.
 struct LocalRows {

@@ -41,7 +41,7 @@ struct StorageChoice {
   Storage storage = Storage::none;
   Device device{Device::Kind::cpu, -1};
   std::string reason;
-  double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;  ///< bytes: on the device of products
+  double bytes = 0, seconds_to_make = 0, seconds_per_product = 0;  ///< bytes: on the CPU or GPU used
   double bytes_to_make = 0;  ///< host memory while the matrix of a device is computed
   bool on_device() const { return device.has_own_memory(); }
 };

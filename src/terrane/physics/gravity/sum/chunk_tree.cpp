@@ -23,7 +23,7 @@ struct Head {
     return sizeof(Head) + channels * stations * sizeof(double) + contacts * sizeof(Contact);
   }
 };
-// These sizes make everything in a packet aligned.
+// With these sizes all values in a packet are aligned.
 static_assert(sizeof(Head) % alignof(double) == 0 && sizeof(Contact) % alignof(double) == 0 &&
               alignof(Contact) == alignof(double) && std::is_trivially_copyable_v<Contact>);
 

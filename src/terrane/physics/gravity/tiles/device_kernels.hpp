@@ -34,7 +34,7 @@ struct DeviceTile {
   static constexpr std::uint32_t no_shape = 0xffffffffU;
   double low[3], high[3];  ///< box around the centres, m
   double longest;          ///< longest side of its prisms, m
-  double length, density;  ///< units of the tile, powers of two: m, kg/m³; in double 1
+  double length, density;  ///< units of the tile, powers of two: m, kg/m³; 1 if Real is double
   double inverse_length;
   std::uint32_t first, count;
   std::uint32_t shape;  ///< index of the shape that all its prisms have, or no_shape
@@ -77,7 +77,7 @@ struct StationBox {
   double low[3], high[3];  ///< m
 };
 
-/// Groups of stations; the last is filled up with copies of its last station.
+/// Stations in groups; the last group is padded with copies of its last station.
 struct DeviceStations {
   View<const double> at[3];  ///< m
   View<const StationBox> boxes;

@@ -38,7 +38,7 @@ constexpr int series_count(int top) { return (top + 1) * (top + 2); }
 /// Series of several observables about one centre.
 struct Series {
   double centre[3], scale;  // m
-  int top;                  // the highest degree
+  int top;                  // highest degree of the series
   int observables;
   const double* numbers;  // [observables][series_count(top)]
 };

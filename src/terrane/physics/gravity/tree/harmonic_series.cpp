@@ -105,8 +105,8 @@ void each_term(Series& cartesian, const Use& use) {
     }
 }
 
-/// to += series of Σ_c weight_c q_c of the expansion `from`, in units of `scale`; transposed: from += the
-/// transpose of `to`.
+/// to += the Cartesian series of Σ_c weight_c q_c for the expansion `from`, in units of `scale`; transposed:
+/// adds the transposed derivatives of `to` to `from`.
 template <bool transposed>
 void derive(std::span<const double, channel_count> weight, double scale,
             std::conditional_t<transposed, CartesianSeries, const CartesianSeries>& from, int order,
